@@ -1,0 +1,91 @@
+import { ToolError } from "@harnesskit/thread-server";
+import { z } from "zod";
+import type { CallContext, WorkspaceToolDefinition } from "../definition.ts";
+import { changedError, displayPath, notAFileError, toFileError } from "../file-errors.ts";
+import { type PresentFile, takeSnapshot } from "../file-snapshot.ts";
+import { countOccurrences } from "../occurrences.ts";
+import { replaceFile } from "../replace-file.ts";
+import { binaryError, decodeExactly, throwIfCancelled } from "../text.ts";
+import { unifiedDiff } from "../unified-diff.ts";
+import { assertWritablePath } from "../workspace.ts";
+import { PathSchema, WellFormedTextSchema } from "./path-schema.ts";
+
+const EditInputSchema = z
+  .strictObject({
+    path: PathSchema,
+    oldText: WellFormedTextSchema.min(1).describe("The text to replace, exactly as in the file; must occur once"),
+    newText: WellFormedTextSchema.describe("The text to put in its place"),
+  })
+  .refine((input) => input.oldText !== input.newText, { error: "oldText and newText are the same" });
+
+/** Input of the edit tool. */
+export type EditInput = z.infer<typeof EditInputSchema>;
+
+/** Output of the edit tool. */
+export type EditOutput = { path: string; replacements: 1 };
+
+/** Replaces one passage of a file. */
+export const editTool: WorkspaceToolDefinition<EditInput, EditOutput> = {
+  name: "edit",
+  description:
+    "Replaces one passage in a text file of the workspace. `oldText` must occur exactly once, line ends and spaces " +
+    "included: take in enough of what is around it. Nothing in .git or .harness can be edited.",
+  input: EditInputSchema,
+  effects: "write",
+
+  async normalise(input, { workspace }) {
+    const path = await workspace.resolve(input.path);
+    if (path === ".") throw notAFileError(path, "a directory");
+    assertWritablePath(path);
+    return { path, oldText: input.oldText, newText: input.newText };
+  },
+
+  async preview(input, context) {
+    const { file, before, after } = await applyEdit(input, context);
+    const text = unifiedDiff(input.path, before, after, context.limits.maxPreviewLength);
+    return { text, shownState: file.state };
+  },
+
+  async run(input, context) {
+    throwIfCancelled(context.signal);
+    const { path } = input;
+    assertWritablePath(path);
+    const { file, after } = await applyEdit(input, context, context.shownState);
+    throwIfCancelled(context.signal);
+    await replaceFile(context.workspace, path, Buffer.from(after), file);
+    return { path, replacements: 1 };
+  },
+};
+
+interface AppliedEdit {
+  readonly file: PresentFile;
+  readonly before: string;
+  readonly after: string;
+}
+
+async function applyEdit(input: EditInput, context: CallContext, shownState?: string): Promise<AppliedEdit> {
+  const { path, oldText, newText } = input;
+  const { maxWriteBytes } = context.limits;
+  const file = await takeSnapshot(context.workspace, path, maxWriteBytes);
+  if (shownState !== undefined && file.state !== shownState) throw changedError(path);
+  if (!file.exists) throw toFileError({ code: "ENOENT" }, path);
+  const tooLarge = () => new ToolError("tool.too_large", `${displayPath(path)} has more than ${maxWriteBytes} bytes`);
+  if (file.content === undefined) throw tooLarge();
+  const before = decodeExactly(file.content);
+  if (before === undefined) throw binaryError(path);
+  const { count, first } = countOccurrences(before, oldText);
+  if (count === 0) throw noMatchError(path, before, oldText);
+  if (count > 1)
+    throw new ToolError("tool.not_unique", `oldText occurs ${count} times in ${displayPath(path)}, not once`);
+  const after = before.slice(0, first) + newText + before.slice(first + oldText.length);
+  if (Buffer.byteLength(after) > maxWriteBytes) throw tooLarge();
+  return { file, before, after };
+}
+
+function noMatchError(path: string, before: string, oldText: string): ToolError {
+  const hint =
+    before.includes("\r\n") && oldText.includes("\n") && !oldText.includes("\r\n")
+      ? ": the file has CRLF line ends, oldText has LF"
+      : "";
+  return new ToolError("tool.no_match", `oldText does not occur in ${displayPath(path)}${hint}`);
+}

@@ -1,0 +1,13 @@
+import { z } from "zod";
+
+/** A path as a model writes it. What it means is checked by `Workspace.resolve`. */
+export const PathSchema = z
+  .string()
+  .min(1)
+  .max(4096)
+  .describe("Path relative to the workspace, or absolute inside it");
+
+/** Text that UTF-8 can express. */
+export const WellFormedTextSchema = z
+  .string()
+  .refine((text) => !/\p{Cs}/u.test(text), { error: "is not well-formed Unicode" });

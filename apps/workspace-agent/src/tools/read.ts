@@ -1,0 +1,79 @@
+import { ToolError } from "@harnesskit/thread-server";
+import { z } from "zod";
+import type { WorkspaceToolDefinition } from "../definition.ts";
+import { displayPath, toFileError } from "../file-errors.ts";
+import { readLines } from "../read-lines.ts";
+import { openRegularFile } from "../safe-open.ts";
+import { binaryError, throwIfCancelled } from "../text.ts";
+import { PathSchema } from "./path-schema.ts";
+
+const ReadInputSchema = z.strictObject({
+  path: PathSchema,
+  offset: z.int().min(1).optional().describe("Number of the first line to return, from 1; 1 if left out"),
+  limit: z.int().min(1).optional().describe("Number of lines to return; all if left out"),
+});
+
+/** Input of the read tool. */
+export type ReadInput = z.infer<typeof ReadInputSchema>;
+
+/** Output of the read tool. */
+export type ReadOutput = {
+  path: string;
+  /** The lines as they are in the file, line ends included. Bytes that are not UTF-8 are shown as U+FFFD. */
+  text: string;
+  /** Numbers of the first and last line in `text`, and of lines in the file. An empty file has `{ from: 1, to: 0, total: 0 }`. */
+  lines: { from: number; to: number; total: number };
+  /** Less was returned than was asked for. */
+  truncated?: true;
+};
+
+/** Reads lines of a text file. */
+export const readTool: WorkspaceToolDefinition<ReadInput, ReadOutput> = {
+  name: "read",
+  description:
+    "Reads a text file of the workspace. Returns its lines as they are; a long file is cut and marked `truncated`: " +
+    "continue with `offset`. Binary files are refused.",
+  input: ReadInputSchema,
+  effects: "read",
+
+  async normalise(input, { workspace }) {
+    const path = await workspace.resolve(input.path);
+    return {
+      path,
+      ...(input.offset === undefined || input.offset === 1 ? {} : { offset: input.offset }),
+      ...(input.limit === undefined ? {} : { limit: input.limit }),
+    };
+  },
+
+  async run(input, { workspace, limits, signal }) {
+    throwIfCancelled(signal);
+    const { path } = input;
+    const from = input.offset ?? 1;
+    const handle = await openRegularFile(workspace, path);
+    try {
+      if ((await handle.stat()).size > limits.maxReadableFileBytes)
+        throw new ToolError("tool.too_large", `${displayPath(path)} has more than ${limits.maxReadableFileBytes} bytes`);
+      const range = {
+        from,
+        count: input.limit ?? Number.POSITIVE_INFINITY,
+        maxBytes: limits.maxReadBytes,
+        maxFileBytes: limits.maxReadableFileBytes,
+      };
+      const found = await readLines(handle, range, signal);
+      if (found === "binary") throw binaryError(path);
+      if (from > Math.max(1, found.total))
+        throw new ToolError("tool.invalid_input", `offset ${from} is past the end: the file has ${found.total} lines`);
+      return {
+        path,
+        text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(found.bytes),
+        lines: { from, to: found.to, total: found.total },
+        ...(found.truncated ? { truncated: true } : {}),
+      };
+    } catch (error) {
+      throwIfCancelled(signal);
+      throw toFileError(error, path);
+    } finally {
+      await handle.close();
+    }
+  },
+};

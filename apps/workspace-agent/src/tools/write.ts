@@ -1,0 +1,71 @@
+import { ToolError } from "@harnesskit/thread-server";
+import { z } from "zod";
+import type { CallContext, WorkspaceToolDefinition } from "../definition.ts";
+import { changedError, displayPath, notAFileError } from "../file-errors.ts";
+import { type FileSnapshot, takeSnapshot } from "../file-snapshot.ts";
+import { replaceFile } from "../replace-file.ts";
+import { decodeExactly, throwIfCancelled } from "../text.ts";
+import { unifiedDiff } from "../unified-diff.ts";
+import { assertWritablePath } from "../workspace.ts";
+import { PathSchema, WellFormedTextSchema } from "./path-schema.ts";
+
+const WriteInputSchema = z.strictObject({
+  path: PathSchema,
+  content: WellFormedTextSchema.describe("The whole new content of the file"),
+});
+
+/** Input of the write tool. */
+export type WriteInput = z.infer<typeof WriteInputSchema>;
+
+/** Output of the write tool. */
+export type WriteOutput = {
+  path: string;
+  bytes: number;
+  /** Whether the file is new. */
+  created: boolean;
+};
+
+/** Creates or replaces a file. */
+export const writeTool: WorkspaceToolDefinition<WriteInput, WriteOutput> = {
+  name: "write",
+  description:
+    "Writes a text file of the workspace: creates it, with missing directories, or replaces its whole content. " +
+    "Nothing in .git or .harness can be written.",
+  input: WriteInputSchema,
+  effects: "write",
+
+  async normalise(input, { workspace, limits }) {
+    const path = await workspace.resolve(input.path);
+    if (path === ".") throw notAFileError(path, "a directory");
+    assertWritablePath(path);
+    if (Buffer.byteLength(input.content) > limits.maxWriteBytes)
+      throw new ToolError("tool.invalid_input", `content has more than ${limits.maxWriteBytes} bytes`);
+    return { path, content: input.content };
+  },
+
+  async preview(input, context) {
+    const before = await takeSnapshot(context.workspace, input.path, context.limits.maxWriteBytes);
+    return { text: previewText(input, before, context), shownState: before.state };
+  },
+
+  async run(input, { workspace, limits, signal, shownState }) {
+    throwIfCancelled(signal);
+    const { path } = input;
+    assertWritablePath(path);
+    const before = await takeSnapshot(workspace, path, limits.maxWriteBytes);
+    if (shownState !== undefined && shownState !== before.state) throw changedError(path);
+    throwIfCancelled(signal);
+    const content = Buffer.from(input.content);
+    await replaceFile(workspace, path, content, before);
+    return { path, bytes: content.length, created: !before.exists };
+  },
+};
+
+function previewText({ path, content }: WriteInput, before: FileSnapshot, { limits }: CallContext): string {
+  if (!before.exists) return unifiedDiff(path, undefined, content, limits.maxPreviewLength);
+  const old = before.content && decodeExactly(before.content);
+  if (old !== undefined) return unifiedDiff(path, old, content, limits.maxPreviewLength);
+  const kind = before.content === undefined ? "large" : "binary";
+  const fresh = unifiedDiff(path, undefined, content, limits.maxPreviewLength);
+  return `[${displayPath(path)} is a ${kind} file of ${before.sizeBytes} bytes: all of it is replaced]\n${fresh}`;
+}

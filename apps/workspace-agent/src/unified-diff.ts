@@ -1,0 +1,45 @@
+import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from "diff";
+import { displayPath } from "./file-errors.ts";
+import { cutText } from "./text.ts";
+
+// Above this many changed lines a line-by-line comparison costs more than it tells.
+const maxEditLength = 2000;
+const contextLines = 3;
+
+/**
+ * The unified diff of a file's text, `before` undefined for a new file. Longer than `maxLength` characters it is cut,
+ * and its last line says so.
+ */
+export function unifiedDiff(path: string, before: string | undefined, after: string, maxLength: number): string {
+  const name = displayPath(path);
+  const [from, to] = [before === undefined ? "/dev/null" : `a/${name}`, `b/${name}`];
+  const patch = structuredPatch(from, to, before ?? "", after, undefined, undefined, {
+    context: contextLines,
+    maxEditLength,
+  });
+  const text = patch === undefined ? replacement(from, to, before ?? "", after) : formatPatch(patch, FILE_HEADERS_ONLY);
+  return cutLines(text, maxLength);
+}
+
+function replacement(from: string, to: string, before: string, after: string): string {
+  const old = diffLines(before, "-");
+  const fresh = diffLines(after, "+");
+  const range = (lines: number) => (lines === 0 ? "0,0" : `1,${lines}`);
+  const header = `--- ${from}\n+++ ${to}\n@@ -${range(old.count)} +${range(fresh.count)} @@\n`;
+  return header + old.text + fresh.text;
+}
+
+function diffLines(text: string, sign: "+" | "-"): { text: string; count: number } {
+  if (text === "") return { text: "", count: 0 };
+  const complete = text.endsWith("\n");
+  const lines = (complete ? text.slice(0, -1) : text).split("\n");
+  const end = complete ? "\n" : "\n\\ No newline at end of file\n";
+  return { text: lines.map((line) => sign + line).join("\n") + end, count: lines.length };
+}
+
+function cutLines(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const lineEnd = text.lastIndexOf("\n", maxLength - 1);
+  const kept = lineEnd === -1 ? `${cutText(text, maxLength)}\n` : text.slice(0, lineEnd + 1);
+  return `${kept}[the diff is cut here: ${text.length - kept.length} of ${text.length} characters are not shown]\n`;
+}

@@ -1,0 +1,120 @@
+import { lstat, readlink, realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { ToolError } from "@harnesskit/thread-server";
+import { changedError, displayPath, notAFileError, outsideError, systemCode, toFileError } from "./file-errors.ts";
+
+const maxPathLength = 4096;
+const maxNameBytes = 255;
+const protectedNames: ReadonlySet<string> = new Set([".git", "git~1", ".harness"]);
+
+/**
+ * The one directory that the tools are confined to. Paths leave it only in canonical form: relative to the real root,
+ * slash separated, without links, `.` for the root itself.
+ */
+export class Workspace {
+  /** The real, absolute path of the directory. */
+  readonly root: string;
+  readonly #given: string;
+
+  private constructor(given: string, root: string) {
+    this.#given = given;
+    this.root = root;
+  }
+
+  /** Throws `ToolError` `tool.failed` if the directory is missing or is none. */
+  static async open(directory: string): Promise<Workspace> {
+    try {
+      const root = await realpath(directory);
+      if ((await stat(root)).isDirectory()) return new Workspace(resolve(directory), root);
+    } catch (cause) {
+      throw new ToolError("tool.failed", "the workspace directory cannot be opened", { cause });
+    }
+    throw new ToolError("tool.failed", "the workspace is not a directory");
+  }
+
+  /** The absolute path of a canonical one. */
+  absolute(path: string): string {
+    return join(this.root, path);
+  }
+
+  /**
+   * The canonical form of a path, which need not exist. Throws `ToolError`: `tool.invalid_input` for text that is no
+   * path, `tool.outside_workspace` for a path that leads out, also over links, `tool.not_a_file` for a link to nowhere.
+   */
+  async resolve(path: string): Promise<string> {
+    assertPathText(path);
+    const absolute = resolve(this.#given, path);
+    if (!isInside(this.#given, absolute) && !isInside(this.root, absolute)) throw outsideError(path);
+    const real = await this.#realPath(absolute, path);
+    if (!isInside(this.root, real)) throw outsideError(path);
+    const canonical = relative(this.root, real).split(sep).join("/");
+    return canonical === "" ? "." : canonical;
+  }
+
+  /**
+   * The absolute path of a canonical one, after making sure that it still leads where it led.
+   * Throws `ToolError` `tool.changed` or `tool.outside_workspace` if it does not.
+   */
+  async verify(path: string): Promise<string> {
+    const absolute = this.absolute(path);
+    if ((await this.resolve(absolute)) !== path) throw changedError(path);
+    return absolute;
+  }
+
+  /** Resolves the links of the deepest ancestor that exists and appends the rest. */
+  async #realPath(absolute: string, path: string): Promise<string> {
+    const missing: string[] = [];
+    for (let current = absolute; ; current = dirname(current)) {
+      try {
+        return join(await realpath(current), ...missing);
+      } catch (error) {
+        const code = systemCode(error);
+        if (code === "ELOOP") throw notAFileError(path, "a loop of links");
+        if (code !== "ENOENT" && code !== "ENOTDIR") throw toFileError(error, path);
+        await this.#refuseDanglingLink(current, path);
+        if (dirname(current) === current) throw toFileError(error, path);
+        missing.unshift(basename(current));
+      }
+    }
+  }
+
+  async #refuseDanglingLink(current: string, path: string): Promise<void> {
+    const target = await lstat(current)
+      .then((found) => (found.isSymbolicLink() ? readlink(current) : undefined))
+      .catch(() => undefined);
+    if (target === undefined) return;
+    const absolute = resolve(await realpath(dirname(current)), target);
+    throw isInside(this.root, absolute) ? notAFileError(path, "a link to nothing") : outsideError(path);
+  }
+}
+
+/** Throws `ToolError` `tool.protected_path` for a canonical path in a directory that the tools do not write to. */
+export function assertWritablePath(path: string): void {
+  for (const name of path.split("/")) {
+    // Some file systems fold case, drop trailing dots and spaces, ignore format characters or keep a short name.
+    const folded = name
+      .replace(/\p{Cf}/gu, "")
+      .normalize("NFKC")
+      .toLowerCase()
+      .replace(/[. ]+$/, "");
+    if (protectedNames.has(folded))
+      throw new ToolError("tool.protected_path", `${displayPath(path)} is in ${folded}, which is not written to`);
+  }
+}
+
+function assertPathText(path: string): void {
+  const refuse = (reason: string) => new ToolError("tool.invalid_input", `the path ${reason}`);
+  if (path === "") throw refuse("is empty");
+  if (path.length > maxPathLength) throw refuse(`is longer than ${maxPathLength} characters`);
+  if (path.includes("\0")) throw refuse("contains a NUL character");
+  if (/\p{Cs}/u.test(path)) throw refuse("is not well-formed Unicode");
+  const names = path.split(/[/\\]/);
+  if (names.some((name) => Buffer.byteLength(name) > maxNameBytes)) throw refuse("contains too long a name");
+  if (process.platform === "win32" && names.some((name, index) => index > 0 && name.includes(":")))
+    throw refuse("contains a colon");
+}
+
+function isInside(directory: string, path: string): boolean {
+  const way = relative(directory, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

@@ -1,0 +1,69 @@
+import type { JSONObject } from "@ai-sdk/provider";
+import { inlineCode } from "./report.ts";
+import type { ToolOutcome } from "./tool-outcome.ts";
+
+/** The tools that the planner knows how to use. */
+export type ToolName = "bash" | "read" | "write" | "edit" | "glob" | "grep";
+
+/** A call that a part of the task needs. */
+export interface PlannedCall {
+  readonly tool: ToolName;
+  readonly input: JSONObject;
+}
+
+/** Calls that do not depend on each other, and a sentence about them. */
+export interface PlannedStep {
+  readonly say: string;
+  readonly calls: readonly PlannedCall[];
+}
+
+/** How a part of the task ended. */
+export interface PartResult {
+  /** `done`, not done for a reason that the report gives, or stopped because its call was cancelled. */
+  readonly status: "done" | "not-done" | "cancelled";
+  readonly report: string;
+}
+
+/**
+ * A part of the task, written as a conversation: it yields the calls it needs and is given their outcomes. It keeps
+ * no state of its own: the driver replays it from the transcript at every step.
+ */
+export type Part = Generator<PlannedStep, PartResult, readonly ToolOutcome[]>;
+
+/** One call and its outcome, for parts that need no more at a time. */
+export function* callOne(
+  say: string,
+  call: PlannedCall,
+): Generator<PlannedStep, ToolOutcome, readonly ToolOutcome[]> {
+  const outcomes = yield { say, calls: [call] };
+  return outcomes[0] ?? { status: "unknown" };
+}
+
+export function done(report: string): PartResult {
+  return { status: "done", report };
+}
+
+/**
+ * The result of a part whose call did not succeed: says which of the different ends it was. `action` is a clause
+ * with a subject, like "reading `a.md`".
+ */
+export function notDone(tool: ToolName, action: string, outcome: ToolOutcome, partial = ""): PartResult {
+  const because = outcome.reason === undefined ? "." : `: ${inlineCode(outcome.reason, 300)}.`;
+  const sentence = sentences[outcome.status](action, tool) + because;
+  return {
+    status: outcome.status === "cancelled" ? "cancelled" : "not-done",
+    report: partial === "" ? sentence : `${sentence}\n${partial}`,
+  };
+}
+
+const sentences: Readonly<Record<ToolOutcome["status"], (action: string, tool: ToolName) => string>> = {
+  ok: (action) => `Done: ${action}`,
+  failed: (action) => `It did not work: ${action} failed`,
+  rejected: (action) => `Not done: ${action} was rejected by the user`,
+  blocked: (action) => `Not done: ${action} was blocked by a policy`,
+  cancelled: (action) => `Stopped: ${action} was cancelled before it ended`,
+  timeout: (action) => `Not finished: ${action} took too long and was timed out`,
+  unknown: (action) => `Unknown: no result came back for ${action}, so it may or may not have happened`,
+  unavailable: (action, tool) =>
+    `Not possible here: ${action} needs a tool called ${tool}, and I was given none or may not use it`,
+};

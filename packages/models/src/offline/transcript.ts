@@ -1,0 +1,50 @@
+import type { LanguageModelV3Prompt } from "@ai-sdk/provider";
+import { type ToolOutcome, toToolOutcome } from "./tool-outcome.ts";
+
+/** A tool call that was made since the last user message. */
+export interface CallRecord {
+  readonly tool: string;
+  readonly outcome: ToolOutcome;
+}
+
+/** What the prompt says about the task at hand. */
+export interface Transcript {
+  /** The text of the last user message: the task. */
+  readonly request: string;
+  /** How many of that message's parts are files, which are not looked at. */
+  readonly attachments: number;
+  /** The calls made for it, in order. */
+  readonly records: readonly CallRecord[];
+  /** Every tool call id in the prompt, of earlier turns too. */
+  readonly usedIds: ReadonlySet<string>;
+}
+
+/**
+ * Reads the task and what was done for it so far. A call without a result counts as one whose end is unknown, so
+ * that it is never repeated.
+ */
+export function readTranscript(prompt: LanguageModelV3Prompt): Transcript {
+  const lastUser = prompt.findLastIndex((message) => message.role === "user");
+  const user = prompt[lastUser];
+  const parts = user?.role === "user" ? user.content : [];
+  const usedIds = new Set<string>();
+  const calls: { id: string; tool: string }[] = [];
+  const outcomes = new Map<string, ToolOutcome>();
+  prompt.forEach((message, index) => {
+    if (message.role !== "assistant" && message.role !== "tool") return;
+    for (const part of message.content) {
+      if (part.type === "tool-call") {
+        usedIds.add(part.toolCallId);
+        if (index > lastUser) calls.push({ id: part.toolCallId, tool: part.toolName });
+      } else if (part.type === "tool-result" && index > lastUser) {
+        outcomes.set(part.toolCallId, toToolOutcome(part.output));
+      }
+    }
+  });
+  return {
+    request: parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n"),
+    attachments: parts.filter((part) => part.type === "file").length,
+    records: calls.map(({ id, tool }) => ({ tool, outcome: outcomes.get(id) ?? { status: "unknown" } })),
+    usedIds,
+  };
+}

@@ -1,0 +1,22 @@
+export { JsonRpcErrorCode } from "./error-codes.ts";
+export { type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
+export {
+  type ErrorObject,
+  ErrorObjectSchema,
+  type ErrorResponse,
+  ErrorResponseSchema,
+  JSON_RPC_VERSION,
+  type Message,
+  MessageSchema,
+  type Notification,
+  NotificationSchema,
+  type Params,
+  ParamsSchema,
+  type Request,
+  type RequestId,
+  RequestIdSchema,
+  RequestSchema,
+  type SuccessResponse,
+  SuccessResponseSchema,
+} from "./messages.ts";
+export { type MethodDefinition, type MethodTable, type NotificationTable } from "./method-table.ts";

@@ -1,0 +1,52 @@
+export { ThreadErrorCode } from "./error-codes.ts";
+export {
+  type ApprovalDecision,
+  ApprovalDecisionSchema,
+  type ApprovalMetadata,
+  ApprovalMetadataSchema,
+  type Item,
+  type ItemData,
+  ItemDataSchemas,
+  type ItemOf,
+  ItemSchema,
+  type ItemType,
+  ItemTypeSchema,
+  type ToolStatus,
+  ToolStatusSchema,
+} from "./item.ts";
+export {
+  THREAD_PROTOCOL_VERSION,
+  type ThreadCapabilities,
+  ThreadCapabilitiesSchema,
+  type ThreadMethodName,
+  type ThreadMethodParams,
+  type ThreadMethodResult,
+  threadMethods,
+} from "./methods.ts";
+export {
+  type Event,
+  type EventBody,
+  type EventOf,
+  EventSchema,
+  type ThreadNotificationName,
+  type ThreadNotificationParams,
+  threadNotifications,
+} from "./notifications.ts";
+export {
+  type FileInput,
+  FileInputSchema,
+  type InputPart,
+  InputPartSchema,
+  type ModelRef,
+  ModelRefSchema,
+  type TextInput,
+  TextInputSchema,
+  type Thread,
+  ThreadSchema,
+  type Turn,
+  TurnSchema,
+  type TurnStatus,
+  TurnStatusSchema,
+  type Usage,
+  UsageSchema,
+} from "./thread.ts";

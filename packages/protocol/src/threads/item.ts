@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
+import { InputPartSchema, TimestampSchema } from "./thread.ts";
+
+/** What an item can be (section "Item Types"). */
+export const ItemTypeSchema = z.enum([
+  "user_message",
+  "assistant_message",
+  "tool_exec",
+  "tool_log",
+  "approval",
+  "artifact",
+]);
+export type ItemType = z.infer<typeof ItemTypeSchema>;
+
+/** How a tool call stands. `unknown`: it may have run, nobody recorded its end. */
+export const ToolStatusSchema = z.enum([
+  "pending",
+  "running",
+  "succeeded",
+  "failed",
+  "rejected",
+  "blocked",
+  "cancelled",
+  "unknown",
+]);
+export type ToolStatus = z.infer<typeof ToolStatusSchema>;
+
+/** The three answers to an approval (`approval.respond`). */
+export const ApprovalDecisionSchema = z.enum(["once", "always", "reject"]);
+export type ApprovalDecision = z.infer<typeof ApprovalDecisionSchema>;
+
+/** What exactly will run if the approval is given; the answer is bound to `digest`. */
+export const ApprovalMetadataSchema = z.object({
+  tool: z.string(),
+  input: JsonObjectSchema,
+  preview: z.string().optional(),
+  reason: z.string().optional(),
+  digest: z.string(),
+  expiresAt: TimestampSchema.optional(),
+});
+export type ApprovalMetadata = z.infer<typeof ApprovalMetadataSchema>;
+
+/** The `data` of each item type. */
+export const ItemDataSchemas = {
+  user_message: z.object({ content: z.array(InputPartSchema) }),
+  assistant_message: z.object({
+    text: z.string(),
+    reasoning: z.literal(true).optional(),
+    step: z.int().nonnegative().optional(),
+  }),
+  tool_exec: z.object({
+    tool: z.string(),
+    input: JsonObjectSchema,
+    status: ToolStatusSchema,
+    output: JsonValueSchema.optional(),
+    error: z.string().optional(),
+    code: z.string().optional(),
+    callId: z.string().optional(),
+    step: z.int().nonnegative().optional(),
+  }),
+  tool_log: z.object({
+    toolItemId: z.string(),
+    stream: z.enum(["stdout", "stderr"]),
+    text: z.string(),
+    truncated: z.literal(true).optional(),
+  }),
+  approval: z.object({
+    requestId: z.string(),
+    permission: z.string(),
+    metadata: ApprovalMetadataSchema,
+    toolItemId: z.string().optional(),
+    decision: ApprovalDecisionSchema.optional(),
+    resolvedBy: z.string().optional(),
+    reason: z.string().optional(),
+  }),
+  artifact: z.object({
+    kind: z.string(),
+    path: z.string().optional(),
+    uri: z.string().optional(),
+    mimeType: z.string(),
+    sizeBytes: z.int().nonnegative(),
+    sha256: z.string().optional(),
+  }),
+} as const satisfies Record<ItemType, z.ZodType>;
+
+/** The `data` of an item of type `T`. */
+export type ItemData<T extends ItemType = ItemType> = z.infer<(typeof ItemDataSchemas)[T]>;
+
+/** An item of one type (section "Item"). */
+export interface ItemOf<T extends ItemType> {
+  itemId: string;
+  threadId: string;
+  turnId: string;
+  type: T;
+  data?: ItemData<T> | undefined;
+}
+
+/** One thing that was said, done, asked or made in a turn. */
+export type Item = { [T in ItemType]: ItemOf<T> }[ItemType];
+
+const itemOf = <T extends ItemType, D extends z.ZodType>(type: T, data: D) =>
+  z.object({
+    itemId: z.string(),
+    threadId: z.string(),
+    turnId: z.string(),
+    type: z.literal(type),
+    data: data.optional(),
+  });
+
+export const ItemSchema: z.ZodType<Item> = z.discriminatedUnion("type", [
+  itemOf("user_message", ItemDataSchemas.user_message),
+  itemOf("assistant_message", ItemDataSchemas.assistant_message),
+  itemOf("tool_exec", ItemDataSchemas.tool_exec),
+  itemOf("tool_log", ItemDataSchemas.tool_log),
+  itemOf("approval", ItemDataSchemas.approval),
+  itemOf("artifact", ItemDataSchemas.artifact),
+]);

@@ -1,0 +1,60 @@
+import { z } from "zod";
+import type { NotificationTable } from "../envelope/method-table.ts";
+import { ApprovalMetadataSchema, ItemSchema, ItemTypeSchema } from "./item.ts";
+import { ThreadSchema, TimestampSchema, TurnSchema } from "./thread.ts";
+
+const inThread = { threadId: z.string() };
+const inTurn = { ...inThread, turnId: z.string() };
+const ofItem = { ...inTurn, itemId: z.string() };
+
+/** The notifications from server to client (section "Notifications"), with their parameters. */
+export const threadNotifications = {
+  "thread.created": z.object({ ...inThread, thread: ThreadSchema }),
+  "turn.started": z.object({ ...inTurn, turn: TurnSchema }),
+  "turn.completed": z.object({ ...inTurn, status: z.enum(["completed", "cancelled"]), turn: TurnSchema }),
+  "turn.error": z.object({ ...inTurn, error: z.string(), code: z.string(), turn: TurnSchema }),
+  "item.started": z.object({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),
+  "item.delta": z.object({ ...ofItem, type: ItemTypeSchema, delta: z.string() }),
+  "item.completed": z.object({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),
+  "approval.requested": z.object({
+    ...ofItem,
+    requestId: z.string(),
+    permission: z.string(),
+    metadata: ApprovalMetadataSchema,
+  }),
+} as const satisfies NotificationTable;
+
+export type ThreadNotificationName = keyof typeof threadNotifications;
+
+/** The parameters of the notification `N`. */
+export type ThreadNotificationParams<N extends ThreadNotificationName> = z.infer<
+  (typeof threadNotifications)[N]
+>;
+
+/** An event of one type. */
+export interface EventOf<N extends ThreadNotificationName> {
+  seq: number;
+  time: number;
+  type: N;
+  data: ThreadNotificationParams<N>;
+}
+
+/** One line of a thread's event log: a notification as it was sent, numbered from 1 without a gap. */
+export type Event = { [N in ThreadNotificationName]: EventOf<N> }[ThreadNotificationName];
+
+/** An event before it has its number and time: a notification's name and parameters. */
+export type EventBody = { [N in ThreadNotificationName]: Pick<EventOf<N>, "type" | "data"> }[ThreadNotificationName];
+
+const eventOf = <N extends ThreadNotificationName, D extends z.ZodType>(type: N, data: D) =>
+  z.object({ seq: z.int().positive(), time: TimestampSchema, type: z.literal(type), data });
+
+export const EventSchema: z.ZodType<Event> = z.discriminatedUnion("type", [
+  eventOf("thread.created", threadNotifications["thread.created"]),
+  eventOf("turn.started", threadNotifications["turn.started"]),
+  eventOf("turn.completed", threadNotifications["turn.completed"]),
+  eventOf("turn.error", threadNotifications["turn.error"]),
+  eventOf("item.started", threadNotifications["item.started"]),
+  eventOf("item.delta", threadNotifications["item.delta"]),
+  eventOf("item.completed", threadNotifications["item.completed"]),
+  eventOf("approval.requested", threadNotifications["approval.requested"]),
+]);

@@ -1,0 +1,60 @@
+import { z } from "zod";
+
+/** Milliseconds since the epoch. */
+export const TimestampSchema = z.number().nonnegative();
+
+/** A conversation with an agent in a directory (section "Thread"). `threadId` is the session's id. */
+export const ThreadSchema = z.object({
+  threadId: z.string(),
+  title: z.string(),
+  directory: z.string(),
+  time: z.object({ created: TimestampSchema, updated: TimestampSchema }),
+});
+export type Thread = z.infer<typeof ThreadSchema>;
+
+/** How a turn stands. Every status but `running` is final. */
+export const TurnStatusSchema = z.enum(["running", "completed", "cancelled", "error"]);
+export type TurnStatus = z.infer<typeof TurnStatusSchema>;
+
+/** Tokens that a turn has used, as the model's provider counts them. */
+export const UsageSchema = z.object({
+  inputTokens: z.number().nonnegative().optional(),
+  outputTokens: z.number().nonnegative().optional(),
+  totalTokens: z.number().nonnegative().optional(),
+});
+export type Usage = z.infer<typeof UsageSchema>;
+
+/** One prompt and everything that the agent does about it (section "Turn"). */
+export const TurnSchema = z.object({
+  turnId: z.string(),
+  threadId: z.string(),
+  status: TurnStatusSchema,
+  time: z.object({ started: TimestampSchema, completed: TimestampSchema.optional() }),
+  usage: UsageSchema.optional(),
+});
+export type Turn = z.infer<typeof TurnSchema>;
+
+/** A model by its provider and its name there. */
+export const ModelRefSchema = z.object({ providerID: z.string().min(1), modelID: z.string().min(1) });
+export type ModelRef = z.infer<typeof ModelRefSchema>;
+
+/** Text of the prompt. */
+export const TextInputSchema = z.object({ type: z.literal("text"), text: z.string() });
+export type TextInput = z.infer<typeof TextInputSchema>;
+
+/** A file that the prompt refers to; the agent reads it within the workspace's rules. */
+export const FileInputSchema = z
+  .object({
+    type: z.literal("file"),
+    path: z.string().min(1).optional(),
+    uri: z.string().min(1).optional(),
+    mimeType: z.string().optional(),
+  })
+  .refine((file) => (file.path === undefined) !== (file.uri === undefined), {
+    message: "a file has either a path or a uri",
+  });
+export type FileInput = z.infer<typeof FileInputSchema>;
+
+/** One part of a turn's input. */
+export const InputPartSchema = z.union([TextInputSchema, FileInputSchema]);
+export type InputPart = z.infer<typeof InputPartSchema>;

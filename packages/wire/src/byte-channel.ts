@@ -1,0 +1,206 @@
+import type { Channel, ChannelHandlers, CloseReason } from "./channel.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import type { Codec } from "./codec/codec.ts";
+import { createDeferred, type Deferred } from "./deferred.ts";
+import {
+  BufferFullError,
+  ConnectionClosedError,
+  HarnessError,
+  InvalidArgumentError,
+  TransportError,
+} from "./errors.ts";
+import { defaultWireLimits } from "./limits.ts";
+import { MessageQueue } from "./message-queue.ts";
+
+/** Where a byte pipe delivers. */
+export interface ByteReceiver {
+  bytes(chunk: Uint8Array): void;
+  /** The other side sends no more; it may still read. */
+  end(): void;
+  /** The pipe is gone. Without an error both sides were done. Nothing is delivered afterwards. */
+  closed(error?: HarnessError): void;
+}
+
+/** Bytes both ways: what a transport has to bring so that a codec makes a channel of it. */
+export interface BytePipe {
+  /** Begins delivery. Called once. */
+  start(receiver: ByteReceiver): void;
+  pause(): void;
+  resume(): void;
+  /** Writes; `done` is called once, when the bytes were handed to the operating system or could not be. */
+  write(data: Uint8Array | string, done: (error?: Error | null) => void): void;
+  /** Ends in good order: what was written arrives. Leads to `closed`. */
+  end(): void;
+  /** Ends at once. Leads to `closed`. */
+  destroy(): void;
+}
+
+export interface ByteChannelOptions<Context> {
+  readonly codec: Codec;
+  readonly context: Context;
+  /** Bytes that may wait for a slow reader. @default 16777216 (16 MiB) */
+  readonly maxBufferedBytes?: number;
+  /** How long `close` waits for what is queued and for the other side before it cuts the pipe. @default 2000 */
+  readonly closeTimeoutMs?: number;
+  /** @default the real time */
+  readonly clock?: Clock;
+}
+
+/** What leaves together; everybody who sent in it waits on one promise. */
+type Batch = Deferred<void>;
+
+class ByteChannel<Context> implements Channel<Context> {
+  readonly context: Context;
+  readonly closed: Promise<CloseReason>;
+  readonly #pipe: BytePipe;
+  readonly #clock: Clock;
+  readonly #encoder;
+  readonly #decoder;
+  readonly #maxBufferedBytes: number;
+  readonly #closeTimeoutMs: number;
+  readonly #abort = new AbortController();
+  readonly #settleClosed: (reason: CloseReason) => void;
+  #queue: MessageQueue | undefined;
+  #handlers: ChannelHandlers | undefined;
+  #batch: Batch | undefined;
+  #writing: Batch | undefined;
+  #writingBytes = 0;
+  #state: "open" | "closing" | "closed" = "open";
+  #reason: HarnessError | undefined;
+  #cancelCloseTimer: (() => void) | undefined;
+
+  constructor(pipe: BytePipe, options: ByteChannelOptions<Context>) {
+    this.#pipe = pipe;
+    this.context = options.context;
+    this.#clock = options.clock ?? systemClock;
+    this.#encoder = options.codec.createEncoder();
+    this.#decoder = options.codec.createDecoder();
+    this.#maxBufferedBytes = options.maxBufferedBytes ?? defaultWireLimits.maxBufferedBytes;
+    this.#closeTimeoutMs = options.closeTimeoutMs ?? 2000;
+    const closed = createDeferred<CloseReason>();
+    this.closed = closed.promise;
+    this.#settleClosed = closed.resolve;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  start(handlers: ChannelHandlers): void {
+    if (this.#handlers) throw new InvalidArgumentError("the channel was started already");
+    this.#handlers = handlers;
+    if (this.#state === "closed") {
+      handlers.close(this.#closeReason());
+      return;
+    }
+    this.#queue = new MessageQueue(handlers, this.#pipe);
+    this.#pipe.start({
+      bytes: (chunk) => this.#received(this.#decoder.push(chunk)),
+      end: () => this.#ended(),
+      closed: (error) => this.#finish(error),
+    });
+  }
+
+  send(message: unknown): Promise<void> {
+    if (this.#state !== "open") return Promise.reject(new ConnectionClosedError());
+    if (this.#encoder.pending + this.#writingBytes > this.#maxBufferedBytes) {
+      return Promise.reject(new BufferFullError("maxBufferedBytes", this.#maxBufferedBytes));
+    }
+    try {
+      this.#encoder.add(message);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    if (!this.#batch) {
+      this.#batch = createDeferred<void>();
+      if (!this.#writing) queueMicrotask(this.#flush);
+    }
+    return this.#batch.promise;
+  }
+
+  close(error?: HarnessError): Promise<void> {
+    if (this.#state === "open") {
+      this.#state = "closing";
+      this.#reason = error;
+      this.#queue?.stop();
+      this.#cancelCloseTimer = this.#clock.after(this.#closeTimeoutMs, () => this.#pipe.destroy());
+      if (!this.#handlers) this.#pipe.start({ bytes() {}, end() {}, closed: (cause) => this.#finish(cause) });
+      this.#endWhenWritten();
+    }
+    return this.closed.then(() => {});
+  }
+
+  /** Writes everything that was sent in this tick, or while the last write was under way, at once. */
+  readonly #flush = (): void => {
+    const batch = this.#batch;
+    if (!batch || this.#writing || this.#state === "closed") return;
+    this.#batch = undefined;
+    this.#writing = batch;
+    this.#writingBytes = this.#encoder.pending;
+    this.#pipe.write(this.#encoder.take(), (error) => {
+      this.#writing = undefined;
+      this.#writingBytes = 0;
+      if (error) {
+        batch.reject(new TransportError("the message could not be written", { cause: error }));
+        return;
+      }
+      batch.resolve();
+      if (this.#batch) this.#flush();
+      else if (this.#state === "closing") this.#pipe.end();
+    });
+  };
+
+  #endWhenWritten(): void {
+    if (this.#writing) return;
+    if (this.#batch) this.#flush();
+    else this.#pipe.end();
+  }
+
+  #received(messages: unknown[]): void {
+    this.#queue?.push(messages);
+    if (this.#decoder.broken && this.#state === "open") {
+      const error = messages.find((entry) => HarnessError.isInstance(entry));
+      void this.close(error as HarnessError | undefined);
+    }
+  }
+
+  #ended(): void {
+    if (this.#state !== "open") return;
+    this.#queue?.push(this.#decoder.end());
+    this.#queue?.whenEmpty(() => {
+      if (this.#state !== "open") return;
+      if (this.#handlers?.end) this.#handlers.end();
+      else void this.close();
+    });
+  }
+
+  #closeReason(): CloseReason {
+    return this.#reason ? { error: this.#reason } : {};
+  }
+
+  #finish(error: HarnessError | undefined): void {
+    if (this.#state === "closed") return;
+    if (this.#state === "open") this.#reason = error;
+    this.#state = "closed";
+    this.#cancelCloseTimer?.();
+    this.#queue?.stop();
+    const lost = new ConnectionClosedError(undefined, error ? { cause: error } : undefined);
+    this.#writing?.reject(lost);
+    this.#batch?.reject(lost);
+    const reason = this.#closeReason();
+    this.#abort.abort(lost);
+    try {
+      this.#handlers?.close(reason);
+    } catch {
+      // Nobody is left to be told.
+    } finally {
+      this.#settleClosed(reason);
+    }
+  }
+}
+
+/** Makes a channel of a byte pipe and a codec: what stdio and socket transports share. */
+export const createByteChannel = <Context>(
+  pipe: BytePipe,
+  options: ByteChannelOptions<Context>,
+): Channel<Context> => new ByteChannel(pipe, options);

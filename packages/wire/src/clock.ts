@@ -1,0 +1,38 @@
+/** Time as a dependency, so that a test needs no sleep. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls `callback` once after `delayMs`. Returns what takes it back. A waiting timer does not keep the process alive. */
+  after(delayMs: number, callback: () => void): () => void;
+}
+
+/** Timers take no more than 31 bits; a longer wait fires early, and its owner looks at the time again. */
+const maxTimerMs = 2 ** 31 - 1;
+
+/** The real time. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, callback) {
+    const timer: unknown = setTimeout(callback, Math.min(delayMs, maxTimerMs));
+    if (
+      typeof timer === "object" &&
+      timer !== null &&
+      "unref" in timer &&
+      typeof timer.unref === "function"
+    ) {
+      timer.unref();
+    }
+    return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
+  },
+};
+
+/** Randomness as a dependency: makes a new id that starts with `prefix` and an underscore. */
+export type CreateId = (prefix: string) => string;
+
+/** Ids with 128 random bits: `ses_1f0c…` (32 hex digits). */
+export const randomId: CreateId = (prefix) => {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  let hex = "";
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, "0");
+  return `${prefix}_${hex}`;
+};

@@ -1,0 +1,66 @@
+import { FrameTooLargeError, InvalidArgumentError, InvalidMessageError } from "../errors.ts";
+
+/** True when arrays and objects nest deeper than `maxDepth`. Its own recursion is bounded by `maxDepth`. */
+const exceedsDepth = (value: unknown, maxDepth: number): boolean => {
+  if (typeof value !== "object" || value === null) return false;
+  if (maxDepth === 0) return true;
+  if (Array.isArray(value)) {
+    for (const entry of value) if (exceedsDepth(entry, maxDepth - 1)) return true;
+    return false;
+  }
+  for (const key in value)
+    if (exceedsDepth((value as Record<string, unknown>)[key], maxDepth - 1)) return true;
+  return false;
+};
+
+/**
+ * Parses one message. Returns the value, or an `invalid_message` error in its place. Each level of nesting takes two
+ * characters, so that a short text need not be looked at.
+ */
+export const parseMessage = (text: string, maxDepth: number): unknown => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    return new InvalidMessageError("not_json", "a message is not JSON", { cause });
+  }
+  if (text.length > 2 * maxDepth && exceedsDepth(value, maxDepth)) {
+    return new InvalidMessageError("too_deep", `a message nests deeper than ${maxDepth} levels`);
+  }
+  return value;
+};
+
+/** Writes one message as JSON. Throws `invalid_argument` for what has no JSON. */
+export const stringifyMessage = (message: unknown): string => {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(message);
+  } catch (cause) {
+    throw new InvalidArgumentError("the message has no JSON form", { cause });
+  }
+  if (text === undefined) throw new InvalidArgumentError("the message has no JSON form");
+  return text;
+};
+
+/** How many bytes the text has in UTF-8. */
+export const utf8Length = (text: string): number => {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit > 0x7ff) bytes += 2;
+    else if (unit > 0x7f) bytes += 1;
+    // A well-formed pair is four bytes; JSON.stringify leaves no lone surrogate.
+    if (unit >= 0xd800 && unit <= 0xdbff) {
+      bytes -= 1;
+      index++;
+    }
+  }
+  return bytes;
+};
+
+/** Throws `frame_too_large` when the text is over the limit. Counts only where the length alone does not tell. */
+export const checkFrameSize = (text: string, maxFrameBytes: number): void => {
+  if (text.length * 3 <= maxFrameBytes) return;
+  if (text.length > maxFrameBytes || utf8Length(text) > maxFrameBytes)
+    throw new FrameTooLargeError(maxFrameBytes);
+};

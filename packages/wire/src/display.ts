@@ -1,0 +1,34 @@
+/**
+ * What could hide in a text or make it look like another one: controls, bidirectional marks, zero-width and other
+ * format characters, tags, variation selectors, separators, odd spaces, blank letters, lone surrogates, private-use
+ * and unassigned characters. The first alternative is what belongs inside an emoji; it is matched to be kept.
+ */
+const deceptive =
+  /(\p{Extended_Pictographic}\ufe0f?(?:\u200d\p{Extended_Pictographic}\ufe0f?)*)|[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}/gu;
+
+const show = (character: string): string => {
+  const point = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+  return `⟨U+${point.padStart(4, "0")}⟩`;
+};
+
+export interface DisplayOptions {
+  /** Keep line feeds and tabs as they are, for text that is shown as a block. @default false */
+  readonly multiline?: boolean;
+  /** Characters kept; how many were cut is said. @default 10000 */
+  readonly maxLength?: number;
+}
+
+/**
+ * Makes untrusted text safe to show and to judge: whatever is invisible or misleading is written out as `⟨U+202E⟩`,
+ * everything else stays as it is, and what is cut is said. Takes any string; never throws.
+ */
+export const displayText = (text: string, options: DisplayOptions = {}): string => {
+  const { multiline = false, maxLength = 10_000 } = options;
+  const cut = text.length > maxLength;
+  const kept = cut ? text.slice(0, maxLength) : text;
+  const safe = kept.replace(deceptive, (character, emoji: string | undefined) => {
+    if (emoji !== undefined || (multiline && (character === "\n" || character === "\t"))) return character;
+    return show(character);
+  });
+  return cut ? `${safe}… [${text.length - maxLength} more characters]` : safe;
+};

@@ -1,0 +1,37 @@
+export {
+  type ByteChannelOptions,
+  type BytePipe,
+  type ByteReceiver,
+  createByteChannel,
+} from "./byte-channel.ts";
+export { canonicalJson, digest } from "./canonical-json.ts";
+export type { Channel, ChannelHandlers, CloseReason, Listener, Transport } from "./channel.ts";
+export { type Clock, type CreateId, randomId, systemClock } from "./clock.ts";
+export type { Codec, CodecOptions, Decoder, Encoder } from "./codec/codec.ts";
+export { lengthPrefixCodec } from "./codec/length-prefix-codec.ts";
+export { newlineCodec } from "./codec/newline-codec.ts";
+export { createDeferred, type Deferred } from "./deferred.ts";
+export { type DisplayOptions, displayText } from "./display.ts";
+export {
+  BufferFullError,
+  ConnectionClosedError,
+  FrameTooLargeError,
+  HarnessError,
+  InvalidArgumentError,
+  InvalidMessageError,
+  RequestCancelledError,
+  RequestTimeoutError,
+  TransportError,
+} from "./errors.ts";
+export type { Exchange } from "./exchange.ts";
+export { defaultWireLimits, type WireLimits } from "./limits.ts";
+export type { Call } from "./peer/inbound-call.ts";
+export { type BatchCall, createPeer, type Peer } from "./peer/peer.ts";
+export type { CancellationProtocol, PeerHandlers, PeerOptions, RequestOptions } from "./peer/peer-options.ts";
+export {
+  invalidParams,
+  methodNotFound,
+  ProtocolError,
+  type ProtocolErrorOptions,
+  toProtocolError,
+} from "./protocol-error.ts";

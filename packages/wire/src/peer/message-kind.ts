@@ -1,0 +1,49 @@
+import type { Params, RequestId } from "@harnesskit/protocol/envelope";
+
+/** A single JSON-RPC message, told apart once; what it is decides who handles it. */
+export type MessageKind = "request" | "notification" | "response" | "invalid_call" | "invalid_response";
+
+interface Fields {
+  jsonrpc?: unknown;
+  id?: unknown;
+  method?: unknown;
+  params?: unknown;
+  result?: unknown;
+  error?: unknown;
+}
+
+export interface CallMessage {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params?: Params;
+}
+
+const isId = (id: unknown): id is RequestId =>
+  typeof id === "string" || typeof id === "number" || id === null;
+
+/** What a JSON value is as a message of JSON-RPC 2.0 (sections 4 and 5). Looks at each field once, allocates nothing. */
+export const messageKind = (message: unknown): MessageKind => {
+  if (typeof message !== "object" || message === null || Array.isArray(message)) return "invalid_call";
+  const { jsonrpc, id, method, params, result, error } = message as Fields;
+  if (method === undefined && (result !== undefined || error !== undefined)) {
+    const whole = jsonrpc === "2.0" && isId(id) && (result === undefined) !== (error === undefined);
+    return whole && (error === undefined || isErrorObject(error)) ? "response" : "invalid_response";
+  }
+  if (jsonrpc !== "2.0" || typeof method !== "string") return "invalid_call";
+  if (params !== undefined && (typeof params !== "object" || params === null)) return "invalid_call";
+  if (id === undefined) return "notification";
+  return isId(id) ? "request" : "invalid_call";
+};
+
+const isErrorObject = (error: unknown): boolean => {
+  if (typeof error !== "object" || error === null) return false;
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return Number.isInteger(code) && typeof message === "string";
+};
+
+/** The id that an answer to an invalid message carries: its own where it has a legal one, else null (section 5). */
+export const readableId = (message: unknown): RequestId => {
+  if (typeof message !== "object" || message === null) return null;
+  const { id } = message as Fields;
+  return isId(id) ? id : null;
+};

@@ -1,0 +1,76 @@
+import type { JsonValue, Params, RequestId } from "@harnesskit/protocol/envelope";
+import type { CloseReason } from "../channel.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import type { FrameTooLargeError, HarnessError } from "../errors.ts";
+import type { ProtocolError } from "../protocol-error.ts";
+import type { Call } from "./inbound-call.ts";
+
+/** What a peer does with what the other side asks and tells. */
+export interface PeerHandlers<Context = unknown> {
+  /**
+   * Answers a request: returns the result or a promise of it (undefined becomes null), or throws. A
+   * {@link ProtocolError} goes out as it is, anything else as -32603 without detail. Without this handler every
+   * method is -32601.
+   */
+  request?(method: string, params: Params | undefined, call: Call<Context>): unknown;
+  /** Takes a notification. One is handled after the other, in the order of arrival. */
+  notification?(method: string, params: Params | undefined): void | Promise<void>;
+  /** The other side will ask nothing more, but still reads. @default answers what was asked, then closes */
+  end?(): void;
+  /** The connection is closed. Called once and last. */
+  close?(reason: CloseReason): void;
+  /**
+   * Something happened that has no caller to be told: a handler threw what is no wire error, an answer came late,
+   * twice or to no request, a message was none. For a log or a counter.
+   */
+  unexpected?(error: HarnessError): void;
+  /** Words the error for a result that does not fit in a message. @default -32603 with `data.reason` "result_too_large" */
+  resultTooLarge?(method: string, error: FrameTooLargeError): ProtocolError;
+}
+
+/** How a protocol says that a caller gave a request up. */
+export interface CancellationProtocol {
+  /** The notification's method, for example `$/cancelRequest`. */
+  readonly method: string;
+  toParams(id: RequestId): JsonValue;
+  /** The id in the parameters, or undefined when they name none. */
+  toId(params: Params | undefined): RequestId | undefined;
+}
+
+export interface PeerOptions {
+  /** How long a request waits for its answer; Infinity for ever. @default 60000 */
+  readonly requestTimeoutMs?: number;
+  /** Requests that may wait for answers. @default 4096 */
+  readonly maxPendingRequests?: number;
+  /** Requests of the other side that are handled at the same time. 1 handles them in order. @default 64 */
+  readonly maxConcurrentCalls?: number;
+  /** Requests and notifications of the other side that may wait; then the channel reads no further. @default 1024 */
+  readonly maxQueuedCalls?: number;
+  /** Messages in one batch. @default 100 */
+  readonly maxBatchSize?: number;
+  /** Send request ids as strings, for protocols that want them. @default false */
+  readonly stringIds?: boolean;
+  /** @default cancelling is local: the caller no longer waits, the other side is not told */
+  readonly cancellation?: CancellationProtocol;
+  /** @default the real time */
+  readonly clock?: Clock;
+}
+
+/** What one request may choose. */
+export interface RequestOptions {
+  /** How long to wait for the answer; Infinity for ever. @default the peer's `requestTimeoutMs` */
+  readonly timeoutMs?: number;
+  /** Gives the request up: it rejects with `request_cancelled`. */
+  readonly signal?: AbortSignal;
+}
+
+export const resolvePeerOptions = (options: PeerOptions) => ({
+  requestTimeoutMs: options.requestTimeoutMs ?? 60_000,
+  maxPendingRequests: options.maxPendingRequests ?? 4096,
+  maxConcurrentCalls: options.maxConcurrentCalls ?? 64,
+  maxQueuedCalls: options.maxQueuedCalls ?? 1024,
+  maxBatchSize: options.maxBatchSize ?? 100,
+  stringIds: options.stringIds ?? false,
+  cancellation: options.cancellation,
+  clock: options.clock ?? systemClock,
+});

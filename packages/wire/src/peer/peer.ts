@@ -1,0 +1,329 @@
+import {
+  type ErrorObject,
+  JsonRpcErrorCode,
+  type JsonValue,
+  type Params,
+  type RequestId,
+} from "@harnesskit/protocol/envelope";
+import type { Channel, CloseReason } from "../channel.ts";
+import { ConnectionClosedError, FrameTooLargeError, HarnessError, InvalidMessageError } from "../errors.ts";
+import { methodNotFound, ProtocolError } from "../protocol-error.ts";
+import type { ReplySink } from "./inbound-call.ts";
+import { InboundCalls } from "./inbound-calls.ts";
+import { messageKind, readableId } from "./message-kind.ts";
+import { OrderedNotifications } from "./ordered-notifications.ts";
+import {
+  type PeerHandlers,
+  type PeerOptions,
+  type RequestOptions,
+  resolvePeerOptions,
+} from "./peer-options.ts";
+import { PendingRequests } from "./pending-requests.ts";
+import { type BatchResponse, ReplyBatch } from "./reply-batch.ts";
+
+/** One call of an outgoing batch. */
+export interface BatchCall {
+  readonly method: string;
+  readonly params?: unknown;
+  /** Wants no answer. @default false */
+  readonly notification?: boolean;
+}
+
+/**
+ * One end of a JSON-RPC 2.0 connection: both ends may call, notify and answer. Knows no method. When the channel
+ * closes, every pending request is settled with `connection_closed` and every running handler is aborted.
+ */
+export interface Peer<Context = unknown> {
+  /**
+   * Calls the other side. Resolves with the result as it came, unvalidated. Rejects with a {@link ProtocolError} (the
+   * other side's), or `request_timeout`, `request_cancelled`, `connection_closed`, `buffer_full`, `frame_too_large`,
+   * `invalid_message` (the answer was no answer).
+   */
+  request(method: string, params?: unknown, options?: RequestOptions): Promise<unknown>;
+  /** Tells the other side. Settles as {@link Channel.send} does. */
+  notify(method: string, params?: unknown): Promise<void>;
+  /** Sends several calls as one message; one promise for each that is a request, in order. */
+  batch(calls: readonly BatchCall[], options?: RequestOptions): Promise<unknown>[];
+  /** Settles when every request of the other side so far is answered. */
+  whenIdle(): Promise<void>;
+  /** Sends what is queued, then closes. Idempotent. */
+  close(): Promise<void>;
+  readonly closed: Promise<CloseReason>;
+  /** Aborts when the connection is closed. */
+  readonly signal: AbortSignal;
+  /** What the transport knows about the other side. */
+  readonly context: Context;
+}
+
+class JsonRpcPeer<Context> implements Peer<Context> {
+  readonly #channel: Channel<Context>;
+  readonly #handlers: PeerHandlers<Context>;
+  readonly #options: ReturnType<typeof resolvePeerOptions>;
+  readonly #pending: PendingRequests;
+  readonly #inbound: InboundCalls<Context>;
+  readonly #notifications: OrderedNotifications;
+  readonly #direct: ReplySink = {
+    result: ({ id, method }, result) => this.#sendResult(id, method, result),
+    error: (id, error) => this.#sendError(id, error),
+  };
+
+  constructor(channel: Channel<Context>, handlers: PeerHandlers<Context>, options: PeerOptions) {
+    this.#channel = channel;
+    this.#handlers = handlers;
+    this.#options = resolvePeerOptions(options);
+    this.#pending = new PendingRequests({ ...this.#options, onGivenUp: (id) => this.#tellCancelled(id) });
+    const onFailure = (cause: unknown) => this.#handlerFailed(cause);
+    this.#inbound = new InboundCalls({
+      ...this.#options,
+      context: channel.context,
+      handle: (method, params, call) => {
+        if (!handlers.request) throw methodNotFound(method);
+        return handlers.request(method, params, call);
+      },
+      onFailure,
+    });
+    this.#notifications = new OrderedNotifications(this.#options.maxQueuedCalls, onFailure);
+  }
+
+  start(): void {
+    this.#channel.start({
+      message: (message) => this.#receive(message),
+      error: (error) => this.#receiveFault(error),
+      end: () => this.#ended(),
+      close: (reason) => this.#channelClosed(reason),
+    });
+  }
+
+  get closed(): Promise<CloseReason> {
+    return this.#channel.closed;
+  }
+
+  get signal(): AbortSignal {
+    return this.#channel.signal;
+  }
+
+  get context(): Context {
+    return this.#channel.context;
+  }
+
+  request(method: string, params?: unknown, options: RequestOptions = {}): Promise<unknown> {
+    try {
+      const { id, answer } = this.#expect(method, options);
+      const request =
+        params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params };
+      this.#channel.send(request).catch((error: HarnessError) => this.#pending.fail(id, error));
+      return answer;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  notify(method: string, params?: unknown): Promise<void> {
+    return this.#channel.send(
+      params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params },
+    );
+  }
+
+  batch(calls: readonly BatchCall[], options: RequestOptions = {}): Promise<unknown>[] {
+    const ids: (number | string)[] = [];
+    const answers: Promise<unknown>[] = [];
+    const messages = calls.map(({ method, params, notification = false }) => {
+      const fields = params === undefined ? { method } : { method, params };
+      if (notification) return { jsonrpc: "2.0", ...fields };
+      const { id, answer } = this.#expect(method, options);
+      ids.push(id);
+      answers.push(answer);
+      return { jsonrpc: "2.0", id, ...fields };
+    });
+    this.#channel.send(messages).catch((error: HarnessError) => {
+      for (const id of ids) this.#pending.fail(id, error);
+    });
+    return answers;
+  }
+
+  whenIdle(): Promise<void> {
+    return this.#inbound.whenIdle();
+  }
+
+  close(): Promise<void> {
+    return this.#channel.close();
+  }
+
+  #expect(method: string, { timeoutMs = this.#options.requestTimeoutMs, signal }: RequestOptions) {
+    return this.#pending.add(method, timeoutMs, signal);
+  }
+
+  #receive(message: unknown): void | Promise<void> {
+    return Array.isArray(message) ? this.#receiveBatch(message) : this.#dispatch(message, this.#direct);
+  }
+
+  #dispatch(message: unknown, sink: ReplySink, batch?: ReplyBatch): void | Promise<void> {
+    switch (messageKind(message)) {
+      case "request": {
+        const { id, method, params } = message as { id: RequestId; method: string; params?: Params };
+        batch?.expect();
+        return this.#inbound.accept(id, method, params, sink);
+      }
+      case "response":
+        return this.#settle(message as { id: RequestId; result?: JsonValue; error?: ErrorObject });
+      case "notification":
+        return this.#notified(message as { method: string; params?: Params });
+      case "invalid_call": {
+        const error = new ProtocolError(JsonRpcErrorCode.InvalidRequest, "Not a valid JSON-RPC 2.0 request");
+        batch?.expect();
+        sink.error(readableId(message), error);
+        return this.#report(new InvalidMessageError("not_json_rpc", "a message is not JSON-RPC 2.0"));
+      }
+      case "invalid_response": {
+        const error = new InvalidMessageError("not_json_rpc", "an answer is not a JSON-RPC 2.0 response");
+        if (!this.#pending.fail(readableId(message), error)) this.#report(error);
+      }
+    }
+  }
+
+  #receiveBatch(messages: unknown[]): void | Promise<void> {
+    const { maxBatchSize } = this.#options;
+    if (messages.length === 0 || messages.length > maxBatchSize) {
+      const data =
+        messages.length === 0 ? { reason: "empty_batch" } : { reason: "batch_too_large", maxBatchSize };
+      const text =
+        messages.length === 0
+          ? "A batch holds no message"
+          : `A batch holds more than ${maxBatchSize} messages`;
+      this.#sendError(null, new ProtocolError(JsonRpcErrorCode.InvalidRequest, text, { data }));
+      return;
+    }
+    const batch = new ReplyBatch((responses) => this.#sendBatch(responses));
+    let wait: Promise<void> | undefined;
+    for (const message of messages) wait = this.#dispatch(message, batch, batch) ?? wait;
+    batch.seal();
+    return wait;
+  }
+
+  #settle({ id, result, error }: { id: RequestId; result?: JsonValue; error?: ErrorObject }): void {
+    const known =
+      error === undefined ? this.#pending.resolve(id, result as JsonValue) : this.#pending.reject(id, error);
+    if (known) return;
+    const what = error === undefined ? "an answer" : `an error answer (${error.code})`;
+    this.#report(new InvalidMessageError("not_json_rpc", `${what} came late, twice or to no request`));
+  }
+
+  #notified({ method, params }: { method: string; params?: Params }): void | Promise<void> {
+    const { cancellation } = this.#options;
+    if (method === cancellation?.method) {
+      const id = cancellation.toId(params);
+      if (id !== undefined) this.#inbound.cancel(id);
+      return;
+    }
+    if (this.#handlers.notification) {
+      return this.#notifications.accept(() => this.#handlers.notification?.(method, params));
+    }
+  }
+
+  /** What arrived is no message: the other side is told, with the id null, since none could be read. */
+  #receiveFault(error: HarnessError): void {
+    if (error instanceof FrameTooLargeError) {
+      const data = { reason: "message_too_large", maxFrameBytes: error.maxFrameBytes };
+      this.#sendError(
+        null,
+        new ProtocolError(JsonRpcErrorCode.InvalidRequest, "The message is too large", { data }),
+      );
+    } else if (error instanceof InvalidMessageError) {
+      const tooDeep = error.reason === "too_deep";
+      const code = tooDeep ? JsonRpcErrorCode.InvalidRequest : JsonRpcErrorCode.ParseError;
+      const text = tooDeep ? "The message nests too deeply" : "Parse error";
+      this.#sendError(null, new ProtocolError(code, text, { data: { reason: error.reason } }));
+    }
+    this.#report(error);
+  }
+
+  #sendResult(id: RequestId, method: string, result: unknown): void {
+    this.#channel.send({ jsonrpc: "2.0", id, result }).catch((error: HarnessError) => {
+      if (error instanceof FrameTooLargeError) this.#sendError(id, this.#tooLarge(method, error));
+      else this.#unsent(id, error);
+    });
+  }
+
+  #sendError(id: RequestId, error: ProtocolError): void {
+    this.#channel
+      .send({ jsonrpc: "2.0", id, error: error.toErrorObject() })
+      .catch((cause: HarnessError) => this.#unsent(id, cause));
+  }
+
+  #sendBatch(responses: BatchResponse[]): void {
+    this.#channel.send(responses).catch((error: HarnessError) => {
+      if (!(error instanceof FrameTooLargeError)) return this.#unsent(null, error);
+      const small = this.#tooLarge("batch", error).toErrorObject();
+      const answers = responses.map(({ jsonrpc, id, error: own }) => ({ jsonrpc, id, error: own ?? small }));
+      this.#channel.send(answers).catch((cause: HarnessError) => this.#unsent(null, cause));
+    });
+  }
+
+  #tooLarge(method: string, error: FrameTooLargeError): ProtocolError {
+    if (this.#handlers.resultTooLarge) return this.#handlers.resultTooLarge(method, error);
+    const data = { reason: "result_too_large", maxFrameBytes: error.maxFrameBytes };
+    return new ProtocolError(JsonRpcErrorCode.InternalError, "The result exceeds the message limit", {
+      data,
+    });
+  }
+
+  /** An answer cannot be sent. An open connection that loses answers would lie: it is closed, unless it is already. */
+  #unsent(_id: RequestId, error: HarnessError): void {
+    if (error instanceof ConnectionClosedError) return;
+    if (error.code === "invalid_argument") {
+      this.#report(error);
+      this.#sendError(_id, new ProtocolError(JsonRpcErrorCode.InternalError, "Internal error"));
+      return;
+    }
+    this.#report(error);
+    void this.#channel.close(error);
+  }
+
+  #tellCancelled(id: number | string): void {
+    const { cancellation } = this.#options;
+    if (!cancellation) return;
+    this.notify(cancellation.method, cancellation.toParams(id)).catch((error: HarnessError) =>
+      this.#report(error),
+    );
+  }
+
+  #ended(): void {
+    if (this.#handlers.end) {
+      this.#handlers.end();
+      return;
+    }
+    this.#pending.failAll(new ConnectionClosedError("the other side sends no more"));
+    void this.whenIdle().then(() => this.close());
+  }
+
+  #channelClosed(reason: CloseReason): void {
+    const lost = new ConnectionClosedError(undefined, reason.error ? { cause: reason.error } : undefined);
+    this.#pending.failAll(lost);
+    this.#inbound.close(lost);
+    this.#notifications.close();
+    this.#handlers.close?.(reason);
+  }
+
+  #handlerFailed(cause: unknown): void {
+    this.#report(
+      HarnessError.isInstance(cause)
+        ? cause
+        : new HarnessError("handler_failed", "a handler failed", { cause }),
+    );
+  }
+
+  #report(error: HarnessError): void {
+    this.#handlers.unexpected?.(error);
+  }
+}
+
+/** Opens one end of a JSON-RPC 2.0 connection over a channel, and starts it. */
+export const createPeer = <Context>(
+  channel: Channel<Context>,
+  handlers: PeerHandlers<Context> = {},
+  options: PeerOptions = {},
+): Peer<Context> => {
+  const peer = new JsonRpcPeer(channel, handlers, options);
+  peer.start();
+  return peer;
+};

@@ -1,0 +1,128 @@
+import type { ErrorObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { Clock } from "../clock.ts";
+import { BufferFullError, type HarnessError, RequestCancelledError, RequestTimeoutError } from "../errors.ts";
+import { ProtocolError } from "../protocol-error.ts";
+
+/** The part of a pending request that its answer, its deadline and its caller need. */
+interface Pending {
+  readonly method: string;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: HarnessError) => void;
+  readonly deadline: number;
+  readonly timeoutMs: number;
+  readonly unlisten: (() => void) | undefined;
+}
+
+export interface PendingOptions {
+  readonly clock: Clock;
+  readonly maxPendingRequests: number;
+  readonly stringIds: boolean;
+  /** Called when a request is given up on this side, so that the other side may be told. */
+  readonly onGivenUp: (id: number | string) => void;
+}
+
+/** The requests that wait for their answers, each until its deadline. One timer serves them all. */
+export class PendingRequests {
+  readonly #pending = new Map<number | string, Pending>();
+  #lastId = 0;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(readonly options: PendingOptions) {}
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  /** Takes a place and gives the id to send and the promise of the answer. Throws `buffer_full`, `request_cancelled`. */
+  add(
+    method: string,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): { id: number | string; answer: Promise<unknown> } {
+    const { maxPendingRequests, stringIds } = this.options;
+    if (this.#pending.size >= maxPendingRequests)
+      throw new BufferFullError("maxPendingRequests", maxPendingRequests);
+    if (signal?.aborted) throw new RequestCancelledError(method, { cause: signal.reason });
+    const number = ++this.#lastId;
+    const id = stringIds ? String(number) : number;
+    const deadline =
+      timeoutMs === Number.POSITIVE_INFINITY ? timeoutMs : this.options.clock.now() + timeoutMs;
+    const answer = new Promise<unknown>((resolve, reject) => {
+      const unlisten = signal && this.#listen(id, method, signal);
+      this.#pending.set(id, { method, resolve, reject, deadline, timeoutMs, unlisten });
+    });
+    if (deadline < this.#timerAt) this.#armTimer(deadline);
+    return { id, answer };
+  }
+
+  /** Settles the request with its result. False when none waits under this id: late, duplicate or made up. */
+  resolve(id: unknown, result: JsonValue): boolean {
+    const pending = this.#take(id);
+    pending?.resolve(result);
+    return pending !== undefined;
+  }
+
+  /** Settles the request with the other side's error. False when none waits under this id. */
+  reject(id: unknown, error: ErrorObject): boolean {
+    const { code, message, data } = error;
+    return this.fail(id, new ProtocolError(code, message, data === undefined ? {} : { data }));
+  }
+
+  /** Settles the request with a local error. */
+  fail(id: unknown, error: HarnessError): boolean {
+    const pending = this.#take(id);
+    pending?.reject(error);
+    return pending !== undefined;
+  }
+
+  /** Settles everything that waits. */
+  failAll(error: HarnessError): void {
+    for (const id of [...this.#pending.keys()]) this.fail(id, error);
+    this.#cancelTimer?.();
+    this.#timerAt = Number.POSITIVE_INFINITY;
+  }
+
+  #take(id: unknown): Pending | undefined {
+    const pending = this.#pending.get(id as number | string);
+    if (!pending) return undefined;
+    this.#pending.delete(id as number | string);
+    pending.unlisten?.();
+    return pending;
+  }
+
+  #listen(id: number | string, method: string, signal: AbortSignal): () => void {
+    const onAbort = () => {
+      if (this.fail(id, new RequestCancelledError(method, { cause: signal.reason })))
+        this.options.onGivenUp(id);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    return () => signal.removeEventListener("abort", onAbort);
+  }
+
+  #armTimer(at: number): void {
+    this.#cancelTimer?.();
+    this.#timerAt = at;
+    this.#cancelTimer = this.options.clock.after(Math.max(0, at - this.options.clock.now()), () =>
+      this.#expire(),
+    );
+  }
+
+  /** Fails what is past its deadline and waits for the next one. Runs once per deadline at most, not per request. */
+  #expire(): void {
+    const now = this.options.clock.now();
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    let next = Number.POSITIVE_INFINITY;
+    const expired: (number | string)[] = [];
+    for (const [id, { deadline }] of this.#pending) {
+      if (deadline <= now) expired.push(id);
+      else if (deadline < next) next = deadline;
+    }
+    if (next !== Number.POSITIVE_INFINITY) this.#armTimer(next);
+    for (const id of expired) {
+      const pending = this.#take(id);
+      pending?.reject(new RequestTimeoutError(pending.method, pending.timeoutMs));
+      this.options.onGivenUp(id);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import ts from "typescript";
+import { docFencesOf, fencesOf, typescriptFences } from "./lib/fences.mjs";
+import { report } from "./lib/report.mjs";
+import { repositoryRoot } from "./lib/root.mjs";
+import { mapLimit, run, stopChildrenOnSignals } from "./lib/run.mjs";
+import { packagesOf, toJavaScript } from "./lib/snippets.mjs";
+import { withTempDir } from "./lib/temp.mjs";
+import { filesBelow, workspacePackages } from "./lib/workspace.mjs";
+
+const timeoutMs = 30_000;
+const packages = workspacePackages(repositoryRoot);
+const findings = [];
+
+function collect() {
+  const readmes = [repositoryRoot, ...packages.map(({ dir }) => dir)].map((dir) => join(dir, "README.md"));
+  const pages = filesBelow(join(repositoryRoot, "docs"), [".md"], { skip: ["api"] });
+  const sources = packages.flatMap(({ dir }) => filesBelow(join(dir, "src"), [".ts", ".tsx"]));
+  const from = (files, fences, mayRun) =>
+    files.filter(existsSync).flatMap((file) =>
+      typescriptFences(fences(readFileSync(file, "utf8"))).map((fence) => ({
+        ...fence,
+        place: relative(repositoryRoot, file).replaceAll("\\", "/"),
+        dir: dirname(file),
+        runs: mayRun && fence.runs,
+      })),
+    );
+  return [
+    ...from(readmes, fencesOf, true),
+    ...from(pages, fencesOf, false),
+    ...from(sources, docFencesOf, false),
+  ];
+}
+
+/** Links a package into the snippets' own node_modules: a sibling from the workspace, another one from the store. */
+function link(name, owner, modules) {
+  const target = join(modules, name);
+  if (existsSync(target)) return true;
+  const sibling = packages.find((pkg) => pkg.name === name)?.dir;
+  const candidates = [
+    sibling,
+    join(owner, "node_modules", name),
+    join(repositoryRoot, "node_modules", name),
+    join(repositoryRoot, "node_modules/.pnpm/node_modules", name),
+  ];
+  const found = candidates.find((dir) => dir !== undefined && existsSync(dir));
+  if (found === undefined) return false;
+  mkdirSync(dirname(target), { recursive: true });
+  symlinkSync(found, target, "junction");
+  return true;
+}
+
+function typeCheck(snippets) {
+  const base = ts.readConfigFile(join(repositoryRoot, "tsconfig.base.json"), ts.sys.readFile).config;
+  const { options } = ts.convertCompilerOptionsFromJson(base.compilerOptions, repositoryRoot);
+  const program = ts.createProgram(
+    snippets.map(({ file }) => file),
+    {
+      ...options,
+      noUnusedLocals: false,
+      noUnusedParameters: false,
+      moduleDetection: ts.ModuleDetectionKind.Force,
+    },
+  );
+  for (const snippet of snippets) {
+    const source = program.getSourceFile(snippet.file);
+    for (const problem of [
+      ...program.getSyntacticDiagnostics(source),
+      ...program.getSemanticDiagnostics(source),
+    ]) {
+      const line = snippet.line + source.getLineAndCharacterOfPosition(problem.start ?? 0).line;
+      findings.push(
+        `${snippet.place}:${line}: ${ts.flattenDiagnosticMessageText(problem.messageText, "\n  ")}`,
+      );
+    }
+  }
+}
+
+async function runSnippet(snippet, dir) {
+  const script = snippet.file.replace(/\.ts$/, ".mjs");
+  const cwd = join(dir, "run", String(snippet.number));
+  mkdirSync(cwd, { recursive: true });
+  writeFileSync(script, toJavaScript(snippet.code));
+  const { code, output } = await run(process.execPath, [script], { cwd, timeoutMs });
+  if (code !== 0) {
+    const tail = output.trimEnd().split("\n").slice(-15).join("\n  ");
+    findings.push(`${snippet.place}:${snippet.line}: does not run (exit ${code})\n  ${tail}`);
+  }
+}
+
+stopChildrenOnSignals();
+const collected = collect();
+const count = await withTempDir(join(repositoryRoot, ".cache/snippets-"), async (dir) => {
+  writeFileSync(join(dir, "package.json"), '{ "type": "module" }\n');
+  const snippets = collected.map((snippet, number) => ({
+    ...snippet,
+    number,
+    file: join(dir, `${number}.ts`),
+  }));
+  for (const { code, place, line, dir: owner, file } of snippets) {
+    writeFileSync(file, code);
+    for (const name of packagesOf(code)) {
+      if (!link(name, owner, join(dir, "node_modules")))
+        findings.push(`${place}:${line}: ${name} is not installed`);
+    }
+  }
+  typeCheck(snippets);
+  const running = snippets.filter(({ runs }) => runs);
+  await mapLimit(running, 2, (snippet) => runSnippet(snippet, dir));
+  return running.length;
+});
+report("snippets", findings.sort(), `${collected.length} checked, ${count} of them run`);

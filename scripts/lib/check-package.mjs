@@ -1,0 +1,137 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { install, loadEntries, runFile, typeCheck } from "./consumer.mjs";
+import { fencesOf, typescriptFences } from "./fences.mjs";
+import { layers } from "./layers-table.mjs";
+import { repositoryRoot } from "./root.mjs";
+import { run } from "./run.mjs";
+import { packagesOf, toJavaScript } from "./snippets.mjs";
+import { packagesNamedBy, tarballProblems } from "./tarball-rules.mjs";
+import { publishedEntries } from "./workspace.mjs";
+
+const attw = join(repositoryRoot, "node_modules/@arethetypeswrong/cli/dist/index.js");
+
+async function lintTarball({ pkg, tarball }) {
+  const bytes = readFileSync(tarball);
+  const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+  const { messages } = await publint({ strict: true, pack: { tarball: buffer } });
+  const problems = messages.map(
+    (message) => `publint: ${formatMessage(message, pkg.manifest, { color: false })}`,
+  );
+  if (publishedEntries(pkg).length === 0) return problems;
+  const args = [
+    attw,
+    tarball,
+    "--profile",
+    "esm-only",
+    "--no-color",
+    "--no-emoji",
+    "--format",
+    "table-flipped",
+  ];
+  const { code, output } = await run(process.execPath, args);
+  return code === 0 ? problems : [...problems, `attw: ${output.trim().replaceAll("\n", "\n  ")}`];
+}
+
+/** The range of a package that the example or an optional peer needs: a tarball of ours, or what the workspace uses. */
+function rangeOf(name, { manifest }, tarballs) {
+  const { devDependencies = {}, dependencies = {}, peerDependencies = {} } = manifest;
+  return tarballs[name] ?? devDependencies[name] ?? dependencies[name] ?? peerDependencies[name];
+}
+
+function exampleOf(pkg) {
+  const file = join(pkg.dir, "README.md");
+  if (!existsSync(file)) return {};
+  const text = readFileSync(file, "utf8");
+  const example = typescriptFences(fencesOf(text)).find(({ runs }) => runs);
+  const installed = text
+    .split("\n")
+    .filter((line) => /\b(?:npm (?:install|i|add)|pnpm add|npx)\b/.test(line))
+    .join(" ");
+  return { example, installed };
+}
+
+async function checkEntries(dir, entries, isBrowser) {
+  if (entries.length === 0) return [];
+  const specifiers = entries.map(({ specifier }) => specifier);
+  const lines = specifiers.map((specifier, index) => `import * as entry${index} from "${specifier}";`);
+  const names = specifiers.map((_, index) => `entry${index}`);
+  writeFileSync(
+    join(dir, "entries.ts"),
+    `${lines.join("\n")}\nexport const entries = [${names.join(", ")}];\n`,
+  );
+  return [
+    ...(await typeCheck(dir, "nodenext", ["entries.ts"])),
+    ...(await typeCheck(dir, isBrowser ? "browser" : "bundler", ["entries.ts"])),
+    ...(await loadEntries(dir, specifiers)),
+  ];
+}
+
+async function checkBins(dir, { manifest, name }) {
+  const problems = [];
+  for (const [bin, file] of Object.entries(manifest.bin ?? {})) {
+    const problem = await runFile(dir, join(dir, "node_modules", name, file), ["--help"]);
+    if (problem !== undefined) problems.push(`${bin} --help: ${problem}`);
+  }
+  return problems;
+}
+
+async function checkExample(dir, { example }) {
+  writeFileSync(join(dir, "example.ts"), example.code);
+  writeFileSync(join(dir, "example.mjs"), toJavaScript(example.code));
+  const problem = await runFile(dir, "example.mjs");
+  return [
+    ...(await typeCheck(dir, "nodenext", ["example.ts"])),
+    ...(problem === undefined ? [] : [`README example (line ${example.line}): ${problem}`]),
+  ];
+}
+
+/**
+ * Judges one packed package from outside: the tarball itself; then alone in a fresh project, all entries that need
+ * no optional peer; then, with the peers and with what the README's example imports, the other entries and the
+ * example. Takes `{ pkg, tarball, files }`, the folder to work in, all tarballs by name, and pnpm. Returns findings.
+ */
+export async function checkPackage(packed, dir, tarballs, pnpm) {
+  const { pkg, files } = packed;
+  const findings = await lintTarball(packed);
+  const alone = await install(pnpm, dir, { [pkg.name]: tarballs[pkg.name] }, tarballs);
+  if (alone.code !== 0) return [...findings, `cannot be installed: ${alone.output.trim()}`];
+
+  const installed = join(dir, "node_modules", pkg.name);
+  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+  findings.push(...tarballProblems(files, manifest));
+  const optional = Object.keys(manifest.peerDependenciesMeta ?? {});
+  const needsPeer = ({ files: targets }) =>
+    targets.some((file) => optional.some((peer) => packagesNamedBy(installed, file).has(peer)));
+  const entries = publishedEntries({ name: pkg.name, manifest });
+  const browser = layers[pkg.short]?.browser ?? [];
+  const isBrowser = (list) => list.every(({ subpath }) => browser === "*" || browser.includes(subpath));
+  const early = entries.filter((entry) => !needsPeer(entry));
+  const late = entries.filter(needsPeer);
+  findings.push(...(await checkEntries(dir, early, isBrowser(early))), ...(await checkBins(dir, pkg)));
+
+  const { example, installed: installLine } = exampleOf(pkg);
+  if (example === undefined && entries.length > 0) findings.push("README.md has no ```ts example that runs");
+  const wanted = new Set(example === undefined ? [] : packagesOf(example.code));
+  wanted.delete(pkg.name);
+  for (const name of wanted) {
+    if (!installLine.includes(name))
+      findings.push(`README.md's install line does not name ${name}, which its example imports`);
+  }
+  if (late.length > 0) for (const peer of optional) wanted.add(peer);
+  const unknown = [...wanted].filter((name) => rangeOf(name, pkg, tarballs) === undefined);
+  for (const name of unknown)
+    findings.push(`README.md's example imports ${name}, which the package does not know`);
+  if (unknown.length > 0) return findings;
+  if (wanted.size > 0) {
+    const more = Object.fromEntries([...wanted].map((name) => [name, rangeOf(name, pkg, tarballs)]));
+    const result = await install(pnpm, dir, { [pkg.name]: tarballs[pkg.name], ...more }, tarballs);
+    if (result.code !== 0)
+      return [...findings, `cannot be installed with ${[...wanted].join(", ")}: ${result.output.trim()}`];
+  }
+  findings.push(...(await checkEntries(dir, late, isBrowser(late))));
+  if (example !== undefined) findings.push(...(await checkExample(dir, { example })));
+  return findings;
+}

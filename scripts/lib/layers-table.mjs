@@ -1,0 +1,47 @@
+const layer0 = ["protocol"];
+const layer1 = ["wire", "audit"];
+const transports = ["transport-stdio", "transport-uds", "transport-http"];
+const roles = [
+  "thread-client",
+  "thread-server",
+  "ahp-client",
+  "ahp-server",
+  "shell-client",
+  "shell-engine",
+  "graph",
+];
+const below2 = [...layer0, ...layer1];
+const below3 = [...below2, ...transports, "models", ...roles];
+
+const role = { layer: 2, imports: below2 };
+
+/**
+ * Who may import whom: imports go down only. A name in `imports` stands for a sibling and all its entries, a name
+ * with a slash for that entry only. `external`, where given, is the whole list of permitted foreign packages.
+ * `noNode` forbids `node:` imports in the sources; `browser` lists the entries whose built files must hold none
+ * either (`"*"`: all entries). A package that is not in the table fails the check.
+ */
+export const layers = {
+  protocol: { layer: 0, imports: [], external: ["zod"], noNode: true, browser: "*" },
+  wire: { layer: 1, imports: ["protocol/envelope"], external: [], noNode: true, browser: "*" },
+  audit: { layer: 1, imports: layer0 },
+  "transport-stdio": { layer: 2, imports: [...layer0, "wire"] },
+  "transport-uds": { layer: 2, imports: [...layer0, "wire"] },
+  "transport-http": { layer: 2, imports: [...layer0, "wire"] },
+  models: { layer: 2, imports: [], browser: "*" },
+  "thread-client": { ...role, browser: ["."] },
+  "thread-server": { ...role, browser: [".", "./ai-sdk"] },
+  "ahp-client": { ...role, browser: [".", "./ai-sdk"] },
+  "ahp-server": role,
+  "shell-client": { ...role, browser: ["."] },
+  "shell-engine": role,
+  graph: { ...role, browser: ["."] },
+  "agent-sdk": { layer: 3, imports: below3 },
+  "core-runtime": { layer: 3, imports: below3 },
+  "chat-harness": { layer: 3, imports: below3 },
+  "shell-engine-chat": { layer: 3, imports: [...below3, "chat-harness"] },
+  "store-sqlite": { layer: 3, imports: [...below3, "core-runtime", "chat-harness"] },
+};
+
+/** Source files are split before they reach this many lines. */
+export const maxSourceLines = 400;

@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseDocument } from "yaml";
+
+const levels = ["MUST", "SHOULD", "MAY", "FACT"];
+const idPattern = /^[A-Z][A-Z0-9]*-[A-Za-z0-9.]+$/;
+const keys = ["id", "section", "level", "text", "untestable"];
+
+const isText = (value) => typeof value === "string" && value.trim() !== "";
+const isMapping = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function problemsOf(entry) {
+  if (!isMapping(entry)) return ["is not a mapping"];
+  const problems = Object.keys(entry)
+    .filter((key) => !keys.includes(key))
+    .map((key) => `has an unknown key: ${key}`);
+  if (!isText(entry.id) || !idPattern.test(entry.id)) problems.push("has no id such as THR-12");
+  if (!isText(entry.section)) problems.push("has no section");
+  if (!levels.includes(entry.level)) problems.push(`has no level of ${levels.join(", ")}`);
+  if (!isText(entry.text)) problems.push("has no text");
+  if ("untestable" in entry && !isText(entry.untestable)) problems.push("does not say why it is untestable");
+  return problems;
+}
+
+/**
+ * Reads every requirement file of a folder. Returns `{ requirements, findings }`: the well-formed entries by id
+ * (with their `file`), and what is wrong with the others.
+ */
+export function readRequirements(dir) {
+  const requirements = new Map();
+  const findings = [];
+  const files = readdirSync(dir)
+    .filter((name) => /\.ya?ml$/.test(name))
+    .sort();
+  for (const file of files) {
+    const document = parseDocument(readFileSync(join(dir, file), "utf8"), { uniqueKeys: true });
+    for (const error of document.errors) findings.push(`${file}: ${error.message.split("\n")[0]}`);
+    if (document.errors.length > 0) continue;
+    const content = document.toJS();
+    if (!isMapping(content) || !isText(content.protocol) || !isText(content.spec)) {
+      findings.push(`${file}: needs \`protocol\` and \`spec\` at its top`);
+    }
+    if (!Array.isArray(content?.requirements) || content.requirements.length === 0) {
+      findings.push(`${file}: needs a list \`requirements\` with at least one entry`);
+      continue;
+    }
+    for (const [index, entry] of content.requirements.entries()) {
+      const place = `${file}: ${isText(entry?.id) ? entry.id : `entry ${index + 1}`}`;
+      const problems = problemsOf(entry);
+      findings.push(...problems.map((problem) => `${place} ${problem}`));
+      if (!isText(entry?.id)) continue;
+      const known = requirements.get(entry.id);
+      if (known !== undefined) findings.push(`${place} is already in ${known.file}`);
+      else requirements.set(entry.id, { ...entry, file });
+    }
+  }
+  if (files.length === 0) findings.push(`${dir}: holds no requirement file`);
+  return { requirements, findings };
+}
+
+/** Compares the requirements with the claims of a test run (`.cache/claims.json`); returns the findings. */
+export function judgeClaims(requirements, claims) {
+  const findings = [];
+  for (const { id, file, untestable } of requirements.values()) {
+    const tests = claims[id] ?? [];
+    if (tests.some((test) => test.state === "passed")) {
+      if (untestable !== undefined)
+        findings.push(`${file}: ${id} is called untestable, but a test passes it`);
+      continue;
+    }
+    const claimed = tests.map((test) => `${test.file} › ${test.name} (${test.state})`).join("; ");
+    if (claimed !== "") findings.push(`${file}: ${id} is claimed by no passing test: ${claimed}`);
+    else if (untestable === undefined) findings.push(`${file}: ${id} is claimed by no test`);
+  }
+  for (const [id, tests] of Object.entries(claims)) {
+    if (requirements.has(id)) continue;
+    const where = tests.map((test) => `${test.file} › ${test.name}`).join("; ");
+    findings.push(`${id} is in no requirement file, but is claimed by ${where}`);
+  }
+  return findings;
+}

@@ -1,0 +1,83 @@
+import { spawn } from "node:child_process";
+
+const running = new Set();
+
+/** Ends every child that {@link run} started; the runs then settle by themselves. */
+export function stopChildren(signal = "SIGTERM") {
+  for (const child of running) child.kill(signal);
+}
+
+/**
+ * Runs a program to its end, without a shell and with its stdin closed.
+ *
+ * Takes the program, its arguments and `{ cwd, env, timeoutMs, inherit }`; `env` is added to this process's own,
+ * `inherit` passes the three standard streams through instead of capturing them. Returns
+ * `{ code, signal, output, stdout, ms, timedOut }`, where `output` holds both streams as they came and `code` is
+ * 127 for a program that cannot be started. Never rejects.
+ */
+export function run(program, args, { cwd, env = {}, timeoutMs = 600_000, inherit = false } = {}) {
+  const started = performance.now();
+  return new Promise((settle) => {
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: inherit ? "inherit" : ["ignore", "pipe", "pipe"],
+      shell: false,
+    });
+    const chunks = [];
+    const stdout = [];
+    let timedOut = false;
+    let failure;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      child.kill("SIGKILL");
+    }, timeoutMs);
+    running.add(child);
+    child.stdout?.on("data", (chunk) => {
+      chunks.push(chunk);
+      stdout.push(chunk);
+    });
+    child.stderr?.on("data", (chunk) => chunks.push(chunk));
+    child.on("error", (error) => {
+      failure = error;
+    });
+    child.on("close", (code, signal) => {
+      clearTimeout(timer);
+      running.delete(child);
+      if (failure !== undefined) chunks.push(Buffer.from(`${program}: ${failure.message}\n`));
+      if (timedOut) chunks.push(Buffer.from(`\n${program}: killed after ${timeoutMs / 1000} s\n`));
+      settle({
+        code: failure === undefined ? code : 127,
+        signal,
+        output: Buffer.concat(chunks).toString("utf8"),
+        stdout: Buffer.concat(stdout).toString("utf8"),
+        ms: performance.now() - started,
+        timedOut,
+      });
+    });
+  });
+}
+
+/** Passes an interruption of this process on to its children, so that none outlives it. */
+export function stopChildrenOnSignals() {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.once(signal, () => {
+      stopChildren("SIGTERM");
+      process.exitCode = 128 + { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }[signal];
+    });
+  }
+}
+
+/** Runs `task(item)` for every item, at most `limit` at a time, and returns the results in the items' order. */
+export async function mapLimit(items, limit, task) {
+  const results = new Array(items.length);
+  let next = 0;
+  const lane = async () => {
+    while (next < items.length) {
+      const index = next++;
+      results[index] = await task(items[index]);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));
+  return results;
+}

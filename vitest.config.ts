@@ -1,0 +1,38 @@
+import { defaultClientConditions, defaultExternalConditions, defaultServerConditions } from "vite";
+import { defineConfig } from "vitest/config";
+
+/** Siblings are read from their sources, so that no test needs a build. */
+const source = "@harnesskit/source";
+
+export default defineConfig({
+  resolve: { conditions: [source, ...defaultClientConditions] },
+  ssr: {
+    resolve: {
+      conditions: [source, ...defaultServerConditions],
+      externalConditions: [source, ...defaultExternalConditions],
+    },
+  },
+  test: {
+    environment: "node",
+    globals: false,
+    include: [
+      "packages/*/test/**/*.test.ts",
+      "apps/**/test/**/*.test.ts",
+      "conformance/test/**/*.test.ts",
+      "scripts/test/**/*.test.ts",
+    ],
+    exclude: ["**/node_modules/**", "**/dist/**", "**/.harness/**"],
+    pool: "forks",
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    teardownTimeout: 10_000,
+    reporters: ["default", "./scripts/requirements-reporter.ts"],
+    coverage: {
+      enabled: false,
+      provider: "v8",
+      include: ["packages/*/src/**/*.ts", "apps/*/src/**/*.ts"],
+      reportsDirectory: ".cache/coverage",
+      reporter: ["text-summary", "html", "json-summary"],
+    },
+  },
+});
