@@ -1,5 +1,5 @@
 import { library } from "../../scripts/tsup.ts";
 
 export default library({
-  "bin": "src/bin.ts",
+  bin: "src/bin.ts",
 });

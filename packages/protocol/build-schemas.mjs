@@ -28,7 +28,10 @@ const single = (schema) => {
 
 const methods = (table) =>
   Object.fromEntries(
-    Object.entries(table).map(([name, { params, result }]) => [name, { params: single(params), result: single(result) }]),
+    Object.entries(table).map(([name, { params, result }]) => [
+      name,
+      { params: single(params), result: single(result) },
+    ]),
   );
 
 const notifications = (table) =>

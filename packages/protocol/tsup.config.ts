@@ -1,6 +1,6 @@
 import { library } from "../../scripts/tsup.ts";
 
 export default library({
-  "envelope": "src/envelope/index.ts",
-  "threads": "src/threads/index.ts",
+  envelope: "src/envelope/index.ts",
+  threads: "src/threads/index.ts",
 });

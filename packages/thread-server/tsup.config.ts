@@ -1,7 +1,7 @@
 import { library } from "../../scripts/tsup.ts";
 
 export default library({
-  "index": "src/index.ts",
-  "node": "src/node/index.ts",
+  index: "src/index.ts",
+  node: "src/node/index.ts",
   "ai-sdk": "src/ai-sdk/index.ts",
 });

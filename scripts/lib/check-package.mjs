@@ -43,30 +43,35 @@ function rangeOf(name, { manifest }, tarballs) {
 
 function exampleOf(pkg) {
   const file = join(pkg.dir, "README.md");
-  if (!existsSync(file)) return {};
+  if (!existsSync(file)) return { installLine: "" };
   const text = readFileSync(file, "utf8");
   const example = typescriptFences(fencesOf(text)).find(({ runs }) => runs);
-  const installed = text
-    .split("\n")
-    .filter((line) => /\b(?:npm (?:install|i|add)|pnpm add|npx)\b/.test(line))
-    .join(" ");
-  return { example, installed };
+  const installs = text.split("\n").filter((line) => /\b(?:npm (?:install|i|add)|pnpm add|npx)\b/.test(line));
+  return { example, installLine: installs.join(" ") };
 }
 
-async function checkEntries(dir, entries, isBrowser) {
-  if (entries.length === 0) return [];
+/** Type-checks and loads entries, and with them the example, where there is one to do now. */
+async function checkEntries(dir, entries, { isBrowser, example }) {
   const specifiers = entries.map(({ specifier }) => specifier);
   const lines = specifiers.map((specifier, index) => `import * as entry${index} from "${specifier}";`);
   const names = specifiers.map((_, index) => `entry${index}`);
+  const files = entries.length === 0 ? [] : ["entries.ts"];
   writeFileSync(
     join(dir, "entries.ts"),
     `${lines.join("\n")}\nexport const entries = [${names.join(", ")}];\n`,
   );
-  return [
-    ...(await typeCheck(dir, "nodenext", ["entries.ts"])),
-    ...(await typeCheck(dir, isBrowser ? "browser" : "bundler", ["entries.ts"])),
-    ...(await loadEntries(dir, specifiers)),
-  ];
+  if (example !== undefined) writeFileSync(join(dir, "example.ts"), example.code);
+  const problems = await typeCheck(dir, {
+    nodenext: example === undefined ? files : [...files, "example.ts"],
+    [isBrowser ? "browser" : "bundler"]: files,
+  });
+  if (entries.length > 0) problems.push(...(await loadEntries(dir, specifiers)));
+  if (example === undefined) return problems;
+  writeFileSync(join(dir, "example.mjs"), toJavaScript(example.code));
+  const problem = await runFile(dir, "example.mjs");
+  return problem === undefined
+    ? problems
+    : [...problems, `README example (line ${example.line}): ${problem}`];
 }
 
 async function checkBins(dir, { manifest, name }) {
@@ -78,14 +83,20 @@ async function checkBins(dir, { manifest, name }) {
   return problems;
 }
 
-async function checkExample(dir, { example }) {
-  writeFileSync(join(dir, "example.ts"), example.code);
-  writeFileSync(join(dir, "example.mjs"), toJavaScript(example.code));
-  const problem = await runFile(dir, "example.mjs");
-  return [
-    ...(await typeCheck(dir, "nodenext", ["example.ts"])),
-    ...(problem === undefined ? [] : [`README example (line ${example.line}): ${problem}`]),
-  ];
+/** What the example and the entries with optional peers need besides the package: `{ more, findings }`. */
+function needsOf({ pkg, example, installLine, peers, tarballs }) {
+  const imported = example === undefined ? [] : packagesOf(example.code).filter((name) => name !== pkg.name);
+  const unnamed = imported.filter((name) => !installLine.includes(name));
+  const wanted = [...new Set([...imported, ...peers])];
+  const unknown = wanted.filter((name) => rangeOf(name, pkg, tarballs) === undefined);
+  return {
+    more: Object.fromEntries(wanted.map((name) => [name, rangeOf(name, pkg, tarballs)])),
+    isComplete: unknown.length === 0,
+    findings: [
+      ...unnamed.map((name) => `README.md's install line does not name ${name}, which its example imports`),
+      ...unknown.map((name) => `README.md's example imports ${name}, which the package does not know`),
+    ],
+  };
 }
 
 /**
@@ -110,28 +121,22 @@ export async function checkPackage(packed, dir, tarballs, pnpm) {
   const isBrowser = (list) => list.every(({ subpath }) => browser === "*" || browser.includes(subpath));
   const early = entries.filter((entry) => !needsPeer(entry));
   const late = entries.filter(needsPeer);
-  findings.push(...(await checkEntries(dir, early, isBrowser(early))), ...(await checkBins(dir, pkg)));
 
-  const { example, installed: installLine } = exampleOf(pkg);
+  const { example, installLine } = exampleOf(pkg);
   if (example === undefined && entries.length > 0) findings.push("README.md has no ```ts example that runs");
-  const wanted = new Set(example === undefined ? [] : packagesOf(example.code));
-  wanted.delete(pkg.name);
-  for (const name of wanted) {
-    if (!installLine.includes(name))
-      findings.push(`README.md's install line does not name ${name}, which its example imports`);
+  const needs = needsOf({ pkg, example, installLine, peers: late.length > 0 ? optional : [], tarballs });
+  findings.push(...needs.findings);
+  const isOneStep = Object.keys(needs.more).length === 0;
+  const first = { isBrowser: isBrowser(early), example: isOneStep ? example : undefined };
+  findings.push(...(await checkEntries(dir, early, first)), ...(await checkBins(dir, pkg)));
+  if (isOneStep || !needs.isComplete) return findings;
+
+  const again = await install(pnpm, dir, { [pkg.name]: tarballs[pkg.name], ...needs.more }, tarballs);
+  if (again.code !== 0) {
+    return [
+      ...findings,
+      `cannot be installed with ${Object.keys(needs.more).join(", ")}: ${again.output.trim()}`,
+    ];
   }
-  if (late.length > 0) for (const peer of optional) wanted.add(peer);
-  const unknown = [...wanted].filter((name) => rangeOf(name, pkg, tarballs) === undefined);
-  for (const name of unknown)
-    findings.push(`README.md's example imports ${name}, which the package does not know`);
-  if (unknown.length > 0) return findings;
-  if (wanted.size > 0) {
-    const more = Object.fromEntries([...wanted].map((name) => [name, rangeOf(name, pkg, tarballs)]));
-    const result = await install(pnpm, dir, { [pkg.name]: tarballs[pkg.name], ...more }, tarballs);
-    if (result.code !== 0)
-      return [...findings, `cannot be installed with ${[...wanted].join(", ")}: ${result.output.trim()}`];
-  }
-  findings.push(...(await checkEntries(dir, late, isBrowser(late))));
-  if (example !== undefined) findings.push(...(await checkExample(dir, { example })));
-  return findings;
+  return [...findings, ...(await checkEntries(dir, late, { isBrowser: isBrowser(late), example }))];
 }

@@ -4,7 +4,7 @@ import { parse, stringify } from "yaml";
 import { repositoryRoot } from "./root.mjs";
 import { run } from "./run.mjs";
 
-const tsc = join(repositoryRoot, "node_modules/typescript/bin/tsc");
+const checker = join(repositoryRoot, "scripts/lib/type-check-own.mjs");
 const exampleTimeoutMs = 30_000;
 const writeJson = (file, value) => writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 
@@ -21,7 +21,7 @@ const strict = {
 };
 
 /** The ways in which a consumer may resolve modules, as TypeScript settings. */
-export const resolutions = {
+const resolutions = {
   nodenext: { ...strict, module: "NodeNext", moduleResolution: "NodeNext", lib: ["ES2023"], types: ["node"] },
   bundler: {
     ...strict,
@@ -56,20 +56,20 @@ export function install(pnpm, dir, dependencies, tarballs) {
 }
 
 /**
- * Type-checks `files` (names in `dir`) as a consumer with one of the {@link resolutions}. Returns the compiler's
- * lines about the consumer and about our own packages; a foreign package's faults in its declarations are its own.
+ * Type-checks a consumer's files: `projects` maps one of the {@link resolutions} to file names in `dir`. Returns the
+ * compiler's lines about the consumer and about our own packages; a foreign package's faults are its own.
  */
-export async function typeCheck(dir, resolution, files) {
-  const config = `tsconfig.${resolution}.json`;
-  writeJson(join(dir, config), { compilerOptions: resolutions[resolution], files });
-  const { code, output } = await run(process.execPath, [tsc, "--pretty", "false", "-p", config], {
-    cwd: dir,
-  });
-  if (code === 0) return [];
-  const lines = output.split("\n").filter((line) => /error TS\d+/.test(line));
-  if (lines.length === 0) return [`${resolution}: tsc exited with ${code}: ${output.trim()}`];
-  const ours = lines.filter((line) => !line.includes("node_modules/") || line.includes("@harnesskit/"));
-  return ours.map((line) => `${resolution}: ${line}`);
+export async function typeCheck(dir, projects) {
+  const configs = Object.entries(projects)
+    .filter(([, files]) => files.length > 0)
+    .map(([resolution, files]) => {
+      const config = `tsconfig.${resolution}.json`;
+      writeJson(join(dir, config), { compilerOptions: resolutions[resolution], files });
+      return config;
+    });
+  if (configs.length === 0) return [];
+  const { code, output } = await run(process.execPath, [checker, ...configs], { cwd: dir });
+  return code === 0 ? [] : [output.trim()];
 }
 
 /** Loads each entry in one Node process, with `import()` and with `require()`. Returns what went wrong. */

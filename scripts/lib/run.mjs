@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 
 const running = new Set();
+let isStopping = false;
 
-/** Ends every child that {@link run} started; the runs then settle by themselves. */
-export function stopChildren(signal = "SIGTERM") {
+/** Ends every child that {@link run} started; the runs then settle by themselves, and no further one starts. */
+function stopChildren(signal) {
+  isStopping = true;
   for (const child of running) child.kill(signal);
 }
 
@@ -13,10 +15,20 @@ export function stopChildren(signal = "SIGTERM") {
  * Takes the program, its arguments and `{ cwd, env, timeoutMs, inherit }`; `env` is added to this process's own,
  * `inherit` passes the three standard streams through instead of capturing them. Returns
  * `{ code, signal, output, stdout, ms, timedOut }`, where `output` holds both streams as they came and `code` is
- * 127 for a program that cannot be started. Never rejects.
+ * 127 for a program that cannot be started and 130 after an interruption. Never rejects.
  */
 export function run(program, args, { cwd, env = {}, timeoutMs = 600_000, inherit = false } = {}) {
   const started = performance.now();
+  if (isStopping) {
+    return Promise.resolve({
+      code: 130,
+      signal: null,
+      output: "interrupted\n",
+      stdout: "",
+      ms: 0,
+      timedOut: false,
+    });
+  }
   return new Promise((settle) => {
     const child = spawn(program, args, {
       cwd,

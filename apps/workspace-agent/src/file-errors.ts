@@ -21,7 +21,10 @@ export function systemCode(error: unknown): string | undefined {
 
 /** `tool.changed`: what was checked or shown before is no longer so, and nothing was done. */
 export const changedError = (path: string): ToolError =>
-  new ToolError("tool.changed", `${displayPath(path)} has changed since the call was prepared; nothing was done`);
+  new ToolError(
+    "tool.changed",
+    `${displayPath(path)} has changed since the call was prepared; nothing was done`,
+  );
 
 /** `tool.outside_workspace` */
 export const outsideError = (path: string): ToolError =>

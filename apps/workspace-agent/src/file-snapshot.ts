@@ -26,7 +26,11 @@ export type FileSnapshot = PresentFile | { readonly exists: false; readonly stat
  * Looks at a canonical path: the content of a regular file up to `maxBytes`, or that nothing is there.
  * Throws `ToolError` for anything else, such as `tool.not_a_file`.
  */
-export async function takeSnapshot(workspace: Workspace, path: string, maxBytes: number): Promise<FileSnapshot> {
+export async function takeSnapshot(
+  workspace: Workspace,
+  path: string,
+  maxBytes: number,
+): Promise<FileSnapshot> {
   const handle = await openRegularFile(workspace, path).catch((error: unknown) => {
     if (ToolError.isInstance(error) && error.code === "tool.not_found") return undefined;
     throw error;
@@ -38,7 +42,10 @@ export async function takeSnapshot(workspace: Workspace, path: string, maxBytes:
     const identity = identityOf(found);
     return {
       exists: true,
-      state: content === undefined ? `file:${identity}` : `sha256:${createHash("sha256").update(content).digest("hex")}`,
+      state:
+        content === undefined
+          ? `file:${identity}`
+          : `sha256:${createHash("sha256").update(content).digest("hex")}`,
       identity,
       mode: Number(found.mode & 0o777n),
       owner: { uid: Number(found.uid), gid: Number(found.gid) },

@@ -1,4 +1,4 @@
-import { mkdir, open, type FileHandle } from "node:fs/promises";
+import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import { notAFileError, systemCode, toFileError } from "./file-errors.ts";
 import { directoryFlags, openDirectory, pinnedPath } from "./safe-open.ts";
@@ -23,18 +23,23 @@ export class PinnedDirectory {
    * Opens a canonical directory path step by step, no step over a link. With `create`, makes what is missing.
    * Throws `ToolError`, as for any file; `tool.not_a_file` if a part of the path is a file or a link.
    */
-  static async open(workspace: Workspace, path: string, options: { create: boolean }): Promise<PinnedDirectory> {
-    let current: PinnedDirectory | undefined;
+  static async open(
+    workspace: Workspace,
+    path: string,
+    options: { create: boolean },
+  ): Promise<PinnedDirectory> {
     try {
-      current = await PinnedDirectory.#of(await openDirectory(workspace.root, "."), workspace.root);
+      let current = await PinnedDirectory.#of(await openDirectory(workspace.root, "."), workspace.root);
       for (const name of path === "." ? [] : path.split("/")) {
-        const next = await current.#child(name, options.create);
-        await current.close();
-        current = next;
+        const parent: PinnedDirectory = current;
+        try {
+          current = await parent.#child(name, options.create);
+        } finally {
+          await parent.close();
+        }
       }
       return current;
     } catch (error) {
-      await current?.close();
       // A link or a file in the place of a directory is reported by systems as either of these.
       if (systemCode(error) === "ENOTDIR" || systemCode(error) === "ELOOP")
         throw notAFileError(path, "on a way that is not made of directories");

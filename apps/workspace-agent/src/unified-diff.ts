@@ -10,14 +10,20 @@ const contextLines = 3;
  * The unified diff of a file's text, `before` undefined for a new file. Longer than `maxLength` characters it is cut,
  * and its last line says so.
  */
-export function unifiedDiff(path: string, before: string | undefined, after: string, maxLength: number): string {
+export function unifiedDiff(
+  path: string,
+  before: string | undefined,
+  after: string,
+  maxLength: number,
+): string {
   const name = displayPath(path);
   const [from, to] = [before === undefined ? "/dev/null" : `a/${name}`, `b/${name}`];
   const patch = structuredPatch(from, to, before ?? "", after, undefined, undefined, {
     context: contextLines,
     maxEditLength,
   });
-  const text = patch === undefined ? replacement(from, to, before ?? "", after) : formatPatch(patch, FILE_HEADERS_ONLY);
+  const text =
+    patch === undefined ? replacement(from, to, before ?? "", after) : formatPatch(patch, FILE_HEADERS_ONLY);
   return cutLines(text, maxLength);
 }
 

@@ -1,9 +1,15 @@
-import { type PreparedCall, type Tool, ToolError, type ToolExecution, type ToolScope } from "@harnesskit/thread-server";
+import {
+  type PreparedCall,
+  type Tool,
+  ToolError,
+  type ToolExecution,
+  type ToolScope,
+} from "@harnesskit/thread-server";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { z } from "zod";
 import type { JsonObject, JsonValue, ToolSettings, WorkspaceToolDefinition } from "./definition.ts";
 import { resolveLimits, type WorkspaceToolsLimits } from "./limits.ts";
-import { throwIfCancelled } from "./text.ts";
+import { cutText, throwIfCancelled } from "./text.ts";
 import { bashTool } from "./tools/bash.ts";
 import { editTool } from "./tools/edit.ts";
 import { globTool } from "./tools/glob.ts";
@@ -31,7 +37,11 @@ export function createWorkspaceTools(options: WorkspaceToolsOptions = {}): Tool[
   const env = options.env ?? [];
   if (env.some((name) => typeof name !== "string" || name === "" || /[=\0]/.test(name)))
     throw new InvalidArgumentError("env holds something that is no name of an environment variable");
-  const settings = { limits: resolveLimits(options), env, searchPath: options.searchPath ?? process.env["PATH"] ?? "" };
+  const settings = {
+    limits: resolveLimits(options),
+    env,
+    searchPath: options.searchPath ?? process.env.PATH ?? "",
+  };
   return [
     toTool(bashTool, settings),
     toTool(readTool, settings),
@@ -48,7 +58,8 @@ function toTool<Input extends JsonObject, Output extends JsonValue>(
 ): Tool {
   const { name, description, effects } = definition;
   const inputSchema = z.toJSONSchema(definition.input, { io: "input" }) as JsonObject;
-  const prepare = (input: unknown, scope: ToolScope) => safely(() => prepareCall(definition, settings, input, scope));
+  const prepare = (input: unknown, scope: ToolScope) =>
+    safely(() => prepareCall(definition, settings, input, scope));
   return { name, description, effects, inputSchema, prepare };
 }
 
@@ -81,7 +92,7 @@ function parseInput<Input>(schema: z.ZodType<Input>, given: unknown): Input {
     const where = issue.path.length === 0 ? "the input" : issue.path.join(".");
     return `${where}: ${issue.message}`;
   });
-  throw new ToolError("tool.invalid_input", problems.join("; ").slice(0, 1000));
+  throw new ToolError("tool.invalid_input", cutText(problems.join("; "), 1000));
 }
 
 /** Lets only `ToolError` out, so that no message carries a path or a stack of this machine. */

@@ -1,7 +1,14 @@
 import { lstat, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { ToolError } from "@harnesskit/thread-server";
-import { changedError, displayPath, notAFileError, outsideError, systemCode, toFileError } from "./file-errors.ts";
+import {
+  changedError,
+  displayPath,
+  notAFileError,
+  outsideError,
+  systemCode,
+  toFileError,
+} from "./file-errors.ts";
 
 const maxPathLength = 4096;
 const maxNameBytes = 255;
@@ -98,7 +105,10 @@ export function assertWritablePath(path: string): void {
       .toLowerCase()
       .replace(/[. ]+$/, "");
     if (protectedNames.has(folded))
-      throw new ToolError("tool.protected_path", `${displayPath(path)} is in ${folded}, which is not written to`);
+      throw new ToolError(
+        "tool.protected_path",
+        `${displayPath(path)} is in ${folded}, which is not written to`,
+      );
   }
 }
 

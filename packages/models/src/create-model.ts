@@ -115,7 +115,8 @@ function baseFrom(env: Environment, name: string): string | undefined {
   if (URL.canParse(value)) {
     const url = new URL(value);
     const usable = url.username === "" && url.password === "" && url.search === "" && url.hash === "";
-    if (usable && (url.protocol === "http:" || url.protocol === "https:")) return url.href.replace(/\/+$/, "");
+    if (usable && (url.protocol === "http:" || url.protocol === "https:"))
+      return url.href.replace(/\/+$/, "");
   }
   throw new ModelError(
     "model.unknown",

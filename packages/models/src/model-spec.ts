@@ -65,8 +65,9 @@ export function parseModelSpec(spec: string): ModelSpec {
  *
  * @throws ModelError `model.unknown` if the reference names no model that {@link parseModelSpec} knows.
  */
-export function toModelSpec(reference: ModelReference): string {
-  return formatModelSpec(parseModelSpec(`${reference.providerID}:${reference.modelID}`));
+export function toModelSpec({ providerID, modelID }: ModelReference): string {
+  if (providerID.includes(":")) throw unknown("a provider's name holds no colon");
+  return formatModelSpec(parseModelSpec(`${providerID}:${modelID}`));
 }
 
 /**

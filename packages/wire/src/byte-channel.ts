@@ -5,7 +5,7 @@ import { createDeferred, type Deferred } from "./deferred.ts";
 import {
   BufferFullError,
   ConnectionClosedError,
-  HarnessError,
+  type HarnessError,
   InvalidArgumentError,
   TransportError,
 } from "./errors.ts";
@@ -89,13 +89,13 @@ class ByteChannel<Context> implements Channel<Context> {
   start(handlers: ChannelHandlers): void {
     if (this.#handlers) throw new InvalidArgumentError("the channel was started already");
     this.#handlers = handlers;
-    if (this.#state === "closed") {
-      handlers.close(this.#closeReason());
+    if (this.#state !== "open") {
+      if (this.#state === "closed") void this.closed.then((reason) => this.#tellClosed(reason));
       return;
     }
     this.#queue = new MessageQueue(handlers, this.#pipe);
     this.#pipe.start({
-      bytes: (chunk) => this.#received(this.#decoder.push(chunk)),
+      bytes: (chunk) => this.#received(chunk),
       end: () => this.#ended(),
       closed: (error) => this.#finish(error),
     });
@@ -140,11 +140,8 @@ class ByteChannel<Context> implements Channel<Context> {
     this.#pipe.write(this.#encoder.take(), (error) => {
       this.#writing = undefined;
       this.#writingBytes = 0;
-      if (error) {
-        batch.reject(new TransportError("the message could not be written", { cause: error }));
-        return;
-      }
-      batch.resolve();
+      if (error) batch.reject(new TransportError("the message could not be written", { cause: error }));
+      else batch.resolve();
       if (this.#batch) this.#flush();
       else if (this.#state === "closing") this.#pipe.end();
     });
@@ -156,26 +153,23 @@ class ByteChannel<Context> implements Channel<Context> {
     else this.#pipe.end();
   }
 
-  #received(messages: unknown[]): void {
+  #received(chunk: Uint8Array): void {
+    if (this.#state !== "open" || this.#decoder.broken) return;
+    const messages = this.#decoder.push(chunk);
+    const last = messages.at(-1);
     this.#queue?.push(messages);
-    if (this.#decoder.broken && this.#state === "open") {
-      const error = messages.find((entry) => HarnessError.isInstance(entry));
-      void this.close(error as HarnessError | undefined);
-    }
+    if (!this.#decoder.broken) return;
+    this.#queue?.whenEmpty(() => void this.close(last as HarnessError));
   }
 
   #ended(): void {
-    if (this.#state !== "open") return;
+    if (this.#state !== "open" || this.#decoder.broken) return;
     this.#queue?.push(this.#decoder.end());
     this.#queue?.whenEmpty(() => {
       if (this.#state !== "open") return;
       if (this.#handlers?.end) this.#handlers.end();
       else void this.close();
     });
-  }
-
-  #closeReason(): CloseReason {
-    return this.#reason ? { error: this.#reason } : {};
   }
 
   #finish(error: HarnessError | undefined): void {
@@ -187,14 +181,17 @@ class ByteChannel<Context> implements Channel<Context> {
     const lost = new ConnectionClosedError(undefined, error ? { cause: error } : undefined);
     this.#writing?.reject(lost);
     this.#batch?.reject(lost);
-    const reason = this.#closeReason();
+    const reason = this.#reason ? { error: this.#reason } : {};
     this.#abort.abort(lost);
+    this.#tellClosed(reason);
+    this.#settleClosed(reason);
+  }
+
+  #tellClosed(reason: CloseReason): void {
     try {
       this.#handlers?.close(reason);
     } catch {
       // Nobody is left to be told.
-    } finally {
-      this.#settleClosed(reason);
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { ChannelHandlers } from "./channel.ts";
-import { HarnessError, TransportError } from "./errors.ts";
+import { HarnessError } from "./errors.ts";
+import { isThenable } from "./thenable.ts";
 
 /**
  * Delivers messages in order, one after the other. While a handler's promise is pending the source is paused, so that
@@ -8,7 +9,10 @@ import { HarnessError, TransportError } from "./errors.ts";
 export class MessageQueue {
   #waiting: unknown[] = [];
   #next = 0;
+  /** A handler's promise is pending. */
   #held = false;
+  /** A handler is on the stack: what it brings in waits for its turn. */
+  #delivering = false;
   #stopped = false;
   #onEmpty: (() => void) | undefined;
 
@@ -21,57 +25,72 @@ export class MessageQueue {
     if (this.#stopped || messages.length === 0) return;
     if (this.#waiting.length === 0) this.#waiting = messages;
     else for (const message of messages) this.#waiting.push(message);
-    if (!this.#held) this.#deliver();
+    if (!this.#held && !this.#delivering) this.#deliver();
   }
 
-  /** Calls back once, when everything that was pushed has been handled. */
+  /** Calls back once, when everything that was pushed has been handled. What the callback throws is reported. */
   whenEmpty(callback: () => void): void {
-    if (!this.#held && this.#waiting.length === 0) callback();
-    else this.#onEmpty = callback;
+    this.#onEmpty = callback;
+    if (!this.#held && this.#waiting.length === 0) this.#callBack();
   }
 
-  /** Drops what waits and delivers nothing more. */
+  /** Drops what waits and delivers nothing more. The source runs on, so that its end is still seen. */
   stop(): void {
     this.#stopped = true;
     this.#waiting = [];
     this.#next = 0;
     this.#onEmpty = undefined;
+    if (!this.#held) return;
+    this.#held = false;
+    this.source.resume();
   }
 
   #deliver(): void {
+    this.#delivering = true;
     while (this.#next < this.#waiting.length) {
       const pending = this.#handle(this.#waiting[this.#next++]);
-      if (pending !== undefined) {
+      if (pending !== undefined && !this.#stopped) {
+        this.#delivering = false;
         this.#hold(pending);
         return;
       }
     }
+    this.#delivering = false;
     this.#waiting = [];
     this.#next = 0;
-    const callback = this.#onEmpty;
-    this.#onEmpty = undefined;
-    callback?.();
+    this.#callBack();
   }
 
-  #handle(message: unknown): Promise<void> | undefined {
+  #callBack(): void {
+    const callback = this.#onEmpty;
+    this.#onEmpty = undefined;
+    try {
+      callback?.();
+    } catch (cause) {
+      this.#report(cause);
+    }
+  }
+
+  #handle(message: unknown): PromiseLike<void> | undefined {
     try {
       if (HarnessError.isInstance(message)) {
         this.handlers.error(message);
         return undefined;
       }
-      return this.handlers.message(message) ?? undefined;
+      const pending = this.handlers.message(message);
+      return isThenable(pending) ? pending : undefined;
     } catch (cause) {
       this.#report(cause);
       return undefined;
     }
   }
 
-  #hold(pending: Promise<void>): void {
+  #hold(pending: PromiseLike<void>): void {
     this.#held = true;
     this.source.pause();
     const goOn = () => {
-      this.#held = false;
       if (this.#stopped) return;
+      this.#held = false;
       this.#deliver();
       if (!this.#held) this.source.resume();
     };
@@ -83,7 +102,7 @@ export class MessageQueue {
 
   #report(cause: unknown): void {
     try {
-      this.handlers.error(new TransportError("a message handler failed", { cause }));
+      this.handlers.error(new HarnessError("handler_failed", "a handler failed", { cause }));
     } catch {
       // An error handler that throws has nobody to be reported to; delivery goes on.
     }

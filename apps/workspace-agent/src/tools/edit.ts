@@ -13,7 +13,9 @@ import { PathSchema, WellFormedTextSchema } from "./path-schema.ts";
 const EditInputSchema = z
   .strictObject({
     path: PathSchema,
-    oldText: WellFormedTextSchema.min(1).describe("The text to replace, exactly as in the file; must occur once"),
+    oldText: WellFormedTextSchema.min(1).describe(
+      "The text to replace, exactly as in the file; must occur once",
+    ),
     newText: WellFormedTextSchema.describe("The text to put in its place"),
   })
   .refine((input) => input.oldText !== input.newText, { error: "oldText and newText are the same" });
@@ -69,7 +71,8 @@ async function applyEdit(input: EditInput, context: CallContext, shownState?: st
   const file = await takeSnapshot(context.workspace, path, maxWriteBytes);
   if (shownState !== undefined && file.state !== shownState) throw changedError(path);
   if (!file.exists) throw toFileError({ code: "ENOENT" }, path);
-  const tooLarge = () => new ToolError("tool.too_large", `${displayPath(path)} has more than ${maxWriteBytes} bytes`);
+  const tooLarge = () =>
+    new ToolError("tool.too_large", `${displayPath(path)} has more than ${maxWriteBytes} bytes`);
   if (file.content === undefined) throw tooLarge();
   const before = decodeExactly(file.content);
   if (before === undefined) throw binaryError(path);

@@ -9,8 +9,12 @@ import { PathSchema } from "./path-schema.ts";
 
 const ReadInputSchema = z.strictObject({
   path: PathSchema,
-  offset: z.int().min(1).optional().describe("Number of the first line to return, from 1; 1 if left out"),
-  limit: z.int().min(1).optional().describe("Number of lines to return; all if left out"),
+  offset: z
+    .int()
+    .min(1)
+    .exactOptional()
+    .describe("Number of the first line to return, from 1; 1 if left out"),
+  limit: z.int().min(1).exactOptional().describe("Number of lines to return; all if left out"),
 });
 
 /** Input of the read tool. */
@@ -52,7 +56,10 @@ export const readTool: WorkspaceToolDefinition<ReadInput, ReadOutput> = {
     const handle = await openRegularFile(workspace, path);
     try {
       if ((await handle.stat()).size > limits.maxReadableFileBytes)
-        throw new ToolError("tool.too_large", `${displayPath(path)} has more than ${limits.maxReadableFileBytes} bytes`);
+        throw new ToolError(
+          "tool.too_large",
+          `${displayPath(path)} has more than ${limits.maxReadableFileBytes} bytes`,
+        );
       const range = {
         from,
         count: input.limit ?? Number.POSITIVE_INFINITY,
@@ -62,7 +69,10 @@ export const readTool: WorkspaceToolDefinition<ReadInput, ReadOutput> = {
       const found = await readLines(handle, range, signal);
       if (found === "binary") throw binaryError(path);
       if (from > Math.max(1, found.total))
-        throw new ToolError("tool.invalid_input", `offset ${from} is past the end: the file has ${found.total} lines`);
+        throw new ToolError(
+          "tool.invalid_input",
+          `offset ${from} is past the end: the file has ${found.total} lines`,
+        );
       return {
         path,
         text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(found.bytes),

@@ -9,7 +9,7 @@ const polite = new RegExp(`^(?:${politeWords}\\b[\\s,:!]*|\\d{1,3}[.)]\\s+|[-*�
 /** The longest text that is searched for, in UTF-16 code units. */
 const maxSearchChars = 1_000;
 
-/** Parses one part of a request; what follows a whole instruction becomes a part of its own, not understood. */
+/** Parses one part of a request. Nothing but polite words is no instruction; what follows a whole instruction becomes a part of its own, not understood. */
 export function parseClause(clause: string): Instruction[] {
   const whole = clause.trim();
   let text = whole;
@@ -18,6 +18,7 @@ export function parseClause(clause: string): Instruction[] {
     if (stripped === text) break;
     text = stripped;
   }
+  if (text === "") return [];
   for (const rule of rules) {
     const instructions = rule(new ClauseCursor(text));
     if (instructions !== undefined) return instructions;
@@ -28,7 +29,8 @@ export function parseClause(clause: string): Instruction[] {
 /** Joins an instruction with what follows it: nothing, something after a joint, or words that change its meaning. */
 function withTail(instructions: Instruction[], tail: string): Instruction[] | undefined {
   const left = tail.replace(/^[\s.!?]+/, "");
-  if (left === "" || /^[,;]?\s*(?:and\s+)?(?:please|thanks|thank you)[\s.!]*$/i.test(left)) return instructions;
+  if (left === "" || /^[,;]?\s*(?:and\s+)?(?:please|thanks|thank you)[\s.!]*$/i.test(left))
+    return instructions;
   const next = left.replace(/^(?:[,;]\s*)?(?:(?:and|then)\b\s*)*/i, "");
   if (next === left && !/^\s*(?:[.!?]\s|\n)/.test(tail)) return undefined;
   return next === "" ? instructions : [...instructions, { kind: "unknown", text: next }];
@@ -94,7 +96,9 @@ const run: Rule = (cursor) => {
 };
 
 const test: Rule = (cursor) => {
-  if (!cursor.skip(/(?:run|execute)\s+(?:all\s+)?(?:of\s+)?(?:the\s+)?(?:unit\s+)?tests?\b(?:\s+suite\b)?/iy)) {
+  if (
+    !cursor.skip(/(?:run|execute)\s+(?:all\s+)?(?:of\s+)?(?:the\s+)?(?:unit\s+)?tests?\b(?:\s+suite\b)?/iy)
+  ) {
     return undefined;
   }
   return withTail([{ kind: "test" }], cursor.rest);
@@ -110,7 +114,7 @@ const describe: Rule = (cursor) => {
 };
 
 const edit: Rule = (cursor) => {
-  if (!cursor.skip(/edit\s+(?:the\s+)?(?:file\s+)?/iy)) return undefined;
+  if (!cursor.skip(/(?:edit|in)\s+(?:the\s+)?(?:file\s+)?/iy)) return undefined;
   const path = cursor.path();
   if (path === undefined) return undefined;
   const verb =
@@ -153,7 +157,10 @@ const write: Rule = (cursor) => {
     if (!quoted || target === undefined) return undefined;
     return withTail([{ kind: "write", path: target, content: path }], cursor.rest);
   }
-  if (!cursor.skip(/\s*:\s*/iy) && !cursor.skip(/\s+with\s+(?:the\s+)?(?:contents?|text)\s*:?\s*/iy)) {
+  if (
+    !cursor.skip(/\s*:\s*|\s+with\s+(?=["'`“‘])/iy) &&
+    !cursor.skip(/\s+with\s+(?:the\s+)?(?:contents?|text)\s*:?\s*/iy)
+  ) {
     return undefined;
   }
   const { text: content, tail } = cursor.remainder();

@@ -45,10 +45,13 @@ export function codeBlock(text: string, options: BlockOptions): string {
   const { maxLines = 40, maxLineChars = 200 } = options;
   const lines = text.replace(/\n$/, "").split("\n");
   const kept = options.keep === "start" ? lines.slice(0, maxLines) : lines.slice(-maxLines);
-  const shown = kept.map((line) => visible(cut(line, maxLineChars)) + (line.length > maxLineChars ? " …" : ""));
+  const shown = kept.map(
+    (line) => visible(cut(line, maxLineChars)) + (line.length > maxLineChars ? " …" : ""),
+  );
   const fence = "`".repeat(Math.max(3, longestRun(shown.join("\n")) + 1));
   const left = lines.length - kept.length;
-  const note = left === 0 ? "" : `\n(${plural(left, "line")} more ${options.keep === "start" ? "below" : "above"})`;
+  const note =
+    left === 0 ? "" : `\n(${plural(left, "line")} more ${options.keep === "start" ? "below" : "above"})`;
   return `${fence}\n${shown.join("\n")}\n${fence}${note}`;
 }
 

@@ -1,5 +1,5 @@
 const space = String.raw`\s{1,4}`;
-const quoted = '(?:"[^"\\n]{1,300}"|`[^`\\n]{1,300}`|\'[^\'\\n]{1,300}\'|“[^”\\n]{1,300}”)';
+const quoted = "(?:\"[^\"\\n]{0,300}\"|`[^`\\n]{0,300}`|'[^'\\n]{0,300}'|“[^”\\n]{0,300}”)";
 const file = `(?:the${space})?(?:new${space})?(?:file${space})?(?:${quoted}|[^\\s:,;]{1,300})`;
 
 /** Words in front of an instruction that carry no meaning of their own. */
@@ -34,8 +34,8 @@ const firmHeads: readonly Head[] = [
   head(command),
   head(`(?:run|execute)${space}\``),
   head(`(?:run|execute)${space}(?:all${space})?(?:of${space})?(?:the${space})?(?:unit${space})?tests?\\b`),
-  head(`edit${space}${file}\\s{0,4}(?::|,)?\\s{0,4}(?:and\\s|by\\s|to\\s)?\\s{0,4}replac`),
-  head(`replace${space}${quoted}`),
+  head(`(?:edit|in)${space}${file}\\s{0,4}(?::|,)?\\s{0,4}(?:and\\s|by\\s|to\\s)?\\s{0,4}replac`),
+  head(`replace${space}${quoted}${space}(?:with|by)${space}${quoted}${space}in\\s`),
   head(`(?:write|create)${space}(?:a${space})?${file}\\s{0,4}(?::|with\\s)`),
   head(`write${space}${quoted}${space}(?:in)?to\\s`),
   head(
@@ -68,7 +68,9 @@ export const joints: readonly Joint[] = [
   joint(String.raw`[,;.]?\s{1,8}${number}`, looseHeads),
   joint(String.raw`[,;.]?\s{1,8}(?:and|also|finally|afterwards|next)[,:]?\s{1,8}`, firmHeads),
   joint(String.raw`\s{0,4},\s{1,8}`, firmHeads),
-  joint(String.raw`\s{0,4}[;.!?]\s{1,8}`, firmHeads, false),
+  joint(String.raw`\s{0,4}[;.]\s{1,8}`, firmHeads, false),
+  // These belong to what was said, which may be the text of a file.
+  joint(String.raw`(?<=[!?])\s{1,8}`, firmHeads, false),
 ];
 
 /** Whether one of the heads stands at `at`. */

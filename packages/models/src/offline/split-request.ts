@@ -9,8 +9,10 @@ import { commandHead, joints, startsInstruction } from "./request-grammar.ts";
 export function splitRequest(text: string): string[] {
   const spans = findQuotedSpans(text);
   const parts: string[] = [];
-  let from = 0;
-  let at = 0;
+  // The number of the first of several numbered lines.
+  const leading = /^\s{0,40}(?:\d{1,3}[.)]|[-*•])\s{1,8}/.exec(text)?.[0].length ?? 0;
+  let from = leading;
+  let at = leading;
   let spanIndex = 0;
   while (at < text.length) {
     const span = spans[spanIndex];
@@ -35,7 +37,7 @@ export function splitRequest(text: string): string[] {
 
 /** Where the next instruction begins, if a joint stands at `at` before `limit` and a known verb follows it. */
 function jointEnd(text: string, at: number, from: number, limit: number): number | undefined {
-  if (!/[\s,;.!?]/.test(text.charAt(at))) return undefined;
+  if (!/[\s,;.]/.test(text.charAt(at))) return undefined;
   for (const { pattern, heads, endsCommand } of joints) {
     pattern.lastIndex = at;
     if (!pattern.test(text)) continue;

@@ -45,7 +45,7 @@ export function toToolOutcome(output: unknown): ToolOutcome {
     case "error-text":
       return failure(value);
     case "error-json":
-      return failure(parsed(value));
+      return failure(value);
     case "execution-denied": {
       const reason = textOf(output.reason);
       const status = /\bpolicy\b|\bblocked\b/i.test(reason) ? "blocked" : "rejected";
@@ -60,24 +60,12 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function succeeded(raw: unknown): ToolOutcome {
-  const value = parsed(raw);
+function succeeded(value: unknown): ToolOutcome {
   // A tool may also answer with an error object as its value.
   if (isRecord(value) && (value.isError === true || isRecord(value.error))) {
     return failure(isRecord(value.error) ? value.error : value);
   }
   return { status: "ok", value };
-}
-
-/** JSON that came as a text is read as JSON; anything else stays text. */
-function parsed(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  if (value.length > maxResultChars || !/^\s{0,20}[[{]/.test(value)) return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
 }
 
 function contentText(value: unknown): string {
@@ -91,8 +79,12 @@ function contentText(value: unknown): string {
 
 function failure(value: unknown): ToolOutcome {
   const record = isRecord(value) ? value : {};
-  const reason = textOf(typeof value === "string" ? value : (record.message ?? record.reason ?? record.error));
-  const codes = [record.status, record.code, record.kind].filter((code) => typeof code === "string").join(" ");
+  const reason = textOf(
+    typeof value === "string" ? value : (record.message ?? record.reason ?? record.error),
+  );
+  const codes = [record.status, record.code, record.kind]
+    .filter((code) => typeof code === "string")
+    .join(" ");
   const notFound =
     /not_found|ENOENT/i.test(codes) || /\bENOENT\b|no such file|not found|does not exist/i.test(reason);
   const status = fromCodes(codes) ?? (notFound ? "failed" : fromReason(reason));
@@ -118,7 +110,11 @@ function fromCodes(codes: string): ToolOutcome["status"] | undefined {
 function fromReason(reason: string): ToolOutcome["status"] {
   const start = reason.slice(0, 200);
   if (/\bblocked\b|\bby (?:the |a )?policy\b/i.test(start)) return "blocked";
-  if (/\b(?:rejected|denied|declined|refused)\b.{0,20}\buser\b|\buser\b.{0,20}\b(?:rejected|denied|declined|refused)\b/i.test(start)) {
+  if (
+    /\b(?:rejected|denied|declined|refused)\b.{0,20}\buser\b|\buser\b.{0,20}\b(?:rejected|denied|declined|refused)\b/i.test(
+      start,
+    )
+  ) {
     return "rejected";
   }
   if (/\b(?:cancell?ed|aborted)\b/i.test(start)) return "cancelled";

@@ -32,22 +32,22 @@ export interface GrepValue {
 
 /** Reads a `bash` result, or a plain text as its output. Never throws. */
 export function toBashValue(value: unknown): BashValue {
-  const record = isRecord(value) ? value : {};
-  const { exitCode } = record;
+  const record = recordWith(value, ["exitCode", "stdout", "stderr"]);
+  const { exitCode } = record ?? {};
   const known = exitCode === null || (typeof exitCode === "number" && Number.isFinite(exitCode));
-  const stdout = typeof value === "string" ? value : text(record.stdout);
+  const stdout = record === undefined ? text(value) : text(record.stdout);
   return {
     exitCode: known ? exitCode : undefined,
     stdout: stdout.slice(-maxResultChars),
-    stderr: text(record.stderr).slice(-maxResultChars),
-    truncated: record.truncated === true,
+    stderr: text(record?.stderr).slice(-maxResultChars),
+    truncated: record?.truncated === true,
   };
 }
 
 /** Reads a `read` result, or a plain text as the file's text. Never throws. */
 export function toReadValue(value: unknown): ReadValue {
-  const record = isRecord(value) ? value : {};
-  const whole = typeof value === "string" ? value : text(record.text ?? record.content);
+  const record = recordWith(value, ["text", "content"]) ?? {};
+  const whole = text(record.text ?? record.content ?? value);
   const lines = isRecord(record.lines) ? record.lines : {};
   const counted = whole === "" ? 0 : whole.replace(/\n$/, "").split("\n").length;
   const total = typeof lines.total === "number" && lines.total >= 0 ? Math.floor(lines.total) : counted;
@@ -61,7 +61,7 @@ export function toReadValue(value: unknown): ReadValue {
 
 /** Reads a `glob` result, a list, or a text with a path a line. Never throws. */
 export function toGlobValue(value: unknown): GlobValue {
-  const record = isRecord(value) ? value : {};
+  const record = recordWith(value, ["paths", "files"]) ?? {};
   const list = entries(value, record.paths ?? record.files);
   const paths = list
     .slice(0, maxResultItems)
@@ -76,7 +76,7 @@ export function toGlobValue(value: unknown): GlobValue {
 
 /** Reads a `grep` result, a list, or a text in the form `path:line:text`. Never throws. */
 export function toGrepValue(value: unknown): GrepValue {
-  const record = isRecord(value) ? value : {};
+  const record = recordWith(value, ["matches"]) ?? {};
   const list = entries(value, record.matches);
   const matches = list.slice(0, maxResultItems).flatMap((entry) => {
     if (typeof entry === "string") {
@@ -98,9 +98,28 @@ export function toCount(value: unknown, field: string): number | undefined {
   return typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
+/** The value as an object with one of the fields, also if it came as JSON text; else it is no such object. */
+function recordWith(value: unknown, fields: readonly string[]): Record<string, unknown> | undefined {
+  const candidate = typeof value === "string" ? parseJson(value) : value;
+  return isRecord(candidate) && fields.some((field) => Object.hasOwn(candidate, field))
+    ? candidate
+    : undefined;
+}
+
+/** The value of a JSON text, or nothing. */
+export function parseJson(json: string): unknown {
+  if (json.length > maxResultChars || !/^\s{0,20}[[{]/.test(json)) return undefined;
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
 function entries(value: unknown, field: unknown): readonly unknown[] {
-  if (Array.isArray(value)) return value;
   if (Array.isArray(field)) return field;
+  const list = typeof value === "string" ? parseJson(value) : value;
+  if (Array.isArray(list)) return list;
   if (typeof value !== "string") return [];
   return value
     .slice(0, maxResultChars)

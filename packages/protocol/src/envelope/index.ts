@@ -19,4 +19,4 @@ export {
   type SuccessResponse,
   SuccessResponseSchema,
 } from "./messages.ts";
-export { type MethodDefinition, type MethodTable, type NotificationTable } from "./method-table.ts";
+export type { MethodDefinition, MethodTable, NotificationTable } from "./method-table.ts";

@@ -56,8 +56,12 @@ export const ItemDataSchemas = {
     output: JsonValueSchema.optional(),
     error: z.string().optional(),
     code: z.string().optional(),
+    /** The call's id at the model. */
     callId: z.string().optional(),
+    /** Which of the turn's model calls asked for it, counted from 0. */
     step: z.int().nonnegative().optional(),
+    /** The `requestId` of the approval that allowed it. */
+    approvedBy: z.string().optional(),
   }),
   tool_log: z.object({
     toolItemId: z.string(),

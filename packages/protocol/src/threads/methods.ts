@@ -30,7 +30,9 @@ export const threadMethods = {
     result: z.object({ version: z.string(), capabilities: ThreadCapabilitiesSchema }),
   },
   "thread.create": {
-    params: z.object({ title: z.string().max(1000).optional(), directory: z.string().min(1).optional() }).optional(),
+    params: z
+      .object({ title: z.string().max(1000).optional(), directory: z.string().min(1).optional() })
+      .optional(),
     result: z.object({ thread: ThreadSchema }),
   },
   "thread.list": {

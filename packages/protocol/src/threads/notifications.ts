@@ -43,7 +43,9 @@ export interface EventOf<N extends ThreadNotificationName> {
 export type Event = { [N in ThreadNotificationName]: EventOf<N> }[ThreadNotificationName];
 
 /** An event before it has its number and time: a notification's name and parameters. */
-export type EventBody = { [N in ThreadNotificationName]: Pick<EventOf<N>, "type" | "data"> }[ThreadNotificationName];
+export type EventBody = {
+  [N in ThreadNotificationName]: Pick<EventOf<N>, "type" | "data">;
+}[ThreadNotificationName];
 
 const eventOf = <N extends ThreadNotificationName, D extends z.ZodType>(type: N, data: D) =>
   z.object({ seq: z.int().positive(), time: TimestampSchema, type: z.literal(type), data });

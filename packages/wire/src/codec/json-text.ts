@@ -49,11 +49,8 @@ export const utf8Length = (text: string): number => {
     const unit = text.charCodeAt(index);
     if (unit > 0x7ff) bytes += 2;
     else if (unit > 0x7f) bytes += 1;
-    // A well-formed pair is four bytes; JSON.stringify leaves no lone surrogate.
-    if (unit >= 0xd800 && unit <= 0xdbff) {
-      bytes -= 1;
-      index++;
-    }
+    // A pair is four bytes, which its first half has brought to; JSON.stringify leaves no half alone.
+    if (unit >= 0xd800 && unit <= 0xdbff) index++;
   }
   return bytes;
 };

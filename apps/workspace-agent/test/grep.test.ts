@@ -1,0 +1,268 @@
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { GrepOutput, WorkspaceToolsOptions } from "../src/index.ts";
+import { Fixture, failureCode, run } from "./support/fixture.ts";
+import { until } from "./support/processes.ts";
+
+const engines = [
+  ["ripgrep", undefined],
+  ["JavaScript", ""],
+] as const;
+
+describe.each(engines)("grep with %s", (_, searchPath) => {
+  const create = (options: WorkspaceToolsOptions = {}) =>
+    Fixture.create({ ...options, ...(searchPath === undefined ? {} : { searchPath }) });
+  let fixture: Fixture;
+  beforeEach(async () => {
+    fixture = await create();
+  });
+  afterEach(() => fixture[Symbol.asyncDispose]());
+  const found = async (input: object) =>
+    ((await fixture.call("grep", input)) as GrepOutput).matches.map(({ path, line }) => `${path}:${line}`);
+
+  it("returns lines with their path and number, in order", async () => {
+    await fixture.put("b.txt", "x\nfoo 1\nfoo 2");
+    await fixture.put("a/c.txt", "foo\n");
+    await fixture.put("a-b/c.txt", "foo\n");
+    await fixture.put("a.txt", "no\n");
+    expect(await fixture.call("grep", { pattern: "fo+" })).toEqual({
+      matches: [
+        { path: "a-b/c.txt", line: 1, text: "foo" },
+        { path: "a/c.txt", line: 1, text: "foo" },
+        { path: "b.txt", line: 2, text: "foo 1" },
+        { path: "b.txt", line: 3, text: "foo 2" },
+      ],
+    });
+  });
+
+  it("reports a line once, however often it matches", async () => {
+    await fixture.put("a", "xxxxx\n");
+    expect(await found({ pattern: "x" })).toEqual(["a:1"]);
+  });
+
+  it("looks into hidden and ignored files, not into .git, .harness and node_modules", async () => {
+    for (const file of [".env", ".git/x", ".harness/x", "node_modules/x", "a/node_modules/x", "ignored"])
+      await fixture.put(file, "needle\n");
+    await fixture.put(".gitignore", "ignored\n");
+    await fixture.put(".ignore", "ignored\n");
+    expect(await found({ pattern: "needle" })).toEqual([".env:1", "ignored:1"]);
+    expect(await found({ pattern: "needle", path: "node_modules" })).toEqual(["node_modules/x:1"]);
+  });
+
+  it("searches one file or one directory", async () => {
+    await fixture.put("a/x.ts", "n\nneedle\n");
+    await fixture.put("a/y.ts", "needle\n");
+    await fixture.put("z.ts", "needle\n");
+    expect(await found({ pattern: "needle", path: "a/x.ts" })).toEqual(["a/x.ts:2"]);
+    expect(await found({ pattern: "needle", path: "a/x.ts", include: "*.js" })).toEqual([]);
+    expect(await found({ pattern: "needle", path: "a" })).toEqual(["a/x.ts:2", "a/y.ts:1"]);
+    expect(await failureCode(fixture.call("grep", { pattern: "n", path: "missing" }))).toBe("tool.not_found");
+  });
+
+  it("takes include by name at any level, or by path with a slash", async () => {
+    for (const file of ["a.ts", "s/b.ts", "s/t/c.ts", "s/d.js"]) await fixture.put(file, "needle\n");
+    expect(await found({ pattern: "needle", include: "*.ts" })).toEqual(["a.ts:1", "s/b.ts:1", "s/t/c.ts:1"]);
+    expect(await found({ pattern: "needle", include: "s/*.ts" })).toEqual(["s/b.ts:1"]);
+    expect(await found({ pattern: "needle", path: "s", include: "t/*" })).toEqual(["s/t/c.ts:1"]);
+    expect(await found({ pattern: "needle", include: "*.{js,jsx}" })).toEqual(["s/d.js:1"]);
+    expect(await found({ pattern: "needle", include: "!*.ts" })).toEqual(["s/d.js:1"]);
+  });
+
+  it("matches at line ends with either line end and returns lines without them", async () => {
+    await fixture.put("crlf", "foo\r\nbar foo\r\n");
+    await fixture.put("lf", "foo\nfoo bar\n");
+    expect(await fixture.call("grep", { pattern: "^foo$" })).toEqual({
+      matches: [
+        { path: "crlf", line: 1, text: "foo" },
+        { path: "lf", line: 1, text: "foo" },
+      ],
+    });
+  });
+
+  it("passes over binary files, wherever the NUL is, and files that are too large", async () => {
+    await using small = await create({ maxGrepFileBytes: 300_000 });
+    await small.put("late.bin", Buffer.concat([Buffer.alloc(200_000, "needle\n"), Buffer.from([0])]));
+    await small.put("large", "needle\n".repeat(50_000));
+    await small.put("text", "needle\n");
+    expect(await small.call("grep", { pattern: "needle" })).toEqual({
+      matches: [{ path: "text", line: 1, text: "needle" }],
+    });
+  });
+
+  it("reads UTF-16 and UTF-8 with a byte order mark, and bytes that are no UTF-8", async () => {
+    await fixture.put("utf16", Buffer.from("\ufeffx\nnädle\n", "utf16le"));
+    await fixture.put("utf8", "\ufeffnädle\n");
+    await fixture.put("latin", Buffer.from("e\xe9 nadle\n", "latin1"));
+    expect(await found({ pattern: "^n.dle" })).toEqual(["utf16:2", "utf8:1"]);
+    expect(await fixture.call("grep", { pattern: "nadle" })).toEqual({
+      matches: [{ path: "latin", line: 1, text: "e\ufffd nadle" }],
+    });
+  });
+
+  it("cuts long lines between characters", async () => {
+    await fixture.put("min.js", `needle${"😀".repeat(1_000_00)}needle\n`);
+    const output = (await fixture.call("grep", { pattern: "needle" })) as GrepOutput;
+    expect(output.matches).toEqual([{ path: "min.js", line: 1, text: `needle${"😀".repeat(247)}…` }]);
+  });
+
+  it("stops at the limit and says so", async () => {
+    await fixture.put("a", "x\n".repeat(150));
+    await fixture.put("b", "x\n".repeat(50));
+    const exact = (await fixture.call("grep", { pattern: "x" })) as GrepOutput;
+    expect(exact.matches).toHaveLength(200);
+    expect(exact).not.toHaveProperty("truncated");
+    await fixture.put("c", "x\n".repeat(10_000));
+    const output = (await fixture.call("grep", { pattern: "x" })) as GrepOutput;
+    expect(output).toEqual({ ...exact, truncated: true });
+  });
+
+  it("searches more files than fit into one batch", async () => {
+    await mkdir(fixture.path("many"));
+    const names = Array.from({ length: 2500 }, (_, index) => `many/${String(index).padStart(5, "0")}`);
+    await Promise.all(
+      names.map((name, index) => fixture.put(name, index % 100 === 99 ? "needle\n" : "hay\n")),
+    );
+    expect(await found({ pattern: "needle" })).toEqual(
+      names.filter((_, index) => index % 100 === 99).map((name) => `${name}:1`),
+    );
+  });
+
+  it("takes names that look like options, NULs or records", async () => {
+    for (const name of ["-", "--files", "a\nb", "a:1:b", "sp ace", "ü", "-e"])
+      await fixture.put(name, "needle\n");
+    expect(await found({ pattern: "needle" })).toEqual(
+      ["-", "--files", "-e", "a\nb", "a:1:b", "sp ace", "ü"].map((name) => `${name}:1`),
+    );
+  });
+
+  it("takes patterns that look like options", async () => {
+    await fixture.put("a", "--files\n-e\n");
+    expect(await found({ pattern: "--files" })).toEqual(["a:1"]);
+    expect(await found({ pattern: "-e" })).toEqual(["a:2"]);
+  });
+
+  it("follows no links", async () => {
+    await writeFile(join(fixture.outside, "secret.txt"), "needle\n");
+    await fixture.link("dir", fixture.outside);
+    await fixture.link("file", join(fixture.outside, "secret.txt"));
+    await fixture.put("real", "needle\n");
+    await fixture.link("inside", "real");
+    expect(await found({ pattern: "needle" })).toEqual(["real:1"]);
+    expect(await failureCode(fixture.prepare("grep", { pattern: "n", path: "dir" }))).toBe(
+      "tool.outside_workspace",
+    );
+    expect(await failureCode(fixture.prepare("grep", { pattern: "n", path: "file" }))).toBe(
+      "tool.outside_workspace",
+    );
+    expect((await fixture.prepare("grep", { pattern: "n", path: "inside" })).input).toEqual({
+      pattern: "n",
+      path: "real",
+    });
+  });
+
+  it("does not hang on a FIFO", async () => {
+    execFileSync("mkfifo", [fixture.path("fifo")]);
+    await fixture.put("a", "needle\n");
+    expect(await found({ pattern: "needle" })).toEqual(["a:1"]);
+    expect(await failureCode(fixture.call("grep", { pattern: "n", path: "fifo" }))).toBe(
+      "tool.not_a_directory",
+    );
+  });
+
+  it.each([
+    "(",
+    ")",
+    "[a",
+    "*a",
+    "a**",
+    "a{2}{3}",
+    "a{3,2}",
+    "(?=a)",
+    "(a)\\1",
+    "\\",
+    "\\z",
+    "a\\nb",
+    "a\nb",
+    "[[:alpha:]]",
+  ])("refuses the pattern %j", async (pattern) => {
+    expect(await failureCode(fixture.prepare("grep", { pattern }))).toBe("tool.invalid_input");
+  });
+
+  it("does not hang on an expression made to be slow", async () => {
+    await using slow = await create({ searchTimeoutMs: 500 });
+    await slow.put("a", `${"a".repeat(60)}!\n`);
+    const outcome = await slow
+      .call("grep", { pattern: "^(a|a|aa)+$" })
+      .catch((error: { code: string }) => error.code);
+    // ripgrep takes linear time and finds nothing; JavaScript is ended.
+    expect(outcome).toEqual(searchPath === "" ? "tool.timeout" : { matches: [] });
+  });
+
+  it("stops when the turn is cancelled, before and during the search", async () => {
+    await fixture.put("a", `${"a".repeat(60)}!\n`);
+    const prepared = await fixture.prepare("grep", { pattern: "^(a|a|aa)+$" });
+    expect(await failureCode(run(prepared, { signal: AbortSignal.abort() }))).toBe("tool.cancelled");
+    const controller = new AbortController();
+    let settled = false;
+    const call = run(prepared, { signal: controller.signal }).then(
+      () => "done",
+      (error: { code: string }) => error.code,
+    );
+    void call.finally(() => {
+      settled = true;
+    });
+    controller.abort();
+    await until(() => settled);
+    expect(await call).toBe("tool.cancelled");
+  });
+
+  it("makes the input canonical", async () => {
+    await fixture.put("a/b", "");
+    const input = { pattern: " x ", path: `${fixture.directory}/a/../a/b`, include: "./*.ts" };
+    expect((await fixture.prepare("grep", input)).input).toEqual({
+      pattern: " x ",
+      path: "a/b",
+      include: "*.ts",
+    });
+    expect((await fixture.prepare("grep", { pattern: "x", path: "./" })).input).toEqual({ pattern: "x" });
+  });
+});
+
+describe("the ripgrep that grep uses", () => {
+  const script = '#!/bin/sh\ntouch "$0.ran"\nexit 2\n';
+
+  it("is never one from the workspace or a relative directory", async () => {
+    await using fixture = await Fixture.create({ searchPath: "" });
+    await fixture.put("bin/rg", script);
+    await chmod(fixture.path("bin/rg"), 0o755);
+    await symlink(fixture.path("bin"), join(fixture.outside, "bin"));
+    const searchPath = [".", "bin", "", fixture.path("bin"), join(fixture.outside, "bin")].join(":");
+    await using planted = await Fixture.create({ searchPath });
+    const prepared = await planted
+      .tool("grep")
+      .prepare({ pattern: "touch" }, { threadId: "t", directory: fixture.directory });
+    expect(await run(prepared)).toEqual({ matches: [{ path: "bin/rg", line: 2, text: 'touch "$0.ran"' }] });
+    expect(Object.keys(await fixture.listing())).toEqual(["bin", "bin/rg"]);
+  });
+
+  it("may fail: the search is then done without it", async () => {
+    await using tools = await Fixture.create();
+    await writeFile(join(tools.outside, "rg"), script, { mode: 0o755 });
+    await using fixture = await Fixture.create({ searchPath: tools.outside });
+    await fixture.put("a", "needle\n");
+    expect(await fixture.call("grep", { pattern: "needle" })).toEqual({
+      matches: [{ path: "a", line: 1, text: "needle" }],
+    });
+    expect(Object.keys(await tools.listing(tools.outside))).toContain("rg.ran");
+  });
+
+  it("is ended at the deadline", async () => {
+    await using tools = await Fixture.create();
+    await writeFile(join(tools.outside, "rg"), "#!/bin/sh\nexec sleep 300\n", { mode: 0o755 });
+    await using fixture = await Fixture.create({ searchPath: tools.outside, searchTimeoutMs: 300 });
+    await fixture.put("a", "needle\n");
+    expect(await failureCode(fixture.call("grep", { pattern: "needle" }))).toBe("tool.timeout");
+  });
+});

@@ -1,0 +1,210 @@
+import { describe, expect, it } from "vitest";
+import { runLoop, workspace } from "./prompts.ts";
+
+const project = () => ({
+  "README.md":
+    "# Tidewheel\n\n[![ci](https://x/y.svg)](https://x)\n\n<!-- hidden -->\nTidewheel computes tides\nfor small harbours.\n\nMore.\n",
+  "package.json": JSON.stringify({
+    name: "tidewheel",
+    description: "Tides for harbours",
+    scripts: { test: "node --test", build: "tsc" },
+  }),
+  "src/index.ts": "export const moon = 1;\n// TODO: sun (a+b)*\n",
+  "src/sun.ts": "export const sun = 2;\n",
+  "docs/notes.txt": "moon\n",
+});
+
+const inputs = (calls: readonly { tool: string; input: unknown }[]) =>
+  calls.map(({ tool, input }) => ({ tool, ...(input as object) }));
+
+describe("single requests", () => {
+  it("lists files with directories first", async () => {
+    const { calls, answer, texts } = await runLoop("list files", workspace(project()));
+    expect(inputs(calls)).toEqual([{ tool: "glob", pattern: "**/*" }]);
+    expect(texts[0]).toBe("I list the files in the workspace.");
+    expect(answer).toContain("There are 5 files in the workspace:");
+    expect(answer).toMatch(/docs\/ {2}\(1 file\)\nsrc\/ {2}\(2 files\)\nREADME\.md\npackage\.json/);
+    expect(answer).toContain("no language model");
+  });
+
+  it("lists one directory", async () => {
+    const { calls, answer } = await runLoop("list files in src", workspace(project()));
+    expect(inputs(calls)).toEqual([{ tool: "glob", pattern: "**/*", path: "src" }]);
+    expect(answer).toContain("2 files in `src`:\n```\nindex.ts\nsun.ts\n```");
+  });
+
+  it("reads a file", async () => {
+    const { calls, answer } = await runLoop("read src/sun.ts", workspace(project()));
+    expect(inputs(calls)).toEqual([{ tool: "read", path: "src/sun.ts" }]);
+    expect(answer).toContain("```\nexport const sun = 2;\n```");
+  });
+
+  it("looks for a file that is not there and reads the only one of that name", async () => {
+    const { calls, answer } = await runLoop("read notes.txt", workspace(project()));
+    expect(inputs(calls)).toEqual([
+      { tool: "read", path: "notes.txt" },
+      { tool: "glob", pattern: "**/notes.txt*" },
+      { tool: "read", path: "docs/notes.txt" },
+    ]);
+    expect(answer).toContain("`notes.txt` is not there, so I read the one I found. `docs/notes.txt` has");
+  });
+
+  it("does not choose between several files of a name", async () => {
+    const files = { "a/x.ts": "1", "b/x.ts": "2" };
+    const { calls, answer } = await runLoop("read x.ts", workspace(files));
+    expect(calls).toHaveLength(2);
+    expect(answer).toContain("2 files could be meant: `a/x.ts`, `b/x.ts`.");
+    const none = await runLoop("read nothing.ts", workspace(files));
+    expect(none.answer).toContain("No other file has that name.");
+    expect(none.answer).toContain("reading `nothing.ts` failed");
+  });
+
+  it("searches for a text and not for a pattern", async () => {
+    const { calls, answer } = await runLoop('search for "(a+b)*"', workspace(project()));
+    expect(inputs(calls)).toEqual([{ tool: "grep", pattern: "\\(a\\+b\\)\\*" }]);
+    expect(answer).toContain(
+      "`(a+b)*` has 1 match in 1 file:\n```\nsrc/index.ts:2: // TODO: sun (a+b)*\n```",
+    );
+    const none = await runLoop("search for venus in src", workspace(project()));
+    expect(none.calls[0]?.input).toEqual({ pattern: "venus", path: "src" });
+    expect(none.answer).toContain("`venus` is not found in `src`.");
+  });
+
+  it("shows the first matches of many", async () => {
+    const files = { "a.txt": Array.from({ length: 25 }, (_, index) => `moon ${index}`).join("\n") };
+    const { answer } = await runLoop("search for moon", workspace(files));
+    expect(answer).toContain("25 matches in 1 file, the first 10:");
+    expect(answer).toContain("a.txt:10: moon 9");
+    expect(answer).not.toContain("moon 10");
+  });
+
+  it("runs a command and reports exit code and output", async () => {
+    const commands = { "make all": { exitCode: 2, stdout: "one\ntwo\n", stderr: "broken\n" } };
+    const { calls, answer } = await runLoop("run the command: make all", workspace({}, commands));
+    expect(inputs(calls)).toEqual([{ tool: "bash", command: "make all" }]);
+    expect(answer).toContain("`make all` ended with exit code 2.");
+    expect(answer).toContain("The end of its output:\n```\none\ntwo\n```");
+    expect(answer).toContain("The end of its error output:\n```\nbroken\n```");
+  });
+
+  it("edits and writes files", async () => {
+    const files: Record<string, string> = project();
+    const request = 'edit src/sun.ts: replace "2" with "3", then write new/a.txt: `hello`';
+    const { calls, answer } = await runLoop(request, workspace(files));
+    expect(inputs(calls)).toEqual([
+      { tool: "edit", path: "src/sun.ts", oldText: "2", newText: "3" },
+      { tool: "write", path: "new/a.txt", content: "hello" },
+    ]);
+    expect(files["src/sun.ts"]).toBe("export const sun = 3;\n");
+    expect(files["new/a.txt"]).toBe("hello");
+    expect(answer).toContain("1. In `src/sun.ts` I replaced `2` with `3` (1 replacement).");
+    expect(answer).toContain("2. I wrote `new/a.txt` (5 bytes).");
+  });
+});
+
+describe("describe this repository", () => {
+  it("summarises README, manifests and files", async () => {
+    const files = { ...project(), Makefile: "all: x\n\tcc\nCC := gcc\ntest:\n\ttrue\n.PHONY: all\n" };
+    const { calls, answer } = await runLoop("describe this repository", workspace(files));
+    expect(inputs(calls)).toEqual([
+      { tool: "glob", pattern: "*" },
+      { tool: "glob", pattern: "**/*" },
+      { tool: "read", path: "README.md" },
+      { tool: "read", path: "package.json" },
+      { tool: "read", path: "Makefile" },
+    ]);
+    expect(answer).toContain("named `tidewheel` in `package.json`");
+    expect(answer).toContain("Tides for harbours");
+    expect(answer).toContain("2 scripts: `test: node --test`, `build: tsc`.");
+    expect(answer).toContain("2 targets: `all`, `test`.");
+    expect(answer).toContain("Tidewheel computes tides for small harbours.");
+    expect(answer).toContain("6 files, by ending: `.ts` 2, none 1, `.json` 1, `.md` 1, `.txt` 1.");
+    expect(answer).toContain("`src/` 2, `docs/` 1");
+  });
+
+  it.each([
+    [
+      "Cargo.toml",
+      '[workspace]\nname = "no"\n[package]\nname = "crate-x"\ndescription = "A crate"\n',
+      "crate-x",
+    ],
+    ["go.mod", "module example.org/mod\n\ngo 1.22\n", "example.org/mod"],
+    ["pyproject.toml", "[build-system]\n[project]\nname = 'snake'\n", "snake"],
+    [
+      "pom.xml",
+      "<project><parent><artifactId>up</artifactId></parent><artifactId>bean</artifactId></project>",
+      "bean",
+    ],
+  ])("finds the name in %s", async (file, text, name) => {
+    const { answer } = await runLoop("describe this repository", workspace({ [file]: text }));
+    expect(answer).toContain(`named \`${name}\` in \`${file}\``);
+    expect(answer).toContain("There is no README at the top level.");
+  });
+
+  it("says what could not be read or understood, and describes an empty directory", async () => {
+    const base = workspace({ "package.json": "{ nonsense", "README.rst": "Title\n=====\n\nText here.\n" });
+    const broken = await runLoop("describe this repository", (call) =>
+      call.input.path === "README.rst" ? { type: "execution-denied", reason: "secret" } : base(call),
+    );
+    expect(broken.answer).toContain("`package.json` (Node.js) could not be understood.");
+    expect(broken.answer).toContain("reading `README.rst` was rejected by the user: `secret`.");
+    const whole = await runLoop("describe this repository", base);
+    expect(whole.answer).toContain("headed `Title`");
+    expect(whole.answer).toContain("Text here.");
+    const empty = await runLoop("describe this repository", workspace({}));
+    expect(empty.answer).toContain("There are no files.");
+  });
+});
+
+describe("run the tests", () => {
+  const script = JSON.stringify({ scripts: { test: "x" } });
+  it.each([
+    [{ "package.json": script }, "npm test"],
+    [{ "package.json": script, "pnpm-lock.yaml": "" }, "pnpm test"],
+    [
+      { "package.json": JSON.stringify({ packageManager: "yarn@4.0.0", scripts: { test: "x" } }) },
+      "yarn test",
+    ],
+    [{ "package.json": script, "bun.lock": "" }, "bun run test"],
+    [{ "Cargo.toml": "" }, "cargo test"],
+    [{ "go.mod": "" }, "go test ./..."],
+    [{ "pyproject.toml": "" }, "python3 -m pytest"],
+    [{ "pom.xml": "" }, "mvn test"],
+    [{ "pom.xml": "", mvnw: "" }, "./mvnw test"],
+    [{ Makefile: "test: all\n\ttrue\n" }, "make test"],
+    [{ "package.json": "{}", "go.mod": "" }, "go test ./..."],
+  ])("%j: %s", async (files, command) => {
+    const respond = workspace(files, { [command]: { exitCode: 0, stdout: "all 7 passed\n", stderr: "" } });
+    const { calls, answer } = await runLoop("run the tests", respond);
+    expect(calls.at(-1)?.input).toEqual({ command });
+    expect(answer).toContain(`The tests passed: \`${command}\` ended with exit code 0.`);
+    expect(answer).toContain("all 7 passed");
+  });
+
+  it("reports failing tests with the last lines", async () => {
+    const stdout = Array.from({ length: 50 }, (_, index) => `line ${index}`).join("\n");
+    const respond = workspace({ "go.mod": "" }, { "go test ./...": { exitCode: 1, stdout, stderr: "" } });
+    const { answer } = await runLoop("run the tests", respond);
+    expect(answer).toContain("The tests did not pass: `go test ./...` ended with exit code 1.");
+    expect(answer).toContain("line 49");
+    expect(answer).not.toContain("line 29\n");
+    expect(answer).toContain("(30 lines more above)");
+  });
+
+  it("says so where there are none", async () => {
+    const placeholder = JSON.stringify({ scripts: { test: 'echo "Error: no test specified" && exit 1' } });
+    const { calls, answer } = await runLoop(
+      "run the tests",
+      workspace({ "package.json": placeholder, Makefile: "test := 1\nall:\n" }),
+    );
+    expect(calls.map(({ tool }) => tool)).toEqual(["glob", "read", "read"]);
+    expect(answer).toContain("`package.json` names no tests.");
+    expect(answer).toContain("I found no way to run tests here.");
+  });
+
+  it("takes nothing but fixed commands from a project", async () => {
+    const hostile = JSON.stringify({ packageManager: "npm; rm -rf ~@1", scripts: { test: "x" } });
+    const { calls } = await runLoop("run the tests", workspace({ "package.json": hostile }));
+    expect(calls.at(-1)?.input).toEqual({ command: "npm test" });
+  });
+});

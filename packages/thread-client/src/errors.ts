@@ -1,0 +1,92 @@
+import { ThreadErrorCode } from "@harnesskit/protocol/threads";
+import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
+
+const threadCodes = new Map<number, ThreadErrorName>([
+  [ThreadErrorCode.ThreadNotFound, "thread_not_found"],
+  [ThreadErrorCode.TurnBusy, "turn_busy"],
+  [ThreadErrorCode.TurnNotFound, "turn_not_found"],
+  [ThreadErrorCode.ApprovalNotFound, "approval_not_found"],
+]);
+
+/** The string codes of the thread protocol's own errors (section "Error Codes"). */
+export type ThreadErrorName = "thread_not_found" | "turn_busy" | "turn_not_found" | "approval_not_found";
+
+/** The server refused a call with one of the protocol's own errors: -32001 to -32004. `data` is kept as it came. */
+export class ThreadError extends ProtocolError {
+  declare readonly code: ThreadErrorName;
+
+  static override isInstance(value: unknown): value is ThreadError {
+    return ProtocolError.isInstance(value) && threadCodes.get(value.rpcCode) === value.code;
+  }
+}
+
+/** Gives an error of the wire the code of the thread protocol where it has one; anything else passes as it is. */
+export const toThreadError = (error: unknown): unknown => {
+  if (!ProtocolError.isInstance(error)) return error;
+  const code = threadCodes.get(error.rpcCode);
+  if (code === undefined) return error;
+  const { rpcCode, message, data } = error;
+  return new ThreadError(rpcCode, message, { code, cause: error, ...(data === undefined ? {} : { data }) });
+};
+
+/** The server speaks another major version of the protocol, or names none (`version_mismatch`). */
+export class VersionMismatchError extends HarnessError {
+  override readonly name = "VersionMismatchError";
+  constructor(
+    readonly serverVersion: string,
+    readonly clientVersion: string,
+  ) {
+    const shown = displayText(serverVersion, { maxLength: 50 });
+    super("version_mismatch", `the server speaks version ${shown} of the protocol, this client ${clientVersion}`);
+  }
+
+  static override isInstance(value: unknown): value is VersionMismatchError {
+    return HarnessError.isInstance(value) && value.name === "VersionMismatchError";
+  }
+}
+
+/** A result or a notification does not fit its schema (`invalid_message`). Nothing of it was used. */
+export class MalformedMessageError extends HarnessError {
+  override readonly name = "MalformedMessageError";
+  constructor(
+    /** The method or the notification's name. */
+    readonly method: string,
+    detail: string,
+    options?: { cause?: unknown },
+  ) {
+    super("invalid_message", `${method}: ${detail}`, options);
+  }
+
+  static override isInstance(value: unknown): value is MalformedMessageError {
+    return HarnessError.isInstance(value) && value.name === "MalformedMessageError";
+  }
+}
+
+/** Why an approval was rejected by this client itself, or why its callback was given up. */
+export type ApprovalErrorCode =
+  /** The digest is not that of the tool and the input that are shown. */
+  | "approval_digest_mismatch"
+  /** The callback threw, or returned no decision. */
+  | "approval_callback_failed"
+  /** The answer could not be delivered. */
+  | "approval_unanswered"
+  /** The reason of the callback's signal: somebody else answered, or the turn ended. */
+  | "approval_settled";
+
+/** Something about one approval. `code` says what, {@link ApprovalErrorCode}. */
+export class ApprovalError extends HarnessError {
+  override readonly name = "ApprovalError";
+  declare readonly code: ApprovalErrorCode;
+  constructor(
+    code: ApprovalErrorCode,
+    readonly requestId: string,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(code, message, options);
+  }
+
+  static override isInstance(value: unknown): value is ApprovalError {
+    return HarnessError.isInstance(value) && value.name === "ApprovalError";
+  }
+}

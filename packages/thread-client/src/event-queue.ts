@@ -1,0 +1,104 @@
+import type { EventBody } from "@harnesskit/protocol/threads";
+import { createDeferred, type Deferred, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import { EventBuffer } from "./event-buffer.ts";
+import type { BufferLimits } from "./limits.ts";
+
+export interface EventQueueOptions {
+  readonly limits: BufferLimits;
+  /** Called once, when the first event other than a delta is lost. */
+  readonly onItemDropped: () => void;
+  /** Called when a loop over the events is left. */
+  readonly onLeave?: () => void;
+}
+
+type Result = IteratorResult<EventBody, undefined>;
+
+const done: Result = { done: true, value: undefined };
+
+/**
+ * Events from one writer to one reader at a time. They wait, within the limits, while nobody reads; a loop that was
+ * left can be followed by another one, which goes on where the first stopped.
+ */
+export class EventQueue implements AsyncIterable<EventBody> {
+  readonly #options: EventQueueOptions;
+  readonly #buffer: EventBuffer;
+  readonly #waiting: Deferred<Result>[] = [];
+  #reading = false;
+  #ended = false;
+  #error: HarnessError | undefined;
+
+  constructor(options: EventQueueOptions) {
+    this.#options = options;
+    this.#buffer = new EventBuffer(options.limits);
+  }
+
+  get droppedDeltas(): number {
+    return this.#buffer.droppedDeltas;
+  }
+
+  get droppedItems(): number {
+    return this.#buffer.droppedItems;
+  }
+
+  /** Counts what was lost before it came here. */
+  addDropped(lost: { droppedDeltas: number; droppedItems: number }): void {
+    this.#buffer.addDropped(lost);
+  }
+
+  /** Hands an event to the reader who waits, or keeps it. Ignored after the end. */
+  push(event: EventBody): void {
+    if (this.#ended) return;
+    const reader = this.#waiting.shift();
+    if (reader) {
+      reader.resolve({ done: false, value: event });
+      return;
+    }
+    const lostBefore = this.#buffer.droppedItems;
+    this.#buffer.push(event);
+    if (lostBefore === 0 && this.#buffer.droppedItems > 0) this.#options.onItemDropped();
+  }
+
+  /** Nothing more comes. What waits can still be read; then the loop ends, or throws the error. */
+  end(error?: HarnessError): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#error = error;
+    if (this.#waiting.length > 0) this.#reading = false;
+    for (const reader of this.#waiting.splice(0)) {
+      if (error) reader.reject(error);
+      else reader.resolve(done);
+    }
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<EventBody, undefined> {
+    if (this.#reading) throw new InvalidArgumentError("these events are being read already: one loop at a time");
+    this.#reading = true;
+    let left = false;
+    return {
+      next: () => (left ? Promise.resolve(done) : this.#next()),
+      return: () => {
+        if (!left) this.#leave();
+        left = true;
+        return Promise.resolve(done);
+      },
+    };
+  }
+
+  #next(): Promise<Result> {
+    const event = this.#buffer.shift();
+    if (event) return Promise.resolve({ done: false, value: event });
+    if (this.#ended) {
+      this.#reading = false;
+      return this.#error ? Promise.reject(this.#error) : Promise.resolve(done);
+    }
+    const reader = createDeferred<Result>();
+    this.#waiting.push(reader);
+    return reader.promise;
+  }
+
+  #leave(): void {
+    this.#reading = false;
+    for (const reader of this.#waiting.splice(0)) reader.resolve(done);
+    this.#options.onLeave?.();
+  }
+}

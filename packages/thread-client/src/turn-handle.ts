@@ -1,0 +1,158 @@
+import type { EventBody, Turn } from "@harnesskit/protocol/threads";
+import { BufferFullError, createDeferred, type HarnessError } from "@harnesskit/wire";
+import type { ApprovalHandler } from "./approval-desk.ts";
+import { EventQueue } from "./event-queue.ts";
+import type { BufferLimits } from "./limits.ts";
+
+/** How a turn ended. */
+export type TurnResult =
+  | { readonly status: "completed" | "cancelled"; readonly turn: Turn }
+  | {
+      readonly status: "error";
+      readonly turn: Turn;
+      /** A sentence for people. */
+      readonly error: string;
+      /** The same for programs. */
+      readonly code: string;
+    };
+
+/**
+ * A turn that this client started. Iterating gives its events from the first one on, each once and in order, and stops
+ * after `turn.completed` or `turn.error`; it throws `connection_closed` if the connection is lost before. One loop at a
+ * time; a loop that is left does not cancel the turn, and another one goes on where it stopped.
+ */
+export interface TurnHandle extends AsyncIterable<EventBody> {
+  readonly turnId: string;
+  readonly threadId: string;
+  /**
+   * How the turn ended. A turn that ended in an error is a result and no rejection. Rejects with `connection_closed`
+   * when the connection is lost before the end. Needs no reader of the events.
+   */
+  readonly result: Promise<TurnResult>;
+  /**
+   * Asks the server to cancel the turn; the end comes as `turn.completed` with the status `cancelled`. Settles when
+   * the server has accepted. Does nothing for a turn that has ended. Rejects with the errors of a call.
+   */
+  cancel(): Promise<void>;
+  /** Deltas that were lost because nobody read the events (`maxBufferedEvents`). What they said is in `item.completed`. */
+  readonly droppedDeltas: number;
+  /** Other events that were lost in the same way. `getThread` has them all. */
+  readonly droppedItems: number;
+}
+
+export interface LiveTurnOptions {
+  readonly turnId: string;
+  readonly threadId: string;
+  readonly limits: BufferLimits;
+  readonly onApproval: ApprovalHandler | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** Sends `turn.cancel` for the thread. */
+  readonly cancel: () => Promise<void>;
+  readonly onError: (error: HarnessError) => void;
+}
+
+/** The client's side of one turn. */
+export class LiveTurn implements TurnHandle {
+  readonly #options: LiveTurnOptions;
+  readonly #events: EventQueue;
+  readonly #result = createDeferred<TurnResult>();
+  #ended = false;
+  #cancelling: Promise<void> | undefined;
+
+  constructor(options: LiveTurnOptions) {
+    this.#options = options;
+    const { limits, onError } = options;
+    this.#events = new EventQueue({
+      limits,
+      onItemDropped: () => onError(new BufferFullError("maxBufferedEvents", limits.maxBufferedEvents)),
+    });
+  }
+
+  /** Cancels the turn when its caller's signal aborts. To be called once, when what was held has been taken. */
+  watchSignal(): void {
+    const { signal } = this.#options;
+    if (this.#ended || !signal) return;
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get turnId(): string {
+    return this.#options.turnId;
+  }
+
+  get threadId(): string {
+    return this.#options.threadId;
+  }
+
+  get result(): Promise<TurnResult> {
+    return this.#result.promise;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** The turn's own approver. A turn that its caller has given up asks nobody. */
+  get approver(): ApprovalHandler | "nobody" | undefined {
+    return this.#options.signal?.aborted ? "nobody" : this.#options.onApproval;
+  }
+
+  get droppedDeltas(): number {
+    return this.#events.droppedDeltas;
+  }
+
+  get droppedItems(): number {
+    return this.#events.droppedItems;
+  }
+
+  /** Counts what was lost before the turn's id was known. */
+  addDropped(lost: { droppedDeltas: number; droppedItems: number }): void {
+    this.#events.addDropped(lost);
+  }
+
+  /** Takes an event of this turn. What comes after the end is ignored. */
+  accept(event: EventBody): void {
+    if (this.#ended) return;
+    this.#events.push(event);
+    if (event.type === "turn.completed") {
+      const { status, turn } = event.data;
+      this.#end();
+      this.#result.resolve({ status, turn });
+    } else if (event.type === "turn.error") {
+      const { turn, error, code } = event.data;
+      this.#end();
+      this.#result.resolve({ status: "error", turn, error, code });
+    }
+  }
+
+  /** The connection is lost before the end. */
+  lose(error: HarnessError): void {
+    if (this.#ended) return;
+    this.#end(error);
+    this.#result.reject(error);
+  }
+
+  cancel(): Promise<void> {
+    if (this.#ended) return Promise.resolve();
+    this.#cancelling ??= this.#options.cancel().finally(() => {
+      this.#cancelling = undefined;
+    });
+    return this.#cancelling;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<EventBody, undefined> {
+    return this.#events[Symbol.asyncIterator]();
+  }
+
+  #end(error?: HarnessError): void {
+    this.#ended = true;
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    this.#events.end(error);
+  }
+
+  readonly #onAbort = (): void => {
+    this.cancel().catch((error: HarnessError) => {
+      if (!this.#ended) this.#options.onError(error);
+    });
+  };
+}

@@ -1,0 +1,83 @@
+import type { Params } from "@harnesskit/protocol/envelope";
+import {
+  type Event,
+  type EventBody,
+  type Thread,
+  type ThreadMethodName,
+  type ThreadMethodResult,
+  type ThreadNotificationName,
+  threadMethods,
+  threadNotifications,
+} from "@harnesskit/protocol/threads";
+import { displayText } from "@harnesskit/wire";
+import { MalformedMessageError } from "./errors.ts";
+
+interface Issues {
+  readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
+}
+
+/** What all schemas have in common, without their differences in type. */
+interface Schema {
+  safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: Issues };
+}
+
+const malformed = (method: string, error: Issues): MalformedMessageError => {
+  const [issue] = error.issues;
+  const place = issue?.path.map(String).join(".") ?? "";
+  const text = `${place === "" ? "the message" : place}: ${issue?.message ?? "invalid"}`;
+  return new MalformedMessageError(method, displayText(text, { maxLength: 300 }), { cause: error });
+};
+
+/** Checks the result of a call. Throws `invalid_message`. */
+export const parseResult = <M extends ThreadMethodName>(method: M, value: unknown): ThreadMethodResult<M> => {
+  const schema: Schema = threadMethods[method].result;
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw malformed(method, parsed.error);
+  return parsed.data as ThreadMethodResult<M>;
+};
+
+const isNotificationName = (name: unknown): name is ThreadNotificationName =>
+  typeof name === "string" && Object.hasOwn(threadNotifications, name);
+
+/** Checks a notification. Undefined for one that this version does not know. Throws `invalid_message`. */
+export const parseNotification = (name: string, params: Params | undefined): EventBody | undefined => {
+  if (!isNotificationName(name)) return undefined;
+  const schema: Schema = threadNotifications[name];
+  const parsed = schema.safeParse(params);
+  if (!parsed.success) throw malformed(name, parsed.error);
+  return { type: name, data: parsed.data } as EventBody;
+};
+
+/** A thread with its events, or a page of them. */
+export interface ThreadHistory {
+  readonly thread: Thread;
+  /** The events that this version knows, in order. */
+  readonly events: readonly Event[];
+  /** The number of the last event, known or not; 0 when there is none. The next page follows with `afterSeq: lastSeq`. */
+  readonly lastSeq: number;
+  /** Events of types that this version does not know; they are left out. */
+  readonly unknownEvents: number;
+}
+
+interface RawEvent {
+  readonly seq?: unknown;
+  readonly type?: unknown;
+}
+
+const isUnknownEvent = (event: RawEvent | null): boolean =>
+  typeof event?.type === "string" && !isNotificationName(event.type);
+
+const lastSeqOf = (events: readonly (RawEvent | null)[]): number => {
+  const seq = events[events.length - 1]?.seq;
+  return typeof seq === "number" && Number.isSafeInteger(seq) && seq > 0 ? seq : 0;
+};
+
+/** Checks the result of `thread.get`, without the events of types that came after this version. Throws `invalid_message`. */
+export const parseHistory = (value: unknown): ThreadHistory => {
+  const raw = (value as { events?: unknown } | null)?.events;
+  const all: readonly (RawEvent | null)[] = Array.isArray(raw) ? raw : [];
+  const known = all.filter((event) => !isUnknownEvent(event));
+  const whole = known.length === all.length;
+  const result = parseResult("thread.get", whole ? value : { ...(value as object), events: known });
+  return { ...result, lastSeq: lastSeqOf(all), unknownEvents: all.length - known.length };
+};

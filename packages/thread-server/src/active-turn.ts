@@ -1,0 +1,208 @@
+import type { EventBody, ItemData, ItemType, Thread, Turn, Usage } from "@harnesskit/protocol/threads";
+import { createDeferred, HarnessError } from "@harnesskit/wire";
+import { closeOpenItems } from "./close-open-items.ts";
+import { TurnError, turnEnded } from "./errors.ts";
+import type { EventLog } from "./event-log.ts";
+import type { ServerSettings } from "./server-settings.ts";
+import type { ThreadState } from "./thread-state.ts";
+
+export interface ActiveTurnOptions {
+  readonly thread: Thread;
+  readonly turnId: string;
+  readonly log: EventLog;
+  readonly state: ThreadState;
+  readonly settings: ServerSettings;
+}
+
+/** How a turn ends. */
+type Ending =
+  | { readonly status: "completed" | "cancelled" }
+  | { readonly status: "error"; readonly error: string; readonly code: string };
+
+/**
+ * A turn from its start to its one terminal event. Writes its items, and refuses with `turn_ended` whatever comes
+ * after the end.
+ */
+export class ActiveTurn {
+  readonly #options: ActiveTurnOptions;
+  readonly #abort = new AbortController();
+  readonly #ended = createDeferred<void>();
+  readonly #started: number;
+  #usage: Usage | undefined;
+  #closed = false;
+  #cancelled = false;
+  #waiting = 0;
+  #onWaiting: (() => void) | undefined;
+
+  constructor(options: ActiveTurnOptions) {
+    this.#options = options;
+    this.#started = options.settings.clock.now();
+  }
+
+  get turnId(): string {
+    return this.#options.turnId;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Settles after the terminal event, or when the turn was left to a later server. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  get turn(): Turn {
+    const { thread, turnId } = this.#options;
+    return { turnId, threadId: thread.threadId, status: "running", time: { started: this.#started } };
+  }
+
+  /** Writes `turn.started`; `onWritten` runs before anybody is told. */
+  async begin(onWritten: () => void): Promise<void> {
+    const { thread, turnId, log } = this.#options;
+    const data = { threadId: thread.threadId, turnId, turn: this.turn };
+    await log.append({ type: "turn.started", data }, onWritten);
+  }
+
+  /** Runs the turn to its end. Never rejects. */
+  async run(work: () => Promise<void>): Promise<void> {
+    const done = work().then(
+      (): Ending => ({ status: "completed" }),
+      (error: unknown) => this.#toEnding(error),
+    );
+    const ending = await Promise.race([done, this.#overdue()]);
+    await this.#end(this.#cancelled && ending.status !== "error" ? { status: "cancelled" } : ending);
+  }
+
+  /** Asks the runner to stop. The turn ends as cancelled, at the latest after the server's `cancelTimeoutMs`. */
+  cancel(): void {
+    this.#cancelled = true;
+    this.#abort.abort(new HarnessError("turn_cancelled", "the turn was cancelled"));
+  }
+
+  /** Ends the turn because the server closes. What waits for a human is left as it is in the log. */
+  async shutDown(): Promise<void> {
+    if (this.#waiting > 0) this.#closed = true;
+    this.#abort.abort(new TurnError("server_closed", "The server was closed while the turn was running."));
+    if (this.#closed) this.#ended.resolve();
+    await this.ended;
+  }
+
+  /** True while everything that the turn does is waiting for a human. */
+  get isWaiting(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** Settles when the turn has ended or waits for a human. */
+  async whenQuiet(): Promise<void> {
+    if (this.isWaiting) return;
+    await Promise.race([this.ended, new Promise<void>((resolve) => (this.#onWaiting = resolve))]);
+  }
+
+  /** Marks the turn as waiting for a human until the promise settles. */
+  async waiting<T>(answer: Promise<T>): Promise<T> {
+    this.#waiting++;
+    this.#onWaiting?.();
+    try {
+      return await answer;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  addUsage(usage: Usage): void {
+    const sum: Usage = { ...this.#usage };
+    for (const key of ["inputTokens", "outputTokens", "totalTokens"] as const) {
+      const value = usage[key];
+      if (value !== undefined) sum[key] = (sum[key] ?? 0) + value;
+    }
+    this.#usage = sum;
+  }
+
+  newId(prefix: string): string {
+    return this.#options.settings.createId(prefix);
+  }
+
+  /** Writes `item.started`. Rejects with `turn_ended`. */
+  start<T extends ItemType>(type: T, itemId: string, data: ItemData<T>): Promise<void> {
+    return this.#append(this.#itemEvent("item.started", type, itemId, data));
+  }
+
+  /** Writes `item.delta`, together with what else waits. */
+  delta(type: ItemType, itemId: string, delta: string): void {
+    const data = { threadId: this.#options.thread.threadId, turnId: this.turnId, itemId, type, delta };
+    // A delta that is lost with the disk is reported by the completion of its item, which carries the whole.
+    this.#append({ type: "item.delta", data }).catch(() => {});
+  }
+
+  /** Writes `item.completed` with the item as it is now; `onWritten` runs before anybody is told. */
+  complete<T extends ItemType>(
+    type: T,
+    itemId: string,
+    data: ItemData<T>,
+    onWritten?: () => void,
+  ): Promise<void> {
+    return this.#append(this.#itemEvent("item.completed", type, itemId, data), onWritten);
+  }
+
+  /** Writes any other event of this turn. */
+  append(body: EventBody): Promise<void> {
+    return this.#append(body);
+  }
+
+  #append(body: EventBody, onWritten?: () => void): Promise<void> {
+    return this.#closed ? Promise.reject(turnEnded()) : this.#options.log.append(body, onWritten);
+  }
+
+  #itemEvent<T extends ItemType>(
+    event: "item.started" | "item.completed",
+    type: T,
+    itemId: string,
+    data: ItemData<T>,
+  ): EventBody {
+    const ids = { threadId: this.#options.thread.threadId, turnId: this.turnId, itemId };
+    return { type: event, data: { ...ids, type, item: { ...ids, type, data } } } as EventBody;
+  }
+
+  /** Resolves some time after the turn was told to stop, whether its runner listens or not. */
+  #overdue(): Promise<Ending> {
+    const { clock, cancelTimeoutMs } = this.#options.settings;
+    const ending: Ending = { status: "cancelled" };
+    return new Promise((resolve) => {
+      const onAbort = () =>
+        clock.after(cancelTimeoutMs, () => resolve(this.#toEnding(this.signal.reason, ending)));
+      this.signal.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  #toEnding(error: unknown, whenCancelled: Ending = { status: "cancelled" }): Ending {
+    if (this.#cancelled) return whenCancelled;
+    const cause = this.signal.aborted ? this.signal.reason : error;
+    if (TurnError.isInstance(cause)) return { status: "error", error: cause.message, code: cause.code };
+    this.#options.settings.onError(error);
+    return { status: "error", error: "The agent failed.", code: "agent_failed" };
+  }
+
+  async #end(ending: Ending): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { log, state, thread, turnId, settings } = this.#options;
+    // Nothing of this turn is written any more but what closes it; tools that still run are told to stop.
+    if (!this.signal.aborted) this.#abort.abort(turnEnded());
+    await log.settled();
+    const why = ending.status === "error" ? ending.error : "The turn was cancelled.";
+    const time = { started: this.#started, completed: settings.clock.now() };
+    const usage = this.#usage ? { usage: this.#usage } : {};
+    const turn: Turn = { turnId, threadId: thread.threadId, status: ending.status, time, ...usage };
+    const ids = { threadId: thread.threadId, turnId };
+    const last: EventBody =
+      ending.status === "error"
+        ? { type: "turn.error", data: { ...ids, error: ending.error, code: ending.code, turn } }
+        : { type: "turn.completed", data: { ...ids, status: ending.status, turn } };
+    const bodies = [...closeOpenItems(state.openItems, why, state.history), last];
+    await Promise.all(bodies.map((body) => log.append(body))).catch((error) =>
+      settings.onUnwritten(bodies, error),
+    );
+    this.#ended.resolve();
+  }
+}

@@ -1,0 +1,67 @@
+import type { ModelRef } from "@harnesskit/protocol/threads";
+import type { LanguageModel } from "ai";
+import { TurnError } from "../errors.ts";
+import type { TurnContext, TurnRunner } from "../turn-runner.ts";
+import { boundHistory } from "./bound-history.ts";
+import { toModelMessages, toToolResult } from "./model-messages.ts";
+import { streamStep } from "./stream-step.ts";
+
+export interface AiSdkRunnerOptions {
+  /**
+   * The model, or what chooses it by the `model` of `turn.start` (undefined where none was given). A chooser throws a
+   * `ProtocolError` -32602 for a model that it does not know; it is asked before a turn begins and again when it runs.
+   */
+  readonly model: LanguageModel | ((ref: ModelRef | undefined) => LanguageModel | Promise<LanguageModel>);
+  /** Characters of earlier turns that the model is given; the oldest turns are left out. @default 400000 */
+  readonly maxContextLength?: number;
+  /** How often a call of the model is tried again when its provider fails. @default 2 */
+  readonly maxRetries?: number;
+}
+
+/**
+ * An agent on the Vercel AI SDK: calls the model, runs the tools it asks for through the server's gate and approvals,
+ * and goes on until it asks for none. Text and reasoning are streamed as `assistant_message` items, usage is reported
+ * with the turn's end. Ends with a `TurnError` `step_limit` after the profile's `maxSteps`, or `model_…` for a model
+ * that fails.
+ */
+export const createAiSdkRunner = ({
+  model,
+  maxContextLength = 400_000,
+  maxRetries = 2,
+}: AiSdkRunnerOptions): TurnRunner => {
+  const choose = (ref: ModelRef | undefined) => (typeof model === "function" ? model(ref) : model);
+  return {
+    async accept(request) {
+      await choose(request.model);
+    },
+    async run(turn) {
+      const chosen = await choose(turn.model);
+      const messages = toModelMessages(boundHistory(turn.history, maxContextLength));
+      const maxSteps = turn.agent.maxSteps ?? 50;
+      for (let step = 0; step < maxSteps; step++) {
+        const result = await streamStep(turn, { model: chosen, messages, step, maxRetries });
+        turn.addUsage(result.usage);
+        if (result.calls.length === 0) return;
+        messages.push(...result.messages, {
+          role: "tool",
+          content: await runCalls(turn, result.calls, step),
+        });
+      }
+      throw new TurnError("step_limit", `The turn reached its limit of ${maxSteps} model calls.`);
+    },
+  };
+};
+
+/** Runs the calls one after the other: the next may depend on what the one before did, and a human is asked one thing at a time. */
+const runCalls = async (
+  turn: TurnContext,
+  calls: readonly { callId: string; tool: string; input: unknown }[],
+  step: number,
+) => {
+  const results = [];
+  for (const call of calls) {
+    turn.signal.throwIfAborted();
+    results.push(toToolResult(call.callId, call.tool, await turn.callTool({ ...call, step })));
+  }
+  return results;
+};

@@ -1,0 +1,1 @@
+export { type AiSdkRunnerOptions, createAiSdkRunner } from "./ai-sdk-runner.ts";

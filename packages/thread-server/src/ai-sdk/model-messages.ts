@@ -1,0 +1,94 @@
+import type { Item, ItemData } from "@harnesskit/protocol/threads";
+import type { ModelMessage, ToolResultPart } from "ai";
+import type { ToolOutcome } from "../turn-runner.ts";
+
+type AssistantParts = Exclude<Extract<ModelMessage, { role: "assistant" }>["content"], string>;
+
+/** What the model made in one step, and what came back. */
+interface Step {
+  readonly key: string;
+  readonly content: AssistantParts;
+  readonly results: ToolResultPart[];
+}
+
+/**
+ * Tells the model how a call ended. Refused by the user, blocked by the policy, failed, cancelled and unknown read
+ * differently, because they call for different next steps.
+ */
+export const toToolResult = (toolCallId: string, toolName: string, outcome: ToolOutcome): ToolResultPart => ({
+  type: "tool-result",
+  toolCallId,
+  toolName,
+  output: toOutput(outcome),
+});
+
+const toOutput = ({ status, output, error = status }: ToolOutcome): ToolResultPart["output"] => {
+  switch (status) {
+    case "succeeded":
+      return typeof output === "string"
+        ? { type: "text", value: output }
+        : { type: "json", value: output ?? null };
+    case "rejected":
+      return { type: "execution-denied", reason: `Refused by the user: ${error}` };
+    case "blocked":
+      return { type: "execution-denied", reason: `Blocked by policy: ${error}` };
+    case "failed":
+      return output === undefined
+        ? { type: "error-text", value: error }
+        : { type: "error-json", value: { error, output } };
+    case "cancelled":
+      return { type: "error-text", value: `Cancelled: ${error}` };
+    case "unknown":
+      return { type: "error-text", value: `Unknown outcome: ${error}` };
+  }
+};
+
+/** The prompt as the model reads it. A file is named, not included: the model reads it with its tools. */
+const toUserMessage = ({ content }: ItemData<"user_message">): ModelMessage => {
+  const parts = content.map((part) => {
+    if (part.type === "text") return { type: "text" as const, text: part.text };
+    const type = part.mimeType === undefined ? "" : ` (${part.mimeType})`;
+    return { type: "text" as const, text: `[attached file: ${part.path ?? part.uri}${type}]` };
+  });
+  return { role: "user", content: parts };
+};
+
+/** Rebuilds the conversation from completed items: each call with its result, each step as the model made it. */
+export const toModelMessages = (items: readonly Item[]): ModelMessage[] => {
+  const messages: ModelMessage[] = [];
+  let step: Step | undefined;
+  const flush = () => {
+    if (step && step.content.length > 0) messages.push({ role: "assistant", content: step.content });
+    if (step && step.results.length > 0) messages.push({ role: "tool", content: step.results });
+    step = undefined;
+  };
+  const stepFor = (turnId: string, number: number | undefined, isText: boolean): Step => {
+    const key = `${turnId}/${number}`;
+    if (step && (step.key !== key || (isText && step.results.length > 0))) flush();
+    step ??= { key, content: [], results: [] };
+    return step;
+  };
+  for (const { type, turnId, itemId, data } of items) {
+    if (!data) continue;
+    if (type === "user_message") {
+      flush();
+      messages.push(toUserMessage(data));
+    } else if (type === "assistant_message") {
+      if (data.reasoning || data.text === "") continue;
+      stepFor(turnId, data.step, true).content.push({ type: "text", text: data.text });
+    } else if (type === "tool_exec") {
+      const current = stepFor(turnId, data.step, false);
+      const { callId: toolCallId = itemId, tool: toolName, input } = data;
+      current.content.push({ type: "tool-call", toolCallId, toolName, input });
+      current.results.push(toToolResult(toolCallId, toolName, toOutcome(data)));
+    }
+  }
+  flush();
+  return messages;
+};
+
+const toOutcome = ({ status, output, error }: ItemData<"tool_exec">): ToolOutcome => ({
+  status: status === "pending" || status === "running" ? "unknown" : status,
+  ...(output === undefined ? {} : { output }),
+  ...(error === undefined ? {} : { error }),
+});

@@ -1,0 +1,100 @@
+import type { Event, EventBody } from "@harnesskit/protocol/threads";
+import { type Clock, createDeferred, type Deferred } from "@harnesskit/wire";
+import type { ThreadStore } from "./thread-store.ts";
+
+interface Entry {
+  body: EventBody;
+  readonly onWritten: (() => void) | undefined;
+  readonly done: Deferred<void>;
+}
+
+export interface EventLogOptions {
+  readonly threadId: string;
+  readonly store: ThreadStore;
+  readonly clock: Clock;
+  /** The number of the last event that is stored. */
+  readonly lastSeq: number;
+  /** Told of each event after it was written, in order. */
+  readonly onEvent: (event: Event) => void;
+}
+
+/** What must survive the end of the machine before anybody hears of it. */
+const isFlushed = ({ type }: EventBody): boolean =>
+  type === "item.completed" ||
+  type === "approval.requested" ||
+  type === "turn.completed" ||
+  type === "turn.error";
+
+/**
+ * The one writer of a thread's events: numbers them, writes them, and only then tells of them. What comes while a
+ * write is under way leaves with the next one, consecutive deltas of an item as one.
+ */
+export class EventLog {
+  readonly #options: EventLogOptions;
+  #queue: Entry[] = [];
+  #writing: Promise<void> | undefined;
+  #lastSeq: number;
+
+  constructor(options: EventLogOptions) {
+    this.#options = options;
+    this.#lastSeq = options.lastSeq;
+  }
+
+  /**
+   * Writes an event. Settles when it was written and told of; `onWritten` runs between the two. Rejects with the
+   * store's error, and then the event does not exist.
+   */
+  append(body: EventBody, onWritten?: () => void): Promise<void> {
+    const last = this.#queue.at(-1);
+    if (last && mergeDelta(last, body)) return last.done.promise;
+    const entry: Entry = { body, onWritten, done: createDeferred<void>() };
+    this.#queue.push(entry);
+    this.#writing ??= this.#writeAll();
+    return entry.done.promise;
+  }
+
+  /** Settles when everything appended so far was written or refused. */
+  async settled(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    // One turn of the microtask queue: what is appended in one go is written in one go.
+    await Promise.resolve();
+    while (this.#queue.length > 0) {
+      const entries = this.#queue;
+      this.#queue = [];
+      await this.#write(entries);
+    }
+    this.#writing = undefined;
+  }
+
+  async #write(entries: Entry[]): Promise<void> {
+    const { threadId, store, clock, onEvent } = this.#options;
+    const time = clock.now();
+    const events = entries.map(
+      ({ body }, index) => ({ seq: this.#lastSeq + 1 + index, time, ...body }) as Event,
+    );
+    try {
+      await store.append(threadId, events, { flush: entries.some(({ body }) => isFlushed(body)) });
+    } catch (error) {
+      for (const { done } of entries) done.reject(error);
+      return;
+    }
+    this.#lastSeq += events.length;
+    for (const [index, event] of events.entries()) {
+      const entry = entries[index];
+      entry?.onWritten?.();
+      onEvent(event);
+      entry?.done.resolve();
+    }
+  }
+}
+
+/** Adds a delta to the one of the same item that still waits. */
+const mergeDelta = (last: Entry, body: EventBody): boolean => {
+  if (body.type !== "item.delta" || last.body.type !== "item.delta") return false;
+  if (last.body.data.itemId !== body.data.itemId) return false;
+  last.body = { type: "item.delta", data: { ...body.data, delta: last.body.data.delta + body.data.delta } };
+  return true;
+};

@@ -1,0 +1,32 @@
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import { invalidParams } from "@harnesskit/wire";
+
+/** True when `path` is `root` or lies below it. Both are absolute and free of links. */
+const isInside = (root: string, path: string): boolean => {
+  const way = relative(root, path);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+};
+
+/**
+ * Keeps the directories of threads inside `root`: for the option `resolveDirectory`. What it returns takes a directory
+ * (absolute, or relative to `root`; `root` itself by default) and gives its real path. It throws -32602 for one that
+ * does not exist, is no directory, or lies outside once links are followed.
+ */
+export const createDirectoryResolver =
+  (root: string) =>
+  async (directory: string | undefined): Promise<string> => {
+    const realRoot = await realpath(root);
+    if (directory === undefined) return realRoot;
+    if (directory.includes("\0")) throw invalidParams("The directory is no path");
+    let path: string;
+    try {
+      path = await realpath(resolve(realRoot, directory));
+    } catch {
+      throw invalidParams("The directory does not exist inside the server's directory");
+    }
+    if (!isInside(realRoot, path))
+      throw invalidParams("The directory does not exist inside the server's directory");
+    if (!(await stat(path)).isDirectory()) throw invalidParams("The directory is no directory");
+    return path;
+  };

@@ -1,0 +1,47 @@
+import { constants, type FileHandle, open } from "node:fs/promises";
+import type { Event } from "@harnesskit/protocol/threads";
+import { repairTail } from "./repair-tail.ts";
+
+/** The append-only log of one thread: an event a line. */
+export class EventFile {
+  readonly #file: FileHandle;
+  #size: number;
+
+  private constructor(file: FileHandle, size: number) {
+    this.#file = file;
+    this.#size = size;
+  }
+
+  /** Opens the log, makes it where there is none, and cuts off a last line that was not written to its end. */
+  static async open(path: string): Promise<EventFile> {
+    const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    try {
+      return new EventFile(file, await repairTail(file));
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** Appends the events as a whole: where the disk gives out in between, what was written of them is taken back. */
+  async append(events: readonly Event[], flush: boolean): Promise<void> {
+    let text = "";
+    for (const event of events) text += `${JSON.stringify(event)}\n`;
+    const bytes = Buffer.from(text, "utf8");
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.#size + done);
+        done += bytesWritten;
+      }
+      if (flush) await this.#file.datasync();
+    } catch (error) {
+      await this.#file.truncate(this.#size).catch(() => {});
+      throw error;
+    }
+    this.#size += bytes.length;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}

@@ -1,0 +1,72 @@
+import type { EventBody } from "@harnesskit/protocol/threads";
+import { type Clock, type CreateId, invalidParams, randomId, systemClock } from "@harnesskit/wire";
+import { type AgentProfile, defaultAgent } from "./agent-profile.ts";
+import { createMemoryThreadStore } from "./memory-thread-store.ts";
+import type { ThreadStore } from "./thread-store.ts";
+import { askGate, type ToolGate } from "./tool-gate.ts";
+import type { Tool } from "./tools.ts";
+import type { TurnRunner } from "./turn-runner.ts";
+
+export interface ThreadServerOptions {
+  /** The agent. */
+  readonly runner: TurnRunner;
+  /** @default a store in memory */
+  readonly store?: ThreadStore;
+  /** What the agent may call. @default none */
+  readonly tools?: readonly Tool[];
+  /** Who is asked before a tool runs. @default {@link askGate} */
+  readonly gate?: ToolGate;
+  /** The profiles that `turn.start` may name; the first is the default. @default one named `code` */
+  readonly agents?: readonly [AgentProfile, ...AgentProfile[]];
+  /**
+   * Turns a thread's `directory`, or undefined, into an absolute path inside the server's own. Throws a
+   * `ProtocolError` -32602 for one outside. @default "/" for undefined, and no other is accepted
+   */
+  readonly resolveDirectory?: (directory: string | undefined) => string | Promise<string>;
+  /** How long a cancelled turn may take to stop before it ends without its runner. @default 5000 */
+  readonly cancelTimeoutMs?: number;
+  /** Characters of completed items that a turn gets as its history. @default 2000000 */
+  readonly maxHistoryLength?: number;
+  /** Characters of output that a tool call's item keeps, as JSON. @default 262144 */
+  readonly maxOutputLength?: number;
+  /** Characters of each stream of a tool that are logged. @default 262144 */
+  readonly maxLogLength?: number;
+  /** Told of what has no client to be told: failures of the runner, the store, a connection. @default ignored */
+  readonly onError?: (error: unknown) => void;
+  /** @default the real time */
+  readonly clock?: Clock;
+  /** @default 128 random bits */
+  readonly createId?: CreateId;
+}
+
+/** The options with their defaults, and what the parts of a server share. */
+export interface ServerSettings extends Required<Omit<ThreadServerOptions, "onError">> {
+  readonly onError: (error: unknown) => void;
+  /** Events that the store refused at a turn's end: clients hear of them, the log does not have them. */
+  readonly onUnwritten: (bodies: readonly EventBody[], error: unknown) => void;
+}
+
+const onlyRoot = (directory: string | undefined): string => {
+  if (directory !== undefined && directory !== "/") throw invalidParams("This server has no directories");
+  return "/";
+};
+
+export const resolveSettings = (
+  options: ThreadServerOptions,
+  onUnwritten: ServerSettings["onUnwritten"],
+): ServerSettings => ({
+  runner: options.runner,
+  store: options.store ?? createMemoryThreadStore(),
+  tools: options.tools ?? [],
+  gate: options.gate ?? askGate,
+  agents: options.agents ?? [defaultAgent],
+  resolveDirectory: options.resolveDirectory ?? onlyRoot,
+  cancelTimeoutMs: options.cancelTimeoutMs ?? 5000,
+  maxHistoryLength: options.maxHistoryLength ?? 2_000_000,
+  maxOutputLength: options.maxOutputLength ?? 262_144,
+  maxLogLength: options.maxLogLength ?? 262_144,
+  onError: options.onError ?? (() => {}),
+  clock: options.clock ?? systemClock,
+  createId: options.createId ?? randomId,
+  onUnwritten,
+});

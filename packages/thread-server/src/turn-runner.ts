@@ -1,0 +1,99 @@
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { InputPart, Item, ModelRef, Thread, Turn, Usage } from "@harnesskit/protocol/threads";
+import type { AgentProfile } from "./agent-profile.ts";
+import type { Tool } from "./tools.ts";
+
+/** What a client asked for, before anything of it is recorded. */
+export interface TurnRequest {
+  readonly input: readonly InputPart[];
+  readonly model?: ModelRef;
+  readonly agent: AgentProfile;
+}
+
+/** The agent behind a thread: what happens between a turn's start and its end. */
+export interface TurnRunner {
+  /**
+   * Says whether the request can be served, before the turn begins. Throws a `ProtocolError`: -32602 for a model or an
+   * input that is unknown.
+   */
+  accept?(request: TurnRequest): void | Promise<void>;
+  /**
+   * Runs the turn. Resolves when it is done. A `TurnError` becomes `turn.error` with its sentence and code; anything
+   * else becomes one without detail. After `turn.signal` aborts it should return soon: past the server's deadline the
+   * turn ends without it, and whatever it still writes is refused with `turn_ended`.
+   */
+  run(turn: TurnContext): Promise<void>;
+}
+
+/** A call that the model made. */
+export interface ToolRequest {
+  /** The call's id at the model. */
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: unknown;
+  /** Which of the turn's model calls made it, counted from 0. */
+  readonly step?: number;
+}
+
+/** How a call ended. What the model should be told differs by `status`. */
+export interface ToolOutcome {
+  readonly status: "succeeded" | "failed" | "rejected" | "blocked" | "cancelled" | "unknown";
+  readonly output?: JsonValue;
+  /** Why it did not succeed: a sentence that is safe to show. */
+  readonly error?: string;
+  /** The string code of the failure. */
+  readonly code?: string;
+}
+
+/** A message that is being written. */
+export interface MessageWriter {
+  append(delta: string): void;
+  /** Completes the item with everything appended. Settles when it is stored. */
+  complete(): Promise<void>;
+}
+
+export interface ArtifactInput {
+  readonly kind: string;
+  readonly path?: string;
+  readonly uri?: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  readonly sha256?: string;
+}
+
+/** Everything that a runner may do in its turn. */
+export interface TurnContext extends TurnRequest {
+  readonly thread: Thread;
+  readonly turn: Turn;
+  /** Aborts when the turn is cancelled or the server closes. */
+  readonly signal: AbortSignal;
+  /** The tools of the agent's profile. */
+  readonly tools: readonly Tool[];
+  /** The completed items of the thread, oldest first, this turn's user message last. Bounded: the oldest turns may be missing. */
+  readonly history: readonly Item[];
+  /** Begins an `assistant_message`. Throws `turn_ended`. */
+  message(options?: { reasoning?: true; step?: number }): MessageWriter;
+  /**
+   * Runs a tool as the gate and the user allow. What the tool, the gate or the user did is the outcome. Rejects only
+   * when the turn is told to stop while the user is asked, or has ended (`turn_ended`).
+   */
+  callTool(request: ToolRequest): Promise<ToolOutcome>;
+  /** Records something that the turn made. */
+  artifact(artifact: ArtifactInput): Promise<void>;
+  /** Adds to what the turn has used; reported with the turn's end. */
+  addUsage(usage: Usage): void;
+}
+
+/** What a tool call is known by to a gate. */
+export interface JudgedCall {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly itemId: string;
+  readonly directory: string;
+  readonly tool: Tool;
+  /** Normalised: exactly what will run. */
+  readonly input: JsonObject;
+  readonly preview?: string;
+  /** Binds an answer to the tool and this input. */
+  readonly digest: string;
+}

@@ -1,0 +1,13 @@
+export {
+  type ChannelContractOptions,
+  type ChannelProfile,
+  type ContractCase,
+  type ContractPair,
+  channelContract,
+} from "./channel-contract.ts";
+export { ContractError } from "./contract-error.ts";
+export { type ExchangeContractOptions, type ExchangeSample, exchangeContract } from "./exchange-contract.ts";
+export { createManualClock, type ManualClock } from "./manual-clock.ts";
+export { createMemoryPair, type MemoryPair, type MemoryPairOptions, type MemoryWire } from "./memory-pair.ts";
+export { createMemoryPipes, type MemoryPipeOptions } from "./memory-pipe.ts";
+export { createMemoryTransport, type MemoryTransport } from "./memory-transport.ts";

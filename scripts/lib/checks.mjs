@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { repositoryRoot } from "./root.mjs";
+
+const tool = (path) => join(repositoryRoot, "node_modules", path);
+const script = (name) => join(repositoryRoot, "scripts", name);
+
+/** What the test run leaves in `.cache`, from the root of the repository. */
+export const testReport = ".cache/vitest.json";
+export const skipReport = ".cache/skips.json";
+
+/**
+ * The checks of `npm test`: Node arguments by name. Those of one stage run two at a time; a stage starts when the
+ * one before it is done, whatever it found.
+ */
+export const stages = [
+  {
+    lint: [tool("@biomejs/biome/bin/biome"), "ci", "--error-on-warnings", "--colors=off", "."],
+    types: [tool("typescript/bin/tsc"), "--pretty", "false", "-p", "tsconfig.json"],
+    layers: [script("check-layers.mjs")],
+    lockfile: [script("check-lockfile.mjs")],
+    knip: [tool("knip/bin/knip.js"), "--no-progress"],
+    snippets: [script("check-snippets.mjs")],
+    typedoc: [script("docs.mjs")],
+  },
+  {
+    vitest: [
+      tool("vitest/vitest.mjs"),
+      "run",
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${testReport}`,
+      "--reporter=./scripts/requirements-reporter.ts",
+      "--reporter=./scripts/skips-reporter.ts",
+    ],
+  },
+  { requirements: [script("check-requirements.mjs")] },
+  { packages: [script("check-packages.mjs")] },
+];

@@ -1,0 +1,83 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { skipReport, stages, testReport } from "./lib/checks.mjs";
+import { option } from "./lib/report.mjs";
+import { repositoryRoot } from "./lib/root.mjs";
+import { mapLimit, run, stopChildrenOnSignals } from "./lib/run.mjs";
+import { countTests, summaryLine } from "./lib/summary.mjs";
+
+const lanes = 2;
+const timeoutMs = 900_000;
+const names = stages.flatMap((stage) => Object.keys(stage));
+const only = option("only", names.join(",")).split(",").filter(Boolean);
+const isCi = !["", "0", "false"].includes(process.env.CI ?? "");
+
+const readReport = (path) => {
+  try {
+    return JSON.parse(readFileSync(join(repositoryRoot, path), "utf8"));
+  } catch {
+    return undefined;
+  }
+};
+
+const totals = { passed: 0, failed: 0, skipped: 0 };
+const add = (counts) => {
+  for (const key of Object.keys(totals)) totals[key] += counts[key];
+};
+
+function print(name, isOk, ms, note = "") {
+  const time = `${(ms / 1000).toFixed(1)} s`.padStart(8);
+  process.stdout.write(
+    `${isOk ? "ok  " : "FAIL"}  ${name.padEnd(14)}${time}${note === "" ? "" : `  ${note}`}\n`,
+  );
+}
+
+function printSkips() {
+  for (const { file, name, reason } of readReport(skipReport) ?? []) {
+    process.stdout.write(`      skipped: ${file} › ${name} (${reason})\n`);
+  }
+}
+
+/** Judges the test run by its report: under CI a skipped test is a failure, because there it should have run. */
+function judgeTests({ code, ms }) {
+  const counts = countTests(readReport(testReport), code);
+  const skipsFail = isCi && counts.skipped > 0;
+  add(counts);
+  if (skipsFail) totals.failed += 1;
+  const isOk = counts.failed === 0 && !skipsFail;
+  print("vitest", isOk, ms, summaryLine(counts));
+  printSkips();
+  if (skipsFail) process.stdout.write("      a skipped test is a failure where CI is set\n");
+  return counts.failed === 0;
+}
+
+async function check(name, args) {
+  if (name === "vitest")
+    for (const file of [testReport, skipReport]) rmSync(join(repositoryRoot, file), { force: true });
+  const result = await run(process.execPath, args, {
+    cwd: repositoryRoot,
+    env: { NO_COLOR: "1" },
+    timeoutMs,
+  });
+  if (name === "vitest") {
+    if (!judgeTests(result)) process.stdout.write(`\n${result.output.trimEnd()}\n\n`);
+    return;
+  }
+  const isOk = result.code === 0;
+  add({ passed: isOk ? 1 : 0, failed: isOk ? 0 : 1, skipped: 0 });
+  print(name, isOk, result.ms);
+  if (!isOk) process.stdout.write(`\n${result.output.trimEnd()}\n\n`);
+}
+
+const unknown = only.filter((name) => !names.includes(name));
+if (unknown.length > 0 || only.length === 0) {
+  process.stderr.write(`No such check: ${unknown.join(", ")}. There are: ${names.join(", ")}.\n`);
+  process.exit(2);
+}
+stopChildrenOnSignals();
+for (const stage of stages) {
+  const chosen = Object.entries(stage).filter(([name]) => only.includes(name));
+  await mapLimit(chosen, lanes, ([name, args]) => check(name, args));
+}
+process.stdout.write(`${summaryLine(totals)}\n`);
+if (totals.failed > 0 && process.exitCode === undefined) process.exitCode = 1;
