@@ -1,5 +1,4 @@
 import { library } from "../../scripts/tsup.ts";
 
-export default library({
-  index: "src/index.ts",
-});
+// Node only: it starts processes and opens files.
+export default { ...library({ index: "src/index.ts" }), platform: "node" };

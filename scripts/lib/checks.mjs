@@ -18,7 +18,7 @@ export const stages = [
     types: [tool("typescript/bin/tsc"), "--pretty", "false", "-p", "tsconfig.json"],
     layers: [script("check-layers.mjs")],
     lockfile: [script("check-lockfile.mjs")],
-    knip: [tool("knip/bin/knip.js"), "--no-progress"],
+    knip: [tool("knip/bin/knip.js"), "--no-progress", "--no-config-hints"],
     snippets: [script("check-snippets.mjs")],
     typedoc: [script("docs.mjs")],
   },

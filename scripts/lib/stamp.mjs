@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { filesBelow, publishedEntries, workspacePackages } from "./workspace.mjs";
 
@@ -11,7 +11,7 @@ const rootFiles = [
   "tsconfig.base.json",
   "scripts/tsup.ts",
 ];
-const packageFiles = ["package.json", "tsup.config.ts", "tsconfig.json", "build.mjs"];
+const packageFile = /^(?:package\.json|tsconfig\.json|tsup\.config\.ts|.*\.mjs)$/;
 
 /** A digest of everything that the installation and the build depend on. */
 export function sourceDigest(root) {
@@ -24,7 +24,7 @@ export function sourceDigest(root) {
   };
   for (const file of rootFiles) add(join(root, file));
   for (const { dir } of workspacePackages(root)) {
-    for (const file of packageFiles) add(join(dir, file));
+    for (const name of readdirSync(dir).sort()) if (packageFile.test(name)) add(join(dir, name));
     for (const file of filesBelow(join(dir, "src"), [""])) add(file);
   }
   return hash.digest("hex");
@@ -42,7 +42,7 @@ export function outputDigest(root) {
     const { dependencies = {}, devDependencies = {} } = pkg.manifest;
     const needsModules = Object.keys({ ...dependencies, ...devDependencies }).length > 0;
     if (needsModules && !existsSync(join(pkg.dir, "node_modules"))) return undefined;
-    for (const file of filesBelow(join(pkg.dir, "dist"), [""])) {
+    for (const file of ["dist", "schema"].flatMap((name) => filesBelow(join(pkg.dir, name), [""]))) {
       hash.update(`${relative(root, file)} ${statSync(file).size}\n`);
     }
   }

@@ -1,4 +1,4 @@
-const mergedBytes = 4096;
+const mergedBytes = 512;
 
 /** Keeps the first and the last half of a byte stream within `maxBytes`, and counts the rest. */
 export class BoundedOutput {

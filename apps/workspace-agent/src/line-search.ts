@@ -53,7 +53,7 @@ export class LineSearch {
       const numbers = candidates?.get(path) ?? (await this.#matchingNumbers(lines));
       for (const line of numbers) {
         const text = lines[line - 1];
-        if (text !== undefined) yield { path, line, text: text.endsWith("\r") ? text.slice(0, -1) : text };
+        if (text !== undefined) yield { path, line, text };
       }
     }
   }
@@ -85,7 +85,7 @@ export class LineSearch {
     if (text === undefined || text === "" || text.includes("\0")) return undefined;
     const lines = text.split("\n");
     if (lines.at(-1) === "") lines.pop();
-    return lines;
+    return lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
   }
 
   async #readText(path: string): Promise<string | undefined> {

@@ -1,12 +1,15 @@
 import { ToolError } from "@harnesskit/thread-server";
-import { assertions, type Both, both, classEscape, literal } from "./search-syntax.ts";
+import { type Both, both, classEscape, literal, wordBoundary } from "./search-syntax.ts";
 
 /** Characters of the longest search pattern. */
 export const maxPatternLength = 1000;
 const maxRepeat = 1000;
 const maxDepth = 50;
 
-/** One pattern for two engines, with the same meaning in both: for ripgrep, and as a JavaScript expression. */
+/**
+ * One pattern for two engines, with the same meaning in both: for ripgrep with `--crlf`, and as a JavaScript
+ * expression for single lines without their line end.
+ */
 export interface SearchPattern {
   readonly ripgrep: string;
   readonly source: string;
@@ -15,7 +18,7 @@ export interface SearchPattern {
 
 /**
  * Compiles a search pattern. It is matched within single lines; the syntax is what ripgrep and JavaScript have in
- * common: literals, `.`, `[…]`, `\d \w \s \b` and their opposites, `\p{L}`, `^`, `$`, groups, `|`, `* + ? {n,m}` and
+ * common: literals, `.`, `[…]`, `\d \w \s` and their opposites, `\b`, `\p{L}`, `^`, `$`, groups, `|`, `* + ? {n,m}` and
  * their lazy forms, `(?i)` at the start. A brace that is no repetition stands for itself.
  * Throws `ToolError` `tool.invalid_input` for anything else.
  */
@@ -65,18 +68,15 @@ class PatternParser {
   #term(next: string, depth: number): number {
     this.#at++;
     if (next === "|") return this.#emit(both("|"));
-    if (next === "^") return this.#emit(both("^"));
-    // A line may still have the carriage return of its end.
-    if (next === "$") return this.#emit({ ripgrep: "$", javascript: "(?=\\r?$)" });
+    if (next === "^" || next === "$") return this.#emit(both(next));
     if (next === "*" || next === "+" || next === "?") throw invalid(`has nothing to repeat before ${next}`);
     if (next === "(") return this.#quantified(this.#group(depth));
     if (next === "[") return this.#quantified(this.#class());
     if (next === ".") return this.#quantified(this.#emit({ ripgrep: ".", javascript: "[^\\n]" }));
     if (next !== "\\") return this.#quantified(this.#emit(this.#literal(next)));
-    const assertion = assertions[this.#peek() ?? ""];
-    if (assertion === undefined) return this.#quantified(this.#emit(this.#escape()));
+    if (this.#peek() !== "b") return this.#quantified(this.#emit(this.#escape()));
     this.#at++;
-    return this.#emit(assertion);
+    return this.#emit(wordBoundary);
   }
 
   #group(depth: number): number {

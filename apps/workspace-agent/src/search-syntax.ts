@@ -12,10 +12,10 @@ export const both = (text: string): Both => ({ ripgrep: text, javascript: text }
 const wordClass = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}";
 const word = `[${wordClass}]`;
 
-/** What matches between characters, after a backslash. */
-export const assertions: Readonly<Record<string, Both>> = {
-  b: { ripgrep: "\\b", javascript: `(?:(?<=${word})(?!${word})|(?<!${word})(?=${word}))` },
-  B: { ripgrep: "\\B", javascript: `(?:(?<=${word})(?=${word})|(?<!${word})(?!${word}))` },
+/** A word boundary. Its opposite is left out: between CR and LF, ripgrep finds one where there is no text. */
+export const wordBoundary: Both = {
+  ripgrep: "\\b",
+  javascript: `(?:(?<=${word})(?!${word})|(?<!${word})(?=${word}))`,
 };
 
 // JavaScript's own \d and \w know ASCII only, ripgrep's know Unicode.

@@ -192,7 +192,7 @@ describe("bash", () => {
 
   it("settles although a process that left the session holds the output", async () => {
     const output = await fixture.call("bash", {
-      command: "setsid sh -c 'echo $$ > child; sleep 300' & echo done",
+      command: "setsid sh -c 'echo $$ > child; exec sleep 300' & echo done",
     });
     expect(output).toMatchObject({ exitCode: 0, stdout: "done\n" });
     process.kill(await pidIn("child"), "SIGKILL");

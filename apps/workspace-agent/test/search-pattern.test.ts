@@ -36,7 +36,6 @@ const terms = [
     "\\s",
     "\\S",
     "\\b",
-    "\\B",
     "^",
     "$",
     "|",
@@ -71,7 +70,7 @@ describe("a search pattern", () => {
     const patterns = fc.array(fc.constantFrom(...terms), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(lines, patterns, fc.boolean(), fc.boolean(), (parts, pieces, ignoreCase, crlf) => {
-        const texts = parts.map((part) => part.join("") + (crlf ? "\r" : ""));
+        const texts = parts.map((part) => part.join(""));
         const compiled = compileSearchPattern((ignoreCase ? "(?i)" : "") + pieces.join(""));
         const expression = new RegExp(compiled.source, compiled.flags);
         const options = [
@@ -86,7 +85,7 @@ describe("a search pattern", () => {
           "-",
         ];
         const { stdout, status } = spawnSync("rg", options, {
-          input: `${texts.join("\n")}\n`,
+          input: texts.map((text) => text + (crlf ? "\r\n" : "\n")).join(""),
           encoding: "utf8",
         });
         expect(status).toBeLessThan(2);
@@ -97,7 +96,7 @@ describe("a search pattern", () => {
         const expected = texts.flatMap((text, index) => (expression.test(text) ? [index + 1] : []));
         expect(numbers).toEqual(expected);
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 
@@ -143,6 +142,7 @@ describe("a search pattern", () => {
     ["(?<!a)b", "lookaround"],
     ["a(?i)b", "inline flags"],
     ["\\k<x>", "back-reference"],
+    ["a\\B", "\\B"],
     ["[z-a]", "range"],
     ["[\\w-z]", "range"],
     [`${"(".repeat(60)}a${")".repeat(60)}`, "nested"],

@@ -169,9 +169,9 @@ describe("any text", () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
-  });
+  }, 30_000);
 
   it.each([
     ["backticks", "`", "`"],
@@ -228,10 +228,14 @@ describe("any text", () => {
     "\u201c",
     " and",
     "with ",
-  ])("of the longest length made of %j is parsed in reasonable time", (piece) => {
-    const text = `edit a: replace ${piece.repeat(Math.floor((maxRequestChars - 20) / piece.length))}`;
-    const started = performance.now();
-    expect(parseInstructions(text).instructions.length).toBeGreaterThan(0);
-    expect(performance.now() - started).toBeLessThan(5_000);
-  });
+  ])(
+    "of the longest length made of %j is parsed in reasonable time",
+    (piece) => {
+      const text = `edit a: replace ${piece.repeat(Math.floor((maxRequestChars - 20) / piece.length))}`;
+      const started = performance.now();
+      expect(parseInstructions(text).instructions.length).toBeGreaterThan(0);
+      expect(performance.now() - started).toBeLessThan(5_000);
+    },
+    30_000,
+  );
 });

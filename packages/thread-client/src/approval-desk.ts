@@ -40,6 +40,7 @@ export class ApprovalDesk {
   readonly #options: ApprovalDeskOptions;
   readonly #open = new Map<string, OpenApproval>();
   readonly #seen = new SeenIds();
+  #closed = false;
 
   constructor(options: ApprovalDeskOptions) {
     this.#options = options;
@@ -49,10 +50,11 @@ export class ApprovalDesk {
   observe(event: EventBody, handler: ApprovalHandler | undefined): void {
     switch (event.type) {
       case "approval.requested":
-        if (handler) this.#ask(event.data, handler);
+        if (handler && !this.#closed) this.#ask(event.data, handler);
         return;
       case "item.completed":
-        if (event.data.type === "approval") this.#settleWhere(({ itemId }) => itemId === event.data.itemId, event);
+        if (event.data.type === "approval")
+          this.#settleWhere(({ itemId }) => itemId === event.data.itemId, event);
         return;
       case "turn.completed":
       case "turn.error":
@@ -70,6 +72,7 @@ export class ApprovalDesk {
 
   /** The connection is closed. */
   close(): void {
+    this.#closed = true;
     for (const requestId of [...this.#open.keys()]) this.settle(requestId);
   }
 
@@ -96,7 +99,10 @@ export class ApprovalDesk {
   }
 
   /** The answer, or undefined when none is wanted any more. Never rejects. */
-  async #decisionOf({ request, abort }: OpenApproval, handler: ApprovalHandler): Promise<ApprovalDecision | undefined> {
+  async #decisionOf(
+    { request, abort }: OpenApproval,
+    handler: ApprovalHandler,
+  ): Promise<ApprovalDecision | undefined> {
     const { signal } = abort;
     const { requestId, metadata } = request;
     try {
@@ -141,6 +147,11 @@ const digestMismatch = (requestId: string) =>
   );
 
 const callbackFailed = (requestId: string, cause: unknown) =>
-  new ApprovalError("approval_callback_failed", requestId, "the approval could not be decided: it is rejected", {
-    cause,
-  });
+  new ApprovalError(
+    "approval_callback_failed",
+    requestId,
+    "the approval could not be decided: it is rejected",
+    {
+      cause,
+    },
+  );

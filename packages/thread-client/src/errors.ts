@@ -37,7 +37,10 @@ export class VersionMismatchError extends HarnessError {
     readonly clientVersion: string,
   ) {
     const shown = displayText(serverVersion, { maxLength: 50 });
-    super("version_mismatch", `the server speaks version ${shown} of the protocol, this client ${clientVersion}`);
+    super(
+      "version_mismatch",
+      `the server speaks version ${shown} of the protocol, this client ${clientVersion}`,
+    );
   }
 
   static override isInstance(value: unknown): value is VersionMismatchError {

@@ -15,7 +15,10 @@ const isDelta = (event: EventBody): event is DeltaEvent => event.type === "item.
 const isEssential = ({ type }: EventBody): boolean =>
   type === "turn.completed" || type === "turn.error" || type === "approval.requested";
 
-const continues = (before: Entry | undefined, { data }: DeltaEvent): before is Entry & { event: DeltaEvent } =>
+const continues = (
+  before: Entry | undefined,
+  { data }: DeltaEvent,
+): before is Entry & { event: DeltaEvent } =>
   before !== undefined &&
   isDelta(before.event) &&
   before.event.data.itemId === data.itemId &&

@@ -71,7 +71,8 @@ export class EventQueue implements AsyncIterable<EventBody> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<EventBody, undefined> {
-    if (this.#reading) throw new InvalidArgumentError("these events are being read already: one loop at a time");
+    if (this.#reading)
+      throw new InvalidArgumentError("these events are being read already: one loop at a time");
     this.#reading = true;
     let left = false;
     return {

@@ -3,10 +3,10 @@ import {
   type EventBody,
   THREAD_PROTOCOL_VERSION,
   type Thread,
+  type ThreadMethodName,
   type ThreadMethodResult,
 } from "@harnesskit/protocol/threads";
 import {
-  BufferFullError,
   type Channel,
   type CloseReason,
   type HarnessError,
@@ -25,24 +25,32 @@ import type {
 } from "./client-options.ts";
 import { Connection } from "./connection.ts";
 import { MalformedMessageError, ThreadError, VersionMismatchError } from "./errors.ts";
-import { EventQueue } from "./event-queue.ts";
+import { EventStreams } from "./event-streams.ts";
 import { type BufferLimits, defaultBufferLimits, defaultMaxOpenApprovals } from "./limits.ts";
 import { LiveTurn, type TurnHandle } from "./turn-handle.ts";
 import { TurnRegistry } from "./turn-registry.ts";
+import { untilAborted } from "./until-aborted.ts";
 import { parseHistory, parseResult, type ThreadHistory } from "./validation.ts";
 
+type Fields = Readonly<Record<string, unknown>>;
 type Initialized = ThreadMethodResult<"initialize">;
+
+/** What is known of the server before it has answered `initialize`. */
+const unknownServer: Initialized = {
+  version: "",
+  capabilities: { threads: false, turns: false, approvals: false, streaming: false, persistence: false },
+};
 
 class Client implements ThreadClient {
   readonly #connection: Connection;
   readonly #turns: TurnRegistry;
   readonly #approvals: ApprovalDesk;
-  readonly #streams = new Set<EventQueue>();
+  readonly #streams: EventStreams;
   readonly #limits: BufferLimits;
   readonly #onApproval: ApprovalHandler | undefined;
   readonly #onError: (error: HarnessError) => void;
-  #server: Initialized | undefined;
-  #end: { error?: HarnessError } | undefined;
+  #server = unknownServer;
+  #lostTo: HarnessError | undefined;
 
   constructor(channel: Channel, options: ThreadClientOptions) {
     const { maxBufferedEvents, maxBufferedDeltaChars } = options;
@@ -52,6 +60,7 @@ class Client implements ThreadClient {
     };
     this.#onApproval = options.onApproval;
     this.#onError = guarded(options.onError);
+    this.#streams = new EventStreams({ limits: this.#limits, onError: this.#onError });
     this.#turns = new TurnRegistry(this.#limits, (event, turn) => this.#observe(event, turn));
     this.#approvals = new ApprovalDesk({
       maxOpenApprovals: options.maxOpenApprovals ?? defaultMaxOpenApprovals,
@@ -69,8 +78,7 @@ class Client implements ThreadClient {
 
   async initialize({ clientInfo, signal }: ThreadClientOptions): Promise<void> {
     const params = clientInfo ? { clientInfo: defined(clientInfo) } : {};
-    const parse = (result: unknown) => parseResult("initialize", result);
-    const server = await this.#connection.call("initialize", params, parse, signal ? { signal } : {});
+    const server = await this.#call("initialize", params, signal ? { signal } : {});
     if (majorOf(server.version) !== majorOf(THREAD_PROTOCOL_VERSION)) {
       throw new VersionMismatchError(server.version, THREAD_PROTOCOL_VERSION);
     }
@@ -78,11 +86,11 @@ class Client implements ThreadClient {
   }
 
   get serverVersion(): string {
-    return this.#server?.version ?? "";
+    return this.#server.version;
   }
 
   get capabilities(): Initialized["capabilities"] {
-    return this.#server?.capabilities ?? noCapabilities;
+    return this.#server.capabilities;
   }
 
   get stats(): ThreadClientStats {
@@ -95,13 +103,11 @@ class Client implements ThreadClient {
 
   async createThread(params: CreateThreadParams = {}, options: RequestOptions = {}): Promise<Thread> {
     const { title, directory } = params;
-    const parse = (result: unknown) => parseResult("thread.create", result);
-    return (await this.#connection.call("thread.create", defined({ title, directory }), parse, options)).thread;
+    return (await this.#call("thread.create", defined({ title, directory }), options)).thread;
   }
 
   async listThreads(options: RequestOptions = {}): Promise<Thread[]> {
-    const parse = (result: unknown) => parseResult("thread.list", result);
-    return (await this.#connection.call("thread.list", {}, parse, options)).threads;
+    return (await this.#call("thread.list", {}, options)).threads;
   }
 
   getThread(threadId: string, options: GetThreadOptions = {}): Promise<ThreadHistory> {
@@ -113,42 +119,24 @@ class Client implements ThreadClient {
     const { signal } = options;
     if (!signal) return this.#startTurn(options);
     if (signal.aborted) throw new RequestCancelledError("turn.start", { cause: signal.reason });
-    return unlessAborted(this.#startTurn(options), signal);
+    return untilAborted("turn.start", this.#startTurn(options), signal);
   }
 
   async cancelTurn(threadId: string, options: RequestOptions = {}): Promise<void> {
-    const parse = (result: unknown) => parseResult("turn.cancel", result);
-    await this.#connection.call("turn.cancel", { threadId }, parse, options);
+    await this.#call("turn.cancel", { threadId }, options);
   }
 
-  respondApproval(requestId: string, decision: ApprovalDecision, options: RequestOptions = {}): Promise<void> {
+  respondApproval(
+    requestId: string,
+    decision: ApprovalDecision,
+    options: RequestOptions = {},
+  ): Promise<void> {
     this.#approvals.settle(requestId);
     return this.#respond(requestId, decision, options);
   }
 
   events(): EventStream {
-    const stream = new EventQueue({
-      limits: this.#limits,
-      onItemDropped: () =>
-        this.#onError(new BufferFullError("maxBufferedEvents", this.#limits.maxBufferedEvents)),
-      onLeave: () => close(),
-    });
-    const close = () => {
-      this.#streams.delete(stream);
-      stream.end();
-    };
-    if (this.#end) stream.end(this.#end.error);
-    else this.#streams.add(stream);
-    return {
-      get droppedDeltas() {
-        return stream.droppedDeltas;
-      },
-      get droppedItems() {
-        return stream.droppedItems;
-      },
-      close,
-      [Symbol.asyncIterator]: () => stream[Symbol.asyncIterator](),
-    };
+    return this.#streams.open();
   }
 
   close(): Promise<void> {
@@ -159,15 +147,18 @@ class Client implements ThreadClient {
     return this.close();
   }
 
+  #call<M extends ThreadMethodName>(method: M, params: Fields, options?: RequestOptions) {
+    return this.#connection.call(method, params, (result) => parseResult(method, result), options);
+  }
+
   async #startTurn(options: StartTurnOptions): Promise<TurnHandle> {
     const { threadId, input, model, agent, timeoutMs } = options;
     const parts = typeof input === "string" ? [{ type: "text", text: input }] : input;
     const params = defined({ threadId, input: parts, model, agent });
-    const parse = (result: unknown) => parseResult("turn.start", result);
     this.#turns.expect(threadId);
     try {
       const request = timeoutMs === undefined ? {} : { timeoutMs };
-      const { turnId } = await this.#connection.call("turn.start", params, parse, request);
+      const { turnId } = await this.#call("turn.start", params, request);
       return this.#adopt(turnId, options);
     } catch (error) {
       this.#turns.release(threadId);
@@ -186,7 +177,7 @@ class Client implements ThreadClient {
       onError: this.#onError,
     });
     if (!this.#turns.adopt(turn)) throw new MalformedMessageError("turn.start", "the turn was named before");
-    if (this.#end) turn.lose(this.#end.error);
+    if (this.#lostTo) turn.lose(this.#lostTo);
     turn.watchSignal();
     return turn;
   }
@@ -201,12 +192,11 @@ class Client implements ThreadClient {
   }
 
   async #respond(requestId: string, decision: ApprovalDecision, options?: RequestOptions): Promise<void> {
-    const parse = (result: unknown) => parseResult("approval.respond", result);
-    await this.#connection.call("approval.respond", { requestId, decision }, parse, options);
+    await this.#call("approval.respond", { requestId, decision }, options);
   }
 
   #receive(event: EventBody): void {
-    for (const stream of this.#streams) stream.push(event);
+    this.#streams.push(event);
     this.#turns.route(event);
   }
 
@@ -217,26 +207,17 @@ class Client implements ThreadClient {
 
   /** What waits learns of the loss; a stream of events just ends when the close was in good order. */
   #lost(error: HarnessError, reason: CloseReason): void {
-    this.#end = { error };
+    this.#lostTo = error;
     this.#turns.close(error);
     this.#approvals.close();
-    for (const stream of this.#streams) stream.end(reason.error ? error : undefined);
-    this.#streams.clear();
+    this.#streams.end(reason.error ? error : undefined);
   }
 }
-
-const noCapabilities: Initialized["capabilities"] = {
-  threads: false,
-  turns: false,
-  approvals: false,
-  streaming: false,
-  persistence: false,
-};
 
 const majorOf = (version: string): string | undefined => /^(\d{1,9})\.\d/.exec(version)?.[1];
 
 /** The same fields, without those that are undefined: JSON knows no such value. */
-const defined = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+const defined = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 const guarded =
@@ -249,28 +230,11 @@ const guarded =
     }
   };
 
-/** Rejects with `request_cancelled` as soon as the signal aborts; what was begun goes on unheard. */
-const unlessAborted = <T>(begun: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const onAbort = () => reject(new RequestCancelledError("turn.start", { cause: signal.reason }));
-    signal.addEventListener("abort", onAbort, { once: true });
-    const settle = () => signal.removeEventListener("abort", onAbort);
-    begun.then(
-      (value) => {
-        settle();
-        resolve(value);
-      },
-      (error: unknown) => {
-        settle();
-        reject(error);
-      },
-    );
-  });
-
 /**
  * Opens a channel, introduces the client and checks the server's version. Rejects with `version_mismatch`
  * ({@link VersionMismatchError}) when the major versions differ, with `transport_failed` when the server cannot be
- * reached, and with the errors of a call ({@link ThreadClient}); the channel is closed then.
+ * reached, and with the errors of a call ({@link ThreadClient}); the channel
+ * is closed then, and not waited for.
  */
 export const createThreadClient = async (options: ThreadClientOptions): Promise<ThreadClient> => {
   const { transport, signal } = options;
@@ -280,7 +244,7 @@ export const createThreadClient = async (options: ThreadClientOptions): Promise<
     await client.initialize(options);
     return client;
   } catch (error) {
-    await client.close();
+    void client.close();
     throw error;
   }
 };

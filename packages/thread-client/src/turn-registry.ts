@@ -28,7 +28,10 @@ export class TurnRegistry {
 
   /** Takes an event as it arrives. */
   route(event: EventBody): void {
-    if (event.type === "thread.created") return this.onEvent(event, undefined);
+    if (event.type === "thread.created") {
+      this.onEvent(event, undefined);
+      return;
+    }
     const { threadId, turnId } = event.data;
     const turn = this.#turns.get(keyOf(threadId, turnId));
     const hold = turn ? undefined : this.#holds.get(threadId);
@@ -66,11 +69,10 @@ export class TurnRegistry {
     this.#replay(hold, () => true, undefined);
   }
 
-  /** The connection is closed. */
+  /** The connection is closed. What is held stays for a start whose answer arrived just before. */
   close(error: HarnessError): void {
     const turns = [...this.#turns.values()];
     this.#turns.clear();
-    this.#holds.clear();
     for (const turn of turns) turn.lose(error);
   }
 

@@ -10,6 +10,8 @@ export interface ApprovalAnswer {
 }
 
 interface Waiting {
+  /** Who has answered, while the answer is being stored. */
+  answeredBy?: string;
   readonly answer: Deferred<ApprovalAnswer>;
   readonly record: (answer: ApprovalAnswer, onWritten: () => void) => Promise<void>;
 }
@@ -46,18 +48,18 @@ export class Approvals {
   /** Gives the answer. The first one counts; any other is -32004 with the reason. `onWritten` runs once it is stored. */
   async respond(requestId: string, given: ApprovalAnswer, onWritten: () => void): Promise<void> {
     const waiting = this.#waiting.get(requestId);
-    if (!waiting) {
-      const resolvedBy = this.#resolved.get(requestId);
-      throw approvalNotFound(resolvedBy ? { reason: "already_resolved", resolvedBy } : { reason: "unknown" });
-    }
-    this.#waiting.delete(requestId);
+    const resolvedBy = waiting ? waiting.answeredBy : this.#resolved.get(requestId);
+    if (resolvedBy !== undefined) throw approvalNotFound({ reason: "already_resolved", resolvedBy });
+    if (!waiting) throw approvalNotFound({ reason: "unknown" });
+    waiting.answeredBy = given.resolvedBy;
     try {
       await waiting.record(given, onWritten);
     } catch (error) {
       // It was not stored, so it was not given: the question still stands.
-      this.#waiting.set(requestId, waiting);
+      delete waiting.answeredBy;
       throw error;
     }
+    this.#waiting.delete(requestId);
     this.#remember(requestId, given.resolvedBy);
     waiting.answer.resolve(given);
   }

@@ -124,6 +124,7 @@ export class ThreadSession {
       const said = { content: [...request.input] };
       await turn.start("user_message", itemId, said);
       await turn.complete("user_message", itemId, said);
+      turn.signal.throwIfAborted();
       const names = request.agent.tools;
       const tools = settings.tools.filter(({ name }) => !names || names.includes(name));
       const byName = new Map(tools.map((tool) => [tool.name, tool]));

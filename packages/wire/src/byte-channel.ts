@@ -97,7 +97,11 @@ class ByteChannel<Context> implements Channel<Context> {
     this.#pipe.start({
       bytes: (chunk) => this.#received(chunk),
       end: () => this.#ended(),
-      closed: (error) => this.#finish(error),
+      closed: (error) => {
+        // What was cut off is told, and a last message without its end is delivered, before the close.
+        if (this.#state === "open" && !this.#decoder.broken) this.#queue?.push(this.#decoder.end());
+        this.#finish(error);
+      },
     });
   }
 
@@ -178,7 +182,8 @@ class ByteChannel<Context> implements Channel<Context> {
     this.#state = "closed";
     this.#cancelCloseTimer?.();
     this.#queue?.stop();
-    const lost = new ConnectionClosedError(undefined, error ? { cause: error } : undefined);
+    const cause = this.#reason ?? error;
+    const lost = new ConnectionClosedError(undefined, cause && { cause });
     this.#writing?.reject(lost);
     this.#batch?.reject(lost);
     const reason = this.#reason ? { error: this.#reason } : {};

@@ -1,11 +1,19 @@
 import { describe, it } from "vitest";
 import { lengthPrefixCodec, newlineCodec } from "../src/index.ts";
-import { type ContractPair, channelContract, createMemoryPair, type MemoryPairOptions } from "../src/testing/index.ts";
+import {
+  type ContractPair,
+  channelContract,
+  createMemoryPair,
+  type MemoryPairOptions,
+} from "../src/testing/index.ts";
 
 const limits = { maxFrameBytes: 65_536, maxBufferedBytes: 262_144 };
 
 const makePair = (options: MemoryPairOptions): ContractPair => {
-  const { client, server, clientWire } = createMemoryPair({ ...options, maxBufferedBytes: limits.maxBufferedBytes });
+  const { client, server, clientWire } = createMemoryPair({
+    ...options,
+    maxBufferedBytes: limits.maxBufferedBytes,
+  });
   return {
     client,
     server,
@@ -23,7 +31,11 @@ const variants = {
     halfClose: true,
     options: { codec: newlineCodec(limits), chunkBytes: 7, capacityBytes: 100 },
   },
-  "length prefix": { framing: "length-prefix", halfClose: true, options: { codec: lengthPrefixCodec(limits) } },
+  "length prefix": {
+    framing: "length-prefix",
+    halfClose: true,
+    options: { codec: lengthPrefixCodec(limits) },
+  },
   "length prefix in small chunks": {
     framing: "length-prefix",
     halfClose: true,

@@ -91,12 +91,16 @@ function summary(finished: readonly FinishedPart[], leftOut: number, attachments
   return [...reports, notes.filter((note) => note !== "").join(" ")].join("\n\n");
 }
 
-/** A report that is cut could leave a code block open: it is closed with a fence that is longer than any within. */
+/** A report that is cut could leave a code block open: it is closed with its own fence. */
 function bounded(report: string, maxChars: number): string {
   if (report.length <= maxChars) return report;
   const kept = cut(report, maxChars);
-  const fences = [...kept.matchAll(/^(`{3,})$/gm)].map((match) => match[1] ?? "");
-  const open = fences.length % 2 === 1 ? `\n${fences.at(-1)}` : "";
+  let fence: string | undefined;
+  for (const line of kept.split("\n")) {
+    if (fence === undefined) fence = /^`{3,}$/.exec(line)?.[0];
+    else if (line === fence) fence = undefined;
+  }
+  const open = fence === undefined ? "" : `\n${fence}`;
   return `${kept}${open}\n(cut here)`;
 }
 

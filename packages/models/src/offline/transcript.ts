@@ -42,9 +42,12 @@ export function readTranscript(prompt: LanguageModelV3Prompt): Transcript {
     }
   });
   return {
-    request: parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n"),
-    attachments: parts.filter((part) => part.type === "file").length,
+    request: parts.flatMap((part) => (part.type === "text" && !isAttachment(part.text) ? [part.text] : [])).join("\n"),
+    attachments: parts.filter((part) => part.type === "file" || isAttachment(part.text)).length,
     records: calls.map(({ id, tool }) => ({ tool, outcome: outcomes.get(id) ?? { status: "unknown" } })),
     usedIds,
   };
 }
+
+/** A part that only names a file, as an agent loop writes it for a prompt's attachments: no instruction. */
+const isAttachment = (text: string): boolean => /^\[attached file: [^\n]*\]$/.test(text);

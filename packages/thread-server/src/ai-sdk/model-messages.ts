@@ -22,7 +22,12 @@ export const toToolResult = (toolCallId: string, toolName: string, outcome: Tool
   output: toOutput(outcome),
 });
 
-const toOutput = ({ status, output, error = status }: ToolOutcome): ToolResultPart["output"] => {
+const toOutput = ({
+  status,
+  output,
+  error = status,
+  code = status,
+}: ToolOutcome): ToolResultPart["output"] => {
   switch (status) {
     case "succeeded":
       return typeof output === "string"
@@ -33,13 +38,11 @@ const toOutput = ({ status, output, error = status }: ToolOutcome): ToolResultPa
     case "blocked":
       return { type: "execution-denied", reason: `Blocked by policy: ${error}` };
     case "failed":
-      return output === undefined
-        ? { type: "error-text", value: error }
-        : { type: "error-json", value: { error, output } };
     case "cancelled":
-      return { type: "error-text", value: `Cancelled: ${error}` };
-    case "unknown":
-      return { type: "error-text", value: `Unknown outcome: ${error}` };
+    case "unknown": {
+      const value = { status, code, message: error };
+      return { type: "error-json", value: output === undefined ? value : { ...value, output } };
+    }
   }
 };
 
@@ -87,8 +90,9 @@ export const toModelMessages = (items: readonly Item[]): ModelMessage[] => {
   return messages;
 };
 
-const toOutcome = ({ status, output, error }: ItemData<"tool_exec">): ToolOutcome => ({
+const toOutcome = ({ status, output, error, code }: ItemData<"tool_exec">): ToolOutcome => ({
   status: status === "pending" || status === "running" ? "unknown" : status,
   ...(output === undefined ? {} : { output }),
   ...(error === undefined ? {} : { error }),
+  ...(code === undefined ? {} : { code }),
 });

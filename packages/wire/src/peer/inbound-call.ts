@@ -51,7 +51,7 @@ export class InboundCall<Context> implements Call<Context> {
   reply(result: unknown): void {
     if (this.#answered) return;
     this.#answered = true;
-    this.sink.result(this, result === undefined ? null : result);
+    this.sink.result(this, toResult(result));
   }
 
   fail(error: ProtocolError): void {
@@ -65,3 +65,9 @@ export class InboundCall<Context> implements Call<Context> {
     this.#abort?.abort(reason);
   }
 }
+
+/** Undefined becomes null. What JSON would silently leave out becomes what it refuses, so that it is reported. */
+const toResult = (result: unknown): unknown => {
+  if (result === undefined) return null;
+  return typeof result === "function" || typeof result === "symbol" ? 0n : result;
+};

@@ -3,6 +3,7 @@ import { JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import { createDeferred, type Deferred } from "../deferred.ts";
 import { type ConnectionClosedError, RequestCancelledError } from "../errors.ts";
 import { ProtocolError, toProtocolError } from "../protocol-error.ts";
+import { isThenable } from "../thenable.ts";
 import { type Call, InboundCall, type ReplySink } from "./inbound-call.ts";
 
 export interface InboundOptions<Context> {
@@ -10,8 +11,8 @@ export interface InboundOptions<Context> {
   readonly maxConcurrentCalls: number;
   readonly maxQueuedCalls: number;
   readonly handle: (method: string, params: Params | undefined, call: Call<Context>) => unknown;
-  /** Told what a handler threw that is no wire error. */
-  readonly onFailure: (method: string, cause: unknown) => void;
+  /** Told what a handler threw that is no wire error, or that came after its answer. Must not throw. */
+  readonly onFailure: (cause: unknown) => void;
 }
 
 /**
@@ -19,9 +20,11 @@ export interface InboundOptions<Context> {
  * a limit of 1 each request sees what the one before it did.
  */
 export class InboundCalls<Context> {
-  readonly #active = new Map<RequestId, InboundCall<Context>>();
+  /** By id; a call whose id is null, which any number of calls may have, by itself. */
+  readonly #active = new Map<unknown, InboundCall<Context>>();
   readonly #queue: InboundCall<Context>[] = [];
   #running = 0;
+  #startingQueued = false;
   /** Pending while the queue is full; the channel reads no further until then. */
   #room: Deferred<void> | undefined;
   #idle: Deferred<void> | undefined;
@@ -37,18 +40,13 @@ export class InboundCalls<Context> {
     sink: ReplySink,
   ): Promise<void> | undefined {
     const call = new InboundCall(id, method, params, this.options.context, sink);
-    if (id !== null) {
-      if (this.#active.has(id)) {
-        const data = { reason: "duplicate_id" };
-        call.fail(
-          new ProtocolError(JsonRpcErrorCode.InvalidRequest, "A request with this id is being handled", {
-            data,
-          }),
-        );
-        return undefined;
-      }
-      this.#active.set(id, call);
+    if (this.#active.has(keyOf(call))) {
+      const data = { reason: "duplicate_id" };
+      const text = "A request with this id is being handled";
+      call.fail(new ProtocolError(JsonRpcErrorCode.InvalidRequest, text, { data }));
+      return undefined;
     }
+    this.#active.set(keyOf(call), call);
     if (this.#running < this.options.maxConcurrentCalls) {
       this.#run(call);
       return undefined;
@@ -110,24 +108,32 @@ export class InboundCalls<Context> {
 
   #fail(call: InboundCall<Context>, error: unknown): void {
     const wireError = toProtocolError(error);
-    if (wireError !== error || call.answered) this.options.onFailure(call.method, error);
+    if (wireError !== error || call.answered) this.options.onFailure(error);
     call.fail(wireError);
   }
 
   #done(call: InboundCall<Context>): void {
     this.#running--;
     this.#forget(call);
-    while (this.#running < this.options.maxConcurrentCalls) {
-      const next = this.#queue.shift();
-      if (!next) break;
-      this.#run(next);
-    }
+    this.#startQueued();
     if (this.#room && this.#queue.length * 2 <= this.options.maxQueuedCalls) {
       const room = this.#room;
       this.#room = undefined;
       room.resolve();
     }
     this.#settleIdle();
+  }
+
+  /** A handler that answers at once comes back here from within the loop, which then just goes on. */
+  #startQueued(): void {
+    if (this.#startingQueued) return;
+    this.#startingQueued = true;
+    while (this.#running < this.options.maxConcurrentCalls) {
+      const next = this.#queue.shift();
+      if (!next) break;
+      this.#run(next);
+    }
+    this.#startingQueued = false;
   }
 
   #settleIdle(): void {
@@ -137,9 +143,8 @@ export class InboundCalls<Context> {
   }
 
   #forget(call: InboundCall<Context>): void {
-    if (call.id !== null) this.#active.delete(call.id);
+    this.#active.delete(keyOf(call));
   }
 }
 
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+const keyOf = (call: { readonly id: RequestId }): unknown => call.id ?? call;

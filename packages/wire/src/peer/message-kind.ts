@@ -19,7 +19,7 @@ export interface CallMessage {
 }
 
 const isId = (id: unknown): id is RequestId =>
-  typeof id === "string" || typeof id === "number" || id === null;
+  typeof id === "string" || (typeof id === "number" && Number.isFinite(id)) || id === null;
 
 /** What a JSON value is as a message of JSON-RPC 2.0 (sections 4 and 5). Looks at each field once, allocates nothing. */
 export const messageKind = (message: unknown): MessageKind => {

@@ -1,13 +1,16 @@
 import { createDeferred, type Deferred } from "../deferred.ts";
+import { isThenable } from "../thenable.ts";
 
 /** Runs one notification handler after the other, however long each takes. */
 export class OrderedNotifications {
   readonly #waiting: (() => void | Promise<void>)[] = [];
   #running = false;
   #room: Deferred<void> | undefined;
+  #idle: Deferred<void> | undefined;
 
   constructor(
     readonly maxQueued: number,
+    /** Must not throw. */
     readonly onFailure: (cause: unknown) => void,
   ) {}
 
@@ -27,17 +30,25 @@ export class OrderedNotifications {
   close(): void {
     this.#waiting.length = 0;
     this.#room?.resolve();
+    this.#idle?.resolve();
+  }
+
+  /** Settles when everything that was accepted so far is handled. */
+  whenIdle(): Promise<void> {
+    if (!this.#running) return Promise.resolve();
+    this.#idle ??= createDeferred<void>();
+    return this.#idle.promise;
   }
 
   #run(handle: () => void | Promise<void>): void {
-    let pending: void | Promise<void>;
+    let pending: unknown;
     try {
       pending = handle();
     } catch (cause) {
       this.onFailure(cause);
       return;
     }
-    if (!pending) return;
+    if (!isThenable(pending)) return;
     this.#running = true;
     pending.then(this.#next, (cause: unknown) => {
       this.onFailure(cause);
@@ -56,5 +67,8 @@ export class OrderedNotifications {
       this.#room.resolve();
       this.#room = undefined;
     }
+    if (this.#running) return;
+    this.#idle?.resolve();
+    this.#idle = undefined;
   };
 }

@@ -1,7 +1,7 @@
 import type { JsonValue, Params, RequestId } from "@harnesskit/protocol/envelope";
 import type { CloseReason } from "../channel.ts";
 import { type Clock, systemClock } from "../clock.ts";
-import type { FrameTooLargeError, HarnessError } from "../errors.ts";
+import { type FrameTooLargeError, type HarnessError, InvalidArgumentError } from "../errors.ts";
 import type { ProtocolError } from "../protocol-error.ts";
 import type { Call } from "./inbound-call.ts";
 
@@ -15,7 +15,10 @@ export interface PeerHandlers<Context = unknown> {
   request?(method: string, params: Params | undefined, call: Call<Context>): unknown;
   /** Takes a notification. One is handled after the other, in the order of arrival. */
   notification?(method: string, params: Params | undefined): void | Promise<void>;
-  /** The other side will ask nothing more, but still reads. @default answers what was asked, then closes */
+  /**
+   * The other side will send nothing more, but still reads; own requests are settled with `connection_closed`.
+   * @default handles and answers what came, then closes
+   */
   end?(): void;
   /** The connection is closed. Called once and last. */
   close?(reason: CloseReason): void;
@@ -64,12 +67,24 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
+const atLeastOne = (name: string, value: number): number => {
+  if (value >= 1) return value;
+  throw new InvalidArgumentError(`${name} has to be at least 1, not ${value}`);
+};
+
+/** Throws `invalid_argument` for a time that is none. */
+export const checkTimeout = (timeoutMs: number): number => {
+  if (timeoutMs >= 0) return timeoutMs;
+  throw new InvalidArgumentError(`a timeout has to be at least 0 ms, not ${timeoutMs}`);
+};
+
+/** Fills in the defaults. Throws `invalid_argument` for a limit under which nothing could work. */
 export const resolvePeerOptions = (options: PeerOptions) => ({
-  requestTimeoutMs: options.requestTimeoutMs ?? 60_000,
-  maxPendingRequests: options.maxPendingRequests ?? 4096,
-  maxConcurrentCalls: options.maxConcurrentCalls ?? 64,
-  maxQueuedCalls: options.maxQueuedCalls ?? 1024,
-  maxBatchSize: options.maxBatchSize ?? 100,
+  requestTimeoutMs: checkTimeout(options.requestTimeoutMs ?? 60_000),
+  maxPendingRequests: atLeastOne("maxPendingRequests", options.maxPendingRequests ?? 4096),
+  maxConcurrentCalls: atLeastOne("maxConcurrentCalls", options.maxConcurrentCalls ?? 64),
+  maxQueuedCalls: atLeastOne("maxQueuedCalls", options.maxQueuedCalls ?? 1024),
+  maxBatchSize: atLeastOne("maxBatchSize", options.maxBatchSize ?? 100),
   stringIds: options.stringIds ?? false,
   cancellation: options.cancellation,
   clock: options.clock ?? systemClock,

@@ -6,13 +6,21 @@ import {
   type RequestId,
 } from "@harnesskit/protocol/envelope";
 import type { Channel, CloseReason } from "../channel.ts";
-import { ConnectionClosedError, FrameTooLargeError, HarnessError, InvalidMessageError } from "../errors.ts";
-import { methodNotFound, ProtocolError } from "../protocol-error.ts";
+import { stringifyMessage } from "../codec/json-text.ts";
+import {
+  ConnectionClosedError,
+  type FrameTooLargeError,
+  HarnessError,
+  InvalidMessageError,
+} from "../errors.ts";
+import { methodNotFound, ProtocolError, toProtocolError } from "../protocol-error.ts";
 import type { ReplySink } from "./inbound-call.ts";
 import { InboundCalls } from "./inbound-calls.ts";
 import { messageKind, readableId } from "./message-kind.ts";
 import { OrderedNotifications } from "./ordered-notifications.ts";
 import {
+  type CancellationProtocol,
+  checkTimeout,
   type PeerHandlers,
   type PeerOptions,
   type RequestOptions,
@@ -37,14 +45,17 @@ export interface Peer<Context = unknown> {
   /**
    * Calls the other side. Resolves with the result as it came, unvalidated. Rejects with a {@link ProtocolError} (the
    * other side's), or `request_timeout`, `request_cancelled`, `connection_closed`, `buffer_full`, `frame_too_large`,
-   * `invalid_message` (the answer was no answer).
+   * `invalid_message` (the answer was no answer), `invalid_argument` (the parameters are not JSON).
    */
   request(method: string, params?: unknown, options?: RequestOptions): Promise<unknown>;
   /** Tells the other side. Settles as {@link Channel.send} does. */
   notify(method: string, params?: unknown): Promise<void>;
-  /** Sends several calls as one message; one promise for each that is a request, in order. */
+  /**
+   * Sends several calls as one message; one promise for each that is a request, in order, which settles as that of
+   * {@link Peer.request} does. When one of them is refused, none is sent. Without calls nothing is sent.
+   */
   batch(calls: readonly BatchCall[], options?: RequestOptions): Promise<unknown>[];
-  /** Settles when every request of the other side so far is answered. */
+  /** Settles when every request of the other side so far is answered, and every notification is handled. */
   whenIdle(): Promise<void>;
   /** Sends what is queued, then closes. Idempotent. */
   close(): Promise<void>;
@@ -127,22 +138,34 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   batch(calls: readonly BatchCall[], options: RequestOptions = {}): Promise<unknown>[] {
     const ids: (number | string)[] = [];
     const answers: Promise<unknown>[] = [];
-    const messages = calls.map(({ method, params, notification = false }) => {
+    const messages: unknown[] = [];
+    let refusal: Promise<never> | undefined;
+    for (const { method, params, notification = false } of calls) {
       const fields = params === undefined ? { method } : { method, params };
-      if (notification) return { jsonrpc: "2.0", ...fields };
-      const { id, answer } = this.#expect(method, options);
-      ids.push(id);
-      answers.push(answer);
-      return { jsonrpc: "2.0", id, ...fields };
-    });
-    this.#channel.send(messages).catch((error: HarnessError) => {
+      if (notification) {
+        messages.push({ jsonrpc: "2.0", ...fields });
+        continue;
+      }
+      try {
+        const { id, answer } = this.#expect(method, options);
+        ids.push(id);
+        answers.push(answer);
+        messages.push({ jsonrpc: "2.0", id, ...fields });
+      } catch (error) {
+        refusal = Promise.reject(error);
+        answers.push(refusal);
+      }
+    }
+    if (messages.length + answers.length === 0) return answers;
+    (refusal ?? this.#channel.send(messages)).catch((error: HarnessError) => {
       for (const id of ids) this.#pending.fail(id, error);
+      if (answers.length === 0) this.#report(error);
     });
     return answers;
   }
 
-  whenIdle(): Promise<void> {
-    return this.#inbound.whenIdle();
+  async whenIdle(): Promise<void> {
+    await Promise.all([this.#inbound.whenIdle(), this.#notifications.whenIdle()]);
   }
 
   close(): Promise<void> {
@@ -150,7 +173,7 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   }
 
   #expect(method: string, { timeoutMs = this.#options.requestTimeoutMs, signal }: RequestOptions) {
-    return this.#pending.add(method, timeoutMs, signal);
+    return this.#pending.add(method, checkTimeout(timeoutMs), signal);
   }
 
   #receive(message: unknown): void | Promise<void> {
@@ -211,8 +234,7 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   #notified({ method, params }: { method: string; params?: Params }): void | Promise<void> {
     const { cancellation } = this.#options;
     if (method === cancellation?.method) {
-      const id = cancellation.toId(params);
-      if (id !== undefined) this.#inbound.cancel(id);
+      this.#cancelledByOther(cancellation, params);
       return;
     }
     if (this.#handlers.notification) {
@@ -220,15 +242,24 @@ class JsonRpcPeer<Context> implements Peer<Context> {
     }
   }
 
+  #cancelledByOther(cancellation: CancellationProtocol, params: Params | undefined): void {
+    try {
+      const id = cancellation.toId(params);
+      if (id !== undefined) this.#inbound.cancel(id);
+    } catch (cause) {
+      this.#handlerFailed(cause);
+    }
+  }
+
   /** What arrived is no message: the other side is told, with the id null, since none could be read. */
   #receiveFault(error: HarnessError): void {
-    if (error instanceof FrameTooLargeError) {
+    if (isTooLarge(error)) {
       const data = { reason: "message_too_large", maxFrameBytes: error.maxFrameBytes };
       this.#sendError(
         null,
         new ProtocolError(JsonRpcErrorCode.InvalidRequest, "The message is too large", { data }),
       );
-    } else if (error instanceof InvalidMessageError) {
+    } else if (isNoMessage(error)) {
       const tooDeep = error.reason === "too_deep";
       const code = tooDeep ? JsonRpcErrorCode.InvalidRequest : JsonRpcErrorCode.ParseError;
       const text = tooDeep ? "The message nests too deeply" : "Parse error";
@@ -239,7 +270,7 @@ class JsonRpcPeer<Context> implements Peer<Context> {
 
   #sendResult(id: RequestId, method: string, result: unknown): void {
     this.#channel.send({ jsonrpc: "2.0", id, result }).catch((error: HarnessError) => {
-      if (error instanceof FrameTooLargeError) this.#sendError(id, this.#tooLarge(method, error));
+      if (isTooLarge(error)) this.#sendError(id, this.#tooLarge(method, error));
       else this.#unsent(id, error);
     });
   }
@@ -252,29 +283,46 @@ class JsonRpcPeer<Context> implements Peer<Context> {
 
   #sendBatch(responses: BatchResponse[]): void {
     this.#channel.send(responses).catch((error: HarnessError) => {
-      if (!(error instanceof FrameTooLargeError)) return this.#unsent(null, error);
-      const small = this.#tooLarge("batch", error).toErrorObject();
-      const answers = responses.map(({ jsonrpc, id, error: own }) => ({ jsonrpc, id, error: own ?? small }));
-      this.#channel.send(answers).catch((cause: HarnessError) => this.#unsent(null, cause));
+      if (!isUnsendable(error)) return this.#giveUp(error);
+      const tooLarge = isTooLarge(error);
+      if (!tooLarge) this.#report(error);
+      const instead = (tooLarge ? this.#tooLarge("batch", error) : toProtocolError(error)).toErrorObject();
+      const answers = responses.map((response) =>
+        (tooLarge && !response.error) || !hasJson(response)
+          ? { jsonrpc: response.jsonrpc, id: response.id, error: instead }
+          : response,
+      );
+      this.#channel.send(answers).catch((cause: HarnessError) => this.#giveUp(cause));
     });
   }
 
   #tooLarge(method: string, error: FrameTooLargeError): ProtocolError {
-    if (this.#handlers.resultTooLarge) return this.#handlers.resultTooLarge(method, error);
+    try {
+      if (this.#handlers.resultTooLarge) return this.#handlers.resultTooLarge(method, error);
+    } catch (cause) {
+      this.#handlerFailed(cause);
+    }
     const data = { reason: "result_too_large", maxFrameBytes: error.maxFrameBytes };
     return new ProtocolError(JsonRpcErrorCode.InternalError, "The result exceeds the message limit", {
       data,
     });
   }
 
-  /** An answer cannot be sent. An open connection that loses answers would lie: it is closed, unless it is already. */
-  #unsent(_id: RequestId, error: HarnessError): void {
-    if (error instanceof ConnectionClosedError) return;
-    if (error.code === "invalid_argument") {
-      this.#report(error);
-      this.#sendError(_id, new ProtocolError(JsonRpcErrorCode.InternalError, "Internal error"));
+  /** An answer cannot be sent. Where it was to blame for that, a plain one goes out in its place. */
+  #unsent(id: RequestId, error: HarnessError): void {
+    if (!isUnsendable(error)) {
+      this.#giveUp(error);
       return;
     }
+    this.#report(error);
+    this.#channel
+      .send({ jsonrpc: "2.0", id, error: toProtocolError(error).toErrorObject() })
+      .catch((cause: HarnessError) => this.#giveUp(cause));
+  }
+
+  /** An open connection that loses answers would lie: it is closed, unless it is already. */
+  #giveUp(error: HarnessError): void {
+    if (error.code === "connection_closed") return;
     this.#report(error);
     void this.#channel.close(error);
   }
@@ -288,17 +336,14 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   }
 
   #ended(): void {
-    if (this.#handlers.end) {
-      this.#handlers.end();
-      return;
-    }
-    this.#pending.failAll(new ConnectionClosedError("the other side sends no more"));
-    void this.whenIdle().then(() => this.close());
+    this.#pending.close(new ConnectionClosedError("the other side sends no more"));
+    if (this.#handlers.end) this.#handlers.end();
+    else void this.whenIdle().then(() => this.close());
   }
 
   #channelClosed(reason: CloseReason): void {
     const lost = new ConnectionClosedError(undefined, reason.error ? { cause: reason.error } : undefined);
-    this.#pending.failAll(lost);
+    this.#pending.close(lost);
     this.#inbound.close(lost);
     this.#notifications.close();
     this.#handlers.close?.(reason);
@@ -313,9 +358,27 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   }
 
   #report(error: HarnessError): void {
-    this.#handlers.unexpected?.(error);
+    try {
+      this.#handlers.unexpected?.(error);
+    } catch {
+      // A reporter that throws has nobody to be reported to; the connection goes on.
+    }
   }
 }
+
+// Errors are told apart by code: the channel may come from another copy of this package.
+const isTooLarge = (error: HarnessError): error is FrameTooLargeError => error.code === "frame_too_large";
+const isNoMessage = (error: HarnessError): error is InvalidMessageError => error.code === "invalid_message";
+const isUnsendable = (error: HarnessError) => isTooLarge(error) || error.code === "invalid_argument";
+
+const hasJson = (message: unknown): boolean => {
+  try {
+    stringifyMessage(message);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 /** Opens one end of a JSON-RPC 2.0 connection over a channel, and starts it. */
 export const createPeer = <Context>(

@@ -27,6 +27,7 @@ export class PendingRequests {
   #lastId = 0;
   #timerAt = Number.POSITIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
+  #closed: HarnessError | undefined;
 
   constructor(readonly options: PendingOptions) {}
 
@@ -34,12 +35,16 @@ export class PendingRequests {
     return this.#pending.size;
   }
 
-  /** Takes a place and gives the id to send and the promise of the answer. Throws `buffer_full`, `request_cancelled`. */
+  /**
+   * Takes a place and gives the id to send and the promise of the answer. Throws `buffer_full`, `request_cancelled`,
+   * or what it was closed with.
+   */
   add(
     method: string,
     timeoutMs: number,
     signal: AbortSignal | undefined,
   ): { id: number | string; answer: Promise<unknown> } {
+    if (this.#closed) throw this.#closed;
     const { maxPendingRequests, stringIds } = this.options;
     if (this.#pending.size >= maxPendingRequests)
       throw new BufferFullError("maxPendingRequests", maxPendingRequests);
@@ -76,8 +81,9 @@ export class PendingRequests {
     return pending !== undefined;
   }
 
-  /** Settles everything that waits. */
-  failAll(error: HarnessError): void {
+  /** Settles everything that waits, and takes nothing more: no answer can come any longer. */
+  close(error: HarnessError): void {
+    this.#closed = error;
     for (const id of [...this.#pending.keys()]) this.fail(id, error);
     this.#cancelTimer?.();
     this.#timerAt = Number.POSITIVE_INFINITY;

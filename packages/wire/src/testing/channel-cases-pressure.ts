@@ -5,9 +5,6 @@ import type { CaseContext, ChannelCase } from "./channel-contract.ts";
 import { ChannelLog } from "./channel-log.ts";
 import { ContractError, demand, demandRejection, demandSame, settled, turns } from "./contract-error.ts";
 
-/** More than any operating system buffers on a local connection. */
-const maxSystemBytes = 64 * 1024 * 1024;
-
 const fillMessage = (bytes: number, index: number) => {
   const { fill } = messageOfBytes(bytes);
   return { index, fill };
@@ -16,7 +13,8 @@ const fillMessage = (bytes: number, index: number) => {
 /** Sends until `buffer_full`; gives what was accepted and how it stands. */
 const fill = async (channel: Channel, { profile }: CaseContext) => {
   const frameBytes = Math.floor(profile.maxFrameBytes / 2);
-  const most = Math.ceil((2 * profile.maxBufferedBytes + maxSystemBytes) / frameBytes);
+  const { maxBufferedBytes, maxSystemBytes = 16 * 1024 * 1024 } = profile;
+  const most = Math.ceil((2 * maxBufferedBytes + maxSystemBytes) / frameBytes);
   const accepted: Promise<void>[] = [];
   const state = { pending: 0, refusal: undefined as unknown };
   while (state.refusal === undefined) {

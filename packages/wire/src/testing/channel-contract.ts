@@ -28,8 +28,10 @@ export interface ChannelProfile {
   readonly rawBytes: boolean;
   /** The limit that both channels of a pair were made with. 65536 is a good choice. */
   readonly maxFrameBytes: number;
-  /** The limit that both channels of a pair were made with. 262144 is a good choice. */
+  /** The limit that both channels of a pair were made with. 262144 is a good choice; at least 65536. */
   readonly maxBufferedBytes: number;
+  /** More than what the operating system keeps of one connection. @default 16777216 (16 MiB) */
+  readonly maxSystemBytes?: number;
 }
 
 export interface ChannelContractOptions {

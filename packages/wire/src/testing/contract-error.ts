@@ -25,14 +25,18 @@ export const demandSame = (actual: unknown, expected: unknown, what: string): vo
   }
 };
 
-/** Waits for the promise; throws `contract_broken` when that takes too long. */
+/** Waits for the promise; throws `contract_broken` when it is rejected or takes too long. */
 export const settled = <T>(promise: Promise<T>, what: string, timeoutMs: number): Promise<T> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(
       () => reject(new ContractError(`${what}: nothing happened within ${timeoutMs} ms`)),
       timeoutMs,
     );
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+    const onRejected = (cause: unknown) =>
+      reject(
+        cause instanceof ContractError ? cause : new ContractError(`${what} failed: ${cause}`, { cause }),
+      );
+    promise.then(resolve, onRejected).finally(() => clearTimeout(timer));
   });
 
 /** Waits for a rejection with this code; throws `contract_broken` for any other outcome. */

@@ -35,7 +35,7 @@ const hostile: readonly unknown[] = [
   {},
   JSON.parse('{"__proto__":{"polluted":true},"constructor":null}'),
   { id: {}, method: 1, params: "none", jsonrpc: null },
-  { toString: null, then: null },
+  JSON.parse('{"toString":null,"then":null}'),
 ];
 
 /** The cases that every {@link Exchange} passes. */

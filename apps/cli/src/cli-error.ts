@@ -1,0 +1,54 @@
+import { displayText, HarnessError } from "@harnesskit/wire";
+import { ExitCode } from "./exit-code.ts";
+
+export interface CliErrorOptions {
+  /** @default `failed` */
+  readonly exitCode?: ExitCode;
+  /** What to do next. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+}
+
+/** Why a command ends without its result. The message and the hint are shown as they are, so they hold only safe text. */
+export class CliError extends HarnessError {
+  override readonly name = "CliError";
+  readonly exitCode: ExitCode;
+  readonly hint?: string;
+
+  constructor(code: string, message: string, options: CliErrorOptions = {}) {
+    super(code, message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.exitCode = options.exitCode ?? ExitCode.failed;
+    if (options.hint !== undefined) this.hint = options.hint;
+  }
+
+  static override isInstance(value: unknown): value is CliError {
+    return HarnessError.isInstance(value) && value.name === "CliError";
+  }
+}
+
+/** The command line cannot be used as it was written. */
+export const usageError = (message: string, hint?: string): CliError =>
+  new CliError("usage", message, { exitCode: ExitCode.usage, ...(hint === undefined ? {} : { hint }) });
+
+/** Anything thrown, as an error of this command. A stack never reaches the user, a message only as safe text. */
+export const toCliError = (thrown: unknown): CliError => {
+  if (CliError.isInstance(thrown)) return thrown;
+  const code = HarnessError.isInstance(thrown) ? thrown.code : "unexpected";
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new CliError(code, displayText(message, { maxLength: 500 }), {
+    cause: thrown,
+    hint: "HARNESS_DEBUG=1 shows the causes on stderr.",
+  });
+};
+
+/** The error and its causes with their stacks, as safe text, for HARNESS_DEBUG. */
+export const describeCauses = (error: unknown): string => {
+  const lines: string[] = [];
+  let current = error;
+  for (let depth = 0; current !== undefined && depth < 10; depth++) {
+    const text = current instanceof Error ? (current.stack ?? current.message) : String(current);
+    lines.push(`${depth === 0 ? "" : "caused by "}${displayText(text, { multiline: true })}`);
+    current = current instanceof Error ? current.cause : undefined;
+  }
+  return lines.join("\n");
+};

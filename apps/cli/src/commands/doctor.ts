@@ -1,0 +1,42 @@
+import { checkDirectory } from "../doctor/directory-check.ts";
+import { checkKeys, checkNode, checkRipgrep } from "../doctor/environment-checks.ts";
+import type { Finding } from "../doctor/finding.ts";
+import { checkThreads } from "../doctor/thread-checks.ts";
+import { ExitCode } from "../exit-code.ts";
+import { safeJson } from "../terminal/safe-json.ts";
+import type { Style } from "../terminal/style.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+
+export interface DoctorOptions {
+  readonly cwd: string;
+  readonly json?: true;
+}
+
+/** `harness doctor`: what could keep the harness from working here, and what to do about it. Changes nothing. */
+export const doctor = async ({ cwd, json }: DoctorOptions): Promise<ExitCode> => {
+  const workspace = await workspaceDirectory(cwd);
+  const harness = harnessDirectory(workspace);
+  const findings: Finding[] = [
+    checkNode(process.versions.node),
+    await checkDirectory(workspace, harness),
+    ...(await checkThreads(harness)),
+    await checkRipgrep(process.env.PATH ?? ""),
+    checkKeys(process.env),
+  ];
+  const problems = findings.filter(({ status }) => status === "problem").length;
+  const terminal = createTerminal();
+  if (json) terminal.write(`${safeJson({ ok: problems === 0, findings })}\n`);
+  else {
+    for (const finding of findings) terminal.write(describe(finding, terminal.style));
+    const verdict = problems === 0 ? "Everything is fine." : `${problems} to look at, see the arrows above.`;
+    terminal.write(`\n${verdict}\n`);
+  }
+  return problems === 0 ? ExitCode.done : ExitCode.failed;
+};
+
+const describe = ({ check, status, text, fix }: Finding, style: Style): string => {
+  const sign = { ok: style.green("✓"), note: style.dim("-"), problem: style.red("✗") }[status];
+  const line = `${sign} ${check.padEnd(9)}  ${text}\n`;
+  return fix === undefined ? line : `${line}             ${style.yellow("→")} ${fix}\n`;
+};

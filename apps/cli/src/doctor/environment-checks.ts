@@ -1,0 +1,40 @@
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { delimiter, isAbsolute, join } from "node:path";
+import { oneLine } from "../terminal/one-line.ts";
+import { type Finding, note, ok, problem } from "./finding.ts";
+
+const [minMajor, minMinor] = [20, 19] as const;
+const keyNames = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_COMPATIBLE_API_KEY"];
+
+export const checkNode = (version: string): Finding => {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const isEnough = major > minMajor || (major === minMajor && minor >= minMinor);
+  const wanted = `${minMajor}.${minMinor}`;
+  return isEnough
+    ? ok("node", version)
+    : problem("node", `${version} is too old`, `Install Node ${wanted} or later: https://nodejs.org`);
+};
+
+/** Looks for ripgrep as the search tool does: in absolute directories of the path. */
+export const checkRipgrep = async (searchPath: string): Promise<Finding> => {
+  const name = process.platform === "win32" ? "rg.exe" : "rg";
+  for (const directory of searchPath.split(delimiter)) {
+    if (!isAbsolute(directory)) continue;
+    const path = join(directory, name);
+    const isThere = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return ok("ripgrep", oneLine(path));
+  }
+  return note("ripgrep", "not found: searches use the built-in way, which is slower");
+};
+
+/** The names of the keys that are set. No value of a key is looked at beyond that. */
+export const checkKeys = (env: NodeJS.ProcessEnv): Finding => {
+  const present = keyNames.filter((name) => (env[name] ?? "").trim() !== "");
+  return present.length === 0
+    ? note("keys", `none of ${keyNames.join(", ")} is set: only the model offline works`)
+    : ok("keys", `${present.join(", ")} ${present.length === 1 ? "is" : "are"} set`);
+};

@@ -1,0 +1,102 @@
+import { open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Event } from "@harnesskit/protocol/threads";
+import { createFileThreadStore, isDead, readLock } from "@harnesskit/thread-server/node";
+import { oneLine } from "../terminal/one-line.ts";
+import { shellWord } from "../terminal/shell-word.ts";
+import { type Finding, note, ok, problem } from "./finding.ts";
+
+/** Who writes a thread: a living process, or one that cannot be asked; a dead one; nobody. */
+type Holder = "held" | "dead" | "nobody";
+
+/** Looks at every thread below `.harness`, and at what is left over beside them. Changes nothing. */
+export const checkThreads = async (harness: string): Promise<Finding[]> => {
+  const root = join(harness, "threads");
+  const names = (await readdir(root).catch(() => [])).sort();
+  const findings: Finding[] = [];
+  for (const name of names) findings.push(...(await checkThread(harness, root, name)));
+  findings.push(...(await leftovers(harness)));
+  const isFine = findings.every(({ status }) => status !== "problem");
+  const count = `${names.length} ${names.length === 1 ? "thread" : "threads"}`;
+  return isFine ? [...findings, ok("threads", `${count}, nothing left over`)] : findings;
+};
+
+const checkThread = async (harness: string, root: string, name: string): Promise<Finding[]> => {
+  const directory = join(root, name);
+  const findings = await leftovers(directory);
+  const { holder, finding } = await checkLock(join(directory, "lock.json"), oneLine(name, 80));
+  if (finding) findings.push(finding);
+  if (holder === "held") return findings;
+  const repair = `The server repairs it when the thread goes on: harness run --thread ${oneLine(name, 80)} "PROMPT"`;
+  if (await isTorn(join(directory, "events.jsonl"))) {
+    findings.push(problem("log", `${oneLine(name, 80)}: the last line of its log is torn`, repair));
+  }
+  const state = await lastTurn(harness, name);
+  if (state !== undefined) {
+    const what = state === "waits" ? "waits for an answer to an approval" : "was interrupted";
+    const fix = `Nobody holds it. Go on: harness run --thread ${oneLine(name, 80)} "PROMPT"`;
+    findings.push(problem("turn", `${oneLine(name, 80)}: its last turn has no end, it ${what}`, fix));
+  }
+  return findings;
+};
+
+const checkLock = async (path: string, name: string): Promise<{ holder: Holder; finding?: Finding }> => {
+  const remove = `rm ${oneLine(shellWord(path), 1000)}`;
+  const owner = await readLock(path).catch(() => "unreadable" as const);
+  if (owner === undefined) return { holder: "nobody" };
+  if (owner === "unreadable") {
+    const fix = `If no server runs here, remove it: ${remove}`;
+    return { holder: "held", finding: problem("lock", `${name}: the lock names nobody`, fix) };
+  }
+  const who = `process ${owner.pid} on ${oneLine(owner.host, 80)}`;
+  if (!isDead(owner)) return { holder: "held", finding: note("lock", `${name}: held by ${who}`) };
+  const fix = `The next server takes it over. Or remove it: ${remove}`;
+  return { holder: "dead", finding: problem("lock", `${name}: left by ${who}, which is dead`, fix) };
+};
+
+/** Temporary files and markers that a process left when it was killed. */
+const leftovers = async (directory: string): Promise<Finding[]> => {
+  const names = (await readdir(directory).catch(() => [])).sort();
+  return names
+    .filter((name) => /\.tmp_[0-9a-f]+$/.test(name) || name.endsWith(".stale"))
+    .map((name) => {
+      const path = join(directory, name);
+      const fix = `If no server runs here, remove it: rm ${oneLine(shellWord(path), 1000)}`;
+      return problem("leftover", oneLine(path, 1000), fix);
+    });
+};
+
+/** True when a log does not end with a line end: its writer died in the last line. */
+const isTorn = async (path: string): Promise<boolean> => {
+  const file = await open(path, "r").catch(() => undefined);
+  if (!file) return false;
+  try {
+    const { size } = await file.stat();
+    if (size === 0) return false;
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+    return buffer[0] !== 0x0a;
+  } finally {
+    await file.close();
+  }
+};
+
+/** How the last turn of a thread stands when it has no end. */
+const lastTurn = async (harness: string, name: string): Promise<"waits" | "interrupted" | undefined> => {
+  const store = createFileThreadStore({ root: harness });
+  if (!(await store.get(name).catch(() => undefined))) return undefined;
+  let isOpen = false;
+  const waiting = new Set<string>();
+  for await (const event of store.events(name)) {
+    isOpen = standing(event, isOpen);
+    if (event.type === "approval.requested") waiting.add(event.data.itemId);
+    if (event.type === "item.completed") waiting.delete(event.data.itemId);
+    if (!isOpen) waiting.clear();
+  }
+  if (!isOpen) return undefined;
+  return waiting.size > 0 ? "waits" : "interrupted";
+};
+
+const standing = ({ type }: Event, isOpen: boolean): boolean => {
+  if (type === "turn.started") return true;
+  return type === "turn.completed" || type === "turn.error" ? false : isOpen;
+};

@@ -1,0 +1,25 @@
+import { createModel, type Environment, ModelError, toModelSpec } from "@harnesskit/models";
+import type { AiSdkRunnerOptions } from "@harnesskit/thread-server/ai-sdk";
+import { invalidParams } from "@harnesskit/wire";
+
+export interface ModelChooserOptions {
+  /** The model of a turn that names none. */
+  readonly defaultModel: string;
+  /** Where keys are read from. */
+  readonly env: Environment;
+}
+
+/**
+ * Chooses the model of a turn. One that is unknown, or whose key is missing, is -32602 with the reason
+ * (`model.unknown`, `model.missing_key`, `model.missing_package`) in `data`.
+ */
+export const createModelChooser = ({ defaultModel, env }: ModelChooserOptions) => {
+  return (async (ref) => {
+    try {
+      return await createModel(ref === undefined ? defaultModel : toModelSpec(ref), { env });
+    } catch (error) {
+      if (ModelError.isInstance(error)) throw invalidParams(error.message, { reason: error.code });
+      throw error;
+    }
+  }) satisfies AiSdkRunnerOptions["model"];
+};

@@ -1,0 +1,71 @@
+import { displayText } from "@harnesskit/wire";
+import stringWidth from "fast-string-width";
+import type { Terminal } from "../terminal/terminal.ts";
+
+/** A word longer than this is written in pieces. */
+const maxHeldChars = 256;
+const unlimited = Number.POSITIVE_INFINITY;
+
+/**
+ * Streams untrusted prose as safe text. A word is written when it is whole, so that no character is judged by half;
+ * on a terminal lines break between words. White space at both ends is left out.
+ */
+export class Prose {
+  readonly #terminal: Terminal;
+  readonly #paint: (text: string) => string;
+  #held = "";
+  #space = "";
+  #column = 0;
+  #started = false;
+
+  constructor(terminal: Terminal, paint: (text: string) => string) {
+    this.#terminal = terminal;
+    this.#paint = paint;
+  }
+
+  push(delta: string): void {
+    const text = this.#held + delta;
+    const end = this.#wholeEnd(text);
+    this.#held = text.slice(end);
+    this.#write(text.slice(0, end));
+  }
+
+  /** Writes what is held. Returns whether anything was written at all. */
+  end(): boolean {
+    this.#write(this.#held);
+    this.#held = "";
+    return this.#started;
+  }
+
+  /** Where the last whole word of the text ends. */
+  #wholeEnd(text: string): number {
+    const space = text.search(/\s\S*$/);
+    if (text.length - (space + 1) <= maxHeldChars) return space + 1;
+    // What a cluster could still go on with stays behind.
+    const tail = /[\p{Cs}\p{M}\p{Cf}\p{Extended_Pictographic}\ufe0f]*$/u.exec(text)?.index ?? text.length;
+    return Math.max(space + 1, text.length - tail > 64 ? text.length : tail);
+  }
+
+  #write(text: string): void {
+    if (text === "") return;
+    const safe = displayText(text.replaceAll("\r\n", "\n"), { multiline: true, maxLength: unlimited });
+    for (const part of safe.match(/\n|[ \t]+|[^\s]+/g) ?? []) {
+      if (part === "\n" || part[0] === " " || part[0] === "\t") {
+        if (this.#started) this.#space += part;
+      } else this.#word(part);
+    }
+  }
+
+  #word(word: string): void {
+    const width = stringWidth(word);
+    const { columns = unlimited } = this.#terminal;
+    const lineBreak = this.#space.lastIndexOf("\n");
+    const indent = stringWidth(this.#space.slice(lineBreak + 1).replaceAll("\t", "        "));
+    if (lineBreak !== -1) this.#column = 0;
+    const wraps = this.#column > 0 && this.#space !== "" && this.#column + indent + width >= columns;
+    this.#terminal.write((wraps ? "\n" : this.#space) + this.#paint(word));
+    this.#column = wraps ? width : this.#column + indent + width;
+    this.#space = "";
+    this.#started = true;
+  }
+}

@@ -1,0 +1,231 @@
+import type { EventBody, Item, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
+import { displayText } from "@harnesskit/wire";
+import { formatDuration } from "../terminal/duration.ts";
+import { oneLine } from "../terminal/one-line.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { LogView } from "./log-view.ts";
+import { Prose } from "./prose.ts";
+import { toolEnding } from "./tool-ending.ts";
+import { toolSubject } from "./tool-title.ts";
+
+export interface TimelineOptions {
+  readonly terminal: Terminal;
+  /** Show what the user said. @default true */
+  readonly showPrompt?: boolean;
+}
+
+type Block = "none" | "prose" | "tool" | "note";
+
+/** An item that was begun and not completed, with how much of its text was shown. */
+interface Open {
+  readonly item: Item;
+  readonly view: Prose | LogView | undefined;
+  shown: string;
+}
+
+/** Shows the events of a thread as people read them, live or from the log. Everything is shown as safe text. */
+export class Timeline {
+  readonly #terminal: Terminal;
+  readonly #showPrompt: boolean;
+  readonly #open = new Map<string, Open>();
+  #block: Block = "none";
+  /** The tool whose line has no end yet. */
+  #openLine: string | undefined;
+  /** The message that is being written. */
+  #writing: string | undefined;
+
+  constructor({ terminal, showPrompt = true }: TimelineOptions) {
+    this.#terminal = terminal;
+    this.#showPrompt = showPrompt;
+  }
+
+  show(event: EventBody): void {
+    switch (event.type) {
+      case "item.started":
+        return this.#started(event.data.item);
+      case "item.delta":
+        return this.#streamed(event.data.itemId, event.data.delta);
+      case "item.completed":
+        return this.#completed(event.data.item);
+      case "turn.completed":
+        return this.#ended(event.data.turn, "");
+      case "turn.error":
+        return this.#ended(event.data.turn, oneLine(event.data.error, 500));
+      case "thread.created":
+      case "turn.started":
+      case "approval.requested":
+        return;
+    }
+  }
+
+  /** Lines between the events: what is asked of the user, and notes. They are safe text. */
+  lines(lines: readonly string[]): void {
+    this.#begin("tool");
+    for (const line of lines) this.#terminal.write(`${line}\n`);
+  }
+
+  /** Ends a line that is open, so that something else can be written. */
+  breakLine(): void {
+    if (this.#openLine !== undefined || this.#writing !== undefined) this.#terminal.write("\n");
+    this.#openLine = undefined;
+    this.#writing = undefined;
+  }
+
+  #begin(block: Block): void {
+    this.breakLine();
+    const joins = this.#block === "none" || (block === "tool" && this.#block === "tool");
+    if (!joins) this.#terminal.write("\n");
+    this.#block = block;
+  }
+
+  #started(item: Item): void {
+    if (item.type === "tool_exec" && item.data) this.#title(item.itemId, item.data);
+    this.#open.set(item.itemId, { item, view: this.#viewOf(item), shown: "" });
+  }
+
+  #viewOf(item: Item): Prose | LogView | undefined {
+    const { style } = this.#terminal;
+    if (item.type === "tool_log") return new LogView(this.#terminal);
+    if (item.type !== "assistant_message") return undefined;
+    return new Prose(this.#terminal, item.data?.reasoning ? style.dim : (text) => text);
+  }
+
+  #title(itemId: string, { tool, input }: ItemData<"tool_exec">): void {
+    const { style, columns } = this.#terminal;
+    this.#begin("tool");
+    const name = oneLine(tool, 40);
+    const room = columns === undefined ? 200 : Math.max(20, columns - name.length - 8);
+    const subject = oneLine(toolSubject(tool, input), room);
+    this.#terminal.write(`${style.cyan("●")} ${style.bold(name)} ${subject}`);
+    this.#openLine = itemId;
+  }
+
+  #streamed(itemId: string, delta: string): void {
+    const open = this.#open.get(itemId);
+    if (!open?.view) return;
+    if (open.view instanceof Prose) this.#intoProse(itemId);
+    else if (delta !== "") this.#intoLog();
+    open.shown += delta;
+    open.view.push(delta);
+  }
+
+  #intoProse(itemId: string): void {
+    if (this.#writing === itemId) return;
+    this.#begin("prose");
+    this.#writing = itemId;
+  }
+
+  #intoLog(): void {
+    this.breakLine();
+    this.#block = "tool";
+  }
+
+  #completed(item: Item): void {
+    const open = this.#open.get(item.itemId) ?? { item, view: this.#viewOf(item), shown: "" };
+    this.#open.delete(item.itemId);
+    switch (item.type) {
+      case "user_message":
+        return this.#prompt(item);
+      case "assistant_message":
+        return this.#message(item, open);
+      case "tool_log":
+        return this.#log(item, open);
+      case "tool_exec":
+        return this.#tool(item);
+      case "approval":
+        return this.#approval(item);
+      case "artifact":
+        return this.#artifact(item);
+    }
+  }
+
+  #prompt({ data }: ItemOf<"user_message">): void {
+    if (!this.#showPrompt || !data) return;
+    this.#begin("note");
+    const { style } = this.#terminal;
+    for (const part of data.content) {
+      const text = part.type === "text" ? part.text : `[file ${part.path ?? part.uri ?? ""}]`;
+      const safe = displayText(text, { multiline: true });
+      const shown = safe.split("\n").map((line, index) => `${index === 0 ? "›" : " "} ${style.bold(line)}`);
+      this.#terminal.write(`${shown.join("\n")}\n`);
+    }
+  }
+
+  #message({ itemId, data }: ItemOf<"assistant_message">, open: Open): void {
+    const text = data?.text ?? "";
+    if (text.trim() === "") return;
+    // Where deltas were lost, the whole text is shown once more.
+    const prose = text.startsWith(open.shown) ? open.view : this.#viewOf(open.item);
+    if (!(prose instanceof Prose)) return;
+    if (prose !== open.view) this.breakLine();
+    this.#intoProse(itemId);
+    prose.push(text.startsWith(open.shown) ? text.slice(open.shown.length) : text);
+    prose.end();
+    this.breakLine();
+  }
+
+  #log({ data }: ItemOf<"tool_log">, open: Open): void {
+    if (!data || !(open.view instanceof LogView) || data.text === "") return;
+    this.#intoLog();
+    const rest = data.text.startsWith(open.shown) ? data.text.slice(open.shown.length) : "";
+    open.view.push(rest);
+    open.view.end(data.truncated === true);
+  }
+
+  #tool({ itemId, data }: ItemOf<"tool_exec">): void {
+    if (!data) return;
+    const ending = toolEnding(data, this.#terminal.style);
+    const isShort = data.status === "succeeded";
+    if (this.#openLine === itemId) this.#terminal.write(isShort ? ` ${ending}\n` : `\n  ${ending}\n`);
+    else {
+      this.breakLine();
+      this.#terminal.write(`  ${ending}\n`);
+    }
+    this.#openLine = undefined;
+    this.#block = "tool";
+  }
+
+  #approval({ data }: ItemOf<"approval">): void {
+    if (!data) return;
+    const { style } = this.#terminal;
+    this.breakLine();
+    const by = data.resolvedBy === undefined ? "" : ` by ${oneLine(data.resolvedBy, 100)}`;
+    const why = data.reason === undefined ? "" : `: ${oneLine(data.reason, 200)}`;
+    const answer = {
+      once: `approved once${by}`,
+      always: `approved always, for exactly this${by}`,
+      reject: `rejected${by}`,
+      none: `not answered${why}`,
+    }[data.decision ?? "none"];
+    this.#terminal.write(`  ${style.yellow("?")} ${style.dim(answer)}\n`);
+    this.#block = "tool";
+  }
+
+  #artifact({ data }: ItemOf<"artifact">): void {
+    if (!data) return;
+    this.#begin("tool");
+    const place = oneLine(data.path ?? data.uri ?? "", 200);
+    const { style } = this.#terminal;
+    this.#terminal.write(`${style.cyan("◆")} ${oneLine(data.kind, 40)} ${place} (${data.sizeBytes} bytes)\n`);
+  }
+
+  #ended(turn: Turn, error: string): void {
+    this.#begin("note");
+    const { style } = this.#terminal;
+    const { started, completed } = turn.time;
+    const { inputTokens, outputTokens } = turn.usage ?? {};
+    const facts = [
+      completed === undefined ? "" : formatDuration(Math.max(0, completed - started)),
+      inputTokens === undefined ? "" : `${inputTokens} tokens in`,
+      outputTokens === undefined ? "" : `${outputTokens} tokens out`,
+    ].filter((fact) => fact !== "");
+    const head =
+      turn.status === "completed"
+        ? style.green("✓ done")
+        : turn.status === "cancelled"
+          ? style.yellow("○ cancelled")
+          : `${style.red("✗ failed:")} ${error}`;
+    this.#terminal.write(`${head}${facts.length === 0 ? "" : style.dim(` · ${facts.join(" · ")}`)}\n`);
+    this.#open.clear();
+  }
+}

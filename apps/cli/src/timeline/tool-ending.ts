@@ -1,0 +1,26 @@
+import type { ItemData } from "@harnesskit/protocol/threads";
+import { oneLine } from "../terminal/one-line.ts";
+import type { Style } from "../terminal/style.ts";
+
+/** How a tool call ended, as a sign and what is to be said: safe text. */
+export const toolEnding = ({ status, error }: ItemData<"tool_exec">, style: Style): string => {
+  const why = error === undefined ? "" : oneLine(error, 300);
+  const said = (word: string) => (why === "" ? word : `${word}: ${why}`);
+  switch (status) {
+    case "succeeded":
+      return style.green("✓");
+    case "failed":
+      return `${style.red("✗")} ${said("failed")}`;
+    case "rejected":
+      return `${style.yellow("✗")} ${said("refused")}`;
+    case "blocked":
+      return `${style.yellow("⊘")} ${said("blocked")}`;
+    case "cancelled":
+      return `${style.yellow("○")} ${said("cancelled")}`;
+    case "unknown":
+      return `${style.yellow("?")} ${said("unknown")}`;
+    case "pending":
+    case "running":
+      return style.dim(status);
+  }
+};

@@ -1,0 +1,115 @@
+import { HarnessError } from "@harnesskit/wire";
+import { describe, expect, it } from "vitest";
+import { commandEnvironment } from "../src/command-environment.ts";
+import { createWorkspaceTools, defaultLimits, type WorkspaceToolsOptions } from "../src/index.ts";
+import { Fixture, failure } from "./support/fixture.ts";
+
+describe("the workspace tools", () => {
+  it("have fixed names, effects and inputs", () => {
+    const surface = createWorkspaceTools().map((tool) => {
+      const {
+        properties = {},
+        required = [],
+        additionalProperties,
+      } = tool.inputSchema as {
+        properties?: Record<string, { type?: string }>;
+        required?: string[];
+        additionalProperties?: boolean;
+      };
+      expect(tool.inputSchema).toHaveProperty("type", "object");
+      expect(additionalProperties).toBe(false);
+      const fields = Object.entries(properties).map(
+        ([name, { type }]) => `${name}${required.includes(name) ? "" : "?"}: ${type}`,
+      );
+      return `${tool.name} [${tool.effects}] ${fields.join(", ")}`;
+    });
+    expect(surface).toEqual([
+      "bash [execute] command: string, timeoutMs?: integer",
+      "read [read] path: string, offset?: integer, limit?: integer",
+      "write [write] path: string, content: string",
+      "edit [write] path: string, oldText: string, newText: string",
+      "glob [read] pattern: string, path?: string",
+      "grep [read] pattern: string, path?: string, include?: string",
+    ]);
+  });
+
+  it("say that commands are not confined", () => {
+    const [bash] = createWorkspaceTools();
+    expect(bash?.description).toContain("There is NO sandbox");
+  });
+
+  it("have schemas and descriptions that are plain JSON", () => {
+    for (const { inputSchema, description } of createWorkspaceTools()) {
+      expect(JSON.parse(JSON.stringify(inputSchema))).toEqual(inputSchema);
+      expect(description.length).toBeGreaterThan(50);
+    }
+  });
+
+  it.each([
+    { maxReadBytes: 0 },
+    { commandTimeoutMs: 600_001 },
+    { killGraceMs: -1 },
+    { maxGlobPaths: 1.5 },
+    { maxGrepMatches: Number.NaN },
+    { searchTimeoutMs: Number.POSITIVE_INFINITY },
+    { env: [""] },
+    { env: ["A=B"] },
+  ] satisfies WorkspaceToolsOptions[])("refuse the option %j", (options) => {
+    let thrown: unknown;
+    try {
+      createWorkspaceTools(options);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(HarnessError.isInstance(thrown)).toBe(true);
+    expect(thrown).toMatchObject({ name: "InvalidArgumentError", code: "invalid_argument" });
+  });
+
+  it("have the documented default limits", () => {
+    expect(defaultLimits).toEqual({
+      commandTimeoutMs: 120000,
+      killGraceMs: 2000,
+      maxOutputBytes: 65536,
+      maxStreamedBytes: 1048576,
+      maxReadBytes: 262144,
+      maxReadableFileBytes: 268435456,
+      maxWriteBytes: 4194304,
+      maxPreviewLength: 65536,
+      maxGlobPaths: 1000,
+      maxGrepMatches: 200,
+      maxGrepLineLength: 500,
+      maxGrepFileBytes: 4194304,
+      maxVisitedEntries: 100000,
+      searchTimeoutMs: 30000,
+    });
+  });
+
+  it("name the field that is wrong, in bounded text", async () => {
+    await using fixture = await Fixture.create();
+    const error = await failure(fixture.prepare("read", { path: 5, ["x".repeat(5000)]: 1 }));
+    expect(error.code).toBe("tool.invalid_input");
+    expect(error.message).toContain("path:");
+    expect(error.message.length).toBeLessThanOrEqual(1001);
+    for (const input of [null, undefined, [], 5, "x"])
+      expect((await failure(fixture.prepare("read", input))).code).toBe("tool.invalid_input");
+  });
+});
+
+describe("the environment of commands", () => {
+  it("is what is listed, and nothing else", () => {
+    const source = {
+      PATH: "/bin",
+      LC_ALL: "C",
+      OPENAI_API_KEY: "sk",
+      GITHUB_TOKEN: "t",
+      CUSTOM: "c",
+      LCX: "no",
+    };
+    expect(commandEnvironment([], source)).toEqual({ PATH: "/bin", LC_ALL: "C" });
+    expect(commandEnvironment(["CUSTOM", "MISSING"], source)).toEqual({
+      PATH: "/bin",
+      LC_ALL: "C",
+      CUSTOM: "c",
+    });
+  });
+});

@@ -1,0 +1,321 @@
+import { createDeferred, type HarnessError, ProtocolError } from "@harnesskit/wire";
+import { describe, expect, it } from "vitest";
+import { ApprovalError, type ApprovalHandler, type ThreadClientOptions } from "../src/index.ts";
+import { eventsOf, failureOf } from "./sample-events.ts";
+import { type Handler, setUp as setUpAny } from "./scripted-server.ts";
+
+const threadId = "ses_1";
+const turn = eventsOf(threadId, "turn_1");
+
+const setUp = async (
+  options: Omit<ThreadClientOptions, "transport"> = {},
+  respond: Handler = () => ({ ok: true }),
+) => {
+  const errors: HarnessError[] = [];
+  const setup = await setUpAny(
+    { "approval.respond": respond, "turn.cancel": () => ({ ok: true }) },
+    { onError: (error) => errors.push(error), ...options },
+  );
+  return { ...setup, errors };
+};
+
+/** A callback that never decides, with what it was asked. */
+const undecided = () => {
+  const asked = createDeferred<Parameters<ApprovalHandler>>();
+  const decision = createDeferred<"once" | "always" | "reject">();
+  const onApproval: ApprovalHandler = (...call) => {
+    asked.resolve(call);
+    return decision.promise;
+  };
+  return { asked: asked.promise, decision, onApproval };
+};
+
+const aborted = (signal: AbortSignal): Promise<unknown> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(signal.reason);
+    else signal.addEventListener("abort", () => resolve(signal.reason));
+  });
+
+const completedApproval = (requestId: string) =>
+  turn.itemCompleted(
+    turn.approval({
+      requestId,
+      permission: "bash",
+      metadata: { tool: "bash", input: {}, digest: "x" },
+      decision: "once",
+      resolvedBy: "somebody",
+    }),
+  );
+
+describe("deciding on approvals", () => {
+  it.each(["once", "always", "reject"] as const)(
+    "sends the answer %s of the turn's callback",
+    async (decision) => {
+      const { client, server, errors } = await setUp();
+      const requests: unknown[] = [];
+      await client.startTurn({
+        threadId,
+        input: "a",
+        onApproval: (request) => {
+          requests.push(request);
+          return decision;
+        },
+      });
+      const answered = server.called("approval.respond");
+      const event = await turn.approvalRequested("req_1");
+      server.send(event);
+      expect((await answered).params).toEqual({ requestId: "req_1", decision });
+      expect(requests).toEqual([event.data]);
+      expect(errors).toEqual([]);
+      await client.close();
+    },
+  );
+
+  it("asks the turn's callback before the client's, and the client's for everything else", async () => {
+    const asked: string[] = [];
+    const { client, server } = await setUp({
+      onApproval: ({ requestId }) => {
+        asked.push(`client ${requestId}`);
+        return "reject";
+      },
+    });
+    await client.startTurn({
+      threadId,
+      input: "a",
+      onApproval: ({ requestId }) => {
+        asked.push(`turn ${requestId}`);
+        return "once";
+      },
+    });
+    for (const [requestId, source] of [
+      ["req_1", turn],
+      ["req_2", eventsOf("ses_2", "turn_9")],
+    ] as const) {
+      const answered = server.called("approval.respond");
+      server.send(await source.approvalRequested(requestId));
+      await answered;
+    }
+    expect(asked).toEqual(["turn req_1", "client req_2"]);
+    await client.close();
+  });
+
+  it("asks for an approval that arrives with the answer that names the turn", async () => {
+    const event = await turn.approvalRequested("req_1");
+    const asked: string[] = [];
+    await using setup = await setUpAny(
+      {
+        "approval.respond": () => ({ ok: true }),
+        "turn.start": (_params, _call, server) => {
+          server.send(event);
+          return { turnId: "turn_1" };
+        },
+      },
+      { onApproval: () => "reject" },
+    );
+    const answered = setup.server.called("approval.respond");
+    await setup.client.startTurn({
+      threadId,
+      input: "a",
+      onApproval: ({ requestId }) => {
+        asked.push(requestId);
+        return "once";
+      },
+    });
+    expect((await answered).params).toEqual({ requestId: "req_1", decision: "once" });
+    expect(asked).toEqual(["req_1"]);
+  });
+
+  it("asks once for an approval that is told twice", async () => {
+    let asked = 0;
+    const { client, server } = await setUp({
+      onApproval: () => {
+        asked++;
+        return "once";
+      },
+    });
+    const event = await turn.approvalRequested("req_1");
+    const first = server.called("approval.respond");
+    server.send(event, event);
+    await first;
+    const second = server.called("approval.respond");
+    server.send(event, await turn.approvalRequested("req_2"));
+    expect((await second).params).toMatchObject({ requestId: "req_2" });
+    expect(asked).toBe(2);
+    await client.close();
+  });
+
+  it("answers nothing without a callback, and what the caller says by hand", async () => {
+    const { client, server } = await setUp();
+    const handle = await client.startTurn({ threadId, input: "a" });
+    server.send(await turn.approvalRequested("req_1"));
+    for await (const { type } of handle) if (type === "approval.requested") break;
+    expect(server.count("approval.respond")).toBe(0);
+    await client.respondApproval("req_1", "always");
+    expect(server.calls.at(-1)?.params).toEqual({ requestId: "req_1", decision: "always" });
+    await client.close();
+  });
+});
+
+describe("an approval that cannot be decided", () => {
+  it.each([
+    ["another input", { input: { command: "rm -rf /" } }],
+    ["another tool", { tool: "write" }],
+  ])("is rejected unasked when the digest is that of %s", async (_, other) => {
+    let asked = 0;
+    const { client, server, errors } = await setUp({
+      onApproval: () => {
+        asked++;
+        return "always";
+      },
+    });
+    const { digest } = (await turn.approvalRequested("req_0")).data.metadata;
+    const answered = server.called("approval.respond");
+    server.send(await turn.approvalRequested("req_1", { ...other, digest }));
+    expect((await answered).params).toEqual({ requestId: "req_1", decision: "reject" });
+    expect(asked).toBe(0);
+    expect(errors).toMatchObject([
+      { name: "ApprovalError", code: "approval_digest_mismatch", requestId: "req_1" },
+    ]);
+    expect(ApprovalError.isInstance(errors[0])).toBe(true);
+    await client.close();
+  });
+
+  const failure = new Error("the prompt broke");
+  const broken: [string, ApprovalHandler][] = [
+    [
+      "throws",
+      () => {
+        throw failure;
+      },
+    ],
+    ["rejects", () => Promise.reject(failure)],
+    ["says something else", () => "yes" as "once"],
+    ["says nothing", () => undefined as unknown as "once"],
+  ];
+
+  it.each(broken)("is rejected when the callback %s", async (_, onApproval) => {
+    const { client, server, errors } = await setUp({ onApproval });
+    const answered = server.called("approval.respond");
+    server.send(await turn.approvalRequested("req_1"));
+    expect((await answered).params).toEqual({ requestId: "req_1", decision: "reject" });
+    expect(errors).toMatchObject([{ code: "approval_callback_failed", requestId: "req_1" }]);
+    expect(errors[0]?.cause).toBeInstanceOf(Error);
+    await client.close();
+  });
+
+  it("is rejected over the limit of open approvals", async () => {
+    const { onApproval, asked, decision } = undecided();
+    const { client, server, errors } = await setUp({ onApproval, maxOpenApprovals: 1 });
+    server.send(await turn.approvalRequested("req_1"));
+    await asked;
+    const rejected = server.called("approval.respond");
+    server.send(await turn.approvalRequested("req_2"));
+    expect((await rejected).params).toEqual({ requestId: "req_2", decision: "reject" });
+    expect(errors).toMatchObject([{ code: "buffer_full", limitName: "maxOpenApprovals", limit: 1 }]);
+    const answered = server.called("approval.respond");
+    decision.resolve("once");
+    expect((await answered).params).toEqual({ requestId: "req_1", decision: "once" });
+    await client.close();
+  });
+});
+
+describe("an approval that is settled otherwise", () => {
+  it.each([
+    ["another client answered", () => completedApproval("req_1")],
+    ["the turn was completed", () => turn.completed("cancelled")],
+    ["the turn failed", () => turn.failed("no", "no")],
+  ])("aborts the callback's signal when %s, and sends no answer", async (_, settling) => {
+    const { onApproval, asked, decision } = undecided();
+    const { client, server, errors } = await setUp({ onApproval });
+    server.send(await turn.approvalRequested("req_1"));
+    const [, { signal }] = await asked;
+    expect(signal.aborted).toBe(false);
+    server.send(settling());
+    expect(await aborted(signal)).toMatchObject({ name: "ApprovalError", code: "approval_settled" });
+    decision.resolve("once");
+    // Two round trips: an answer would have arrived by the second one.
+    await client.cancelTurn(threadId);
+    await client.cancelTurn(threadId);
+    expect(server.count("approval.respond")).toBe(0);
+    expect(errors).toEqual([]);
+    await client.close();
+  });
+
+  it("is not touched by another item, another turn or another thread", async () => {
+    const { onApproval, asked, decision } = undecided();
+    const { client, server } = await setUp({ onApproval });
+    server.send(await turn.approvalRequested("req_1"));
+    const [, { signal }] = await asked;
+    server.send(
+      completedApproval("req_2"),
+      turn.itemCompleted(turn.message("item_req_1", "not an approval")),
+      eventsOf(threadId, "turn_2").completed(),
+      eventsOf("ses_2", "turn_1").completed(),
+    );
+    await client.cancelTurn(threadId);
+    expect(signal.aborted).toBe(false);
+    const answered = server.called("approval.respond");
+    decision.resolve("always");
+    expect((await answered).params).toEqual({ requestId: "req_1", decision: "always" });
+    await client.close();
+  });
+
+  it("lets the caller answer by hand instead of the callback", async () => {
+    const { onApproval, asked, decision } = undecided();
+    const { client, server } = await setUp({ onApproval });
+    server.send(await turn.approvalRequested("req_1"));
+    const [, { signal }] = await asked;
+    await client.respondApproval("req_1", "reject");
+    expect(signal.aborted).toBe(true);
+    decision.resolve("once");
+    // Two round trips: an answer would have arrived by the second one.
+    await client.cancelTurn(threadId);
+    await client.cancelTurn(threadId);
+    expect(server.count("approval.respond")).toBe(1);
+    await client.close();
+  });
+
+  it("aborts when the connection closes", async () => {
+    const { onApproval, asked } = undecided();
+    const { client, server, errors } = await setUp({ onApproval });
+    server.send(await turn.approvalRequested("req_1"));
+    const [, { signal }] = await asked;
+    await client.close();
+    expect(await aborted(signal)).toMatchObject({ code: "approval_settled" });
+    expect(errors).toEqual([]);
+  });
+
+  it("is no error when the server says that the answer came too late", async () => {
+    const { client, server, errors } = await setUp({ onApproval: () => "once" }, () => {
+      throw new ProtocolError(-32004, "Too late", { data: { reason: "already_resolved", by: "client-2" } });
+    });
+    const handle = await client.startTurn({ threadId, input: "a" });
+    const answered = server.called("approval.respond");
+    server.send(await turn.approvalRequested("req_1"));
+    await answered;
+    server.send(turn.completed());
+    expect(await handle.result).toMatchObject({ status: "completed" });
+    expect(errors).toEqual([]);
+    const error = await failureOf(client.respondApproval("req_1", "once"));
+    expect(error).toMatchObject({
+      code: "approval_not_found",
+      data: { reason: "already_resolved", by: "client-2" },
+    });
+    await client.close();
+  });
+
+  it("reports an answer that could not be delivered", async () => {
+    const reported = createDeferred<HarnessError>();
+    const { client, server } = await setUp({ onApproval: () => "once", onError: reported.resolve }, () => {
+      throw new ProtocolError(-32603, "The disk is full");
+    });
+    server.send(await turn.approvalRequested("req_1"));
+    expect(await reported.promise).toMatchObject({
+      name: "ApprovalError",
+      code: "approval_unanswered",
+      requestId: "req_1",
+      cause: { code: "internal_error" },
+    });
+    await client.close();
+  });
+});

@@ -1,0 +1,101 @@
+import { RequestCancelledError, RequestTimeoutError, TransportError } from "@harnesskit/wire";
+import { createManualClock, createMemoryTransport } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { createThreadClient, MalformedMessageError, VersionMismatchError } from "../src/index.ts";
+import { failureOf } from "./sample-events.ts";
+import { capabilities, ScriptedServer, setUp } from "./scripted-server.ts";
+
+describe("createThreadClient", () => {
+  it("introduces itself and learns what the server can do", async () => {
+    await using setup = await setUp(
+      {
+        initialize: () => ({
+          version: "1.4.2",
+          capabilities: { ...capabilities, subscribe: { max: 3 } },
+          more: 1,
+        }),
+      },
+      { clientInfo: { name: "test", version: "2" } },
+    );
+    const { client, server } = setup;
+    expect(server.calls).toEqual([
+      { method: "initialize", params: { clientInfo: { name: "test", version: "2" } } },
+    ]);
+    expect(client.serverVersion).toBe("1.4.2");
+    expect(client.capabilities).toEqual({ ...capabilities, subscribe: { max: 3 } });
+  });
+
+  it.each(["2.0.0", "0.9.0", "10.0.0", "one", "", "1"])("refuses a server of version %j", async (version) => {
+    const server = new ScriptedServer({ initialize: () => ({ version, capabilities }) });
+    const error = await failureOf(createThreadClient({ transport: server.transport }));
+    expect(VersionMismatchError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ code: "version_mismatch", serverVersion: version, clientVersion: "1.0.0" });
+    await server.channel.closed;
+  });
+
+  it("shows nothing misleading from the server's version", async () => {
+    const server = new ScriptedServer({
+      initialize: () => ({ version: `2.0\u202e${"9".repeat(1000)}`, capabilities }),
+    });
+    const error = (await failureOf(createThreadClient({ transport: server.transport }))) as Error;
+    expect(error.message).toContain("⟨U+202E⟩");
+    expect(error.message.length).toBeLessThan(200);
+  });
+
+  it("refuses a malformed answer and closes the channel", async () => {
+    const server = new ScriptedServer({ initialize: () => ({ version: 1, capabilities }) });
+    const error = await failureOf(createThreadClient({ transport: server.transport }));
+    expect(MalformedMessageError.isInstance(error)).toBe(true);
+    expect(error).toMatchObject({ code: "invalid_message", method: "initialize" });
+    expect(await server.channel.closed).toEqual({});
+  });
+
+  it("tells that nobody listens", async () => {
+    const { transport } = createMemoryTransport();
+    const error = await failureOf(createThreadClient({ transport }));
+    expect(error).toBeInstanceOf(TransportError);
+    expect(error).toMatchObject({ code: "transport_failed" });
+  });
+
+  it("waits for the answer until the deadline", async () => {
+    const clock = createManualClock();
+    const server = new ScriptedServer({ initialize: () => new Promise(() => {}) });
+    const called = server.called("initialize");
+    const failure = failureOf(
+      createThreadClient({ transport: server.transport, clock, requestTimeoutMs: 500 }),
+    );
+    await called;
+    clock.advance(500);
+    const error = await failure;
+    expect(error).toBeInstanceOf(RequestTimeoutError);
+    expect(error).toMatchObject({ code: "request_timeout", method: "initialize", timeoutMs: 500 });
+    server.wire.kill();
+  });
+
+  it("can be given up", async () => {
+    const abort = new AbortController();
+    const server = new ScriptedServer({ initialize: () => new Promise(() => {}) });
+    const called = server.called("initialize");
+    const failure = failureOf(createThreadClient({ transport: server.transport, signal: abort.signal }));
+    await called;
+    abort.abort();
+    const error = await failure;
+    expect(error).toBeInstanceOf(RequestCancelledError);
+    expect(error).toMatchObject({ code: "request_cancelled", method: "initialize" });
+    server.wire.kill();
+  });
+
+  it("closes once, at the end of its scope too, and refuses calls after that", async () => {
+    const { client, server } = await setUp();
+    {
+      await using scoped = client;
+      expect(scoped.serverVersion).toBe("1.0.0");
+    }
+    expect(await client.closed).toEqual({});
+    await Promise.all([client.close(), client.close(), server.channel.closed]);
+    await expect(client.listThreads()).rejects.toMatchObject({
+      name: "ConnectionClosedError",
+      code: "connection_closed",
+    });
+  });
+});

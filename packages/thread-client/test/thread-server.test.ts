@@ -1,0 +1,159 @@
+import { createThreadServer, type Tool, type TurnRunner } from "@harnesskit/thread-server";
+import type { HarnessError } from "@harnesskit/wire";
+import { createMemoryTransport } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import {
+  createThreadClient,
+  createThreadView,
+  reduceThread,
+  type ThreadClientOptions,
+} from "../src/index.ts";
+import { collect } from "./sample-events.ts";
+
+/** Runs nothing outside: it says what it was told to run. */
+const echoTool: Tool = {
+  name: "bash",
+  description: "Says the command.",
+  inputSchema: { type: "object", properties: { command: { type: "string" } } },
+  effects: "execute",
+  prepare: (input) => {
+    const { command } = input as { command: string };
+    return Promise.resolve({
+      input: { command },
+      run: ({ log }) => {
+        log("stdout", `ran ${command}\n`);
+        return Promise.resolve(`ran ${command}`);
+      },
+    });
+  },
+};
+
+/** Calls the tool with the input's text, or waits for ever on "wait". */
+const runner: TurnRunner = {
+  async run(turn) {
+    const [part] = turn.input;
+    const text = part?.type === "text" ? part.text : "";
+    const message = turn.message();
+    message.append("On ");
+    message.append("it.");
+    await message.complete();
+    if (text === "wait") {
+      await new Promise((resolve) => turn.signal.addEventListener("abort", resolve, { once: true }));
+      return;
+    }
+    await turn.callTool({ callId: "call_1", tool: "bash", input: { command: text } });
+  },
+};
+
+const setUp = async (options: Omit<ThreadClientOptions, "transport"> = {}) => {
+  const errors: HarnessError[] = [];
+  const { transport, listener } = createMemoryTransport();
+  const server = createThreadServer({ runner, tools: [echoTool] });
+  await listener.listen((channel) => server.connect(channel));
+  const connect = (more: Omit<ThreadClientOptions, "transport"> = {}) =>
+    createThreadClient({ transport, onError: (error) => errors.push(error), ...more });
+  const client = await connect(options);
+  return {
+    client,
+    connect,
+    errors,
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      await server.close();
+      await listener.close();
+    },
+  };
+};
+
+describe("with a real thread server", () => {
+  it("runs a turn, and its history says the same as its events", async () => {
+    await using setup = await setUp({ clientInfo: { name: "tester" } });
+    const { client, errors } = setup;
+    const all = client.events();
+    const { threadId } = await client.createThread({ title: "Work" });
+    const asked: unknown[] = [];
+    const turn = await client.startTurn({
+      threadId,
+      input: "ls",
+      onApproval: ({ permission, metadata }) => {
+        asked.push([permission, metadata.input]);
+        return "once";
+      },
+    });
+    const events = await collect(turn);
+    expect(asked).toEqual([["bash", { command: "ls" }]]);
+    expect(await turn.result).toMatchObject({ status: "completed", turn: { turnId: turn.turnId, threadId } });
+
+    const history = await client.getThread(threadId);
+    expect(history.unknownEvents).toBe(0);
+    expect(history.lastSeq).toBe(history.events.length);
+    const page = await client.getThread(threadId, { afterSeq: history.lastSeq - 2, limit: 1 });
+    expect(page.events).toEqual(history.events.slice(-2, -1));
+
+    all.close();
+    const live = reduceThread(await collect(all));
+    expect(live).toEqual(reduceThread(history.events));
+    expect(live.items.map(({ item, text, completed }) => [item.type, text, completed])).toEqual([
+      ["user_message", "ls", true],
+      ["assistant_message", "On it.", true],
+      ["tool_exec", "ran ls", true],
+      ["approval", "", true],
+      ["tool_log", "ran ls\n", true],
+    ]);
+    expect(live).toMatchObject({
+      openApprovals: [],
+      currentTurn: undefined,
+      thread: { threadId, title: "Work" },
+    });
+    expect(events.at(0)?.type).toBe("turn.started");
+    expect(client.stats).toEqual({ unknownNotifications: 0, malformedNotifications: 0 });
+    expect(errors).toEqual([]);
+  });
+
+  it("withdraws the question when another client answers it, and shows who did", async () => {
+    let withdrawn = false;
+    await using setup = await setUp({
+      onApproval: (_request, { signal }) =>
+        new Promise((_, reject) =>
+          signal.addEventListener("abort", () => {
+            withdrawn = true;
+            reject(signal.reason);
+          }),
+        ),
+    });
+    const { client, connect, errors } = setup;
+    await using second = await connect({ clientInfo: { name: "second" }, onApproval: () => "reject" });
+    const { threadId } = await client.createThread();
+    const view = createThreadView({ threadId });
+    const turn = await client.startTurn({ threadId, input: "rm -rf /" });
+    for await (const event of turn) view.apply(event);
+    expect(withdrawn).toBe(true);
+    const approval = view.state.items.find(({ item }) => item.type === "approval")?.item;
+    expect(approval?.data).toMatchObject({ decision: "reject", resolvedBy: "second" });
+    const tool = view.state.items.find(({ item }) => item.type === "tool_exec")?.item;
+    expect(tool?.data).toMatchObject({ status: "rejected" });
+    await expect(
+      second.respondApproval((approval?.data as { requestId: string }).requestId, "once"),
+    ).rejects.toMatchObject({ code: "approval_not_found", data: { reason: "already_resolved" } });
+    expect(errors).toEqual([]);
+  });
+
+  it("cancels a turn, refuses a second one meanwhile, and names what does not exist", async () => {
+    await using setup = await setUp();
+    const { client } = setup;
+    const { threadId } = await client.createThread();
+    const abort = new AbortController();
+    const turn = await client.startTurn({ threadId, input: "wait", signal: abort.signal });
+    await expect(client.startTurn({ threadId, input: "ls" })).rejects.toMatchObject({ code: "turn_busy" });
+    abort.abort();
+    expect(await turn.result).toMatchObject({ status: "cancelled" });
+    await expect(client.cancelTurn(threadId)).rejects.toMatchObject({ code: "turn_not_found" });
+    await expect(client.getThread("nothing")).rejects.toMatchObject({ code: "thread_not_found" });
+    await expect(client.respondApproval("nothing", "once")).rejects.toMatchObject({
+      code: "approval_not_found",
+    });
+    await expect(client.startTurn({ threadId, input: "a", agent: "nobody" })).rejects.toMatchObject({
+      code: "invalid_params",
+    });
+  });
+});

@@ -1,0 +1,244 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { ApprovalMetadataSchema } from "@harnesskit/protocol/threads";
+import { digest } from "@harnesskit/wire";
+import { describe, expect, it } from "vitest";
+import { createThreadServer, type ThreadServerOptions, type ToolGate } from "../src/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { callingRunner, recordingTool } from "./support/tools.ts";
+
+const input = { command: "ls", nested: { b: 1, a: [true, null] } };
+
+const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
+  const bash = recordingTool("bash", "execute");
+  const read = recordingTool("read", "read");
+  const runner = callingRunner({ tool: "bash", input });
+  const server = createThreadServer({ runner, tools: [bash, read], ...options });
+  const client = RawClient.connect(server);
+  return { server, client, bash, read, threadId: await client.createThread() };
+};
+
+/** The n-th approval that was asked for. */
+const asked = async (client: RawClient, index = 0) => {
+  await client.until(() => client.all("approval.requested").length > index);
+  return client.all("approval.requested")[index];
+};
+
+describe("approvals", () => {
+  it("asks for what executes with exactly what will run", async () => {
+    verifies("THR-23", "THR-24", "THR-33");
+    const { client, bash, threadId } = await setUp();
+    const { result } = await client.startTurn(threadId);
+    const request = await asked(client);
+    expect(request).toEqual({
+      threadId,
+      turnId: result.turnId,
+      itemId: expect.any(String),
+      requestId: expect.any(String),
+      permission: "bash",
+      metadata: { tool: "bash", input, preview: "would bash", digest: await digest({ tool: "bash", input }) },
+    });
+    ApprovalMetadataSchema.parse(request.metadata);
+    expect(bash.runs).toEqual([]);
+    const started = client.all("item.started").find(({ type }) => type === "approval");
+    expect(started).toMatchObject({
+      itemId: request.itemId,
+      item: { data: { requestId: request.requestId } },
+    });
+    expect(started.item.data).not.toHaveProperty("decision");
+    await client.call("approval.respond", { requestId: request.requestId, decision: "once" });
+    await client.turnEnd(result.turnId);
+    expect(client.items("approval")).toMatchObject([
+      { requestId: request.requestId, permission: "bash", decision: "once", resolvedBy: "client-1" },
+    ]);
+  });
+
+  it("once: replies first, runs once, and asks again for the next equal call", async () => {
+    verifies("THR-11", "THR-12", "THR-25", "THR-31");
+    const { client, bash, threadId } = await setUp({
+      runner: callingRunner({ tool: "bash", input }, { tool: "bash", input }),
+    });
+    const { result } = await client.startTurn(threadId);
+    const first = await asked(client);
+    const reply = await client.call("approval.respond", { requestId: first.requestId, decision: "once" });
+    expect(reply.result).toEqual({ ok: true });
+    const completed = await client.notification("item.completed", ({ itemId }) => itemId === first.itemId);
+    expect(client.received.indexOf(reply)).toBeLessThan(client.received.indexOf(completed));
+    const second = await asked(client, 1);
+    expect(second.requestId).not.toBe(first.requestId);
+    expect(second.metadata.digest).toBe(first.metadata.digest);
+    expect(bash.runs).toEqual([input]);
+    await client.call("approval.respond", { requestId: second.requestId, decision: "once" });
+    await client.turnEnd(result.turnId);
+    expect(bash.runs).toEqual([input, input]);
+    expect(client.items("tool_exec")).toEqual([
+      {
+        tool: "bash",
+        input,
+        callId: "call-0",
+        step: 0,
+        status: "succeeded",
+        output: { ok: true },
+        approvedBy: first.requestId,
+      },
+      {
+        tool: "bash",
+        input,
+        callId: "call-1",
+        step: 1,
+        status: "succeeded",
+        output: { ok: true },
+        approvedBy: second.requestId,
+      },
+    ]);
+  });
+
+  it("always: holds for exactly this call, in later turns too", async () => {
+    verifies("THR-13");
+    const other = { ...input, command: "ls; rm -rf /" };
+    const { client, bash, threadId } = await setUp({
+      runner: callingRunner(
+        { tool: "bash", input },
+        { tool: "bash", input: { nested: input.nested, command: "ls" } },
+        { tool: "bash", input: other },
+      ),
+    });
+    const { result } = await client.startTurn(threadId);
+    const first = await asked(client);
+    await client.call("approval.respond", { requestId: first.requestId, decision: "always" });
+    const second = await asked(client, 1);
+    expect(second.metadata.input).toEqual(other);
+    expect(bash.runs).toEqual([input, input]);
+    await client.call("approval.respond", { requestId: second.requestId, decision: "reject" });
+    await client.turnEnd(result.turnId);
+    expect(client.items("tool_exec")[1]).toMatchObject({ approvedBy: first.requestId });
+    const later = await client.startTurn(threadId);
+    const third = await asked(client, 2);
+    expect(third.metadata.input).toEqual(other);
+    await client.call("approval.respond", { requestId: third.requestId, decision: "reject" });
+    await client.turnEnd(later.result.turnId);
+    expect(bash.runs).toHaveLength(4);
+  });
+
+  it("reject: the tool does not run, its item says so, and the turn goes on", async () => {
+    verifies("THR-14");
+    const { client, bash, threadId } = await setUp();
+    const { result } = await client.startTurn(threadId);
+    const { requestId } = await asked(client);
+    await client.call("approval.respond", { requestId, decision: "reject" });
+    const end = await client.turnEnd(result.turnId);
+    expect(end.method).toBe("turn.completed");
+    expect(bash.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([{ status: "rejected", code: "tool.rejected" }]);
+    expect(client.items("assistant_message")).toEqual([{ text: "rejected" }]);
+  });
+
+  it("a hundred answers at once have one effect, and the others are told who was first", async () => {
+    verifies("THR-53");
+    const { server, client, bash, threadId } = await setUp();
+    await client.call("initialize", { clientInfo: { name: "first" } });
+    const { result } = await client.startTurn(threadId);
+    const { requestId } = await asked(client);
+    const others = await Promise.all(Array.from({ length: 99 }, async () => RawClient.connect(server)));
+    const answers = await Promise.all(
+      [client, ...others].map((from) => from.call("approval.respond", { requestId, decision: "once" })),
+    );
+    expect(answers.filter((answer) => answer.result?.ok === true)).toHaveLength(1);
+    const refused = answers.filter(({ error }) => error);
+    expect(refused).toHaveLength(99);
+    for (const { error } of refused) {
+      expect(error).toMatchObject({ code: -32004, data: { reason: "already_resolved" } });
+      expect(error?.data?.resolvedBy).toEqual(expect.any(String));
+    }
+    await client.turnEnd(result.turnId);
+    expect(bash.runs).toEqual([input]);
+    const late = await client.call("approval.respond", { requestId, decision: "reject" });
+    expect(late.error).toMatchObject({ code: -32004, data: { reason: "already_resolved" } });
+  });
+
+  it("a cancelled turn takes its question back", async () => {
+    const { client, bash, threadId } = await setUp();
+    const { result } = await client.startTurn(threadId);
+    const { requestId } = await asked(client);
+    await client.call("turn.cancel", { threadId });
+    const end = await client.turnEnd(result.turnId);
+    expect(end.params).toMatchObject({ status: "cancelled" });
+    const late = await client.call("approval.respond", { requestId, decision: "once" });
+    expect(late.error).toMatchObject({
+      code: -32004,
+      data: { reason: "already_resolved", resolvedBy: "server" },
+    });
+    expect(bash.runs).toEqual([]);
+    expect(client.items("approval")).toMatchObject([{ requestId, reason: "The turn was cancelled." }]);
+    expect(client.items("tool_exec")).toMatchObject([{ status: "cancelled" }]);
+  });
+});
+
+describe("the gate", () => {
+  it("lets reading pass without a question", async () => {
+    const { client, read, threadId } = await setUp({ runner: callingRunner({ tool: "read", input }) });
+    const { result } = await client.startTurn(threadId);
+    await client.turnEnd(result.turnId);
+    expect(read.runs).toEqual([input]);
+    expect(client.all("approval.requested")).toEqual([]);
+  });
+
+  const gated = async (gate: ToolGate) => {
+    const { client, bash, threadId } = await setUp({ gate });
+    const { result } = await client.startTurn(threadId);
+    return { client, bash, end: () => client.turnEnd(result.turnId) };
+  };
+
+  it("blocks, with the reason on the item and in what the runner is told", async () => {
+    const { client, bash, end } = await gated({
+      before: () => ({ verdict: "block", reason: "Not today.", code: "policy.block" }),
+    });
+    await end();
+    expect(bash.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([
+      { status: "blocked", error: "Not today.", code: "policy.block" },
+    ]);
+    expect(client.items("assistant_message")).toEqual([{ text: "blocked" }]);
+  });
+
+  it("blocks when it throws, and says nothing of why", async () => {
+    const { client, bash, end } = await gated({
+      before: () => Promise.reject(new TypeError("secret /path")),
+    });
+    await end();
+    expect(bash.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([{ status: "blocked", code: "gate_failed" }]);
+    expect(JSON.stringify(client.received)).not.toContain("secret");
+  });
+
+  it("changes a call, is asked again about the change, and cannot do so for ever", async () => {
+    const judged: unknown[] = [];
+    const { client, bash, end } = await gated({
+      before: (call) => {
+        judged.push(call.input);
+        return call.input.command === "ls"
+          ? { verdict: "modify", input: { command: "ls -l" } }
+          : { verdict: "allow" };
+      },
+    });
+    await end();
+    expect(judged).toEqual([input, { command: "ls -l" }]);
+    expect(bash.runs).toEqual([{ command: "ls -l" }]);
+    expect(client.items("tool_exec")).toMatchObject([{ input: { command: "ls -l" }, status: "succeeded" }]);
+    const endless = await gated({ before: () => ({ verdict: "modify", input: { command: "x" } }) });
+    await endless.end();
+    expect(endless.client.items("tool_exec")).toMatchObject([{ status: "blocked", code: "gate_failed" }]);
+  });
+
+  it("hears once of each call how it ended", async () => {
+    const heard: unknown[] = [];
+    const { end } = await gated({
+      before: () => ({ verdict: "allow" }),
+      after: ({ tool }, { status }) => {
+        heard.push([tool.name, status]);
+        throw new TypeError("changes nothing");
+      },
+    });
+    expect((await end()).method).toBe("turn.completed");
+    expect(heard).toEqual([["bash", "succeeded"]]);
+  });
+});

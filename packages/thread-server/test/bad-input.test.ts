@@ -1,0 +1,285 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createMemoryThreadStore, createThreadServer, StoreError, type ThreadStore } from "../src/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+
+const start = (store?: ThreadStore) => {
+  const runner = sayingRunner("hello");
+  const server = createThreadServer(store ? { runner, store } : { runner });
+  return { server, client: RawClient.connect(server) };
+};
+
+/** That the server goes on as if nothing had been: a whole turn on a new thread. */
+const expectAlive = async (client: RawClient) => {
+  const { result } = await client.startTurn(await client.createThread());
+  expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+};
+
+describe("what is no request", () => {
+  it.each([
+    ["text that is no JSON", "{nope\n", -32700],
+    ["half a message", '{"jsonrpc":"2.0","id":1,\n', -32700],
+    ["bytes that are no UTF-8", Uint8Array.of(0x22, 0xff, 0xfe, 0x22, 0x0a), -32700],
+    ["a number", "7\n", -32600],
+    ["null", "null\n", -32600],
+    ["an empty batch", "[]\n", -32600],
+    ["no version", '{"id":null,"method":"initialize"}\n', -32600],
+    [
+      "params that are no structure",
+      '{"jsonrpc":"2.0","id":null,"method":"initialize","params":3}\n',
+      -32600,
+    ],
+    ["an id that is an object", '{"jsonrpc":"2.0","id":{},"method":"initialize"}\n', -32600],
+    ["a line over the limit", `"${"x".repeat(5 * 1024 * 1024)}"\n`, -32600],
+    ["a value nested too deeply", `${"[".repeat(5000)}${"]".repeat(5000)}\n`, -32600],
+  ])("%s is answered with the id null, and the next request as usual", async (_name, bytes, code) => {
+    verifies("THR-44", "THR-45");
+    const { client } = start();
+    client.wire.writeRaw(bytes);
+    const answer = await client.until(({ error }) => error !== undefined);
+    expect(answer).toMatchObject({ jsonrpc: "2.0", id: null, error: { code } });
+    await expectAlive(client);
+  });
+
+  it("bytes of any kind never end the server", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 8 }), async (chunks) => {
+        const { client } = start();
+        for (const chunk of chunks) client.wire.writeRaw(chunk);
+        client.wire.writeRaw("\n");
+        await expectAlive(client);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe("requests that cannot be served", () => {
+  it.each(["nope", "", "__proto__", "constructor", "toString", "thread.create ", "x".repeat(10_000)])(
+    "method %j is -32601",
+    async (method) => {
+      verifies("THR-46");
+      const { client } = start();
+      const { error } = await client.call(method, {});
+      expect(error?.code).toBe(-32601);
+      expect(error?.message.length).toBeLessThan(300);
+      await expectAlive(client);
+    },
+  );
+
+  it.each([
+    ["initialize", { clientInfo: "x" }],
+    ["initialize", { clientInfo: {} }],
+    ["thread.create", { title: 7 }],
+    ["thread.create", { directory: null }],
+    ["thread.create", { title: "x".repeat(1001) }],
+    ["thread.get", undefined],
+    ["thread.get", {}],
+    ["thread.get", { threadId: 7 }],
+    ["thread.get", { threadId: "x", limit: 0 }],
+    ["thread.get", { threadId: "x", afterSeq: -1 }],
+    ["thread.get", ["x"]],
+    ["turn.start", { threadId: "x" }],
+    ["turn.start", { threadId: "x", input: [] }],
+    ["turn.start", { threadId: "x", input: "text" }],
+    ["turn.start", { threadId: "x", input: [{ type: "image", data: "" }] }],
+    ["turn.start", { threadId: "x", input: [{ type: "file" }] }],
+    ["turn.start", { threadId: "x", input: [{ type: "file", path: "a", uri: "b" }] }],
+    ["turn.start", { threadId: "x", input: [{ type: "text", text: "a" }], model: "m" }],
+    ["turn.start", { threadId: "x", input: [{ type: "text", text: "a" }], model: { providerID: "p" } }],
+    ["approval.respond", { requestId: "x", decision: "maybe" }],
+    ["approval.respond", { requestId: null, decision: "once" }],
+    ["turn.cancel", { threadId: {} }],
+  ])("%s with %j is -32602, without the value", async (method, params) => {
+    verifies("THR-47", "THR-54");
+    const { client } = start();
+    const { error } = await client.call(method, params);
+    expect(error).toMatchObject({ code: -32602, data: { issues: expect.any(Array) } });
+    await expectAlive(client);
+  });
+
+  it("an unknown agent is -32602 and names those there are", async () => {
+    verifies("THR-54");
+    const { client } = start();
+    const threadId = await client.createThread();
+    const { error } = await client.startTurn(threadId, "x", { agent: "__proto__" });
+    expect(error).toMatchObject({ code: -32602, data: { agents: ["code"] } });
+    expect((await client.events(threadId)).map(({ type }) => type)).toEqual(["thread.created"]);
+  });
+
+  const hostile = [
+    "nope",
+    "",
+    "..",
+    "../../etc/passwd",
+    "ses_/../x",
+    "__proto__",
+    "constructor",
+    "ses_\0",
+    "CON",
+    "x".repeat(5000),
+  ];
+
+  it.each(hostile)("thread id %j is -32001", async (threadId) => {
+    verifies("THR-49");
+    const { client } = start();
+    const answers = [
+      await client.call("thread.get", { threadId }),
+      await client.startTurn(threadId),
+      await client.call("turn.cancel", { threadId }),
+    ];
+    for (const { error } of answers) expect(error?.code).toBe(-32001);
+    await expectAlive(client);
+  });
+
+  it.each(hostile)("approval id %j is -32004", async (requestId) => {
+    verifies("THR-52");
+    const { client } = start();
+    const { error } = await client.call("approval.respond", { requestId, decision: "once" });
+    expect(error).toMatchObject({ code: -32004, data: { reason: "unknown" } });
+    await expectAlive(client);
+  });
+});
+
+describe("what a client does to the others", () => {
+  it("one that vanishes in the middle of a turn leaves it to the others", async () => {
+    const tool = recordingTool("bash", "execute");
+    const server = createThreadServer({ runner: callingRunner({ tool: "bash", input: {} }), tools: [tool] });
+    const gone = RawClient.connect(server);
+    const stays = RawClient.connect(server);
+    const threadId = await gone.createThread();
+    const { result } = await gone.startTurn(threadId);
+    const { params } = await stays.notification("approval.requested");
+    gone.wire.kill();
+    await gone.closed;
+    expect(
+      (await stays.call("approval.respond", { requestId: params.requestId, decision: "once" })).result,
+    ).toEqual({ ok: true });
+    expect((await stays.turnEnd(result.turnId)).params.status).toBe("completed");
+    expect(tool.runs).toHaveLength(1);
+  });
+
+  it("a reused id in flight is refused, and neither answer is lost", async () => {
+    const { client } = start();
+    const threadId = await client.createThread();
+    const message = { jsonrpc: "2.0", id: "same", method: "thread.get", params: { threadId } };
+    await Promise.all([client.channel.send(message), client.channel.send(message)]);
+    await client.until(() => client.received.filter(({ id }) => id === "same").length === 2);
+    const answers = client.received.filter(({ id }) => id === "same");
+    expect(answers.map(({ error }) => error?.code).sort()).toEqual([-32600, undefined]);
+    await expectAlive(client);
+  });
+});
+
+describe("a history over the message limit", () => {
+  it("is an error that names limit, and in parts it is whole", async () => {
+    verifies("THR-43");
+    const server = createThreadServer({
+      runner: sayingRunner("x".repeat(1_500_000)),
+      maxHistoryLength: 1000,
+    });
+    const client = RawClient.connect(server);
+    const threadId = await client.createThread();
+    for (let turn = 0; turn < 2; turn++) {
+      const { result } = await client.startTurn(threadId);
+      await client.turnEnd(result.turnId);
+    }
+    const { error } = await client.call("thread.get", { threadId });
+    expect(error).toMatchObject({ code: -32602, data: { reason: "result_too_large", param: "limit" } });
+    expect(error?.message).toContain("`limit`");
+    const events: { seq: number }[] = [];
+    for (;;) {
+      const afterSeq = events.at(-1)?.seq ?? 0;
+      const part = (await client.call("thread.get", { threadId, afterSeq, limit: 2 })).result.events;
+      if (part.length === 0) break;
+      events.push(...part);
+    }
+    const told = client.received.filter(({ method }) => method);
+    expect(events).toHaveLength(told.length);
+  });
+});
+
+describe("a store that fails", () => {
+  /** A store whose writes fail while `fails` is set. */
+  const failing = () => {
+    const store = createMemoryThreadStore();
+    const control = { fails: false };
+    const error = () => new StoreError("store_full", "The disk is full");
+    const append: ThreadStore["append"] = (...args) =>
+      control.fails ? Promise.reject(error()) : store.append(...args);
+    return { control, store: { ...store, append } };
+  };
+
+  it("is -32603 with its reason, and of the refused turn nothing is left", async () => {
+    verifies("THR-48");
+    const { control, store } = failing();
+    const { client } = start(store);
+    const threadId = await client.createThread();
+    control.fails = true;
+    const { error } = await client.startTurn(threadId);
+    expect(error).toMatchObject({
+      code: -32603,
+      message: "The disk is full",
+      data: { reason: "store_full" },
+    });
+    control.fails = false;
+    const { result } = await client.startTurn(threadId);
+    await client.turnEnd(result.turnId);
+    const events = await client.events(threadId);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events.filter(({ type }) => type === "turn.started")).toHaveLength(1);
+  });
+
+  it("ends a running turn with a terminal event that clients hear", async () => {
+    const { control, store } = failing();
+    const server = createThreadServer({
+      store,
+      runner: {
+        async run(turn) {
+          control.fails = true;
+          await turn.message().complete();
+        },
+      },
+    });
+    const client = RawClient.connect(server);
+    const { result } = await client.startTurn(await client.createThread());
+    const end = await client.turnEnd(result.turnId);
+    expect(end).toMatchObject({ method: "turn.error" });
+    control.fails = false;
+    await expectAlive(client).catch(() => {});
+    expect((await client.call("thread.list")).result.threads).toHaveLength(2);
+  });
+
+  it("a question that could not be answered on disk still stands", async () => {
+    const { control, store } = failing();
+    const tool = recordingTool("bash", "execute");
+    const server = createThreadServer({
+      store,
+      tools: [tool],
+      runner: callingRunner({ tool: "bash", input: {} }),
+    });
+    const client = RawClient.connect(server);
+    const { result } = await client.startTurn(await client.createThread());
+    const { requestId } = (await client.notification("approval.requested")).params;
+    control.fails = true;
+    const refused = await client.call("approval.respond", { requestId, decision: "once" });
+    expect(refused.error).toMatchObject({ code: -32603, data: { reason: "store_full" } });
+    expect(tool.runs).toEqual([]);
+    control.fails = false;
+    expect((await client.call("approval.respond", { requestId, decision: "once" })).result).toEqual({
+      ok: true,
+    });
+    expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+    expect(tool.runs).toHaveLength(1);
+  });
+
+  it("says nothing of a failure that is not the store's own", async () => {
+    verifies("THR-48");
+    const store = { ...createMemoryThreadStore(), list: () => Promise.reject(new TypeError("secret /home")) };
+    const { client } = start(store);
+    const { error } = await client.call("thread.list");
+    expect(error).toEqual({ code: -32603, message: "Internal error" });
+  });
+});

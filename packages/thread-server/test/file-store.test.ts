@@ -1,0 +1,338 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFile, mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { type Event, EventSchema, type Thread } from "@harnesskit/protocol/threads";
+import { describe, expect, it } from "vitest";
+import { createThreadServer, type TurnRunner } from "../src/index.ts";
+import { createDirectoryResolver, createFileThreadStore } from "../src/node/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { tempDir } from "./support/temp-dir.ts";
+import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+
+const thread = (threadId: string): Thread => ({
+  threadId,
+  title: "t",
+  directory: "/",
+  time: { created: 1, updated: 2 },
+});
+
+const created = (threadId: string, seq: number): Event => ({
+  seq,
+  time: 3,
+  type: "thread.created",
+  data: { threadId, thread: thread(threadId) },
+});
+
+const readAll = async (events: AsyncIterable<Event>): Promise<Event[]> => {
+  const all: Event[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+};
+
+/** One server's life on a directory: what the client saw, and the server's end. */
+const serve = (root: string, runner: TurnRunner, tools = [recordingTool("bash", "execute")]) => {
+  const server = createThreadServer({ runner, tools, store: createFileThreadStore({ root }) });
+  return { server, tools, client: RawClient.connect(server) };
+};
+
+/** A process id that was, and is no more. */
+const deadPid = async (): Promise<number> => {
+  const child = spawn(process.execPath, ["-e", ""]);
+  await once(child, "exit");
+  return child.pid ?? 0;
+};
+
+describe("files", () => {
+  it("lie where the spec says, readable by their owner only, and a later server reads them", async () => {
+    verifies("THR-40", "THR-41", "THR-42");
+    await using dir = await tempDir();
+    const root = join(dir.path, ".harness");
+    const first = serve(root, sayingRunner("one ", "two"));
+    const threadId = await first.client.createThread();
+    const { result } = await first.client.startTurn(threadId);
+    await first.client.turnEnd(result.turnId);
+    const before = await first.client.events(threadId);
+    await first.server.close();
+
+    const files = join(root, "threads", threadId);
+    expect((await readdir(files)).sort()).toEqual(["events.jsonl", "meta.json"]);
+    const lines = (await readFile(join(files, "events.jsonl"), "utf8")).split("\n");
+    expect(lines.pop()).toBe("");
+    expect(lines.map((line) => EventSchema.parse(JSON.parse(line)))).toEqual(before);
+    const meta = JSON.parse(await readFile(join(files, "meta.json"), "utf8"));
+    expect(meta).toMatchObject({ threadId, title: "New thread", time: { created: expect.any(Number) } });
+    expect((await stat(files)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(files, "events.jsonl"))).mode & 0o777).toBe(0o600);
+
+    const second = serve(root, sayingRunner("three"));
+    expect(await second.client.events(threadId)).toEqual(before);
+    expect((await second.client.call("thread.list")).result.threads).toEqual([meta]);
+    const next = await second.client.startTurn(threadId);
+    await second.client.turnEnd(next.result.turnId);
+    const after = await second.client.events(threadId);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after.map(({ seq }) => seq)).toEqual(after.map((_, index) => index + 1));
+    await second.server.close();
+  });
+
+  it("give the runner of a later server the items of the earlier one", async () => {
+    await using dir = await tempDir();
+    const first = serve(dir.path, sayingRunner("remember me"));
+    const threadId = await first.client.createThread();
+    const { result } = await first.client.startTurn(threadId, "first");
+    await first.client.turnEnd(result.turnId);
+    await first.server.close();
+    const seen: unknown[] = [];
+    const second = serve(dir.path, {
+      async run(turn) {
+        for (const { type, data } of turn.history) seen.push([type, data]);
+      },
+    });
+    const next = await second.client.startTurn(threadId, "second");
+    await second.client.turnEnd(next.result.turnId);
+    expect(seen).toEqual([
+      ["user_message", { content: [{ type: "text", text: "first" }] }],
+      ["assistant_message", { text: "remember me" }],
+      ["user_message", { content: [{ type: "text", text: "second" }] }],
+    ]);
+    await second.server.close();
+  });
+
+  it("keep an always answer over a restart", async () => {
+    verifies("THR-13");
+    await using dir = await tempDir();
+    const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
+    const first = serve(dir.path, runner);
+    const threadId = await first.client.createThread();
+    const turn = await first.client.startTurn(threadId);
+    const { requestId } = (await first.client.notification("approval.requested")).params;
+    await first.client.call("approval.respond", { requestId, decision: "always" });
+    await first.client.turnEnd(turn.result.turnId);
+    await first.server.close();
+    const second = serve(dir.path, runner);
+    const again = await second.client.startTurn(threadId);
+    await second.client.turnEnd(again.result.turnId);
+    expect(second.tools[0]?.runs).toEqual([{ command: "ls" }]);
+    expect(second.client.all("approval.requested")).toEqual([]);
+    await second.server.close();
+  });
+});
+
+describe("the end of a server", () => {
+  it("closes a running turn as server_closed", async () => {
+    await using dir = await tempDir();
+    const { server, client } = serve(dir.path, {
+      run: ({ signal }) =>
+        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    });
+    const threadId = await client.createThread();
+    await client.startTurn(threadId);
+    await client.notification("item.completed");
+    await server.close();
+    const events = await readAll(createFileThreadStore({ root: dir.path }).events(threadId));
+    expect(events.at(-1)).toMatchObject({ type: "turn.error", data: { code: "server_closed" } });
+  });
+
+  it("in the middle of a turn is told once by the next server, with everything open closed", async () => {
+    await using dir = await tempDir();
+    const waiting = recordingTool("bash", "read", () => new Promise(() => {}));
+    const first = serve(
+      dir.path,
+      {
+        async run(turn) {
+          turn.message().append("half");
+          await turn.callTool({ tool: "bash", input: { command: "x" }, callId: "c" });
+        },
+      },
+      [waiting],
+    );
+    const threadId = await first.client.createThread();
+    const { result } = await first.client.startTurn(threadId);
+    await first.client.notification("item.started", ({ type }) => type === "tool_exec");
+    // What a kill leaves behind: the log as it is, and a lock of a process that is gone.
+    await using copy = await tempDir();
+    const files = join(copy.path, "threads", threadId);
+    await mkdir(files, { recursive: true });
+    for (const name of ["events.jsonl", "meta.json"]) {
+      await writeFile(join(files, name), await readFile(join(dir.path, "threads", threadId, name)));
+    }
+    const owner = { pid: await deadPid(), host: hostname(), nonce: "lock_0" };
+    await writeFile(join(files, "lock.json"), JSON.stringify(owner));
+    const second = serve(copy.path, sayingRunner("next"));
+    const events = await second.client.events(threadId);
+    const tail = events.slice(-3);
+    expect(tail).toMatchObject([
+      { type: "item.completed", data: { type: "assistant_message", item: { data: { text: "half" } } } },
+      { type: "item.completed", data: { type: "tool_exec", item: { data: { status: "unknown" } } } },
+      { type: "turn.error", data: { turnId: result.turnId, code: "interrupted", turn: { status: "error" } } },
+    ]);
+    expect(await second.client.events(threadId)).toEqual(events);
+    const next = await second.client.startTurn(threadId);
+    expect((await second.client.turnEnd(next.result.turnId)).params.status).toBe("completed");
+    await second.server.close();
+    await first.server.close();
+  });
+});
+
+describe("a damaged log", () => {
+  it.each([1, 5, 40])(
+    "loses only a last line that was not written to its end (%i bytes missing)",
+    async (missing) => {
+      await using dir = await tempDir();
+      const first = serve(dir.path, sayingRunner("x"));
+      const threadId = await first.client.createThread();
+      const { result } = await first.client.startTurn(threadId);
+      await first.client.turnEnd(result.turnId);
+      const before = await first.client.events(threadId);
+      await first.server.close();
+      const file = join(dir.path, "threads", threadId, "events.jsonl");
+      await truncate(file, (await stat(file)).size - missing);
+      const second = serve(dir.path, sayingRunner("y"));
+      const events = await second.client.events(threadId);
+      expect(events.slice(0, before.length - 1)).toEqual(before.slice(0, -1));
+      expect(events.slice(before.length - 1)).toMatchObject([
+        { type: "turn.error", data: { code: "interrupted" } },
+      ]);
+      await second.server.close();
+    },
+  );
+
+  it("passes over lines that are no events, and keeps what follows them", async () => {
+    await using dir = await tempDir();
+    const store = createFileThreadStore({ root: dir.path });
+    await store.create(thread("ses_1"));
+    const lease = await store.lease("ses_1");
+    await store.append("ses_1", [created("ses_1", 1)], { flush: true });
+    await lease.release();
+    const file = join(dir.path, "threads/ses_1/events.jsonl");
+    await appendFile(file, 'garbage\n{"seq":"x"}\n\u2028\n\0\0\0\n');
+    await appendFile(file, `${JSON.stringify({ ...created("ses_1", 2), later: { kept: "\u2028" } })}\n`);
+    await appendFile(file, `${JSON.stringify(created("ses_1", 2))}\n`);
+    expect(await readAll(store.events("ses_1"))).toEqual([
+      created("ses_1", 1),
+      { ...created("ses_1", 2), later: { kept: "\u2028" } },
+    ]);
+    expect(await readAll(store.events("ses_1", { limit: 1 }))).toEqual([created("ses_1", 1)]);
+    expect(await readAll(store.events("ses_1", { afterSeq: 1, limit: 5 }))).toHaveLength(1);
+  });
+
+  it("ignores what is no thread of this store", async () => {
+    await using dir = await tempDir();
+    const store = createFileThreadStore({ root: dir.path });
+    expect(await store.list()).toEqual([]);
+    await store.create(thread("ses_1"));
+    const threads = join(dir.path, "threads");
+    await mkdir(join(threads, "ses_empty"));
+    await mkdir(join(threads, "ses_other"));
+    await writeFile(join(threads, "ses_other/meta.json"), JSON.stringify(thread("ses_1")));
+    await writeFile(join(threads, "ses_file"), "");
+    await writeFile(join(threads, "stray.txt"), "");
+    expect(await store.list()).toEqual([thread("ses_1")]);
+    for (const id of ["../threads/ses_1", "ses_../ses_1", "ses_1/", "", "ses_file", "ses_empty"]) {
+      expect(await store.get(id)).toBeUndefined();
+    }
+  });
+});
+
+describe("the lock", () => {
+  it("keeps a second server from writing, and lets it read", async () => {
+    await using dir = await tempDir();
+    const first = serve(dir.path, sayingRunner("x"));
+    const threadId = await first.client.createThread();
+    const second = serve(dir.path, sayingRunner("y"));
+    expect((await second.client.startTurn(threadId)).error).toMatchObject({
+      code: -32002,
+      data: { reason: "thread_locked" },
+    });
+    expect(await second.client.events(threadId)).toEqual(await first.client.events(threadId));
+    await first.server.close();
+    const { result } = await second.client.startTurn(threadId);
+    expect((await second.client.turnEnd(result.turnId)).params.status).toBe("completed");
+    await second.server.close();
+  });
+
+  it.each([
+    [
+      "of a dead process is taken over",
+      async () => ({ pid: await deadPid(), host: hostname(), nonce: "n" }),
+      true,
+    ],
+    [
+      "of a pid that belongs to a later process is taken over",
+      async () => ({ pid: process.pid, host: hostname(), started: "1", nonce: "n" }),
+      process.platform === "linux",
+    ],
+    ["of a living process holds", async () => ({ pid: process.pid, host: hostname(), nonce: "n" }), false],
+    ["of another host holds", async () => ({ pid: await deadPid(), host: "elsewhere", nonce: "n" }), false],
+    ["that names nobody holds", async () => "garbage", false],
+  ])("%s", async (_name, owner, taken) => {
+    await using dir = await tempDir();
+    const store = createFileThreadStore({ root: dir.path });
+    await store.create(thread("ses_1"));
+    const lock = join(dir.path, "threads/ses_1/lock.json");
+    await writeFile(lock, JSON.stringify(await owner()));
+    if (!taken) {
+      await expect(store.lease("ses_1")).rejects.toMatchObject({ name: "StoreError", code: "thread_locked" });
+      return;
+    }
+    const lease = await store.lease("ses_1");
+    expect(JSON.parse(await readFile(lock, "utf8"))).toMatchObject({ pid: process.pid });
+    await lease.release();
+    await lease.release();
+    expect((await readdir(join(dir.path, "threads/ses_1"))).sort()).toEqual(["events.jsonl", "meta.json"]);
+  });
+
+  it("has one owner, however many ask at once for that of a dead process", async () => {
+    await using dir = await tempDir();
+    await createFileThreadStore({ root: dir.path }).create(thread("ses_1"));
+    const dead = { pid: await deadPid(), host: hostname(), nonce: "n" };
+    await writeFile(join(dir.path, "threads/ses_1/lock.json"), JSON.stringify(dead));
+    const stores = Array.from({ length: 20 }, () => createFileThreadStore({ root: dir.path }));
+    const leases = await Promise.allSettled(stores.map((store) => store.lease("ses_1")));
+    expect(leases.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+});
+
+describe("directories", () => {
+  it("of threads lie inside the server's, once links are followed", async () => {
+    verifies("THR-57");
+    await using dir = await tempDir();
+    await using outside = await tempDir();
+    await mkdir(join(dir.path, "sub"));
+    await writeFile(join(dir.path, "file"), "");
+    await symlink(outside.path, join(dir.path, "out"));
+    await symlink(join(dir.path, "sub"), join(dir.path, "in"));
+    const resolve = createDirectoryResolver(dir.path);
+    const server = createThreadServer({ runner: sayingRunner("x"), resolveDirectory: resolve });
+    const client = RawClient.connect(server);
+    const directoryOf = async (directory?: string) => {
+      const { result, error } = await client.call(
+        "thread.create",
+        directory === undefined ? {} : { directory },
+      );
+      return result?.thread.directory ?? error?.code;
+    };
+    expect(await directoryOf()).toBe(dir.path);
+    expect(await directoryOf("sub")).toBe(join(dir.path, "sub"));
+    expect(await directoryOf("in")).toBe(join(dir.path, "sub"));
+    expect(await directoryOf(join(dir.path, "sub"))).toBe(join(dir.path, "sub"));
+    for (const bad of [
+      "..",
+      "/",
+      "/etc",
+      "out",
+      "out/x",
+      "missing",
+      "file",
+      "sub/../..",
+      "a\0b",
+      `${dir.path}x`,
+    ]) {
+      expect(await directoryOf(bad)).toBe(-32602);
+    }
+  });
+});

@@ -1,0 +1,200 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { EventSchema, ThreadSchema, TurnSchema } from "@harnesskit/protocol/threads";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { createThreadServer, type TurnRequest } from "../src/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { sayingRunner } from "./support/tools.ts";
+
+const start = (options: Partial<Parameters<typeof createThreadServer>[0]> = {}) => {
+  const server = createThreadServer({ runner: sayingRunner("hello"), ...options });
+  return { server, client: RawClient.connect(server) };
+};
+
+describe("initialize", () => {
+  it("returns the version and the capabilities, with or without params, again and again", async () => {
+    verifies("THR-3", "THR-4", "THR-55");
+    const { client } = start();
+    const expected = {
+      version: "1.0.0",
+      capabilities: { threads: true, turns: true, approvals: true, streaming: true, persistence: true },
+    };
+    expect((await client.call("thread.list")).result).toEqual({ threads: [] });
+    expect((await client.call("initialize")).result).toMatchObject(expected);
+    expect(
+      (await client.call("initialize", { clientInfo: { name: "x", version: "1" } })).result,
+    ).toMatchObject(expected);
+    expect(
+      (await client.call("initialize", { clientInfo: { name: "x" }, later: true })).result,
+    ).toMatchObject(expected);
+  });
+});
+
+describe("threads", () => {
+  it("creates a thread with title and directory and tells of it behind the reply", async () => {
+    verifies("THR-5", "THR-16", "THR-25", "THR-36");
+    const clock = createManualClock(1_700_000_000_123);
+    const { client } = start({ clock, resolveDirectory: (directory) => `/root/${directory ?? ""}` });
+    const { result } = await client.call("thread.create", { title: "T", directory: "sub" });
+    expect(result.thread).toEqual({
+      threadId: expect.stringMatching(/^ses_[0-9a-f]{32}$/),
+      title: "T",
+      directory: "/root/sub",
+      time: { created: 1_700_000_000_123, updated: 1_700_000_000_123 },
+    });
+    const { params } = await client.notification("thread.created");
+    expect(params).toEqual({ threadId: result.thread.threadId, thread: result.thread });
+    expect(client.received.map(({ method }) => method)).toEqual([undefined, "thread.created"]);
+    const untitled = await client.call("thread.create");
+    expect(ThreadSchema.parse(untitled.result.thread).title).toBe("New thread");
+  });
+
+  it("lists all threads, the one used last first", async () => {
+    verifies("THR-6");
+    const clock = createManualClock();
+    const { client } = start({ clock });
+    const first = await client.createThread();
+    clock.advance(1000);
+    const second = await client.createThread();
+    const ids = async (params?: object) =>
+      (await client.call("thread.list", params)).result.threads.map(
+        ({ threadId }: { threadId: string }) => threadId,
+      );
+    expect(await ids()).toEqual([second, first]);
+    expect(await ids({})).toEqual([second, first]);
+    clock.advance(1000);
+    const { result } = await client.startTurn(first);
+    await client.turnEnd(result.turnId);
+    expect(await ids()).toEqual([first, second]);
+  });
+
+  it("gives the history: every notification as it was sent, numbered without a gap", async () => {
+    verifies("THR-7", "THR-39");
+    const { client } = start({ runner: sayingRunner("a", "b") });
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId);
+    await client.turnEnd(result.turnId);
+    const events = await client.events(threadId);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    for (const event of events) expect(EventSchema.parse(event)).toEqual(event);
+    const sent = client.received
+      .filter(({ method }) => method)
+      .map(({ method, params }) => ({ type: method, data: params }));
+    expect(events.map(({ type, data }) => ({ type, data }))).toEqual(sent);
+    const part = (await client.call("thread.get", { threadId, afterSeq: 2, limit: 2 })).result.events;
+    expect(part).toEqual(events.slice(2, 4));
+  });
+});
+
+describe("turns", () => {
+  it("answers at once, then streams items whose completion is what the deltas add up to", async () => {
+    verifies(
+      "THR-8",
+      "THR-17",
+      "THR-18",
+      "THR-20",
+      "THR-21",
+      "THR-22",
+      "THR-29",
+      "THR-30",
+      "THR-37",
+      "THR-38",
+    );
+    const { client } = start({
+      runner: {
+        async run(turn) {
+          const thought = turn.message({ reasoning: true });
+          thought.append("hm");
+          await thought.complete();
+          const message = turn.message();
+          message.append("Hel");
+          await Promise.resolve();
+          message.append("lo");
+          await message.complete();
+          turn.addUsage({ inputTokens: 3, outputTokens: 4 });
+          turn.addUsage({ inputTokens: 1 });
+        },
+      },
+    });
+    const threadId = await client.createThread();
+    const reply = await client.startTurn(threadId, "hi");
+    const { turnId } = reply.result;
+    const end = await client.turnEnd(turnId);
+    const after = client.received.slice(client.received.indexOf(reply) + 1).map(({ method }) => method);
+    expect(after[0]).toBe("turn.started");
+    expect(client.all("turn.started")).toEqual([
+      {
+        threadId,
+        turnId,
+        turn: { threadId, turnId, status: "running", time: { started: expect.any(Number) } },
+      },
+    ]);
+    expect(client.items("user_message")).toEqual([{ content: [{ type: "text", text: "hi" }] }]);
+    expect(client.items("assistant_message")).toEqual([{ text: "hm", reasoning: true }, { text: "Hello" }]);
+    for (const { itemId, item, type, ...ids } of client.all("item.completed")) {
+      expect(ids).toEqual({ threadId, turnId });
+      expect(item).toMatchObject({ itemId, threadId, turnId, type });
+      const deltas = client.all("item.delta").filter((delta) => delta.itemId === itemId);
+      if (type === "assistant_message")
+        expect(deltas.map(({ delta }) => delta).join("")).toBe(item.data.text);
+      expect(client.all("item.started").filter((started) => started.itemId === itemId)).toHaveLength(1);
+    }
+    expect(end.method).toBe("turn.completed");
+    expect(end.params).toMatchObject({ threadId, turnId, status: "completed" });
+    const turn = TurnSchema.parse(end.params.turn);
+    expect(turn).toMatchObject({ status: "completed", usage: { inputTokens: 4, outputTokens: 4 } });
+    expect(turn.time.completed).toBeGreaterThanOrEqual(turn.time.started);
+  });
+
+  it("hands model, agent and input to the runner", async () => {
+    verifies("THR-9", "THR-10", "THR-35");
+    const seen: TurnRequest[] = [];
+    const { client } = start({
+      agents: [
+        { name: "code", systemPrompt: "c" },
+        { name: "ask", systemPrompt: "a" },
+      ],
+      runner: {
+        async run({ input, agent, model }) {
+          seen.push(model ? { input, agent, model } : { input, agent });
+        },
+      },
+    });
+    const threadId = await client.createThread();
+    const model = { providerID: "anthropic", modelID: "m" };
+    const input = [
+      { type: "text", text: "x" },
+      { type: "file", path: "a.txt", mimeType: "text/plain" },
+      { type: "file", uri: "file:///b" },
+    ];
+    const first = await client.call("turn.start", { threadId, input, model, agent: "ask" });
+    await client.turnEnd(first.result.turnId);
+    const second = await client.startTurn(threadId, "y");
+    await client.turnEnd(second.result.turnId);
+    expect(seen).toEqual([
+      { input, model, agent: { name: "ask", systemPrompt: "a" } },
+      { input: [{ type: "text", text: "y" }], agent: { name: "code", systemPrompt: "c" } },
+    ]);
+  });
+
+  it("tells every client on every connection", async () => {
+    verifies("THR-28");
+    const { server, client } = start();
+    const other = RawClient.connect(server);
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId);
+    await client.turnEnd(result.turnId);
+    await other.turnEnd(result.turnId);
+    const methods = (from: RawClient) => from.received.filter(({ method }) => method);
+    expect(methods(other)).toEqual(methods(client));
+  });
+
+  it("records artifacts", async () => {
+    verifies("THR-34");
+    const artifact = { kind: "report", path: "out.txt", mimeType: "text/plain", sizeBytes: 3 };
+    const { client } = start({ runner: { run: (turn) => turn.artifact(artifact) } });
+    const { result } = await client.startTurn(await client.createThread());
+    await client.turnEnd(result.turnId);
+    expect(client.items("artifact")).toEqual([artifact]);
+  });
+});

@@ -1,0 +1,241 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createDeferred } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { createThreadServer, type ThreadServerOptions, ToolError, TurnError } from "../src/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { callingRunner, recordingTool } from "./support/tools.ts";
+
+const setUp = async (options: ThreadServerOptions) => {
+  const server = createThreadServer(options);
+  const client = RawClient.connect(server);
+  return { server, client, threadId: await client.createThread() };
+};
+
+const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) =>
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true }),
+  );
+
+/** How often a turn has ended. */
+const terminals = (client: RawClient) => [...client.all("turn.completed"), ...client.all("turn.error")];
+
+describe("one turn at a time", () => {
+  it("refuses a second turn with -32002, however close, and takes the next after the end", async () => {
+    verifies("THR-50");
+    const { server, client, threadId } = await setUp({
+      runner: { run: ({ signal }) => untilAborted(signal) },
+    });
+    const others = [client, RawClient.connect(server), RawClient.connect(server)];
+    const replies = await Promise.all(others.map((from) => from.startTurn(threadId)));
+    const started = replies.filter(({ result }) => result);
+    expect(started).toHaveLength(1);
+    for (const { error } of replies.filter((reply) => reply.error)) {
+      expect(error).toMatchObject({ code: -32002, data: { turnId: started[0]?.result.turnId } });
+    }
+    const elsewhere = await client.startTurn(await client.createThread());
+    expect(elsewhere.result.turnId).toEqual(expect.any(String));
+    await client.call("turn.cancel", { threadId });
+    await client.turnEnd(started[0]?.result.turnId);
+    expect((await client.startTurn(threadId)).result.turnId).toEqual(expect.any(String));
+    await server.close();
+  });
+});
+
+describe("turn.cancel", () => {
+  it("answers ok before the turn ends as cancelled, once", async () => {
+    verifies("THR-15", "THR-18", "THR-26");
+    const { client, threadId } = await setUp({
+      runner: {
+        async run(turn) {
+          turn.message().append("partly");
+          await untilAborted(turn.signal);
+        },
+      },
+    });
+    const { result } = await client.startTurn(threadId);
+    await client.notification("item.delta");
+    const reply = await client.call("turn.cancel", { threadId });
+    expect(reply.result).toEqual({ ok: true });
+    const end = await client.turnEnd(result.turnId);
+    expect(end).toMatchObject({
+      method: "turn.completed",
+      params: { status: "cancelled", turn: { status: "cancelled" } },
+    });
+    expect(client.received.indexOf(reply)).toBeLessThan(client.received.indexOf(end));
+    expect(client.items("assistant_message")).toEqual([{ text: "partly" }]);
+    expect(terminals(client)).toHaveLength(1);
+  });
+
+  it("ends a turn whose runner ignores it, at the deadline, and refuses what the runner still writes", async () => {
+    verifies("THR-27");
+    const clock = createManualClock();
+    const late: unknown[] = [];
+    const released = createDeferred<void>();
+    const unwound = createDeferred<void>();
+    const tool = recordingTool("bash", "read", () => new Promise(() => {}));
+    const { client, threadId } = await setUp({
+      clock,
+      cancelTimeoutMs: 5000,
+      tools: [tool],
+      runner: {
+        async run(turn) {
+          void turn.callTool({ tool: "bash", input: {}, callId: "c" }).catch(() => {});
+          await released.promise;
+          await turn
+            .message()
+            .complete()
+            .catch((error: unknown) => late.push(error));
+          await turn
+            .callTool({ tool: "bash", input: {}, callId: "d" })
+            .catch((error: unknown) => late.push(error));
+          unwound.resolve();
+        },
+      },
+    });
+    const { result } = await client.startTurn(threadId);
+    await client.notification("item.started", ({ type }) => type === "tool_exec");
+    await client.call("turn.cancel", { threadId });
+    clock.advance(4999);
+    expect((await client.call("turn.cancel", { threadId })).result).toEqual({ ok: true });
+    expect(terminals(client)).toEqual([]);
+    clock.advance(1);
+    const end = await client.turnEnd(result.turnId);
+    expect(end).toMatchObject({ method: "turn.completed", params: { status: "cancelled" } });
+    expect(client.items("tool_exec")).toMatchObject([{ status: "unknown" }]);
+    released.resolve();
+    await unwound.promise;
+    expect(late).toMatchObject([{ code: "turn_ended" }, { code: "turn_ended" }]);
+    expect(tool.runs).toHaveLength(1);
+    expect(terminals(client)).toHaveLength(1);
+    const events = await client.events(threadId);
+    expect(events.at(-1)?.type).toBe("turn.completed");
+  });
+
+  it("wins over a runner that ends well after it", async () => {
+    verifies("THR-26");
+    const { client, threadId } = await setUp({
+      runner: { run: ({ signal }) => untilAborted(signal).catch(() => {}) },
+    });
+    const { result } = await client.startTurn(threadId);
+    await client.call("turn.cancel", { threadId });
+    expect((await client.turnEnd(result.turnId)).params.status).toBe("cancelled");
+  });
+
+  it("is -32003 where no turn runs", async () => {
+    verifies("THR-51");
+    const { client, threadId } = await setUp({ runner: { run: async () => {} } });
+    expect((await client.call("turn.cancel", { threadId })).error?.code).toBe(-32003);
+    const { result } = await client.startTurn(threadId);
+    await client.turnEnd(result.turnId);
+    await client.until(() => true);
+    expect((await client.call("turn.cancel", { threadId })).error?.code).toBe(-32003);
+  });
+});
+
+describe("turn.error", () => {
+  it("carries a TurnError's sentence and code", async () => {
+    verifies("THR-19", "THR-27");
+    const { client, threadId } = await setUp({
+      runner: { run: () => Promise.reject(new TurnError("model_unavailable", "The model is away.")) },
+    });
+    const { result } = await client.startTurn(threadId);
+    const end = await client.turnEnd(result.turnId);
+    expect(end.method).toBe("turn.error");
+    expect(end.params).toMatchObject({
+      threadId,
+      error: "The model is away.",
+      code: "model_unavailable",
+      turn: { status: "error", turnId: result.turnId },
+    });
+    expect(terminals(client)).toHaveLength(1);
+  });
+
+  it.each([
+    ["an error", () => Promise.reject(new RangeError("secret at /home/me"))],
+    [
+      "a thrown string",
+      () => {
+        throw "secret";
+      },
+    ],
+    ["undefined", () => Promise.reject()],
+  ])("says nothing of %s that is not meant for people", async (_name, run) => {
+    verifies("THR-19");
+    const errors: unknown[] = [];
+    const { client, threadId } = await setUp({ runner: { run }, onError: (error) => errors.push(error) });
+    const { result } = await client.startTurn(threadId);
+    const end = await client.turnEnd(result.turnId);
+    expect(end.params).toMatchObject({ error: "The agent failed.", code: "agent_failed" });
+    expect(JSON.stringify(client.received)).not.toContain("secret");
+    expect(errors).toHaveLength(1);
+  });
+});
+
+describe("tools", () => {
+  const oneCall = async (options: Omit<ThreadServerOptions, "runner">, input: unknown = { command: "x" }) => {
+    const tested = await setUp({ ...options, runner: callingRunner({ tool: "t", input }) });
+    const { result } = await tested.client.startTurn(tested.threadId);
+    await tested.client.turnEnd(result.turnId);
+    return tested.client;
+  };
+
+  it("streams what a tool prints as tool_log items, bounded", async () => {
+    verifies("THR-32");
+    const tool = recordingTool("t", "read", async (_input, { log }) => {
+      log("stdout", "one ");
+      log("stderr", "bad");
+      log("stdout", "two");
+      log("stdout", "");
+      return "done";
+    });
+    const client = await oneCall({ tools: [tool], maxLogLength: 6 });
+    const [exec] = client.all("item.completed").filter(({ type }) => type === "tool_exec");
+    expect(exec.item.data).toMatchObject({ tool: "t", status: "succeeded", output: "done" });
+    const toolItemId = exec.itemId;
+    expect(client.items("tool_log")).toEqual([
+      { toolItemId, stream: "stdout", text: "one tw", truncated: true },
+      { toolItemId, stream: "stderr", text: "bad" },
+    ]);
+  });
+
+  it.each([
+    [
+      "its own failure",
+      new ToolError("tool.failed", "exit 1", { output: { exitCode: 1 } }),
+      { status: "failed", error: "exit 1", code: "tool.failed", output: { exitCode: 1 } },
+    ],
+    [
+      "anything else",
+      new TypeError("secret"),
+      { status: "failed", error: "The tool failed.", code: "tool.failed" },
+    ],
+  ])("records %s", async (_name, thrown, expected) => {
+    verifies("THR-31");
+    const client = await oneCall({ tools: [recordingTool("t", "read", () => Promise.reject(thrown))] });
+    expect(client.items("tool_exec")).toMatchObject([expected]);
+    expect(JSON.stringify(client.received)).not.toContain("secret");
+  });
+
+  it("records a call of an unknown tool, of one outside the profile, and with an unusable input", async () => {
+    const unknown = await oneCall({});
+    expect(unknown.items("tool_exec")).toMatchObject([{ status: "failed", code: "tool.unknown" }]);
+    const outside = await oneCall({
+      tools: [recordingTool("t", "read")],
+      agents: [{ name: "a", systemPrompt: "", tools: ["other"] }],
+    });
+    expect(outside.items("tool_exec")).toMatchObject([{ status: "failed", code: "tool.unknown" }]);
+    const unusable = await oneCall({ tools: [recordingTool("t", "read")] }, "text");
+    expect(unusable.items("tool_exec")).toMatchObject([
+      { status: "failed", code: "tool.invalid_input", input: { value: "text" } },
+    ]);
+  });
+
+  it("bounds what an item keeps of an output", async () => {
+    const tool = recordingTool("t", "read", async () => ({ text: "x".repeat(1000) }));
+    const client = await oneCall({ tools: [tool], maxOutputLength: 100 });
+    expect(client.items("tool_exec")).toMatchObject([
+      { status: "succeeded", output: { truncated: true, length: 1011, head: `{"text":"${"x".repeat(91)}` } },
+    ]);
+  });
+});

@@ -1,0 +1,44 @@
+import type { Clock } from "@harnesskit/wire";
+import type { ChildExit } from "./errors.ts";
+import type { StderrTarget } from "./stderr-reader.ts";
+
+/** What a parent knows about the child at the other end. */
+export interface ChildContext {
+  readonly pid: number;
+  /** Settles when the process is gone, whatever ended it; never rejects. */
+  readonly exit: Promise<ChildExit>;
+}
+
+export interface ChildTransportOptions {
+  /** The program: a path, or a name that is looked up on the PATH. Not run by a shell. */
+  readonly command: string;
+  /** @default [] */
+  readonly args?: readonly string[];
+  /** @default the working directory of this process */
+  readonly cwd?: string;
+  /** What the child's environment holds in any case. @default {} */
+  readonly env?: Readonly<Record<string, string>>;
+  /**
+   * Names that the child inherits from this process, beside PATH, HOME, LANG, LC_*, LANGUAGE, TERM, SHELL, USER,
+   * LOGNAME, TMPDIR and TZ. Nothing else is inherited. @default []
+   */
+  readonly inheritEnv?: readonly string[];
+  /** How long `close` waits for the child to end by itself; also how long its output is read after its end. @default 2000 */
+  readonly closeTimeoutMs?: number;
+  /** How long SIGTERM may take before SIGKILL. @default 2000 */
+  readonly killTimeoutMs?: number;
+  /** How long the child's exit may come behind the end of its output before that is an end of its own. @default 250 */
+  readonly exitGraceMs?: number;
+  /** Where the child's standard error goes. @default "inherit" */
+  readonly stderr?: StderrTarget;
+  /** Bytes of the child's standard error that are kept for the report of its exit. @default 8192 */
+  readonly maxStderrBytes?: number;
+  /** Bytes of one message. @default 4194304 (4 MiB) */
+  readonly maxFrameBytes?: number;
+  /** How deep a message may nest. @default 64 */
+  readonly maxDepth?: number;
+  /** Bytes that may wait for a child that reads slowly. @default 16777216 (16 MiB) */
+  readonly maxBufferedBytes?: number;
+  /** @default the real time */
+  readonly clock?: Clock;
+}

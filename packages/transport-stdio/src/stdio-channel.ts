@@ -1,0 +1,112 @@
+import type { Readable, Writable } from "node:stream";
+import { type Channel, type Clock, createByteChannel, newlineCodec, systemClock } from "@harnesskit/wire";
+import { ParentGoneError } from "./errors.ts";
+import { ParentWatch } from "./parent-watch.ts";
+import { openProtocolOutput } from "./protocol-output.ts";
+import { guardStdout, type StdoutGuard } from "./stdout-guard.ts";
+import { StreamPipe, streamError } from "./stream-pipe.ts";
+
+/** What a child process knows about its connection. */
+export interface StdioContext {
+  /** The id of the process that started this one. */
+  readonly parentId: number;
+  /** Writes to standard output that were no protocol messages and were sent to standard error. */
+  readonly strayWrites: number;
+}
+
+export interface StdioChannelOptions {
+  /** Where messages come from. @default standard input */
+  readonly input?: Readable;
+  /** Where messages go; ended when the channel closes. @default standard output, which is then guarded */
+  readonly output?: Writable;
+  /** Bytes of one message. @default 4194304 (4 MiB) */
+  readonly maxFrameBytes?: number;
+  /** How deep a message may nest. @default 64 */
+  readonly maxDepth?: number;
+  /** Bytes that may wait for a slow reader. @default 16777216 (16 MiB) */
+  readonly maxBufferedBytes?: number;
+  /**
+   * How long `close` waits until everything was read. @default Infinity for standard output, because a slow reader
+   * must lose nothing; 2000 for a given `output`
+   */
+  readonly closeTimeoutMs?: number;
+  /** Close with `parent_gone` when the process that started this one is gone. @default true */
+  readonly watchParent?: boolean;
+  /** How often to look for the parent. @default 1000 */
+  readonly parentCheckMs?: number;
+  /** How long what is queued may take to leave once the parent is gone. @default 2000 */
+  readonly parentGoneTimeoutMs?: number;
+  /** The id of the parent process at the moment. @default process.ppid */
+  readonly parentId?: () => number;
+  /** @default the real time */
+  readonly clock?: Clock;
+}
+
+const openStreams = (options: StdioChannelOptions) => {
+  const guard: StdoutGuard | undefined = options.output ? undefined : guardStdout();
+  try {
+    const output = options.output ?? openProtocolOutput(guard as StdoutGuard);
+    return { guard, output, input: options.input ?? process.stdin };
+  } catch (cause) {
+    guard?.restore();
+    throw streamError(cause, "output");
+  }
+};
+
+/**
+ * The channel of this process to the one that started it: one JSON message a line on standard input and output.
+ * From here until the channel closes, standard output belongs to the protocol, and what anything else writes there
+ * goes to standard error. Returns a channel that is not started. Throws `invalid_argument` when this process has one
+ * already, `transport_failed` when standard output cannot be used.
+ *
+ * The channel closes with `parent_gone` when the parent is gone and with `transport_failed` when a stream fails.
+ * Once it is closed, nothing of it keeps the process alive.
+ */
+export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<StdioContext> => {
+  const { clock = systemClock, parentId = () => process.ppid } = options;
+  const { guard, input, output } = openStreams(options);
+
+  const watch =
+    (options.watchParent ?? true)
+      ? new ParentWatch({
+          clock,
+          parentId,
+          intervalMs: options.parentCheckMs ?? 1000,
+          onGone: () => {
+            clock.after(options.parentGoneTimeoutMs ?? 2000, () => pipe.destroy());
+            void channel.close(new ParentGoneError(context.parentId));
+          },
+        })
+      : undefined;
+
+  const context: StdioContext = {
+    parentId: watch?.initialId ?? parentId(),
+    get strayWrites() {
+      return guard?.strayWrites ?? 0;
+    },
+  };
+
+  const pipe = new StreamPipe({
+    input,
+    output,
+    endOutput: guard === undefined,
+    toError: (cause, stream) => {
+      const error = streamError(cause, stream);
+      return watch?.gone ? new ParentGoneError(context.parentId, { cause: error }) : error;
+    },
+    onClosed: () => {
+      watch?.stop();
+      guard?.restore();
+    },
+  });
+
+  const { maxBufferedBytes } = options;
+  const channel = createByteChannel(pipe, {
+    codec: newlineCodec(options),
+    context,
+    clock,
+    closeTimeoutMs: options.closeTimeoutMs ?? (guard ? Number.POSITIVE_INFINITY : 2000),
+    ...(maxBufferedBytes !== undefined && { maxBufferedBytes }),
+  });
+  return channel;
+};

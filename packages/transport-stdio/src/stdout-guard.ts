@@ -1,0 +1,80 @@
+import { InvalidArgumentError } from "@harnesskit/wire";
+
+const marker = Symbol.for("harnesskit.stdout-guard");
+
+/** Standard output as the protocol's own: everybody else's writes go to standard error. */
+export interface StdoutGuard {
+  /** Writes that were diverted so far. */
+  readonly strayWrites: number;
+  /** `process.stdout.write` as it was. */
+  readonly write: typeof process.stdout.write;
+  /** Gives `process.stdout.write` back. Idempotent. */
+  restore(): void;
+}
+
+const isInternal = (frame: string): boolean => /(?:\(|at )node:/.test(frame);
+
+/** Where the first caller outside of Node's internals stands: `file:line:column`. */
+const callerOf = (callee: (...args: never[]) => unknown): string => {
+  const holder: { stack?: unknown } = {};
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 50;
+  Error.captureStackTrace(holder, callee);
+  const { stack } = holder;
+  Error.stackTraceLimit = stackTraceLimit;
+  if (typeof stack !== "string") return "an unknown place";
+  const frame = stack.split("\n").find((line) => /^\s+at .*:\d+:\d+\)?$/.test(line) && !isInternal(line));
+  return frame?.replace(/^\s+at (?:.* \((.*)\)|(?:async )?(.*))$/, "$1$2") ?? "an unknown place";
+};
+
+const ignore = () => {};
+
+/**
+ * Takes standard output over for the protocol. The first stray write names its culprit on standard error. Throws
+ * `invalid_argument` when this process has such a guard already. Writes past `process.stdout`, as
+ * `fs.writeSync(1, …)`, cannot be diverted.
+ */
+export const guardStdout = (): StdoutGuard => {
+  const { stdout, stderr } = process;
+  if (marker in stdout.write) {
+    throw new InvalidArgumentError("this process has a channel on its standard output already");
+  }
+  const own = Object.getOwnPropertyDescriptor(stdout, "write");
+  const original = stdout.write;
+  let strayWrites = 0;
+  let active = true;
+
+  function divert(...args: Parameters<typeof process.stdout.write>): boolean {
+    if (!active) return original.apply(stdout, args);
+    strayWrites++;
+    if (strayWrites === 1) {
+      stderr.write(
+        `standard output carries a protocol: what ${callerOf(divert)} writes there goes to standard error\n`,
+      );
+    }
+    return stderr.write(...args);
+  }
+  Object.defineProperty(divert, marker, { value: true });
+
+  // A diverted write must not end the process when nobody reads standard error.
+  stderr.on("error", ignore);
+  stdout.on("error", ignore);
+  const guard = divert as typeof process.stdout.write;
+  stdout.write = guard;
+  return {
+    get strayWrites() {
+      return strayWrites;
+    },
+    write: original.bind(stdout) as typeof process.stdout.write,
+    restore() {
+      if (!active) return;
+      active = false;
+      stderr.off("error", ignore);
+      stdout.off("error", ignore);
+      // Somebody may have wrapped the guard since; then it stays, and lets everything pass.
+      if (stdout.write !== guard) return;
+      if (own) Object.defineProperty(stdout, "write", own);
+      else Reflect.deleteProperty(stdout, "write");
+    },
+  };
+};

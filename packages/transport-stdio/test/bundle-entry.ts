@@ -1,0 +1,2 @@
+export { createPeer } from "@harnesskit/wire";
+export { createChildTransport, createStdioChannel } from "../src/index.ts";

@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, it } from "vitest";
+import { node, root } from "./support.ts";
+
+type Counts = { passed: number; failed: number; skipped: number };
+type Summary = {
+  countTests(report: object | undefined, exitCode: number): Counts;
+  summaryLine(counts: Counts): string;
+};
+const { countTests, summaryLine }: Summary = await import(
+  pathToFileURL(join(root, "scripts/lib/summary.mjs")).href
+);
+
+const file = (status: string, ...tests: string[]) => ({
+  status,
+  assertionResults: tests.map((test) => ({ status: test })),
+});
+
+describe("the summary of a test run", () => {
+  it("counts tests, and a file that failed to load as one failure", () => {
+    const testResults = [
+      file("passed", "passed", "skipped", "todo"),
+      file("failed", "failed", "passed"),
+      file("failed"),
+    ];
+    const counts = countTests({ testResults }, 1);
+    expect(counts).toEqual({ passed: 2, failed: 2, skipped: 2 });
+    expect(summaryLine(counts)).toBe("2 passed, 2 failed, 2 skipped");
+  });
+
+  it("is a failure when the runner failed and no test did", () => {
+    expect(countTests({ testResults: [file("passed", "passed")] }, 1)).toEqual({
+      passed: 1,
+      failed: 1,
+      skipped: 0,
+    });
+    expect(countTests(undefined, 0)).toEqual({ passed: 0, failed: 1, skipped: 0 });
+  });
+
+  it("is the last line of the test command, which knows its checks by name", async () => {
+    const good = await node(["scripts/test.mjs", "--only", "lockfile"]);
+    expect(good.output.trimEnd().split("\n").at(-1)).toBe("1 passed, 0 failed, 0 skipped");
+    expect(good.code).toBe(0);
+    const bad = await node(["scripts/test.mjs", "--only", "lockfile,nothing"]);
+    expect(bad.output).toContain("No such check: nothing. There are: lint, types, layers,");
+    expect(bad.code).toBe(2);
+  });
+});
