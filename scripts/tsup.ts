@@ -10,6 +10,7 @@ export const library = (entry: Record<string, string>) =>
     format: ["esm"],
     target: "node20",
     platform: "neutral",
+    external: [/^node:/],
     dts: { compilerOptions: { ignoreDeprecations: "6.0" } },
     sourcemap: false,
     clean: true,

@@ -8,11 +8,11 @@ import type {
 } from "@harnesskit/protocol/threads";
 import type { Clock, CloseReason, HarnessError, RequestOptions, Transport } from "@harnesskit/wire";
 import type { ApprovalHandler } from "./approval-desk.ts";
-import type { BufferLimits } from "./limits.ts";
+import type { ClientLimits } from "./limits.ts";
 import type { TurnHandle } from "./turn-handle.ts";
 import type { ThreadHistory } from "./validation.ts";
 
-export interface ThreadClientOptions extends Partial<BufferLimits> {
+export interface ThreadClientOptions extends Partial<ClientLimits> {
   /** The way to the server. One channel is opened. */
   readonly transport: Transport;
   /** What the server is told about this client. @default nothing */
@@ -26,8 +26,6 @@ export interface ThreadClientOptions extends Partial<BufferLimits> {
    * that other clients started. @default approvals are left to `respondApproval`
    */
   readonly onApproval?: ApprovalHandler;
-  /** Approvals whose callbacks run at the same time; one more is rejected. @default 256 */
-  readonly maxOpenApprovals?: number;
   /**
    * Told what has no caller: a malformed message, an approval that was rejected here and why, events lost to a limit.
    * For a log. What it throws is ignored. @default nobody is told

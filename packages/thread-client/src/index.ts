@@ -28,7 +28,7 @@ export {
   type ThreadErrorName,
   VersionMismatchError,
 } from "./errors.ts";
-export { type BufferLimits, defaultBufferLimits } from "./limits.ts";
+export { type BufferLimits, type ClientLimits, defaultClientLimits } from "./limits.ts";
 export { createThreadClient } from "./thread-client.ts";
 export type { ItemState, ThreadState } from "./thread-state.ts";
 export { createThreadView, reduceThread, type ThreadView, type ThreadViewOptions } from "./thread-view.ts";

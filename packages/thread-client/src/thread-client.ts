@@ -26,7 +26,7 @@ import type {
 import { Connection } from "./connection.ts";
 import { MalformedMessageError, ThreadError, VersionMismatchError } from "./errors.ts";
 import { EventStreams } from "./event-streams.ts";
-import { type BufferLimits, defaultBufferLimits, defaultMaxOpenApprovals } from "./limits.ts";
+import { type ClientLimits, resolveLimits } from "./limits.ts";
 import { LiveTurn, type TurnHandle } from "./turn-handle.ts";
 import { TurnRegistry } from "./turn-registry.ts";
 import { untilAborted } from "./until-aborted.ts";
@@ -46,24 +46,20 @@ class Client implements ThreadClient {
   readonly #turns: TurnRegistry;
   readonly #approvals: ApprovalDesk;
   readonly #streams: EventStreams;
-  readonly #limits: BufferLimits;
+  readonly #limits: ClientLimits;
   readonly #onApproval: ApprovalHandler | undefined;
   readonly #onError: (error: HarnessError) => void;
   #server = unknownServer;
   #lostTo: HarnessError | undefined;
 
-  constructor(channel: Channel, options: ThreadClientOptions) {
-    const { maxBufferedEvents, maxBufferedDeltaChars } = options;
-    this.#limits = {
-      maxBufferedEvents: maxBufferedEvents ?? defaultBufferLimits.maxBufferedEvents,
-      maxBufferedDeltaChars: maxBufferedDeltaChars ?? defaultBufferLimits.maxBufferedDeltaChars,
-    };
+  constructor(channel: Channel, options: ThreadClientOptions, limits: ClientLimits) {
+    this.#limits = limits;
     this.#onApproval = options.onApproval;
     this.#onError = guarded(options.onError);
-    this.#streams = new EventStreams({ limits: this.#limits, onError: this.#onError });
-    this.#turns = new TurnRegistry(this.#limits, (event, turn) => this.#observe(event, turn));
+    this.#streams = new EventStreams({ limits, onError: this.#onError });
+    this.#turns = new TurnRegistry(limits, (event, turn) => this.#observe(event, turn));
     this.#approvals = new ApprovalDesk({
-      maxOpenApprovals: options.maxOpenApprovals ?? defaultMaxOpenApprovals,
+      maxOpenApprovals: limits.maxOpenApprovals,
       respond: (requestId, decision) => this.#respond(requestId, decision),
       onError: this.#onError,
     });
@@ -77,7 +73,9 @@ class Client implements ThreadClient {
   }
 
   async initialize({ clientInfo, signal }: ThreadClientOptions): Promise<void> {
-    const params = clientInfo ? { clientInfo: defined(clientInfo) } : {};
+    const params = clientInfo
+      ? { clientInfo: defined({ name: clientInfo.name, version: clientInfo.version }) }
+      : {};
     const server = await this.#call("initialize", params, signal ? { signal } : {});
     if (majorOf(server.version) !== majorOf(THREAD_PROTOCOL_VERSION)) {
       throw new VersionMismatchError(server.version, THREAD_PROTOCOL_VERSION);
@@ -233,13 +231,14 @@ const guarded =
 /**
  * Opens a channel, introduces the client and checks the server's version. Rejects with `version_mismatch`
  * ({@link VersionMismatchError}) when the major versions differ, with `transport_failed` when the server cannot be
- * reached, and with the errors of a call ({@link ThreadClient}); the channel
- * is closed then, and not waited for.
+ * reached, with `invalid_argument` for a limit that is none, and with the errors of a call ({@link ThreadClient}); the
+ * channel is closed then, and not waited for.
  */
 export const createThreadClient = async (options: ThreadClientOptions): Promise<ThreadClient> => {
   const { transport, signal } = options;
+  const limits = resolveLimits(options);
   const channel = await transport.connect(signal ? { signal } : {});
-  const client = new Client(channel, options);
+  const client = new Client(channel, options, limits);
   try {
     await client.initialize(options);
     return client;

@@ -1,5 +1,6 @@
 import type { EventBody, Item, Thread, ThreadNotificationParams, Turn } from "@harnesskit/protocol/threads";
 import type { ApprovalRequest } from "./approval-desk.ts";
+import { limitOf } from "./limits.ts";
 import { type ItemState, type ThreadState, textOf } from "./thread-state.ts";
 import type { TurnResult } from "./turn-handle.ts";
 
@@ -35,10 +36,10 @@ class View implements ThreadView {
   #droppedItems = 0;
   #state: ThreadState | undefined;
 
-  constructor({ threadId, maxItems = 10_000, maxTextLength = 1024 * 1024 }: ThreadViewOptions) {
+  constructor({ threadId, maxItems, maxTextLength }: ThreadViewOptions) {
     this.#threadId = threadId;
-    this.#maxItems = maxItems;
-    this.#maxTextLength = maxTextLength;
+    this.#maxItems = limitOf("maxItems", maxItems, 10_000);
+    this.#maxTextLength = limitOf("maxTextLength", maxTextLength, 1024 * 1024);
   }
 
   apply(event: EventBody): boolean {
@@ -141,7 +142,7 @@ const deleteOldest = (map: Map<string, unknown>): void => {
   }
 };
 
-/** Makes a view of one thread, to build a user interface on. */
+/** Makes a view of one thread, to build a user interface on. Throws `invalid_argument` for a limit that is none. */
 export const createThreadView = (options: ThreadViewOptions = {}): ThreadView => new View(options);
 
 /** What the events of a thread come to, for example those of `getThread`. */

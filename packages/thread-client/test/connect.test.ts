@@ -1,4 +1,9 @@
-import { RequestCancelledError, RequestTimeoutError, TransportError } from "@harnesskit/wire";
+import {
+  InvalidArgumentError,
+  RequestCancelledError,
+  RequestTimeoutError,
+  TransportError,
+} from "@harnesskit/wire";
 import { createManualClock, createMemoryTransport } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { createThreadClient, MalformedMessageError, VersionMismatchError } from "../src/index.ts";
@@ -55,6 +60,24 @@ describe("createThreadClient", () => {
     const error = await failureOf(createThreadClient({ transport }));
     expect(error).toBeInstanceOf(TransportError);
     expect(error).toMatchObject({ code: "transport_failed" });
+  });
+
+  it.each([
+    ["maxBufferedEvents", 0],
+    ["maxBufferedDeltaChars", Number.NaN],
+    ["maxOpenApprovals", Number.POSITIVE_INFINITY],
+  ])("refuses a limit that is none, %s of %d, before it connects", async (name, limit) => {
+    let connected = false;
+    const transport = {
+      connect: () => {
+        connected = true;
+        return Promise.reject(new TransportError("unreachable"));
+      },
+    };
+    const error = await failureOf(createThreadClient({ transport, [name]: limit }));
+    expect(error).toBeInstanceOf(InvalidArgumentError);
+    expect(error).toMatchObject({ code: "invalid_argument", message: expect.stringContaining(name) });
+    expect(connected).toBe(false);
   });
 
   it("waits for the answer until the deadline", async () => {

@@ -128,13 +128,14 @@ describe("with a real thread server", () => {
     const turn = await client.startTurn({ threadId, input: "rm -rf /" });
     for await (const event of turn) view.apply(event);
     expect(withdrawn).toBe(true);
-    const approval = view.state.items.find(({ item }) => item.type === "approval")?.item;
-    expect(approval?.data).toMatchObject({ decision: "reject", resolvedBy: "second" });
+    const [approval] = view.state.items.flatMap(({ item }) => (item.type === "approval" ? [item.data] : []));
+    expect(approval).toMatchObject({ decision: "reject", resolvedBy: "second" });
     const tool = view.state.items.find(({ item }) => item.type === "tool_exec")?.item;
     expect(tool?.data).toMatchObject({ status: "rejected" });
-    await expect(
-      second.respondApproval((approval?.data as { requestId: string }).requestId, "once"),
-    ).rejects.toMatchObject({ code: "approval_not_found", data: { reason: "already_resolved" } });
+    await expect(second.respondApproval(approval?.requestId ?? "", "once")).rejects.toMatchObject({
+      code: "approval_not_found",
+      data: { reason: "already_resolved" },
+    });
     expect(errors).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import type { EventBody, Item } from "@harnesskit/protocol/threads";
+import { InvalidArgumentError } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createThreadView, reduceThread } from "../src/index.ts";
@@ -105,6 +106,8 @@ describe("a thread's view", () => {
   });
 
   it("is bounded in items and in text", () => {
+    expect(() => createThreadView({ maxItems: 0 })).toThrow(InvalidArgumentError);
+    expect(() => createThreadView({ maxTextLength: 1.5 })).toThrow(InvalidArgumentError);
     const view = createThreadView({ maxItems: 2, maxTextLength: 4 });
     for (const itemId of ["a", "b", "c"]) view.apply(turn.delta(itemId, itemId));
     expect(view.apply(turn.delta("c", "12345"))).toBe(true);

@@ -6,25 +6,43 @@ import type { StdoutGuard } from "./stdout-guard.ts";
 
 const stdoutFd = 1;
 
+/** A stream on standard output, and how to give it up without closing the descriptor. */
+export interface ProtocolOutput {
+  readonly stream: Writable;
+  release(): void;
+}
+
 /** Everything through `process.stdout` as it was before the guard. */
-const throughOriginal = (write: StdoutGuard["write"]): Writable =>
-  new Writable({
+const throughOriginal = (write: StdoutGuard["write"]): ProtocolOutput => {
+  const stream = new Writable({
     decodeStrings: false,
     write(chunk: Uint8Array | string, encoding, done) {
       if (typeof chunk === "string") write(chunk, encoding, done);
       else write(chunk, done);
     },
   });
+  return { stream, release: () => stream.destroy() };
+};
+
+/** Writes in order, in the thread pool. Destroying it would close the descriptor; left alone it holds nothing. */
+const openFile = (): ProtocolOutput => ({
+  stream: createWriteStream("", { fd: stdoutFd, autoClose: false }),
+  release() {},
+});
 
 const isPipe = (): boolean => {
   const stat = fstatSync(stdoutFd);
   return stat.isFIFO() || stat.isSocket();
 };
 
-/** A socket of its own on the pipe: its writes wait in the event loop, whatever mode `process.stdout` is in. */
-const openPipe = (): Writable | undefined => {
+/**
+ * A socket of its own on the pipe: its writes wait in the event loop, whatever mode `process.stdout` is in. libuv
+ * leaves the standard descriptors open when their handles close.
+ */
+const openPipe = (): ProtocolOutput | undefined => {
   try {
-    return new Socket({ fd: stdoutFd, readable: false, writable: true });
+    const stream = new Socket({ fd: stdoutFd, readable: false, writable: true });
+    return { stream, release: () => stream.destroy() };
   } catch {
     return undefined;
   }
@@ -34,9 +52,9 @@ const openPipe = (): Writable | undefined => {
  * Where the protocol writes: a stream on file descriptor 1 whose writes never block the event loop on a reader that
  * does not read. The descriptor itself stays open until the process ends.
  */
-export const openProtocolOutput = (guard: StdoutGuard): Writable => {
+export const openProtocolOutput = (guard: StdoutGuard): ProtocolOutput => {
   if (isatty(stdoutFd)) return throughOriginal(guard.write);
-  if (!isPipe()) return createWriteStream("", { fd: stdoutFd, autoClose: false });
+  if (!isPipe()) return openFile();
   // What was written before still waits in the original stream; only there the order is kept.
   if (process.stdout.writableLength > 0) return throughOriginal(guard.write);
   return openPipe() ?? throughOriginal(guard.write);

@@ -3,7 +3,7 @@ import { type Channel, type Clock, createByteChannel, newlineCodec, systemClock 
 import { ParentGoneError } from "./errors.ts";
 import { ParentWatch } from "./parent-watch.ts";
 import { openProtocolOutput } from "./protocol-output.ts";
-import { guardStdout, type StdoutGuard } from "./stdout-guard.ts";
+import { guardStdout } from "./stdout-guard.ts";
 import { StreamPipe, streamError } from "./stream-pipe.ts";
 
 /** What a child process knows about its connection. */
@@ -42,15 +42,42 @@ export interface StdioChannelOptions {
   readonly clock?: Clock;
 }
 
-const openStreams = (options: StdioChannelOptions) => {
-  const guard: StdoutGuard | undefined = options.output ? undefined : guardStdout();
+interface Output {
+  readonly stream: Writable;
+  readonly strayWrites: number;
+  release(broken: boolean): void;
+}
+
+const givenOutput = (stream: Writable): Output => ({
+  stream,
+  strayWrites: 0,
+  release: () => void stream.destroy(),
+});
+
+const takeStdout = (): Output => {
+  const guard = guardStdout();
   try {
-    const output = options.output ?? openProtocolOutput(guard as StdoutGuard);
-    return { guard, output, input: options.input ?? process.stdin };
+    const { stream, release } = openProtocolOutput(guard);
+    return {
+      stream,
+      get strayWrites() {
+        return guard.strayWrites;
+      },
+      release(broken) {
+        release();
+        guard.restore(broken);
+      },
+    };
   } catch (cause) {
-    guard?.restore();
+    guard.restore(true);
     throw streamError(cause, "output");
   }
+};
+
+/** A given stream is destroyed at the end. Standard input is only left, because its descriptor must stay open. */
+const releaseInput = (input: Readable, given: boolean): void => {
+  if (given) input.destroy();
+  else input.pause();
 };
 
 /**
@@ -64,7 +91,9 @@ const openStreams = (options: StdioChannelOptions) => {
  */
 export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<StdioContext> => {
   const { clock = systemClock, parentId = () => process.ppid } = options;
-  const { guard, input, output } = openStreams(options);
+  const { input = process.stdin } = options;
+  const ownsStdout = options.output === undefined;
+  const output = options.output ? givenOutput(options.output) : takeStdout();
 
   const watch =
     (options.watchParent ?? true)
@@ -82,21 +111,22 @@ export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<S
   const context: StdioContext = {
     parentId: watch?.initialId ?? parentId(),
     get strayWrites() {
-      return guard?.strayWrites ?? 0;
+      return output.strayWrites;
     },
   };
 
   const pipe = new StreamPipe({
     input,
-    output,
-    endOutput: guard === undefined,
+    output: output.stream,
+    endOutput: !ownsStdout,
     toError: (cause, stream) => {
       const error = streamError(cause, stream);
       return watch?.gone ? new ParentGoneError(context.parentId, { cause: error }) : error;
     },
-    onClosed: () => {
+    release: (error) => {
       watch?.stop();
-      guard?.restore();
+      releaseInput(input, options.input !== undefined);
+      output.release(error !== undefined);
     },
   });
 
@@ -105,7 +135,7 @@ export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<S
     codec: newlineCodec(options),
     context,
     clock,
-    closeTimeoutMs: options.closeTimeoutMs ?? (guard ? Number.POSITIVE_INFINITY : 2000),
+    closeTimeoutMs: options.closeTimeoutMs ?? (ownsStdout ? Number.POSITIVE_INFINITY : 2000),
     ...(maxBufferedBytes !== undefined && { maxBufferedBytes }),
   });
   return channel;

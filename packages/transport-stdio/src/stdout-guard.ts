@@ -8,8 +8,11 @@ export interface StdoutGuard {
   readonly strayWrites: number;
   /** `process.stdout.write` as it was. */
   readonly write: typeof process.stdout.write;
-  /** Gives `process.stdout.write` back. Idempotent. */
-  restore(): void;
+  /**
+   * Gives `process.stdout.write` back. Idempotent. With `broken`, later writes to it fail without a word, as nobody
+   * reads them, instead of ending the process with an unhandled EPIPE.
+   */
+  restore(broken: boolean): void;
 }
 
 const isInternal = (frame: string): boolean => /(?:\(|at )node:/.test(frame);
@@ -66,11 +69,11 @@ export const guardStdout = (): StdoutGuard => {
       return strayWrites;
     },
     write: original.bind(stdout) as typeof process.stdout.write,
-    restore() {
+    restore(broken) {
       if (!active) return;
       active = false;
       stderr.off("error", ignore);
-      stdout.off("error", ignore);
+      if (!broken) stdout.off("error", ignore);
       // Somebody may have wrapped the guard since; then it stays, and lets everything pass.
       if (stdout.write !== guard) return;
       if (own) Object.defineProperty(stdout, "write", own);

@@ -9,8 +9,8 @@ export interface StreamPipeOptions {
   readonly endOutput: boolean;
   /** Names the reason when a stream fails. */
   readonly toError: (cause: unknown, stream: "input" | "output") => HarnessError;
-  /** Called once, when the streams are given up. */
-  readonly onClosed: () => void;
+  /** Called once, to give the streams up; with the error that broke them. */
+  readonly release: (error: HarnessError | undefined) => void;
 }
 
 const ignore = () => {};
@@ -44,6 +44,7 @@ export class StreamPipe implements BytePipe {
     input.on("close", this.#inputClosed);
     if (input.readableEnded) queueMicrotask(this.#inputEnded);
     else if (input.closed) queueMicrotask(this.#inputClosed);
+    else input.resume();
   }
 
   pause(): void {
@@ -108,13 +109,14 @@ export class StreamPipe implements BytePipe {
   #finish(error: HarnessError | undefined): void {
     if (this.#closed) return;
     this.#closed = { error };
-    const { input, output, onClosed } = this.#options;
-    input.off("data", this.#received);
+    const { input, output, release } = this.#options;
     input.on("error", ignore);
+    input.off("data", this.#received);
+    input.off("end", this.#inputEnded);
+    input.off("close", this.#inputClosed);
+    input.off("error", this.#inputFailed);
     output.on("error", ignore);
-    input.destroy();
-    output.destroy();
-    onClosed();
+    release(error);
     this.#tellClosed();
   }
 

@@ -60,9 +60,7 @@ export const record = (channel: Channel, options: { onEnd?: () => void } = {}) =
     ...log,
     log,
     untilMessages: (count: number) =>
-      expect
-        .poll(() => log.messages.length, { timeout: 10_000, interval: 5 })
-        .toBeGreaterThanOrEqual(count),
+      expect.poll(() => log.messages.length, { timeout: 10_000, interval: 5 }).toBeGreaterThanOrEqual(count),
   };
 };
 

@@ -26,6 +26,7 @@ export const showThread = async (threadId: string, { cwd }: ThreadsShowOptions):
     await terminal.ready();
   }
   timeline.breakLine();
-  if (openTurn) terminal.write(style.yellow("\n… the last turn has no end: it runs, or it waits for an answer\n"));
+  if (openTurn)
+    terminal.write(style.yellow("\n… the last turn has no end: it runs, or it waits for an answer\n"));
   terminal.write(style.dim(`\nlog  ${oneLine(logFile(stored.workspace, threadId), 1000)}\n`));
 };

@@ -18,7 +18,11 @@ export const checkDirectory = async (workspace: string, harness: string): Promis
   if (found === undefined) {
     return (await isWritable(workspace))
       ? ok("directory", `${shown} does not exist yet and can be made`)
-      : problem("directory", `${shown} cannot be made`, `Make ${oneLine(workspace, 1000)} writable, or use --cwd`);
+      : problem(
+          "directory",
+          `${shown} cannot be made`,
+          `Make ${oneLine(workspace, 1000)} writable, or use --cwd`,
+        );
   }
   if (!found.isDirectory()) {
     return problem("directory", `${shown} is no directory`, `Move it away: mv ${word} ${word}.old`);

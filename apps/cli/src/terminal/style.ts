@@ -10,7 +10,7 @@ export interface Style {
   readonly cyan: Paint;
 }
 
-const escape = (open: number, close: number): Paint => {
+const colour = (open: number, close: number): Paint => {
   return (text) => (text === "" ? "" : `\u001b[${open}m${text}\u001b[${close}m`);
 };
 
@@ -18,7 +18,7 @@ const plain: Paint = (text) => text;
 
 /** The styles of a stream: colours on a terminal that wants them, nothing elsewhere. */
 export const createStyle = (isColoured: boolean): Style => {
-  const paint = (open: number, close: number) => (isColoured ? escape(open, close) : plain);
+  const paint = (open: number, close: number) => (isColoured ? colour(open, close) : plain);
   return {
     bold: paint(1, 22),
     dim: paint(2, 22),

@@ -42,7 +42,7 @@ export class Prose {
     const space = text.search(/\s\S*$/);
     if (text.length - (space + 1) <= maxHeldChars) return space + 1;
     // What a cluster could still go on with stays behind.
-    const tail = /[\p{Cs}\p{M}\p{Cf}\p{Extended_Pictographic}\ufe0f]*$/u.exec(text)?.index ?? text.length;
+    const tail = /(?:[\p{Cs}\p{Cf}\p{Extended_Pictographic}]|\p{M})*$/u.exec(text)?.index ?? text.length;
     return Math.max(space + 1, text.length - tail > 64 ? text.length : tail);
   }
 

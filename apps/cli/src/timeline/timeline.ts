@@ -42,19 +42,24 @@ export class Timeline {
   show(event: EventBody): void {
     switch (event.type) {
       case "item.started":
-        return this.#started(event.data.item);
+        this.#started(event.data.item);
+        break;
       case "item.delta":
-        return this.#streamed(event.data.itemId, event.data.delta);
+        this.#streamed(event.data.itemId, event.data.delta);
+        break;
       case "item.completed":
-        return this.#completed(event.data.item);
+        this.#completed(event.data.item);
+        break;
       case "turn.completed":
-        return this.#ended(event.data.turn, "");
+        this.#ended(event.data.turn, "");
+        break;
       case "turn.error":
-        return this.#ended(event.data.turn, oneLine(event.data.error, 500));
+        this.#ended(event.data.turn, oneLine(event.data.error, 500));
+        break;
       case "thread.created":
       case "turn.started":
       case "approval.requested":
-        return;
+        break;
     }
   }
 
@@ -125,17 +130,23 @@ export class Timeline {
     this.#open.delete(item.itemId);
     switch (item.type) {
       case "user_message":
-        return this.#prompt(item);
+        this.#prompt(item);
+        break;
       case "assistant_message":
-        return this.#message(item, open);
+        this.#message(item, open);
+        break;
       case "tool_log":
-        return this.#log(item, open);
+        this.#log(item, open);
+        break;
       case "tool_exec":
-        return this.#tool(item);
+        this.#tool(item);
+        break;
       case "approval":
-        return this.#approval(item);
+        this.#approval(item);
+        break;
       case "artifact":
-        return this.#artifact(item);
+        this.#artifact(item);
+        break;
     }
   }
 

@@ -57,7 +57,7 @@ export interface Peer<Context = unknown> {
   batch(calls: readonly BatchCall[], options?: RequestOptions): Promise<unknown>[];
   /** Settles when every request of the other side so far is answered, and every notification is handled. */
   whenIdle(): Promise<void>;
-  /** Sends what is queued, then closes. Idempotent. */
+  /** Settles what is pending and aborts what is running, at once; sends what is queued, then closes. Idempotent. */
   close(): Promise<void>;
   readonly closed: Promise<CloseReason>;
   /** Aborts when the connection is closed. */
@@ -72,6 +72,7 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   readonly #options: ReturnType<typeof resolvePeerOptions>;
   readonly #pending: PendingRequests;
   readonly #inbound: InboundCalls<Context>;
+  #lastSent: Promise<void> | undefined;
   readonly #notifications: OrderedNotifications;
   readonly #direct: ReplySink = {
     result: ({ id, method }, result) => this.#sendResult(id, method, result),
@@ -122,7 +123,7 @@ class JsonRpcPeer<Context> implements Peer<Context> {
       const { id, answer } = this.#expect(method, options);
       const request =
         params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params };
-      this.#channel.send(request).catch((error: HarnessError) => this.#pending.fail(id, error));
+      this.#watch(this.#channel.send(request), (error) => this.#pending.fail(id, error));
       return answer;
     } catch (error) {
       return Promise.reject(error);
@@ -169,6 +170,7 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   }
 
   close(): Promise<void> {
+    this.#release(new ConnectionClosedError());
     return this.#channel.close();
   }
 
@@ -268,8 +270,18 @@ class JsonRpcPeer<Context> implements Peer<Context> {
     this.#report(error);
   }
 
+  /**
+   * Attends to what `send` refuses. Messages that leave together share a promise; when that one rejects the channel
+   * closes, which settles the others.
+   */
+  #watch(sent: Promise<void>, onRefused: (error: HarnessError) => void): void {
+    if (sent === this.#lastSent) return;
+    this.#lastSent = sent;
+    sent.catch(onRefused);
+  }
+
   #sendResult(id: RequestId, method: string, result: unknown): void {
-    this.#channel.send({ jsonrpc: "2.0", id, result }).catch((error: HarnessError) => {
+    this.#watch(this.#channel.send({ jsonrpc: "2.0", id, result }), (error) => {
       if (isTooLarge(error)) this.#sendError(id, this.#tooLarge(method, error));
       else this.#unsent(id, error);
     });
@@ -343,10 +355,15 @@ class JsonRpcPeer<Context> implements Peer<Context> {
 
   #channelClosed(reason: CloseReason): void {
     const lost = new ConnectionClosedError(undefined, reason.error ? { cause: reason.error } : undefined);
+    this.#release(lost);
+    this.#handlers.close?.(reason);
+  }
+
+  /** Nothing can be answered any more, in either direction. */
+  #release(lost: ConnectionClosedError): void {
     this.#pending.close(lost);
     this.#inbound.close(lost);
     this.#notifications.close();
-    this.#handlers.close?.(reason);
   }
 
   #handlerFailed(cause: unknown): void {

@@ -1,0 +1,29 @@
+import { CommanderError } from "commander";
+import { describeCauses, toCliError } from "./cli-error.ts";
+import { isDebugging } from "./debug.ts";
+import { ExitCode } from "./exit-code.ts";
+import { createProgram } from "./program.ts";
+
+export interface MainOptions {
+  /** The arguments behind the program's name. */
+  readonly args: readonly string[];
+  readonly binPath: string;
+  readonly version: string;
+}
+
+/** Runs the command line and returns its exit code. Never rejects; what went wrong is said on stderr. */
+export const main = async ({ args, binPath, version }: MainOptions): Promise<ExitCode> => {
+  let exitCode: ExitCode = ExitCode.done;
+  const program = createProgram({ binPath, version, onExit: (code) => (exitCode = code) });
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return exitCode;
+  } catch (error) {
+    // Commander has said what there was to say.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
+    const { message, hint, exitCode: failed } = toCliError(error);
+    process.stderr.write(`harness: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
+    if (isDebugging()) process.stderr.write(`${describeCauses(error)}\n`);
+    return failed;
+  }
+};

@@ -1,0 +1,81 @@
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
+import { CliError, toCliError } from "../cli-error.ts";
+import { ExitCode } from "../exit-code.ts";
+import { threadNotFound } from "../stored-threads.ts";
+
+export interface RunFacts {
+  readonly workspace: string;
+  readonly threadId: string | undefined;
+}
+
+const lost = new Set([
+  "transport_failed",
+  "connection_closed",
+  "child_exited",
+  "request_timeout",
+  "version_mismatch",
+]);
+
+/** Why a run could not be done, as an error that says what to do next. */
+export const toRunFailure = (thrown: unknown, { workspace, threadId = "" }: RunFacts): CliError => {
+  if (!HarnessError.isInstance(thrown) || CliError.isInstance(thrown)) return toCliError(thrown);
+  const { code, message } = thrown;
+  const cause = thrown;
+  if (code === "thread_not_found") return threadNotFound(threadId, workspace, cause);
+  if (code === "turn_busy") {
+    return new CliError(code, "The thread is in use, or its last turn waits for an answer", {
+      hint: "Wait until it is free, or begin another thread without --thread",
+      cause,
+    });
+  }
+  if (ProtocolError.isInstance(thrown)) return fromServer(thrown);
+  if (lost.has(code)) {
+    return new CliError(
+      "unavailable",
+      `The server cannot be reached: ${displayText(message)}${tailOf(cause)}`,
+      {
+        exitCode: ExitCode.unavailable,
+        hint: "Look into it: harness doctor, or the same command with HARNESS_DEBUG=1",
+        cause,
+      },
+    );
+  }
+  return toCliError(thrown);
+};
+
+const fromServer = (error: ProtocolError): CliError => {
+  const { reason, agents } = fieldsOf(error.data);
+  const message = displayText(error.message, { maxLength: 500 });
+  if (Array.isArray(agents)) {
+    const names = displayText(agents.join(", "), { maxLength: 300 });
+    return new CliError("usage", message, {
+      exitCode: ExitCode.usage,
+      hint: `Use --agent with one of: ${names}`,
+    });
+  }
+  if (reason === "model.missing_key" || reason === "model.missing_package") {
+    return new CliError(reason, message, { exitCode: ExitCode.unavailable, cause: error });
+  }
+  if (error.code === "invalid_params") {
+    return new CliError("usage", message, { exitCode: ExitCode.usage, cause: error });
+  }
+  const hint = "Look into it: harness doctor, or the same command with HARNESS_DEBUG=1";
+  return new CliError(typeof reason === "string" ? displayText(reason) : error.code, message, {
+    hint,
+    cause: error,
+  });
+};
+
+const fieldsOf = (data: JsonValue | undefined): { readonly [name: string]: JsonValue | undefined } =>
+  typeof data === "object" && data !== null && !Array.isArray(data) ? data : {};
+
+/** What the server said last on its standard error; safe text already. */
+const tailOf = (error: unknown): string => {
+  for (let current = error, depth = 0; current instanceof Error && depth < 5; depth++) {
+    const { stderrTail } = current as { stderrTail?: unknown };
+    if (typeof stderrTail === "string" && stderrTail !== "") return `\n${stderrTail}`;
+    current = current.cause;
+  }
+  return "";
+};

@@ -1,0 +1,66 @@
+import { type ChildContext, createChildTransport } from "@harnesskit/transport-stdio";
+import type { Transport } from "@harnesskit/wire";
+import { isDebugging } from "../debug.ts";
+import { oneLine } from "../terminal/one-line.ts";
+
+export interface ServerProcessOptions {
+  /** The file of this program. */
+  readonly binPath: string;
+  readonly workspace: string;
+}
+
+/** What the server needs beside the usual: keys, where they are valid, and how to trust and to debug. */
+const inheritEnv = [
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_BASE_URL",
+  "OPENAI_API_KEY",
+  "OPENAI_BASE_URL",
+  "OPENAI_COMPATIBLE_API_KEY",
+  "NODE_EXTRA_CA_CERTS",
+  "HARNESS_DEBUG",
+];
+
+/** How long the server may take to end after each signal before this process ends without it. */
+const quitStepMs = 400;
+
+/** `harness serve` as a child of this process, on the same version of Node. */
+export class ServerProcess implements Transport<ChildContext> {
+  readonly #transport: Transport<ChildContext>;
+  #context: ChildContext | undefined;
+
+  constructor({ binPath, workspace }: ServerProcessOptions) {
+    this.#transport = createChildTransport({
+      command: process.execPath,
+      args: [binPath, "serve", "--cwd", workspace],
+      cwd: workspace,
+      inheritEnv,
+      stderr: isDebugging() ? (line) => process.stderr.write(`${oneLine(line, 1000)}\n`) : "ignore",
+      // What the log of a thread holds in one event may be large; its server has no smaller limit.
+      maxFrameBytes: 16 * 1024 * 1024,
+    });
+  }
+
+  async connect(options?: { signal?: AbortSignal }) {
+    const channel = await this.#transport.connect(options);
+    this.#context = channel.context;
+    return channel;
+  }
+
+  /** Asks the server to end, once kindly and once to drop everything. Settles when it is gone or does not listen. */
+  async quit(): Promise<void> {
+    const context = this.#context;
+    if (!context) return;
+    for (let attempt = 0; attempt < 2; attempt++) {
+      try {
+        process.kill(context.pid, "SIGTERM");
+      } catch {
+        return;
+      }
+      const isGone = await Promise.race([context.exit.then(() => true), after(quitStepMs)]);
+      if (isGone) return;
+    }
+  }
+}
+
+const after = (ms: number): Promise<false> =>
+  new Promise((resolve) => setTimeout(() => resolve(false), ms).unref());

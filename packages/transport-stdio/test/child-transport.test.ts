@@ -1,0 +1,264 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createDeferred, RequestCancelledError, TransportError } from "@harnesskit/wire";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ChildExitError, type ChildTransportOptions, createChildTransport } from "../src/index.ts";
+import { isAlive, record, startFixture, untilGone } from "./support.ts";
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "harnesskit-child-"));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+describe("a program that cannot be started", () => {
+  const refusal = async (options: Partial<ChildTransportOptions> & { command: string }): Promise<string> => {
+    const transport = createChildTransport({ ...options, env: { TOKEN: "secret" } });
+    const error = await transport.connect().catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(TransportError);
+    expect(error).toMatchObject({ code: "transport_failed" });
+    expect(JSON.stringify(error)).not.toContain("secret");
+    return (error as TransportError).message;
+  };
+
+  it("is named, with what to do", async () => {
+    expect(await refusal({ command: "no-such-command-here" })).toBe(
+      'the command "no-such-command-here" was not found: install it, put it on the PATH or pass its full path',
+    );
+    const plain = join(directory, "plain.txt");
+    await writeFile(plain, "no program", { mode: 0o644 });
+    expect(await refusal({ command: plain })).toBe(
+      `the command "${plain}" may not be run: make the file executable or pass another command`,
+    );
+    for (const cwd of [join(directory, "missing"), plain]) {
+      expect(await refusal({ command: process.execPath, cwd })).toBe(
+        `the working directory "${cwd}" cannot be used: create it or pass another cwd`,
+      );
+    }
+    expect(await refusal({ command: process.execPath, args: ["x".repeat(8 * 1024 * 1024)] })).toContain(
+      "could not be started (E2BIG)",
+    );
+    expect(await refusal({ command: "a\u0000b" })).toContain("could not be started");
+    expect(await refusal({ command: "" })).toContain("could not be started");
+  });
+});
+
+describe("connecting", () => {
+  it("is given up by its signal, and leaves no process", async () => {
+    const transport = createChildTransport({ command: process.execPath, args: ["-e", ""], stderr: "ignore" });
+    const early = transport.connect({ signal: AbortSignal.abort() });
+    await expect(early).rejects.toMatchObject({ code: "request_cancelled", name: "RequestCancelledError" });
+
+    const listeners = process.listenerCount("exit");
+    const controller = new AbortController();
+    const late = transport.connect({ signal: controller.signal });
+    controller.abort(new RequestCancelledError("test"));
+    await expect(late).rejects.toMatchObject({ code: "request_cancelled" });
+    expect(process.listenerCount("exit")).toBe(listeners);
+  });
+});
+
+describe("closing", () => {
+  it("ends the input, and a child that ends then is closed in good order", async () => {
+    const channel = await startFixture("garbage");
+    const { log, untilMessages } = record(channel);
+    await untilMessages(2);
+    const { pid } = channel.context;
+    await channel.close();
+    expect(isAlive(pid)).toBe(false);
+    expect(log.closed).toEqual({});
+    expect(await channel.context.exit).toEqual({ code: 0, signal: null, stderrTail: "" });
+  });
+
+  it("goes on to SIGTERM and SIGKILL for a child that ignores both", async () => {
+    const heard = createDeferred<string>();
+    const channel = await startFixture("stubborn", [], {
+      closeTimeoutMs: 50,
+      killTimeoutMs: 300,
+      stderr: heard.resolve,
+    });
+    const { log, untilMessages } = record(channel);
+    await untilMessages(1);
+    await channel.close();
+    expect(await heard.promise).toBe("SIGTERM ignored");
+    expect(isAlive(channel.context.pid)).toBe(false);
+    expect(await channel.context.exit).toEqual({
+      code: null,
+      signal: "SIGKILL",
+      stderrTail: "SIGTERM ignored",
+    });
+    expect(log.closed).toEqual({});
+  });
+
+  it("works before the start", async () => {
+    const channel = await startFixture("garbage");
+    await channel.close();
+    expect(isAlive(channel.context.pid)).toBe(false);
+    await expect(channel.send(1)).rejects.toMatchObject({ code: "connection_closed" });
+  });
+
+  it("reaches a grandchild that holds the pipes and ignores SIGTERM", async () => {
+    const channel = await startFixture("grandchild", [], { closeTimeoutMs: 50, killTimeoutMs: 100 });
+    const { log, untilMessages } = record(channel);
+    await untilMessages(1);
+    const [{ pid }] = log.messages as [{ pid: number }];
+    expect(isAlive(pid)).toBe(true);
+    await channel.close();
+    expect(isAlive(channel.context.pid)).toBe(false);
+    await untilGone(pid);
+  });
+});
+
+describe("a child that ends by itself", () => {
+  it("has its output delivered first, and says how it ended", async () => {
+    const channel = await startFixture("dying");
+    const { log } = record(channel, { onEnd: () => {} });
+    await channel.closed;
+    expect(log.messages).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(log.events).toEqual(["message", "message", "close"]);
+    const error = log.closed?.error;
+    expect(error).toBeInstanceOf(ChildExitError);
+    expect(error).toMatchObject({ code: "child_exited", exitCode: 3, signal: null });
+    expect((error as ChildExitError).stderrTail).toBe(
+      "reading the file\nfailed: ⟨U+001B⟩[31mno such file⟨U+202E⟩",
+    );
+    await expect(channel.send(1)).rejects.toMatchObject({ code: "connection_closed" });
+  });
+
+  it("keeps its output for a channel that is started later", async () => {
+    const channel = await startFixture("dying");
+    await channel.context.exit;
+    const { log } = record(channel);
+    await channel.closed;
+    expect(log.messages).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(log.closed?.error).toMatchObject({ code: "child_exited", exitCode: 3 });
+  });
+
+  it("leaves nothing of its group behind", async () => {
+    const channel = await startFixture("grandchild", ["exit"]);
+    const { log } = record(channel);
+    await channel.closed;
+    const [{ pid }] = log.messages as [{ pid: number }];
+    await untilGone(pid);
+    expect(log.closed).toEqual({});
+  });
+
+  it("closes its channel although a process outside of its group holds the pipes", async () => {
+    const channel = await startFixture("grandchild", ["exit", "escape"], { closeTimeoutMs: 100 });
+    const { log } = record(channel);
+    await channel.closed;
+    const [{ pid }] = log.messages as [{ pid: number }];
+    expect(isAlive(pid)).toBe(true);
+    process.kill(pid, "SIGKILL");
+    await untilGone(pid);
+    expect(log.closed).toEqual({});
+  });
+});
+
+describe("a child that misbehaves", () => {
+  it("may close its output early and live: that is an end, not a close", async () => {
+    const channel = await startFixture("close-stdout", [], { exitGraceMs: 20 });
+    const ended = createDeferred<void>();
+    const { log } = record(channel, { onEnd: ended.resolve });
+    await ended.promise;
+    expect(log.messages).toEqual([{ ready: true }]);
+    expect(isAlive(channel.context.pid)).toBe(true);
+    await channel.send("still read");
+    await channel.close();
+    expect(log.events).toEqual(["message", "end", "close"]);
+    expect(isAlive(channel.context.pid)).toBe(false);
+  });
+
+  it("closes its input: the channel fails and the child is ended", async () => {
+    const channel = await startFixture("close-stdin", [], { exitGraceMs: 20, killTimeoutMs: 500 });
+    const { log, untilMessages } = record(channel);
+    await untilMessages(1);
+    await expect(channel.send("unheard")).rejects.toMatchObject({ code: "transport_failed" });
+    await channel.closed;
+    expect(log.closed?.error).toBeInstanceOf(TransportError);
+    expect(log.closed?.error).toMatchObject({ code: "transport_failed" });
+    expect(log.closed?.error?.message).toContain("closed its standard input");
+    expect(isAlive(channel.context.pid)).toBe(false);
+  });
+
+  it("floods its standard error: that is read, and its end is kept", async () => {
+    const channel = await startFixture("flood-stderr", [], { maxStderrBytes: 2048 });
+    const { untilMessages } = record(channel);
+    await untilMessages(1);
+    await channel.close();
+    const { stderrTail } = await channel.context.exit;
+    expect(stderrTail).toBe(`${"e".repeat(1023)}\nthe end`);
+  });
+
+  it("hands its standard error over by lines, whatever the listener does", async () => {
+    let lines = 0;
+    let last = "";
+    const channel = await startFixture("flood-stderr", [], {
+      stderr(line) {
+        lines++;
+        last = line;
+        throw new TypeError("a listener's own fault");
+      },
+    });
+    const { untilMessages } = record(channel);
+    await untilMessages(1);
+    await channel.close();
+    await channel.context.exit;
+    expect(lines).toBe(8193);
+    expect(last).toBe("the end");
+  });
+
+  it("writes what is no message: that is reported, and the next message arrives", async () => {
+    const channel = await startFixture("garbage");
+    const { log, untilMessages } = record(channel);
+    await untilMessages(2);
+    expect(log.messages).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(log.errors.map(({ code }) => code)).toEqual(["invalid_message", "invalid_message"]);
+    await channel.close();
+  });
+
+  it("reads nothing: send is refused with buffer_full, and the event loop stays free", async () => {
+    const channel = await startFixture("deaf", [], {
+      maxBufferedBytes: 1024 * 1024,
+      closeTimeoutMs: 50,
+      killTimeoutMs: 500,
+    });
+    const { untilMessages } = record(channel);
+    await untilMessages(1);
+    const fill = "x".repeat(256 * 1024);
+    const outcomes: Promise<unknown>[] = [];
+    let refusal: unknown;
+    let longestMs = 0;
+    while (refusal === undefined) {
+      outcomes.push(channel.send(fill).catch((error: unknown) => (refusal ??= error)));
+      const before = performance.now();
+      await new Promise((resolve) => setImmediate(resolve));
+      longestMs = Math.max(longestMs, performance.now() - before);
+    }
+    expect(refusal).toMatchObject({ code: "buffer_full", limitName: "maxBufferedBytes", limit: 1024 * 1024 });
+    expect(longestMs).toBeLessThan(1000);
+    await channel.close();
+    await Promise.all(outcomes);
+    expect(isAlive(channel.context.pid)).toBe(false);
+  });
+
+  it("speaks to a reader that is busy: it waits, and nothing is lost when it ends meanwhile", async () => {
+    const channel = await startFixture("dying");
+    const release = createDeferred<void>();
+    const messages: unknown[] = [];
+    channel.start({
+      message(message) {
+        messages.push(message);
+        if (messages.length === 1) return release.promise;
+      },
+      error() {},
+      close() {},
+    });
+    await channel.context.exit;
+    release.resolve();
+    const { error } = await channel.closed;
+    expect(messages).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(error).toMatchObject({ code: "child_exited" });
+  });
+});

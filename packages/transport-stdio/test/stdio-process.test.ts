@@ -1,0 +1,201 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { createPeer } from "@harnesskit/wire";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildBundle } from "./bundle.ts";
+import { fixture, isAlive, record, startFixture, untilGone } from "./support.ts";
+
+let bundle: Awaited<ReturnType<typeof buildBundle>>;
+beforeAll(async () => {
+  bundle = await buildBundle();
+});
+afterAll(() => bundle.remove());
+
+const run = promisify(execFile);
+const serve = (options = {}) => startFixture("serve", [bundle.path], options);
+const echo = (id: number) => `${JSON.stringify({ jsonrpc: "2.0", id, method: "echo", params: [id] })}\n`;
+const answer = (id: number) => ({ jsonrpc: "2.0", id, result: [id] });
+const lines = (output: string): unknown[] =>
+  output
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as unknown);
+
+describe("a server process and its parent", () => {
+  it("answers 64 requests at once, and is gone after the close", async () => {
+    const peer = createPeer(await serve());
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, index) => peer.request("echo", [index, "é🚀\n"])),
+    );
+    expect(answers).toEqual(Array.from({ length: 64 }, (_, index) => [index, "é🚀\n"]));
+    expect(await peer.request("pid")).toBe(peer.context.pid);
+    await peer.close();
+    expect(isAlive(peer.context.pid)).toBe(false);
+    expect(await peer.context.exit).toEqual({ code: 0, signal: null, stderrTail: "closed in good order" });
+  });
+
+  it("has only the environment that it was given", async () => {
+    const peer = createPeer(await serve({ env: { GIVEN: "yes" } }));
+    const env = (await peer.request("env")) as Record<string, string>;
+    await peer.close();
+    expect(env.GIVEN).toBe("yes");
+    expect(env.PATH).toBe(process.env.PATH);
+    // Set by vitest in this process.
+    expect(process.env.VITEST).toBe("true");
+    expect(env.VITEST).toBeUndefined();
+  });
+
+  it("keeps stray writes out of the protocol, counts them and names the culprit once", async () => {
+    const channel = await serve();
+    const peer = createPeer(channel);
+    expect(await peer.request("stray")).toBe(2);
+    expect(await peer.request("stray")).toBe(4);
+    await peer.close();
+    const { stderrTail } = await channel.context.exit;
+    const [first, ...rest] = stderrTail.split("\n");
+    expect(first).toMatch(
+      /^standard output carries a protocol: what file:\/\/.*\/fixtures\/stray\.mjs:2:11 writes there goes to standard error$/,
+    );
+    expect(rest).toEqual([
+      "first stray line",
+      "second stray line",
+      "first stray line",
+      "second stray line",
+      "closed in good order",
+    ]);
+  });
+
+  it("settles what is pending when the child is killed in mid-request", async () => {
+    const peer = createPeer(await serve());
+    await peer.request("echo");
+    const pending = peer.request("hang");
+    await peer.request("echo");
+    process.kill(peer.context.pid, "SIGKILL");
+    const error = await pending.catch((cause: unknown) => cause);
+    expect(error).toMatchObject({
+      name: "ConnectionClosedError",
+      code: "connection_closed",
+      cause: { name: "ChildExitError", code: "child_exited", exitCode: null, signal: "SIGKILL" },
+    });
+    expect((await peer.closed).error).toBe((error as Error).cause);
+    await untilGone(peer.context.pid);
+  });
+
+  it("has one channel on its standard streams at a time", async () => {
+    const { stdout } = await run(process.execPath, [fixture("second-channel"), bundle.path]);
+    expect(JSON.parse(stdout)).toEqual({ codes: ["invalid_argument"], restored: true });
+  });
+});
+
+describe("every kind of standard stream", () => {
+  const shell = (line: string) =>
+    run("/bin/sh", ["-c", line, "sh", process.execPath, fixture("serve"), bundle.path, bundle.directory]);
+
+  it("reads a file and writes a file", async () => {
+    await writeFile(join(bundle.directory, "requests"), echo(1) + echo(2).trimEnd());
+    await shell('"$1" "$2" "$3" <"$4/requests" >"$4/answers"');
+    expect(lines(await readFile(join(bundle.directory, "answers"), "utf8"))).toEqual([answer(1), answer(2)]);
+  });
+
+  it("appends to a file that others append to", async () => {
+    const path = join(bundle.directory, "appended");
+    await writeFile(path, '"before"\n');
+    await shell('cat "$4/requests" | "$1" "$2" "$3" >>"$4/appended"; echo \'"after"\' >>"$4/appended"');
+    expect(lines(await readFile(path, "utf8"))).toEqual(["before", answer(1), answer(2), "after"]);
+  });
+
+  it("reads and writes the pipes of a shell", async () => {
+    const { stdout } = await shell('cat "$4/requests" | "$1" "$2" "$3" | cat');
+    expect(lines(stdout)).toEqual([answer(1), answer(2)]);
+  });
+
+  it.each(["</dev/null", "<&-"])("ends by itself without input (%s)", async (redirection) => {
+    const { stdout, stderr } = await shell(`"$1" "$2" "$3" ${redirection}`);
+    expect(stdout).toBe("");
+    expect(stderr).toBe("closed in good order\n");
+  });
+
+  it.each([">/dev/null", ">&-"])("ends by itself without output (%s)", async (redirection) => {
+    const { stderr } = await shell(`"$1" "$2" "$3" <"$4/requests" ${redirection}`);
+    expect(stderr).toBe("closed in good order\n");
+  });
+});
+
+describe("a reader of standard output", () => {
+  const flood = { jsonrpc: "2.0", id: 1, method: "flood", params: { count: 10, bytes: 1024 * 1024 } };
+
+  const startFlood = () => {
+    const child = spawn(process.execPath, [fixture("serve"), bundle.path], { stdio: "pipe" });
+    child.stdin.end(`${JSON.stringify(flood)}\n`);
+    return child;
+  };
+
+  it("gets all 10 MiB although it begins to read long after the end of input", async () => {
+    const child = startFlood();
+    const [turned] = (await once(child.stderr, "data")) as [Buffer];
+    expect(Number(/turned in (\d+) ms/.exec(turned.toString())?.[1])).toBeLessThan(1000);
+    expect(child.exitCode).toBeNull();
+    const exited = once(child, "exit");
+    const messages = lines(await text(child.stdout)) as { params?: { index: number; fill: string } }[];
+    expect(await exited).toEqual([0, null]);
+    expect(messages.slice(0, 10).map(({ params }) => [params?.index, params?.fill.length])).toEqual(
+      Array.from({ length: 10 }, (_, index) => [index, 1024 * 1024]),
+    );
+    expect(messages[10]).toEqual({ jsonrpc: "2.0", id: 1, result: null });
+    expect(messages).toHaveLength(11);
+  });
+
+  it("that goes away closes the channel with transport_failed, and the process ends", async () => {
+    const child = startFlood();
+    const stderr = text(child.stderr);
+    await once(child.stdout, "readable");
+    child.stdout.destroy();
+    expect(await once(child, "exit")).toEqual([0, null]);
+    expect(await stderr).toMatch(/closed transport_failed\n$/);
+  });
+});
+
+describe("a parent that is gone", () => {
+  const startParent = async (...args: string[]): Promise<{ parent: ChildProcess; pid: number }> => {
+    const parent = spawn(process.execPath, [fixture("parent"), bundle.path, ...args], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const [line] = (await once(parent.stdout as NodeJS.ReadableStream, "data")) as [Buffer];
+    return { parent, pid: Number(line.toString()) };
+  };
+
+  it("killed, takes a child with it that does not mind the end of its input", async () => {
+    const reason = join(bundle.directory, "reason");
+    const { parent, pid } = await startParent("orphan", "stay", bundle.path, reason);
+    expect(isAlive(pid)).toBe(true);
+    parent.kill("SIGKILL");
+    await once(parent, "exit");
+    await untilGone(pid);
+    expect(await readFile(reason, "utf8")).toBe("parent_gone");
+  });
+
+  it("ended normally, kills a child that would outlive it", async () => {
+    const { parent, pid } = await startParent("stubborn", "exit");
+    expect(isAlive(pid)).toBe(true);
+    parent.stdin?.end();
+    expect(await once(parent, "exit")).toEqual([0, null]);
+    await untilGone(pid);
+  });
+});
+
+describe("what stays behind", () => {
+  it("is no listener in this process", async () => {
+    const before = process.listenerCount("exit");
+    const channels = await Promise.all(Array.from({ length: 12 }, () => startFixture("garbage")));
+    expect(process.listenerCount("exit")).toBe(before + 1);
+    const logs = channels.map((channel) => record(channel));
+    await Promise.all(logs.map(({ untilMessages }) => untilMessages(2)));
+    await Promise.all(channels.map((channel) => channel.close()));
+    expect(process.listenerCount("exit")).toBe(before);
+    for (const { context } of channels) expect(isAlive(context.pid)).toBe(false);
+  });
+});

@@ -1,0 +1,337 @@
+import fc from "fast-check";
+import { describe, expect, it, vi } from "vitest";
+import { ByteBuffer } from "../../src/codec/byte-buffer.ts";
+import {
+  type Codec,
+  type CodecOptions,
+  FrameTooLargeError,
+  HarnessError,
+  type InvalidMessageError,
+  lengthPrefixCodec,
+  newlineCodec,
+} from "../../src/index.ts";
+
+const utf8 = new TextEncoder();
+const codecs: [string, (options?: CodecOptions) => Codec][] = [
+  ["newlineCodec", newlineCodec],
+  ["lengthPrefixCodec", lengthPrefixCodec],
+];
+
+const encode = (codec: Codec, messages: readonly unknown[]): Uint8Array => {
+  const encoder = codec.createEncoder();
+  for (const message of messages) encoder.add(message);
+  const bytes = encoder.take();
+  return typeof bytes === "string" ? utf8.encode(bytes) : bytes;
+};
+
+/** Pushes the bytes in pieces of these sizes, again and again. */
+const decode = (
+  codec: Codec,
+  bytes: Uint8Array,
+  sizes: readonly number[] = [bytes.length || 1],
+): unknown[] => {
+  const decoder = codec.createDecoder();
+  const out: unknown[] = [];
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    // A buffer of its own that is overwritten afterwards: a decoder must not keep what it was lent.
+    const chunk = bytes.slice(at, at + size);
+    out.push(...decoder.push(chunk));
+    chunk.fill(0xff);
+    at += size;
+  }
+  out.push(...decoder.end());
+  return out;
+};
+
+const sizes = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 10 });
+const frame = (payload: Uint8Array): Uint8Array => {
+  const bytes = new Uint8Array(4 + payload.length);
+  new DataView(bytes.buffer).setUint32(0, payload.length);
+  bytes.set(payload, 4);
+  return bytes;
+};
+
+describe.each(codecs)("%s", (_name, make) => {
+  it("gives back any messages, in any chunks", () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue()), sizes, (messages, chunks) => {
+        const expected = messages.map((message) => JSON.parse(JSON.stringify(message)) as unknown);
+        const bytes = encode(make(), messages);
+        expect(decode(make(), bytes, [1])).toEqual(expected);
+        expect(decode(make(), bytes)).toEqual(expected);
+        expect(decode(make(), bytes, chunks)).toEqual(expected);
+      }),
+    );
+  });
+
+  it("never throws on any bytes, and gives the same whatever the chunks are", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), sizes, (bytes, chunks) => {
+        const shape = (entries: unknown[]) =>
+          entries.map((entry) =>
+            HarnessError.isInstance(entry) ? [entry.code, (entry as InvalidMessageError).reason] : entry,
+          );
+        const options = { maxFrameBytes: 64 };
+        const whole = decode(make(options), bytes);
+        expect(shape(decode(make(options), bytes, chunks))).toEqual(shape(whole));
+        for (const entry of whole) {
+          if (HarnessError.isInstance(entry))
+            expect(["invalid_message", "frame_too_large"]).toContain(entry.code);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("reads a character that is split between chunks", () => {
+    const bytes = encode(make(), ["é🚀\u2028"]);
+    for (let at = 1; at < bytes.length; at++) {
+      expect(decode(make(), bytes, [at, bytes.length])).toEqual(["é🚀\u2028"]);
+    }
+  });
+
+  it("sends and receives a message of exactly the limit, and refuses one more byte, in every chunking", () => {
+    for (const limit of [2, 3, 16, 1000]) {
+      const fits = "x".repeat(limit - 2);
+      const large = "x".repeat(limit - 1);
+      expect(decode(make({ maxFrameBytes: limit }), encode(make({ maxFrameBytes: limit }), [fits]))).toEqual([
+        fits,
+      ]);
+      expect(() => encode(make({ maxFrameBytes: limit }), [large])).toThrow(
+        expect.objectContaining({ code: "frame_too_large", maxFrameBytes: limit }),
+      );
+      const bytes = encode(make(), [large]);
+      for (let size = 1; size <= Math.min(bytes.length, 40); size++) {
+        const [refusal, ...more] = decode(make({ maxFrameBytes: limit }), bytes, [size]);
+        expect(refusal).toBeInstanceOf(FrameTooLargeError);
+        expect(refusal).toMatchObject({ code: "frame_too_large", maxFrameBytes: limit });
+        expect(more).toEqual([]);
+      }
+    }
+  });
+
+  it("counts bytes and not characters", () => {
+    for (const character of ["é", "\u20ac", "🚀", "\ud800"]) {
+      for (let count = 1; count < 40; count++) {
+        const message = character.repeat(count);
+        const exact = utf8.encode(JSON.stringify(message)).length;
+        expect(() => encode(make({ maxFrameBytes: exact }), [message])).not.toThrow();
+        expect(() => encode(make({ maxFrameBytes: exact - 1 }), [message])).toThrow(
+          expect.objectContaining({ code: "frame_too_large" }),
+        );
+      }
+    }
+  });
+
+  it("has added nothing when it refuses", () => {
+    const encoder = make({ maxFrameBytes: 10 }).createEncoder();
+    encoder.add("a");
+    const before = encoder.pending;
+    const cyclic: unknown[] = [];
+    cyclic.push(cyclic);
+    for (const [message, code] of [
+      ["x".repeat(20), "frame_too_large"],
+      [undefined, "invalid_argument"],
+      [1n, "invalid_argument"],
+      [() => 1, "invalid_argument"],
+      [Symbol("s"), "invalid_argument"],
+      [cyclic, "invalid_argument"],
+    ] as const) {
+      expect(() => encoder.add(message)).toThrow(expect.objectContaining({ code }));
+    }
+    expect(encoder.pending).toBe(before);
+    encoder.add("b");
+    const bytes = encoder.take();
+    expect(decode(make(), typeof bytes === "string" ? utf8.encode(bytes) : bytes)).toEqual(["a", "b"]);
+    expect(encoder.pending).toBe(0);
+    expect(encoder.take()).toHaveLength(0);
+  });
+
+  it("hands over memory that later messages do not touch", () => {
+    const encoder = make().createEncoder();
+    encoder.add("first");
+    const taken = encoder.take();
+    const copy = typeof taken === "string" ? taken : taken.slice();
+    encoder.add("second");
+    encoder.take();
+    expect(taken).toEqual(copy);
+  });
+
+  it("bounds the depth, to the level", () => {
+    const nested = (depth: number) => JSON.parse("[".repeat(depth) + "]".repeat(depth)) as unknown;
+    const objects = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`) as unknown;
+    for (const make_ of [nested, objects]) {
+      expect(decode(make(), encode(make(), [make_(64)]))).toEqual([make_(64)]);
+      const [refusal] = decode(make(), encode(make(), [make_(65)]));
+      expect(refusal).toMatchObject({ code: "invalid_message", reason: "too_deep" });
+      expect(decode(make({ maxDepth: 3 }), encode(make(), [make_(3), make_(4), 1]))).toMatchObject([
+        make_(3),
+        { reason: "too_deep" },
+        1,
+      ]);
+    }
+  });
+
+  it("survives nesting that would exhaust a stack", () => {
+    const text = utf8.encode("[".repeat(1_000_000) + "]".repeat(1_000_000));
+    const bytes = make === newlineCodec ? new Uint8Array([...text, 10]) : frame(text);
+    expect(decode(make(), bytes)).toMatchObject([{ code: "invalid_message" }]);
+  });
+
+  it("keeps hostile keys as data", () => {
+    const bytes = encode(make(), [JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{}}}')]);
+    const [message] = decode(make(), bytes);
+    expect(Object.keys(message as object)).toEqual(["__proto__", "constructor"]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it("reports an end inside a message as incomplete", () => {
+    const bytes = encode(make(), [{ a: "é" }]);
+    const last = make === newlineCodec ? bytes.length - 2 : bytes.length - 1;
+    for (let length = 1; length <= last; length++) {
+      expect(decode(make(), bytes.subarray(0, length))).toMatchObject([
+        { code: "invalid_message", reason: "incomplete" },
+      ]);
+    }
+    expect(decode(make(), new Uint8Array(0))).toEqual([]);
+  });
+
+  it("copies each byte a bounded number of times, also in one-byte chunks", () => {
+    const append = vi.spyOn(ByteBuffer.prototype, "append");
+    const set = vi.spyOn(Uint8Array.prototype, "set");
+    try {
+      const length = 100_000;
+      const bytes = encode(make(), ["x".repeat(length)]);
+      set.mockClear();
+      const decoder = make().createDecoder();
+      let messages = 0;
+      for (let at = 0; at < bytes.length; at++) messages += decoder.push(bytes.subarray(at, at + 1)).length;
+      expect(messages).toBe(1);
+      const copied = set.mock.calls.reduce((sum, [source]) => sum + source.length, 0);
+      expect(copied).toBeGreaterThanOrEqual(length);
+      expect(copied).toBeLessThan(4 * length);
+      expect(append.mock.calls.length).toBeLessThanOrEqual(2 * bytes.length);
+    } finally {
+      append.mockRestore();
+      set.mockRestore();
+    }
+  });
+});
+
+describe("newlineCodec", () => {
+  it("writes one line a message, with every line feed within it escaped", () => {
+    const encoder = newlineCodec().createEncoder();
+    encoder.add({ text: "a\nb" });
+    encoder.add(null);
+    expect(encoder.take()).toBe('{"text":"a\\nb"}\nnull\n');
+  });
+
+  it.each([
+    ["empty lines", '\n\n"a"\n\n"b"\n\n'],
+    ["lines of white space", ' \n"a"\n\t\r\n"b"\n   '],
+    ["CR before LF", '"a"\r\n"b"\r\n'],
+    ["no newline at the end", '"a"\n"b"'],
+    ["white space around", '  "a"  \n\t"b"\t\n'],
+  ])("reads %s", (_what, text) => {
+    expect(decode(newlineCodec(), utf8.encode(text))).toEqual(["a", "b"]);
+    expect(decode(newlineCodec(), utf8.encode(text), [1])).toEqual(["a", "b"]);
+  });
+
+  it("puts an error in the place of each line that is none, and reads on, in every chunking", () => {
+    const bytes = new Uint8Array([
+      ...utf8.encode('1\n{bad\n2\n"'),
+      0xff,
+      ...utf8.encode(`"\n3\n"${"x".repeat(50)}"\n4\n\ufeff5\n6`),
+    ]);
+    const expected = [
+      1,
+      { reason: "not_json" },
+      2,
+      { reason: "not_utf8" },
+      3,
+      { code: "frame_too_large" },
+      4,
+      { reason: "not_json" },
+      6,
+    ];
+    for (let size = 1; size <= bytes.length; size++) {
+      expect(decode(newlineCodec({ maxFrameBytes: 20 }), bytes, [size])).toMatchObject(expected);
+    }
+  });
+
+  it("drops an endless line once and keeps nothing of it", () => {
+    const decoder = newlineCodec({ maxFrameBytes: 100 }).createDecoder();
+    const append = vi.spyOn(ByteBuffer.prototype, "append");
+    const errors: unknown[] = [];
+    for (let turn = 0; turn < 1000; turn++) errors.push(...decoder.push(utf8.encode("x".repeat(60))));
+    expect(errors).toMatchObject([{ code: "frame_too_large" }]);
+    expect(append.mock.calls.reduce((sum, [chunk]) => sum + chunk.length, 0)).toBeLessThanOrEqual(100);
+    append.mockRestore();
+    expect(decoder.push(utf8.encode("x\n1\n"))).toEqual([1]);
+    expect(decoder.broken).toBe(false);
+  });
+});
+
+describe("lengthPrefixCodec", () => {
+  it("writes four bytes of length, big-endian, before the JSON", () => {
+    expect([...encode(lengthPrefixCodec(), ["é"])]).toEqual([0, 0, 0, 4, 0x22, 0xc3, 0xa9, 0x22]);
+    expect([...encode(lengthPrefixCodec(), ["x".repeat(300)]).subarray(0, 4)]).toEqual([0, 0, 1, 46]);
+    expect([...encode(lengthPrefixCodec(), ["x".repeat(70_000)]).subarray(0, 4)]).toEqual([0, 1, 17, 114]);
+  });
+
+  it("refuses an announced length over the limit on its header, and allocates nothing for it", () => {
+    for (const header of [
+      [0xff, 0xff, 0xff, 0xff],
+      [0x80, 0, 0, 0],
+      [0, 0x40, 0, 1],
+    ]) {
+      for (const size of [1, 2, 3, 4]) {
+        const decoder = lengthPrefixCodec().createDecoder();
+        const append = vi.spyOn(ByteBuffer.prototype, "append");
+        const out: unknown[] = [];
+        for (let at = 0; at < 4; at += size)
+          out.push(...decoder.push(new Uint8Array(header.slice(at, at + size))));
+        expect(out).toMatchObject([{ code: "frame_too_large", maxFrameBytes: 4_194_304 }]);
+        expect(decoder.broken).toBe(true);
+        expect(append.mock.calls.reduce((sum, [chunk]) => sum + chunk.length, 0)).toBeLessThanOrEqual(4);
+        append.mockRestore();
+        expect(decoder.push(frame(utf8.encode("1")))).toEqual([]);
+        expect(decoder.end()).toEqual([]);
+      }
+    }
+  });
+
+  it("gives the messages before a frame that breaks it", () => {
+    const bytes = new Uint8Array([
+      ...frame(utf8.encode("1")),
+      0xff,
+      0xff,
+      0xff,
+      0xff,
+      ...frame(utf8.encode("2")),
+    ]);
+    for (let size = 1; size <= bytes.length; size++) {
+      expect(decode(lengthPrefixCodec(), bytes, [size])).toMatchObject([1, { code: "frame_too_large" }]);
+    }
+  });
+
+  it("reports an empty frame, garbage and what is not UTF-8, and reads on", () => {
+    const bytes = new Uint8Array([
+      ...frame(new Uint8Array(0)),
+      ...frame(utf8.encode("1")),
+      ...frame(utf8.encode("{")),
+      ...frame(new Uint8Array([0x22, 0xc3, 0x28, 0x22])),
+      ...frame(utf8.encode("2")),
+    ]);
+    for (let size = 1; size <= bytes.length; size++) {
+      expect(decode(lengthPrefixCodec(), bytes, [size])).toMatchObject([
+        { code: "invalid_message", reason: "empty_frame" },
+        1,
+        { reason: "not_json" },
+        { reason: "not_utf8" },
+        2,
+      ]);
+    }
+  });
+});
