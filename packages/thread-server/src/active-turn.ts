@@ -12,6 +12,11 @@ export interface ActiveTurnOptions {
   readonly log: EventLog;
   readonly state: ThreadState;
   readonly settings: ServerSettings;
+  /** The turn as an earlier server began it; undefined for a new one. */
+  readonly begun?: Turn;
+  /** The `clientRequestId` of its start, and the digest of what was asked with it. */
+  readonly clientRequestId?: string;
+  readonly requestDigest?: string;
 }
 
 /** How a turn ends. */
@@ -36,7 +41,7 @@ export class ActiveTurn {
 
   constructor(options: ActiveTurnOptions) {
     this.#options = options;
-    this.#started = options.settings.clock.now();
+    this.#started = options.begun?.time.started ?? options.settings.clock.now();
   }
 
   get turnId(): string {
@@ -53,8 +58,13 @@ export class ActiveTurn {
   }
 
   get turn(): Turn {
-    const { thread, turnId } = this.#options;
-    return { turnId, threadId: thread.threadId, status: "running", time: { started: this.#started } };
+    const { thread, turnId, begun, clientRequestId, requestDigest } = this.#options;
+    const asked = {
+      ...(clientRequestId !== undefined && { clientRequestId }),
+      ...(requestDigest !== undefined && { requestDigest }),
+    };
+    const time = { started: this.#started };
+    return begun ?? { turnId, threadId: thread.threadId, status: "running", time, ...asked };
   }
 
   /** Writes `turn.started`; `onWritten` runs before anybody is told. */
@@ -186,20 +196,29 @@ export class ActiveTurn {
   async #end(ending: Ending): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    const { log, state, thread, turnId, settings } = this.#options;
+    const { log, state, settings } = this.#options;
     // Nothing of this turn is written any more but what closes it; tools that still run are told to stop.
     if (!this.signal.aborted) this.#abort.abort(turnEnded());
     await log.settled();
     const why = ending.status === "error" ? ending.error : "The turn was cancelled.";
     const time = { started: this.#started, completed: settings.clock.now() };
     const usage = this.#usage ? { usage: this.#usage } : {};
-    const turn: Turn = { turnId, threadId: thread.threadId, status: ending.status, time, ...usage };
-    const ids = { threadId: thread.threadId, turnId };
+    const turn: Turn = { ...this.turn, status: ending.status, time, ...usage };
+    const { threadId, turnId } = turn;
+    const ids = { threadId, turnId };
     const last: EventBody =
       ending.status === "error"
         ? { type: "turn.error", data: { ...ids, error: ending.error, code: ending.code, turn } }
         : { type: "turn.completed", data: { ...ids, status: ending.status, turn } };
-    const bodies = [...closeOpenItems(state.openItems, why, state.history), last];
+    const bodies = [
+      ...closeOpenItems(
+        state.openItems,
+        why,
+        ending.status === "error" ? ending.code : ending.status,
+        state.history,
+      ),
+      last,
+    ];
     await Promise.all(bodies.map((body) => log.append(body))).catch((error) =>
       settings.onUnwritten(bodies, error),
     );

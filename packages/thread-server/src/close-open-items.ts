@@ -1,4 +1,5 @@
 import type { EventBody, Item } from "@harnesskit/protocol/threads";
+import { approvalResolved } from "./approval-flow.ts";
 import type { OpenItem } from "./thread-state.ts";
 
 /** What an item that nobody will complete any more becomes. `why` says it where the item has a place for a reason. */
@@ -22,12 +23,13 @@ const ended = ({ item, streamed }: OpenItem, why: string, answered: ReadonlySet<
 };
 
 /**
- * The `item.completed` events that close what a turn leaves open. A tool that was running, or whose approval had been
- * given, ends as `unknown`; one that still waited as `cancelled`.
+ * The events that close what a turn leaves open. A tool that was running, or whose approval had been given, ends as
+ * `unknown`; one that still waited as `cancelled`; a question that nobody answered is told as resolved.
  */
 export const closeOpenItems = (
   open: readonly OpenItem[],
   why: string,
+  reason: string,
   completed: readonly Item[],
 ): EventBody[] => {
   const answered = new Set<string>();
@@ -36,9 +38,14 @@ export const closeOpenItems = (
     if (approval?.toolItemId && approval.decision && approval.decision !== "reject")
       answered.add(approval.toolItemId);
   }
-  return open.map((entry) => {
+  return open.flatMap((entry): EventBody[] => {
     const item = ended(entry, why, answered);
     const { threadId, turnId, itemId, type } = item;
-    return { type: "item.completed", data: { threadId, turnId, itemId, type, item } };
+    const completion: EventBody = { type: "item.completed", data: { threadId, turnId, itemId, type, item } };
+    if (item.type !== "approval" || !item.data) return [completion];
+    return [
+      completion,
+      approvalResolved(threadId, turnId, itemId, item.data, { reason, resolvedBy: "server" }),
+    ];
   });
 };

@@ -1,37 +1,127 @@
-import type { Event, EventBody } from "@harnesskit/protocol/threads";
+import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
 import { type Channel, HarnessError, type Peer } from "@harnesskit/wire";
+import type { ActiveTurn } from "./active-turn.ts";
+import type { Attendance } from "./attendance.ts";
+import { Outbox } from "./outbox.ts";
 
 /** One client. */
-export interface Connection {
+export class Connection {
   /** Who it says it is, or a name made up for it: what `resolvedBy` shows. */
   label: string;
-  readonly peer: Peer;
-  readonly channel: Channel;
-}
+  /** The turns that it started and that have not ended. */
+  readonly turns = new Set<ActiveTurn>();
+  readonly outbox: Outbox;
+  /** The threads that it hears of; undefined, before its first subscription, for all. */
+  #subscribed: Set<string> | undefined;
 
-/** The clients that are connected: each hears of every event of every thread. */
-export class Connections {
-  readonly #all = new Set<Connection>();
-
-  constructor(readonly onError: (error: unknown) => void) {}
-
-  add(connection: Connection): void {
-    this.#all.add(connection);
-    connection.peer.signal.addEventListener("abort", () => this.#all.delete(connection), { once: true });
+  constructor(
+    label: string,
+    readonly peer: Peer,
+    readonly channel: Channel,
+    options: Pick<ConnectionsOptions, "read" | "maxOutboxLength" | "onError">,
+  ) {
+    this.label = label;
+    this.outbox = new Outbox({
+      peer,
+      maxLength: options.maxOutboxLength,
+      read: options.read,
+      onFailure: (error) => {
+        if (HarnessError.isInstance(error) && error.code === "connection_closed") return;
+        options.onError(error);
+        void channel.close(HarnessError.isInstance(error) ? error : undefined);
+      },
+    });
   }
 
-  /** Tells everybody. A client that reads too slowly to keep up is closed; the others notice nothing. */
-  notify({ type, data }: Event | EventBody): void {
-    for (const connection of this.#all) {
-      connection.peer.notify(type, data).catch((error: unknown) => {
-        if (HarnessError.isInstance(error) && error.code === "connection_closed") return;
-        this.onError(error);
-        void connection.channel.close(HarnessError.isInstance(error) ? error : undefined);
-      });
+  /** Tells this client alone. */
+  tell({ type, data }: EventBody): void {
+    this.peer.notify(type, data).catch(() => {});
+  }
+
+  hears(threadId: string): boolean {
+    return this.#subscribed === undefined || this.#subscribed.has(threadId);
+  }
+
+  subscribe(threadId: string): void {
+    this.#subscribed ??= new Set();
+    this.#subscribed.add(threadId);
+  }
+
+  unsubscribe(threadId: string): void {
+    this.#subscribed ??= new Set();
+    this.#subscribed.delete(threadId);
+    this.outbox.forget(threadId);
+  }
+}
+
+export interface ConnectionsOptions {
+  readonly read: (threadId: string, afterSeq: number) => AsyncIterable<Event>;
+  readonly maxOutboxLength: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The clients that are connected: each hears of the threads that it subscribed to, or of all before it ever did. */
+export class Connections implements Attendance {
+  readonly #options: ConnectionsOptions;
+  readonly #all = new Set<Connection>();
+  readonly #watchers = new Set<() => void>();
+  #count = 0;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  add(peer: Peer, channel: Channel): Connection {
+    const connection = new Connection(`client-${++this.#count}`, peer, channel, this.#options);
+    this.#all.add(connection);
+    const remove = () => {
+      this.#all.delete(connection);
+      this.changed();
+    };
+    if (peer.signal.aborted) remove();
+    else peer.signal.addEventListener("abort", remove, { once: true });
+    this.changed();
+    return connection;
+  }
+
+  /** Tells everybody who hears of the thread. */
+  notify(event: Event): void {
+    for (const connection of this.#all)
+      if (connection.hears(event.data.threadId)) connection.outbox.push(event);
+  }
+
+  /** Tells an event that the log does not have, because the store refused it. */
+  notifyUnwritten({ type, data }: EventBody): void {
+    for (const { peer } of this.#hearing(data.threadId)) peer.notify(type, data).catch(this.#options.onError);
+  }
+
+  /** Tells that a thread is gone. */
+  notifyDeleted({ threadId }: Thread): void {
+    for (const connection of this.#hearing(threadId)) {
+      connection.outbox.forget(threadId);
+      connection.peer.notify("thread.deleted", { threadId }).catch(this.#options.onError);
     }
+  }
+
+  isAttended(threadId: string): boolean {
+    return this.#hearing(threadId).length > 0;
+  }
+
+  onChange(callback: () => void): () => void {
+    this.#watchers.add(callback);
+    return () => this.#watchers.delete(callback);
+  }
+
+  /** Says that somebody came, went or subscribed. */
+  changed(): void {
+    for (const callback of [...this.#watchers]) callback();
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#all].map(({ peer }) => peer.close()));
+  }
+
+  #hearing(threadId: string): Connection[] {
+    return [...this.#all].filter((connection) => connection.hears(threadId));
   }
 }

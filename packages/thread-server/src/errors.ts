@@ -46,3 +46,14 @@ export const approvalNotFound = (data: JsonObject): ProtocolError =>
     code: "approval_not_found",
     data,
   });
+
+/** -32005: the `clientRequestId` came with another payload before. */
+export const requestConflict = (): ProtocolError =>
+  new ProtocolError(
+    ThreadErrorCode.RequestConflict,
+    "This clientRequestId came with another payload before",
+    {
+      code: "request_conflict",
+      data: { reason: "request_conflict" },
+    },
+  );

@@ -14,16 +14,21 @@ export interface EventLogOptions {
   readonly clock: Clock;
   /** The number of the last event that is stored. */
   readonly lastSeq: number;
+  readonly flush: FlushPolicy;
   /** Told of each event after it was written, in order. */
   readonly onEvent: (event: Event) => void;
 }
 
-/** What must survive the end of the machine before anybody hears of it. */
-const isFlushed = ({ type }: EventBody): boolean =>
-  type === "item.completed" ||
-  type === "approval.requested" ||
-  type === "turn.completed" ||
-  type === "turn.error";
+/** When the log is flushed to disk. Whatever is told was written before; this is about the end of the machine. */
+export type FlushPolicy =
+  /** At approvals and at the end of items and turns. */
+  | "boundaries"
+  /** With every write. */
+  | "always"
+  /** When the system does it. */
+  | "never";
+
+const isBoundary = ({ type }: EventBody): boolean => type !== "item.delta" && type !== "item.started";
 
 /**
  * The one writer of a thread's events: numbers them, writes them, and only then tells of them. What comes while a
@@ -70,13 +75,15 @@ export class EventLog {
   }
 
   async #write(entries: Entry[]): Promise<void> {
-    const { threadId, store, clock, onEvent } = this.#options;
+    const { threadId, store, clock, flush, onEvent } = this.#options;
     const time = clock.now();
     const events = entries.map(
       ({ body }, index) => ({ seq: this.#lastSeq + 1 + index, time, ...body }) as Event,
     );
     try {
-      await store.append(threadId, events, { flush: entries.some(({ body }) => isFlushed(body)) });
+      await store.append(threadId, events, {
+        flush: flush === "always" || (flush === "boundaries" && entries.some(({ body }) => isBoundary(body))),
+      });
     } catch (error) {
       for (const { done } of entries) done.reject(error);
       return;

@@ -1,53 +1,122 @@
-import type { Event, Thread } from "@harnesskit/protocol/threads";
+import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { StoreError } from "./errors.ts";
-import type { ReadEventsOptions, ThreadStore } from "./thread-store.ts";
+import type { ArtifactWriter, ReadEventsOptions, ThreadStore } from "./thread-store.ts";
 
 interface Stored {
   thread: Thread;
   readonly events: Event[];
 }
 
-/** Keeps threads as long as the process lives. */
-export const createMemoryThreadStore = (): ThreadStore => {
-  const threads = new Map<string, Stored>();
-  const leased = new Set<string>();
-  const stored = (threadId: string): Stored => {
-    const found = threads.get(threadId);
-    if (!found) throw new StoreError("store_failed", "the thread is not stored");
+const toHex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** Keeps threads as long as the process lives. What it gives and takes is copied, so that nobody changes it from outside. */
+class MemoryThreadStore implements ThreadStore {
+  readonly #threads = new Map<string, Stored>();
+  readonly #leased = new Set<string>();
+  readonly #grants = new Map<string, Grant>();
+  readonly #claims = new Map<string, string>();
+
+  async create(thread: Thread): Promise<void> {
+    const events = this.#threads.get(thread.threadId)?.events ?? [];
+    this.#threads.set(thread.threadId, { thread: structuredClone(thread), events });
+  }
+
+  async update(thread: Thread): Promise<void> {
+    this.#stored(thread.threadId).thread = structuredClone(thread);
+  }
+
+  async get(threadId: string): Promise<Thread | undefined> {
+    return structuredClone(this.#threads.get(threadId)?.thread);
+  }
+
+  async list(): Promise<Thread[]> {
+    const all = [...this.#threads.values()].map(({ thread }) => structuredClone(thread));
+    return all.sort((a, b) => b.time.updated - a.time.updated);
+  }
+
+  async delete(threadId: string): Promise<void> {
+    this.#threads.delete(threadId);
+    this.#leased.delete(threadId);
+    for (const [grantId, grant] of this.#grants) {
+      if (grant.scope === "thread" && grant.threadId === threadId) this.#grants.delete(grantId);
+    }
+  }
+
+  async append(threadId: string, events: readonly Event[]): Promise<void> {
+    this.#stored(threadId).events.push(...structuredClone(events));
+  }
+
+  async *events(
+    threadId: string,
+    { afterSeq = 0, limit = Number.POSITIVE_INFINITY }: ReadEventsOptions = {},
+  ): AsyncIterable<Event> {
+    const { events } = this.#stored(threadId);
+    const end = Math.min(events.length, afterSeq + limit);
+    for (let index = afterSeq; index < end; index++) {
+      const event = events[index];
+      if (event) yield structuredClone(event);
+    }
+  }
+
+  async lastEvents(threadId: string, maxBytes: number): Promise<Event[]> {
+    const { events } = this.#stored(threadId);
+    let start = events.length;
+    for (let bytes = 0; start > 0 && bytes < maxBytes; start--)
+      bytes += JSON.stringify(events[start - 1]).length;
+    return structuredClone(events.slice(start));
+  }
+
+  async lease(threadId: string) {
+    this.#stored(threadId);
+    if (this.#leased.has(threadId))
+      throw new StoreError("thread_locked", "Another server writes this thread");
+    this.#leased.add(threadId);
+    return { release: async () => void this.#leased.delete(threadId) };
+  }
+
+  async openArtifact(threadId: string, name: string): Promise<ArtifactWriter> {
+    let text = "";
+    return {
+      write: async (more) => {
+        text += more;
+      },
+      close: async () => {
+        const bytes = new TextEncoder().encode(text);
+        const sha256 = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+        return { path: `memory/${threadId}/${name}`, sizeBytes: bytes.length, sha256 };
+      },
+    };
+  }
+
+  async addGrant(grant: Grant): Promise<void> {
+    this.#grants.set(grant.grantId, structuredClone(grant));
+  }
+
+  async removeGrant(grantId: string): Promise<boolean> {
+    return this.#grants.delete(grantId);
+  }
+
+  async grants(): Promise<Grant[]> {
+    return structuredClone([...this.#grants.values()]);
+  }
+
+  async claim(key: string, value: string): Promise<string> {
+    const kept = this.#claims.get(key) ?? value;
+    this.#claims.set(key, kept);
+    return kept;
+  }
+
+  async close(): Promise<void> {
+    this.#leased.clear();
+  }
+
+  #stored(threadId: string): Stored {
+    const found = this.#threads.get(threadId);
+    if (!found) throw new StoreError("store_failed", "The thread is not stored");
     return found;
-  };
-  return {
-    async create(thread) {
-      threads.set(thread.threadId, { thread: structuredClone(thread), events: [] });
-    },
-    async update(thread) {
-      stored(thread.threadId).thread = structuredClone(thread);
-    },
-    async get(threadId) {
-      return structuredClone(threads.get(threadId)?.thread);
-    },
-    async list() {
-      const all = [...threads.values()].map(({ thread }) => structuredClone(thread));
-      return all.sort((a, b) => b.time.updated - a.time.updated);
-    },
-    async append(threadId, events) {
-      stored(threadId).events.push(...structuredClone(events));
-    },
-    async *events(threadId, { afterSeq = 0, limit = Number.POSITIVE_INFINITY }: ReadEventsOptions = {}) {
-      const { events } = stored(threadId);
-      const end = Math.min(events.length, afterSeq + limit);
-      for (let index = afterSeq; index < end; index++) {
-        const event = events[index];
-        if (event) yield structuredClone(event);
-      }
-    },
-    async lease(threadId) {
-      if (leased.has(threadId)) throw new StoreError("thread_locked", "another server writes this thread");
-      leased.add(threadId);
-      return { release: async () => void leased.delete(threadId) };
-    },
-    async close() {
-      leased.clear();
-    },
-  };
-};
+  }
+}
+
+/** Makes a store in memory. */
+export const createMemoryThreadStore = (): ThreadStore => new MemoryThreadStore();

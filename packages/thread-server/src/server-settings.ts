@@ -1,6 +1,8 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
 import { type Clock, type CreateId, invalidParams, randomId, systemClock } from "@harnesskit/wire";
 import { type AgentProfile, defaultAgent } from "./agent-profile.ts";
+import type { UnattendedPolicy } from "./approval-policy.ts";
+import type { FlushPolicy } from "./event-log.ts";
 import { createMemoryThreadStore } from "./memory-thread-store.ts";
 import type { ThreadStore } from "./thread-store.ts";
 import { askGate, type ToolGate } from "./tool-gate.ts";
@@ -25,12 +27,26 @@ export interface ThreadServerOptions {
   readonly resolveDirectory?: (directory: string | undefined) => string | Promise<string>;
   /** How long a cancelled turn may take to stop before it ends without its runner. @default 5000 */
   readonly cancelTimeoutMs?: number;
-  /** Characters of completed items that a turn gets as its history. @default 2000000 */
+  /** Characters of completed items that a turn gets as its history. @default 1000000 */
   readonly maxHistoryLength?: number;
   /** Characters of output that a tool call's item keeps, as JSON. @default 262144 */
   readonly maxOutputLength?: number;
-  /** Characters of each stream of a tool that are logged. @default 262144 */
+  /** Characters of each stream of a tool that its item keeps. @default 262144 */
   readonly maxLogLength?: number;
+  /** Characters of an output that are kept in a file when its item cannot hold them. @default 67108864 */
+  readonly maxArtifactLength?: number;
+  /** Threads that are held open at the same time beside those with an active turn. @default 256 */
+  readonly maxOpenThreads?: number;
+  /** Bytes of the log's end that are read when a thread is opened. @default 4194304 (4 MiB) */
+  readonly maxOpenBytes?: number;
+  /** When the log is flushed to disk. @default "boundaries" */
+  readonly flush?: FlushPolicy;
+  /** How long an approval can be given; it goes on over a restart. @default no limit */
+  readonly approvalTimeoutMs?: number;
+  /** What to do with a question while no client is there. @default "wait" */
+  readonly unattended?: UnattendedPolicy;
+  /** Characters that wait for a slow client; then it is served from the log. @default 1048576 */
+  readonly maxOutboxLength?: number;
   /** Told of what has no client to be told: failures of the runner, the store, a connection. @default ignored */
   readonly onError?: (error: unknown) => void;
   /** @default the real time */
@@ -40,7 +56,8 @@ export interface ThreadServerOptions {
 }
 
 /** The options with their defaults, and what the parts of a server share. */
-export interface ServerSettings extends Required<Omit<ThreadServerOptions, "onError">> {
+export interface ServerSettings extends Required<Omit<ThreadServerOptions, "onError" | "approvalTimeoutMs">> {
+  readonly approvalTimeoutMs: number | undefined;
   readonly onError: (error: unknown) => void;
   /** Events that the store refused at a turn's end: clients hear of them, the log does not have them. */
   readonly onUnwritten: (bodies: readonly EventBody[], error: unknown) => void;
@@ -62,9 +79,16 @@ export const resolveSettings = (
   agents: options.agents ?? [defaultAgent],
   resolveDirectory: options.resolveDirectory ?? onlyRoot,
   cancelTimeoutMs: options.cancelTimeoutMs ?? 5000,
-  maxHistoryLength: options.maxHistoryLength ?? 2_000_000,
+  maxHistoryLength: options.maxHistoryLength ?? 1_000_000,
   maxOutputLength: options.maxOutputLength ?? 262_144,
   maxLogLength: options.maxLogLength ?? 262_144,
+  maxArtifactLength: options.maxArtifactLength ?? 67_108_864,
+  maxOpenThreads: options.maxOpenThreads ?? 256,
+  maxOpenBytes: options.maxOpenBytes ?? 4 * 1024 * 1024,
+  flush: options.flush ?? "boundaries",
+  approvalTimeoutMs: options.approvalTimeoutMs,
+  unattended: options.unattended ?? "wait",
+  maxOutboxLength: options.maxOutboxLength ?? 1_048_576,
   onError: options.onError ?? (() => {}),
   clock: options.clock ?? systemClock,
   createId: options.createId ?? randomId,

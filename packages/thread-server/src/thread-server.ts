@@ -1,8 +1,9 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type Event,
+  type Grant,
   THREAD_PROTOCOL_VERSION,
-  type Thread,
+  ThreadErrorCode,
   type ThreadMethodName,
   type ThreadMethodParams,
   type ThreadMethodResult,
@@ -18,26 +19,32 @@ import {
   type Peer,
   ProtocolError,
 } from "@harnesskit/wire";
-import type { ActiveTurn } from "./active-turn.ts";
-import { Approvals } from "./approvals.ts";
 import { type Connection, Connections } from "./connections.ts";
-import { StoreError } from "./errors.ts";
+import { threadToCreate } from "./create-thread.ts";
+import { approvalNotFound, StoreError } from "./errors.ts";
+import { requestDigest } from "./request-digest.ts";
+import { threadOfRequest } from "./request-id.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
+import { toThreadPage } from "./thread-list.ts";
 import { ThreadSessions } from "./thread-sessions.ts";
 
 type Methods = {
   [M in ThreadMethodName]: (
     params: ThreadMethodParams<M>,
     call: Call & { reply(result: ThreadMethodResult<M>): void },
-    client: Client,
+    client: Connection,
   ) => Promise<ThreadMethodResult<M> | undefined>;
 };
 
-/** What a connection adds to a request. */
-interface Client extends Connection {
-  /** The turns that it started and that have not ended. */
-  readonly turns: Set<ActiveTurn>;
-}
+/** What `initialize` announces beside the five capabilities of the spec. */
+const extensions = {
+  subscribe: true,
+  paging: true,
+  clientRequestId: true,
+  delete: true,
+  grants: true,
+  approvalResolved: true,
+};
 
 /** A server of the thread protocol. Knows no transport: it speaks over any channel, and over several at once. */
 export interface ThreadServer {
@@ -56,40 +63,35 @@ export interface ThreadServer {
 class Server implements ThreadServer {
   readonly #settings: ServerSettings;
   readonly #connections: Connections;
-  readonly #approvals = new Approvals();
   readonly #sessions: ThreadSessions;
-  #clients = 0;
   #closing: Promise<void> | undefined;
 
   constructor(options: ThreadServerOptions) {
-    const tell = (event: Event) => this.#connections.notify(event);
-    this.#settings = resolveSettings(options, (bodies, error) => {
-      this.#settings.onError(error);
-      for (const body of bodies) this.#connections.notify(body);
+    const settings = resolveSettings(options, (bodies, error) => {
+      settings.onError(error);
+      for (const body of bodies) this.#connections.notifyUnwritten(body);
     });
-    this.#connections = new Connections(this.#settings.onError);
-    this.#sessions = new ThreadSessions({
-      settings: this.#settings,
-      approvals: this.#approvals,
-      onEvent: tell,
-    });
+    const { store, maxOutboxLength, onError } = settings;
+    const read = (threadId: string, afterSeq: number) => store.events(threadId, { afterSeq });
+    this.#settings = settings;
+    this.#connections = new Connections({ read, maxOutboxLength, onError });
+    const onEvent = (event: Event) => this.#connections.notify(event);
+    this.#sessions = new ThreadSessions({ settings, attendance: this.#connections, onEvent });
   }
 
   connect(channel: Channel): void {
-    const turns = new Set<ActiveTurn>();
     const peer: Peer = createPeer(
       channel,
       {
         request: (method, params, call) => this.#handle(method, params, call, client),
         end: () => void this.#finish(client),
         unexpected: (error) => this.#settings.onError(error),
-        resultTooLarge: (method, error) => resultTooLarge(method, error.maxFrameBytes),
+        resultTooLarge: (method, { maxFrameBytes }) => resultTooLarge(method, maxFrameBytes),
       },
       // In order: whoever creates a thread and lists the threads in one go finds it.
       { maxConcurrentCalls: 1 },
     );
-    const client: Client = { label: `client-${++this.#clients}`, peer, channel, turns };
-    this.#connections.add(client);
+    const client = this.#connections.add(peer, channel);
   }
 
   close(): Promise<void> {
@@ -111,53 +113,99 @@ class Server implements ThreadServer {
         streaming: true,
         persistence: true,
       };
-      return { version: THREAD_PROTOCOL_VERSION, capabilities };
+      return { version: THREAD_PROTOCOL_VERSION, capabilities: { ...capabilities, extensions } };
     },
-    "thread.create": async ({ title = "New thread", directory } = {}, call) => {
-      const { clock, createId, resolveDirectory } = this.#settings;
-      const created = clock.now();
-      const thread: Thread = {
-        threadId: createId("ses"),
-        title,
-        directory: await resolveDirectory(directory),
-        time: { created, updated: created },
-      };
+    "thread.create": async (params = {}, call) => {
+      const thread = await threadToCreate(params, this.#settings);
       await this.#sessions.create(thread, () => call.reply({ thread }));
       return undefined;
     },
-    "thread.list": async () => ({ threads: await this.#settings.store.list() }),
-    "thread.get": async ({ threadId, afterSeq = 0, limit }) => {
-      const thread = await this.#sessions.recovered(threadId);
-      const events: Event[] = [];
-      const options = limit === undefined ? { afterSeq } : { afterSeq, limit };
-      for await (const event of this.#settings.store.events(threadId, options)) events.push(event);
-      return { thread, events };
+    "thread.list": async (params = {}) => toThreadPage(await this.#settings.store.list(), params),
+    "thread.get": ({ threadId, afterSeq = 0, limit }) =>
+      this.#sessions.read(threadId, async (thread, session) => {
+        const options = limit === undefined ? { afterSeq } : { afterSeq, limit };
+        const events = await readPage(this.#settings.store.events(threadId, options));
+        return session ? { thread, events, lastSeq: session.lastSeq } : { thread, events };
+      }),
+    "thread.subscribe": ({ threadId, afterSeq }, call, client) =>
+      this.#sessions.use(threadId, async (session) => {
+        const { thread, lastSeq } = session;
+        call.reply({ thread, lastSeq });
+        client.subscribe(threadId);
+        client.outbox.replay(threadId, afterSeq ?? lastSeq, lastSeq);
+        for (const body of session.standingQuestions(afterSeq ?? lastSeq)) client.tell(body);
+        this.#connections.changed();
+        return undefined;
+      }),
+    "thread.unsubscribe": async ({ threadId }, _call, client) => {
+      client.unsubscribe(threadId);
+      this.#connections.changed();
+      return { ok: true };
     },
-    "turn.start": async ({ threadId, input, model, agent: name }, call, client) => {
+    "thread.delete": async ({ threadId }, call) => {
+      const thread = await this.#sessions.delete(threadId);
+      call.reply({ ok: true });
+      this.#connections.notifyDeleted(thread);
+      return undefined;
+    },
+    "turn.start": async (params, call, client) => {
+      const { threadId, input, model, agent: name, clientRequestId } = params;
       const { agents } = this.#settings;
       const agent = name === undefined ? agents[0] : agents.find((profile) => profile.name === name);
       if (!agent) throw invalidParams("Unknown agent", { agents: agents.map((profile) => profile.name) });
-      const session = await this.#sessions.open(threadId);
-      const request = model === undefined ? { input, agent } : { input, agent, model };
-      const turn = await session.startTurn(request, (turnId) => call.reply({ turnId }));
-      client.turns.add(turn);
-      void turn.ended.then(() => client.turns.delete(turn));
+      const named =
+        clientRequestId === undefined
+          ? {}
+          : { clientRequestId, requestDigest: await requestDigest("turn.start", params) };
+      const request = { input, agent, ...(model !== undefined && { model }), ...named };
+      await this.#sessions.use(threadId, async (session) => {
+        const turn = await session.startTurn(request, (turnId) => call.reply({ turnId }));
+        if (!turn) return;
+        client.turns.add(turn);
+        void turn.ended.then(() => client.turns.delete(turn));
+      });
       return undefined;
     },
-    "approval.respond": async ({ requestId, decision }, call, client) => {
-      const answer = { decision, resolvedBy: client.label };
-      await this.#approvals.respond(requestId, answer, () => call.reply({ ok: true }));
+    "approval.respond": async (params, call, client) => {
+      const threadId = threadOfRequest(params.requestId);
+      if (threadId === undefined) throw approvalNotFound({ reason: "unknown" });
+      const { clientRequestId, scope, digest, ...given } = params;
+      const response = {
+        ...given,
+        resolvedBy: client.label,
+        ...(scope !== undefined && { scope }),
+        ...(digest !== undefined && { digest }),
+        ...(clientRequestId !== undefined && { clientRequestId }),
+      };
+      try {
+        await this.#sessions.use(threadId, (session) =>
+          session.respond(response, () => call.reply({ ok: true })),
+        );
+      } catch (error) {
+        throw isThreadNotFound(error) ? approvalNotFound({ reason: "unknown" }) : error;
+      }
       return undefined;
     },
     "turn.cancel": async ({ threadId }, call) => {
-      const session = await this.#sessions.open(threadId);
-      session.cancelTurn(() => call.reply({ ok: true }));
+      await this.#sessions.use(threadId, (session) => session.cancelTurn(() => call.reply({ ok: true })));
       return undefined;
+    },
+    "grant.list": async ({ threadId, directory } = {}) => {
+      const grants = await this.#settings.store.grants();
+      const fits = (grant: Grant) =>
+        (threadId === undefined || grant.threadId === threadId) &&
+        (directory === undefined || grant.directory === directory);
+      return { grants: grants.filter(fits) };
+    },
+    "grant.revoke": async ({ grantId }) => {
+      if (!(await this.#settings.store.removeGrant(grantId)))
+        throw approvalNotFound({ reason: "unknown_grant" });
+      return { ok: true };
     },
   };
 
   /** Every request is validated here, once. */
-  async #handle(method: string, rawParams: unknown, call: Call, client: Client): Promise<unknown> {
+  async #handle(method: string, rawParams: unknown, call: Call, client: Connection): Promise<unknown> {
     if (!Object.hasOwn(threadMethods, method)) throw methodNotFound(method);
     if (this.#closing !== undefined) {
       throw new ProtocolError(-32603, "The server is closing", { data: { reason: "server_closing" } });
@@ -177,7 +225,7 @@ class Server implements ThreadServer {
   }
 
   /** The client will ask no more: answer, let its turns go on, then close. */
-  async #finish(client: Client): Promise<void> {
+  async #finish(client: Connection): Promise<void> {
     await client.peer.whenIdle();
     while ([...client.turns].some((turn) => !turn.isWaiting)) {
       await Promise.all([...client.turns].map((turn) => turn.whenQuiet()));
@@ -191,6 +239,23 @@ const toIssues = (issues: readonly { path: PropertyKey[]; message: string }[]): 
   issues
     .slice(0, 10)
     .map(({ path, message }) => ({ path: path.map(String).join(".").slice(0, 200), message }));
+
+/** As many bytes of events as could ever be sent are collected; the peer then says that the result is too large. */
+const maxPageLength = 8 * 1024 * 1024;
+
+const readPage = async (events: AsyncIterable<Event>): Promise<Event[]> => {
+  const page: Event[] = [];
+  let length = 0;
+  for await (const event of events) {
+    page.push(event);
+    length += JSON.stringify(event).length;
+    if (length > maxPageLength) break;
+  }
+  return page;
+};
+
+const isThreadNotFound = (error: unknown): boolean =>
+  ProtocolError.isInstance(error) && error.rpcCode === ThreadErrorCode.ThreadNotFound;
 
 const storeFailure = (error: HarnessError): ProtocolError =>
   new ProtocolError(-32603, error.message, { data: { reason: error.code }, code: error.code, cause: error });

@@ -1,48 +1,63 @@
-import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
+import type { Event, EventBody, ItemData, ItemOf, Thread } from "@harnesskit/protocol/threads";
 import { ActiveTurn } from "./active-turn.ts";
-import type { Approvals } from "./approvals.ts";
+import { ApprovalFlow, type StandingQuestion, toStandingQuestion } from "./approval-flow.ts";
+import { Approvals, type Response } from "./approvals.ts";
+import type { Attendance } from "./attendance.ts";
 import { closeOpenItems } from "./close-open-items.ts";
-import { turnBusy, turnNotFound } from "./errors.ts";
+import { requestConflict, turnBusy, turnNotFound } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { ThreadState } from "./thread-state.ts";
-import type { ThreadLease } from "./thread-store.ts";
+import type { ThreadLease, ThreadStore } from "./thread-store.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { createTurnContext } from "./turn-context.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
 export interface ThreadSessionOptions {
   readonly settings: ServerSettings;
-  readonly approvals: Approvals;
+  readonly attendance: Attendance;
   /** Told of each event after it was written, in order. */
   readonly onEvent: (event: Event) => void;
 }
 
+/** A request to start a turn, with the name and the digest that make it safe to send again. */
+export interface StartRequest extends TurnRequest {
+  readonly clientRequestId?: string;
+  readonly requestDigest?: string;
+}
+
+type OpenToolCall = ItemOf<"tool_exec"> & { data: ItemData<"tool_exec"> };
+
+/** A call that waits for a human, with its question. */
+interface StandingCall {
+  readonly question: StandingQuestion;
+  readonly call: OpenToolCall;
+}
+
 /** One thread that this server writes: its log, what the log adds up to, and its one active turn. */
 export class ThreadSession {
+  readonly approvals: Approvals;
   readonly #options: ThreadSessionOptions;
   readonly #lease: ThreadLease;
   readonly #state: ThreadState;
   readonly #log: EventLog;
   #thread: Thread;
   #active: ActiveTurn | undefined;
+  #beginning: Promise<void> | undefined;
 
   private constructor(thread: Thread, lease: ThreadLease, state: ThreadState, options: ThreadSessionOptions) {
     this.#thread = thread;
     this.#lease = lease;
     this.#state = state;
     this.#options = options;
-    const { store, clock } = options.settings;
-    this.#log = new EventLog({
-      threadId: thread.threadId,
-      store,
-      clock,
-      lastSeq: state.lastSeq,
-      onEvent: (event) => {
-        state.apply(event);
-        options.onEvent(event);
-      },
-    });
+    this.approvals = new Approvals(state);
+    const { store, clock, flush } = options.settings;
+    const onEvent = (event: Event) => {
+      state.apply(event);
+      options.onEvent(event);
+    };
+    const { threadId } = thread;
+    this.#log = new EventLog({ threadId, store, clock, flush, lastSeq: state.lastSeq, onEvent });
   }
 
   /** Opens a new thread; `onWritten` runs when it is stored, before anybody is told. */
@@ -51,25 +66,39 @@ export class ThreadSession {
     onWritten: () => void,
     options: ThreadSessionOptions,
   ): Promise<ThreadSession> {
-    const { store, maxHistoryLength } = options.settings;
+    const { store } = options.settings;
     await store.create(thread);
-    const lease = await store.lease(thread.threadId);
-    const session = new ThreadSession(thread, lease, new ThreadState(maxHistoryLength), options);
-    const data = { threadId: thread.threadId, thread };
-    await session.#log.append({ type: "thread.created", data }, onWritten);
+    const session = await ThreadSession.#hold(thread, options);
+    if (session.lastSeq === 0) {
+      const data = { threadId: thread.threadId, thread };
+      await session.#log.append({ type: "thread.created", data }, onWritten);
+    } else onWritten();
     return session;
   }
 
-  /** Opens a stored thread. A turn that an earlier server left running is closed with one `turn.error`. */
+  /**
+   * Opens a stored thread. A turn that an earlier server left running is closed with one `turn.error`; one that waits for
+   * a human goes on waiting.
+   */
   static async open(thread: Thread, options: ThreadSessionOptions): Promise<ThreadSession> {
-    const { store, maxHistoryLength } = options.settings;
-    const lease = await store.lease(thread.threadId);
+    const session = await ThreadSession.#hold(thread, options);
+    try {
+      await session.#recover();
+      return session;
+    } catch (error) {
+      await session.#lease.release();
+      throw error;
+    }
+  }
+
+  static async #hold(thread: Thread, options: ThreadSessionOptions): Promise<ThreadSession> {
+    const { store, maxHistoryLength, maxOpenBytes } = options.settings;
+    const { threadId } = thread;
+    const lease = await store.lease(threadId);
     try {
       const state = new ThreadState(maxHistoryLength);
-      for await (const event of store.events(thread.threadId)) state.apply(event);
-      const session = new ThreadSession(thread, lease, state, options);
-      await session.#closeInterrupted();
-      return session;
+      for (const event of await lastTurns(store, threadId, maxOpenBytes)) state.apply(event);
+      return new ThreadSession(thread, lease, state, options);
     } catch (error) {
       await lease.release();
       throw error;
@@ -80,26 +109,61 @@ export class ThreadSession {
     return this.#thread;
   }
 
+  get lastSeq(): number {
+    return this.#state.lastSeq;
+  }
+
+  /** True while a turn has not ended. */
+  get isBusy(): boolean {
+    return this.#active !== undefined;
+  }
+
   /**
    * Starts a turn and returns once it is under way. `onWritten` runs when its start is stored, before anybody is told.
-   * Throws -32002 when a turn is active, and what the runner's `accept` throws.
+   * A request that was served before, by its `clientRequestId`, is answered the same again and starts nothing. Throws
+   * -32002 when a turn is active, -32005, and what the runner's `accept` throws.
    */
-  async startTurn(request: TurnRequest, onWritten: (turnId: string) => void): Promise<ActiveTurn> {
+  async startTurn(
+    request: StartRequest,
+    onWritten: (turnId: string) => void,
+  ): Promise<ActiveTurn | undefined> {
     const { settings } = this.#options;
+    const repeated = await this.#repeated(request);
+    if (repeated !== undefined) {
+      onWritten(repeated);
+      return undefined;
+    }
     if (this.#active) throw turnBusy({ turnId: this.#active.turnId });
+    const { clientRequestId, requestDigest, ...asked } = request;
     const turnId = settings.createId("turn");
-    const parts = { thread: this.#thread, turnId, log: this.#log, state: this.#state, settings };
-    const turn = new ActiveTurn(parts);
+    const named = {
+      ...(clientRequestId !== undefined && { clientRequestId }),
+      ...(requestDigest !== undefined && { requestDigest }),
+    };
+    const turn = new ActiveTurn({ ...this.#parts(turnId), ...named });
     this.#active = turn;
-    try {
-      await settings.runner.accept?.(request);
+    this.#beginning = (async () => {
+      await settings.runner.accept?.(asked);
       await turn.begin(() => onWritten(turnId));
+    })();
+    try {
+      await this.#beginning;
     } catch (error) {
       this.#active = undefined;
       throw error;
     }
-    void this.#runTurn(turn, request);
+    void this.#runTurn(turn, () => this.#work(turn, asked));
     return turn;
+  }
+
+  /** The questions that wait and were asked before this number, to be told again to who joins behind it. */
+  standingQuestions(beforeOrAt: number): EventBody[] {
+    return this.#state.requestedApprovals(beforeOrAt);
+  }
+
+  /** Gives a human's answer to a question of this thread. Throws -32004 and -32005. */
+  respond(response: Response, onWritten: () => void): Promise<void> {
+    return this.approvals.respond(response, onWritten);
   }
 
   /** Tells the active turn to stop. Throws -32003 when none is running. */
@@ -116,24 +180,59 @@ export class ThreadSession {
     await this.#lease.release();
   }
 
-  async #runTurn(turn: ActiveTurn, request: TurnRequest): Promise<void> {
+  /** The turn that the request started before. Throws -32005 when it was another request. */
+  async #repeated({ clientRequestId, requestDigest }: StartRequest): Promise<string | undefined> {
+    if (clientRequestId === undefined) return undefined;
+    const active = this.#active?.turn;
+    if (active?.clientRequestId === clientRequestId) await this.#beginning?.catch(() => {});
+    const started = this.#state.startedRequest(clientRequestId);
+    if (started && started.requestDigest !== requestDigest) throw requestConflict();
+    return started?.turnId;
+  }
+
+  #parts(turnId: string) {
+    const { settings } = this.#options;
+    return { thread: this.#thread, turnId, log: this.#log, state: this.#state, settings };
+  }
+
+  async #runTurn(turn: ActiveTurn, work: () => Promise<void>): Promise<void> {
     await this.#touch();
-    await turn.run(async () => {
-      const { settings, approvals } = this.#options;
-      const itemId = turn.newId("item");
-      const said = { content: [...request.input] };
-      await turn.start("user_message", itemId, said);
-      await turn.complete("user_message", itemId, said);
-      turn.signal.throwIfAborted();
-      const names = request.agent.tools;
-      const tools = settings.tools.filter(({ name }) => !names || names.includes(name));
-      const byName = new Map(tools.map((tool) => [tool.name, tool]));
-      const shared = { turn, thread: this.#thread, state: this.#state, settings, approvals };
-      const calls = new ToolCalls({ ...shared, tools: byName });
-      await settings.runner.run(createTurnContext({ ...shared, request, tools, calls }));
-    });
+    await turn.run(work);
     this.#active = undefined;
     await this.#touch();
+  }
+
+  /** What a turn does: notes what the user said, then runs the agent. */
+  async #work(turn: ActiveTurn, request: TurnRequest): Promise<void> {
+    const itemId = turn.newId("item");
+    const said = { content: [...request.input] };
+    await turn.start("user_message", itemId, said);
+    await turn.complete("user_message", itemId, { ...said, ...asRequested(request) });
+    turn.signal.throwIfAborted();
+    await this.#runAgent(turn, request, this.#toolCalls(turn, request));
+  }
+
+  #runAgent(turn: ActiveTurn, request: TurnRequest, calls: ToolCalls): Promise<void> {
+    const { settings } = this.#options;
+    const shared = { turn, thread: this.#thread, state: this.#state };
+    return settings.runner.run(
+      createTurnContext({ ...shared, request, tools: this.#toolsOf(request), calls }),
+    );
+  }
+
+  #toolsOf({ agent }: TurnRequest) {
+    return this.#options.settings.tools.filter(({ name }) => !agent.tools || agent.tools.includes(name));
+  }
+
+  #toolCalls(turn: ActiveTurn, request: TurnRequest): ToolCalls {
+    const { settings, attendance } = this.#options;
+    const shared = { turn, thread: this.#thread, settings };
+    const flow = new ApprovalFlow({ ...shared, approvals: this.approvals, attendance });
+    return new ToolCalls({
+      ...shared,
+      flow,
+      tools: new Map(this.#toolsOf(request).map((tool) => [tool.name, tool])),
+    });
   }
 
   /** Notes that the thread was used. */
@@ -144,18 +243,93 @@ export class ThreadSession {
     await store.update(this.#thread).catch(onError);
   }
 
+  /** Goes on with what an earlier server left behind. */
+  async #recover(): Promise<void> {
+    if (!this.#state.turn) return;
+    const standing = this.#standing();
+    const request = standing.length > 0 ? this.#requestOf(this.#state.turn.turnId) : undefined;
+    if (request) await this.#waitOn(standing, request);
+    else await this.#closeInterrupted();
+  }
+
+  /** The calls that wait for a human, each with its question. */
+  #standing(): StandingCall[] {
+    const calls = new Map<string, OpenToolCall>();
+    for (const { item } of this.#state.openItems) {
+      if (item.type === "tool_exec" && item.data) calls.set(item.itemId, { ...item, data: item.data });
+    }
+    return this.#state.openApprovals.flatMap((item) => {
+      const question = toStandingQuestion(item);
+      const call = question?.data.toolItemId === undefined ? undefined : calls.get(question.data.toolItemId);
+      return question && call ? [{ question, call }] : [];
+    });
+  }
+
+  /** What the turn was asked, from its user message; undefined where its agent is no more. */
+  #requestOf(turnId: string): TurnRequest | undefined {
+    const said = this.#state.history.findLast(
+      (item) => item.turnId === turnId && item.type === "user_message",
+    );
+    if (said?.type !== "user_message" || !said.data) return undefined;
+    const { content: input, agent: name, model } = said.data;
+    const agent = this.#options.settings.agents.find((profile) => profile.name === name);
+    return agent && { input, agent, ...(model !== undefined && { model }) };
+  }
+
+  /** The turn waits on; answered, it runs what was approved and goes on to its end. What else was open is closed. */
+  async #waitOn(standing: readonly StandingCall[], request: TurnRequest): Promise<void> {
+    const { turn: begun } = this.#state;
+    if (!begun) return;
+    const waits = new Set(standing.flatMap(({ question, call }) => [question.itemId, call.itemId]));
+    const rest = this.#state.openItems.filter(({ item }) => !waits.has(item.itemId));
+    const bodies = closeOpenItems(
+      rest,
+      "The server stopped before this ended.",
+      "interrupted",
+      this.#state.history,
+    );
+    await Promise.all(bodies.map((body) => this.#log.append(body)));
+    const turn = new ActiveTurn({ ...this.#parts(begun.turnId), begun });
+    this.#active = turn;
+    const calls = this.#toolCalls(turn, request);
+    const resume = async () => {
+      await Promise.all(
+        standing.map(({ question, call }) =>
+          calls.resume(call, question, this.#state.wasRequested(question.data.requestId)),
+        ),
+      );
+      turn.signal.throwIfAborted();
+      await this.#runAgent(turn, request, calls);
+    };
+    void this.#runTurn(turn, resume);
+  }
+
   async #closeInterrupted(): Promise<void> {
-    const { turn } = this.#state;
+    const { turn, openItems, history } = this.#state;
     if (!turn) return;
     const error = "The server stopped while the turn was running.";
-    const { threadId } = this.#thread;
-    const { turnId } = turn;
+    const { threadId, turnId } = turn;
     const time = { ...turn.time, completed: this.#options.settings.clock.now() };
     const ended: EventBody = {
       type: "turn.error",
       data: { threadId, turnId, error, code: "interrupted", turn: { ...turn, status: "error", time } },
     };
-    const bodies = [...closeOpenItems(this.#state.openItems, error, this.#state.history), ended];
+    const bodies = [...closeOpenItems(openItems, error, "interrupted", history), ended];
     await Promise.all(bodies.map((body) => this.#log.append(body)));
   }
 }
+
+/** The model and agent of a turn, as its user message keeps them for a later server. */
+const asRequested = ({ agent, model }: TurnRequest) => ({
+  agent: agent.name,
+  ...(model !== undefined && { model }),
+});
+
+/** The end of the log, back to the start of its last turn at least: so much is needed to go on with that turn. */
+const lastTurns = async (store: ThreadStore, threadId: string, maxBytes: number): Promise<Event[]> => {
+  for (let bytes = maxBytes; ; bytes *= 4) {
+    const events = await store.lastEvents(threadId, bytes);
+    if (events.length === 0 || events[0]?.seq === 1) return events;
+    if (events.some(({ type }) => type === "turn.started")) return events;
+  }
+};

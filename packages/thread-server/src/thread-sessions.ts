@@ -2,57 +2,99 @@ import type { Thread } from "@harnesskit/protocol/threads";
 import { StoreError, threadNotFound, turnBusy } from "./errors.ts";
 import { ThreadSession, type ThreadSessionOptions } from "./thread-session.ts";
 
-/** The threads that this server writes. One is opened when it is first needed, and then stays open. */
+interface Entry {
+  readonly session: Promise<ThreadSession>;
+  /** How many requests are using it. */
+  users: number;
+}
+
+const isLocked = (error: unknown): boolean => StoreError.isInstance(error) && error.code === "thread_locked";
+
+/** The threads that this server writes. One is opened when it is first needed; idle ones are closed when they are many. */
 export class ThreadSessions {
   readonly #options: ThreadSessionOptions;
-  readonly #open = new Map<string, Promise<ThreadSession>>();
+  /** The one that was used last comes last. */
+  readonly #open = new Map<string, Entry>();
+  readonly #closing = new Map<string, Promise<void>>();
 
   constructor(options: ThreadSessionOptions) {
     this.#options = options;
   }
 
+  /** Makes a thread, or takes the one that was made under this id. `onWritten` runs before anybody is told. */
   async create(thread: Thread, onWritten: () => void): Promise<void> {
-    const session = ThreadSession.create(thread, onWritten, this.#options);
-    await this.#keep(thread.threadId, session);
+    const { threadId } = thread;
+    const opened = this.#open.get(threadId);
+    if (opened) {
+      await opened.session;
+      onWritten();
+      return;
+    }
+    await this.#enter(threadId, ThreadSession.create(thread, onWritten, this.#options)).session;
   }
 
-  /** The thread to write. Throws -32001, and -32002 while another server writes it. */
-  async open(threadId: string): Promise<ThreadSession> {
-    const opened = this.#open.get(threadId);
-    if (opened) return opened;
-    const thread = await this.#stored(threadId);
+  /** Uses the thread for writing. Throws -32001, and -32002 while another server writes it. */
+  async use<T>(threadId: string, work: (session: ThreadSession) => T | Promise<T>): Promise<T> {
     try {
-      return await (this.#open.get(threadId) ??
-        this.#keep(threadId, ThreadSession.open(thread, this.#options)));
+      return await this.#use(threadId, work);
     } catch (error) {
-      if (StoreError.isInstance(error) && error.code === "thread_locked")
-        throw turnBusy({ reason: "thread_locked" });
-      throw error;
+      throw isLocked(error) ? turnBusy({ reason: "thread_locked" }) : error;
     }
   }
 
   /**
-   * The thread to read, with what an earlier server left running closed. A thread that another server writes is read
-   * as it is. Throws -32001.
+   * Uses the thread for reading, with what an earlier server left running closed. One that another server writes is read
+   * as it is, without a session. Throws -32001.
    */
-  async recovered(threadId: string): Promise<Thread> {
-    const opened = this.#open.get(threadId);
-    if (opened) return (await opened).thread;
-    const thread = await this.#stored(threadId);
+  async read<T>(threadId: string, work: (thread: Thread, session?: ThreadSession) => Promise<T>): Promise<T> {
+    let locked = false;
     try {
-      await (this.#open.get(threadId) ?? this.#keep(threadId, ThreadSession.open(thread, this.#options)));
+      return await this.#use(threadId, (session) => work(session.thread, session));
     } catch (error) {
-      if (!StoreError.isInstance(error) || error.code !== "thread_locked") throw error;
+      locked = isLocked(error);
+      if (!locked) throw error;
     }
-    return thread;
+    return work(await this.#stored(threadId));
+  }
+
+  /** Removes a thread with everything that belongs to it. Throws -32001, and -32002 while a turn is active. */
+  delete(threadId: string): Promise<Thread> {
+    return this.use(threadId, async (session) => {
+      if (session.isBusy) throw turnBusy({ reason: "turn_active" });
+      this.#open.delete(threadId);
+      await this.#options.settings.store.delete(threadId);
+      return session.thread;
+    });
   }
 
   async close(): Promise<void> {
-    const opened = await Promise.allSettled(this.#open.values());
+    const entries = [...this.#open.values()];
     this.#open.clear();
-    await Promise.all(
-      opened.map((entry) => (entry.status === "fulfilled" ? entry.value.close() : undefined)),
-    );
+    await Promise.all(entries.map(async ({ session }) => (await session.catch(() => undefined))?.close()));
+    await Promise.all(this.#closing.values());
+  }
+
+  async #use<T>(threadId: string, work: (session: ThreadSession) => T | Promise<T>): Promise<T> {
+    const entry = await this.#entry(threadId);
+    entry.users++;
+    try {
+      return await work(await entry.session);
+    } finally {
+      entry.users--;
+    }
+  }
+
+  async #entry(threadId: string): Promise<Entry> {
+    await this.#closing.get(threadId);
+    const opened = this.#open.get(threadId);
+    if (opened) {
+      this.#open.delete(threadId);
+      this.#open.set(threadId, opened);
+      return opened;
+    }
+    const thread = await this.#stored(threadId);
+    await this.#closing.get(threadId);
+    return this.#open.get(threadId) ?? this.#enter(threadId, ThreadSession.open(thread, this.#options));
   }
 
   async #stored(threadId: string): Promise<Thread> {
@@ -61,9 +103,28 @@ export class ThreadSessions {
     return thread;
   }
 
-  #keep(threadId: string, session: Promise<ThreadSession>): Promise<ThreadSession> {
-    this.#open.set(threadId, session);
-    session.catch(() => this.#open.delete(threadId));
-    return session;
+  #enter(threadId: string, session: Promise<ThreadSession>): Entry {
+    const entry: Entry = { session, users: 0 };
+    this.#open.set(threadId, entry);
+    session.then(
+      () => this.#closeIdle(),
+      () => {
+        if (this.#open.get(threadId) === entry) this.#open.delete(threadId);
+      },
+    );
+    return entry;
+  }
+
+  /** Closes idle threads, those used longest ago first, until no more are open than may be. */
+  async #closeIdle(): Promise<void> {
+    for (const [threadId, entry] of this.#open) {
+      if (this.#open.size <= this.#options.settings.maxOpenThreads) return;
+      const session = await entry.session.catch(() => undefined);
+      if (!session || session.isBusy || entry.users > 0 || this.#open.get(threadId) !== entry) continue;
+      this.#open.delete(threadId);
+      const closed = session.close().catch(this.#options.settings.onError);
+      this.#closing.set(threadId, closed);
+      void closed.finally(() => this.#closing.delete(threadId));
+    }
   }
 }

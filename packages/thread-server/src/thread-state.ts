@@ -1,10 +1,13 @@
-import type { Event, Item, Turn } from "@harnesskit/protocol/threads";
-
-interface TurnItems {
-  readonly turnId: string;
-  readonly items: Item[];
-  size: number;
-}
+import type {
+  ApprovalDecision,
+  Event,
+  EventBody,
+  EventOf,
+  Item,
+  ItemOf,
+  Turn,
+} from "@harnesskit/protocol/threads";
+import { BoundedMap } from "./bounded-map.ts";
 
 /** An item that was started and not yet completed, with what was streamed to it. */
 export interface OpenItem {
@@ -12,14 +15,39 @@ export interface OpenItem {
   readonly streamed: readonly string[];
 }
 
+/** An approval that was answered, or that the server settled itself. */
+export interface ResolvedApproval {
+  readonly resolvedBy: string;
+  readonly decision?: ApprovalDecision;
+  readonly scope?: string;
+  readonly clientRequestId?: string;
+}
+
+/** A turn that was started with a `clientRequestId`. */
+export interface StartedRequest {
+  readonly turnId: string;
+  readonly requestDigest: string;
+}
+
+interface TurnItems {
+  readonly turnId: string;
+  readonly items: Item[];
+  size: number;
+}
+
+/** How many answered approvals and started requests of a thread are remembered, the latest ones. */
+const maxRemembered = 1000;
+
 /**
- * What the events of a thread add up to. Folded from the log when a thread is opened and from each event that is
- * written, so that a restart and a running server see the same.
+ * What the events of a thread add up to. Folded from the end of the log when a thread is opened and from each event
+ * that is written, so that a restart and a running server see the same.
  */
 export class ThreadState {
   readonly #turns: TurnItems[] = [];
   readonly #open = new Map<string, { item: Item; streamed: string[] }>();
-  readonly #grants = new Map<string, string>();
+  readonly #requested = new Map<string, EventOf<"approval.requested">>();
+  readonly #resolved = new BoundedMap<string, ResolvedApproval>(maxRemembered);
+  readonly #requests = new BoundedMap<string, StartedRequest>(maxRemembered);
   #size = 0;
   #lastSeq = 0;
   #turn: Turn | undefined;
@@ -41,27 +69,49 @@ export class ThreadState {
     return [...this.#open.values()];
   }
 
+  /** The approvals that wait for an answer, whether the question was told or not. */
+  get openApprovals(): ItemOf<"approval">[] {
+    return this.openItems.flatMap(({ item }) => (item.type === "approval" ? [item] : []));
+  }
+
+  /** True once `approval.requested` was written. */
+  wasRequested(requestId: string): boolean {
+    return this.#requested.has(requestId);
+  }
+
+  /** The questions that were asked up to this number and still wait. */
+  requestedApprovals(upTo: number): EventBody[] {
+    return [...this.#requested.values()].flatMap(({ seq, type, data }) =>
+      seq <= upTo ? [{ type, data }] : [],
+    );
+  }
+
   /** The completed items, oldest first. */
   get history(): Item[] {
     return this.#turns.flatMap(({ items }) => items);
   }
 
-  /** The `requestId` of the `always` answer for exactly this call, if one was given. */
-  grantOf(digest: string): string | undefined {
-    return this.#grants.get(digest);
+  /** How the approval ended, if it is one of this thread's latest. */
+  resolvedApproval(requestId: string): ResolvedApproval | undefined {
+    return this.#resolved.get(requestId);
+  }
+
+  /** The turn that was started under this `clientRequestId`, if it is one of the latest. */
+  startedRequest(clientRequestId: string): StartedRequest | undefined {
+    return this.#requests.get(clientRequestId);
   }
 
   apply(event: Event): void {
     this.#lastSeq = event.seq;
     switch (event.type) {
       case "turn.started":
-        this.#turn = event.data.turn;
-        this.#turns.push({ turnId: event.data.turnId, items: [], size: 0 });
+        this.#begin(event.data.turn);
         break;
       case "turn.completed":
       case "turn.error":
         this.#turn = undefined;
         this.#open.clear();
+        this.#requested.clear();
         break;
       case "item.started":
         this.#open.set(event.data.itemId, { item: event.data.item, streamed: [] });
@@ -73,15 +123,35 @@ export class ThreadState {
         this.#open.delete(event.data.itemId);
         this.#keep(event.data.item);
         break;
-      case "thread.created":
       case "approval.requested":
+        this.#requested.set(event.data.requestId, event);
+        break;
+      case "approval.resolved":
+        this.#requested.delete(event.data.requestId);
+        break;
+      case "thread.created":
         break;
     }
   }
 
+  #begin(turn: Turn): void {
+    this.#turn = turn;
+    this.#turns.push({ turnId: turn.turnId, items: [], size: 0 });
+    const { turnId, clientRequestId, requestDigest } = turn;
+    if (clientRequestId !== undefined && requestDigest !== undefined) {
+      this.#requests.set(clientRequestId, { turnId, requestDigest });
+    }
+  }
+
   #keep(item: Item): void {
-    if (item.type === "approval" && item.data?.decision === "always") {
-      this.#grants.set(item.data.metadata.digest, item.data.requestId);
+    if (item.type === "approval" && item.data) {
+      const { requestId, decision, resolvedBy = "server", scope, clientRequestId } = item.data;
+      this.#resolved.set(requestId, {
+        resolvedBy,
+        ...(decision !== undefined && { decision }),
+        ...(scope !== undefined && { scope }),
+        ...(clientRequestId !== undefined && { clientRequestId }),
+      });
     }
     const turn = this.#turns.findLast(({ turnId }) => turnId === item.turnId);
     if (!turn) return;

@@ -1,7 +1,7 @@
-import type { Event, Thread } from "@harnesskit/protocol/threads";
+import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 
 export interface ReadEventsOptions {
-  /** Only events with a greater number. @default 0 */
+  /** Only events with a greater number. The cost does not depend on how many there are before. @default 0 */
   readonly afterSeq?: number;
   /** At most so many. @default all */
   readonly limit?: number;
@@ -11,6 +11,13 @@ export interface ReadEventsOptions {
 export interface ThreadLease {
   /** Gives it back. Idempotent. */
   release(): Promise<void>;
+}
+
+/** A file beside the log that is being written. */
+export interface ArtifactWriter {
+  write(text: string): Promise<void>;
+  /** Ends it. What it returns goes into the `artifact` item. */
+  close(): Promise<{ path: string; sizeBytes: number; sha256: string }>;
 }
 
 /**
@@ -24,17 +31,34 @@ export interface ThreadStore {
   update(thread: Thread): Promise<void>;
   /** The thread, or undefined. */
   get(threadId: string): Promise<Thread | undefined>;
-  /** All threads, the one updated last first. */
+  /** All threads, the one updated last first. Reads no event. */
   list(): Promise<Thread[]>;
+  /** Removes the thread with its events, artifacts and grants. The caller holds its lease, which ends with it. */
+  delete(threadId: string): Promise<void>;
   /**
    * Appends events, all or nothing. Settles when they would survive the end of this process; with `flush`, when they
-   * would survive the end of the machine.
+   * would survive the end of the machine. The caller holds the thread's lease.
    */
   append(threadId: string, events: readonly Event[], options: { flush: boolean }): Promise<void>;
   /** The events of the thread, in order. */
   events(threadId: string, options?: ReadEventsOptions): AsyncIterable<Event>;
+  /** The last events of the thread, in order: as many as fit in about `maxBytes`, at least the last one. */
+  lastEvents(threadId: string, maxBytes: number): Promise<Event[]>;
   /** Takes the right to write. Rejects with `thread_locked` while another living server holds it. */
   lease(threadId: string): Promise<ThreadLease>;
+  /** Begins a file that belongs to the thread. `name` holds letters, digits, `_`, `-` and `.` only. */
+  openArtifact(threadId: string, name: string): Promise<ArtifactWriter>;
+  /** Stores an `always` answer. */
+  addGrant(grant: Grant): Promise<void>;
+  /** Takes one back. False where there is none. */
+  removeGrant(grantId: string): Promise<boolean>;
+  /** All that hold. */
+  grants(): Promise<Grant[]>;
+  /**
+   * Keeps `value` under `key` unless one is kept there already; gives the one that is kept. However many ask at once, in
+   * however many processes, they all get the same.
+   */
+  claim(key: string, value: string): Promise<string>;
   /** Gives back whatever is held. */
   close(): Promise<void>;
 }

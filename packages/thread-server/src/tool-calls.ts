@@ -1,13 +1,15 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import type { ApprovalMetadata, ItemData, Thread } from "@harnesskit/protocol/threads";
+import type { ItemData, ItemOf, Thread } from "@harnesskit/protocol/threads";
 import { digest, HarnessError } from "@harnesskit/wire";
 import type { ActiveTurn } from "./active-turn.ts";
-import type { ApprovalAnswer, Approvals } from "./approvals.ts";
+import type { ApprovalFlow, StandingQuestion } from "./approval-flow.ts";
+import type { ApprovalAnswer } from "./approvals.ts";
+import { findGrant } from "./find-grant.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import type { ThreadState } from "./thread-state.ts";
 import { ToolError } from "./tool-error.ts";
 import type { ToolVerdict } from "./tool-gate.ts";
 import { ToolLog } from "./tool-log.ts";
+import { keepOutput } from "./tool-output.ts";
 import type { PreparedCall, Tool } from "./tools.ts";
 import type { JudgedCall, ToolOutcome, ToolRequest } from "./turn-runner.ts";
 
@@ -17,9 +19,8 @@ const maxModifications = 3;
 export interface ToolCallsOptions {
   readonly turn: ActiveTurn;
   readonly thread: Thread;
-  readonly state: ThreadState;
   readonly tools: ReadonlyMap<string, Tool>;
-  readonly approvals: Approvals;
+  readonly flow: ApprovalFlow;
   readonly settings: ServerSettings;
 }
 
@@ -27,6 +28,11 @@ interface Prepared {
   readonly call: JudgedCall;
   readonly run: PreparedCall["run"];
 }
+
+type FinalVerdict = Exclude<ToolVerdict, { verdict: "modify" }>;
+
+/** What a call's item says from its start to its end. */
+type Shown = Omit<ItemData<"tool_exec">, "status">;
 
 /**
  * The way of one tool call: prepared, judged by the gate, approved by a human where the gate asks for it, run once,
@@ -40,18 +46,51 @@ export class ToolCalls {
   }
 
   async call(request: ToolRequest): Promise<ToolOutcome> {
-    const { turn } = this.#options;
-    const itemId = turn.newId("item");
+    const itemId = this.#options.turn.newId("item");
     let prepared: Prepared;
     try {
       prepared = await this.#prepare(itemId, request.tool, request.input);
     } catch (error) {
-      return this.#refuse(itemId, request, toJsonObject(request.input), this.#failure(error));
+      return this.#refuse(itemId, describe(request, toJsonObject(request.input)), this.#failure(error));
     }
     const judged = await this.#judge(prepared);
     const outcome = await this.#carryOut(itemId, request, judged.prepared, judged.verdict);
     await this.#tellGate(judged.prepared.call, outcome);
     return outcome;
+  }
+
+  /**
+   * Goes on with a call of an earlier server that waits for its approval. It is prepared anew when the answer comes and
+   * runs only if it is still what was shown; the gate is asked again, and its block wins.
+   */
+  async resume(
+    { itemId, data }: ItemOf<"tool_exec"> & { data: ItemData<"tool_exec"> },
+    question: StandingQuestion,
+    wasRequested: boolean,
+  ): Promise<void> {
+    const { status: _pending, ...shown } = data;
+    const { metadata, requestId } = question.data;
+    let prepared: Prepared | undefined;
+    const verify = async () => {
+      try {
+        prepared = await this.#prepare(itemId, data.tool, data.input);
+      } catch {
+        return false;
+      }
+      return prepared.call.digest === metadata.digest && prepared.call.preview === metadata.preview;
+    };
+    const answer = await this.#options.flow.standing(question, wasRequested, verify);
+    if (!prepared || !allows(answer)) {
+      await this.#finish(itemId, shown, refusal(answer));
+      return;
+    }
+    const { call, run } = prepared;
+    const { verdict } = await this.#judge(prepared);
+    const outcome =
+      verdict.verdict === "block"
+        ? await this.#finish(itemId, shown, blocked(verdict))
+        : await this.#run(itemId, { ...shown, approvedBy: requestId }, run);
+    await this.#tellGate(call, outcome);
   }
 
   async #prepare(itemId: string, name: string, rawInput: unknown): Promise<Prepared> {
@@ -67,9 +106,7 @@ export class ToolCalls {
   }
 
   /** Asks the gate, again after each change that it makes. A gate that cannot answer blocks. */
-  async #judge(
-    prepared: Prepared,
-  ): Promise<{ prepared: Prepared; verdict: Exclude<ToolVerdict, { verdict: "modify" }> }> {
+  async #judge(prepared: Prepared): Promise<{ prepared: Prepared; verdict: FinalVerdict }> {
     const { turn, settings } = this.#options;
     for (let changes = 0; ; changes++) {
       let verdict: ToolVerdict;
@@ -91,57 +128,28 @@ export class ToolCalls {
     itemId: string,
     request: ToolRequest,
     { call, run }: Prepared,
-    verdict: Exclude<ToolVerdict, { verdict: "modify" }>,
+    verdict: FinalVerdict,
   ): Promise<ToolOutcome> {
-    const { turn, state } = this.#options;
-    if (verdict.verdict === "block") {
-      const { reason: error, code = "tool.blocked" } = verdict;
-      return this.#refuse(itemId, request, call.input, { status: "blocked", error, code });
+    const { turn, thread, flow, settings } = this.#options;
+    const shown = describe(request, call.input);
+    if (verdict.verdict === "block") return this.#refuse(itemId, shown, blocked(verdict));
+    const asks = verdict.verdict === "ask";
+    const grant = asks ? await findGrant(settings.store, thread, call.digest) : undefined;
+    if (!asks || grant) {
+      const allowed = grant ? { ...shown, approvedBy: grant.requestId } : shown;
+      await turn.start("tool_exec", itemId, { ...allowed, status: "running" });
+      return this.#run(itemId, allowed, run);
     }
-    const granted = verdict.verdict === "ask" ? state.grantOf(call.digest) : undefined;
-    const asks = verdict.verdict === "ask" && granted === undefined;
-    const shown = {
-      ...describe(request, call.input),
-      ...(granted === undefined ? {} : { approvedBy: granted }),
-    };
-    await turn.start("tool_exec", itemId, { ...shown, status: asks ? "pending" : "running" });
-    if (!asks) return this.#run(itemId, shown, run);
-    const { requestId, answer } = await this.#ask(call, verdict.reason);
-    if (answer.decision !== "reject") return this.#run(itemId, { ...shown, approvedBy: requestId }, run);
-    const error = "The user refused this call.";
-    return this.#finish(itemId, shown, { status: "rejected", error, code: "tool.rejected" });
+    await turn.start("tool_exec", itemId, { ...shown, status: "pending" });
+    const { requestId, answer } = await flow.ask(call, verdict.reason);
+    return allows(answer)
+      ? this.#run(itemId, { ...shown, approvedBy: requestId }, run)
+      : this.#finish(itemId, shown, refusal(answer));
   }
 
-  /** Asks the user. The answer is stored before it counts. */
-  async #ask(
-    call: JudgedCall,
-    reason: string | undefined,
-  ): Promise<{ requestId: string; answer: ApprovalAnswer }> {
-    const { turn, approvals, thread } = this.#options;
-    const itemId = turn.newId("item");
-    const requestId = turn.newId("apr");
-    const { tool, input, preview, digest: callDigest } = call;
-    const metadata: ApprovalMetadata = { tool: tool.name, input, digest: callDigest };
-    if (preview !== undefined) metadata.preview = preview;
-    if (reason !== undefined) metadata.reason = reason;
-    const permission = tool.name;
-    const data: ItemData<"approval"> = { requestId, permission, metadata, toolItemId: call.itemId };
-    const record = ({ decision, resolvedBy }: ApprovalAnswer, onWritten: () => void) =>
-      turn.complete("approval", itemId, { ...data, decision, resolvedBy }, onWritten);
-    const answer = approvals.wait(requestId, record, turn.signal);
-    await turn.start("approval", itemId, data);
-    const ids = { threadId: thread.threadId, turnId: turn.turnId, itemId };
-    await turn.append({ type: "approval.requested", data: { ...ids, requestId, permission, metadata } });
-    return { requestId, answer: await turn.waiting(answer) };
-  }
-
-  async #run(
-    itemId: string,
-    shown: ReturnType<typeof describe>,
-    run: PreparedCall["run"],
-  ): Promise<ToolOutcome> {
-    const { turn, settings } = this.#options;
-    const log = new ToolLog(turn, itemId, settings.maxLogLength);
+  async #run(itemId: string, shown: Shown, run: PreparedCall["run"]): Promise<ToolOutcome> {
+    const { turn, thread, settings } = this.#options;
+    const log = new ToolLog({ turn, toolItemId: itemId, threadId: thread.threadId, settings });
     let outcome: ToolOutcome;
     try {
       outcome = { status: "succeeded", output: await run({ signal: turn.signal, log: log.write }) };
@@ -153,27 +161,26 @@ export class ToolCalls {
   }
 
   /** Records a call that does not run. */
-  async #refuse(
-    itemId: string,
-    request: ToolRequest,
-    input: JsonObject,
-    outcome: ToolOutcome,
-  ): Promise<ToolOutcome> {
-    const shown = describe(request, input);
+  async #refuse(itemId: string, shown: Shown, outcome: ToolOutcome): Promise<ToolOutcome> {
     await this.#options.turn.start("tool_exec", itemId, { ...shown, status: "pending" });
     return this.#finish(itemId, shown, outcome);
   }
 
-  async #finish(
-    itemId: string,
-    shown: ReturnType<typeof describe>,
-    outcome: ToolOutcome,
-  ): Promise<ToolOutcome> {
-    const { turn, settings } = this.#options;
+  async #finish(itemId: string, shown: Shown, outcome: ToolOutcome): Promise<ToolOutcome> {
+    const { turn, thread, settings } = this.#options;
+    const { output } = outcome;
     const kept =
-      outcome.output === undefined
+      output === undefined
         ? outcome
-        : { ...outcome, output: boundOutput(outcome.output, settings.maxOutputLength) };
+        : {
+            ...outcome,
+            output: await keepOutput(output, {
+              turn,
+              toolItemId: itemId,
+              threadId: thread.threadId,
+              settings,
+            }),
+          };
     await turn.complete("tool_exec", itemId, { ...shown, ...kept });
     return kept;
   }
@@ -181,13 +188,10 @@ export class ToolCalls {
   #failure(error: unknown): ToolOutcome {
     const { turn, settings } = this.#options;
     if (!ToolError.isInstance(error)) {
-      if (!turn.signal.aborted) settings.onError(error);
-      const status = turn.signal.aborted ? "cancelled" : "failed";
-      return {
-        status,
-        error: status === "failed" ? "The tool failed." : "The call was cancelled.",
-        code: `tool.${status}`,
-      };
+      if (turn.signal.aborted)
+        return { status: "cancelled", error: "The call was cancelled.", code: "tool.cancelled" };
+      settings.onError(error);
+      return { status: "failed", error: "The tool failed.", code: "tool.failed" };
     }
     const { code, message, output } = error;
     const status = code === "tool.cancelled" ? "cancelled" : "failed";
@@ -204,11 +208,38 @@ export class ToolCalls {
   }
 }
 
-/** What a call's item says from its start to its end. */
-const describe = (
-  { tool, callId, step }: ToolRequest,
-  input: JsonObject,
-): Omit<ItemData<"tool_exec">, "status"> => ({
+const allows = ({ decision }: ApprovalAnswer): boolean => decision === "once" || decision === "always";
+
+const blocked = ({ reason, code = "tool.blocked" }: FinalVerdict & { verdict: "block" }): ToolOutcome => ({
+  status: "blocked",
+  error: reason,
+  code,
+});
+
+/** Refused by the user, not answered in time, nobody there and changed since are four different ends. */
+const refusal = (answer: ApprovalAnswer): ToolOutcome => {
+  if (answer.decision !== undefined) {
+    return { status: "rejected", error: "The user refused this call.", code: "tool.rejected" };
+  }
+  switch (answer.reason) {
+    case "expired":
+      return { status: "rejected", error: "Nobody approved this call in time.", code: "approval.expired" };
+    case "unattended":
+      return {
+        status: "rejected",
+        error: "Nobody was there to approve this call.",
+        code: "approval.unattended",
+      };
+    case "changed":
+      return {
+        status: "failed",
+        error: "What would run is no longer what was shown.",
+        code: "approval.changed",
+      };
+  }
+};
+
+const describe = ({ tool, callId, step }: ToolRequest, input: JsonObject): Shown => ({
   tool,
   input,
   callId,
@@ -219,10 +250,3 @@ const toJsonObject = (input: unknown): JsonObject =>
   typeof input === "object" && input !== null && !Array.isArray(input)
     ? (input as JsonObject)
     : { value: (input ?? null) as JsonValue };
-
-const boundOutput = (output: JsonValue, maxOutputLength: number): JsonValue => {
-  const text = JSON.stringify(output);
-  return text.length <= maxOutputLength
-    ? output
-    : { truncated: true, length: text.length, head: text.slice(0, maxOutputLength) };
-};

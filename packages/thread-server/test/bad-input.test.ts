@@ -2,6 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMemoryThreadStore, createThreadServer, StoreError, type ThreadStore } from "../src/index.ts";
+import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 
@@ -209,7 +210,7 @@ describe("a store that fails", () => {
     const error = () => new StoreError("store_full", "The disk is full");
     const append: ThreadStore["append"] = (...args) =>
       control.fails ? Promise.reject(error()) : store.append(...args);
-    return { control, store: { ...store, append } };
+    return { control, store: overriding(store, { append }) };
   };
 
   it("is -32603 with its reason, and of the refused turn nothing is left", async () => {
@@ -277,7 +278,9 @@ describe("a store that fails", () => {
 
   it("says nothing of a failure that is not the store's own", async () => {
     verifies("THR-48");
-    const store = { ...createMemoryThreadStore(), list: () => Promise.reject(new TypeError("secret /home")) };
+    const store = overriding(createMemoryThreadStore(), {
+      list: () => Promise.reject(new TypeError("secret /home")),
+    });
     const { client } = start(store);
     const { error } = await client.call("thread.list");
     expect(error).toEqual({ code: -32603, message: "Internal error" });

@@ -94,9 +94,9 @@ describe("files", () => {
     const next = await second.client.startTurn(threadId, "second");
     await second.client.turnEnd(next.result.turnId);
     expect(seen).toEqual([
-      ["user_message", { content: [{ type: "text", text: "first" }] }],
+      ["user_message", { content: [{ type: "text", text: "first" }], agent: "code" }],
       ["assistant_message", { text: "remember me" }],
-      ["user_message", { content: [{ type: "text", text: "second" }] }],
+      ["user_message", { content: [{ type: "text", text: "second" }], agent: "code" }],
     ]);
     await second.server.close();
   });

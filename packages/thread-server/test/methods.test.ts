@@ -43,7 +43,8 @@ describe("threads", () => {
       time: { created: 1_700_000_000_123, updated: 1_700_000_000_123 },
     });
     const { params } = await client.notification("thread.created");
-    expect(params).toEqual({ threadId: result.thread.threadId, thread: result.thread });
+    const { thread } = result;
+    expect(params).toEqual({ threadId: thread.threadId, thread, seq: 1, time: 1_700_000_000_123 });
     expect(client.received.map(({ method }) => method)).toEqual([undefined, "thread.created"]);
     const untitled = await client.call("thread.create");
     expect(ThreadSchema.parse(untitled.result.thread).title).toBe("New thread");
@@ -77,10 +78,11 @@ describe("threads", () => {
     const events = await client.events(threadId);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     for (const event of events) expect(EventSchema.parse(event)).toEqual(event);
-    const sent = client.received
+    expect(events.map(({ type, data }) => ({ type, data }))).toEqual(client.told);
+    const numbered = client.received
       .filter(({ method }) => method)
-      .map(({ method, params }) => ({ type: method, data: params }));
-    expect(events.map(({ type, data }) => ({ type, data }))).toEqual(sent);
+      .map(({ params }) => [params.seq, params.time]);
+    expect(numbered).toEqual(events.map(({ seq, time }) => [seq, time]));
     const part = (await client.call("thread.get", { threadId, afterSeq: 2, limit: 2 })).result.events;
     expect(part).toEqual(events.slice(2, 4));
   });
@@ -129,7 +131,9 @@ describe("turns", () => {
         turn: { threadId, turnId, status: "running", time: { started: expect.any(Number) } },
       },
     ]);
-    expect(client.items("user_message")).toEqual([{ content: [{ type: "text", text: "hi" }] }]);
+    expect(client.items("user_message")).toEqual([
+      { content: [{ type: "text", text: "hi" }], agent: "code" },
+    ]);
     expect(client.items("assistant_message")).toEqual([{ text: "hm", reasoning: true }, { text: "Hello" }]);
     for (const { itemId, item, type, ...ids } of client.all("item.completed")) {
       expect(ids).toEqual({ threadId, turnId });

@@ -8,6 +8,8 @@ export const ThreadErrorCode = {
   TurnNotFound: -32003,
   /** No approval waits under this id. */
   ApprovalNotFound: -32004,
+  /** This `clientRequestId` came with another payload before (extension). */
+  RequestConflict: -32005,
 } as const;
 
 export type ThreadErrorCode = (typeof ThreadErrorCode)[keyof typeof ThreadErrorCode];

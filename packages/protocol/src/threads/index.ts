@@ -4,6 +4,8 @@ export {
   ApprovalDecisionSchema,
   type ApprovalMetadata,
   ApprovalMetadataSchema,
+  type GrantScope,
+  GrantScopeSchema,
   type Item,
   type ItemData,
   ItemDataSchemas,
@@ -15,6 +17,8 @@ export {
   ToolStatusSchema,
 } from "./item.ts";
 export {
+  type Grant,
+  GrantSchema,
   THREAD_PROTOCOL_VERSION,
   type ThreadCapabilities,
   ThreadCapabilitiesSchema,
@@ -26,6 +30,7 @@ export {
 export {
   type Event,
   type EventBody,
+  type EventName,
   type EventOf,
   EventSchema,
   type ThreadNotificationName,

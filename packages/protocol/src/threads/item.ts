@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
-import { InputPartSchema, TimestampSchema } from "./thread.ts";
+import { InputPartSchema, ModelRefSchema, TimestampSchema } from "./thread.ts";
 
 /** What an item can be (section "Item Types"). */
 export const ItemTypeSchema = z.enum([
@@ -30,6 +30,10 @@ export type ToolStatus = z.infer<typeof ToolStatusSchema>;
 export const ApprovalDecisionSchema = z.enum(["once", "always", "reject"]);
 export type ApprovalDecision = z.infer<typeof ApprovalDecisionSchema>;
 
+/** How far an `always` answer reaches: this thread, or every thread of its directory. */
+export const GrantScopeSchema = z.enum(["thread", "directory"]);
+export type GrantScope = z.infer<typeof GrantScopeSchema>;
+
 /** What exactly will run if the approval is given; the answer is bound to `digest`. */
 export const ApprovalMetadataSchema = z.object({
   tool: z.string(),
@@ -43,7 +47,12 @@ export type ApprovalMetadata = z.infer<typeof ApprovalMetadataSchema>;
 
 /** The `data` of each item type. */
 export const ItemDataSchemas = {
-  user_message: z.object({ content: z.array(InputPartSchema) }),
+  user_message: z.object({
+    content: z.array(InputPartSchema),
+    /** The agent and the model that the turn was started with. */
+    agent: z.string().optional(),
+    model: ModelRefSchema.optional(),
+  }),
   assistant_message: z.object({
     text: z.string(),
     reasoning: z.literal(true).optional(),
@@ -77,6 +86,10 @@ export const ItemDataSchemas = {
     decision: ApprovalDecisionSchema.optional(),
     resolvedBy: z.string().optional(),
     reason: z.string().optional(),
+    /** With `always`: how far it reaches. */
+    scope: GrantScopeSchema.optional(),
+    /** The `clientRequestId` of the answer. */
+    clientRequestId: z.string().optional(),
   }),
   artifact: z.object({
     kind: z.string(),
@@ -85,6 +98,8 @@ export const ItemDataSchemas = {
     mimeType: z.string(),
     sizeBytes: z.int().nonnegative(),
     sha256: z.string().optional(),
+    /** The tool call whose output it holds. */
+    toolItemId: z.string().optional(),
   }),
 } as const satisfies Record<ItemType, z.ZodType>;
 

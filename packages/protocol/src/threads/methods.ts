@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { JsonObjectSchema } from "../envelope/json.ts";
 import type { MethodTable } from "../envelope/method-table.ts";
-import { ApprovalDecisionSchema } from "./item.ts";
+import { ApprovalDecisionSchema, GrantScopeSchema } from "./item.ts";
 import { EventSchema } from "./notifications.ts";
 import { InputPartSchema, ModelRefSchema, ThreadSchema } from "./thread.ts";
 
@@ -8,6 +9,27 @@ import { InputPartSchema, ModelRefSchema, ThreadSchema } from "./thread.ts";
 export const THREAD_PROTOCOL_VERSION = "1.0.0";
 
 const OkSchema = z.object({ ok: z.literal(true) });
+
+/**
+ * A name that the client makes up for a request, so that it can be sent again: the same id with the same payload gives
+ * the same answer and no second effect, with another payload it is refused.
+ */
+const ClientRequestIdSchema = z.string().min(1).max(200);
+
+/** An `always` answer that holds. */
+export const GrantSchema = z.object({
+  grantId: z.string(),
+  scope: GrantScopeSchema,
+  threadId: z.string(),
+  directory: z.string(),
+  tool: z.string(),
+  input: JsonObjectSchema,
+  digest: z.string(),
+  requestId: z.string(),
+  grantedBy: z.string(),
+  time: z.number().nonnegative(),
+});
+export type Grant = z.infer<typeof GrantSchema>;
 
 /** What a server can do. The five names of the spec are always there; further ones announce extensions. */
 export const ThreadCapabilitiesSchema = z
@@ -21,7 +43,7 @@ export const ThreadCapabilitiesSchema = z
   .catchall(z.unknown());
 export type ThreadCapabilities = z.infer<typeof ThreadCapabilitiesSchema>;
 
-/** The requests from client to server (section "Methods"). */
+/** The requests from client to server (section "Methods"); those and the params that the spec does not have are extensions. */
 export const threadMethods = {
   initialize: {
     params: z
@@ -31,13 +53,30 @@ export const threadMethods = {
   },
   "thread.create": {
     params: z
-      .object({ title: z.string().max(1000).optional(), directory: z.string().min(1).optional() })
+      .object({
+        title: z.string().max(1000).optional(),
+        directory: z.string().min(1).optional(),
+        clientRequestId: ClientRequestIdSchema.optional(),
+      })
       .optional(),
     result: z.object({ thread: ThreadSchema }),
   },
   "thread.list": {
-    params: z.object({}).optional(),
-    result: z.object({ threads: z.array(ThreadSchema) }),
+    params: z
+      .object({
+        /** At most so many threads. @default all */
+        limit: z.int().positive().optional(),
+        /** The `nextCursor` of the page before. */
+        cursor: z.string().optional(),
+        /** Only threads of this directory. */
+        directory: z.string().optional(),
+        /** Only threads whose title contains this text, in any case. */
+        title: z.string().optional(),
+        /** Only threads that were used after this time, in milliseconds since the epoch. */
+        updatedAfter: z.number().optional(),
+      })
+      .optional(),
+    result: z.object({ threads: z.array(ThreadSchema), nextCursor: z.string().optional() }),
   },
   "thread.get": {
     params: z.object({
@@ -45,25 +84,53 @@ export const threadMethods = {
       afterSeq: z.int().nonnegative().optional(),
       limit: z.int().positive().optional(),
     }),
-    result: z.object({ thread: ThreadSchema, events: z.array(EventSchema) }),
+    result: z.object({
+      thread: ThreadSchema,
+      events: z.array(EventSchema),
+      lastSeq: z.int().nonnegative().optional(),
+    }),
   },
+  "thread.subscribe": {
+    params: z.object({
+      threadId: z.string(),
+      /** Events with a greater number are sent, those of the past first. @default only what comes */
+      afterSeq: z.int().nonnegative().optional(),
+    }),
+    result: z.object({ thread: ThreadSchema, lastSeq: z.int().nonnegative() }),
+  },
+  "thread.unsubscribe": { params: z.object({ threadId: z.string() }), result: OkSchema },
+  "thread.delete": { params: z.object({ threadId: z.string() }), result: OkSchema },
   "turn.start": {
     params: z.object({
       threadId: z.string(),
       input: z.array(InputPartSchema).min(1),
       model: ModelRefSchema.optional(),
       agent: z.string().min(1).optional(),
+      clientRequestId: ClientRequestIdSchema.optional(),
     }),
     result: z.object({ turnId: z.string() }),
   },
   "approval.respond": {
-    params: z.object({ requestId: z.string(), decision: ApprovalDecisionSchema }),
+    params: z.object({
+      requestId: z.string(),
+      decision: ApprovalDecisionSchema,
+      /** With `always`: how far it reaches. @default "thread" */
+      scope: GrantScopeSchema.optional(),
+      /** The digest that the user was shown; another one than the call's is refused. */
+      digest: z.string().optional(),
+      clientRequestId: ClientRequestIdSchema.optional(),
+    }),
     result: OkSchema,
   },
   "turn.cancel": {
     params: z.object({ threadId: z.string() }),
     result: OkSchema,
   },
+  "grant.list": {
+    params: z.object({ threadId: z.string().optional(), directory: z.string().optional() }).optional(),
+    result: z.object({ grants: z.array(GrantSchema) }),
+  },
+  "grant.revoke": { params: z.object({ grantId: z.string() }), result: OkSchema },
 } as const satisfies MethodTable;
 
 export type ThreadMethodName = keyof typeof threadMethods;

@@ -1,9 +1,11 @@
 import { z } from "zod";
 import type { NotificationTable } from "../envelope/method-table.ts";
-import { ApprovalMetadataSchema, ItemSchema, ItemTypeSchema } from "./item.ts";
+import { ApprovalDecisionSchema, ApprovalMetadataSchema, ItemSchema, ItemTypeSchema } from "./item.ts";
 import { ThreadSchema, TimestampSchema, TurnSchema } from "./thread.ts";
 
-const inThread = { threadId: z.string() };
+/** Where the notification stands in its thread's log: what `afterSeq` continues from. Not part of an event's `data`. */
+const numbered = { seq: z.int().positive().optional(), time: TimestampSchema.optional() };
+const inThread = { threadId: z.string(), ...numbered };
 const inTurn = { ...inThread, turnId: z.string() };
 const ofItem = { ...inTurn, itemId: z.string() };
 
@@ -22,6 +24,14 @@ export const threadNotifications = {
     permission: z.string(),
     metadata: ApprovalMetadataSchema,
   }),
+  "approval.resolved": z.object({
+    ...ofItem,
+    requestId: z.string(),
+    decision: ApprovalDecisionSchema.optional(),
+    resolvedBy: z.string(),
+    reason: z.string().optional(),
+  }),
+  "thread.deleted": z.object({ threadId: z.string() }),
 } as const satisfies NotificationTable;
 
 export type ThreadNotificationName = keyof typeof threadNotifications;
@@ -31,8 +41,11 @@ export type ThreadNotificationParams<N extends ThreadNotificationName> = z.infer
   (typeof threadNotifications)[N]
 >;
 
+/** The notifications that are events of a thread's log: all but the one that tells of the log's end. */
+export type EventName = Exclude<ThreadNotificationName, "thread.deleted">;
+
 /** An event of one type. */
-export interface EventOf<N extends ThreadNotificationName> {
+export interface EventOf<N extends EventName> {
   seq: number;
   time: number;
   type: N;
@@ -40,14 +53,14 @@ export interface EventOf<N extends ThreadNotificationName> {
 }
 
 /** One line of a thread's event log: a notification as it was sent, numbered from 1 without a gap. */
-export type Event = { [N in ThreadNotificationName]: EventOf<N> }[ThreadNotificationName];
+export type Event = { [N in EventName]: EventOf<N> }[EventName];
 
 /** An event before it has its number and time: a notification's name and parameters. */
 export type EventBody = {
-  [N in ThreadNotificationName]: Pick<EventOf<N>, "type" | "data">;
-}[ThreadNotificationName];
+  [N in EventName]: Pick<EventOf<N>, "type" | "data">;
+}[EventName];
 
-const eventOf = <N extends ThreadNotificationName, D extends z.ZodType>(type: N, data: D) =>
+const eventOf = <N extends EventName, D extends z.ZodType>(type: N, data: D) =>
   z.object({ seq: z.int().positive(), time: TimestampSchema, type: z.literal(type), data });
 
 export const EventSchema: z.ZodType<Event> = z.discriminatedUnion("type", [
@@ -59,4 +72,5 @@ export const EventSchema: z.ZodType<Event> = z.discriminatedUnion("type", [
   eventOf("item.delta", threadNotifications["item.delta"]),
   eventOf("item.completed", threadNotifications["item.completed"]),
   eventOf("approval.requested", threadNotifications["approval.requested"]),
+  eventOf("approval.resolved", threadNotifications["approval.resolved"]),
 ]);

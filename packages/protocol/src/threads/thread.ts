@@ -31,6 +31,9 @@ export const TurnSchema = z.object({
   status: TurnStatusSchema,
   time: z.object({ started: TimestampSchema, completed: TimestampSchema.optional() }),
   usage: UsageSchema.optional(),
+  /** The `clientRequestId` of its start, and the digest of what was asked with it. */
+  clientRequestId: z.string().optional(),
+  requestDigest: z.string().optional(),
 });
 export type Turn = z.infer<typeof TurnSchema>;
 

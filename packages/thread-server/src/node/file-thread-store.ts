@@ -1,17 +1,27 @@
-import { mkdir, readdir, readFile } from "node:fs/promises";
-import { type Event, type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
+import { createHash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Event, type Grant, type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
+import { randomId } from "@harnesskit/wire";
 import { StoreError } from "../errors.ts";
-import type { ReadEventsOptions, ThreadLease, ThreadStore } from "../thread-store.ts";
+import type { ArtifactWriter, ReadEventsOptions, ThreadLease, ThreadStore } from "../thread-store.ts";
+import { openArtifactFile } from "./artifact-file.ts";
 import { EventFile } from "./event-file.ts";
-import { readEvents } from "./read-events.ts";
+import { GrantFiles } from "./grant-files.ts";
+import { readEvents, readLastEvents } from "./read-events.ts";
 import { isMissing, toStoreError } from "./store-failure.ts";
+import { nodeFileSystem, type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
 import { type ThreadFiles, threadFiles, threadsDirectory } from "./thread-files.ts";
-import { acquireLock } from "./thread-lock.ts";
-import { writeFileAtomic } from "./write-file-atomic.ts";
+import { acquireLock, isDead, type LockOwner } from "./thread-lock.ts";
+import { createFileAtomic, writeFileAtomic } from "./write-file-atomic.ts";
 
 export interface FileThreadStoreOptions {
   /** The `.harness` directory; made when the first thread is. */
   readonly root: string;
+  /** @default `node:fs/promises` */
+  readonly fileSystem?: StoreFileSystem;
+  /** Whether the owner of a lock is proved dead. @default looks at the process, on this host only */
+  readonly isOwnerDead?: (owner: LockOwner) => boolean;
 }
 
 interface Held {
@@ -24,32 +34,42 @@ const parallelReads = 32;
 
 /** Keeps threads as files: `threads/{threadId}/events.jsonl` and `meta.json` (section "Persistence"). */
 class FileThreadStore implements ThreadStore {
+  readonly #root: string;
+  readonly #fileSystem: StoreFileSystem;
+  readonly #isOwnerDead: (owner: LockOwner) => boolean;
+  readonly #grants: GrantFiles;
   readonly #held = new Map<string, Held>();
 
-  constructor(readonly root: string) {}
+  constructor({ root, fileSystem = nodeFileSystem, isOwnerDead = isDead }: FileThreadStoreOptions) {
+    this.#root = root;
+    this.#fileSystem = fileSystem;
+    this.#isOwnerDead = isOwnerDead;
+    this.#grants = new GrantFiles(fileSystem, join(root, "grants"));
+  }
 
   create(thread: Thread): Promise<void> {
     return guarded(async () => {
       const files = this.#files(thread.threadId);
-      await mkdir(files.directory, { recursive: true, mode: 0o700 });
-      await writeMeta(files, thread);
+      await this.#fileSystem.mkdir(files.directory, { recursive: true, mode: 0o700 });
+      await this.#writeMeta(files, thread);
+      await syncDirectory(this.#fileSystem, dirname(files.directory));
     });
   }
 
   update(thread: Thread): Promise<void> {
-    return guarded(() => writeMeta(this.#files(thread.threadId), thread));
+    return guarded(() => this.#writeMeta(this.#files(thread.threadId), thread));
   }
 
   get(threadId: string): Promise<Thread | undefined> {
     return guarded(async () => {
-      const files = threadFiles(this.root, threadId);
-      return files && readMeta(files, threadId);
+      const files = threadFiles(this.#root, threadId);
+      return files && this.#readMeta(files, threadId);
     });
   }
 
   list(): Promise<Thread[]> {
     return guarded(async () => {
-      const names = await readdir(threadsDirectory(this.root)).catch((error: unknown) => {
+      const names = await this.#fileSystem.readdir(threadsDirectory(this.#root)).catch((error: unknown) => {
         if (isMissing(error)) return [];
         throw error;
       });
@@ -62,6 +82,23 @@ class FileThreadStore implements ThreadStore {
     });
   }
 
+  delete(threadId: string): Promise<void> {
+    return guarded(async () => {
+      const { directory } = this.#files(threadId);
+      const held = this.#held.get(threadId);
+      this.#held.delete(threadId);
+      await held?.events.close();
+      // Renamed first: whatever happens in between, the thread is either whole or gone.
+      const gone = join(dirname(directory), `deleted_${randomId("tmp")}`);
+      await this.#fileSystem.rename(directory, gone);
+      await syncDirectory(this.#fileSystem, dirname(directory));
+      await this.#fileSystem.rm(gone, { recursive: true, force: true });
+      for (const { grantId, scope, threadId: of } of await this.#grants.list()) {
+        if (scope === "thread" && of === threadId) await this.#grants.remove(grantId);
+      }
+    });
+  }
+
   append(threadId: string, events: readonly Event[], { flush }: { flush: boolean }): Promise<void> {
     return guarded(async () => {
       const held = this.#held.get(threadId);
@@ -71,24 +108,76 @@ class FileThreadStore implements ThreadStore {
   }
 
   async *events(threadId: string, options: ReadEventsOptions = {}): AsyncIterable<Event> {
+    const file = await guarded(() => this.#openEvents(threadId));
+    if (!file) return;
     try {
-      yield* readEvents(this.#files(threadId).events, options);
+      yield* readEvents(file, options);
     } catch (error) {
-      if (!isMissing(error)) throw toStoreError(error);
+      throw toStoreError(error);
+    } finally {
+      await file.close();
     }
+  }
+
+  lastEvents(threadId: string, maxBytes: number): Promise<Event[]> {
+    return guarded(async () => {
+      const file = await this.#openEvents(threadId);
+      if (!file) return [];
+      try {
+        return await readLastEvents(file, maxBytes);
+      } finally {
+        await file.close();
+      }
+    });
   }
 
   lease(threadId: string): Promise<ThreadLease> {
     return guarded(async () => {
       const files = this.#files(threadId);
-      const lock = await acquireLock(files.lock);
+      const lock = await acquireLock(files.lock, this.#fileSystem, this.#isOwnerDead);
       try {
-        this.#held.set(threadId, { events: await EventFile.open(files.events), lock });
+        this.#held.set(threadId, { events: await EventFile.open(this.#fileSystem, files.events), lock });
       } catch (error) {
         await lock.release();
         throw error;
       }
       return { release: () => this.#release(threadId) };
+    });
+  }
+
+  openArtifact(threadId: string, name: string): Promise<ArtifactWriter> {
+    return guarded(async () => {
+      const { artifacts } = this.#files(threadId);
+      if (!/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/.test(name)) {
+        throw new StoreError("store_failed", "The name is none for an artifact");
+      }
+      const writer = await openArtifactFile(this.#fileSystem, join(artifacts, name));
+      return {
+        write: (text) => guarded(() => writer.write(text)),
+        close: () => guarded(() => writer.close()),
+      };
+    });
+  }
+
+  addGrant(grant: Grant): Promise<void> {
+    return guarded(() => this.#grants.add(grant));
+  }
+
+  removeGrant(grantId: string): Promise<boolean> {
+    return guarded(() => this.#grants.remove(grantId));
+  }
+
+  grants(): Promise<Grant[]> {
+    return guarded(() => this.#grants.list());
+  }
+
+  claim(key: string, value: string): Promise<string> {
+    return guarded(async () => {
+      const directory = join(this.#root, "requests");
+      const path = join(directory, `${createHash("sha256").update(key).digest("hex")}.txt`);
+      await this.#fileSystem.mkdir(directory, { recursive: true, mode: 0o700 });
+      if (await createFileAtomic(this.#fileSystem, path, value)) return value;
+      return this.#fileSystem.readFile(path, "utf8");
     });
   }
 
@@ -107,9 +196,35 @@ class FileThreadStore implements ThreadStore {
   }
 
   #files(threadId: string): ThreadFiles {
-    const files = threadFiles(this.root, threadId);
+    const files = threadFiles(this.#root, threadId);
     if (!files) throw new StoreError("store_failed", "The thread id is not one of this store");
     return files;
+  }
+
+  /** The log for reading, or undefined where there is none yet. */
+  async #openEvents(threadId: string): Promise<FileHandle | undefined> {
+    try {
+      return await this.#fileSystem.open(this.#files(threadId).events, "r");
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #writeMeta(files: ThreadFiles, thread: Thread): Promise<void> {
+    return writeFileAtomic(this.#fileSystem, files.meta, `${JSON.stringify(thread, null, 2)}\n`);
+  }
+
+  /** The thread, or undefined where the file is missing or is no thread of this id. */
+  async #readMeta(files: ThreadFiles, threadId: string): Promise<Thread | undefined> {
+    try {
+      const parsed = ThreadSchema.safeParse(JSON.parse(await this.#fileSystem.readFile(files.meta, "utf8")));
+      return parsed.success && parsed.data.threadId === threadId ? parsed.data : undefined;
+    } catch (error) {
+      if (isMissing(error) || error instanceof SyntaxError) return undefined;
+      if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+      throw error;
+    }
   }
 }
 
@@ -121,21 +236,6 @@ const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 };
 
-const writeMeta = (files: ThreadFiles, thread: Thread): Promise<void> =>
-  writeFileAtomic(files.meta, `${JSON.stringify(thread, null, 2)}\n`);
-
-/** The thread, or undefined where the file is missing or is no thread of this id. */
-const readMeta = async (files: ThreadFiles, threadId: string): Promise<Thread | undefined> => {
-  try {
-    const parsed = ThreadSchema.safeParse(JSON.parse(await readFile(files.meta, "utf8")));
-    return parsed.success && parsed.data.threadId === threadId ? parsed.data : undefined;
-  } catch (error) {
-    if (isMissing(error) || error instanceof SyntaxError) return undefined;
-    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
-    throw error;
-  }
-};
-
 /** Makes a store of files below `root`, in directories of mode 0700. Nothing is touched before it is needed. */
-export const createFileThreadStore = ({ root }: FileThreadStoreOptions): ThreadStore =>
-  new FileThreadStore(root);
+export const createFileThreadStore = (options: FileThreadStoreOptions): ThreadStore =>
+  new FileThreadStore(options);

@@ -9,6 +9,8 @@ export interface ThreadFiles {
   readonly events: string;
   readonly meta: string;
   readonly lock: string;
+  /** Directory of the files beside the log. */
+  readonly artifacts: string;
 }
 
 export const threadsDirectory = (root: string): string => join(root, "threads");
@@ -22,5 +24,6 @@ export const threadFiles = (root: string, threadId: string): ThreadFiles | undef
     events: join(directory, "events.jsonl"),
     meta: join(directory, "meta.json"),
     lock: join(directory, "lock.json"),
+    artifacts: join(directory, "artifacts"),
   };
 };

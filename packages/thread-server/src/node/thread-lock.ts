@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
-import { link, open, readFile, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { randomId } from "@harnesskit/wire";
 import { StoreError } from "../errors.ts";
 import type { ThreadLease } from "../thread-store.ts";
-import { isExisting, isMissing } from "./store-failure.ts";
+import { isMissing } from "./store-failure.ts";
+import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
+import { createFileAtomic } from "./write-file-atomic.ts";
 
 /** Who holds a lock. Two processes that had the same pid differ in `started`. */
 export interface LockOwner {
@@ -56,32 +57,15 @@ const parseOwner = (text: string): LockOwner | undefined => {
 };
 
 /** The owner that a lock file names: undefined where there is no lock, "unreadable" where it names none. */
-export const readLock = async (path: string): Promise<LockOwner | "unreadable" | undefined> => {
+export const readLock = async (
+  path: string,
+  fileSystem: StoreFileSystem = nodeFileSystem,
+): Promise<LockOwner | "unreadable" | undefined> => {
   try {
-    return parseOwner(await readFile(path, "utf8")) ?? "unreadable";
+    return parseOwner(await fileSystem.readFile(path, "utf8")) ?? "unreadable";
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
-  }
-};
-
-/** Makes the file with its whole content at once, or fails because it exists. */
-const createWhole = async (path: string, text: string): Promise<boolean> => {
-  const temporary = `${path}.${randomId("tmp")}`;
-  const file = await open(temporary, "wx", 0o600);
-  try {
-    await file.writeFile(text);
-  } finally {
-    await file.close();
-  }
-  try {
-    await link(temporary, path);
-    return true;
-  } catch (error) {
-    if (isExisting(error)) return false;
-    throw error;
-  } finally {
-    await rm(temporary, { force: true });
   }
 };
 
@@ -89,30 +73,36 @@ const createWhole = async (path: string, text: string): Promise<boolean> => {
  * Takes the lock for this process. A lock of a dead process is taken over; one of a living process, of another host or
  * of nobody that can be read is `thread_locked`.
  */
-export const acquireLock = async (path: string): Promise<ThreadLease> => {
+export const acquireLock = async (
+  path: string,
+  fileSystem: StoreFileSystem = nodeFileSystem,
+  isOwnerDead: (owner: LockOwner) => boolean = isDead,
+): Promise<ThreadLease> => {
   const started = startOf(process.pid);
   const base = { pid: process.pid, host: hostname(), nonce: randomId("lock") };
   const text = JSON.stringify(started === undefined ? base : { ...base, started });
   for (let attempt = 0; attempt < 3; attempt++) {
-    if (await createWhole(path, text)) return { release: () => releaseLock(path, base.nonce) };
-    const owner = await readLock(path);
+    if (await createFileAtomic(fileSystem, path, text)) {
+      return { release: () => releaseLock(fileSystem, path, base.nonce) };
+    }
+    const owner = await readLock(path, fileSystem);
     if (owner === undefined) continue;
-    if (owner === "unreadable" || !isDead(owner)) break;
-    await removeStale(path, owner);
+    if (owner === "unreadable" || !isOwnerDead(owner)) break;
+    await removeStale(fileSystem, path, owner);
   }
   throw new StoreError("thread_locked", "Another server writes this thread");
 };
 
 /** Removes a dead owner's lock, one server at a time: whoever makes the marker may, and the marker names the dead one. */
-const removeStale = async (path: string, owner: LockOwner): Promise<void> => {
+const removeStale = async (fileSystem: StoreFileSystem, path: string, owner: LockOwner): Promise<void> => {
   const marker = `${path}.${owner.nonce}.stale`;
-  if (!(await createWhole(marker, ""))) return;
-  const now = await readLock(path);
-  if (typeof now === "object" && now.nonce === owner.nonce) await rm(path, { force: true });
-  await rm(marker, { force: true });
+  if (!(await createFileAtomic(fileSystem, marker, ""))) return;
+  const now = await readLock(path, fileSystem);
+  if (typeof now === "object" && now.nonce === owner.nonce) await fileSystem.rm(path, { force: true });
+  await fileSystem.rm(marker, { force: true });
 };
 
-const releaseLock = async (path: string, nonce: string): Promise<void> => {
-  const owner = await readLock(path);
-  if (typeof owner === "object" && owner.nonce === nonce) await rm(path, { force: true });
+const releaseLock = async (fileSystem: StoreFileSystem, path: string, nonce: string): Promise<void> => {
+  const owner = await readLock(path, fileSystem);
+  if (typeof owner === "object" && owner.nonce === nonce) await fileSystem.rm(path, { force: true });
 };

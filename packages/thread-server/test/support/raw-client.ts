@@ -1,4 +1,4 @@
-import type { Event, EventOf, ThreadNotificationName } from "@harnesskit/protocol/threads";
+import type { Event, EventName, EventOf, ThreadNotificationName } from "@harnesskit/protocol/threads";
 import type { Channel } from "@harnesskit/wire";
 import { createMemoryPair, type MemoryWire } from "@harnesskit/wire/testing";
 import type { ThreadServer } from "../../src/index.ts";
@@ -66,9 +66,18 @@ export class RawClient {
     return this.until((message) => message.method === method && fits(message.params));
   }
 
-  /** The notifications of one name so far. */
+  /** The notifications of one name so far, without their number and time. */
   all(method: ThreadNotificationName): Received["params"][] {
-    return this.received.filter((message) => message.method === method).map(({ params }) => params);
+    return this.told.filter((message) => message.type === method).map(({ data }) => data);
+  }
+
+  /** The notifications so far as events of the log have them: without number and time. */
+  get told(): { type: string; data: Received["params"] }[] {
+    return this.received.flatMap(({ method, params }) => {
+      if (method === undefined) return [];
+      const { seq: _seq, time: _time, ...data } = params;
+      return [{ type: method, data }];
+    });
   }
 
   async createThread(): Promise<string> {
@@ -101,5 +110,5 @@ export class RawClient {
 }
 
 /** The events of one type. */
-export const ofType = <N extends ThreadNotificationName>(events: readonly Event[], type: N): EventOf<N>[] =>
+export const ofType = <N extends EventName>(events: readonly Event[], type: N): EventOf<N>[] =>
   events.filter((event): event is EventOf<N> & Event => event.type === type);

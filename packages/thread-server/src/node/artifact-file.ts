@@ -1,0 +1,42 @@
+import { createHash } from "node:crypto";
+import { dirname } from "node:path";
+import type { ArtifactWriter } from "../thread-store.ts";
+import { type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
+
+/** Begins a file that must not exist yet, mode 0600. One that could not be written to its end is removed. */
+export const openArtifactFile = async (
+  fileSystem: StoreFileSystem,
+  path: string,
+): Promise<ArtifactWriter> => {
+  await fileSystem.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await fileSystem.open(path, "wx", 0o600);
+  const hash = createHash("sha256");
+  let sizeBytes = 0;
+  const orRemove = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      await file.close().catch(() => {});
+      await fileSystem.rm(path, { force: true });
+      throw error;
+    }
+  };
+  return {
+    write: (text) =>
+      orRemove(async () => {
+        const bytes = Buffer.from(text, "utf8");
+        hash.update(bytes);
+        for (let done = 0; done < bytes.length; ) {
+          done += (await file.write(bytes, done, bytes.length - done, sizeBytes + done)).bytesWritten;
+        }
+        sizeBytes += bytes.length;
+      }),
+    close: () =>
+      orRemove(async () => {
+        await file.datasync();
+        await file.close();
+        await syncDirectory(fileSystem, dirname(path));
+        return { path, sizeBytes, sha256: hash.digest("hex") };
+      }),
+  };
+};

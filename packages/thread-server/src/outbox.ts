@@ -1,0 +1,145 @@
+import type { Event } from "@harnesskit/protocol/threads";
+import type { Peer } from "@harnesskit/wire";
+import { mergeEvents } from "./merge-events.ts";
+
+export interface OutboxOptions {
+  readonly peer: Peer;
+  /** Characters that may wait; with more, the threads that wait are served from their logs. */
+  readonly maxLength: number;
+  /** The events of a thread after a number, from the store. */
+  readonly read: (threadId: string, afterSeq: number) => AsyncIterable<Event>;
+  /** Told when the client can no longer be served. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+interface Parked {
+  /** The last number that was sent. */
+  after: number;
+  /** The last number that was written. */
+  latest: number;
+}
+
+/** How many events of a log are looked at together. */
+const windowEvents = 1000;
+
+/**
+ * What one client still has to hear. While the client keeps up, events leave as they come. While it does not, they wait
+ * here, deltas of an item merged into one; when too much waits, the client is parked: what waits is forgotten, and read
+ * from the log once the client reads again. No event is lost, and nobody else waits.
+ */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #parked = new Map<string, Parked>();
+  #waiting: Event[] = [];
+  #length = 0;
+  #sending = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  /** True while the client is so far behind that it is served from the log. */
+  get isParked(): boolean {
+    return this.#parked.size > 0;
+  }
+
+  /** Takes an event that was just written. */
+  push(event: Event): void {
+    const parked = this.#parked.get(event.data.threadId);
+    if (parked) {
+      parked.latest = event.seq;
+      return;
+    }
+    this.#waiting.push(event);
+    this.#length += lengthOf(event);
+    if (this.#length > this.#options.maxLength) this.#park();
+    if (!this.#sending) void this.#send();
+  }
+
+  /** Sends the past of a thread from its log, then what comes. `latest` is the number of its last event. */
+  replay(threadId: string, after: number, latest: number): void {
+    this.forget(threadId);
+    if (after >= latest) return;
+    this.#parked.set(threadId, { after, latest });
+    if (!this.#sending) void this.#send();
+  }
+
+  /** Sends nothing more of what waits of this thread. */
+  forget(threadId: string): void {
+    this.#parked.delete(threadId);
+    this.#waiting = this.#waiting.filter((event) => event.data.threadId !== threadId);
+  }
+
+  /** Forgets what waits and notes from where each thread has to be read. */
+  #park(): void {
+    const events = mergeEvents(this.#waiting, true);
+    this.#length = 0;
+    for (const event of events) this.#length += lengthOf(event);
+    if (this.#length <= this.#options.maxLength / 2) {
+      this.#waiting = events;
+      return;
+    }
+    for (const { seq, data } of this.#waiting) {
+      const parked = this.#parked.get(data.threadId);
+      if (parked) parked.latest = seq;
+      else this.#parked.set(data.threadId, { after: seq - 1, latest: seq });
+    }
+    this.#waiting = [];
+    this.#length = 0;
+  }
+
+  /** One batch after the other: the next leaves when the channel has passed the last one on. */
+  async #send(): Promise<void> {
+    this.#sending = true;
+    try {
+      for (;;) {
+        if (this.#waiting.length > 0) {
+          const events = this.#waiting;
+          this.#waiting = [];
+          this.#length = 0;
+          await this.#hand(events);
+          continue;
+        }
+        const [next] = this.#parked;
+        if (!next) return;
+        await this.#catchUp(...next);
+      }
+    } catch (error) {
+      this.#waiting = [];
+      this.#parked.clear();
+      this.#options.onFailure(error);
+    } finally {
+      this.#sending = false;
+    }
+  }
+
+  async #hand(events: readonly Event[], dropCompleted = false): Promise<void> {
+    const { peer } = this.#options;
+    await Promise.all(
+      mergeEvents(events, dropCompleted).map(({ type, data, seq, time }) =>
+        peer.notify(type, { ...data, seq, time }),
+      ),
+    );
+  }
+
+  /** Reads the log up to what is written at the moment, a window at a time. Then the thread is live again. */
+  async #catchUp(threadId: string, parked: Parked): Promise<void> {
+    let window: Event[] = [];
+    let length = 0;
+    for await (const event of this.#options.read(threadId, parked.after)) {
+      if (this.#parked.get(threadId) !== parked) return;
+      window.push(event);
+      length += lengthOf(event);
+      parked.after = event.seq;
+      if (window.length < windowEvents && length < this.#options.maxLength) continue;
+      await this.#hand(window, true);
+      window = [];
+      length = 0;
+    }
+    if (window.length > 0) await this.#hand(window, true);
+    if (parked.after >= parked.latest && this.#parked.get(threadId) === parked) this.#parked.delete(threadId);
+  }
+}
+
+const lengthOf = (event: Event): number =>
+  event.type === "item.delta" ? event.data.delta.length + 200 : JSON.stringify(event.data).length;
