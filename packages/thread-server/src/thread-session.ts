@@ -44,6 +44,8 @@ export class ThreadSession {
   #thread: Thread;
   #active: ActiveTurn | undefined;
   #beginning: Promise<void> | undefined;
+  /** Settles when the active turn is over and noted. */
+  #running: Promise<void> = Promise.resolve();
 
   private constructor(thread: Thread, lease: ThreadLease, state: ThreadState, options: ThreadSessionOptions) {
     this.#thread = thread;
@@ -152,7 +154,7 @@ export class ThreadSession {
       this.#active = undefined;
       throw error;
     }
-    void this.#runTurn(turn, () => this.#work(turn, asked));
+    this.#running = this.#runTurn(turn, () => this.#work(turn, asked));
     return turn;
   }
 
@@ -176,6 +178,7 @@ export class ThreadSession {
   /** Stops what runs and gives the thread back. A turn that waits for a human is left waiting in the log. */
   async close(): Promise<void> {
     await this.#active?.shutDown();
+    await this.#running;
     await this.#log.settled();
     await this.#lease.release();
   }
@@ -292,16 +295,18 @@ export class ThreadSession {
     const turn = new ActiveTurn({ ...this.#parts(begun.turnId), begun });
     this.#active = turn;
     const calls = this.#toolCalls(turn, request);
-    const resume = async () => {
-      await Promise.all(
-        standing.map(({ question, call }) =>
-          calls.resume(call, question, this.#state.wasRequested(question.data.requestId)),
-        ),
-      );
+    // The questions stand before anybody can use the thread.
+    const answered = Promise.all(
+      standing.map(({ question, call }) =>
+        calls.resume(call, question, this.#state.wasRequested(question.data.requestId)),
+      ),
+    );
+    answered.catch(() => {});
+    this.#running = this.#runTurn(turn, async () => {
+      await answered;
       turn.signal.throwIfAborted();
       await this.#runAgent(turn, request, calls);
-    };
-    void this.#runTurn(turn, resume);
+    });
   }
 
   async #closeInterrupted(): Promise<void> {

@@ -30,7 +30,13 @@ export class ThreadSessions {
       onWritten();
       return;
     }
-    await this.#enter(threadId, ThreadSession.create(thread, onWritten, this.#options)).session;
+    try {
+      await this.#enter(threadId, ThreadSession.create(thread, onWritten, this.#options)).session;
+    } catch (error) {
+      // Another server has made it, and writes it.
+      if (!isLocked(error)) throw error;
+      onWritten();
+    }
   }
 
   /** Uses the thread for writing. Throws -32001, and -32002 while another server writes it. */

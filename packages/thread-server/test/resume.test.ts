@@ -1,0 +1,199 @@
+import { cp, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { createDeferred } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { createThreadServer, type ThreadServerOptions, type Tool, type TurnRunner } from "../src/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { tempDir } from "./support/temp-dir.ts";
+import { recordingTool } from "./support/tools.ts";
+
+const input = { command: "deploy" };
+
+/** Asks for one call unless the history has its outcome, and says what became of it: what an agent does that reads the log. */
+const loggingRunner: TurnRunner = {
+  async run(turn) {
+    const done = turn.history.find((item) => item.turnId === turn.turn.turnId && item.type === "tool_exec");
+    const status = done?.type === "tool_exec" ? done.data?.status : undefined;
+    const outcome = status ?? (await turn.callTool({ tool: "bash", input, callId: "c1", step: 0 })).status;
+    const message = turn.message();
+    message.append(`${turn.agent.name}: ${outcome}`);
+    await message.complete();
+  },
+};
+
+const serve = (root: string, options: Partial<ThreadServerOptions> = {}) => {
+  const tool = recordingTool("bash", "execute");
+  const store = createFileThreadStore({ root, isOwnerDead: () => true });
+  const server = createThreadServer({ runner: loggingRunner, tools: [tool], store, ...options });
+  return { server, client: RawClient.connect(server), tool };
+};
+
+/** A server that was killed while its turn waited: what is left is a copy of its directory, its lock included. */
+const killedWhileWaiting = async (root: string, options: Partial<ThreadServerOptions> = {}) => {
+  const first = serve(join(root, "first"), options);
+  const threadId = await first.client.createThread();
+  const { result } = await first.client.startTurn(threadId, "go", { agent: "code" });
+  const { params } = await first.client.notification("approval.requested");
+  const left = join(root, "left");
+  await cp(join(root, "first"), left, { recursive: true });
+  await first.server.close();
+  return { threadId, turnId: result.turnId as string, requestId: params.requestId as string, left };
+};
+
+describe("a turn that waited when its server was killed", () => {
+  it("still waits: another client answers, the action runs once, and the turn goes on to its end", async () => {
+    await using dir = await tempDir();
+    const { threadId, turnId, requestId, left } = await killedWhileWaiting(dir.path);
+    const { server, client, tool } = serve(left);
+    expect((await client.startTurn(threadId)).error).toMatchObject({ code: -32002, data: { turnId } });
+    expect(tool.runs).toEqual([]);
+    expect((await client.call("approval.respond", { requestId, decision: "once" })).result).toEqual({
+      ok: true,
+    });
+    const end = await client.turnEnd(turnId);
+    expect(end.params).toMatchObject({ status: "completed", turn: { turnId } });
+    expect(tool.runs).toEqual([input]);
+    expect(client.items("tool_exec")).toMatchObject([{ status: "succeeded", approvedBy: requestId }]);
+    expect(client.items("assistant_message")).toMatchObject([{ text: "code: succeeded" }]);
+    const again = await client.call("approval.respond", { requestId, decision: "once" });
+    expect(again.error).toMatchObject({ code: -32004, data: { reason: "already_resolved" } });
+    const events = await client.events(threadId);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events.filter(({ type }) => type === "turn.completed")).toHaveLength(1);
+    expect(events.filter(({ type }) => type === "approval.requested")).toHaveLength(1);
+    await server.close();
+  });
+
+  it("goes on after a refusal, too", async () => {
+    await using dir = await tempDir();
+    const { turnId, requestId, left } = await killedWhileWaiting(dir.path);
+    const { server, client, tool } = serve(left);
+    await client.call("approval.respond", { requestId, decision: "reject" });
+    expect((await client.turnEnd(turnId)).params.status).toBe("completed");
+    expect(tool.runs).toEqual([]);
+    expect(client.items("assistant_message")).toMatchObject([{ text: "code: rejected" }]);
+    await server.close();
+  });
+
+  it("can be cancelled", async () => {
+    await using dir = await tempDir();
+    const { threadId, turnId, requestId, left } = await killedWhileWaiting(dir.path);
+    const { server, client, tool } = serve(left);
+    expect((await client.call("turn.cancel", { threadId })).result).toEqual({ ok: true });
+    expect((await client.turnEnd(turnId)).params.status).toBe("cancelled");
+    expect((await client.call("approval.respond", { requestId, decision: "once" })).error?.code).toBe(-32004);
+    expect(tool.runs).toEqual([]);
+    await server.close();
+  });
+
+  it("outlives any number of servers", async () => {
+    await using dir = await tempDir();
+    const { threadId, turnId, requestId, left } = await killedWhileWaiting(dir.path);
+    for (let life = 0; life < 3; life++) {
+      const { server, client } = serve(left);
+      expect((await client.startTurn(threadId)).error?.code).toBe(-32002);
+      await server.close();
+    }
+    const { server, client, tool } = serve(left);
+    await client.call("approval.respond", { requestId, decision: "always" });
+    expect((await client.turnEnd(turnId)).params.status).toBe("completed");
+    expect(tool.runs).toEqual([input]);
+    await server.close();
+  });
+
+  it("asks the gate again, whose block wins", async () => {
+    await using dir = await tempDir();
+    const { turnId, requestId, left } = await killedWhileWaiting(dir.path);
+    const gate = { before: () => ({ verdict: "block", reason: "New rule." }) as const };
+    const { server, client, tool } = serve(left, { gate });
+    await client.call("approval.respond", { requestId, decision: "once" });
+    await client.turnEnd(turnId);
+    expect(tool.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([{ status: "blocked", error: "New rule." }]);
+    await server.close();
+  });
+
+  it("does not run what is no longer what was shown", async () => {
+    await using dir = await tempDir();
+    const { turnId, requestId, left } = await killedWhileWaiting(dir.path);
+    const tool = recordingTool("bash", "execute");
+    const changed: Tool = {
+      ...tool,
+      prepare: async (given, scope) => ({
+        ...(await tool.prepare(given, scope)),
+        preview: "another preview",
+      }),
+    };
+    const { server, client } = serve(left, { tools: [changed] });
+    const { error } = await client.call("approval.respond", { requestId, decision: "once" });
+    expect(error).toMatchObject({ code: -32004, data: { reason: "changed" } });
+    expect((await client.turnEnd(turnId)).params.status).toBe("completed");
+    expect(tool.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([{ status: "failed", code: "approval.changed" }]);
+    expect(client.all("approval.resolved")).toMatchObject([
+      { requestId, reason: "changed", resolvedBy: "server" },
+    ]);
+    await server.close();
+  });
+
+  it("expires on the day that was shown", async () => {
+    await using dir = await tempDir();
+    const clock = createManualClock();
+    const options = { clock, approvalTimeoutMs: 60_000 };
+    const { turnId, requestId, left } = await killedWhileWaiting(dir.path, options);
+    clock.advance(59_000);
+    const { server, client, tool } = serve(left, options);
+    await client.call("thread.subscribe", { threadId: await onlyThread(client) });
+    clock.advance(1000);
+    await client.turnEnd(turnId);
+    expect(client.items("tool_exec")).toMatchObject([{ status: "rejected", code: "approval.expired" }]);
+    expect((await client.call("approval.respond", { requestId, decision: "once" })).error?.code).toBe(-32004);
+    expect(tool.runs).toEqual([]);
+    await server.close();
+  });
+
+  it("is closed as interrupted where its agent is no more", async () => {
+    await using dir = await tempDir();
+    const { threadId, requestId, left } = await killedWhileWaiting(dir.path);
+    const { server, client } = serve(left, { agents: [{ name: "other", systemPrompt: "" }] });
+    const events = await client.events(threadId);
+    expect(events.at(-1)).toMatchObject({ type: "turn.error", data: { code: "interrupted" } });
+    expect((await client.call("approval.respond", { requestId, decision: "once" })).error?.code).toBe(-32004);
+    await server.close();
+  });
+});
+
+const onlyThread = async (client: RawClient): Promise<string> =>
+  (await client.call("thread.list")).result.threads[0].threadId;
+
+describe("an action that may have run", () => {
+  it("is not run again and is reported as unknown, whatever the answer was", async () => {
+    await using dir = await tempDir();
+    const runs = createDeferred<void>();
+    const hanging = recordingTool("bash", "execute", () => {
+      runs.resolve();
+      return new Promise(() => {});
+    });
+    const first = serve(join(dir.path, "first"), { tools: [hanging], cancelTimeoutMs: 1 });
+    const threadId = await first.client.createThread();
+    const { result } = await first.client.startTurn(threadId);
+    const { params } = await first.client.notification("approval.requested");
+    await first.client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await runs.promise;
+    await cp(join(dir.path, "first"), join(dir.path, "left"), { recursive: true });
+    const lock = { pid: 1, host: hostname(), nonce: "n" };
+    await writeFile(join(dir.path, "left/threads", threadId, "lock.json"), JSON.stringify(lock));
+    const { server, client, tool } = serve(join(dir.path, "left"));
+    const events = await client.events(threadId);
+    expect(events.slice(-2)).toMatchObject([
+      { type: "item.completed", data: { type: "tool_exec", item: { data: { status: "unknown" } } } },
+      { type: "turn.error", data: { turnId: result.turnId, code: "interrupted" } },
+    ]);
+    expect(tool.runs).toEqual([]);
+    await server.close();
+    await first.server.close();
+  });
+});
