@@ -3,6 +3,7 @@ import { createThreadClient, type Thread, type ThreadClient } from "@harnesskit/
 import { usageError } from "../cli-error.ts";
 import { logFailure } from "../debug.ts";
 import { ExitCode } from "../exit-code.ts";
+import { checkedModel } from "../model-option.ts";
 import { type ApprovalMode, Approver } from "../run/approver.ts";
 import { Interrupts } from "../run/interrupts.ts";
 import { toRunFailure } from "../run/run-failure.ts";
@@ -13,7 +14,6 @@ import { safeJson } from "../terminal/safe-json.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { Timeline } from "../timeline/timeline.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
-import { checkedModel } from "./serve.ts";
 
 export interface RunOptions {
   readonly cwd: string;
