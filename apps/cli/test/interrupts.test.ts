@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { jsonLines, makeWorkspace, nothingRunsWith, processesWith, startHarness } from "./support/harness.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
 
 /** A run whose command is under way; `trap` is what its shell does before it sleeps. */
 const runningCommand = async ({ trap = "true" } = {}) => {
@@ -40,15 +40,14 @@ describe("Ctrl-C", () => {
 
   it("before the turn has begun ends the command with a sentence", async () => {
     const cwd = await makeWorkspace();
-    const program = startHarness(["run", "list files"], { cwd });
-    await vi.waitFor(async () => expect(await processesWith(`serve --cwd ${cwd}`)).toHaveLength(1), {
-      timeout: 15_000,
-      interval: 5,
-    });
-    program.child.kill("SIGINT");
-    const { code, stderr, stdout } = await program.ended;
-    expect(code).toBe(1);
-    expect(`${stdout}${stderr}`).toMatch(/Cancelled before the turn began|○ cancelled/);
+    // The signal comes as soon as the server is started.
+    const code =
+      'import { ChildProcess } from "node:child_process"; const { spawn } = ChildProcess.prototype;' +
+      "ChildProcess.prototype.spawn = function (...args) {" +
+      'const result = spawn.apply(this, args); process.kill(process.pid, "SIGINT"); return result; };';
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+    const end = await startHarness(["run", "list files"], { cwd, env, input: "" }).ended;
+    expect(end).toMatchObject({ code: 1, stdout: "", stderr: "harness: Cancelled before the turn began\n" });
     await nothingRunsWith(cwd);
   });
 });

@@ -28,7 +28,7 @@ function receive({ id, method, params, result, error }) {
   }
   if (method === "approval.requested") {
     console.log(`allowed: ${JSON.stringify(params.metadata.input)}`);
-    call("approval.respond", { requestId: params.requestId, decision: "once" });
+    void call("approval.respond", { requestId: params.requestId, decision: "once" });
   }
   if (method === "item.completed") items.push(params.item);
   if (method === "turn.completed" || method === "turn.error") endTurn({ method, params });

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from "node:net";
+import { BlockList, isIP, type Socket } from "node:net";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { NotLoopbackError } from "./errors.ts";
 
@@ -22,3 +22,7 @@ export const assertPort = (port: number, lowest: 0 | 1): void => {
 /** `tcp:127.0.0.1:8080`, `tcp:[::1]:8080`. */
 export const tcpEndpoint = (host: string, port: number): string =>
   host.includes(":") ? `tcp:[${host}]:${port}` : `tcp:${host}:${port}`;
+
+/** On Linux, connecting to a free port of one's own range can end in a connection of the socket with itself. */
+export const isOwnEcho = ({ localAddress, localPort, remoteAddress, remotePort }: Socket): boolean =>
+  localPort === remotePort && localAddress === remoteAddress;

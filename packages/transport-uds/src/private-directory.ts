@@ -1,5 +1,6 @@
 import type { BigIntStats } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { displayText, TransportError } from "@harnesskit/wire";
 import { InsecureDirectoryError } from "./errors.ts";
 import { systemErrorCode } from "./system-error.ts";
@@ -39,19 +40,38 @@ const unusable = (directory: string, cause: unknown): TransportError => {
   });
 };
 
+/** Makes one directory; one that exists is fine. */
+const makeOne = async (directory: string): Promise<void> => {
+  try {
+    await mkdir(directory, { mode: 0o700 });
+  } catch (cause) {
+    const code = systemErrorCode(cause);
+    if (code !== "EEXIST" && code !== "EISDIR") throw cause;
+  }
+};
+
+/** Makes the directory and what leads to it. Node's own way never ends where a system refuses with ENOENT (`/proc`). */
+const makeDirectory = async (directory: string): Promise<void> => {
+  try {
+    await makeOne(directory);
+  } catch (cause) {
+    const parent = dirname(directory);
+    if (systemErrorCode(cause) !== "ENOENT" || parent === directory) throw cause;
+    await makeDirectory(parent);
+    await makeOne(directory);
+  }
+};
+
 /**
  * Makes the directory, with mode 0700, or checks that an existing one belongs to this user and lets nobody else in.
  * Throws `insecure_directory`, and `transport_failed` when it cannot be made.
  */
 export const openPrivateDirectory = async (directory: string): Promise<DirectoryIdentity> => {
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(directory);
     return await inspect(directory);
   } catch (cause) {
     if (cause instanceof InsecureDirectoryError) throw cause;
-    if (systemErrorCode(cause) === "EEXIST") {
-      throw new InsecureDirectoryError(directory, "is no directory: choose another path");
-    }
     throw unusable(directory, cause);
   }
 };

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { type Transport, TransportError } from "@harnesskit/wire";
 import type { SocketTransportOptions } from "./channel-options.ts";
 import { tcpConnectError } from "./connect-error.ts";
-import { assertLoopback, assertPort, tcpEndpoint } from "./loopback.ts";
+import { assertLoopback, assertPort, isOwnEcho, tcpEndpoint } from "./loopback.ts";
 import { assertTimeout, openChannel } from "./open-channel.ts";
 import { socketChannels } from "./socket-channel.ts";
 
@@ -25,10 +25,6 @@ export const tcpContext = ({ remoteAddress = "", remotePort = 0 }: Socket): TcpC
   remoteAddress,
   remotePort,
 });
-
-/** On Linux, connecting to a free port of one's own range can end in a connection of the socket with itself. */
-const isOwnEcho = ({ localAddress, localPort, remoteAddress, remotePort }: Socket): boolean =>
-  localPort === remotePort && localAddress === remoteAddress;
 
 /**
  * Connects to a TCP port of this machine. Throws `not_loopback` for any other address and `invalid_argument`. Each

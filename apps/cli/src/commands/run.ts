@@ -66,9 +66,9 @@ const runTurn = async (
   const terminal = createTerminal();
   const timeline = new Timeline({ terminal, showPrompt: false });
   const server = new ServerProcess({ binPath, workspace });
-  const interrupts = new Interrupts((count) => {
-    if (count > 2) process.exit(ExitCode.failed);
-    void server.quit().finally(() => process.exit(ExitCode.failed));
+  let quitting: Promise<never> | undefined;
+  const interrupts = new Interrupts(() => {
+    quitting = server.quit().then(() => process.exit(ExitCode.failed));
   });
   const mode = approvalMode(options);
   const approver = new Approver({ mode, terminal, timeline, onCancel: interrupts.interrupt });
@@ -104,6 +104,10 @@ const runTurn = async (
     const { threadId, turnId } = turn;
     output.summary({ threadId, turnId, workspace, result, exitCode, unasked });
     return exitCode;
+  } catch (error) {
+    // The loss of a server that was told to quit is no news.
+    await quitting;
+    throw error;
   } finally {
     finishLine(timeline, options);
     interrupts.dispose();

@@ -106,7 +106,7 @@ export const harness = (args: readonly string[], options: HarnessOptions): Promi
   startHarness(args, { input: "", ...options }).ended;
 
 /** The processes whose command line holds this text. */
-export const processesWith = async (text: string): Promise<string[]> => {
+const processesWith = async (text: string): Promise<string[]> => {
   const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,stat=,args="]);
   return stdout.split("\n").filter((line) => line.includes(text) && !/^\s*\d+\s+Z/.test(line));
 };

@@ -8,7 +8,8 @@ import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
 
 const client = fileURLToPath(new URL("../client.mjs", import.meta.url));
-const manifest = createRequire(import.meta.url).resolve("@harnesskit/cli/package.json");
+const require = createRequire(import.meta.url);
+const manifest = require.resolve("@harnesskit/cli/package.json");
 const harness = async () => {
   const { bin } = JSON.parse(await readFile(manifest, "utf8")) as { bin: { harness: string } };
   return join(dirname(manifest), bin.harness);
