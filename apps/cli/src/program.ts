@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { displayText } from "@harnesskit/wire";
 import { Command, Option } from "commander";
 import type { ExitCode } from "./exit-code.ts";
@@ -48,8 +47,6 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
       const { createStdioChannel } = await import("@harnesskit/transport-stdio");
       // From here on nothing but the protocol reaches standard output, whatever the rest prints when it is loaded.
       const channel = createStdioChannel();
-      // Node resolves no links in the next imports when the last thing it looked at was a pipe, as standard output was.
-      statSync(binPath);
       const { serve } = await import("./commands/serve.ts");
       onExit(await serve(options, channel));
     });

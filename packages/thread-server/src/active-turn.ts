@@ -70,7 +70,8 @@ export class ActiveTurn {
       (): Ending => ({ status: "completed" }),
       (error: unknown) => this.#toEnding(error),
     );
-    const ending = await Promise.race([done, this.#overdue()]);
+    const left = this.ended.then((): Ending => ({ status: "completed" }));
+    const ending = await Promise.race([done, this.#overdue(), left]);
     await this.#end(this.#cancelled && ending.status !== "error" ? { status: "cancelled" } : ending);
   }
 

@@ -26,6 +26,8 @@ export class ThreadSession {
   readonly #log: EventLog;
   #thread: Thread;
   #active: ActiveTurn | undefined;
+  /** Settles when the active turn is over and noted. */
+  #running: Promise<void> = Promise.resolve();
 
   private constructor(thread: Thread, lease: ThreadLease, state: ThreadState, options: ThreadSessionOptions) {
     this.#thread = thread;
@@ -98,7 +100,7 @@ export class ThreadSession {
       this.#active = undefined;
       throw error;
     }
-    void this.#runTurn(turn, request);
+    this.#running = this.#runTurn(turn, request);
     return turn;
   }
 
@@ -112,6 +114,7 @@ export class ThreadSession {
   /** Stops what runs and gives the thread back. A turn that waits for a human is left waiting in the log. */
   async close(): Promise<void> {
     await this.#active?.shutDown();
+    await this.#running;
     await this.#log.settled();
     await this.#lease.release();
   }

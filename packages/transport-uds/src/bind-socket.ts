@@ -10,6 +10,7 @@ import { openPrivateDirectory, recheckDirectory } from "./private-directory.ts";
 import type { OpenAddress } from "./socket-listener.ts";
 import type { SocketPath } from "./socket-path.ts";
 import { startServer } from "./start-server.ts";
+import { sweepLeftovers } from "./sweep-leftovers.ts";
 import { systemErrorCode } from "./system-error.ts";
 
 const maxNames = 100;
@@ -46,6 +47,7 @@ const bind = async (
     await recheckDirectory(directory, opened);
     const identity = await identify(boundPath);
     await placeSocket(own, path);
+    await sweepLeftovers(own);
     return { endpoint, release: () => release(path, identity) };
   } finally {
     await removeName(boundPath);

@@ -2,13 +2,14 @@ import { connect } from "node:net";
 import { displayText, TransportError } from "@harnesskit/wire";
 import { systemErrorCode } from "./system-error.ts";
 
-/** `live`: a server has it. `stale`: its server is gone. `gone`: no such file. */
-export type SocketState = "live" | "stale" | "gone";
+/** `live`: a server has it. `stale`: its server is gone. `changed`: no such file, or its server went in this moment. */
+export type SocketState = "live" | "stale" | "changed";
 
 /** A full queue and another kind of socket have an owner too. */
 const stateOfCode: Readonly<Record<string, SocketState>> = {
   ECONNREFUSED: "stale",
-  ENOENT: "gone",
+  ENOENT: "changed",
+  ECONNRESET: "changed",
   EAGAIN: "live",
   EPROTOTYPE: "live",
   ETIMEDOUT: "live",

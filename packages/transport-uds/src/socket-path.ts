@@ -6,7 +6,7 @@ import { PathTooLongError } from "./errors.ts";
 const maxPathBytes = process.platform === "linux" ? 107 : 103;
 
 /** Temporary names beside the socket: long enough that two never meet, shorter where the path leaves less room. */
-const longestName = 12;
+const longestName = 16;
 const shortestName = 6;
 
 /** An absolute path that the operating system takes whole. */

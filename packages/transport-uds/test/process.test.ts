@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { digestOfIdentity, identify } from "../src/file-identity.ts";
 import { hiddenName } from "../src/hidden-name.ts";
 import { createUnixListener, createUnixTransport } from "../src/index.ts";
+import { toServerPath } from "../src/socket-path.ts";
 import { buildBundle } from "./bundle.ts";
 import {
   ask,
@@ -142,7 +143,8 @@ const leaveStaleClaim = async (path: string, depth = 1): Promise<void> => {
   for (let level = 0; level < depth; level++) {
     const identity = await identify(target);
     if (!identity) expect.fail(`nothing lies at ${target}`);
-    target = join(path, "..", hiddenName(digestOfIdentity(identity), 12));
+    const { directory, temporaryNameLength } = toServerPath(path);
+    target = join(directory, hiddenName(digestOfIdentity(identity), temporaryNameLength));
   }
   const made = `${path}.claim`;
   await leaveStaleSocket(made);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Socket } from "node:net";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import {
   type Channel,
@@ -127,17 +127,12 @@ describe("clients", () => {
 
   it("have what they send in one tick written at once", async () => {
     await using server = await serve();
-    const channel = await createUnixTransport({ path: server.path }).connect();
+    const { channel, socket } = await connectWithSocket(createUnixTransport({ path: server.path }));
     record(channel);
     const log = record(await server.first);
-    const write = vi.spyOn(Socket.prototype, "write");
-    try {
-      const sent = Array.from({ length: 100 }, (_, index) => channel.send(index));
-      await Promise.all(sent);
-      expect(write).toHaveBeenCalledTimes(1);
-    } finally {
-      write.mockRestore();
-    }
+    const write = vi.spyOn(socket, "write");
+    await Promise.all(Array.from({ length: 100 }, (_, index) => channel.send(index)));
+    expect(write).toHaveBeenCalledTimes(1);
     await log.untilMessages(100);
     expect(log.messages).toEqual(Array.from({ length: 100 }, (_, index) => index));
     await channel.close();

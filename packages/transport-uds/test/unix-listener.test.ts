@@ -1,4 +1,15 @@
-import { chmod, chown, lstat, mkdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  lstat,
+  lutimes,
+  mkdir,
+  readFile,
+  rename,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { join, relative } from "node:path";
 import { type Channel, ConnectionClosedError, createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
@@ -169,6 +180,38 @@ describe("what lies at the path", () => {
     expect(await ask(createUnixTransport({ path }), "new")).toBe("new");
     expect(await modeOf(path)).toBe(0o600);
     expect(await directory.names()).toEqual(["s"]);
+  });
+});
+
+describe("what killed servers left in the directory", () => {
+  it("is removed when it is old and dead and has the name that only a server gives", async () => {
+    await using directory = await temporaryDirectory();
+    const old = new Date(Date.now() - 61_000);
+    const leave = async (name: string, date?: Date) => {
+      const path = join(directory.path, name);
+      await leaveStaleSocket(path);
+      if (date) await lutimes(path, date, date);
+    };
+    await leave(".hk-0123456789ab", old);
+    await leave(".hk-abcdefghijkl", old);
+    await leave(".hk-young0000000");
+    await leave(".other-socket", old);
+    await writeFile(join(directory.path, ".hk-afile0000000"), "kept");
+    await lutimes(join(directory.path, ".hk-afile0000000"), old, old);
+    const live = await plainServer(join(directory.path, ".hk-alive0000000"));
+    await lutimes(join(directory.path, ".hk-alive0000000"), old, old);
+    const listener = createUnixListener({ path: join(directory.path, "s") });
+    await using _ = closing(listener);
+    await listener.listen(echo);
+    expect(await directory.names()).toEqual([
+      ".hk-afile0000000",
+      ".hk-alive0000000",
+      ".hk-young0000000",
+      ".other-socket",
+      "s",
+    ]);
+    expect(listener.connections).toBe(0);
+    live.close();
   });
 });
 
