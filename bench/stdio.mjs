@@ -33,7 +33,9 @@ try {
     ]),
   );
   if (ratio(perSecond, "limit", "vscode-jsonrpc") < 2) {
-    console.log("\nVoid: the limit is under twice vscode-jsonrpc, so it was badly written or badly measured.");
+    console.log(
+      "\nVoid: the limit is under twice vscode-jsonrpc, so it was badly written or badly measured.",
+    );
     process.exitCode = 1;
   }
 } finally {

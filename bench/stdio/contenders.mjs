@@ -71,7 +71,10 @@ const startMcp = async () => {
   const client = new Client({ name: "bench", version: "1.0.0" });
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [script("mcp")] }));
   const ResultSchema = z.looseObject({});
-  return { call: () => client.request({ method: "echo", params }, ResultSchema), close: () => client.close() };
+  return {
+    call: () => client.request({ method: "echo", params }, ResultSchema),
+    close: () => client.close(),
+  };
 };
 
 export const contenders = [

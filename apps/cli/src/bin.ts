@@ -17,4 +17,5 @@ const exitCode = await main({
   version,
 });
 // What was written leaves first; then the process ends, whatever a library still holds open.
-process.stdout.write("", () => process.exit(exitCode));
+if (process.stdout.writableLength === 0) process.exit(exitCode);
+else process.stdout.write("", () => process.exit(exitCode));

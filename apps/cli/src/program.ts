@@ -44,8 +44,11 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
       `\nExample:\n  echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}' | harness serve`,
     )
     .action(async (options) => {
+      const { createStdioChannel } = await import("@harnesskit/transport-stdio");
+      // From here on nothing but the protocol reaches standard output, whatever the rest prints when it is loaded.
+      const channel = createStdioChannel();
       const { serve } = await import("./commands/serve.ts");
-      onExit(await serve(options));
+      onExit(await serve(options, channel));
     });
 
   program

@@ -1,3 +1,4 @@
+import { verifies } from "@harnesskit/conformance/verifies";
 import { HarnessError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { commandEnvironment } from "../src/command-environment.ts";
@@ -6,6 +7,7 @@ import { Fixture, failure } from "./support/fixture.ts";
 
 describe("the workspace tools", () => {
   it("have fixed names, effects and inputs", () => {
+    verifies("THR-60");
     const surface = createWorkspaceTools().map((tool) => {
       const {
         properties = {},

@@ -1,5 +1,5 @@
 /** The longest error answer that is kept, in UTF-16 code units. */
-export const maxErrorBodyChars = 65_536;
+const maxErrorBodyChars = 65_536;
 
 /**
  * A fetch that keeps a key where it belongs: it follows no redirect, which would carry the key's header along,

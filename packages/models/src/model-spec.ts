@@ -13,7 +13,7 @@ export interface ModelReference {
 }
 
 /** The longest spec that is looked at, in UTF-16 code units. */
-export const maxModelSpecChars = 2_048;
+const maxModelSpecChars = 2_048;
 
 const forms = "offline, anthropic:MODEL, openai:MODEL, openai-compatible:URL#MODEL";
 

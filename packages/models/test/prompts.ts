@@ -32,7 +32,7 @@ export interface LoopResult {
   readonly messages: LanguageModelV3Message[];
 }
 
-export const textOf = (content: readonly LanguageModelV3Content[]) =>
+const textOf = (content: readonly LanguageModelV3Content[]) =>
   content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
 
 /** An agent loop of a few lines: asks the model, answers its calls with `respond`, until it calls nothing more. */

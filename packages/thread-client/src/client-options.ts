@@ -91,7 +91,7 @@ export interface ThreadClientStats {
  * that the server answered, or with `request_timeout`, `request_cancelled`, `connection_closed`, `buffer_full`,
  * `frame_too_large`, `transport_failed`, `invalid_argument` or, for a malformed result, `invalid_message`.
  */
-export interface ThreadClient extends AsyncDisposable {
+export interface ThreadClient {
   /** The version that the server answered `initialize` with. */
   readonly serverVersion: string;
   readonly capabilities: ThreadCapabilities;

@@ -141,10 +141,6 @@ class Client implements ThreadClient {
     return this.#connection.close();
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
   #call<M extends ThreadMethodName>(method: M, params: Fields, options?: RequestOptions) {
     return this.#connection.call(method, params, (result) => parseResult(method, result), options);
   }

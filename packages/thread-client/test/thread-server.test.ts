@@ -122,7 +122,7 @@ describe("with a real thread server", () => {
         ),
     });
     const { client, connect, errors } = setup;
-    await using second = await connect({ clientInfo: { name: "second" }, onApproval: () => "reject" });
+    const second = await connect({ clientInfo: { name: "second" }, onApproval: () => "reject" });
     const { threadId } = await client.createThread();
     const view = createThreadView({ threadId });
     const turn = await client.startTurn({ threadId, input: "rm -rf /" });

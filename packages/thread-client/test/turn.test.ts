@@ -5,7 +5,8 @@ import {
   ProtocolError,
   RequestCancelledError,
 } from "@harnesskit/wire";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import type { ApprovalHandler } from "../src/index.ts";
 import { collect, eventsOf, failureOf } from "./sample-events.ts";
 import { type ScriptedServer, setUp } from "./scripted-server.ts";
 
@@ -172,6 +173,25 @@ describe("a turn", () => {
     expect(first.status === "fulfilled" && (await collect(first.value))).toEqual(events);
   });
 
+  it("keeps what arrives while one of two starts is refused before the other is answered", async () => {
+    const first = createDeferred<{ turnId: string }>();
+    let starts = 0;
+    await using setup = await setUp({
+      "thread.list": () => ({ threads: [] }),
+      "turn.start": () => {
+        if (++starts === 1) return first.promise;
+        throw new ProtocolError(-32002, "Busy");
+      },
+    });
+    const { client, server } = setup;
+    const starting = client.startTurn({ threadId, input: "a" });
+    await expect(client.startTurn({ threadId, input: "b" })).rejects.toMatchObject({ code: "turn_busy" });
+    server.send(...events);
+    await client.listThreads();
+    first.resolve({ turnId: "turn_1" });
+    expect(await collect(await starting)).toEqual(events);
+  });
+
   it("refuses an answer that names a turn which runs already", async () => {
     await using setup = await setUp({ "turn.start": () => ({ turnId: "turn_1" }) });
     const { client, server } = setup;
@@ -254,9 +274,15 @@ describe("cancelling a turn", () => {
     expect(await handle.result).toMatchObject({ status: "cancelled" });
 
     const late = new AbortController();
+    const listened = vi.spyOn(late.signal, "addEventListener");
+    const unlistened = vi.spyOn(late.signal, "removeEventListener");
     const second = await client.startTurn({ threadId, input: "b", signal: late.signal });
     server.send(eventsOf(threadId, "turn_2").completed());
     await second.result;
+    expect(listened).toHaveBeenCalled();
+    expect(unlistened.mock.calls.map(([, listener]) => listener)).toEqual(
+      listened.mock.calls.map(([, listener]) => listener),
+    );
     late.abort();
     await client.cancelTurn("ses_other");
     expect(server.count("turn.cancel")).toBe(2);
@@ -289,10 +315,10 @@ describe("cancelling a turn", () => {
   });
 
   it("gives up at once when the signal aborts during the start, cancels the turn, and asks nobody", async () => {
-    let asked = 0;
-    const onApproval = () => {
-      asked++;
-      return "once" as const;
+    const asked: string[] = [];
+    const onApproval: ApprovalHandler = ({ requestId }) => {
+      asked.push(requestId);
+      return "once";
     };
     const reply = createDeferred<{ turnId: string }>();
     await using setup = await setUp({ ...cancelling, "turn.start": () => reply.promise }, { onApproval });
@@ -308,8 +334,11 @@ describe("cancelling a turn", () => {
     reply.resolve({ turnId: "turn_1" });
     server.send(await turn.approvalRequested("req_1"));
     expect(await cancelled).toEqual({ method: "turn.cancel", params: { threadId } });
+    const answered = server.called("approval.respond");
+    server.send(await eventsOf("ses_2", "turn_9").approvalRequested("req_2"));
+    expect((await answered).params).toEqual({ requestId: "req_2", decision: "once" });
     await client.cancelTurn(threadId);
-    expect(asked).toBe(0);
-    expect(server.count("approval.respond")).toBe(0);
+    expect(asked).toEqual(["req_2"]);
+    expect(server.count("approval.respond")).toBe(1);
   });
 });

@@ -31,7 +31,8 @@ const openFile = (): ProtocolOutput => ({
 });
 
 const isPipe = (): boolean => {
-  const stat = fstatSync(stdoutFd);
+  // As bigints: Node 20 keeps the numbers of the last stat where its module loader reads them again.
+  const stat = fstatSync(stdoutFd, { bigint: true });
   return stat.isFIFO() || stat.isSocket();
 };
 

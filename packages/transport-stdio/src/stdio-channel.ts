@@ -1,10 +1,17 @@
 import type { Readable, Writable } from "node:stream";
-import { type Channel, type Clock, createByteChannel, newlineCodec, systemClock } from "@harnesskit/wire";
+import {
+  type Channel,
+  type Clock,
+  createByteChannel,
+  createStreamPipe,
+  newlineCodec,
+  systemClock,
+} from "@harnesskit/wire";
 import { ParentGoneError } from "./errors.ts";
 import { ParentWatch } from "./parent-watch.ts";
 import { openProtocolOutput } from "./protocol-output.ts";
 import { guardStdout } from "./stdout-guard.ts";
-import { StreamPipe, streamError } from "./stream-pipe.ts";
+import { streamError } from "./stream-error.ts";
 
 /** What a child process knows about its connection. */
 export interface StdioContext {
@@ -115,7 +122,7 @@ export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<S
     },
   };
 
-  const pipe = new StreamPipe({
+  const pipe = createStreamPipe({
     input,
     output: output.stream,
     endOutput: !ownsStdout,

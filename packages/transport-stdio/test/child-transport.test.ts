@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeferred, RequestCancelledError, TransportError } from "@harnesskit/wire";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ChildExitError, type ChildTransportOptions, createChildTransport } from "../src/index.ts";
 import { isAlive, record, startFixture, untilGone } from "./support.ts";
 
@@ -207,6 +207,22 @@ describe("a child that misbehaves", () => {
     await channel.context.exit;
     expect(lines).toBe(8193);
     expect(last).toBe("the end");
+  });
+
+  it("shares this process's standard error, unless told otherwise", async () => {
+    const shown: string[] = [];
+    const write = vi.spyOn(process.stderr, "write").mockImplementation((chunk) => {
+      shown.push(String(chunk));
+      return true;
+    });
+    try {
+      const channel = await startFixture("dying", [], { stderr: "inherit" });
+      await channel.context.exit;
+      await channel.close();
+    } finally {
+      write.mockRestore();
+    }
+    expect(shown.join("")).toBe("reading the file\r\nfailed: \u001b[31mno such file\u202e\n");
   });
 
   it("writes what is no message: that is reported, and the next message arrives", async () => {

@@ -10,10 +10,14 @@ const write = (value: unknown, depth: number): string => {
     if (!Number.isFinite(value)) throw new InvalidArgumentError(`${value} has no JSON form`);
     return JSON.stringify(value);
   }
-  if (Array.isArray(value)) return `[${value.map((entry) => write(entry, depth + 1)).join(",")}]`;
-  if (typeof value === "object") return writeObject(value as Record<string, unknown>, depth);
+  if (Array.isArray(value)) return `[${Array.from(value, (entry) => write(entry, depth + 1)).join(",")}]`;
+  if (isRecord(value)) return writeObject(value, depth);
   throw new InvalidArgumentError(`a ${typeof value} has no JSON form`);
 };
+
+/** False for a Date, a Map, bytes and the like, whose own keys do not say what they hold. */
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  Object.prototype.toString.call(value) === "[object Object]";
 
 const writeString = (text: string): string => {
   if (/\p{Cs}/u.test(text)) throw new InvalidArgumentError("a lone surrogate has no canonical JSON form");

@@ -1,15 +1,20 @@
 /**
  * What could hide in a text or make it look like another one: controls, bidirectional marks, zero-width and other
  * format characters, tags, variation selectors, separators, odd spaces, blank letters, lone surrogates, private-use
- * and unassigned characters. The first alternative is what belongs inside an emoji; it is matched to be kept.
+ * and unassigned characters. The first alternative is what belongs inside an emoji or a keycap; it is matched to be
+ * kept.
  */
 const deceptive =
-  /(\p{Extended_Pictographic}\ufe0f?(?:\u200d\p{Extended_Pictographic}\ufe0f?)*)|[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}/gu;
+  /(\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?(?:\u200d\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)*|[0-9#*]\ufe0f\u20e3)|[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}/gu;
 
 const show = (character: string): string => {
   const point = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
   return `⟨U+${point.padStart(4, "0")}⟩`;
 };
+
+/** The last place at or before `end` that is not inside a surrogate pair. */
+const endOfCharacter = (text: string, end: number): number =>
+  (text.codePointAt(end - 1) ?? 0) > 0xffff ? end - 1 : end;
 
 export interface DisplayOptions {
   /** Keep line feeds and tabs as they are, for text that is shown as a block. @default false */
@@ -25,10 +30,10 @@ export interface DisplayOptions {
 export const displayText = (text: string, options: DisplayOptions = {}): string => {
   const { multiline = false, maxLength = 10_000 } = options;
   const cut = text.length > maxLength;
-  const kept = cut ? text.slice(0, maxLength) : text;
+  const kept = cut ? text.slice(0, endOfCharacter(text, maxLength)) : text;
   const safe = kept.replace(deceptive, (character, emoji: string | undefined) => {
     if (emoji !== undefined || (multiline && (character === "\n" || character === "\t"))) return character;
     return show(character);
   });
-  return cut ? `${safe}… [${text.length - maxLength} more characters]` : safe;
+  return cut ? `${safe}… [${text.length - kept.length} more characters]` : safe;
 };

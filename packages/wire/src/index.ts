@@ -35,3 +35,9 @@ export {
   type ProtocolErrorOptions,
   toProtocolError,
 } from "./protocol-error.ts";
+export {
+  createStreamPipe,
+  type StreamInput,
+  type StreamOutput,
+  type StreamPipeOptions,
+} from "./stream-pipe.ts";

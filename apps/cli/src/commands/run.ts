@@ -3,6 +3,7 @@ import { createThreadClient, type Thread, type ThreadClient } from "@harnesskit/
 import { usageError } from "../cli-error.ts";
 import { logFailure } from "../debug.ts";
 import { ExitCode } from "../exit-code.ts";
+import { checkedModel } from "../model-option.ts";
 import { type ApprovalMode, Approver } from "../run/approver.ts";
 import { Interrupts } from "../run/interrupts.ts";
 import { toRunFailure } from "../run/run-failure.ts";
@@ -13,7 +14,6 @@ import { safeJson } from "../terminal/safe-json.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { Timeline } from "../timeline/timeline.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
-import { checkedModel } from "./serve.ts";
 
 export interface RunOptions {
   readonly cwd: string;
@@ -66,9 +66,9 @@ const runTurn = async (
   const terminal = createTerminal();
   const timeline = new Timeline({ terminal, showPrompt: false });
   const server = new ServerProcess({ binPath, workspace });
-  const interrupts = new Interrupts((count) => {
-    if (count > 2) process.exit(ExitCode.failed);
-    void server.quit().finally(() => process.exit(ExitCode.failed));
+  let quitting: Promise<never> | undefined;
+  const interrupts = new Interrupts(() => {
+    quitting = server.quit().then(() => process.exit(ExitCode.failed));
   });
   const mode = approvalMode(options);
   const approver = new Approver({ mode, terminal, timeline, onCancel: interrupts.interrupt });
@@ -104,6 +104,10 @@ const runTurn = async (
     const { threadId, turnId } = turn;
     output.summary({ threadId, turnId, workspace, result, exitCode, unasked });
     return exitCode;
+  } catch (error) {
+    // The loss of a server that was told to quit is no news.
+    await quitting;
+    throw error;
   } finally {
     finishLine(timeline, options);
     interrupts.dispose();

@@ -1,12 +1,11 @@
-import { ModelError, parseModelSpec } from "@harnesskit/models";
 import { createThreadServer } from "@harnesskit/thread-server";
 import { createAiSdkRunner } from "@harnesskit/thread-server/ai-sdk";
 import { createDirectoryResolver, createFileThreadStore } from "@harnesskit/thread-server/node";
-import { createStdioChannel } from "@harnesskit/transport-stdio";
+import type { Channel } from "@harnesskit/wire";
 import { createWorkspaceTools } from "@harnesskit/workspace-agent";
-import { usageError } from "../cli-error.ts";
 import { logFailure } from "../debug.ts";
 import { ExitCode } from "../exit-code.ts";
+import { checkedModel } from "../model-option.ts";
 import { agents } from "../serve/agents.ts";
 import { createModelChooser } from "../serve/model-chooser.ts";
 import { onStopSignals } from "../serve/stop-signals.ts";
@@ -18,25 +17,14 @@ export interface ServeOptions {
   readonly model: string;
 }
 
-/** Checks a `--model` and returns it. Throws a usage error for one that cannot be a model. */
-export const checkedModel = (spec: string): string => {
-  try {
-    parseModelSpec(spec);
-    return spec;
-  } catch (error) {
-    if (ModelError.isInstance(error)) throw usageError(`--model: ${error.message}`);
-    throw error;
-  }
-};
-
 /**
  * `harness serve`: the thread protocol on standard input and output. Ends with the input, once what was asked is
  * answered and its turns have ended or wait for an approval; with a signal; or when the parent process is gone.
+ * Takes the channel, not yet started, so that it can be opened before all of this is loaded.
  */
-export const serve = async ({ cwd, model }: ServeOptions): Promise<ExitCode> => {
+export const serve = async ({ cwd, model }: ServeOptions, channel: Channel): Promise<ExitCode> => {
   const defaultModel = checkedModel(model);
   const workspace = await workspaceDirectory(cwd);
-  const channel = createStdioChannel();
   const server = createThreadServer({
     store: createFileThreadStore({ root: harnessDirectory(workspace) }),
     resolveDirectory: createDirectoryResolver(workspace),

@@ -12,7 +12,11 @@ type Holder = "held" | "dead" | "nobody";
 /** Looks at every thread below `.harness`, and at what is left over beside them. Changes nothing. */
 export const checkThreads = async (harness: string): Promise<Finding[]> => {
   const root = join(harness, "threads");
-  const names = (await readdir(root).catch(() => [])).sort();
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
+  const names = entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
   const findings: Finding[] = [];
   for (const name of names) findings.push(...(await checkThread(harness, root, name)));
   findings.push(...(await leftovers(harness)));

@@ -1,13 +1,13 @@
-/** What Ctrl-C does: the first cancels the turn, the second ends the command, the third ends it without waiting. */
+/** What Ctrl-C does: the first cancels the turn, the second ends the command; more change nothing. */
 export class Interrupts {
   /** Aborts at the first Ctrl-C. */
   readonly signal: AbortSignal;
   readonly #abort = new AbortController();
-  readonly #onQuit: (count: number) => void;
+  readonly #onQuit: () => void;
   #count = 0;
 
-  /** @param onQuit called from the second Ctrl-C on, with how many there were */
-  constructor(onQuit: (count: number) => void) {
+  /** @param onQuit called once, at the second Ctrl-C */
+  constructor(onQuit: () => void) {
     this.signal = this.#abort.signal;
     this.#onQuit = onQuit;
   }
@@ -20,7 +20,7 @@ export class Interrupts {
   readonly interrupt = (): void => {
     this.#count++;
     if (this.#count === 1) this.#abort.abort();
-    else this.#onQuit(this.#count);
+    if (this.#count === 2) this.#onQuit();
   };
 
   dispose(): void {

@@ -22,6 +22,8 @@ export const toRunFailure = (thrown: unknown, { workspace, threadId = "" }: RunF
   if (!HarnessError.isInstance(thrown) || CliError.isInstance(thrown)) return toCliError(thrown);
   const { code, message } = thrown;
   const cause = thrown;
+  if (code === "request_cancelled")
+    return new CliError("cancelled", "Cancelled before the turn began", { cause });
   if (code === "thread_not_found") return threadNotFound(threadId, workspace, cause);
   if (code === "turn_busy") {
     return new CliError(code, "The thread is in use, or its last turn waits for an answer", {

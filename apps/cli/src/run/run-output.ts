@@ -50,9 +50,7 @@ export const createTimelineOutput = (terminal: Terminal, timeline: Timeline): Ru
     }
     const id = oneLine(threadId, 80);
     const log = oneLine(logFile(workspace, threadId), 1000);
-    const cwd = oneLine(shellWord(workspace), 1000);
-    terminal.write(
-      style.dim(`thread ${id}\n  log: ${log}\n  again: harness threads show ${id} --cwd ${cwd}\n`),
-    );
+    const cwd = workspace === process.cwd() ? "" : ` --cwd ${oneLine(shellWord(workspace), 1000)}`;
+    terminal.write(style.dim(`thread ${id}\n  log: ${log}\n  again: harness threads show ${id}${cwd}\n`));
   },
 });

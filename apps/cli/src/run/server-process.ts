@@ -20,8 +20,9 @@ const inheritEnv = [
   "HARNESS_DEBUG",
 ];
 
-/** How long the server may take to end after each signal before this process ends without it. */
-const quitStepMs = 400;
+/** How often the server is told to end, and how long it may take before this process ends without it. */
+const quitStepMs = 150;
+const quitTimeoutMs = 3000;
 
 /** `harness serve` as a child of this process, on the same version of Node. */
 export class ServerProcess implements Transport<ChildContext> {
@@ -35,8 +36,6 @@ export class ServerProcess implements Transport<ChildContext> {
       cwd: workspace,
       inheritEnv,
       stderr: isDebugging() ? (line) => process.stderr.write(`${oneLine(line, 1000)}\n`) : "ignore",
-      // What the log of a thread holds in one event may be large; its server has no smaller limit.
-      maxFrameBytes: 16 * 1024 * 1024,
     });
   }
 
@@ -46,18 +45,20 @@ export class ServerProcess implements Transport<ChildContext> {
     return channel;
   }
 
-  /** Asks the server to end, once kindly and once to drop everything. Settles when it is gone or does not listen. */
+  /**
+   * Has the server end at once: from the second SIGTERM on it waits for nothing, and takes its commands with it.
+   * Settles when it is gone or does not listen.
+   */
   async quit(): Promise<void> {
     const context = this.#context;
     if (!context) return;
-    for (let attempt = 0; attempt < 2; attempt++) {
+    for (let waitedMs = 0; waitedMs < quitTimeoutMs; waitedMs += quitStepMs) {
       try {
         process.kill(context.pid, "SIGTERM");
       } catch {
         return;
       }
-      const isGone = await Promise.race([context.exit.then(() => true), after(quitStepMs)]);
-      if (isGone) return;
+      if (await Promise.race([context.exit.then(() => true), after(quitStepMs)])) return;
     }
   }
 }

@@ -10,7 +10,7 @@ export const oneLine = (text: string, maxWidth = 200): string => {
 };
 
 /** The beginning of a safe text that fits into so many columns. */
-export const cutToWidth = (text: string, maxWidth: number): string => {
+const cutToWidth = (text: string, maxWidth: number): string => {
   if (stringWidth(text) <= maxWidth) return text;
   let width = 0;
   let kept = "";

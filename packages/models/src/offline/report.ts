@@ -9,7 +9,7 @@ export function cut(text: string, maxChars: number): string {
  * Shows what a reader could not see: control, bidirectional and zero-width characters and broken surrogates become
  * their number, as in `\u{202e}`. Line breaks and tabs stay.
  */
-export function visible(text: string): string {
+function visible(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu, (character) =>

@@ -27,6 +27,6 @@ export function* searchText({ text, directory }: InstructionOf<"search">): Part 
 }
 
 /** A text as a regular expression that matches exactly it. */
-export function escapePattern(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }

@@ -42,7 +42,9 @@ export function readTranscript(prompt: LanguageModelV3Prompt): Transcript {
     }
   });
   return {
-    request: parts.flatMap((part) => (part.type === "text" && !isAttachment(part.text) ? [part.text] : [])).join("\n"),
+    request: parts
+      .flatMap((part) => (part.type === "text" && !isAttachment(part.text) ? [part.text] : []))
+      .join("\n"),
     attachments: parts.filter((part) => part.type === "file" || isAttachment(part.text)).length,
     records: calls.map(({ id, tool }) => ({ tool, outcome: outcomes.get(id) ?? { status: "unknown" } })),
     usedIds,

@@ -55,7 +55,9 @@ export const FileInputSchema = z
   })
   .refine((file) => (file.path === undefined) !== (file.uri === undefined), {
     message: "a file has either a path or a uri",
-  });
+  })
+  // The refinement in the words of JSON Schema, for the published schema files.
+  .meta({ oneOf: [{ required: ["path"] }, { required: ["uri"] }] });
 export type FileInput = z.infer<typeof FileInputSchema>;
 
 /** One part of a turn's input. */

@@ -43,7 +43,7 @@ export const stringifyMessage = (message: unknown): string => {
 };
 
 /** How many bytes the text has in UTF-8. */
-export const utf8Length = (text: string): number => {
+const utf8Length = (text: string): number => {
   let bytes = text.length;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);

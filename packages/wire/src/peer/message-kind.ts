@@ -1,4 +1,4 @@
-import type { Params, RequestId } from "@harnesskit/protocol/envelope";
+import type { RequestId } from "@harnesskit/protocol/envelope";
 
 /** A single JSON-RPC message, told apart once; what it is decides who handles it. */
 export type MessageKind = "request" | "notification" | "response" | "invalid_call" | "invalid_response";
@@ -10,12 +10,6 @@ interface Fields {
   params?: unknown;
   result?: unknown;
   error?: unknown;
-}
-
-export interface CallMessage {
-  readonly id: RequestId;
-  readonly method: string;
-  readonly params?: Params;
 }
 
 const isId = (id: unknown): id is RequestId =>

@@ -6,14 +6,14 @@ import {
   type RequestId,
 } from "@harnesskit/protocol/envelope";
 import type { Channel, CloseReason } from "../channel.ts";
-import { stringifyMessage } from "../codec/json-text.ts";
 import {
   ConnectionClosedError,
   type FrameTooLargeError,
   HarnessError,
   InvalidMessageError,
 } from "../errors.ts";
-import { methodNotFound, ProtocolError, toProtocolError } from "../protocol-error.ts";
+import { methodNotFound, ProtocolError } from "../protocol-error.ts";
+import { AnswerSender } from "./answer-sender.ts";
 import type { ReplySink } from "./inbound-call.ts";
 import { InboundCalls } from "./inbound-calls.ts";
 import { messageKind, readableId } from "./message-kind.ts";
@@ -27,7 +27,7 @@ import {
   resolvePeerOptions,
 } from "./peer-options.ts";
 import { PendingRequests } from "./pending-requests.ts";
-import { type BatchResponse, ReplyBatch } from "./reply-batch.ts";
+import { ReplyBatch } from "./reply-batch.ts";
 
 /** One call of an outgoing batch. */
 export interface BatchCall {
@@ -74,10 +74,7 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   readonly #inbound: InboundCalls<Context>;
   #lastSent: Promise<void> | undefined;
   readonly #notifications: OrderedNotifications;
-  readonly #direct: ReplySink = {
-    result: ({ id, method }, result) => this.#sendResult(id, method, result),
-    error: (id, error) => this.#sendError(id, error),
-  };
+  readonly #answers: AnswerSender;
 
   constructor(channel: Channel<Context>, handlers: PeerHandlers<Context>, options: PeerOptions) {
     this.#channel = channel;
@@ -85,6 +82,12 @@ class JsonRpcPeer<Context> implements Peer<Context> {
     this.#options = resolvePeerOptions(options);
     this.#pending = new PendingRequests({ ...this.#options, onGivenUp: (id) => this.#tellCancelled(id) });
     const onFailure = (cause: unknown) => this.#handlerFailed(cause);
+    this.#answers = new AnswerSender({
+      channel,
+      report: (error) => this.#report(error),
+      onFailure,
+      resultTooLarge: (method, error) => handlers.resultTooLarge?.(method, error),
+    });
     this.#inbound = new InboundCalls({
       ...this.#options,
       context: channel.context,
@@ -179,7 +182,7 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   }
 
   #receive(message: unknown): void | Promise<void> {
-    return Array.isArray(message) ? this.#receiveBatch(message) : this.#dispatch(message, this.#direct);
+    return Array.isArray(message) ? this.#receiveBatch(message) : this.#dispatch(message, this.#answers);
   }
 
   #dispatch(message: unknown, sink: ReplySink, batch?: ReplyBatch): void | Promise<void> {
@@ -215,10 +218,10 @@ class JsonRpcPeer<Context> implements Peer<Context> {
         messages.length === 0
           ? "A batch holds no message"
           : `A batch holds more than ${maxBatchSize} messages`;
-      this.#sendError(null, new ProtocolError(JsonRpcErrorCode.InvalidRequest, text, { data }));
+      this.#answers.error(null, new ProtocolError(JsonRpcErrorCode.InvalidRequest, text, { data }));
       return;
     }
-    const batch = new ReplyBatch((responses) => this.#sendBatch(responses));
+    const batch = new ReplyBatch((responses) => this.#answers.batch(responses));
     let wait: Promise<void> | undefined;
     for (const message of messages) wait = this.#dispatch(message, batch, batch) ?? wait;
     batch.seal();
@@ -257,7 +260,7 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   #receiveFault(error: HarnessError): void {
     if (isTooLarge(error)) {
       const data = { reason: "message_too_large", maxFrameBytes: error.maxFrameBytes };
-      this.#sendError(
+      this.#answers.error(
         null,
         new ProtocolError(JsonRpcErrorCode.InvalidRequest, "The message is too large", { data }),
       );
@@ -265,7 +268,7 @@ class JsonRpcPeer<Context> implements Peer<Context> {
       const tooDeep = error.reason === "too_deep";
       const code = tooDeep ? JsonRpcErrorCode.InvalidRequest : JsonRpcErrorCode.ParseError;
       const text = tooDeep ? "The message nests too deeply" : "Parse error";
-      this.#sendError(null, new ProtocolError(code, text, { data: { reason: error.reason } }));
+      this.#answers.error(null, new ProtocolError(code, text, { data: { reason: error.reason } }));
     }
     this.#report(error);
   }
@@ -278,65 +281,6 @@ class JsonRpcPeer<Context> implements Peer<Context> {
     if (sent === this.#lastSent) return;
     this.#lastSent = sent;
     sent.catch(onRefused);
-  }
-
-  #sendResult(id: RequestId, method: string, result: unknown): void {
-    this.#watch(this.#channel.send({ jsonrpc: "2.0", id, result }), (error) => {
-      if (isTooLarge(error)) this.#sendError(id, this.#tooLarge(method, error));
-      else this.#unsent(id, error);
-    });
-  }
-
-  #sendError(id: RequestId, error: ProtocolError): void {
-    this.#channel
-      .send({ jsonrpc: "2.0", id, error: error.toErrorObject() })
-      .catch((cause: HarnessError) => this.#unsent(id, cause));
-  }
-
-  #sendBatch(responses: BatchResponse[]): void {
-    this.#channel.send(responses).catch((error: HarnessError) => {
-      if (!isUnsendable(error)) return this.#giveUp(error);
-      const tooLarge = isTooLarge(error);
-      if (!tooLarge) this.#report(error);
-      const instead = (tooLarge ? this.#tooLarge("batch", error) : toProtocolError(error)).toErrorObject();
-      const answers = responses.map((response) =>
-        (tooLarge && !response.error) || !hasJson(response)
-          ? { jsonrpc: response.jsonrpc, id: response.id, error: instead }
-          : response,
-      );
-      this.#channel.send(answers).catch((cause: HarnessError) => this.#giveUp(cause));
-    });
-  }
-
-  #tooLarge(method: string, error: FrameTooLargeError): ProtocolError {
-    try {
-      if (this.#handlers.resultTooLarge) return this.#handlers.resultTooLarge(method, error);
-    } catch (cause) {
-      this.#handlerFailed(cause);
-    }
-    const data = { reason: "result_too_large", maxFrameBytes: error.maxFrameBytes };
-    return new ProtocolError(JsonRpcErrorCode.InternalError, "The result exceeds the message limit", {
-      data,
-    });
-  }
-
-  /** An answer cannot be sent. Where it was to blame for that, a plain one goes out in its place. */
-  #unsent(id: RequestId, error: HarnessError): void {
-    if (!isUnsendable(error)) {
-      this.#giveUp(error);
-      return;
-    }
-    this.#report(error);
-    this.#channel
-      .send({ jsonrpc: "2.0", id, error: toProtocolError(error).toErrorObject() })
-      .catch((cause: HarnessError) => this.#giveUp(cause));
-  }
-
-  /** An open connection that loses answers would lie: it is closed, unless it is already. */
-  #giveUp(error: HarnessError): void {
-    if (error.code === "connection_closed") return;
-    this.#report(error);
-    void this.#channel.close(error);
   }
 
   #tellCancelled(id: number | string): void {
@@ -386,16 +330,6 @@ class JsonRpcPeer<Context> implements Peer<Context> {
 // Errors are told apart by code: the channel may come from another copy of this package.
 const isTooLarge = (error: HarnessError): error is FrameTooLargeError => error.code === "frame_too_large";
 const isNoMessage = (error: HarnessError): error is InvalidMessageError => error.code === "invalid_message";
-const isUnsendable = (error: HarnessError) => isTooLarge(error) || error.code === "invalid_argument";
-
-const hasJson = (message: unknown): boolean => {
-  try {
-    stringifyMessage(message);
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 /** Opens one end of a JSON-RPC 2.0 connection over a channel, and starts it. */
 export const createPeer = <Context>(

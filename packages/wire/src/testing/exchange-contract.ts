@@ -40,7 +40,9 @@ const hostile: readonly unknown[] = [
 
 /** The cases that every {@link Exchange} passes. */
 export const exchangeContract = <Context>(options: ExchangeContractOptions<Context>): ContractCase[] => {
-  const { name, makeExchange, context, answered, unanswered = [], timeoutMs = 5000 } = options;
+  const { name, makeExchange, context, unanswered = [], timeoutMs = 5000 } = options;
+  /** A copy for each use: an exchange that changes its message must not change the sample. */
+  const answeredAnew = () => structuredClone(options.answered);
 
   const handle = async (exchange: Exchange<Context>, message: unknown): Promise<unknown> => {
     let handling: Promise<unknown>;
@@ -62,6 +64,7 @@ export const exchangeContract = <Context>(options: ExchangeContractOptions<Conte
 
   return [
     named("a message that wants a reply gets exactly it", async (exchange) => {
+      const answered = answeredAnew();
       if (answered.length < 2) throw new ContractError("the contract needs two messages that are answered");
       for (const { message, reply } of answered)
         demandSame(await handle(exchange, message), reply, "the reply");
@@ -73,7 +76,7 @@ export const exchangeContract = <Context>(options: ExchangeContractOptions<Conte
       }
     }),
     named("messages at the same time each get their own reply", async (exchange) => {
-      const samples = Array.from({ length: 20 }, () => answered).flat();
+      const samples = Array.from({ length: 20 }, answeredAnew).flat();
       const replies = await Promise.all(samples.map(({ message }) => handle(exchange, message)));
       demandSame(
         replies,
@@ -89,12 +92,12 @@ export const exchangeContract = <Context>(options: ExchangeContractOptions<Conte
       }
       if (({} as { polluted?: unknown }).polluted !== undefined)
         throw new ContractError("a message changed Object.prototype");
-      const [first] = answered;
+      const [first] = answeredAnew();
       if (first)
         demandSame(await handle(exchange, first.message), first.reply, "the reply after bad messages");
     }),
     named("a reply is JSON and the message is left as it was", async (exchange) => {
-      for (const { message } of answered) {
+      for (const { message } of answeredAnew()) {
         const before = JSON.stringify(message);
         const reply = await handle(exchange, message);
         demandSame(JSON.parse(JSON.stringify(reply) ?? "null"), reply, "the reply after its way over a wire");

@@ -96,8 +96,8 @@ class FaultyChannel<Context> implements Channel<Context> {
       case "drop":
         return;
       case "duplicate":
-        await this.#inner.send(message);
-        return this.#inner.send(message);
+        await Promise.all([this.#inner.send(message), this.#inner.send(message)]);
+        return;
       case "delay":
         return this.#sendLater(message);
       case "garble":

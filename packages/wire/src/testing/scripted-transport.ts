@@ -1,4 +1,4 @@
-import type { Channel, Transport } from "../channel.ts";
+import type { Channel, CloseReason, Transport } from "../channel.ts";
 import { createDeferred } from "../deferred.ts";
 import { HarnessError, TransportError } from "../errors.ts";
 import { matches } from "./matches.ts";
@@ -57,7 +57,8 @@ class ScriptRun {
   /** How many of `received` were expected. */
   #expected = 0;
   #ended = false;
-  #playing = false;
+  #closed: CloseReason | undefined;
+  #wake = createDeferred<void>();
 
   constructor(
     readonly script: readonly ScriptStep[],
@@ -69,73 +70,78 @@ class ScriptRun {
     return this.#at === this.script.length;
   }
 
+  get at(): number {
+    return this.#at;
+  }
+
   start(): void {
     this.channel.start({
       message: (message) => {
         this.received.push(message);
-        void this.#play();
+        if (this.isDone) this.#deviate("a message came that nothing expects");
+        this.#wake.resolve();
       },
       error: (cause) => this.#deviate("something arrived that is no message", cause),
       end: () => {
         this.#ended = true;
-        void this.#play();
+        this.#wake.resolve();
       },
-      close: ({ error }) => {
-        if (!this.isDone) this.#deviate("the connection closed before the script was over", error);
+      close: (reason) => {
+        this.#closed = reason;
+        this.#wake.resolve();
       },
     });
-    void this.#play();
+    this.#play().catch((cause: unknown) => this.#deviate("the step failed", cause));
   }
 
   async #play(): Promise<void> {
-    if (this.#playing || this.deviation) return;
-    this.#playing = true;
-    try {
-      for (let step = this.script[this.#at]; step && (await this.#take(step)); step = this.script[this.#at]) {
-        this.#at++;
-      }
-    } catch (cause) {
-      this.#deviate("the step failed", cause);
+    for (const step of this.script) {
+      await this.#take(step);
+      if (this.deviation) return;
+      this.#at++;
     }
-    this.#playing = false;
-    if (this.isDone && this.received.length > this.#expected)
-      this.#deviate("a message came that nothing expects");
-    else if (this.isDone) this.#finished.resolve();
+    if (this.received.length > this.#expected) this.#deviate("a message came that nothing expects");
+    else this.#finished.resolve();
   }
 
-  /** Does the step; false when it has to wait for something to arrive. */
-  async #take(step: ScriptStep): Promise<boolean> {
-    if ("expect" in step) return this.#expect(step.expect);
-    if ("expectEnd" in step) return this.#ended;
-    if ("send" in step) {
+  async #take(step: ScriptStep): Promise<void> {
+    if ("expect" in step) await this.#expect(step.expect);
+    else if ("expectEnd" in step) await this.#until(() => this.#ended);
+    else if ("send" in step) {
       const message: unknown = typeof step.send === "function" ? step.send(this.received) : step.send;
       await this.channel.send(message);
     } else if ("raw" in step) this.wire.writeRaw(step.raw);
     else if ("end" in step) this.wire.end();
     else if ("kill" in step) this.wire.kill();
-    // The last step may be a close; it is done once it is asked for.
+    // Done once it is asked for: the other side may take its time to close as well.
     else void this.channel.close();
-    return true;
   }
 
-  #expect(expected: unknown): boolean {
-    if (this.received.length === this.#expected) {
-      if (this.#ended) this.#deviate("the other side sends no more, but a message is expected");
-      return false;
-    }
-    const message = this.received[this.#expected];
+  async #expect(expected: unknown): Promise<void> {
+    await this.#until(() => this.received.length > this.#expected);
+    if (this.deviation) return;
+    const message = this.received[this.#expected++];
     if (!matches(message, expected)) {
       this.#deviate(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(message)}`);
-      return false;
     }
-    this.#expected++;
-    return true;
+  }
+
+  /** Waits for the other side, as long as anything can come from it. */
+  async #until(happened: () => boolean): Promise<void> {
+    while (!happened() && !this.deviation) {
+      if (this.#closed)
+        return this.#deviate("the connection closed before the script was over", this.#closed.error);
+      if (this.#ended) return this.#deviate("the other side sends no more, but the script is not over");
+      this.#wake = createDeferred<void>();
+      await this.#wake.promise;
+    }
   }
 
   #deviate(message: string, cause?: unknown): void {
     if (this.deviation) return;
     this.deviation = new ScriptDeviationError(this.#at, message, cause === undefined ? {} : { cause });
     this.#finished.reject(this.deviation);
+    this.#wake.resolve();
     this.wire.kill();
   }
 }
@@ -162,8 +168,7 @@ export const createScriptedTransport = <Context = unknown>(
     },
     verify() {
       if (run.deviation) throw run.deviation;
-      const { received, isDone } = run;
-      if (!isDone) throw new ScriptDeviationError(received.length, "the script is not over");
+      if (!run.isDone) throw new ScriptDeviationError(run.at, "the script is not over");
     },
   };
 };

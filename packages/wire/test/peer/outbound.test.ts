@@ -155,7 +155,7 @@ describe("deadlines", () => {
     const { peer, clock } = openRaw({}, { requestTimeoutMs: 1000 });
     const seen: string[] = [];
     const watch = (name: string, promise: Promise<unknown>) =>
-      promise.catch((rejection: HarnessError) => seen.push(`${name} ${rejection.code}`));
+      void promise.catch((rejection: HarnessError) => seen.push(`${name} ${rejection.code}`));
     watch("default", peer.request("a"));
     watch("short", peer.request("b", undefined, { timeoutMs: 10 }));
     watch("long", peer.request("c", undefined, { timeoutMs: 5000 }));

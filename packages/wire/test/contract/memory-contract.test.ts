@@ -1,11 +1,11 @@
 import { describe, it } from "vitest";
-import { lengthPrefixCodec, newlineCodec } from "../src/index.ts";
+import { lengthPrefixCodec, newlineCodec } from "../../src/index.ts";
 import {
   type ContractPair,
   channelContract,
   createMemoryPair,
   type MemoryPairOptions,
-} from "../src/testing/index.ts";
+} from "../../src/testing/index.ts";
 
 const limits = { maxFrameBytes: 65_536, maxBufferedBytes: 262_144 };
 

@@ -1,10 +1,28 @@
-import type { Readable, Writable } from "node:stream";
-import type { BytePipe, ByteReceiver } from "@harnesskit/wire";
-import { type HarnessError, TransportError } from "@harnesskit/wire";
+import type { BytePipe, ByteReceiver } from "./byte-channel.ts";
+import type { HarnessError } from "./errors.ts";
+
+/** The readable side of a stream of bytes, with no encoding set, as Node's streams and sockets have it. */
+export interface StreamInput {
+  readonly closed: boolean;
+  readonly readableEnded: boolean;
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
+  off(event: string, listener: (...args: unknown[]) => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
+}
+
+/** The writable side of a stream of bytes, as Node's streams and sockets have it. */
+export interface StreamOutput {
+  readonly destroyed: boolean;
+  readonly writableFinished: boolean;
+  on(event: string, listener: (...args: unknown[]) => void): unknown;
+  write(data: Uint8Array | string, done: (error?: Error | null) => void): unknown;
+  end(done: () => void): unknown;
+}
 
 export interface StreamPipeOptions {
-  readonly input: Readable;
-  readonly output: Writable;
+  readonly input: StreamInput;
+  readonly output: StreamOutput;
   /** Whether closing ends the output. What belongs to the process is only flushed. */
   readonly endOutput: boolean;
   /** Names the reason when a stream fails. */
@@ -15,8 +33,7 @@ export interface StreamPipeOptions {
 
 const ignore = () => {};
 
-/** A byte pipe over a readable and a writable stream, which may be one and the same socket. */
-export class StreamPipe implements BytePipe {
+class StreamPipe implements BytePipe {
   readonly #options: StreamPipeOptions;
   #receiver: ByteReceiver | undefined;
   #ending = false;
@@ -76,7 +93,7 @@ export class StreamPipe implements BytePipe {
     this.#finish(undefined);
   }
 
-  readonly #received = (chunk: Uint8Array): void => this.#receiver?.bytes(chunk);
+  readonly #received = (chunk: unknown): void => this.#receiver?.bytes(chunk as Uint8Array);
 
   readonly #inputEnded = (): void => {
     if (this.#closed || this.#inputDone) return;
@@ -126,11 +143,5 @@ export class StreamPipe implements BytePipe {
   }
 }
 
-/** The sentence for a stream that failed. */
-export const streamError = (cause: unknown, stream: "input" | "output"): TransportError => {
-  const text =
-    stream === "input"
-      ? "the input can no longer be read"
-      : "the output can no longer be written: nobody reads it any more";
-  return new TransportError(text, cause === undefined ? undefined : { cause });
-};
+/** Makes a byte pipe of a readable and a writable stream, which may be one and the same socket. */
+export const createStreamPipe = (options: StreamPipeOptions): BytePipe => new StreamPipe(options);

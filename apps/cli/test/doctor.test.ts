@@ -1,0 +1,200 @@
+import { appendFile, chmod, mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { checkKeys, checkNode, checkRipgrep } from "../src/doctor/environment-checks.ts";
+import { harness, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { ProtocolClient } from "./support/protocol-client.ts";
+
+interface Finding {
+  check: string;
+  status: string;
+  text: string;
+  fix?: string;
+}
+
+const doctor = async (cwd: string, env: Record<string, string> = {}) => {
+  const { code, stdout } = await harness(["doctor", "--json"], { cwd, env });
+  const report = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
+  expect(code).toBe(report.ok ? 0 : 1);
+  return { ...report, problems: report.findings.filter(({ status }) => status === "problem") };
+};
+
+/** A workspace with one finished thread and nothing left over. */
+const withThread = async () => {
+  const cwd = await makeWorkspace();
+  const client = new ProtocolClient(startHarness(["serve"], { cwd }));
+  const threadId = await client.createThread();
+  client.program.child.stdin?.end();
+  await client.program.ended;
+  return { cwd, threadId, directory: join(cwd, ".harness/threads", threadId) };
+};
+
+describe("harness doctor", () => {
+  it("is content where nothing is, and makes nothing", async () => {
+    const cwd = await makeWorkspace();
+    const { code, stdout } = await harness(["doctor"], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`✓ node       ${process.versions.node}\n`);
+    expect(stdout).toContain("does not exist yet and can be made");
+    expect(stdout).toContain("Everything is fine.");
+    await expect(stat(join(cwd, ".harness"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("is content with a thread that ended", async () => {
+    const { cwd } = await withThread();
+    expect(await doctor(cwd)).toMatchObject({ ok: true, problems: [] });
+  });
+
+  it("names keys and never shows them", async () => {
+    const cwd = await makeWorkspace();
+    const { code, stdout } = await harness(["doctor"], { cwd, env: { OPENAI_API_KEY: "sk-secret-value" } });
+    expect(code).toBe(0);
+    expect(stdout).toContain("OPENAI_API_KEY is set");
+    expect(stdout).not.toContain("secret");
+  });
+
+  it("finds a directory that others can read", async () => {
+    const { cwd } = await withThread();
+    await chmod(join(cwd, ".harness"), 0o755);
+    const { problems } = await doctor(cwd);
+    expect(problems).toMatchObject([{ check: "directory", fix: `Close it: chmod 700 ${cwd}/.harness` }]);
+  });
+
+  it("finds a file where the directory should be", async () => {
+    const cwd = await makeWorkspace({ ".harness": "" });
+    const { problems } = await doctor(cwd);
+    expect(problems).toMatchObject([{ check: "directory", text: `${cwd}/.harness is no directory` }]);
+  });
+
+  it("names the living process that holds a thread, which is no problem", async () => {
+    const cwd = await makeWorkspace();
+    const program = startHarness(["serve"], { cwd });
+    const client = new ProtocolClient(program);
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, "run the command: echo hi");
+    await client.notified("approval.requested");
+    const { findings, problems } = await doctor(cwd);
+    expect(problems).toEqual([]);
+    expect(findings).toContainEqual({
+      check: "lock",
+      status: "note",
+      text: `${threadId}: held by process ${program.child.pid} on ${hostname()}`,
+    });
+  });
+
+  it("finds what a killed server leaves: its lock and its turn", async () => {
+    const cwd = await makeWorkspace();
+    const program = startHarness(["serve"], { cwd });
+    const client = new ProtocolClient(program);
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, "run the command: echo hi");
+    await client.notified("approval.requested");
+    program.child.kill("SIGKILL");
+    await program.ended;
+    const { problems } = await doctor(cwd);
+    expect(problems).toMatchObject([
+      { check: "lock", text: expect.stringContaining("is dead"), fix: expect.stringContaining("rm ") },
+      { check: "turn", text: expect.stringContaining("waits for an answer") },
+    ]);
+    const { stdout } = await harness(["doctor"], { cwd });
+    expect(stdout).toContain("→ ");
+    expect(stdout).toContain("2 to look at");
+  });
+
+  it("finds a lock that names nobody", async () => {
+    const { cwd, directory } = await withThread();
+    await writeFile(join(directory, "lock.json"), "{");
+    expect((await doctor(cwd)).problems).toMatchObject(
+      [{ check: "lock", text: /names nobody/ }].map(asMatch),
+    );
+  });
+
+  it("finds temporary files and markers, and shows hostile names safely", async () => {
+    const { cwd, directory } = await withThread();
+    const evil = "meta\u001b[2J.tmp_00";
+    for (const name of ["meta.json.tmp_0123", "lock.json.lock_ab.stale", evil]) {
+      await writeFile(join(directory, name), "");
+    }
+    const { problems } = await doctor(cwd);
+    expect(problems.map(({ check }) => check)).toEqual(["leftover", "leftover", "leftover"]);
+    expect((await harness(["doctor"], { cwd })).stdout).not.toContain("\u001b");
+    expect(await readdir(directory)).toContain(evil);
+  });
+
+  it("finds a torn last line", async () => {
+    const { cwd, directory } = await withThread();
+    await appendFile(join(directory, "events.jsonl"), '{"seq":2,"ti');
+    expect((await doctor(cwd)).problems).toMatchObject(
+      [{ check: "log", fix: /harness run --thread/ }].map(asMatch),
+    );
+  });
+
+  it("finds a turn that was interrupted", async () => {
+    const { cwd, threadId, directory } = await withThread();
+    const turn = { turnId: "turn_1", threadId, status: "running", time: { started: 1 } };
+    const event = { seq: 2, time: 1, type: "turn.started", data: { threadId, turnId: "turn_1", turn } };
+    await appendFile(join(directory, "events.jsonl"), `${JSON.stringify(event)}\n`);
+    expect((await doctor(cwd)).problems).toMatchObject(
+      [{ check: "turn", text: /was interrupted/ }].map(asMatch),
+    );
+  });
+
+  it("is repaired by what it says: the thread goes on, and everything is fine", async () => {
+    const { cwd, threadId, directory } = await withThread();
+    await appendFile(join(directory, "events.jsonl"), '{"seq":2,"ti');
+    const [problem] = (await doctor(cwd)).problems;
+    expect(problem?.fix).toContain(`harness run --thread ${threadId} "PROMPT"`);
+    const { code, stdout } = await harness(["run", "--json", "--thread", threadId, "list files"], { cwd });
+    expect(code).toBe(0);
+    expect(jsonLines(stdout).at(-1)).toMatchObject({ type: "result", data: { status: "completed" } });
+    const { problems } = await doctor(cwd);
+    expect(problems.filter(({ check }) => check === "log" || check === "turn")).toEqual([]);
+  });
+
+  it("passes over files that are no threads", async () => {
+    const { cwd } = await withThread();
+    await writeFile(join(cwd, ".harness/threads/notes.txt"), "x");
+    await mkdir(join(cwd, ".harness/threads/empty"));
+    expect((await doctor(cwd)).ok).toBe(true);
+  });
+});
+
+/** The same finding, its patterns as matchers. */
+const asMatch = (finding: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(finding).map(([key, value]) => [
+      key,
+      value instanceof RegExp ? expect.stringMatching(value) : value,
+    ]),
+  );
+
+describe("the checks of the environment", () => {
+  it.each([
+    ["20.19.0", "ok"],
+    ["20.18.9", "problem"],
+    ["18.20.0", "problem"],
+    ["22.0.0", "ok"],
+    ["26.10.0", "ok"],
+  ])("Node %s: %s", (version, status) => {
+    expect(checkNode(version).status).toBe(status);
+  });
+
+  it("looks for ripgrep in absolute directories of the path only", async () => {
+    const directory = await makeWorkspace({ rg: "#!/bin/sh\n" });
+    expect((await checkRipgrep(`relative:${directory}`)).status).toBe("note");
+    await chmod(join(directory, "rg"), 0o755);
+    expect(await checkRipgrep(`relative:${directory}`)).toMatchObject({
+      status: "ok",
+      text: join(directory, "rg"),
+    });
+    expect((await checkRipgrep("")).status).toBe("note");
+  });
+
+  it("takes a blank key for none", () => {
+    expect(checkKeys({ OPENAI_API_KEY: " " })).toMatchObject({ status: "note" });
+    expect(checkKeys({ OPENAI_API_KEY: "a", ANTHROPIC_API_KEY: "b" }).text).toBe(
+      "ANTHROPIC_API_KEY, OPENAI_API_KEY are set",
+    );
+  });
+});

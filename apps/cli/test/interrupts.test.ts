@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
+
+/** A run whose command is under way; `trap` is what its shell does before it sleeps. */
+const runningCommand = async ({ trap = "true" } = {}) => {
+  const cwd = await makeWorkspace();
+  const marker = join(cwd, "marker");
+  const command = `${trap}; echo started; while true; do sleep 1; done; true ${marker}`;
+  const program = startHarness(["run", "--approve", "once", "--json", `run the command: ${command}`], {
+    cwd,
+  });
+  await program.sees(/"item\.delta"[^\n]*"tool_log"[^\n]*"delta":"started/);
+  return { cwd, marker, program };
+};
+
+describe("Ctrl-C", () => {
+  it("cancels the turn: it ends as cancelled, with exit code 1 and no process left", async () => {
+    const { cwd, program } = await runningCommand();
+    program.child.kill("SIGINT");
+    const { code, signal, stdout } = await program.ended;
+    expect({ code, signal }).toEqual({ code: 1, signal: null });
+    const lines = jsonLines(stdout);
+    expect(lines.at(-2)).toMatchObject({ type: "turn.completed", data: { status: "cancelled" } });
+    expect(lines.at(-1)).toMatchObject({ type: "result", data: { status: "cancelled", exitCode: 1 } });
+    await nothingRunsWith(cwd);
+  });
+
+  it("a second time quits at once, also when the command does not want to end", async () => {
+    const { cwd, program } = await runningCommand({ trap: "trap '' TERM INT" });
+    program.child.kill("SIGINT");
+    // Signals that come at the same time count once, so the second is sent until it has its effect.
+    const timer = setInterval(() => program.child.kill("SIGINT"), 20);
+    onTestFinished(() => clearInterval(timer));
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(1);
+    expect(stdout).not.toContain('"result"');
+    await nothingRunsWith(cwd);
+  });
+
+  it("before the turn has begun ends the command with a sentence", async () => {
+    const cwd = await makeWorkspace();
+    // The signal comes as soon as the server is started.
+    const code =
+      'import { ChildProcess } from "node:child_process"; const { spawn } = ChildProcess.prototype;' +
+      "ChildProcess.prototype.spawn = function (...args) {" +
+      'const result = spawn.apply(this, args); process.kill(process.pid, "SIGINT"); return result; };';
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+    const end = await startHarness(["run", "list files"], { cwd, env, input: "" }).ended;
+    expect(end).toMatchObject({ code: 1, stdout: "", stderr: "harness: Cancelled before the turn began\n" });
+    await nothingRunsWith(cwd);
+  });
+});
+
+describe("kill -9 of the client", () => {
+  it("leaves neither a server nor a command behind", async () => {
+    const { cwd, program } = await runningCommand();
+    program.child.kill("SIGKILL");
+    expect(await program.ended).toMatchObject({ signal: "SIGKILL" });
+    await nothingRunsWith(cwd);
+  });
+});

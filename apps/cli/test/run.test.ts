@@ -1,0 +1,270 @@
+import { once } from "node:events";
+import { cp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  binPath,
+  harness,
+  jsonLines,
+  makeWorkspace,
+  nothingRunsWith,
+  startHarness,
+  startProgram,
+} from "./support/harness.ts";
+import { ProtocolClient } from "./support/protocol-client.ts";
+
+const command = "run the command: echo made > made.txt && echo out";
+const isMade = (cwd: string) =>
+  stat(join(cwd, "made.txt")).then(
+    () => true,
+    () => false,
+  );
+const threadIdIn = (output: string): string => /thread (ses_[0-9a-f]{32})/.exec(output)?.[1] ?? "none";
+
+/** A provider that answers every request with this status. */
+const brokenProvider = async (status: number): Promise<string> => {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(status, { "content-type": "application/json" }).end('{"error":{"message":"no"}}');
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+  });
+  return `openai-compatible:http://127.0.0.1:${(server.address() as AddressInfo).port}/v1#m`;
+};
+
+/** A copy of the program that lacks the part that serves. */
+const brokenInstallation = async (): Promise<string> => {
+  const copy = await makeWorkspace();
+  const installed = dirname(dirname(binPath));
+  await cp(dirname(binPath), join(copy, "dist"), { recursive: true });
+  await cp(join(installed, "package.json"), join(copy, "package.json"));
+  await symlink(join(installed, "node_modules"), join(copy, "node_modules"));
+  for (const name of await readdir(join(copy, "dist"))) {
+    if (name.startsWith("serve-")) await rm(join(copy, "dist", name));
+  }
+  return join(copy, "dist", "bin.js");
+};
+
+describe("harness run", () => {
+  it("tells a turn as a timeline, with its log and how to see it again", async () => {
+    const cwd = await makeWorkspace();
+    const { code, stdout, stderr } = await harness(["run", "read README.md"], { cwd });
+    expect(code).toBe(0);
+    expect(stderr).toBe("");
+    expect(stdout).toContain("● read README.md ✓\n");
+    expect(stdout).toContain("A small demo.");
+    expect(stdout).toMatch(/✓ done · .+ · \d+ tokens in · \d+ tokens out\n/);
+    const threadId = threadIdIn(stdout);
+    expect(stdout).toContain(`log: ${cwd}/.harness/threads/${threadId}/events.jsonl\n`);
+    expect(stdout).toContain(`harness threads show ${threadId}\n`);
+    expect((await stat(join(cwd, ".harness/threads", threadId, "events.jsonl"))).size).toBeGreaterThan(0);
+    expect(stdout).not.toContain("\u001b");
+    await nothingRunsWith(cwd);
+  });
+
+  it("--approve once allows what is asked, and shows its output", async () => {
+    const cwd = await makeWorkspace();
+    const { code, stdout } = await harness(["run", "--approve", "once", command], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain("  ? approved once by harness run --approve once\n");
+    expect(stdout).toContain("  │ out\n  ✓\n");
+    expect(await isMade(cwd)).toBe(true);
+  });
+
+  it("--approve reject refuses it and exits 3", async () => {
+    const cwd = await makeWorkspace();
+    const { code, stdout } = await harness(["run", "--approve", "reject", command], { cwd });
+    expect(code).toBe(3);
+    expect(stdout).toContain("✗ refused: ");
+    expect(stdout).not.toContain("no terminal");
+    expect(await isMade(cwd)).toBe(false);
+  });
+
+  it.each([[[]], [["--approve", "ask"]]])(
+    "without a terminal %s refuses, says so and exits 3",
+    async (args) => {
+      const cwd = await makeWorkspace();
+      const { code, stdout } = await harness(["run", ...args, command], { cwd });
+      expect(code).toBe(3);
+      expect(stdout).toContain(
+        "1 call was refused: there is no terminal to ask in. To allow: --approve once",
+      );
+      expect(await isMade(cwd)).toBe(false);
+    },
+  );
+
+  it("goes on with a thread, whose whole history a later server gives", async () => {
+    const cwd = await makeWorkspace();
+    const first = await harness(["run", "read README.md"], { cwd });
+    const threadId = threadIdIn(first.stdout);
+    const second = await harness(["run", "--thread", threadId, "list files"], { cwd });
+    expect(second.code).toBe(0);
+    expect(threadIdIn(second.stdout)).toBe(threadId);
+    const client = new ProtocolClient(startHarness(["serve"], { cwd }));
+    const { result } = await client.call("thread.get", { threadId });
+    const types = ((result?.events ?? []) as { type: string }[]).map(({ type }) => type);
+    expect(types.filter((type) => type === "turn.completed")).toHaveLength(2);
+    expect(result?.thread).toMatchObject({ title: "read README.md" });
+  });
+
+  it("names a thread after the first line of the prompt, bounded", async () => {
+    const cwd = await makeWorkspace();
+    await harness(["run", `list files ${"x".repeat(100)}\nsecond line`], { cwd });
+    const { stdout } = await harness(["threads", "list", "--json"], { cwd });
+    const { title } = JSON.parse(stdout).threads[0];
+    expect(title).toHaveLength(80);
+    expect(title).toMatch(/^list files x+…$/);
+  });
+
+  it("--json writes one event a line and a result, nothing else", async () => {
+    const cwd = await makeWorkspace();
+    const { code, stdout } = await harness(["run", "--json", "--approve", "once", command], { cwd });
+    expect(code).toBe(0);
+    const lines = jsonLines(stdout);
+    expect(lines[0]).toMatchObject({ type: "turn.started" });
+    expect(lines.at(-2)).toMatchObject({ type: "turn.completed", data: { status: "completed" } });
+    const data = lines.at(-1)?.data ?? {};
+    expect(lines.at(-1)).toMatchObject({
+      type: "result",
+      data: { status: "completed", exitCode: 0, usage: { inputTokens: expect.any(Number) } },
+    });
+    expect(data.log).toBe(`${cwd}/.harness/threads/${data.threadId}/events.jsonl`);
+  });
+
+  it("--json tells a failure before the turn as a result too", async () => {
+    const cwd = await makeWorkspace();
+    const { code, stdout, stderr } = await harness(["run", "--json", "--agent", "nobody", "list files"], {
+      cwd,
+    });
+    expect(code).toBe(2);
+    expect(jsonLines(stdout)).toEqual([
+      {
+        type: "result",
+        data: {
+          threadId: null,
+          turnId: null,
+          status: "error",
+          code: "usage",
+          error: expect.any(String),
+          exitCode: 2,
+        },
+      },
+    ]);
+    expect(stderr).toContain("Use --agent with one of: code, ask");
+  });
+
+  it("shows what hides in names and output instead of passing it to the terminal", async () => {
+    const name = "evil\u001b[2J\u202egnp.txt";
+    const cwd = await makeWorkspace({ [name]: "x" });
+    await writeFile(join(cwd, "out.txt"), "a\u001b]0;title\u0007b\u009b31m\u200b\r\nnext\n");
+    const prompt = "list files then read out.txt then run the command: cat out.txt; ls";
+    const end = await harness(["run", "--approve", "once", prompt], { cwd });
+    expect(end.code).toBe(0);
+    expect(end.stdout).toContain("⟨U+001B⟩");
+    expect(end.stdout).toContain("⟨U+202E⟩gnp.txt");
+    expect(end.stdout).toContain("│ a⟨U+001B⟩]0;title⟨U+0007⟩b⟨U+009B⟩31m⟨U+200B⟩\n");
+    const threadId = threadIdIn(end.stdout);
+    const shown = await harness(["threads", "show", threadId], { cwd });
+    const exported = await harness(["threads", "export", threadId], { cwd });
+    const json = await harness(["run", "--json", "--approve", "once", prompt], { cwd });
+    for (const { stdout } of [end, shown, exported, json]) {
+      expect(stdout).not.toMatch(/[^\n\P{Cc}]|[\u200b\u202e]/u);
+    }
+    expect(
+      jsonLines(exported.stdout)
+        .map((line) => JSON.stringify(line))
+        .join(),
+    ).toContain("\u202e");
+  });
+
+  describe("exit codes", () => {
+    it("1 for a thread that does not exist", async () => {
+      const cwd = await makeWorkspace();
+      const end = await harness(["run", "--thread", "ses_00000000", "list files"], { cwd });
+      expect(end).toMatchObject({ code: 1, stdout: "" });
+      expect(end.stderr).toContain("There is no thread ses_00000000");
+      expect(end.stderr).toContain("harness threads list");
+    });
+
+    it("1 for a thread that another server writes", async () => {
+      const cwd = await makeWorkspace();
+      const client = new ProtocolClient(startHarness(["serve"], { cwd }));
+      const threadId = await client.createThread();
+      const end = await harness(["run", "--thread", threadId, "list files"], { cwd });
+      expect(end.code).toBe(1);
+      expect(end.stderr).toContain("The thread is in use");
+    });
+
+    it("2 for an agent that does not exist, naming those that do", async () => {
+      const cwd = await makeWorkspace();
+      const end = await harness(["run", "--agent", "nobody", "list files"], { cwd });
+      expect(end.code).toBe(2);
+      expect(end.stderr).toContain("code, ask");
+    });
+
+    it("4 for a model without its key", async () => {
+      const cwd = await makeWorkspace();
+      const end = await harness(["run", "--model", "anthropic:m", "list files"], { cwd });
+      expect(end.code).toBe(4);
+      expect(end.stderr).toContain("ANTHROPIC_API_KEY is not set");
+    });
+
+    it.each([
+      [404, 4, "does not know this model"],
+      [401, 3, "refused the credentials"],
+      [400, 1, "refused the request"],
+    ])("for a provider that answers %i: %i", async (status, expected, text) => {
+      const cwd = await makeWorkspace();
+      const end = await harness(["run", "--model", await brokenProvider(status), "list files"], { cwd });
+      expect(end.code).toBe(expected);
+      expect(end.stdout).toContain(`✗ failed: The model's provider`);
+      expect(end.stdout).toContain(text);
+    });
+
+    it("4 when the server cannot start", async () => {
+      const cwd = await makeWorkspace();
+      const { code, stderr } = await startProgram(
+        process.execPath,
+        [await brokenInstallation(), "run", "list files"],
+        { cwd, input: "" },
+      ).ended;
+      expect(code).toBe(4);
+      expect(stderr).toContain("The server cannot be reached");
+      expect(stderr).toContain("harness doctor");
+    });
+
+    it("4 when the server dies in the turn", async () => {
+      const cwd = await makeWorkspace();
+      const client = startHarness(["run", "--approve", "once", "run the command: kill -9 $PPID; sleep 60"], {
+        cwd,
+      });
+      const end = await client.ended;
+      expect(end.code).toBe(4);
+      expect(end.stderr).toContain("The server cannot be reached");
+      expect(end.stderr).not.toMatch(/\n\s+at /);
+    });
+
+    it("shows causes only with HARNESS_DEBUG", async () => {
+      const cwd = await makeWorkspace();
+      const args = ["run", "--thread", "ses_00000000", "list files"];
+      const quiet = await harness(args, { cwd });
+      const loud = await harness(args, { cwd, env: { HARNESS_DEBUG: "1" } });
+      expect(quiet.stderr).not.toContain("caused by");
+      expect(loud.stderr).toContain("caused by ProtocolError: Thread not found");
+    });
+  });
+
+  it("passes keys on to the server and never shows them", async () => {
+    const cwd = await makeWorkspace();
+    const model = await brokenProvider(401);
+    const env = { OPENAI_COMPATIBLE_API_KEY: "sk-secret-value", HARNESS_DEBUG: "1" };
+    const end = await harness(["run", "--model", model, "list files"], { cwd, env });
+    const log = await readFile(join(cwd, ".harness/threads", threadIdIn(end.stdout), "events.jsonl"), "utf8");
+    expect(`${end.stdout}${end.stderr}${log}`).not.toContain("sk-secret-value");
+  });
+});

@@ -1,0 +1,188 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { describe, expect, it } from "vitest";
+import {
+  binPath,
+  harness,
+  makeWorkspace,
+  nothingRunsWith,
+  startHarness,
+  startProgram,
+} from "./support/harness.ts";
+import { ProtocolClient } from "./support/protocol-client.ts";
+
+const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n';
+
+const serve = async (options: { args?: string[]; env?: Record<string, string> } = {}) => {
+  const cwd = await makeWorkspace();
+  const program = startHarness(["serve", ...(options.args ?? [])], { cwd, env: options.env ?? {} });
+  return { cwd, program, client: new ProtocolClient(program) };
+};
+
+describe("harness serve", () => {
+  it("answers a single piped request with exactly one line and exits 0", async () => {
+    verifies("THR-1", "THR-59");
+    const cwd = await makeWorkspace();
+    const end = await harness(["serve"], { cwd, input: initialize });
+    expect(end).toMatchObject({ code: 0, stderr: "" });
+    expect(end.stdout.split("\n")).toHaveLength(2);
+    expect(JSON.parse(end.stdout)).toMatchObject({
+      id: 1,
+      result: { version: "1.0.0", capabilities: { threads: true, persistence: true } },
+    });
+  });
+
+  it("works from a shell's pipe", async () => {
+    const cwd = await makeWorkspace();
+    const script = `echo '${initialize.trim()}' | "$0" "$1" serve`;
+    const end = await startProgram("sh", ["-c", script, process.execPath, binPath], { cwd }).ended;
+    expect(end.code).toBe(0);
+    expect(end.stdout.trim().split("\n")).toHaveLength(1);
+  });
+
+  it("makes nothing before the first thread", async () => {
+    const cwd = await makeWorkspace();
+    await harness(["serve"], { cwd, input: initialize });
+    await expect(stat(join(cwd, ".harness"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("lets a running turn go on to its end after the input has ended", async () => {
+    verifies("THR-58");
+    const { program, client } = await serve();
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, "read README.md");
+    program.child.stdin?.end();
+    const { code } = await program.ended;
+    expect(code).toBe(0);
+    expect(client.messages.at(-1)).toMatchObject({
+      method: "turn.completed",
+      params: { threadId, status: "completed" },
+    });
+  });
+
+  it("ends with the input when a turn waits for an approval, and leaves it waiting in the log", async () => {
+    verifies("THR-58");
+    const { cwd, program, client } = await serve();
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, "run the command: echo hi");
+    program.child.stdin?.end();
+    expect((await program.ended).code).toBe(0);
+    const log = await readFile(join(cwd, ".harness/threads", threadId, "events.jsonl"), "utf8");
+    expect(JSON.parse(log.trim().split("\n").at(-1) ?? "")).toMatchObject({ type: "approval.requested" });
+  });
+
+  it("keeps stray output away from the protocol", async () => {
+    verifies("THR-2");
+    // Prints whenever the server reads a message.
+    const code =
+      "const { parse } = JSON; JSON.parse = (text, ...rest) => {" +
+      'if (String(text).includes("method")) { console.log("stray"); process.stdout.write("stray too\\n"); }' +
+      "return parse(text, ...rest); };";
+    const noise = `data:text/javascript,${encodeURIComponent(code)}`;
+    const { program, client } = await serve({ env: { NODE_OPTIONS: `--import=${noise}` } });
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, "read README.md");
+    await client.notified("turn.completed");
+    expect(client.messages.length).toBeGreaterThan(5);
+    expect(program.stderr).toContain("stray\nstray too\n");
+    program.child.stdin?.end();
+    await program.ended;
+  });
+
+  it("offers agent profiles: ask has only the tools that read", async () => {
+    const { cwd, client } = await serve();
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, "write hello.txt: hi", { agent: "ask" });
+    await client.notified("turn.completed");
+    await expect(stat(join(cwd, "hello.txt"))).rejects.toMatchObject({ code: "ENOENT" });
+    expect(client.messages.some(({ method }) => method === "approval.requested")).toBe(false);
+    const unknown = await client.startTurn(threadId, "read README.md", { agent: "nobody" });
+    expect(unknown.error).toMatchObject({ code: -32602, data: { agents: ["code", "ask"] } });
+  });
+
+  it.each([
+    ["an unknown provider", { providerID: "acme", modelID: "m" }, "model.unknown"],
+    ["a missing key", { providerID: "anthropic", modelID: "m" }, "model.missing_key"],
+  ])("refuses %s with -32602 and says why in data", async (_, model, reason) => {
+    const { client } = await serve();
+    const threadId = await client.createThread();
+    const { error } = await client.startTurn(threadId, "read README.md", { model });
+    expect(error).toMatchObject({ code: -32602, data: { reason } });
+  });
+
+  it("uses the offline model whatever keys there are", async () => {
+    verifies("THR-56");
+    const { client } = await serve({ env: { ANTHROPIC_API_KEY: "sk-test", OPENAI_API_KEY: "sk-test" } });
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, "read README.md");
+    await client.notified("turn.completed");
+    expect(client.messages.some(({ method }) => method === "turn.error")).toBe(false);
+  });
+
+  it("takes the model of --model where a turn names none", async () => {
+    const { client } = await serve({ args: ["--model", "openai:gpt"] });
+    const threadId = await client.createThread();
+    const { error } = await client.startTurn(threadId, "read README.md");
+    expect(error).toMatchObject({ code: -32602, data: { reason: "model.missing_key" } });
+  });
+
+  it("refuses a directory outside of its own", async () => {
+    verifies("THR-57");
+    const { client } = await serve();
+    const { error } = await client.call("thread.create", { directory: "/" });
+    expect(error).toMatchObject({ code: -32602 });
+  });
+
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "ends in order on %s: the turn is closed in the log",
+    async (signal) => {
+      const { cwd, program, client } = await serve();
+      const threadId = await client.createThread();
+      const marker = `${cwd}/marker`;
+      await client.startTurn(threadId, `run the command: sleep 300; true ${marker}`);
+      const { params } = await client.notified("approval.requested");
+      await client.call("approval.respond", { requestId: params?.requestId, decision: "once" });
+      await client.notified("item.completed");
+      program.child.kill(signal);
+      expect(await program.ended).toMatchObject({ code: 0, signal: null });
+      const log = await readFile(join(cwd, ".harness/threads", threadId, "events.jsonl"), "utf8");
+      expect(JSON.parse(log.trim().split("\n").at(-1) ?? "")).toMatchObject({
+        type: "turn.error",
+        data: { code: "server_closed" },
+      });
+      await nothingRunsWith(marker);
+    },
+  );
+
+  it("stops what runs and ends when its parent is gone", async () => {
+    const cwd = await makeWorkspace();
+    // The parent keeps both pipes open to this test, so that only its own end can tell.
+    const parent = startProgram(
+      "sh",
+      ["-c", '"$0" "$1" serve --cwd "$2"; exit 7', process.execPath, binPath, cwd],
+      {
+        cwd,
+      },
+    );
+    const client = new ProtocolClient(parent);
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, `run the command: sleep 300; true ${cwd}/marker`);
+    const { params } = await client.notified("approval.requested");
+    await client.call("approval.respond", { requestId: params?.requestId, decision: "once" });
+    parent.child.kill("SIGKILL");
+    await nothingRunsWith(cwd);
+    const log = await readFile(join(cwd, ".harness/threads", threadId, "events.jsonl"), "utf8");
+    expect(JSON.parse(log.trim().split("\n").at(-1) ?? "")).toMatchObject({ type: "turn.error" });
+  });
+
+  it.each([
+    [["--model", "nonsense"], "a model is written as one of"],
+    [["--cwd", "/does/not/exist"], "does not exist"],
+  ])("refuses %s with exit code 2", async (args, text) => {
+    const cwd = await makeWorkspace();
+    const end = await harness(["serve", ...args], { cwd });
+    expect(end).toMatchObject({ code: 2, stdout: "" });
+    expect(end.stderr).toContain(text);
+  });
+});

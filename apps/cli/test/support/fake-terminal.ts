@@ -1,0 +1,21 @@
+import { createStyle } from "../../src/terminal/style.ts";
+import type { Terminal } from "../../src/terminal/terminal.ts";
+
+/** A terminal that keeps what is written. */
+export class FakeTerminal implements Terminal {
+  readonly style;
+  text = "";
+
+  constructor(
+    readonly columns: number | undefined = undefined,
+    isColoured = false,
+  ) {
+    this.style = createStyle(isColoured);
+  }
+
+  write(text: string): void {
+    this.text += text;
+  }
+
+  async ready(): Promise<void> {}
+}

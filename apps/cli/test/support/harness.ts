@@ -1,0 +1,129 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { onTestFinished, vi } from "vitest";
+
+/** The built program: what users run, on every version of Node. */
+export const binPath = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+if (!existsSync(binPath)) throw new TypeError(`${binPath} is missing: build it first, npm run build`);
+
+/** A directory with a README, removed when the test is over. */
+export const makeWorkspace = async (files: Record<string, string> = {}): Promise<string> => {
+  const workspace = await realpath(await mkdtemp(join(tmpdir(), "harness-cli-")));
+  onTestFinished(async () => {
+    await rm(workspace, { recursive: true, force: true });
+  });
+  for (const [name, text] of Object.entries({ "README.md": "# Demo\n\nA small demo.\n", ...files })) {
+    await writeFile(join(workspace, name), text);
+  }
+  return workspace;
+};
+
+export interface HarnessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface HarnessOptions {
+  readonly cwd: string;
+  readonly env?: Record<string, string>;
+  /** Written to its standard input, which is then closed; left open where undefined. */
+  readonly input?: string;
+}
+
+/** A program that runs: its output so far, and its end. */
+export class RunningProgram {
+  stdout = "";
+  stderr = "";
+  readonly child: ChildProcess;
+  readonly ended: Promise<HarnessEnd>;
+
+  constructor(child: ChildProcess) {
+    this.child = child;
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      this.stdout += text;
+    });
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.stderr += text;
+    });
+    this.ended = new Promise((resolve) => {
+      child.once("close", (code, signal) =>
+        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr }),
+      );
+    });
+  }
+
+  write(text: string): void {
+    this.child.stdin?.write(text);
+  }
+
+  /** Settles when the output holds this. */
+  async sees(pattern: RegExp): Promise<RegExpMatchArray> {
+    return vi.waitFor(
+      () => {
+        const found = this.stdout.match(pattern);
+        if (!found) throw new RangeError(`no ${pattern} in ${this.stdout}\n${this.stderr}`);
+        return found;
+      },
+      { timeout: 15_000, interval: 20 },
+    );
+  }
+}
+
+/** Starts a program; it is killed with the test at the latest. */
+export const startProgram = (
+  command: string,
+  args: readonly string[],
+  { cwd, env = {}, input }: HarnessOptions,
+): RunningProgram => {
+  const { PATH = "", HOME = "" } = process.env;
+  const child = spawn(command, [...args], {
+    cwd,
+    env: { PATH, HOME, ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stdin.on("error", () => {});
+  const program = new RunningProgram(child);
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await program.ended;
+  });
+  if (input !== undefined) child.stdin.end(input);
+  return program;
+};
+
+export const startHarness = (args: readonly string[], options: HarnessOptions): RunningProgram =>
+  startProgram(process.execPath, [binPath, ...args], options);
+
+/** Runs the program to its end, with nothing to read. */
+export const harness = (args: readonly string[], options: HarnessOptions): Promise<HarnessEnd> =>
+  startHarness(args, { input: "", ...options }).ended;
+
+/** The processes whose command line holds this text. */
+const processesWith = async (text: string): Promise<string[]> => {
+  const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,stat=,args="]);
+  return stdout.split("\n").filter((line) => line.includes(text) && !/^\s*\d+\s+Z/.test(line));
+};
+
+/** Settles when no process has this text in its command line any more. */
+export const nothingRunsWith = (text: string): Promise<void> =>
+  vi.waitFor(
+    async () => {
+      const left = await processesWith(text);
+      if (left.length > 0) throw new RangeError(`still running: ${left.join("\n")}`);
+    },
+    { timeout: 15_000, interval: 50 },
+  );
+
+/** The lines of an output as JSON. Throws for one that is none. */
+export const jsonLines = (output: string): { type: string; data: Record<string, unknown> }[] =>
+  output
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));

@@ -1,0 +1,23 @@
+import { spawnSync } from "node:child_process";
+import { binPath, type RunningProgram, startProgram } from "./harness.ts";
+
+/** True where util-linux's `script` can make a pseudo-terminal. */
+export const hasPseudoTerminal = (): boolean =>
+  spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") === true;
+
+export const withoutPseudoTerminal = "there is no `script` of util-linux to make a pseudo-terminal";
+
+const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
+
+/** The program on a pseudo-terminal of 80 columns. Its output is what the terminal gets. */
+export const startInTerminal = (
+  args: readonly string[],
+  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+): RunningProgram => {
+  const line = [process.execPath, binPath, ...args].map(quoted).join(" ");
+  const command = `stty rows 40 cols 80; exec ${line}`;
+  return startProgram("script", ["-qfec", command, "/dev/null"], {
+    cwd,
+    env: { TERM: "xterm-256color", SHELL: "/bin/sh", ...env },
+  });
+};

@@ -1,0 +1,95 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { beforeEach, describe, expect, it } from "vitest";
+import { makeWorkspace, nothingRunsWith } from "./support/harness.ts";
+import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+
+const enter = "\r";
+const up = "\u001b[A";
+const ctrlC = "\u0003";
+const edit = 'edit README.md: replace "small" with "big"';
+
+describe("harness run in a terminal", () => {
+  beforeEach((context) => {
+    if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+  });
+
+  it("shows the change, asks, and does it after a yes", async () => {
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(["run", edit], { cwd });
+    await program.sees(/Allow it\?/);
+    const asked = stripVTControlCharacters(program.stdout);
+    expect(asked).toContain("edit wants to change README.md");
+    expect(asked).toContain("│ -A small demo.");
+    expect(asked).toContain("│ +A big demo.");
+    expect(asked).toContain(`in ${cwd}`);
+    expect(program.stdout).toContain("\u001b[31m-A small demo.\u001b[39m");
+    program.write(up + up + enter);
+    await program.sees(/approved once by harness run/);
+    expect((await program.ended).code).toBe(0);
+    expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A big demo.");
+  });
+
+  it("shows the exact command, and does not run it after a no, which is what Enter alone means", async () => {
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(["run", "run the command: echo a \u001b[2K\u202eb >> made.txt"], { cwd });
+    await program.sees(/Allow it\?/);
+    expect(stripVTControlCharacters(program.stdout)).toContain("│ echo a ⟨U+001B⟩[2K⟨U+202E⟩b >> made.txt");
+    expect(program.stdout).not.toContain("\u202e");
+    program.write(enter);
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(3);
+    expect(stdout).toContain("rejected by harness run");
+    await expect(readFile(join(cwd, "made.txt"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("remembers always for exactly this", async () => {
+    const cwd = await makeWorkspace();
+    const prompt = "run the command: echo hi then run the command: echo hi";
+    const program = startInTerminal(["run", prompt], { cwd });
+    await program.sees(/Allow it\?/);
+    program.write(up + enter);
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain("approved always, for exactly this");
+    expect(stdout.match(/bash wants to run/g)).toHaveLength(1);
+  });
+
+  it("cancels the turn with Ctrl-C at the question", async () => {
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(["run", edit], { cwd });
+    await program.sees(/Allow it\?/);
+    program.write(ctrlC);
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(1);
+    expect(stripVTControlCharacters(stdout)).toContain("○ cancelled ·");
+    expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A small demo.");
+    await nothingRunsWith(cwd);
+  });
+
+  it("cancels the turn with Ctrl-C while a command runs", async () => {
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(["run", "--approve", "once", "run the command: echo on; sleep 300"], {
+      cwd,
+    });
+    await program.sees(/│ on/);
+    program.write(ctrlC);
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(1);
+    expect(stripVTControlCharacters(stdout)).toContain("○ cancelled ·");
+    await nothingRunsWith(cwd);
+  });
+
+  it("keeps within 80 columns where it can, and uses no colour with NO_COLOR", async () => {
+    const cwd = await makeWorkspace();
+    const command = `run the command: printf '%0200d\\n' 1 && echo ${"word ".repeat(40)}`;
+    const program = startInTerminal(["run", "--approve", "once", command], { cwd, env: { NO_COLOR: "1" } });
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(0);
+    expect(stdout).not.toContain("\u001b[3");
+    const timeline = stdout.split(/\r?\n/).filter((line) => /^(?:●| {2}│|I am)/.test(line));
+    expect(timeline.length).toBeGreaterThan(3);
+    for (const line of timeline) expect(line.length).toBeLessThanOrEqual(80);
+  });
+});

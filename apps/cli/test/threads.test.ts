@@ -1,0 +1,105 @@
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { harness, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { ProtocolClient } from "./support/protocol-client.ts";
+
+const withThread = async (prompt: string, args: string[] = []) => {
+  const cwd = await makeWorkspace();
+  const { stdout } = await harness(["run", "--json", ...args, prompt], { cwd });
+  const { threadId, log } = (jsonLines(stdout).at(-1)?.data ?? {}) as { threadId: string; log: string };
+  return { cwd, threadId, log };
+};
+
+describe("harness threads", () => {
+  it("lists nothing where there is nothing, and makes nothing", async () => {
+    const cwd = await makeWorkspace();
+    const end = await harness(["threads", "list"], { cwd });
+    expect(end.code).toBe(0);
+    expect(end.stdout).toContain('Begin one: harness run "PROMPT"');
+    expect((await harness(["threads", "list", "--json"], { cwd })).stdout).toBe('{"threads":[]}\n');
+    await expect(stat(join(cwd, ".harness"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("lists threads, the one used last first", async () => {
+    const { cwd, threadId } = await withThread("read README.md");
+    const second = await harness(["run", "--json", "list files"], { cwd });
+    const secondId = jsonLines(second.stdout).at(-1)?.data.threadId;
+    const { stdout } = await harness(["threads", "list", "--cwd", cwd], { cwd: "/" });
+    const lines = stdout.trim().split("\n");
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(new RegExp(`^${secondId} {2}\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d {2}list files$`));
+    expect(lines[1]).toContain(`${threadId}  `);
+  });
+
+  it("shows a thread from its log as it was shown live", async () => {
+    const cwd = await makeWorkspace();
+    const prompt = "read README.md then run the command: seq 1 3";
+    const live = await harness(["run", "--approve", "once", prompt], { cwd });
+    const threadId = /thread (ses_\w+)/.exec(live.stdout)?.[1] ?? "";
+    const { code, stdout } = await harness(["threads", "show", threadId], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`› ${prompt}\n`);
+    const timeline = live.stdout.slice(0, live.stdout.indexOf("thread ses_"));
+    expect(stdout).toContain(timeline);
+  });
+
+  it("exports the events as they lie in the log, and with --json as one document", async () => {
+    const { cwd, threadId, log } = await withThread("read README.md");
+    const lines = await harness(["threads", "export", threadId], { cwd });
+    const stored = jsonLines(await readFile(log, "utf8"));
+    expect(jsonLines(lines.stdout)).toEqual(stored);
+    const document = await harness(["threads", "export", threadId, "--json"], { cwd });
+    expect(JSON.parse(document.stdout)).toEqual({
+      thread: expect.objectContaining({ threadId, title: "read README.md" }),
+      events: stored,
+    });
+  });
+
+  it("reads a thread while a server writes it, and says that its turn has no end", async () => {
+    const cwd = await makeWorkspace();
+    const client = new ProtocolClient(startHarness(["serve"], { cwd }));
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, "run the command: echo hi");
+    await client.notified("approval.requested");
+    const before = await readdir(join(cwd, ".harness/threads", threadId));
+    const { code, stdout } = await harness(["threads", "show", threadId], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain("the last turn has no end");
+    expect(await readdir(join(cwd, ".harness/threads", threadId))).toEqual(before);
+  });
+
+  it.each([["show"], ["export"]])("%s of an unknown thread exits 1 and says what to do", async (command) => {
+    const { cwd } = await withThread("list files");
+    for (const id of ["ses_00000000", "../../etc", "nonsense\u001b[2J"]) {
+      const end = await harness(["threads", command, id], { cwd });
+      expect(end).toMatchObject({ code: 1, stdout: "" });
+      expect(end.stderr).toContain("There is no thread");
+      expect(end.stderr).toContain("harness threads list");
+      expect(end.stderr).not.toContain("\u001b");
+    }
+  });
+
+  it("passes over what is no event and no thread", async () => {
+    const { cwd, threadId, log } = await withThread("read README.md");
+    await writeFile(log, `not json\n{"seq":"x"}\n${await readFile(log, "utf8")}{"seq":99`);
+    await mkdir(join(cwd, ".harness/threads/ses_1234"));
+    await writeFile(join(cwd, ".harness/threads/ses_1234/meta.json"), "{");
+    expect((await harness(["threads", "show", threadId], { cwd })).stdout).toContain("● read README.md ✓");
+    const { threads } = JSON.parse((await harness(["threads", "list", "--json"], { cwd })).stdout);
+    expect(threads).toHaveLength(1);
+  });
+
+  it("changes nothing of what it reads", async () => {
+    const { cwd, threadId } = await withThread("read README.md");
+    const directory = join(cwd, ".harness/threads", threadId);
+    const facts = async () => {
+      const names = (await readdir(directory)).sort();
+      return Promise.all(names.map(async (name) => [name, (await stat(join(directory, name))).mtimeMs]));
+    };
+    const before = await facts();
+    for (const command of ["show", "export"]) await harness(["threads", command, threadId], { cwd });
+    await harness(["doctor"], { cwd });
+    expect(await facts()).toEqual(before);
+  });
+});

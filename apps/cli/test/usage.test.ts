@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { harness, makeWorkspace } from "./support/harness.ts";
+
+const commands = [
+  [],
+  ["serve"],
+  ["run"],
+  ["threads"],
+  ["threads", "list"],
+  ["threads", "show"],
+  ["threads", "export"],
+  ["doctor"],
+];
+
+describe("the command line", () => {
+  it.each(commands.map((command) => [command]))("%j --help shows an example and exits 0", async (command) => {
+    const cwd = await makeWorkspace();
+    const end = await harness([...command, "--help"], { cwd });
+    expect(end).toMatchObject({ code: 0, stderr: "" });
+    expect(end.stdout).toMatch(/Usage: harness/);
+    expect(end.stdout).toMatch(/Example:\n {2}\S/);
+    expect(Math.max(...end.stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
+  });
+
+  it("shows its version", async () => {
+    const cwd = await makeWorkspace();
+    const end = await harness(["--version"], { cwd });
+    expect(end).toMatchObject({ code: 0, stderr: "" });
+    expect(end.stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
+  });
+
+  it.each([
+    [["frobnicate"], "unknown command"],
+    [[], "Usage: harness"],
+    [["run"], "missing required argument"],
+    [["run", ""], "The prompt is empty"],
+    [["run", "two", "words"], "too many arguments"],
+    [["run", "x", "--aprove", "once"], "Did you mean --approve?"],
+    [["run", "x", "--approve", "maybe"], "Allowed choices are ask, once, reject"],
+    [["run", "x", "--model", "acme:m"], "a model is written as one of"],
+    [["run", "x", "--cwd", "/does/not/exist"], "does not exist"],
+    [["run", "x", "--cwd", "README.md"], "is no directory"],
+    [["threads", "list", "--cwd", "/does/not/exist"], "does not exist"],
+    [["threads", "shwo"], "unknown command"],
+    [["threads", "show"], "missing required argument"],
+    [["doctor", "--jsno"], "Did you mean --json?"],
+    [["--cwd"], "unknown option"],
+  ])("%j is wrong usage: exit code 2 and what to do", async (args, text) => {
+    const cwd = await makeWorkspace();
+    const end = await harness(args, { cwd });
+    expect(end).toMatchObject({ code: 2, stdout: "" });
+    expect(end.stderr).toContain(text);
+    expect(end.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it("shows what hides in a wrong argument", async () => {
+    const cwd = await makeWorkspace();
+    const end = await harness(["run", "x", "--mo\u001b[31mdel"], { cwd });
+    expect(end.code).toBe(2);
+    expect(end.stderr).toContain("⟨U+001B⟩");
+    expect(end.stderr).not.toContain("\u001b");
+  });
+});

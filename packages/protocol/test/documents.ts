@@ -1,0 +1,233 @@
+import fc from "fast-check";
+
+const thread = {
+  threadId: "ses_1",
+  title: "Tests",
+  directory: "/repo",
+  time: { created: 1_700_000_000_000, updated: 1_700_000_000_001 },
+};
+const turn = { turnId: "turn_1", threadId: "ses_1", status: "running", time: { started: 5 } };
+const finished = {
+  ...turn,
+  status: "completed",
+  time: { started: 5, completed: 6 },
+  usage: { inputTokens: 1, outputTokens: 2.5, totalTokens: 0 },
+};
+const text = { type: "text", text: "Run the tests" };
+const fileByPath = { type: "file", path: "a.txt" };
+const fileByUri = { type: "file", uri: "file:///a.txt", mimeType: "text/plain" };
+const metadata = {
+  tool: "bash",
+  input: { command: "ls", nested: [{ a: null }] },
+  preview: "ls",
+  reason: "writes",
+  digest: "sha256:0",
+  expiresAt: 7,
+};
+const ids = { threadId: "ses_1", turnId: "turn_1", itemId: "item_1" };
+const itemData = {
+  user_message: { content: [text, fileByPath, fileByUri] },
+  assistant_message: { text: "Done", reasoning: true, step: 0 },
+  tool_exec: {
+    tool: "bash",
+    input: { command: "ls" },
+    status: "succeeded",
+    output: { lines: ["a", null] },
+    error: "e",
+    code: "c",
+    callId: "call_1",
+    step: 2,
+  },
+  tool_log: { toolItemId: "item_1", stream: "stdout", text: "…", truncated: true },
+  approval: {
+    requestId: "apr_1",
+    permission: "bash",
+    metadata,
+    toolItemId: "item_0",
+    decision: "once",
+    resolvedBy: "ada",
+    reason: "fine",
+  },
+  artifact: { kind: "file", path: "out.txt", mimeType: "text/plain", sizeBytes: 3, sha256: "0" },
+};
+const items = Object.entries(itemData).map(([type, data]) => ({ ...ids, type, data }));
+const [userMessage] = items;
+
+const notifications: Record<string, unknown[]> = {
+  "thread.created": [{ threadId: "ses_1", thread }],
+  "turn.started": [{ threadId: "ses_1", turnId: "turn_1", turn }],
+  "turn.completed": [
+    { threadId: "ses_1", turnId: "turn_1", status: "completed", turn: finished },
+    { threadId: "ses_1", turnId: "turn_1", status: "cancelled", turn: { ...finished, status: "cancelled" } },
+  ],
+  "turn.error": [
+    { threadId: "ses_1", turnId: "turn_1", error: "The model failed", code: "model_failed", turn: finished },
+  ],
+  "item.started": items.map((item) => ({ ...ids, type: item.type, item })),
+  "item.delta": [{ ...ids, type: "assistant_message", delta: "Do" }],
+  "item.completed": items.map((item) => ({ ...ids, type: item.type, item })),
+  "approval.requested": [{ ...ids, requestId: "apr_1", permission: "bash", metadata }],
+};
+
+const events = Object.entries(notifications).flatMap(([type, params]) =>
+  params.map((data, index) => ({ seq: index + 1, time: 5, type, data })),
+);
+
+const error = { code: -32600, message: "Invalid Request", data: [1, { a: null }] };
+const request = { jsonrpc: "2.0", id: 1, method: "initialize", params: {} };
+const notification = { jsonrpc: "2.0", method: "turn.started", params: [1] };
+const success = { jsonrpc: "2.0", id: "a", result: { ok: true } };
+const failure = { jsonrpc: "2.0", id: null, error };
+const capabilities = { threads: true, turns: true, approvals: true, streaming: true, persistence: true };
+
+/** Documents that each schema accepts, by the schema's name; the examples of the specification among them. */
+export const documents: Record<string, unknown[]> = {
+  JsonValueSchema: [null, true, 0, "", [], {}, [{ a: [null] }]],
+  JsonObjectSchema: [{}, { a: [null, { b: 1 }] }],
+  RequestIdSchema: ["", "1", 0, 1, -1.5, null],
+  ParamsSchema: [[], {}, [1, "a"], { a: { b: null } }],
+  RequestSchema: [
+    request,
+    { jsonrpc: "2.0", id: 0, method: "x" },
+    { jsonrpc: "2.0", id: null, method: "x", params: [1] },
+  ],
+  NotificationSchema: [notification, { jsonrpc: "2.0", method: "x" }],
+  ErrorObjectSchema: [error, { code: 0, message: "" }],
+  SuccessResponseSchema: [success, { jsonrpc: "2.0", id: null, result: null }],
+  ErrorResponseSchema: [failure],
+  MessageSchema: [request, notification, success, failure],
+  ItemTypeSchema: Object.keys(itemData),
+  ToolStatusSchema: [
+    "pending",
+    "running",
+    "succeeded",
+    "failed",
+    "rejected",
+    "blocked",
+    "cancelled",
+    "unknown",
+  ],
+  ApprovalDecisionSchema: ["once", "always", "reject"],
+  ApprovalMetadataSchema: [metadata, { tool: "bash", input: {}, digest: "" }],
+  ItemSchema: [...items, { ...ids, type: "tool_log" }],
+  ThreadCapabilitiesSchema: [capabilities, { ...capabilities, subscriptions: { version: 1 } }],
+  EventSchema: events,
+  FileInputSchema: [fileByPath, fileByUri],
+  InputPartSchema: [text, fileByPath, fileByUri],
+  ModelRefSchema: [{ providerID: "anthropic", modelID: "claude-sonnet-4-20250514" }],
+  TextInputSchema: [text],
+  ThreadSchema: [thread],
+  TurnSchema: [turn, finished],
+  TurnStatusSchema: ["running", "completed", "cancelled", "error"],
+  UsageSchema: [{}, { inputTokens: 0 }, finished.usage],
+  "initialize params": [{}, { clientInfo: { name: "cli" } }, { clientInfo: { name: "cli", version: "1" } }],
+  "initialize result": [{ version: "1.0.0", capabilities }],
+  "thread.create params": [{}, { title: "Tests" }, { directory: "/repo" }],
+  "thread.create result": [{ thread }],
+  "thread.list params": [{}],
+  "thread.list result": [{ threads: [] }, { threads: [thread] }],
+  "thread.get params": [{ threadId: "ses_1" }, { threadId: "ses_1", afterSeq: 0, limit: 1 }],
+  "thread.get result": [{ thread, events }],
+  "turn.start params": [
+    {
+      threadId: "ses_...",
+      input: [text],
+      model: { providerID: "anthropic", modelID: "claude-sonnet-4-20250514" },
+      agent: "code",
+    },
+    { threadId: "ses_1", input: [fileByPath, text, fileByUri] },
+  ],
+  "turn.start result": [{ turnId: "turn_1" }],
+  "approval.respond params": ["once", "always", "reject"].map((decision) => ({
+    requestId: "apr_1",
+    decision,
+  })),
+  "approval.respond result": [{ ok: true }],
+  "turn.cancel params": [{ threadId: "ses_1" }],
+  "turn.cancel result": [{ ok: true }],
+  ...notifications,
+};
+
+/** An item's own documents, for the tests that look at one. */
+export const examples = {
+  thread,
+  turn,
+  text,
+  fileByPath,
+  fileByUri,
+  metadata,
+  items,
+  userMessage,
+  events,
+  itemData,
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Every place in a JSON value, as a path of keys. */
+const pathsOf = (value: unknown): string[][] => [
+  [],
+  ...Object.entries(isObject(value) || Array.isArray(value) ? value : {}).flatMap(([key, entry]) =>
+    pathsOf(entry).map((path) => [key, ...path]),
+  ),
+];
+
+const changed = (value: unknown, path: readonly string[], change: (old: unknown) => unknown): unknown => {
+  const [key, ...rest] = path;
+  if (key === undefined) return change(value);
+  if (Array.isArray(value))
+    return value.map((entry, at) => (String(at) === key ? changed(entry, rest, change) : entry));
+  const own = value as Record<string, unknown>;
+  const entry = changed(own[key], rest, change);
+  return Object.fromEntries(
+    Object.entries(own).flatMap(([name, old]) =>
+      name !== key ? [[name, old]] : entry === gone ? [] : [[name, entry]],
+    ),
+  );
+};
+
+const gone = Symbol("gone");
+
+/** Any JSON, and JSON that is one step away from a document that is accepted. */
+export const anyDocument = (near: readonly unknown[]): fc.Arbitrary<unknown> => {
+  const anything = fc.jsonValue({ maxDepth: 2 });
+  if (near.length === 0) return anything;
+  const replacement = fc.oneof(
+    anything,
+    fc.constantFrom<unknown>(
+      gone,
+      null,
+      "",
+      0,
+      -1,
+      1.5,
+      2 ** 53,
+      true,
+      false,
+      [],
+      {},
+      "once",
+      "text",
+      "file",
+      "2.0",
+    ),
+  );
+  const mutated = fc
+    .constantFrom(...near)
+    .chain((document) => fc.tuple(fc.constant(document), fc.constantFrom(...pathsOf(document)), replacement))
+    .map(([document, path, value]) => {
+      const made = changed(document, path, () => value);
+      return made === gone
+        ? null
+        : JSON.parse(JSON.stringify(made, (_key, entry) => (entry === gone ? null : entry)));
+    });
+  const extended = fc
+    .tuple(fc.constantFrom(...near), fc.string(), anything)
+    .map(([document, key, value]) => (isObject(document) ? { [key]: value, ...document } : document));
+  return fc.oneof(
+    { weight: 1, arbitrary: anything },
+    { weight: 4, arbitrary: mutated },
+    { weight: 1, arbitrary: extended },
+  );
+};

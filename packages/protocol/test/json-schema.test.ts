@@ -1,0 +1,83 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { z } from "zod";
+import { schemaDocuments } from "../schema-documents.mjs";
+import * as envelope from "../src/envelope/index.ts";
+import * as threads from "../src/threads/index.ts";
+import { anyDocument, documents } from "./documents.ts";
+
+const files = schemaDocuments({
+  envelope: { title: "JSON-RPC 2.0 messages", module: envelope },
+  threads: {
+    title: "The thread protocol",
+    module: threads,
+    methods: threads.threadMethods,
+    notifications: threads.threadNotifications,
+  },
+});
+
+const ajv = new Ajv2020({ strict: false, allErrors: false });
+for (const file of Object.values(files)) ajv.addSchema(file);
+
+const compiled = (ref: string): ValidateFunction => {
+  const validate = ajv.getSchema(ref);
+  if (!validate) throw new ReferenceError(ref);
+  return validate;
+};
+const definition = (file: string, name: string) =>
+  compiled(`https://harnesskit.dev/schema/${file}.json#/$defs/${name}`);
+
+const exported = [
+  ...Object.entries(envelope).map((entry) => ["envelope", ...entry] as const),
+  ...Object.entries(threads).map((entry) => ["threads", ...entry] as const),
+].filter(([, name]) => name.endsWith("Schema"));
+
+/** Every published schema, with the zod schema that it was made from. */
+const pairs: [string, z.ZodType, ValidateFunction][] = [
+  ...exported.map(([file, name, schema]): [string, z.ZodType, ValidateFunction] => [
+    name,
+    schema as z.ZodType,
+    definition(file, name.slice(0, -6)),
+  ]),
+  ...Object.entries(threads.threadMethods).flatMap(
+    ([name, { params, result }]): [string, z.ZodType, ValidateFunction][] => [
+      [`${name} params`, params, compiled(files.threads?.["x-methods"]?.[name]?.params.$ref ?? "")],
+      [`${name} result`, result, compiled(files.threads?.["x-methods"]?.[name]?.result.$ref ?? "")],
+    ],
+  ),
+  ...Object.entries(threads.threadNotifications).map(
+    ([name, schema]): [string, z.ZodType, ValidateFunction] => [
+      name,
+      schema,
+      compiled(files.threads?.["x-notifications"]?.[name]?.$ref ?? ""),
+    ],
+  ),
+];
+
+describe("the JSON Schema files", () => {
+  it("cover every exported schema, method and notification", () => {
+    expect(Object.keys(files)).toEqual(["envelope", "threads"]);
+    expect(pairs.length).toBe(exported.length + 2 * 7 + 8);
+    for (const file of Object.values(files)) {
+      expect(file.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
+      expect(JSON.stringify(file)).not.toContain("__schema");
+    }
+  });
+
+  it.each(pairs)("of %s accept and refuse the same as zod", (name, schema, validate) => {
+    let accepted = 0;
+    let refused = 0;
+    const compare = (document: unknown) => {
+      const byZod = schema.safeParse(document).success;
+      const byAjv = validate(document);
+      expect({ document, accepted: byAjv }).toEqual({ document, accepted: byZod });
+      byZod ? accepted++ : refused++;
+    };
+    const near = documents[name];
+    for (const document of near ?? []) compare(document);
+    fc.assert(fc.property(anyDocument(near ?? []), compare), { numRuns: 300 });
+    expect(accepted).toBeGreaterThan(0);
+    if (!["JsonValueSchema"].includes(name)) expect(refused).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,182 @@
+import { describe, expect, it } from "vitest";
+import type { z } from "zod";
+import * as envelope from "../src/envelope/index.ts";
+import * as threads from "../src/threads/index.ts";
+import { documents, examples } from "./documents.ts";
+
+const schemas: Record<string, z.ZodType> = {
+  ...(Object.fromEntries(
+    Object.entries({ ...envelope, ...threads }).filter(([name]) => name.endsWith("Schema")),
+  ) as Record<string, z.ZodType>),
+  ...threads.threadNotifications,
+  ...Object.fromEntries(
+    Object.entries(threads.threadMethods).flatMap(([name, { params, result }]): [string, z.ZodType][] => [
+      [`${name} params`, params],
+      [`${name} result`, result],
+    ]),
+  ),
+};
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The schemas that keep unknown keys: they stand for any JSON, or announce extensions. */
+const open = ["JsonValueSchema", "JsonObjectSchema", "ParamsSchema", "ThreadCapabilitiesSchema"];
+
+describe("the schemas", () => {
+  it("all have documents that they are tried with", () => {
+    expect(Object.keys(documents).sort()).toEqual(Object.keys(schemas).sort());
+  });
+
+  it.each(Object.entries(documents))(
+    "%s accepts what the specification shows, and changes nothing of it",
+    (name, list) => {
+      expect(list.length).toBeGreaterThan(0);
+      for (const document of list) expect(schemas[name]?.parse(document)).toEqual(document);
+    },
+  );
+
+  it.each(Object.entries(documents).filter(([name, list]) => list.some(isObject) && !open.includes(name)))(
+    "%s ignores unknown fields, a hostile one among them",
+    (name, list) => {
+      for (const document of list.filter(isObject)) {
+        const text = JSON.stringify(document);
+        const extended = `${text.slice(0, -1)}${text === "{}" ? "" : ","}"unknown":{"a":1},"__proto__":{"polluted":1}}`;
+        const parsed = schemas[name]?.parse(JSON.parse(extended));
+        expect(parsed).toEqual(document);
+        expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
+      }
+      expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+    },
+  );
+
+  it.each(Object.entries(documents).filter(([name, list]) => list.some(isObject) && !open.includes(name)))(
+    "%s refuses a required field that is missing or of another type",
+    (name, list) => {
+      const schema = schemas[name];
+      let refused = 0;
+      for (const document of list.filter(isObject)) {
+        for (const key of Object.keys(document)) {
+          const wrong = { ...document, [key]: Symbol.for("no JSON value") };
+          const { [key]: _left, ...missing } = document;
+          // A request whose id is none is a notification with an unknown field.
+          if (name !== "MessageSchema") expect(schema?.safeParse(wrong).success).toBe(false);
+          if (schema?.safeParse(missing).success === false) refused++;
+        }
+      }
+      const allOptional = ["UsageSchema", "initialize params", "thread.create params", "thread.list params"];
+      if (!allOptional.includes(name)) expect(refused).toBeGreaterThan(0);
+    },
+  );
+
+  it.each([null, 1, "text", true, []])("those of objects refuse %j", (value) => {
+    for (const [name, list] of Object.entries(documents)) {
+      if (!list.every(isObject) || name === "ParamsSchema") continue;
+      expect([name, schemas[name]?.safeParse(value).success]).toEqual([name, false]);
+    }
+  });
+
+  it("keep what is announced beyond the five capabilities", () => {
+    const [, extended] = documents.ThreadCapabilitiesSchema ?? [];
+    expect(threads.ThreadCapabilitiesSchema.parse(extended)).toHaveProperty("subscriptions", { version: 1 });
+  });
+
+  it("of any JSON keep every key but __proto__, at any depth, and touch no prototype", () => {
+    const hostile = JSON.parse(
+      '{"constructor":{"prototype":1},"a":{"__proto__":{"polluted":1},"b":1}}',
+    ) as unknown;
+    const parsed = envelope.JsonObjectSchema.parse(hostile) as { a: object };
+    expect(Object.keys(parsed)).toEqual(["constructor", "a"]);
+    expect(Object.keys(parsed.a)).toEqual(["b"]);
+    expect(Object.getPrototypeOf(parsed.a)).toBe(Object.prototype);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+});
+
+describe("the edges of the thread schemas", () => {
+  it.each([
+    ["neither a path nor a uri", {}],
+    ["both a path and a uri", { path: "a", uri: "b" }],
+    ["an empty path", { path: "" }],
+  ])("a file with %s is refused", (_what, fields) => {
+    expect(threads.FileInputSchema.safeParse({ type: "file", ...fields }).success).toBe(false);
+  });
+
+  it.each([
+    ["no input", { input: [] }],
+    ["an unknown input type", { input: [{ type: "image" }] }],
+    ["an empty model name", { model: { providerID: "a", modelID: "" } }],
+    ["a numeric thread", { threadId: 1 }],
+  ])("turn.start with %s is refused", (_what, fields) => {
+    const params = { threadId: "ses_1", input: [examples.text], ...fields };
+    expect(threads.threadMethods["turn.start"].params.safeParse(params).success).toBe(false);
+  });
+
+  it.each([-1, 1.5, "1", null])("thread.get after the event %j is refused", (afterSeq) => {
+    const { params } = threads.threadMethods["thread.get"];
+    expect(params.safeParse({ threadId: "ses_1", afterSeq }).success).toBe(false);
+  });
+
+  it.each(["Once", "allow", "", null, true])("the decision %j is refused", (decision) => {
+    const { params } = threads.threadMethods["approval.respond"];
+    expect(params.safeParse({ requestId: "apr_1", decision }).success).toBe(false);
+  });
+
+  it.each(["initialize", "thread.create", "thread.list"] as const)("%s takes no params at all", (method) => {
+    expect(threads.threadMethods[method].params.safeParse(undefined).success).toBe(true);
+  });
+
+  it("an item's data belongs to its type", () => {
+    const [userMessage] = examples.items;
+    expect(threads.ItemSchema.safeParse({ ...userMessage, type: "tool_exec" }).success).toBe(false);
+    expect(threads.ItemSchema.safeParse({ ...userMessage, type: "unheard_of" }).success).toBe(false);
+  });
+
+  it("an event is numbered from 1", () => {
+    const [event] = examples.events;
+    for (const seq of [0, -1, 1.5])
+      expect(threads.EventSchema.safeParse({ ...event, seq }).success).toBe(false);
+  });
+});
+
+describe("the literals that others rely on", () => {
+  it("are these error codes", () => {
+    expect(envelope.JsonRpcErrorCode).toStrictEqual({
+      ParseError: -32700,
+      InvalidRequest: -32600,
+      MethodNotFound: -32601,
+      InvalidParams: -32602,
+      InternalError: -32603,
+    });
+    expect(threads.ThreadErrorCode).toStrictEqual({
+      ThreadNotFound: -32001,
+      TurnBusy: -32002,
+      TurnNotFound: -32003,
+      ApprovalNotFound: -32004,
+    });
+  });
+
+  it("are these versions, methods and notifications", () => {
+    expect(envelope.JSON_RPC_VERSION).toBe("2.0");
+    expect(threads.THREAD_PROTOCOL_VERSION).toBe("1.0.0");
+    expect(Object.keys(threads.threadMethods)).toEqual([
+      "initialize",
+      "thread.create",
+      "thread.list",
+      "thread.get",
+      "turn.start",
+      "approval.respond",
+      "turn.cancel",
+    ]);
+    expect(Object.keys(threads.threadNotifications)).toEqual([
+      "thread.created",
+      "turn.started",
+      "turn.completed",
+      "turn.error",
+      "item.started",
+      "item.delta",
+      "item.completed",
+      "approval.requested",
+    ]);
+  });
+});

@@ -1,0 +1,67 @@
+import { displayText, HarnessError } from "@harnesskit/wire";
+
+const show = (text: string): string => displayText(text, { maxLength: 300 });
+
+/** A socket path does not fit into the address that the operating system has for it. */
+export class PathTooLongError extends HarnessError {
+  override readonly name = "PathTooLongError";
+
+  constructor(
+    readonly path: string,
+    /** The path's length in bytes, and the room that its temporary neighbour needs where that is more. */
+    readonly bytes: number,
+    /** How many bytes a path may have on this system: 107 on Linux, 103 elsewhere. */
+    readonly maxBytes: number,
+  ) {
+    super(
+      "path_too_long",
+      `the socket path needs ${bytes} bytes, and this system allows ${maxBytes}: choose a shorter directory (${show(path)})`,
+    );
+  }
+}
+
+/** Other users can reach or change the directory of the socket, so that its mode guards nothing. */
+export class InsecureDirectoryError extends HarnessError {
+  override readonly name = "InsecureDirectoryError";
+
+  constructor(
+    readonly directory: string,
+    reason: string,
+  ) {
+    super("insecure_directory", `the socket's directory ${show(directory)} ${reason}`);
+  }
+}
+
+/** Something listens at the address already. */
+export class AddressInUseError extends HarnessError {
+  override readonly name = "AddressInUseError";
+
+  constructor(
+    readonly endpoint: string,
+    options?: { cause?: unknown },
+  ) {
+    super(
+      "address_in_use",
+      `a server listens on ${show(endpoint)} already: stop it or choose another address`,
+      options,
+    );
+  }
+}
+
+/** At the path lies something else than a socket; it was left alone. */
+export class NotASocketError extends HarnessError {
+  override readonly name = "NotASocketError";
+
+  constructor(readonly path: string) {
+    super("not_a_socket", `${show(path)} is no socket and was left alone: remove it or choose another path`);
+  }
+}
+
+/** The address is not one of this machine's loopback interface. */
+export class NotLoopbackError extends HarnessError {
+  override readonly name = "NotLoopbackError";
+
+  constructor(readonly host: string) {
+    super("not_loopback", `"${show(host)}" is no loopback address: use 127.0.0.1 or ::1`);
+  }
+}

@@ -1,0 +1,142 @@
+import { createServer, type Server, type Socket } from "node:net";
+import {
+  type Channel,
+  ConnectionClosedError,
+  HarnessError,
+  InvalidArgumentError,
+  type Listener,
+} from "@harnesskit/wire";
+
+/** A listener on sockets of this machine. */
+export interface SocketListener<Context> extends Listener<Context> {
+  /** Where it listens, as others can write it down: `unix:/path`, `tcp:127.0.0.1:8080`. Undefined before `listen`. */
+  readonly endpoint: string | undefined;
+  /** Connections at the moment. */
+  readonly connections: number;
+  /** Connections that were closed at once, because there were too many or the system had no more descriptors. */
+  readonly refusedConnections: number;
+}
+
+/** An address that a server listens on. */
+export interface OpenAddress {
+  readonly endpoint: string;
+  /** Gives the address up; the server still listens then. */
+  release(): Promise<void>;
+}
+
+export interface SocketListenerParts<Context> {
+  readonly maxConnections: number;
+  /** Binds the server. What connects before this settles waits for it. */
+  readonly open: (server: Server) => Promise<OpenAddress>;
+  readonly toChannel: (socket: Socket) => Channel<Context>;
+}
+
+const ignore = () => {};
+
+class NetListener<Context> implements SocketListener<Context> {
+  readonly #parts: SocketListenerParts<Context>;
+  readonly #server: Server;
+  readonly #channels = new Set<Channel<Context>>();
+  readonly #early = new Set<Socket>();
+  #accept: ((channel: Channel<Context>) => void) | undefined;
+  #state: "idle" | "open" | "closed" = "idle";
+  #opening: Promise<OpenAddress> | undefined;
+  #closing: Promise<void> | undefined;
+  #address: OpenAddress | undefined;
+  #refused = 0;
+
+  constructor(parts: SocketListenerParts<Context>) {
+    this.#parts = parts;
+    if (!Number.isInteger(parts.maxConnections) || parts.maxConnections < 1) {
+      throw new InvalidArgumentError("maxConnections is a whole number from 1");
+    }
+    this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true });
+    this.#server.maxConnections = parts.maxConnections;
+    this.#server.on("connection", (socket) => this.#connected(socket));
+    this.#server.on("drop", () => this.#refused++);
+    // While it listens, what fails is taking one connection; the others go on.
+    this.#server.on("error", () => {
+      if (this.#server.listening) this.#refused++;
+    });
+  }
+
+  get endpoint(): string | undefined {
+    return this.#address?.endpoint;
+  }
+
+  get connections(): number {
+    return this.#channels.size;
+  }
+
+  get refusedConnections(): number {
+    return this.#refused;
+  }
+
+  async listen(accept: (channel: Channel<Context>) => void): Promise<void> {
+    if (this.#state !== "idle") throw new InvalidArgumentError("a listener listens once");
+    this.#state = "open";
+    this.#opening = this.#parts.open(this.#server);
+    try {
+      this.#address = await this.#opening;
+    } catch (error) {
+      this.#state = "closed";
+      await this.#stop();
+      throw error;
+    }
+    if (this.#isClosed()) throw new ConnectionClosedError("the listener was closed while it was opened");
+    this.#accept = accept;
+    for (const socket of this.#early) this.#handOver(socket, accept);
+    this.#early.clear();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#state = "closed";
+    try {
+      const address = await this.#opening?.catch(ignore);
+      await address?.release();
+    } finally {
+      await this.#stop();
+    }
+  }
+
+  async #stop(): Promise<void> {
+    const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#early) socket.destroy();
+    await Promise.all([...this.#channels].map((channel) => channel.close()));
+    await stopped;
+  }
+
+  /** Told apart from the state that the compiler has seen: time went by. */
+  #isClosed(): boolean {
+    return this.#state === "closed";
+  }
+
+  #connected(socket: Socket): void {
+    if (this.#state === "closed") socket.destroy();
+    else if (this.#accept) this.#handOver(socket, this.#accept);
+    else {
+      socket.on("error", ignore);
+      this.#early.add(socket);
+    }
+  }
+
+  #handOver(socket: Socket, accept: (channel: Channel<Context>) => void): void {
+    const channel = this.#parts.toChannel(socket);
+    this.#channels.add(channel);
+    void channel.closed.then(() => this.#channels.delete(channel));
+    try {
+      accept(channel);
+    } catch (cause) {
+      void channel.close(new HarnessError("handler_failed", "a connection could not be taken", { cause }));
+    }
+  }
+}
+
+/** Makes a listener of what binds and what wraps. Throws `invalid_argument` for a limit that is none. */
+export const createSocketListener = <Context>(parts: SocketListenerParts<Context>): SocketListener<Context> =>
+  new NetListener(parts);

@@ -1,0 +1,56 @@
+import type { Socket } from "node:net";
+import { type Transport, TransportError } from "@harnesskit/wire";
+import type { SocketTransportOptions } from "./channel-options.ts";
+import { tcpConnectError } from "./connect-error.ts";
+import { assertLoopback, assertPort, isOwnEcho, tcpEndpoint } from "./loopback.ts";
+import { assertTimeout, openChannel } from "./open-channel.ts";
+import { socketChannels } from "./socket-channel.ts";
+
+/** What is known about the other side of a TCP connection: where it is, and not who. */
+export interface TcpContext {
+  readonly transport: "tcp";
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+}
+
+export interface TcpTransportOptions extends SocketTransportOptions {
+  /** A loopback address. @default "127.0.0.1" */
+  readonly host?: string;
+  readonly port: number;
+}
+
+/** What a connected socket says about its other side; both are unset when that is gone already. */
+export const tcpContext = ({ remoteAddress = "", remotePort = 0 }: Socket): TcpContext => ({
+  transport: "tcp",
+  remoteAddress,
+  remotePort,
+});
+
+/**
+ * Connects to a TCP port of this machine. Throws `not_loopback` for any other address and `invalid_argument`. Each
+ * `connect` opens a connection of its own; it rejects with `transport_failed`, whose message says what to do, and
+ * with `request_cancelled` when its signal aborts.
+ */
+export const createTcpTransport = (options: TcpTransportOptions): Transport<TcpContext> => {
+  const { host = "127.0.0.1", port, connectTimeoutMs, clock } = options;
+  assertLoopback(host);
+  assertPort(port, 1);
+  assertTimeout(connectTimeoutMs);
+  const toChannel = socketChannels<TcpContext>(options);
+  const endpoint = tcpEndpoint(host, port);
+  return {
+    connect: ({ signal } = {}) =>
+      openChannel({
+        target: { host, port, noDelay: true },
+        endpoint,
+        signal,
+        connectTimeoutMs,
+        clock,
+        toChannel: (socket) => {
+          if (isOwnEcho(socket)) throw new TransportError(`nothing listens on ${endpoint}: start the server`);
+          return toChannel(socket, tcpContext(socket));
+        },
+        toError: (cause) => tcpConnectError(endpoint, cause),
+      }),
+  };
+};

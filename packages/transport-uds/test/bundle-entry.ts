@@ -1,0 +1,1 @@
+export { createTcpListener, createUnixListener, createUnixTransport } from "../src/index.ts";

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { link, mkdtemp, readdir, rm } from "node:fs/promises";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { Channel, CloseReason, HarnessError, Transport } from "@harnesskit/wire";
+import { expect } from "vitest";
+import type { SocketListener } from "../src/index.ts";
+
+/** A private directory that is gone after the scope. */
+export const temporaryDirectory = async () => {
+  const path = await mkdtemp(join(tmpdir(), "hk-uds-"));
+  return {
+    path,
+    names: async () => (await readdir(path)).sort(),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  };
+};
+
+/** A condition that is looked at again and again. */
+export const until = (read: () => boolean | Promise<boolean>): Promise<void> =>
+  expect.poll(read, { timeout: 10_000, interval: 5 }).toBe(true);
+
+/** Writes down what a channel reports. */
+export const record = (channel: Channel, options: { onEnd?: () => void } = {}) => {
+  const log = {
+    messages: [] as unknown[],
+    errors: [] as HarnessError[],
+    ends: 0,
+    closed: undefined as CloseReason | undefined,
+    untilMessages: (count: number) => until(() => log.messages.length >= count),
+  };
+  channel.start({
+    message: (message) => void log.messages.push(message),
+    error: (error) => void log.errors.push(error),
+    ...(options.onEnd && {
+      end: () => {
+        log.ends++;
+        options.onEnd?.();
+      },
+    }),
+    close: (reason) => {
+      log.closed = reason;
+    },
+  });
+  return log;
+};
+
+/** An accept callback that sends everything back. */
+export const echo = (channel: Channel): void =>
+  channel.start({
+    message: (message) => channel.send(message).catch(() => {}),
+    error: () => {},
+    close: () => {},
+  });
+
+/** Sends one message and gives the answer. */
+export const ask = async (transport: Transport, message: unknown): Promise<unknown> => {
+  const channel = await transport.connect();
+  const log = record(channel);
+  await channel.send(message);
+  await log.untilMessages(1);
+  await channel.close();
+  return log.messages[0];
+};
+
+/** What a rejected promise was rejected with; fails when it was not. */
+export const rejection = async (promise: Promise<unknown>): Promise<HarnessError> => {
+  const outcome = await promise.then(
+    () => "it was not rejected",
+    (error: unknown) => error,
+  );
+  expect(outcome).toBeInstanceOf(Error);
+  return outcome as HarnessError;
+};
+
+/** Closes the listener after the scope. */
+export const closing = <Context>(listener: SocketListener<Context>) => ({
+  [Symbol.asyncDispose]: () => listener.close(),
+});
+
+/** A plain server of Node's, without a harness. */
+export const plainServer = async (path: string, onSocket: (socket: Socket) => void = () => {}) => {
+  const server: Server = createServer({ allowHalfOpen: true }, onSocket);
+  server.listen(path);
+  await once(server, "listening");
+  return server;
+};
+
+/** Leaves a socket at the path whose server is gone. */
+export const leaveStaleSocket = async (path: string): Promise<void> => {
+  const server = await plainServer(`${path}.x`);
+  await link(`${path}.x`, path);
+  server.close();
+  await once(server, "close");
+};
+
+/** A connected socket without a codec. */
+export const rawSocket = async (path: string): Promise<Socket> => {
+  const socket = connect({ path, allowHalfOpen: true });
+  await once(socket, "connect");
+  socket.on("error", () => {});
+  return socket;
+};
+
+const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}.mjs`, import.meta.url));
+
+/** A process that tells lines of JSON and is told lines; killed after the scope. */
+export const startProcess = (name: string, args: readonly string[]) => {
+  const child: ChildProcess = spawn(process.execPath, [fixture(name), ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const { stdin, stdout } = child;
+  if (!stdin || !stdout || child.pid === undefined) expect.fail("the fixture has no streams");
+  const exit = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+  return {
+    pid: child.pid,
+    exit,
+    /** The next line that it tells. */
+    async next(): Promise<unknown> {
+      const { value, done } = await lines.next();
+      if (done) expect.fail(`${name} ended without telling more`);
+      return JSON.parse(value) as unknown;
+    },
+    tell: (line: string) => void stdin.write(`${line}\n`),
+    async kill() {
+      child.kill("SIGKILL");
+      await exit;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await exit;
+    },
+  };
+};
+
+/** The socket below a client's channel, for what a test does without the channel. */
+export const connectWithSocket = async <Context>(transport: Transport<Context>) => {
+  let socket: Socket | undefined;
+  const note = (message: unknown) => {
+    socket = (message as { socket: Socket }).socket;
+  };
+  subscribe("net.client.socket", note);
+  try {
+    // The socket is made before `connect` returns.
+    const connecting = transport.connect();
+    if (!socket) expect.fail("no socket was made");
+    return { channel: await connecting, socket };
+  } finally {
+    unsubscribe("net.client.socket", note);
+  }
+};

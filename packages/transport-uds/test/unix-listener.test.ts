@@ -1,0 +1,401 @@
+import {
+  chmod,
+  chown,
+  lstat,
+  lutimes,
+  mkdir,
+  readFile,
+  rename,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { join, relative } from "node:path";
+import { type Channel, ConnectionClosedError, createDeferred, InvalidArgumentError } from "@harnesskit/wire";
+import { describe, expect, it } from "vitest";
+import {
+  AddressInUseError,
+  createUnixListener,
+  createUnixTransport,
+  InsecureDirectoryError,
+  NotASocketError,
+  PathTooLongError,
+} from "../src/index.ts";
+import {
+  ask,
+  closing,
+  echo,
+  leaveStaleSocket,
+  plainServer,
+  record,
+  rejection,
+  temporaryDirectory,
+  until,
+} from "./support.ts";
+
+const maxPathBytes = process.platform === "linux" ? 107 : 103;
+
+const modeOf = async (path: string): Promise<number> => (await lstat(path)).mode & 0o777;
+
+/** A path of so many bytes, whose directory does not exist. */
+const pathOfBytes = (root: string, bytes: number, name: string): string => {
+  const fill = bytes - Buffer.byteLength(join(root, "/", name)) - 1;
+  return join(root, "d".repeat(fill), name);
+};
+
+describe("the socket and its directory", () => {
+  it("are made for this user only, whatever the umask", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "made", "deeper", "s.sock");
+    const umask = process.umask(0);
+    try {
+      const listener = createUnixListener({ path });
+      await using _ = closing(listener);
+      expect(listener.endpoint).toBeUndefined();
+      await listener.listen(echo);
+      expect(listener.endpoint).toBe(`unix:${path}`);
+      expect(await modeOf(path)).toBe(0o600);
+      expect(await modeOf(join(directory.path, "made", "deeper"))).toBe(0o700);
+      expect(await modeOf(join(directory.path, "made"))).toBe(0o700);
+      expect(await ask(createUnixTransport({ path }), ["hello"])).toEqual(["hello"]);
+    } finally {
+      process.umask(umask);
+    }
+    await expect(lstat(path)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("leave nothing behind in an existing directory but the socket, and after the close not that", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "s");
+    const listener = createUnixListener({ path });
+    await listener.listen(echo);
+    expect(await directory.names()).toEqual(["s"]);
+    await listener.close();
+    expect(await directory.names()).toEqual([]);
+  });
+
+  it("can be told by a relative path, which is the same when the working directory changes", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "s");
+    const listener = createUnixListener({ path: relative(process.cwd(), path) });
+    await using _ = closing(listener);
+    const before = process.cwd();
+    process.chdir("/");
+    try {
+      await listener.listen(echo);
+    } finally {
+      process.chdir(before);
+    }
+    expect(listener.endpoint).toBe(`unix:${path}`);
+    expect(await directory.names()).toEqual(["s"]);
+  });
+
+  it.each([0o755, 0o711, 0o777, 0o730, 0o702])(
+    "are refused where others can enter or write: mode %o",
+    async (mode) => {
+      await using directory = await temporaryDirectory();
+      const open = join(directory.path, "open");
+      await mkdir(open);
+      await chmod(open, mode);
+      const error = await rejection(createUnixListener({ path: join(open, "s") }).listen(echo));
+      expect(error).toBeInstanceOf(InsecureDirectoryError);
+      expect(error).toMatchObject({ code: "insecure_directory", directory: open });
+      expect(error.message).toBe(
+        `the socket's directory ${open} can be entered or written by other users (mode 0${mode.toString(8)}): chmod it to 0700 or choose another`,
+      );
+    },
+  );
+
+  it("are refused where the directory is a file", async () => {
+    await using directory = await temporaryDirectory();
+    const file = join(directory.path, "file");
+    await writeFile(file, "kept");
+    const error = await rejection(createUnixListener({ path: join(file, "s") }).listen(echo));
+    expect(error).toBeInstanceOf(InsecureDirectoryError);
+    expect(error).toMatchObject({ code: "insecure_directory" });
+    const below = await rejection(createUnixListener({ path: join(file, "d", "s") }).listen(echo));
+    expect(below).toMatchObject({ code: "transport_failed", name: "TransportError" });
+    expect(below.message).toContain("cannot be used (ENOTDIR)");
+  });
+
+  it("are refused where the directory belongs to somebody else", async ({ skip }) => {
+    if (process.geteuid?.() !== 0) skip("only root can give a directory away");
+    await using directory = await temporaryDirectory();
+    await chown(directory.path, 65_534, 65_534);
+    const error = await rejection(createUnixListener({ path: join(directory.path, "s") }).listen(echo));
+    expect(error).toBeInstanceOf(InsecureDirectoryError);
+    expect(error).toMatchObject({ code: "insecure_directory" });
+    expect(error.message).toContain("belongs to user 65534");
+  });
+});
+
+describe("what lies at the path", () => {
+  it("is left alone when it is no socket", async () => {
+    await using directory = await temporaryDirectory();
+    const file = join(directory.path, "file");
+    await writeFile(file, "kept");
+    const folder = join(directory.path, "folder");
+    await mkdir(folder);
+    const stale = join(directory.path, "stale");
+    await leaveStaleSocket(stale);
+    const pointer = join(directory.path, "pointer");
+    await symlink(stale, pointer);
+    const before = await directory.names();
+    for (const path of [file, folder, pointer]) {
+      const error = await rejection(createUnixListener({ path }).listen(echo));
+      expect(error).toBeInstanceOf(NotASocketError);
+      expect(error).toMatchObject({ code: "not_a_socket", path });
+    }
+    expect(await directory.names()).toEqual(before);
+    expect(await readFile(file, "utf8")).toBe("kept");
+  });
+
+  it("is left alone when a server has it, of whatever kind", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "s");
+    const first = createUnixListener({ path });
+    await using _ = closing(first);
+    await first.listen(echo);
+    const error = await rejection(createUnixListener({ path }).listen(echo));
+    expect(error).toBeInstanceOf(AddressInUseError);
+    expect(error).toMatchObject({ code: "address_in_use", endpoint: `unix:${path}` });
+    expect(await ask(createUnixTransport({ path }), 1)).toBe(1);
+
+    const foreign = join(directory.path, "foreign");
+    const server = await plainServer(foreign, (socket) => socket.end());
+    expect(await rejection(createUnixListener({ path: foreign }).listen(echo))).toMatchObject({
+      code: "address_in_use",
+    });
+    server.close();
+    expect(await directory.names()).toContain("s");
+  });
+
+  it("is replaced in one step when it is stale", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "s");
+    await leaveStaleSocket(path);
+    const listener = createUnixListener({ path });
+    await using _ = closing(listener);
+    await listener.listen(echo);
+    expect(await ask(createUnixTransport({ path }), "new")).toBe("new");
+    expect(await modeOf(path)).toBe(0o600);
+    expect(await directory.names()).toEqual(["s"]);
+  });
+});
+
+describe("what killed servers left in the directory", () => {
+  it("is removed when it is old and dead and has the name that only a server gives", async () => {
+    await using directory = await temporaryDirectory();
+    const old = new Date(Date.now() - 61_000);
+    const leave = async (name: string, date?: Date) => {
+      const path = join(directory.path, name);
+      await leaveStaleSocket(path);
+      if (date) await lutimes(path, date, date);
+    };
+    await leave(".hk-0123456789ab", old);
+    await leave(".hk-abcdefghijkl", old);
+    await leave(".hk-young0000000");
+    await leave(".other-socket", old);
+    await writeFile(join(directory.path, ".hk-afile0000000"), "kept");
+    await lutimes(join(directory.path, ".hk-afile0000000"), old, old);
+    const live = await plainServer(join(directory.path, ".hk-alive0000000"));
+    await lutimes(join(directory.path, ".hk-alive0000000"), old, old);
+    const listener = createUnixListener({ path: join(directory.path, "s") });
+    await using _ = closing(listener);
+    await listener.listen(echo);
+    expect(await directory.names()).toEqual([
+      ".hk-afile0000000",
+      ".hk-alive0000000",
+      ".hk-young0000000",
+      ".other-socket",
+      "s",
+    ]);
+    expect(listener.connections).toBe(0);
+    live.close();
+  });
+});
+
+describe("a path that is too long", () => {
+  it("is refused before anything is made, by server and client, in bytes", async () => {
+    await using directory = await temporaryDirectory();
+    const wide = join(directory.path, "é".repeat(50));
+    for (const path of [pathOfBytes(directory.path, maxPathBytes + 1, "harness.sock"), wide]) {
+      const bytes = Buffer.byteLength(path);
+      for (const create of [createUnixListener, createUnixTransport]) {
+        let thrown: unknown;
+        try {
+          create({ path });
+        } catch (error) {
+          thrown = error;
+        }
+        expect(thrown).toBeInstanceOf(PathTooLongError);
+        expect(thrown).toMatchObject({ code: "path_too_long", path, bytes, maxBytes: maxPathBytes });
+        expect((thrown as Error).message).toContain(
+          `needs ${bytes} bytes, and this system allows ${maxPathBytes}`,
+        );
+      }
+    }
+    expect(wide.length).toBeLessThan(maxPathBytes);
+    expect(await directory.names()).toEqual([]);
+  });
+
+  it.each(["harness.sock", "socket"])("is not one of exactly the limit: %s", async (name) => {
+    await using directory = await temporaryDirectory();
+    const path = pathOfBytes(directory.path, maxPathBytes, name);
+    expect(Buffer.byteLength(path)).toBe(maxPathBytes);
+    await mkdir(join(path, ".."), { mode: 0o700 });
+    await leaveStaleSocket(join(directory.path, "s"));
+    await rename(join(directory.path, "s"), path);
+    const listener = createUnixListener({ path });
+    await using _ = closing(listener);
+    await listener.listen(echo);
+    expect(await ask(createUnixTransport({ path }), "fits")).toBe("fits");
+  });
+
+  it("is one for a server too when no temporary name fits beside it", async () => {
+    await using directory = await temporaryDirectory();
+    const path = pathOfBytes(directory.path, maxPathBytes, "s");
+    expect(() => createUnixListener({ path })).toThrow(PathTooLongError);
+    expect(() => createUnixListener({ path })).toThrow(`needs ${maxPathBytes + 5} bytes`);
+    expect(() => createUnixTransport({ path })).not.toThrow();
+  });
+
+  it("has companions that cannot be paths at all", () => {
+    for (const path of ["", "a\0b"]) {
+      for (const create of [createUnixListener, createUnixTransport]) {
+        expect(() => create({ path })).toThrow(InvalidArgumentError);
+      }
+    }
+    expect(() => createUnixListener({ path: "/" })).toThrow(InvalidArgumentError);
+  });
+});
+
+describe("a listener", () => {
+  it("listens once, and not after the close", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "s");
+    const listener = createUnixListener({ path });
+    await listener.listen(echo);
+    expect(await rejection(listener.listen(echo))).toMatchObject({ code: "invalid_argument" });
+    expect(await ask(createUnixTransport({ path }), 1)).toBe(1);
+    await Promise.all([listener.close(), listener.close()]);
+    await listener.close();
+    expect(await rejection(listener.listen(echo))).toMatchObject({ code: "invalid_argument" });
+
+    const unused = createUnixListener({ path });
+    await unused.close();
+    expect(await rejection(unused.listen(echo))).toBeInstanceOf(InvalidArgumentError);
+    expect(await directory.names()).toEqual([]);
+  });
+
+  it("that is closed while it opens gives everything up", async () => {
+    await using directory = await temporaryDirectory();
+    const listener = createUnixListener({ path: join(directory.path, "s") });
+    const opening = rejection(listener.listen(echo));
+    await listener.close();
+    expect(await opening).toBeInstanceOf(ConnectionClosedError);
+    expect(await opening).toMatchObject({ code: "connection_closed" });
+    expect(await directory.names()).toEqual([]);
+  });
+
+  it("removes no other socket than its own", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "s");
+    const first = createUnixListener({ path });
+    await first.listen(echo);
+    await rename(path, join(directory.path, "moved"));
+    const second = createUnixListener({ path });
+    await using _ = closing(second);
+    await second.listen(echo);
+    await first.close();
+    expect(await ask(createUnixTransport({ path }), "second")).toBe("second");
+    expect(await directory.names()).toEqual(["moved", "s"]);
+  });
+
+  it("says what it knows of the other side, and closes its channels with itself", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "s");
+    const listener = createUnixListener({ path });
+    const accepted = createDeferred<Channel<unknown>>();
+    await listener.listen(accepted.resolve);
+    const client = await createUnixTransport({ path }).connect();
+    const server = await accepted.promise;
+    expect(server.context).toEqual({ transport: "unix", path });
+    expect(client.context).toEqual({ transport: "unix", path });
+    expect(listener.connections).toBe(1);
+    const log = record(client);
+    await server.send("last");
+    await listener.close();
+    await client.closed;
+    expect(log.messages).toEqual(["last"]);
+    expect(log.closed).toEqual({});
+    expect(await server.closed).toEqual({});
+    expect(listener.connections).toBe(0);
+    expect(await rejection(server.send(1))).toMatchObject({ code: "connection_closed" });
+  });
+
+  it("survives an accept callback that throws: that connection is closed, the next is served", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "s");
+    const listener = createUnixListener({ path });
+    await using _ = closing(listener);
+    const thrown = { kind: "thrown by the test" };
+    const failed = createDeferred<Channel<unknown>>();
+    let calls = 0;
+    await listener.listen((channel) => {
+      if (calls++ > 0) return echo(channel);
+      failed.resolve(channel);
+      throw thrown;
+    });
+    const first = await createUnixTransport({ path }).connect();
+    record(first);
+    expect(await (await failed.promise).closed).toMatchObject({
+      error: { code: "handler_failed", cause: thrown },
+    });
+    await first.closed;
+    expect(await ask(createUnixTransport({ path }), 2)).toBe(2);
+  });
+
+  it("closes what exceeds its limit at once and counts it; there is room again when one leaves", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "s");
+    const listener = createUnixListener({ path, maxConnections: 2 });
+    await using _ = closing(listener);
+    await listener.listen(echo);
+    const transport = createUnixTransport({ path });
+    const [first, second] = [await transport.connect(), await transport.connect()];
+    record(first);
+    record(second);
+    await until(() => listener.connections === 2);
+    for (let index = 0; index < 3; index++) {
+      const extra = await transport.connect();
+      record(extra);
+      await extra.closed;
+    }
+    expect(listener.refusedConnections).toBe(3);
+    expect(listener.connections).toBe(2);
+    await first.close();
+    await until(() => listener.connections === 1);
+    expect(await ask(transport, "room")).toBe("room");
+    expect(listener.refusedConnections).toBe(3);
+    await second.close();
+  });
+
+  it("refuses options that cannot be used", () => {
+    const path = "/tmp/never/made";
+    for (const maxConnections of [0, -1, 1.5, Number.NaN]) {
+      expect(() => createUnixListener({ path, maxConnections })).toThrow(InvalidArgumentError);
+    }
+    expect(() => createUnixListener({ path, framing: "lines" as "newline" })).toThrow(InvalidArgumentError);
+    expect(() => createUnixTransport({ path, framing: "lines" as "newline" })).toThrow(InvalidArgumentError);
+    for (const connectTimeoutMs of [0, -1, Number.NaN]) {
+      expect(() => createUnixTransport({ path, connectTimeoutMs })).toThrow(InvalidArgumentError);
+    }
+  });
+
+  it("refuses a directory that cannot be looked into", async () => {
+    const error = await rejection(createUnixListener({ path: "/proc/self/no-such/s" }).listen(echo));
+    expect(error).toMatchObject({ code: "transport_failed", name: "TransportError" });
+    expect((await stat("/proc")).isDirectory()).toBe(true);
+  });
+});

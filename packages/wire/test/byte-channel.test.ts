@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import { createByteChannel, lengthPrefixCodec, newlineCodec } from "../src/index.ts";
+import { createManualClock, createMemoryPair, createMemoryPipes } from "../src/testing/index.ts";
+import { outcomeOf, quiet } from "./peer/support.ts";
+
+describe("what createByteChannel makes of a pipe", () => {
+  it("reports what follows a handler that closed, nothing more", async () => {
+    const { client, server } = createMemoryPair();
+    const log: unknown[] = [];
+    server.start({
+      message: (message) => {
+        log.push(message);
+        void server.close();
+      },
+      error: () => log.push("error"),
+      close: () => log.push("close"),
+    });
+    client.start({ message() {}, error() {}, close() {} });
+    await Promise.all([1, 2, 3].map((message) => outcomeOf(client.send(message))));
+    await server.closed;
+    expect(log).toEqual([1, "close"]);
+  });
+
+  it("closes without waiting for its deadline while a handler holds the reader back", async () => {
+    const clock = createManualClock();
+    const { client, server } = createMemoryPair({ clock });
+    server.start({ message: () => new Promise(() => {}), error() {}, close() {} });
+    client.start({ message() {}, error() {}, close() {} });
+    await client.send(1);
+    await quiet();
+    await server.close();
+    await expect(server.closed).resolves.toEqual({});
+    expect(clock.pending).toBe(0);
+  });
+
+  it("cuts the pipe when the other side does not close in time", async () => {
+    const clock = createManualClock();
+    const { client, server } = createMemoryPair({ clock, closeTimeoutMs: 50 });
+    server.start({ message() {}, error() {}, end() {}, close() {} });
+    client.start({ message() {}, error() {}, close() {} });
+    const closing = client.close();
+    await quiet();
+    clock.advance(49);
+    await quiet();
+    expect(client.signal.aborted).toBe(false);
+    clock.advance(1);
+    await closing;
+    await expect(server.closed).resolves.toMatchObject({ error: { code: "transport_failed" } });
+  });
+
+  it("delivers what came before a frame that breaks the framing, also to a busy handler", async () => {
+    const { client, server, clientWire } = createMemoryPair({ codec: lengthPrefixCodec() });
+    const log: unknown[] = [];
+    let open = () => {};
+    server.start({
+      message: (message) => {
+        log.push(message);
+        if (message === 1) return new Promise<void>((resolve) => (open = resolve));
+        return undefined;
+      },
+      error: ({ code }) => log.push(code),
+      close: ({ error }) => log.push({ close: error?.code }),
+    });
+    client.start({ message() {}, error() {}, close() {} });
+    clientWire.writeRaw(new Uint8Array([0, 0, 0, 1, 0x31, 0, 0, 0, 1, 0x32, 0xff, 0xff, 0xff, 0xff]));
+    await quiet();
+    expect(log).toEqual([1]);
+    open();
+    await server.closed;
+    expect(log).toEqual([1, 2, "frame_too_large", { close: "frame_too_large" }]);
+  });
+
+  it("survives end and close handlers that throw", async () => {
+    const { client, server, clientWire } = createMemoryPair();
+    const log: unknown[] = [];
+    server.start({
+      message() {},
+      error: (error) => log.push((error.cause as Error).message),
+      end: () => {
+        throw new TypeError("from end");
+      },
+      close: () => {
+        log.push("close");
+        throw new TypeError("from close");
+      },
+    });
+    client.start({ message() {}, error() {}, close() {} });
+    clientWire.end();
+    await quiet();
+    expect(log).toEqual(["from end"]);
+    await server.close();
+    expect(log).toEqual(["from end", "close"]);
+  });
+
+  it("lets later sends fail by themselves when the pipe cannot write, and still closes", async () => {
+    let closed = () => {};
+    const channel = createByteChannel(
+      {
+        start: (receiver) => {
+          closed = () => receiver.closed();
+        },
+        pause() {},
+        resume() {},
+        write: (_data, done) => setImmediate(() => done(new TypeError("EPIPE"))),
+        end: () => closed(),
+        destroy: () => closed(),
+      },
+      { codec: newlineCodec(), context: undefined },
+    );
+    channel.start({ message() {}, error() {}, close() {} });
+    const first = outcomeOf(channel.send(1));
+    await Promise.resolve();
+    const second = outcomeOf(channel.send(2));
+    for (const outcome of [await first, await second]) {
+      expect(outcome).toMatchObject({ error: { code: "transport_failed", cause: { message: "EPIPE" } } });
+    }
+    const third = outcomeOf(channel.send(3));
+    await channel.close();
+    await expect(third).resolves.toMatchObject({ error: { code: "transport_failed" } });
+  });
+
+  it("starts a pipe once, though it was closed before its start", async () => {
+    const [pipe] = createMemoryPipes();
+    let starts = 0;
+    const channel = createByteChannel(
+      {
+        ...bound(pipe),
+        start: (receiver) => {
+          starts++;
+          pipe.start(receiver);
+        },
+      },
+      { codec: newlineCodec(), context: undefined, closeTimeoutMs: 5 },
+    );
+    void channel.close();
+    const closes: unknown[] = [];
+    channel.start({ message() {}, error() {}, close: (reason) => closes.push(reason) });
+    await channel.closed;
+    expect([starts, closes]).toEqual([1, [{}]]);
+  });
+});
+
+const bound = (pipe: ReturnType<typeof createMemoryPipes>[0]) => ({
+  pause: () => pipe.pause(),
+  resume: () => pipe.resume(),
+  write: pipe.write.bind(pipe),
+  end: () => pipe.end(),
+  destroy: () => pipe.destroy(),
+});

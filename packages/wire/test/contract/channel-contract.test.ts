@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { type ChannelProfile, type ContractPair, channelContract } from "../../src/testing/index.ts";
+import { type Broken, lengthPrefix, makePair, message, newline } from "./broken.ts";
+import { brokenDelivery } from "./broken-delivery.ts";
+import { brokenLifecycle } from "./broken-lifecycle.ts";
+
+const subjects = [...brokenDelivery, ...brokenLifecycle];
+
+const listed = (profile: ChannelProfile, subject: Partial<Broken> = {}, timeoutMs = 5000) =>
+  channelContract({ name: "x", makePair: () => makePair({ ...subject, profile }), profile, timeoutMs });
+
+describe("channelContract", () => {
+  it("passes channels in order, with every framing", async () => {
+    const profiles = [newline, lengthPrefix];
+    for (const profile of profiles) for (const { run } of listed(profile)) await run();
+    const oversize = listed(message).find(({ name }) => name.includes("an oversize message is reported"));
+    await oversize?.run();
+    expect(oversize).toBeDefined();
+  });
+
+  it.each(subjects.map((subject) => [subject.caught, subject.how, subject] as const))(
+    "%s — catches a channel that %s",
+    async (caught, _how, subject) => {
+      // Long enough for what has to happen, short enough for what a broken channel never does.
+      const entry = listed(subject.profile ?? newline, subject, 400).find(
+        ({ name }) => name === `x: ${caught}`,
+      );
+      expect(entry).toBeDefined();
+      await expect(entry?.run()).rejects.toMatchObject({ name: "ContractError", code: "contract_broken" });
+    },
+  );
+
+  it("has a broken channel for each of its cases", () => {
+    const names = new Set(
+      [newline, lengthPrefix, message].flatMap((profile) => listed(profile).map(({ name }) => name)),
+    );
+    const caught = new Set(subjects.map((subject) => `x: ${subject.caught}`));
+    expect([...names].filter((name) => !caught.has(name))).toEqual([]);
+  });
+
+  it("lists only what the profile allows", () => {
+    const names = listed({ ...newline, rawBytes: false, halfClose: false }).map(({ name }) => name);
+    expect(
+      names.filter((name) => /byte by byte|garbage|UTF-8|oversize (line|frame)|end of input/.test(name)),
+    ).toEqual([]);
+    expect(names.length).toBeGreaterThan(15);
+  });
+
+  it("disposes of the pair when the case fails", async () => {
+    let disposed = 0;
+    const pair = (own: ContractPair) => ({
+      dispose: async () => {
+        disposed++;
+        await own.dispose();
+      },
+    });
+    const [entry] = listed(newline, { server: () => ({ context: undefined }), pair }).filter(({ name }) =>
+      name.endsWith("each end has a context"),
+    );
+    await expect(entry?.run()).rejects.toMatchObject({ code: "contract_broken" });
+    expect(disposed).toBe(1);
+  });
+});

@@ -1,0 +1,354 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type Channel, createPeer, type Exchange, type HarnessError } from "../src/index.ts";
+import {
+  createFaultyTransport,
+  createManualClock,
+  createMemoryPipes,
+  createMemoryTransport,
+  createScriptedTransport,
+  exchangeContract,
+  type Fault,
+  type ScriptStep,
+} from "../src/testing/index.ts";
+import { outcomeOf, quiet } from "./peer/support.ts";
+
+const sourceFiles = (folder: URL): URL[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => new URL(`file://${entry.parentPath}/${entry.name}`));
+
+/** What a channel reports, in order. */
+const listen = (channel: Channel) => {
+  const log: unknown[] = [];
+  channel.start({
+    message: (message) => void log.push(message),
+    error: (error) => void log.push({ error: error.code }),
+    close: ({ error }) => void log.push({ close: error?.code ?? "in good order" }),
+  });
+  return log;
+};
+
+it("the package imports nothing of Node", () => {
+  const files = sourceFiles(new URL("../src/", import.meta.url));
+  expect(files.length).toBeGreaterThan(30);
+  for (const file of files)
+    expect(readFileSync(file, "utf8")).not.toMatch(/from "node:|import\("node:|require\(/);
+});
+
+describe("createManualClock", () => {
+  it("calls back in the order of time, also what a callback sets", () => {
+    const clock = createManualClock(1000);
+    const calls: [string, number][] = [];
+    const note = (name: string) => () => void calls.push([name, clock.now()]);
+    clock.after(30, note("c"));
+    clock.after(10, () => {
+      note("a")();
+      clock.after(10, note("b"));
+    });
+    const takeBack = clock.after(20, note("never"));
+    takeBack();
+    takeBack();
+    expect(clock.pending).toBe(2);
+    clock.advance(29);
+    expect(calls).toEqual([
+      ["a", 1010],
+      ["b", 1020],
+    ]);
+    expect(clock.now()).toBe(1029);
+    clock.advance(1);
+    expect(calls.at(-1)).toEqual(["c", 1030]);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe("createMemoryPipes", () => {
+  it.each([1, 3, 1000])("deliver at most %d bytes at once", async (chunkBytes) => {
+    const [first, second] = createMemoryPipes({ chunkBytes });
+    const chunks: number[] = [];
+    second.start({ bytes: (chunk) => chunks.push(chunk.length), end() {}, closed() {} });
+    first.write("0123456789", () => {});
+    first.write("abc", () => {});
+    await quiet();
+    expect(chunks.reduce((total, size) => total + size, 0)).toBe(13);
+    expect(Math.max(...chunks)).toBe(Math.min(chunkBytes, 13));
+  });
+
+  it("tell a write that it is done only when the reader made room", async () => {
+    const [first, second] = createMemoryPipes({ capacityBytes: 10 });
+    const done: string[] = [];
+    first.write("x".repeat(10), () => done.push("fits"));
+    first.write("y", () => done.push("waits"));
+    await quiet();
+    expect(done).toEqual(["fits"]);
+    second.start({ bytes() {}, end() {}, closed() {} });
+    await quiet();
+    expect(done).toEqual(["fits", "waits"]);
+  });
+
+  it("fail every write after the other side is gone", async () => {
+    const [first, second] = createMemoryPipes();
+    const closed: unknown[] = [];
+    first.start({ bytes() {}, end() {}, closed: (error) => closed.push(error?.code) });
+    second.destroy();
+    const failure = await new Promise<unknown>((resolve) => first.write("x", resolve));
+    expect(failure).toMatchObject({ code: "transport_failed" });
+    expect(closed).toEqual(["transport_failed"]);
+  });
+});
+
+describe("createMemoryTransport", () => {
+  it("connects a client to a listener, each time anew, and closes what is open", async () => {
+    const { transport, listener } = createMemoryTransport({
+      clientContext: "to server",
+      serverContext: "to client",
+    });
+    await expect(outcomeOf(transport.connect())).resolves.toMatchObject({
+      error: { code: "transport_failed" },
+    });
+    await listener.listen((channel) => {
+      expect(channel.context).toBe("to client");
+      createPeer(channel, { request: (method) => method });
+    });
+    await expect(outcomeOf(listener.listen(() => {}))).resolves.toMatchObject({
+      error: { code: "invalid_argument" },
+    });
+    const channels = [await transport.connect(), await transport.connect()];
+    expect(channels[0]?.context).toBe("to server");
+    const peers = channels.map((channel) => createPeer(channel));
+    await expect(Promise.all(peers.map((peer) => peer.request("hello")))).resolves.toEqual([
+      "hello",
+      "hello",
+    ]);
+    await listener.close();
+    await listener.close();
+    await Promise.all(peers.map((peer) => peer.closed));
+    await expect(outcomeOf(transport.connect())).resolves.toMatchObject({
+      error: { code: "transport_failed" },
+    });
+  });
+
+  it("does not connect for a caller who gave up", async () => {
+    const { transport, listener } = createMemoryTransport();
+    await listener.listen(() => {});
+    await expect(outcomeOf(transport.connect({ signal: AbortSignal.abort("why") }))).resolves.toMatchObject({
+      error: { code: "transport_failed", cause: "why" },
+    });
+  });
+});
+
+describe("createScriptedTransport", () => {
+  const play = async (script: ScriptStep[]) => {
+    const transport = createScriptedTransport(script);
+    const peer = createPeer(await transport.connect());
+    return { transport, peer };
+  };
+  const reply = (value: unknown): ScriptStep => ({
+    send: (received: readonly unknown[]) => ({
+      jsonrpc: "2.0",
+      id: (received.at(-1) as { id: unknown }).id,
+      result: value,
+    }),
+  });
+
+  it("plays its script against a client", async () => {
+    const { transport, peer } = await play([
+      { send: { jsonrpc: "2.0", method: "welcome" } },
+      { expect: { method: "hello", params: { name: (name: unknown) => typeof name === "string" } } },
+      reply("hi"),
+      { raw: "garbage\n" },
+      { expect: { error: { code: -32700 } } },
+      { expect: { method: "bye" } },
+      { close: true },
+    ]);
+    await expect(peer.request("hello", { name: "ada", more: 1 })).resolves.toBe("hi");
+    await peer.notify("bye");
+    await transport.done;
+    await expect(peer.closed).resolves.toEqual({});
+    transport.verify();
+    expect(transport.received).toHaveLength(3);
+    await expect(outcomeOf(transport.connect())).resolves.toMatchObject({
+      error: { code: "transport_failed" },
+    });
+  });
+
+  it("ends, waits for an end, and is gone without a word", async () => {
+    const ended = await play([{ expect: { method: "a" } }, { end: true }, { expectEnd: true }]);
+    await ended.peer.notify("a");
+    await ended.transport.done;
+    const killed = await play([{ expect: { method: "a" } }, { kill: true }]);
+    await expect(outcomeOf(killed.peer.request("a"))).resolves.toMatchObject({
+      error: { code: "connection_closed" },
+    });
+    await killed.transport.done;
+  });
+
+  it.each<[string, ScriptStep[], string[], number]>([
+    ["another message", [{ expect: { method: "a" } }], ["b"], 0],
+    ["a message with too little", [{ expect: { method: "a", params: [1] } }], ["a"], 0],
+    ["a message that nothing expects", [{ expect: { method: "a" } }], ["a", "b"], 1],
+    [
+      "a close before the end of the script",
+      [{ expect: { method: "a" } }, { expect: { method: "b" } }],
+      ["a"],
+      1,
+    ],
+  ])("fails with script_deviation on %s", async (_what, script, methods, step) => {
+    const { transport, peer } = await play(script);
+    for (const method of methods) void peer.notify(method).catch(() => {});
+    await quiet();
+    if (script.length > methods.length) await peer.close();
+    await expect(
+      Promise.race([transport.done.then(() => quiet()).then(() => transport.verify())]).catch(
+        (error) => error,
+      ),
+    ).resolves.toMatchObject({ name: "ScriptDeviationError", code: "script_deviation", step });
+    expect(() => transport.verify()).toThrow(expect.objectContaining({ code: "script_deviation" }));
+  });
+
+  it("verify fails while the script is not over", async () => {
+    const { transport, peer } = await play([{ expect: {} }]);
+    expect(() => transport.verify()).toThrow(expect.objectContaining({ code: "script_deviation" }));
+    await peer.notify("a");
+    await transport.done;
+    transport.verify();
+  });
+});
+
+describe("createFaultyTransport", () => {
+  const connect = async (faults: Fault[]) => {
+    const { transport, listener } = createMemoryTransport();
+    const accepted: Channel[] = [];
+    await listener.listen((channel) => accepted.push(channel));
+    const faulty = createFaultyTransport(transport, faults);
+    const client = await faulty.connect();
+    const [server] = accepted as [Channel];
+    onTestFinished(() => listener.close());
+    const sends: Promise<unknown>[] = [];
+    return {
+      faulty,
+      atServer: listen(server),
+      atClient: listen(client),
+      async run(direction: "send" | "receive") {
+        const from = direction === "send" ? client : server;
+        for (const message of ["a", "b", "c"]) sends.push(outcomeOf(from.send(message)));
+        await quiet();
+        return Promise.race([Promise.all(sends), quiet().then(() => "some wait")]);
+      },
+    };
+  };
+
+  it.each<[Fault["kind"], unknown[], unknown[]]>([
+    ["drop", ["a", "c"], ["a", "c"]],
+    ["duplicate", ["a", "b", "b", "c"], ["a", "b", "b", "c"]],
+    ["garble", ["a", "\ufffdgarbled\ufffd", "c"], ["a", { error: "invalid_message" }, "c"]],
+    ["close_before", ["a", { close: "in good order" }], ["a", { close: "transport_failed" }]],
+    ["close_after", ["a", "b", { close: "in good order" }], ["a", "b", { close: "transport_failed" }]],
+  ])("%s meets just the chosen message", async (kind, atServer, atClient) => {
+    const sending = await connect([{ direction: "send", index: 1, kind }]);
+    await sending.run("send");
+    await quiet();
+    expect(sending.atServer).toEqual(atServer);
+    const receiving = await connect([{ direction: "receive", index: 1, kind }]);
+    await receiving.run("receive");
+    await quiet();
+    expect(receiving.atClient).toEqual(atClient);
+  });
+
+  it("delays until released, in both directions", async () => {
+    const sending = await connect([{ direction: "send", index: 0, kind: "delay" }]);
+    await expect(sending.run("send")).resolves.toBe("some wait");
+    expect(sending.atServer).toEqual(["b", "c"]);
+    expect(sending.faulty.delayed).toBe(1);
+    sending.faulty.release();
+    await quiet();
+    expect(sending.atServer).toEqual(["b", "c", "a"]);
+    expect(sending.faulty.delayed).toBe(0);
+    const receiving = await connect([{ direction: "receive", index: 1, kind: "delay" }]);
+    await receiving.run("receive");
+    expect(receiving.atClient).toEqual(["a", "c"]);
+    receiving.faulty.release();
+    expect(receiving.atClient).toEqual(["a", "c", "b"]);
+  });
+
+  it("fails a send with transport_failed, and sends the others", async () => {
+    const { run, atServer } = await connect([{ direction: "send", index: 1, kind: "fail" }]);
+    await expect(run("send")).resolves.toMatchObject([{}, { error: { code: "transport_failed" } }, {}]);
+    expect(atServer).toEqual(["a", "c"]);
+  });
+});
+
+describe("exchangeContract", () => {
+  const fine: Exchange<string> = {
+    async handle(message) {
+      const { echo } = (message ?? {}) as { echo?: unknown };
+      return echo === undefined ? undefined : { echo };
+    },
+  };
+  const cases = (handle: Exchange<string>["handle"]) =>
+    exchangeContract({
+      name: "echo",
+      makeExchange: () => ({ handle }),
+      context: "test",
+      answered: [
+        { message: { echo: 1 }, reply: { echo: 1 } },
+        { message: { echo: "two" }, reply: { echo: "two" } },
+      ],
+      unanswered: [{ notify: true }],
+      timeoutMs: 200,
+    });
+  const failing = async (handle: Exchange<string>["handle"]): Promise<string[]> => {
+    const names: string[] = [];
+    for (const { name, run } of cases(handle)) {
+      await run().catch((error: HarnessError) => {
+        expect(error).toMatchObject({ code: "contract_broken" });
+        names.push(name);
+      });
+    }
+    return names;
+  };
+  let last: unknown;
+
+  it("passes an exchange that is in order", async () => {
+    expect(await failing((message, context) => fine.handle(message, context))).toEqual([]);
+  });
+
+  it.each<[string, string, Exchange<string>["handle"]]>([
+    ["gets exactly it", "answers wrongly", async () => ({ echo: 0 })],
+    ["gets exactly it", "never answers", () => new Promise(() => {})],
+    ["gets none", "answers everything", async (message) => (await fine.handle(message, "")) ?? null],
+    [
+      "each get their own reply",
+      "mixes replies up",
+      async (message) => {
+        last = message;
+        await quiet();
+        return fine.handle(last, "");
+      },
+    ],
+    [
+      "throw or reject",
+      "rejects",
+      async (message) => fine.handle({ echo: (message as { echo: unknown }).echo }, ""),
+    ],
+    [
+      "throw or reject",
+      "throws",
+      (message) => {
+        if (message === null) throw new TypeError("null");
+        return fine.handle(message, "");
+      },
+    ],
+    [
+      "message is left as it was",
+      "changes the message",
+      async (message) => {
+        const reply = await fine.handle(message, "");
+        if (typeof message === "object" && message !== null) Object.assign(message, { seen: true });
+        return reply;
+      },
+    ],
+  ])("its case '%s' catches one that %s", async (name, _how, handle) => {
+    expect(await failing(handle)).toContainEqual(expect.stringContaining(name));
+  });
+});
