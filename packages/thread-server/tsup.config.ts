@@ -4,4 +4,5 @@ export default library({
   index: "src/index.ts",
   node: "src/node/index.ts",
   "ai-sdk": "src/ai-sdk/index.ts",
+  testing: "src/testing/index.ts",
 });

@@ -1,4 +1,4 @@
-import type { Event, EventBody } from "@harnesskit/protocol/threads";
+import type { Event, EventBody, Item } from "@harnesskit/protocol/threads";
 import { type Clock, createDeferred, type Deferred } from "@harnesskit/wire";
 import type { ThreadStore } from "./thread-store.ts";
 
@@ -21,14 +21,20 @@ export interface EventLogOptions {
 
 /** When the log is flushed to disk. Whatever is told was written before; this is about the end of the machine. */
 export type FlushPolicy =
-  /** At approvals and at the end of items and turns. */
+  /** At approvals, before a tool runs, and at the end of items and turns. */
   | "boundaries"
   /** With every write. */
   | "always"
   /** When the system does it. */
   | "never";
 
-const isBoundary = ({ type }: EventBody): boolean => type !== "item.delta" && type !== "item.started";
+const isBoundary = ({ type, data }: EventBody): boolean => {
+  if (type === "item.delta") return false;
+  return type !== "item.started" || isExecution(data.item);
+};
+
+/** A tool that runs by itself from here on: what it does must not be unknown to the log after a power loss. */
+const isExecution = (item: Item): boolean => item.type === "tool_exec" && item.data?.status === "running";
 
 /**
  * The one writer of a thread's events: numbers them, writes them, and only then tells of them. What comes while a
@@ -85,7 +91,8 @@ export class EventLog {
         flush: flush === "always" || (flush === "boundaries" && entries.some(({ body }) => isBoundary(body))),
       });
     } catch (error) {
-      for (const { done } of entries) done.reject(error);
+      // What was appended meanwhile was meant to follow what is now missing.
+      for (const { done } of [...entries, ...this.#queue.splice(0)]) done.reject(error);
       return;
     }
     this.#lastSeq += events.length;

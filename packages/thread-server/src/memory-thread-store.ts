@@ -1,4 +1,5 @@
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
+import { checkArtifactName } from "./artifact-name.ts";
 import { StoreError } from "./errors.ts";
 import type { ArtifactWriter, ReadEventsOptions, ThreadStore } from "./thread-store.ts";
 
@@ -13,7 +14,8 @@ const toHex = (bytes: Uint8Array): string =>
 /** Keeps threads as long as the process lives. What it gives and takes is copied, so that nobody changes it from outside. */
 class MemoryThreadStore implements ThreadStore {
   readonly #threads = new Map<string, Stored>();
-  readonly #leased = new Set<string>();
+  readonly #leased = new Map<string, object>();
+  readonly #artifacts = new Set<string>();
   readonly #grants = new Map<string, Grant>();
   readonly #claims = new Map<string, string>();
 
@@ -36,15 +38,25 @@ class MemoryThreadStore implements ThreadStore {
   }
 
   async delete(threadId: string): Promise<void> {
+    this.#stored(threadId);
     this.#threads.delete(threadId);
     this.#leased.delete(threadId);
+    for (const path of this.#artifacts)
+      if (path.startsWith(`memory/${threadId}/`)) this.#artifacts.delete(path);
     for (const [grantId, grant] of this.#grants) {
       if (grant.scope === "thread" && grant.threadId === threadId) this.#grants.delete(grantId);
     }
   }
 
   async append(threadId: string, events: readonly Event[]): Promise<void> {
-    this.#stored(threadId).events.push(...structuredClone(events));
+    const { events: stored } = this.#stored(threadId);
+    let copies: readonly Event[];
+    try {
+      copies = structuredClone(events);
+    } catch (cause) {
+      throw new StoreError("store_failed", "The events are no data", { cause });
+    }
+    for (const event of copies) stored.push(event);
   }
 
   async *events(
@@ -71,11 +83,21 @@ class MemoryThreadStore implements ThreadStore {
     this.#stored(threadId);
     if (this.#leased.has(threadId))
       throw new StoreError("thread_locked", "Another server writes this thread");
-    this.#leased.add(threadId);
-    return { release: async () => void this.#leased.delete(threadId) };
+    const lease = {
+      release: async () => {
+        if (this.#leased.get(threadId) === lease) this.#leased.delete(threadId);
+      },
+    };
+    this.#leased.set(threadId, lease);
+    return lease;
   }
 
   async openArtifact(threadId: string, name: string): Promise<ArtifactWriter> {
+    this.#stored(threadId);
+    checkArtifactName(name);
+    const path = `memory/${threadId}/${name}`;
+    if (this.#artifacts.has(path)) throw new StoreError("store_failed", "The artifact exists already");
+    this.#artifacts.add(path);
     let text = "";
     return {
       write: async (more) => {
@@ -84,7 +106,7 @@ class MemoryThreadStore implements ThreadStore {
       close: async () => {
         const bytes = new TextEncoder().encode(text);
         const sha256 = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
-        return { path: `memory/${threadId}/${name}`, sizeBytes: bytes.length, sha256 };
+        return { path, sizeBytes: bytes.length, sha256 };
       },
     };
   }

@@ -71,11 +71,16 @@ export class ThreadSession {
     const { store } = options.settings;
     await store.create(thread);
     const session = await ThreadSession.#hold(thread, options);
-    if (session.lastSeq === 0) {
-      const data = { threadId: thread.threadId, thread };
-      await session.#log.append({ type: "thread.created", data }, onWritten);
-    } else onWritten();
-    return session;
+    try {
+      if (session.lastSeq === 0) await session.#begin(onWritten);
+      else onWritten();
+      return session;
+    } catch (error) {
+      // A thread whose creation failed is not there.
+      if (session.lastSeq === 0) await store.delete(thread.threadId).catch(options.settings.onError);
+      await session.#lease.release();
+      throw error;
+    }
   }
 
   /**
@@ -246,8 +251,14 @@ export class ThreadSession {
     await store.update(this.#thread).catch(onError);
   }
 
+  async #begin(onWritten?: () => void): Promise<void> {
+    const { threadId } = this.#thread;
+    await this.#log.append({ type: "thread.created", data: { threadId, thread: this.#thread } }, onWritten);
+  }
+
   /** Goes on with what an earlier server left behind. */
   async #recover(): Promise<void> {
+    if (this.lastSeq === 0) await this.#begin();
     if (!this.#state.turn) return;
     const standing = this.#standing();
     const request = standing.length > 0 ? this.#requestOf(this.#state.turn.turnId) : undefined;

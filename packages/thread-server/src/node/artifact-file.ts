@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import type { ArtifactWriter } from "../thread-store.ts";
+import { isExisting } from "./store-failure.ts";
 import { type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
 
 /** Begins a file that must not exist yet, mode 0600. One that could not be written to its end is removed. */
@@ -8,7 +9,13 @@ export const openArtifactFile = async (
   fileSystem: StoreFileSystem,
   path: string,
 ): Promise<ArtifactWriter> => {
-  await fileSystem.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    // Not with what is above it: a thread that was deleted does not come back.
+    await fileSystem.mkdir(dirname(path), { mode: 0o700 });
+    await syncDirectory(fileSystem, dirname(dirname(path)));
+  } catch (error) {
+    if (!isExisting(error)) throw error;
+  }
   const file = await fileSystem.open(path, "wx", 0o600);
   const hash = createHash("sha256");
   let sizeBytes = 0;

@@ -8,6 +8,8 @@ import { type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
 export class EventFile {
   readonly #file: FileHandle;
   #size: number;
+  /** True while something lies behind the last event that could not be taken back. */
+  #hasRest = false;
 
   private constructor(file: FileHandle, size: number) {
     this.#file = file;
@@ -32,16 +34,24 @@ export class EventFile {
     for (const event of events) text += `${JSON.stringify(event)}\n`;
     const bytes = Buffer.from(text, "utf8");
     try {
+      await this.#removeRest();
       for (let done = 0; done < bytes.length; ) {
         const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.#size + done);
         done += bytesWritten;
       }
       if (flush) await this.#file.datasync();
     } catch (error) {
-      await this.#file.truncate(this.#size).catch(() => {});
+      this.#hasRest = true;
+      await this.#removeRest().catch(() => {});
       throw error;
     }
     this.#size += bytes.length;
+  }
+
+  async #removeRest(): Promise<void> {
+    if (!this.#hasRest) return;
+    await this.#file.truncate(this.#size);
+    this.#hasRest = false;
   }
 
   close(): Promise<void> {

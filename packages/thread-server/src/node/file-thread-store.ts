@@ -3,11 +3,13 @@ import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Event, type Grant, type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
 import { randomId } from "@harnesskit/wire";
+import { checkArtifactName } from "../artifact-name.ts";
 import { StoreError } from "../errors.ts";
 import type { ArtifactWriter, ReadEventsOptions, ThreadLease, ThreadStore } from "../thread-store.ts";
 import { openArtifactFile } from "./artifact-file.ts";
 import { EventFile } from "./event-file.ts";
 import { GrantFiles } from "./grant-files.ts";
+import { makeDirectory } from "./make-directory.ts";
 import { readEvents, readLastEvents } from "./read-events.ts";
 import { isMissing, toStoreError } from "./store-failure.ts";
 import { nodeFileSystem, type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
@@ -28,6 +30,12 @@ interface Held {
   readonly events: EventFile;
   readonly lock: ThreadLease;
 }
+
+/** Begins the name of a thread's directory once the thread is deleted. */
+const deletedPrefix = "deleted_";
+
+/** True for a file that is on its way to its place, and for the mark of a takeover. */
+const isLeftover = (name: string): boolean => /\.(?:tmp_[0-9a-f]+|stale)$/.test(name);
 
 /** How many `meta.json` files are read at the same time. */
 const parallelReads = 32;
@@ -50,7 +58,7 @@ class FileThreadStore implements ThreadStore {
   create(thread: Thread): Promise<void> {
     return guarded(async () => {
       const files = this.#files(thread.threadId);
-      await this.#fileSystem.mkdir(files.directory, { recursive: true, mode: 0o700 });
+      await makeDirectory(this.#fileSystem, files.directory);
       await this.#writeMeta(files, thread);
       await syncDirectory(this.#fileSystem, dirname(files.directory));
     });
@@ -73,6 +81,7 @@ class FileThreadStore implements ThreadStore {
         if (isMissing(error)) return [];
         throw error;
       });
+      for (const name of names) if (name.startsWith(deletedPrefix)) await this.#finishDelete(name).catch(() => {});
       const threads: Thread[] = [];
       for (let start = 0; start < names.length; start += parallelReads) {
         const some = names.slice(start, start + parallelReads).map((name) => this.get(name));
@@ -89,13 +98,16 @@ class FileThreadStore implements ThreadStore {
       this.#held.delete(threadId);
       await held?.events.close();
       // Renamed first: whatever happens in between, the thread is either whole or gone.
-      const gone = join(dirname(directory), `deleted_${randomId("tmp")}`);
-      await this.#fileSystem.rename(directory, gone);
-      await syncDirectory(this.#fileSystem, dirname(directory));
-      await this.#fileSystem.rm(gone, { recursive: true, force: true });
-      for (const { grantId, scope, threadId: of } of await this.#grants.list()) {
-        if (scope === "thread" && of === threadId) await this.#grants.remove(grantId);
+      const gone = `${deletedPrefix}${threadId}_${randomId("tmp")}`;
+      try {
+        await this.#fileSystem.rename(directory, join(dirname(directory), gone));
+      } catch (error) {
+        await held?.lock.release();
+        throw error;
       }
+      await syncDirectory(this.#fileSystem, dirname(directory));
+      // It is deleted by now. What cannot be removed at the moment is removed when the threads are listed.
+      await this.#finishDelete(gone).catch(() => {});
     });
   }
 
@@ -136,21 +148,21 @@ class FileThreadStore implements ThreadStore {
       const files = this.#files(threadId);
       const lock = await acquireLock(files.lock, this.#fileSystem, this.#isOwnerDead);
       try {
-        this.#held.set(threadId, { events: await EventFile.open(this.#fileSystem, files.events), lock });
+        await this.#sweep(files);
+        const held = { events: await EventFile.open(this.#fileSystem, files.events), lock };
+        this.#held.set(threadId, held);
+        return { release: () => this.#release(threadId, held) };
       } catch (error) {
         await lock.release();
         throw error;
       }
-      return { release: () => this.#release(threadId) };
     });
   }
 
   openArtifact(threadId: string, name: string): Promise<ArtifactWriter> {
     return guarded(async () => {
       const { artifacts } = this.#files(threadId);
-      if (!/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/.test(name)) {
-        throw new StoreError("store_failed", "The name is none for an artifact");
-      }
+      checkArtifactName(name);
       const writer = await openArtifactFile(this.#fileSystem, join(artifacts, name));
       return {
         write: (text) => guarded(() => writer.write(text)),
@@ -175,24 +187,42 @@ class FileThreadStore implements ThreadStore {
     return guarded(async () => {
       const directory = join(this.#root, "requests");
       const path = join(directory, `${createHash("sha256").update(key).digest("hex")}.txt`);
-      await this.#fileSystem.mkdir(directory, { recursive: true, mode: 0o700 });
+      await makeDirectory(this.#fileSystem, directory);
       if (await createFileAtomic(this.#fileSystem, path, value)) return value;
+      // Whoever made it may not have come to this yet.
+      await syncDirectory(this.#fileSystem, directory);
       return this.#fileSystem.readFile(path, "utf8");
     });
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#held.keys()].map((threadId) => this.#release(threadId)));
+    await Promise.all([...this.#held].map(([threadId, held]) => this.#release(threadId, held)));
   }
 
-  #release(threadId: string): Promise<void> {
+  /** Gives back this one, if it is still held. */
+  #release(threadId: string, held: Held): Promise<void> {
     return guarded(async () => {
-      const held = this.#held.get(threadId);
-      if (!held) return;
+      if (this.#held.get(threadId) !== held) return;
       this.#held.delete(threadId);
       await held.events.close();
       await held.lock.release();
     });
+  }
+
+  /** Removes what is left of a deleted thread, its directory last: it says that there is something to remove. */
+  async #finishDelete(name: string): Promise<void> {
+    const [, threadId] = /^deleted_(ses_[A-Za-z0-9]+)_/.exec(name) ?? [];
+    for (const { grantId, scope, threadId: of } of await this.#grants.list()) {
+      if (scope === "thread" && of === threadId) await this.#grants.remove(grantId);
+    }
+    await this.#fileSystem.rm(join(threadsDirectory(this.#root), name), { recursive: true, force: true });
+  }
+
+  /** Removes what servers that died have left half-done. The caller holds the lock, so that none of it is in use. */
+  async #sweep({ directory }: ThreadFiles): Promise<void> {
+    for (const name of await this.#fileSystem.readdir(directory)) {
+      if (isLeftover(name)) await this.#fileSystem.rm(join(directory, name), { force: true });
+    }
   }
 
   #files(threadId: string): ThreadFiles {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Grant, GrantSchema } from "@harnesskit/protocol/threads";
 import { StoreError } from "../errors.ts";
+import { makeDirectory } from "./make-directory.ts";
 import { isMissing } from "./store-failure.ts";
 import { type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
 import { writeFileAtomic } from "./write-file-atomic.ts";
@@ -18,7 +19,7 @@ export class GrantFiles {
   ) {}
 
   async add(grant: Grant): Promise<void> {
-    await this.fileSystem.mkdir(this.directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(this.fileSystem, this.directory);
     if ((await this.#names()).length >= maxGrants) {
       throw new StoreError("store_full", `No more than ${maxGrants} answers are kept: revoke some`);
     }

@@ -69,6 +69,9 @@ export const readLock = async (
   }
 };
 
+/** Each attempt removes one thing that a dead server left; more than two are left by servers that died taking over. */
+const maxAttempts = 10;
+
 /**
  * Takes the lock for this process. A lock of a dead process is taken over; one of a living process, of another host or
  * of nobody that can be read is `thread_locked`.
@@ -81,22 +84,45 @@ export const acquireLock = async (
   const started = startOf(process.pid);
   const base = { pid: process.pid, host: hostname(), nonce: randomId("lock") };
   const text = JSON.stringify(started === undefined ? base : { ...base, started });
-  for (let attempt = 0; attempt < 3; attempt++) {
-    if (await createFileAtomic(fileSystem, path, text)) {
-      return { release: () => releaseLock(fileSystem, path, base.nonce) };
+  const release = () => releaseLock(fileSystem, path, base.nonce);
+  const take = async (): Promise<boolean> => {
+    try {
+      return await createFileAtomic(fileSystem, path, text);
+    } catch (error) {
+      await release();
+      throw error;
     }
+  };
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    if (await take()) return { release };
     const owner = await readLock(path, fileSystem);
     if (owner === undefined) continue;
     if (owner === "unreadable" || !isOwnerDead(owner)) break;
-    await removeStale(fileSystem, path, owner);
+    await removeStale({ fileSystem, lock: path, text, isOwnerDead }, path, owner);
   }
   throw new StoreError("thread_locked", "Another server writes this thread");
 };
 
-/** Removes a dead owner's lock, one server at a time: whoever makes the marker may, and the marker names the dead one. */
-const removeStale = async (fileSystem: StoreFileSystem, path: string, owner: LockOwner): Promise<void> => {
-  const marker = `${path}.${owner.nonce}.stale`;
-  if (!(await createFileAtomic(fileSystem, marker, ""))) return;
+interface Takeover {
+  readonly fileSystem: StoreFileSystem;
+  readonly lock: string;
+  /** Names this process. */
+  readonly text: string;
+  readonly isOwnerDead: (owner: LockOwner) => boolean;
+}
+
+/**
+ * Removes a file that a dead owner left, one server at a time: whoever makes the marker that names the dead one may. A
+ * marker whose own maker has died is removed in the same way.
+ */
+const removeStale = async (takeover: Takeover, path: string, owner: LockOwner): Promise<void> => {
+  const { fileSystem, lock, text, isOwnerDead } = takeover;
+  const marker = `${lock}.${owner.nonce}.stale`;
+  if (!(await createFileAtomic(fileSystem, marker, text))) {
+    const maker = await readLock(marker, fileSystem);
+    if (typeof maker === "object" && isOwnerDead(maker)) await removeStale(takeover, marker, maker);
+    return;
+  }
   const now = await readLock(path, fileSystem);
   if (typeof now === "object" && now.nonce === owner.nonce) await fileSystem.rm(path, { force: true });
   await fileSystem.rm(marker, { force: true });

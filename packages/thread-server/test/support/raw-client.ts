@@ -1,4 +1,4 @@
-import type { Event, ThreadNotificationName } from "@harnesskit/protocol/threads";
+import type { Event, EventName, EventOf, ThreadNotificationName } from "@harnesskit/protocol/threads";
 import type { Channel } from "@harnesskit/wire";
 import { createMemoryPair, type MemoryWire } from "@harnesskit/wire/testing";
 import type { ThreadServer } from "../../src/index.ts";
@@ -108,3 +108,7 @@ export class RawClient {
     return (await this.call("thread.get", { threadId })).result.events;
   }
 }
+
+/** The events of one type. */
+export const ofType = <N extends EventName>(events: readonly Event[], type: N): EventOf<N>[] =>
+  events.filter((event): event is EventOf<N> & Event => event.type === type);
