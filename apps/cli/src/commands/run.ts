@@ -75,8 +75,9 @@ const runTurn = async (
   const output = options.json ? createJsonOutput(terminal) : createTimelineOutput(terminal, timeline);
   const refused = new RefusedCalls();
   interrupts.listen();
+  let client: ThreadClient | undefined;
   try {
-    await using client = await createThreadClient({
+    client = await createThreadClient({
       transport: server,
       clientInfo: { name: approver.clientName, version },
       signal: interrupts.signal,
@@ -110,6 +111,7 @@ const runTurn = async (
     throw error;
   } finally {
     finishLine(timeline, options);
+    await client?.close();
     interrupts.dispose();
   }
 };
