@@ -53,10 +53,10 @@ export class ApprovalFlow {
     const data = { requestId, permission: tool.name, metadata, toolItemId: call.itemId };
     const itemId = turn.newId("item");
     // The very object that was shown is what runs: nothing can have changed.
-    const answer = this.#wait({ itemId, data }, async () => true);
+    const answer = this.#expect({ itemId, data }, async () => true);
     await turn.start("approval", itemId, data);
     await turn.append(this.#requested({ itemId, data }));
-    return { requestId, answer: await answer };
+    return { requestId, answer: await this.#wait(data, answer) };
   }
 
   /** Waits on for a question of an earlier server; `verify` says whether what would run is still what was shown. */
@@ -65,29 +65,32 @@ export class ApprovalFlow {
     wasRequested: boolean,
     verify: () => Promise<boolean>,
   ): Promise<ApprovalAnswer> {
-    const answer = this.#wait(question, verify);
+    const answer = this.#expect(question, verify);
     if (!wasRequested) await this.#options.turn.append(this.#requested(question));
-    return answer;
+    return this.#wait(question.data, answer);
   }
 
-  #wait({ itemId, data }: StandingQuestion, verify: () => Promise<boolean>): Promise<ApprovalAnswer> {
-    const { turn, thread, approvals, attendance, settings } = this.#options;
-    const { requestId, metadata } = data;
+  /** From here on the question can be answered. */
+  #expect(question: StandingQuestion, verify: () => Promise<boolean>): Promise<ApprovalAnswer> {
+    const { turn, approvals } = this.#options;
+    const { requestId, metadata } = question.data;
     const record = (answer: ApprovalAnswer, onWritten: () => void) =>
-      this.#record({ itemId, data }, answer, onWritten);
-    const answer = approvals.wait({ requestId, metadata, record, verify }, turn.signal);
+      this.#record(question, answer, onWritten);
+    return approvals.wait({ requestId, metadata, record, verify }, turn.signal);
+  }
+
+  /** Waits for the answer to a question that was told, for as long as the policy allows. */
+  #wait(
+    { requestId, metadata }: ItemData<"approval">,
+    answer: Promise<ApprovalAnswer>,
+  ): Promise<ApprovalAnswer> {
+    const { turn, thread, approvals, attendance, settings } = this.#options;
     const { threadId } = thread;
     const { clock, unattended, onError } = settings;
     const settle = (reason: "expired" | "unattended") =>
       void approvals.settle(requestId, reason).catch(onError);
-    const unwatch = watchQuestion({
-      threadId,
-      expiresAt: metadata.expiresAt,
-      unattended,
-      attendance,
-      clock,
-      settle,
-    });
+    const { expiresAt } = metadata;
+    const unwatch = watchQuestion({ threadId, expiresAt, unattended, attendance, clock, settle });
     return turn.waiting(answer).finally(unwatch);
   }
 
