@@ -1,7 +1,7 @@
 import type { EventBody, ItemData, ItemType, Thread, Turn, Usage } from "@harnesskit/protocol/threads";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { closeOpenItems } from "./close-open-items.ts";
-import { TurnError, turnEnded } from "./errors.ts";
+import { StoreError, TurnError, turnEnded } from "./errors.ts";
 import type { EventLog } from "./event-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadState } from "./thread-state.ts";
@@ -38,6 +38,12 @@ export class ActiveTurn {
   #cancelled = false;
   #waiting = 0;
   #onWaiting: (() => void) | undefined;
+  /** Who is to be told once the end is stored. */
+  readonly #onStored: (() => void)[] = [];
+  /** Why the end could not be stored. */
+  #unstored: unknown;
+  /** Items whose start was not stored, each with the reason: nothing of them is. */
+  readonly #missing = new Map<string, unknown>();
 
   constructor(options: ActiveTurnOptions) {
     this.#options = options;
@@ -91,6 +97,18 @@ export class ActiveTurn {
     this.#abort.abort(new HarnessError("turn_cancelled", "the turn was cancelled"));
   }
 
+  /** Cancels, and settles when the end is stored; `onStored` runs before anybody is told. Rejects when it is not. */
+  async cancelForGood(onStored: () => void): Promise<void> {
+    let isStored = false;
+    this.#onStored.push(() => {
+      isStored = true;
+      onStored();
+    });
+    this.cancel();
+    await this.ended;
+    if (!isStored) throw this.#unstored ?? turnEnded();
+  }
+
   /** Ends the turn because the server closes. What waits for a human is left as it is in the log. */
   async shutDown(): Promise<void> {
     if (this.#waiting > 0) this.#closed = true;
@@ -136,7 +154,9 @@ export class ActiveTurn {
 
   /** Writes `item.started`. Rejects with `turn_ended`. */
   start<T extends ItemType>(type: T, itemId: string, data: ItemData<T>): Promise<void> {
-    return this.#append(this.#itemEvent("item.started", type, itemId, data));
+    const started = this.#append(this.#itemEvent("item.started", type, itemId, data));
+    started.catch((error: unknown) => this.#missing.set(itemId, error));
+    return started;
   }
 
   /** Writes `item.delta`, together with what else waits. */
@@ -162,7 +182,10 @@ export class ActiveTurn {
   }
 
   #append(body: EventBody, onWritten?: () => void): Promise<void> {
-    return this.#closed ? Promise.reject(turnEnded()) : this.#options.log.append(body, onWritten);
+    if (this.#closed) return Promise.reject(turnEnded());
+    const itemId = "itemId" in body.data ? body.data.itemId : undefined;
+    if (itemId !== undefined && this.#missing.has(itemId)) return Promise.reject(this.#missing.get(itemId));
+    return this.#options.log.append(body, onWritten);
   }
 
   #itemEvent<T extends ItemType>(
@@ -189,7 +212,9 @@ export class ActiveTurn {
   #toEnding(error: unknown, whenCancelled: Ending = { status: "cancelled" }): Ending {
     if (this.#cancelled) return whenCancelled;
     const cause = this.signal.aborted ? this.signal.reason : error;
-    if (TurnError.isInstance(cause)) return { status: "error", error: cause.message, code: cause.code };
+    if (TurnError.isInstance(cause) || StoreError.isInstance(cause)) {
+      return { status: "error", error: cause.message, code: cause.code };
+    }
     this.#options.settings.onError(error);
     return { status: "error", error: "The agent failed.", code: "agent_failed" };
   }
@@ -220,9 +245,14 @@ export class ActiveTurn {
       ),
       last,
     ];
-    await Promise.all(bodies.map((body) => log.append(body))).catch((error) =>
-      settings.onUnwritten(bodies, error),
-    );
+    const onStored = () => {
+      for (const tell of this.#onStored) tell();
+    };
+    const written = bodies.map((body) => log.append(body, body === last ? onStored : undefined));
+    await Promise.all(written).catch((error) => {
+      this.#unstored = error;
+      settings.onUnwritten(bodies, error);
+    });
     this.#ended.resolve();
   }
 }

@@ -151,6 +151,7 @@ export class ThreadSession {
     this.#active = turn;
     this.#beginning = (async () => {
       await settings.runner.accept?.(asked);
+      if (this.#state.turn) await this.#closeInterrupted(unstoredEnd, "store_failed");
       await turn.begin(() => onWritten(turnId));
     })();
     try {
@@ -173,11 +174,16 @@ export class ThreadSession {
     return this.approvals.respond(response, onWritten);
   }
 
-  /** Tells the active turn to stop. Throws -32003 when none is running. */
-  cancelTurn(onAccepted: () => void): void {
-    if (!this.#active) throw turnNotFound();
+  /**
+   * Tells the active turn to stop. One that waits for a human would wait again after a restart: there `onAccepted` runs
+   * when its end is stored. Throws -32003 when none is running.
+   */
+  async cancelTurn(onAccepted: () => void): Promise<void> {
+    const turn = this.#active;
+    if (!turn) throw turnNotFound();
+    if (turn.isWaiting) return turn.cancelForGood(onAccepted);
     onAccepted();
-    this.#active.cancel();
+    turn.cancel();
   }
 
   /** Stops what runs and gives the thread back. A turn that waits for a human is left waiting in the log. */
@@ -263,7 +269,7 @@ export class ThreadSession {
     const standing = this.#standing();
     const request = standing.length > 0 ? this.#requestOf(this.#state.turn.turnId) : undefined;
     if (request) await this.#waitOn(standing, request);
-    else await this.#closeInterrupted();
+    else await this.#closeInterrupted(interruption, "interrupted");
   }
 
   /** The calls that wait for a human, each with its question. */
@@ -320,20 +326,23 @@ export class ThreadSession {
     });
   }
 
-  async #closeInterrupted(): Promise<void> {
+  /** Writes the end of a turn that has none. */
+  async #closeInterrupted(error: string, code: string): Promise<void> {
     const { turn, openItems, history } = this.#state;
     if (!turn) return;
-    const error = "The server stopped while the turn was running.";
     const { threadId, turnId } = turn;
     const time = { ...turn.time, completed: this.#options.settings.clock.now() };
     const ended: EventBody = {
       type: "turn.error",
-      data: { threadId, turnId, error, code: "interrupted", turn: { ...turn, status: "error", time } },
+      data: { threadId, turnId, error, code, turn: { ...turn, status: "error", time } },
     };
-    const bodies = [...closeOpenItems(openItems, error, "interrupted", history), ended];
+    const bodies = [...closeOpenItems(openItems, error, code, history), ended];
     await Promise.all(bodies.map((body) => this.#log.append(body)));
   }
 }
+
+const interruption = "The server stopped while the turn was running.";
+const unstoredEnd = "The end of the turn could not be stored.";
 
 /** The model and agent of a turn, as its user message keeps them for a later server. */
 const asRequested = ({ agent, model }: TurnRequest) => ({

@@ -81,7 +81,8 @@ class FileThreadStore implements ThreadStore {
         if (isMissing(error)) return [];
         throw error;
       });
-      for (const name of names) if (name.startsWith(deletedPrefix)) await this.#finishDelete(name).catch(() => {});
+      for (const name of names)
+        if (name.startsWith(deletedPrefix)) await this.#finishDelete(name).catch(() => {});
       const threads: Thread[] = [];
       for (let start = 0; start < names.length; start += parallelReads) {
         const some = names.slice(start, start + parallelReads).map((name) => this.get(name));

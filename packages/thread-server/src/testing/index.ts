@@ -1,0 +1,6 @@
+export {
+  type ContractStore,
+  type StoreContractCase,
+  type ThreadStoreContractOptions,
+  threadStoreContract,
+} from "./thread-store-contract.ts";

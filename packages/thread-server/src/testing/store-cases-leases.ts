@@ -1,0 +1,106 @@
+import {
+  demand,
+  demandError,
+  demandRejection,
+  demandSame,
+  readAll,
+  sampleEvent,
+  sampleThread,
+} from "./check.ts";
+import type { StoreCase } from "./thread-store-contract.ts";
+
+const exclusive: StoreCase = {
+  name: "one lease of a thread is held at a time, and does not keep others from reading or from other threads",
+  async run({ store }) {
+    await store.create(sampleThread("ses_1"));
+    await store.create(sampleThread("ses_2"));
+    const lease = await store.lease("ses_1");
+    await demandRejection(store.lease("ses_1"), "thread_locked", "a second lease");
+    const other = await store.lease("ses_2");
+    await store.append("ses_1", [sampleEvent("ses_1", 1)], { flush: false });
+    demandSame(
+      await readAll(store, "ses_1"),
+      [sampleEvent("ses_1", 1)],
+      "the events of a thread that is held",
+    );
+    demandSame(await store.get("ses_1"), sampleThread("ses_1"), "a thread that is held");
+    await lease.release();
+    await other.release();
+    await (await store.lease("ses_1")).release();
+  },
+};
+
+const released: StoreCase = {
+  name: "releasing twice is releasing once, and never releases the next lease",
+  async run({ store }) {
+    await store.create(sampleThread("ses_1"));
+    const first = await store.lease("ses_1");
+    await Promise.all([first.release(), first.release()]);
+    const second = await store.lease("ses_1");
+    await first.release();
+    await demandRejection(store.lease("ses_1"), "thread_locked", "a lease while the second one is held");
+    await store.append("ses_1", [sampleEvent("ses_1", 1)], { flush: false });
+    await second.release();
+    await second.release();
+  },
+};
+
+const many: StoreCase = {
+  name: "of many that ask for a lease at once one gets it",
+  async run({ store, contenders }) {
+    await store.create(sampleThread("ses_1"));
+    const asked = await Promise.allSettled(Array.from({ length: contenders }, () => store.lease("ses_1")));
+    const won = asked.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+    demandSame(won.length, 1, `leases that ${contenders} got`);
+    for (const outcome of asked) {
+      if (outcome.status === "rejected")
+        demandError(outcome.reason, "thread_locked", "a lease that was not got");
+    }
+    await store.append("ses_1", [sampleEvent("ses_1", 1)], { flush: false });
+    await won[0]?.release();
+    await (await store.lease("ses_1")).release();
+  },
+};
+
+const closing: StoreCase = {
+  name: "closing releases what is held",
+  async run({ store, reopen }) {
+    for (const id of ["ses_1", "ses_2"]) {
+      await store.create(sampleThread(id));
+      await store.lease(id);
+      await store.append(id, [sampleEvent(id, 1)], { flush: false });
+    }
+    const later = await reopen();
+    for (const id of ["ses_1", "ses_2"]) {
+      const lease = await later.lease(id);
+      demandSame(await readAll(later, id), [sampleEvent(id, 1)], "the events after a closing");
+      await lease.release();
+    }
+    await later.close();
+    await later.close();
+  },
+};
+
+const claims: StoreCase = {
+  name: "a key is claimed once, however many claim it, also after a reopening",
+  async run({ store, reopen, contenders }) {
+    const values = Array.from({ length: contenders }, (_, index) => `value ${index} ü`);
+    const kept = await Promise.all(values.map((value) => store.claim("one key", value)));
+    demandSame(new Set(kept).size, 1, "values that claims of one key got");
+    const [winner = ""] = kept;
+    demand(values.includes(winner), "the value that was kept was claimed by nobody");
+    for (const key of ["", "../x", "one key ", "ONE KEY", "__proto__", "\0", "k".repeat(10_000)]) {
+      demandSame(await store.claim(key, `of ${key}`), `of ${key}`, "the value of another key");
+    }
+    demandSame(await store.claim("one key", "late"), winner, "the value that was kept");
+    const later = await reopen();
+    demandSame(await later.claim("one key", "later"), winner, "the value that was kept after a reopening");
+    demandSame(
+      await later.claim("__proto__", "later"),
+      "of __proto__",
+      "the value of another key after a reopening",
+    );
+  },
+};
+
+export const leaseCases: readonly StoreCase[] = [exclusive, released, many, closing, claims];

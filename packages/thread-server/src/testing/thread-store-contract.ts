@@ -1,0 +1,64 @@
+import { ContractError } from "@harnesskit/wire/testing";
+import type { ThreadStore } from "../thread-store.ts";
+import { besideCases } from "./store-cases-beside.ts";
+import { eventCases } from "./store-cases-events.ts";
+import { leaseCases } from "./store-cases-leases.ts";
+import { threadCases } from "./store-cases-threads.ts";
+
+/** A store that holds nothing yet, and what a case may do with it. */
+export interface ContractStore {
+  readonly store: ThreadStore;
+  /**
+   * Closes the store and gives one on the same storage, as the next server would open it. A store that lives in memory
+   * may give itself.
+   */
+  reopen(): Promise<ThreadStore>;
+  /** Removes what the store holds. Called once after each case, also when it failed. */
+  dispose(): Promise<void>;
+}
+
+export interface ThreadStoreContractOptions {
+  /** The store's name; it begins each case's name. */
+  readonly name: string;
+  /** Makes a new, empty store for each case. */
+  readonly makeStore: () => ContractStore | Promise<ContractStore>;
+  /** How many ask at once where only one may win. @default 50 */
+  readonly contenders?: number;
+}
+
+/** A named case for any test runner. */
+export interface StoreContractCase {
+  readonly name: string;
+  /** Resolves when the contract is kept; rejects with `contract_broken` when it is not. */
+  run(): Promise<void>;
+}
+
+/** What a case works with. */
+export interface StoreCaseContext extends Omit<ContractStore, "dispose"> {
+  readonly contenders: number;
+}
+
+/** A case before it is bound to a store. */
+export interface StoreCase {
+  readonly name: string;
+  run(context: StoreCaseContext): Promise<void>;
+}
+
+/** The cases that every {@link ThreadStore} passes, wherever it keeps its threads. */
+export const threadStoreContract = (options: ThreadStoreContractOptions): StoreContractCase[] => {
+  const { name, makeStore, contenders = 50 } = options;
+  return [...threadCases, ...eventCases, ...leaseCases, ...besideCases].map((entry) => ({
+    name: `${name}: ${entry.name}`,
+    async run() {
+      const { store, reopen, dispose } = await makeStore();
+      try {
+        await entry.run({ store, reopen, contenders });
+      } catch (cause) {
+        if (cause instanceof ContractError) throw cause;
+        throw new ContractError(`the store failed: ${cause}`, { cause });
+      } finally {
+        await dispose();
+      }
+    },
+  }));
+};
