@@ -162,7 +162,7 @@ describe("a turn on the AI SDK", () => {
       content: [
         {
           toolCallId: "c1",
-          output: { type: "execution-denied", reason: "Refused by the user: The user refused this call." },
+          output: { type: "execution-denied", reason: "The user refused this call." },
         },
         {
           toolCallId: "c2",

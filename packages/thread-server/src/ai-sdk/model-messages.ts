@@ -34,7 +34,7 @@ const toOutput = ({
         ? { type: "text", value: output }
         : { type: "json", value: output ?? null };
     case "rejected":
-      return { type: "execution-denied", reason: `Refused by the user: ${error}` };
+      return { type: "execution-denied", reason: error };
     case "blocked":
       return { type: "execution-denied", reason: `Blocked by policy: ${error}` };
     case "failed":

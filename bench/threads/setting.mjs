@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createThreadServer } from "@harnesskit/thread-server";
+import { createFileThreadStore } from "@harnesskit/thread-server/node";
+import { createPeer } from "@harnesskit/wire";
+import { createMemoryPair } from "@harnesskit/wire/testing";
+
+/** Runs the work in a directory of its own, which is gone afterwards. */
+export const inTempDir = async (work) => {
+  const path = await mkdtemp(join(tmpdir(), "harness-bench-"));
+  try {
+    return await work(path);
+  } finally {
+    await rm(path, { recursive: true, force: true });
+  }
+};
+
+/** A server on a directory, and a client of it that counts what it hears. */
+export const serve = (root, runner, options = {}) => {
+  const store = createFileThreadStore({ root });
+  const server = createThreadServer({ store, runner, ...options });
+  const pair = createMemoryPair();
+  server.connect(pair.server);
+  const waiting = new Map();
+  const heard = { count: 0 };
+  const peer = createPeer(pair.client, {
+    notification(name, params) {
+      heard.count++;
+      if (name === "turn.completed" || name === "turn.error") waiting.get(params.turnId)?.(params);
+    },
+  });
+  const turn = async (threadId, text = "go") => {
+    const { turnId } = await peer.request("turn.start", { threadId, input: [{ type: "text", text }] });
+    return new Promise((resolve) => waiting.set(turnId, resolve));
+  };
+  const create = async () => (await peer.request("thread.create", {})).thread.threadId;
+  return { server, store, peer, heard, turn, create };
+};
+
+/** Writes a log of `count` finished one-line turns without a server: fast enough for a gigabyte. */
+export const longLog = function* (threadId, count, textLength) {
+  const text = "x".repeat(textLength);
+  let seq = 1;
+  const time = 1_700_000_000_000;
+  const thread = { threadId, title: "long", directory: "/", time: { created: time, updated: time } };
+  const line = (type, data) => `${JSON.stringify({ seq: seq++, time, type, data })}\n`;
+  yield line("thread.created", { threadId, thread });
+  for (let index = 0; seq < count; index++) {
+    const turnId = `turn_${index}`;
+    const itemId = `item_${index}`;
+    const turn = { turnId, threadId, status: "running", time: { started: time } };
+    const item = { itemId, threadId, turnId, type: "assistant_message", data: { text } };
+    const ids = { threadId, turnId };
+    yield line("turn.started", { ...ids, turn }) +
+      line("item.started", { ...ids, itemId, type: item.type, item: { ...item, data: { text: "" } } }) +
+      line("item.completed", { ...ids, itemId, type: item.type, item }) +
+      line("turn.completed", { ...ids, status: "completed", turn: { ...turn, status: "completed" } });
+  }
+};
