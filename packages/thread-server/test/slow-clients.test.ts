@@ -1,0 +1,193 @@
+import type { Event } from "@harnesskit/protocol/threads";
+import { createDeferred, createPeer } from "@harnesskit/wire";
+import { createMemoryPair } from "@harnesskit/wire/testing";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createThreadServer } from "../src/index.ts";
+import { mergeEvents } from "../src/merge-events.ts";
+import { Outbox } from "../src/outbox.ts";
+import { RawClient } from "./support/raw-client.ts";
+
+const ids = { threadId: "ses_1", turnId: "turn_1" };
+
+/** A log in which items are started, streamed to and completed, in any interleaving. */
+const logs = fc
+  .array(
+    fc.record({
+      item: fc.integer({ min: 0, max: 3 }),
+      size: fc.integer({ min: 1, max: 300 }),
+      end: fc.boolean(),
+    }),
+    {
+      maxLength: 60,
+    },
+  )
+  .map((steps): Event[] => {
+    const text = new Map<string, string>();
+    const lives = [0, 0, 0, 0];
+    const bodies: Pick<Event, "type" | "data">[] = [];
+    const item = (name: string) => ({
+      itemId: `item_${name}`,
+      type: "assistant_message" as const,
+      item: {
+        ...ids,
+        itemId: `item_${name}`,
+        type: "assistant_message" as const,
+        data: { text: text.get(name) ?? "" },
+      },
+    });
+    for (const { item: number, size, end } of steps) {
+      const name = `${number}_${lives[number]}`;
+      if (!text.has(name)) {
+        text.set(name, "");
+        bodies.push({ type: "item.started", data: { ...ids, ...item(name) } });
+      }
+      const delta = String(number).repeat(size);
+      text.set(name, text.get(name) + delta);
+      bodies.push({
+        type: "item.delta",
+        data: { ...ids, itemId: `item_${name}`, type: "assistant_message", delta },
+      });
+      if (!end) continue;
+      bodies.push({ type: "item.completed", data: { ...ids, ...item(name) } });
+      lives[number] = (lives[number] ?? 0) + 1;
+    }
+    return bodies.map((body, index) => ({ seq: index + 1, time: 1, ...body }) as Event);
+  });
+
+/** What a reader knows after these events: the text of each item, and the order of all that is no delta. */
+const stateOf = (events: readonly Event[]) => {
+  const texts: Record<string, string> = {};
+  const others: number[] = [];
+  for (const event of events) {
+    if (event.type === "item.delta") texts[event.data.itemId] += event.data.delta;
+    else {
+      others.push(event.seq);
+      if (event.type === "item.started") texts[event.data.itemId] = "";
+      if (event.type === "item.completed" && event.data.item.type === "assistant_message") {
+        texts[event.data.itemId] = event.data.item.data?.text ?? "";
+      }
+    }
+  }
+  return { texts, others };
+};
+
+describe("mergeEvents", () => {
+  it("tells the same story in rising numbers, with and without what is completed later", () => {
+    fc.assert(
+      fc.property(logs, fc.boolean(), (events, dropCompleted) => {
+        const merged = mergeEvents(events, dropCompleted);
+        expect(stateOf(merged)).toEqual(stateOf(events));
+        const numbers = merged.map(({ seq }) => seq);
+        expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+        expect(merged.length).toBeLessThanOrEqual(events.length);
+      }),
+    );
+  });
+});
+
+describe("the outbox", () => {
+  it("of a client that reads whenever it likes ends in the same state, however small it is", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        logs,
+        fc.integer({ min: 1, max: 2000 }),
+        fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 30 }),
+        async (events, maxLength, reads) => {
+          const written: Event[] = [];
+          const heard: Event[] = [];
+          const gates: (() => void)[] = [];
+          const notify = (type: string, params: Record<string, unknown>) => {
+            const { seq, time, ...data } = params;
+            heard.push({ seq, time, type, data } as unknown as Event);
+            return new Promise<void>((resolve) => gates.push(resolve));
+          };
+          const failures: unknown[] = [];
+          const outbox = new Outbox({
+            peer: { notify } as never,
+            maxLength,
+            async *read(_threadId, afterSeq) {
+              for (const event of [...written]) if (event.seq > afterSeq) yield event;
+            },
+            onFailure: (error) => failures.push(error),
+          });
+          for (const [index, event] of events.entries()) {
+            written.push(event);
+            outbox.push(event);
+            for (let read = 0; read < (reads[index % (reads.length || 1)] ?? 0); read++) gates.shift()?.();
+            await Promise.resolve();
+          }
+          for (let idle = 0; idle < 50; idle++) {
+            for (const open of gates.splice(0)) open();
+            await new Promise(setImmediate);
+            if (gates.length > 0) idle = 0;
+          }
+          expect(failures).toEqual([]);
+          expect(stateOf(heard)).toEqual(stateOf(events));
+          const numbers = heard.map(({ seq }) => seq);
+          expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
+          expect(outbox.isParked).toBe(false);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("a client that does not read", () => {
+  it("costs itself: the others hear everything at once, and it hears the rest when it reads again", async () => {
+    const runner = {
+      async run(turn: Parameters<NonNullable<Parameters<typeof createThreadServer>[0]["runner"]>["run"]>[0]) {
+        for (let index = 0; index < 40; index++) {
+          const message = turn.message();
+          for (let part = 0; part < 50; part++) {
+            message.append("x".repeat(1000));
+            if (part % 10 === 0) await Promise.resolve();
+          }
+          await message.complete();
+        }
+      },
+    };
+    const server = createThreadServer({ runner, maxOutboxLength: 10_000 });
+    const fast = RawClient.connect(server);
+    const pair = createMemoryPair();
+    server.connect(pair.server);
+    const opened = createDeferred<void>();
+    const heard: { method: string; params: { seq: number; item?: { data?: { text?: string } } } }[] = [];
+    const ended = createDeferred<void>();
+    pair.client.start({
+      async message(message) {
+        heard.push(message as (typeof heard)[number]);
+        if ((message as { method?: string }).method === "turn.completed") ended.resolve();
+        await opened.promise;
+      },
+      error: () => {},
+      close: () => {},
+    });
+    const threadId = await fast.createThread();
+    const { result } = await fast.startTurn(threadId);
+    await fast.turnEnd(result.turnId);
+    const before = heard.length;
+    expect(before).toBeLessThan(200);
+    opened.resolve();
+    await ended.promise;
+    const events = await fast.events(threadId);
+    const kept = events.filter(({ type }) => type !== "item.delta").map(({ seq }) => seq);
+    const numbers = heard.map(({ params }) => params.seq);
+    expect(numbers.filter((seq) => kept.includes(seq))).toEqual(kept);
+    expect(heard.length).toBeLessThan(events.length + 1);
+    await server.close();
+  });
+
+  it("is served by a peer of ours, too", async () => {
+    const server = createThreadServer({ runner: { run: async () => {} } });
+    const pair = createMemoryPair();
+    server.connect(pair.server);
+    const names: string[] = [];
+    const peer = createPeer(pair.client, { notification: (name) => void names.push(name) });
+    await peer.request("thread.create", {});
+    await peer.request("thread.list", {});
+    expect(names).toEqual(["thread.created"]);
+    await server.close();
+  });
+});
