@@ -13,11 +13,25 @@ const start = (options: Partial<Parameters<typeof createThreadServer>[0]> = {}) 
 
 describe("initialize", () => {
   it("returns the version and the capabilities, with or without params, again and again", async () => {
-    verifies("THR-3", "THR-4", "THR-55");
+    verifies("THR-3", "THR-4", "THR-55", "THR-62");
     const { client } = start();
     const expected = {
       version: "1.0.0",
-      capabilities: { threads: true, turns: true, approvals: true, streaming: true, persistence: true },
+      capabilities: {
+        threads: true,
+        turns: true,
+        approvals: true,
+        streaming: true,
+        persistence: true,
+        extensions: {
+          subscribe: true,
+          paging: true,
+          clientRequestId: true,
+          delete: true,
+          grants: true,
+          approvalResolved: true,
+        },
+      },
     };
     expect((await client.call("thread.list")).result).toEqual({ threads: [] });
     expect((await client.call("initialize")).result).toMatchObject(expected);
@@ -70,7 +84,7 @@ describe("threads", () => {
   });
 
   it("gives the history: every notification as it was sent, numbered without a gap", async () => {
-    verifies("THR-7", "THR-39");
+    verifies("THR-7", "THR-39", "THR-63");
     const { client } = start({ runner: sayingRunner("a", "b") });
     const threadId = await client.createThread();
     const { result } = await client.startTurn(threadId);

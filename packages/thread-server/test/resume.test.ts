@@ -1,6 +1,7 @@
 import { cp, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
@@ -45,6 +46,7 @@ const killedWhileWaiting = async (root: string, options: Partial<ThreadServerOpt
 
 describe("a turn that waited when its server was killed", () => {
   it("still waits: another client answers, the action runs once, and the turn goes on to its end", async () => {
+    verifies("THR-69");
     await using dir = await tempDir();
     const { threadId, turnId, requestId, left } = await killedWhileWaiting(dir.path);
     const { server, client, tool } = serve(left);
@@ -117,6 +119,7 @@ describe("a turn that waited when its server was killed", () => {
   });
 
   it("does not run what is no longer what was shown", async () => {
+    verifies("THR-72");
     await using dir = await tempDir();
     const { turnId, requestId, left } = await killedWhileWaiting(dir.path);
     const tool = recordingTool("bash", "execute");
@@ -140,6 +143,7 @@ describe("a turn that waited when its server was killed", () => {
   });
 
   it("expires on the day that was shown", async () => {
+    verifies("THR-74");
     await using dir = await tempDir();
     const clock = createManualClock();
     const options = { clock, approvalTimeoutMs: 60_000 };
@@ -171,6 +175,7 @@ const onlyThread = async (client: RawClient): Promise<string> =>
 
 describe("an action that may have run", () => {
   it("is not run again and is reported as unknown, whatever the answer was", async () => {
+    verifies("THR-70", "THR-71");
     await using dir = await tempDir();
     const runs = createDeferred<void>();
     const hanging = recordingTool("bash", "execute", () => {

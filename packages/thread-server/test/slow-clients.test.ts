@@ -1,3 +1,4 @@
+import { verifies } from "@harnesskit/conformance/verifies";
 import type { Event } from "@harnesskit/protocol/threads";
 import { createDeferred, createPeer } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
@@ -136,6 +137,7 @@ describe("the outbox", () => {
 
 describe("a client that does not read", () => {
   it("costs itself: the others hear everything at once, and it hears the rest when it reads again", async () => {
+    verifies("THR-77");
     const runner = {
       async run(turn: Parameters<NonNullable<Parameters<typeof createThreadServer>[0]["runner"]>["run"]>[0]) {
         for (let index = 0; index < 40; index++) {
