@@ -24,7 +24,10 @@ const writeLog = async (root, threadId, count, textLength) => {
   const directory = join(root, "threads", threadId);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const time = { created: 1, updated: 1 };
-  await writeFile(join(directory, "meta.json"), JSON.stringify({ threadId, title: "", directory: "/", time }));
+  await writeFile(
+    join(directory, "meta.json"),
+    JSON.stringify({ threadId, title: "", directory: "/", time }),
+  );
   const file = await open(join(directory, "events.jsonl"), "w");
   let block = "";
   for (const lines of longLog(threadId, count, textLength)) {
@@ -61,7 +64,9 @@ const appendAndNotify = async () => {
       const threadId = await create();
       const ours = await timed(() => turn(threadId));
       await server.close();
-      const lines = (await readFile(join(root, "threads", threadId, "events.jsonl"), "utf8")).split(/(?<=\n)/);
+      const lines = (await readFile(join(root, "threads", threadId, "events.jsonl"), "utf8")).split(
+        /(?<=\n)/,
+      );
       if (heard.count < lines.length) throw new RangeError(`heard ${heard.count} of ${lines.length}`);
       const file = await open(join(root, "bare"), "w");
       const bare = await timed(async () => {
@@ -71,7 +76,11 @@ const appendAndNotify = async () => {
       ratios.push(bare.ms / ours.ms);
     });
   }
-  rows.push(["append + notify, against a bare write of each line", `${median(ratios).toFixed(2)}×`, "≥ 0.50×"]);
+  rows.push([
+    "append + notify, against a bare write of each line",
+    `${median(ratios).toFixed(2)}×`,
+    "≥ 0.50×",
+  ]);
 };
 
 /** The start of a turn in a thread of 100,000 events, against one in an empty thread. */
@@ -91,7 +100,10 @@ const turnStart = async () => {
     for (let round = 0; round < rounds; round++) {
       const times = { long: [], empty: [] };
       for (let index = 0; index < 40; index++) {
-        for (const [name, threadId] of [["long", "ses_long"], ["empty", empty]]) {
+        for (const [name, threadId] of [
+          ["long", "ses_long"],
+          ["empty", empty],
+        ]) {
           const ms = await start(threadId).catch(() => undefined);
           if (ms !== undefined) times[name].push(ms);
           await new Promise((resolve) => setImmediate(resolve));
@@ -102,7 +114,11 @@ const turnStart = async () => {
     }
     await server.close();
   });
-  rows.push(["turn start in a thread of 100,000 events, against an empty one", `${median(ratios).toFixed(2)}×`, "≤ 1.2×"]);
+  rows.push([
+    "turn start in a thread of 100,000 events, against an empty one",
+    `${median(ratios).toFixed(2)}×`,
+    "≤ 1.2×",
+  ]);
 };
 
 /** A page from the end of a large log, against one of a small log. */
@@ -114,7 +130,9 @@ const pageOfLongLog = async () => {
     const { server, peer } = serve(root, { run: async () => {} });
     const lastSeq = async (threadId) => (await peer.request("thread.get", { threadId, limit: 1 })).lastSeq;
     const page = async (threadId, afterSeq) => {
-      const { ms, result } = await timed(() => peer.request("thread.get", { threadId, afterSeq, limit: 100 }));
+      const { ms, result } = await timed(() =>
+        peer.request("thread.get", { threadId, afterSeq, limit: 100 }),
+      );
       if (result.events.length !== 100) throw new RangeError(`${result.events.length} events`);
       return ms;
     };
@@ -127,7 +145,11 @@ const pageOfLongLog = async () => {
     const memory = Math.round(process.memoryUsage.rss() / 1024 ** 2);
     await server.close();
     const size = (large / 1024 ** 3).toFixed(2);
-    rows.push([`a page of 100 events of ${size} GB, against one of a small log`, `${median(ratios).toFixed(2)}×`, "independent"]);
+    rows.push([
+      `a page of 100 events of ${size} GB, against one of a small log`,
+      `${median(ratios).toFixed(2)}×`,
+      "independent",
+    ]);
     rows.push(["memory of the process then", `${memory} MB`, "≤ 150 MB"]);
   });
 };
@@ -140,13 +162,20 @@ const listThreads = async () => {
       const directory = join(root, "threads", threadId);
       await mkdir(join(directory, "events.jsonl"), { recursive: true });
       const time = { created: index, updated: index };
-      await writeFile(join(directory, "meta.json"), JSON.stringify({ threadId, title: "t", directory: "/", time }));
+      await writeFile(
+        join(directory, "meta.json"),
+        JSON.stringify({ threadId, title: "t", directory: "/", time }),
+      );
     }
     const { server, peer } = serve(root, { run: async () => {} });
     const { ms, result } = await timed(() => peer.request("thread.list", {}));
     if (result.threads.length !== 10_000) throw new RangeError(`${result.threads.length} threads`);
     await server.close();
-    rows.push(["thread.list of 10,000 threads, their logs unreadable", `${Math.round(ms)} ms`, "reads no log"]);
+    rows.push([
+      "thread.list of 10,000 threads, their logs unreadable",
+      `${Math.round(ms)} ms`,
+      "reads no log",
+    ]);
   });
 };
 
