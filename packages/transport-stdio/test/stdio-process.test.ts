@@ -6,12 +6,12 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { createPeer } from "@harnesskit/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildBundle } from "./bundle.ts";
+import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
 import { fixture, isAlive, record, startFixture, untilGone } from "./support.ts";
 
-let bundle: Awaited<ReturnType<typeof buildBundle>>;
+let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
 beforeAll(async () => {
-  bundle = await buildBundle();
+  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 });
 afterAll(() => bundle.remove());
 

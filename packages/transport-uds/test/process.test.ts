@@ -3,11 +3,11 @@ import { join } from "node:path";
 import type { Channel } from "@harnesskit/wire";
 import { createDeferred } from "@harnesskit/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
 import { digestOfIdentity, identify } from "../src/file-identity.ts";
 import { hiddenName } from "../src/hidden-name.ts";
 import { createUnixListener, createUnixTransport } from "../src/index.ts";
 import { toServerPath } from "../src/socket-path.ts";
-import { buildBundle } from "./bundle.ts";
 import {
   ask,
   closing,
@@ -22,9 +22,9 @@ import {
 const nobody = 65_534;
 const isRoot = process.geteuid?.() === 0;
 
-let bundle: Awaited<ReturnType<typeof buildBundle>>;
+let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
 beforeAll(async () => {
-  bundle = await buildBundle();
+  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 });
 afterAll(() => bundle.remove());
 

@@ -6,24 +6,28 @@ import { build } from "vite";
 
 const conditions = ["@harnesskit/source", "node", "module", "import", "default"];
 
-/** The package's sources as one file that a plain `node` of any fixture and any user can import. */
-export const buildBundle = async () => {
-  const directory = await mkdtemp(join(tmpdir(), "hk-uds-bundle-"));
+/**
+ * A TypeScript entry with everything that it imports as one file that a plain `node` of any fixture and any user can
+ * run: `path`, in a directory of its own, which `remove` takes away.
+ */
+export const buildSourceBundle = async (entry: URL) => {
+  const directory = await mkdtemp(join(tmpdir(), "harnesskit-bundle-"));
   await build({
     configFile: false,
     logLevel: "silent",
     resolve: { conditions },
     ssr: { noExternal: true, resolve: { conditions } },
     build: {
-      ssr: fileURLToPath(new URL("bundle-entry.ts", import.meta.url)),
+      ssr: fileURLToPath(entry),
       outDir: directory,
       emptyOutDir: false,
-      rollupOptions: { output: { entryFileNames: "uds.mjs" } },
+      rollupOptions: { output: { entryFileNames: "bundle.mjs" } },
     },
   });
   await chmod(directory, 0o755);
   return {
-    path: join(directory, "uds.mjs"),
+    directory,
+    path: join(directory, "bundle.mjs"),
     remove: () => rm(directory, { recursive: true, force: true }),
   };
 };
