@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defaultClientConditions, defaultExternalConditions, defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
 
@@ -14,6 +15,8 @@ export default defineConfig({
   },
   test: {
     environment: "node",
+    // Keys that tests make stay out of the user's home.
+    env: { XDG_STATE_HOME: fileURLToPath(new URL(".cache/state", import.meta.url)) },
     globals: false,
     include: [
       "packages/*/test/**/*.test.ts",

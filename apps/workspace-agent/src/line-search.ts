@@ -70,6 +70,7 @@ export class LineSearch {
       directory: this.#options.workspace.root,
       paths,
       maxMatchesPerFile: this.#options.maxMatches,
+      maxFileBytes: this.#options.maxFileBytes,
       deadline: this.#options.deadline,
     });
   }

@@ -37,6 +37,8 @@ export interface RipgrepRequest {
   readonly directory: string;
   readonly paths: readonly string[];
   readonly maxMatchesPerFile: number;
+  /** A larger file is passed over. */
+  readonly maxFileBytes: number;
   readonly deadline: Deadline;
 }
 
@@ -51,7 +53,14 @@ export async function ripgrepLines(request: RipgrepRequest): Promise<Map<string,
     ...["--no-config", "--no-ignore", "--hidden", "--no-messages", "--no-mmap", "--color=never"],
     // What is binary is decided by whoever reads the file. The text of lines is read there, too: one column stays.
     ...["--text", "--crlf", "--no-heading", "--with-filename", "--line-number", "--null", "--max-columns=1"],
-    ...[`--max-count=${request.maxMatchesPerFile}`, "--regexp", request.pattern, "--"],
+    // A file without a newline would be held whole.
+    ...[
+      `--max-filesize=${request.maxFileBytes}`,
+      `--max-count=${request.maxMatchesPerFile}`,
+      "--regexp",
+      request.pattern,
+      "--",
+    ],
   ];
   const child = spawn(request.executable, [...options, ...request.paths.map((path) => `./${path}`)], {
     cwd: request.directory,

@@ -7,8 +7,8 @@ const maxEditLength = 2000;
 const contextLines = 3;
 
 /**
- * The unified diff of a file's text, `before` undefined for a new file. Longer than `maxLength` characters it is cut,
- * and its last line says so.
+ * The unified diff of a file's text, `before` undefined for a new file. Longer than `maxLength` characters its
+ * middle is left out, and a line says so.
  */
 export function unifiedDiff(
   path: string,
@@ -43,9 +43,14 @@ function diffLines(text: string, sign: "+" | "-"): { text: string; count: number
   return { text: lines.map((line) => sign + line).join("\n") + end, count: lines.length };
 }
 
+/** Keeps the beginning and the end: what is added often comes last. */
 function cutLines(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
-  const lineEnd = text.lastIndexOf("\n", maxLength - 1);
-  const kept = lineEnd === -1 ? `${cutText(text, maxLength)}\n` : text.slice(0, lineEnd + 1);
-  return `${kept}[the diff is cut here: ${text.length - kept.length} of ${text.length} characters are not shown]\n`;
+  const half = Math.floor(maxLength / 2);
+  const headEnd = text.lastIndexOf("\n", half);
+  const head = headEnd === -1 ? `${cutText(text, half)}\n` : text.slice(0, headEnd + 1);
+  const tailStart = text.indexOf("\n", text.length - half);
+  const tail = tailStart === -1 || tailStart === text.length - 1 ? "" : text.slice(tailStart + 1);
+  const hidden = text.length - head.length - tail.length;
+  return `${head}[the diff is cut here: ${hidden} of ${text.length} characters are not shown]\n${tail}`;
 }

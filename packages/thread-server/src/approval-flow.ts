@@ -10,6 +10,7 @@ import type { ActiveTurn } from "./active-turn.ts";
 import { watchQuestion } from "./approval-policy.ts";
 import type { ApprovalAnswer, Approvals } from "./approvals.ts";
 import type { Attendance } from "./attendance.ts";
+import { previewDigestOf } from "./find-grant.ts";
 import { newRequestId } from "./request-id.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { JudgedCall } from "./turn-runner.ts";
@@ -98,7 +99,7 @@ export class ApprovalFlow {
   async #record(question: StandingQuestion, answer: ApprovalAnswer, onWritten: () => void): Promise<void> {
     const { turn, thread, settings } = this.#options;
     const { itemId, data } = question;
-    const grant = this.#toGrant(data, answer);
+    const grant = await this.#toGrant(data, answer);
     if (grant) await settings.store.addGrant(grant);
     try {
       const completed = turn.complete("approval", itemId, { ...data, ...answer }, onWritten);
@@ -113,14 +114,19 @@ export class ApprovalFlow {
   }
 
   /** What an `always` answer allows from now on. */
-  #toGrant({ requestId, metadata }: ItemData<"approval">, answer: ApprovalAnswer): Grant | undefined {
+  async #toGrant(
+    { requestId, metadata }: ItemData<"approval">,
+    answer: ApprovalAnswer,
+  ): Promise<Grant | undefined> {
     if (answer.decision !== "always") return undefined;
     const { thread, settings } = this.#options;
     const { threadId, directory } = thread;
     const { tool, input, digest } = metadata;
+    const previewDigest = await previewDigestOf(metadata.preview);
+    const shown = previewDigest === undefined ? { digest } : { digest, previewDigest };
     const given = { scope: answer.scope ?? "thread", requestId, grantedBy: answer.resolvedBy };
     const grantId = settings.createId("grant");
-    return { grantId, threadId, directory, tool, input, digest, time: settings.clock.now(), ...given };
+    return { grantId, threadId, directory, tool, input, ...shown, time: settings.clock.now(), ...given };
   }
 
   #requested({ itemId, data }: StandingQuestion): EventBody {

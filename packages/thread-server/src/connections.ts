@@ -47,9 +47,9 @@ export class Connection {
     this.#subscribed.add(threadId);
   }
 
+  /** Ends a subscription; where there is none it changes nothing. */
   unsubscribe(threadId: string): void {
-    this.#subscribed ??= new Set();
-    this.#subscribed.delete(threadId);
+    if (!this.#subscribed?.delete(threadId)) return;
     this.outbox.forget(threadId);
   }
 }

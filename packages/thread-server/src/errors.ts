@@ -47,6 +47,13 @@ export const approvalNotFound = (data: JsonObject): ProtocolError =>
     data,
   });
 
+/** -32002: another server holds the thread. */
+export const threadLocked = (): ProtocolError =>
+  new ProtocolError(ThreadErrorCode.TurnBusy, "Another server holds this thread", {
+    code: "thread_locked",
+    data: { reason: "thread_locked" },
+  });
+
 /** -32005: the `clientRequestId` came with another payload before. */
 export const requestConflict = (): ProtocolError =>
   new ProtocolError(

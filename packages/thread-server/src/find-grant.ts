@@ -1,16 +1,23 @@
 import type { Grant, Thread } from "@harnesskit/protocol/threads";
+import { digest } from "@harnesskit/wire";
 import type { ThreadStore } from "./thread-store.ts";
 
-/** The `always` answer that covers exactly this call in this thread, or in its directory. */
+/** The digest of a preview, where there is one. */
+export const previewDigestOf = async (preview: string | undefined): Promise<string | undefined> =>
+  preview === undefined ? undefined : digest(preview);
+
+/** The `always` answer that covers exactly this call, shown exactly so, in this thread or in its directory. */
 export const findGrant = async (
   store: ThreadStore,
   thread: Thread,
-  digest: string,
+  call: { readonly digest: string; readonly preview?: string },
 ): Promise<Grant | undefined> => {
+  const previewDigest = await previewDigestOf(call.preview);
   const grants = await store.grants();
   return grants.find(
     (grant) =>
-      grant.digest === digest &&
+      grant.digest === call.digest &&
+      grant.previewDigest === previewDigest &&
       (grant.scope === "thread" ? grant.threadId === thread.threadId : grant.directory === thread.directory),
   );
 };

@@ -122,12 +122,14 @@ export class Outbox {
     );
   }
 
-  /** Reads the log up to what is written at the moment, a window at a time. Then the thread is live again. */
+  /** Reads the log up to what was passed on until now, a window at a time. Then the thread is live again. */
   async #catchUp(threadId: string, parked: Parked): Promise<void> {
     let window: Event[] = [];
     let length = 0;
     for await (const event of this.#options.read(threadId, parked.after)) {
       if (this.#parked.get(threadId) !== parked) return;
+      // Written, but not passed on yet: it comes by itself, after the answer that it belongs to.
+      if (event.seq > parked.latest) break;
       window.push(event);
       length += lengthOf(event);
       parked.after = event.seq;

@@ -137,11 +137,12 @@ class Server implements ThreadServer {
         this.#connections.changed();
         return undefined;
       }),
-    "thread.unsubscribe": async ({ threadId }, _call, client) => {
-      client.unsubscribe(threadId);
-      this.#connections.changed();
-      return { ok: true };
-    },
+    "thread.unsubscribe": ({ threadId }, _call, client) =>
+      this.#sessions.read(threadId, async () => {
+        client.unsubscribe(threadId);
+        this.#connections.changed();
+        return { ok: true };
+      }),
     "thread.delete": async ({ threadId }, call) => {
       const thread = await this.#sessions.delete(threadId);
       call.reply({ ok: true });

@@ -1,4 +1,5 @@
 import type { Event, EventBody, ItemData, ItemOf, Thread } from "@harnesskit/protocol/threads";
+import { invalidParams } from "@harnesskit/wire";
 import { ActiveTurn } from "./active-turn.ts";
 import { ApprovalFlow, type StandingQuestion, toStandingQuestion } from "./approval-flow.ts";
 import { Approvals, type Response } from "./approvals.ts";
@@ -150,6 +151,7 @@ export class ThreadSession {
     const turn = new ActiveTurn({ ...this.#parts(turnId), ...named });
     this.#active = turn;
     this.#beginning = (async () => {
+      await this.#checkDirectory();
       await settings.runner.accept?.(asked);
       if (this.#state.turn) await this.#closeInterrupted(unstoredEnd, "store_failed");
       await turn.begin(() => onWritten(turnId));
@@ -249,6 +251,15 @@ export class ThreadSession {
     });
   }
 
+  /** The directory comes from a file that others may have written: it must still be one that a thread may have. */
+  async #checkDirectory(): Promise<void> {
+    const { directory } = this.#thread;
+    const { settings } = this.#options;
+    if ((await settings.resolveDirectory(directory)) !== directory) {
+      throw invalidParams("The thread's directory is not where it was");
+    }
+  }
+
   /** Notes that the thread was used. */
   async #touch(): Promise<void> {
     const { store, clock, onError } = this.#options.settings;
@@ -268,7 +279,11 @@ export class ThreadSession {
     if (!this.#state.turn) return;
     const standing = this.#standing();
     const request = standing.length > 0 ? this.#requestOf(this.#state.turn.turnId) : undefined;
-    if (request) await this.#waitOn(standing, request);
+    const inPlace = await this.#checkDirectory().then(
+      () => true,
+      () => false,
+    );
+    if (request && inPlace) await this.#waitOn(standing, request);
     else await this.#closeInterrupted(interruption, "interrupted");
   }
 

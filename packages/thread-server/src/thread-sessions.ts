@@ -1,5 +1,5 @@
 import type { Thread } from "@harnesskit/protocol/threads";
-import { StoreError, threadNotFound, turnBusy } from "./errors.ts";
+import { StoreError, threadLocked, threadNotFound, turnBusy } from "./errors.ts";
 import { ThreadSession, type ThreadSessionOptions } from "./thread-session.ts";
 
 interface Entry {
@@ -44,7 +44,7 @@ export class ThreadSessions {
     try {
       return await this.#use(threadId, work);
     } catch (error) {
-      throw isLocked(error) ? turnBusy({ reason: "thread_locked" }) : error;
+      throw isLocked(error) ? threadLocked() : error;
     }
   }
 

@@ -134,7 +134,7 @@ export class ToolCalls {
     const shown = describe(request, call.input);
     if (verdict.verdict === "block") return this.#refuse(itemId, shown, blocked(verdict));
     const asks = verdict.verdict === "ask";
-    const grant = asks ? await findGrant(settings.store, thread, call.digest) : undefined;
+    const grant = asks ? await findGrant(settings.store, thread, call) : undefined;
     if (!asks || grant) {
       const allowed = grant ? { ...shown, approvedBy: grant.requestId } : shown;
       await turn.start("tool_exec", itemId, { ...allowed, status: "running" });

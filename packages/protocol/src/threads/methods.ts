@@ -25,6 +25,8 @@ export const GrantSchema = z.object({
   tool: z.string(),
   input: JsonObjectSchema,
   digest: z.string(),
+  /** The digest of the preview that was shown; the answer holds for no other. */
+  previewDigest: z.string().optional(),
   requestId: z.string(),
   grantedBy: z.string(),
   time: z.number().nonnegative(),

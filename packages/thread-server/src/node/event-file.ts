@@ -2,7 +2,7 @@ import { constants, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Event } from "@harnesskit/protocol/threads";
 import { repairTail } from "./repair-tail.ts";
-import { type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
+import { noFollow, type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
 
 /** The append-only log of one thread: an event a line. */
 export class EventFile {
@@ -18,7 +18,7 @@ export class EventFile {
 
   /** Opens the log, makes it where there is none, and cuts off a last line that was not written to its end. */
   static async open(fileSystem: StoreFileSystem, path: string): Promise<EventFile> {
-    const file = await fileSystem.open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    const file = await fileSystem.open(path, constants.O_RDWR | constants.O_CREAT | noFollow, 0o600);
     try {
       await syncDirectory(fileSystem, dirname(path));
       return new EventFile(file, await repairTail(file));

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Event, type Grant, type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
@@ -9,10 +10,12 @@ import type { ArtifactWriter, ReadEventsOptions, ThreadLease, ThreadStore } from
 import { openArtifactFile } from "./artifact-file.ts";
 import { EventFile } from "./event-file.ts";
 import { GrantFiles } from "./grant-files.ts";
+import { defaultGrantKeyPath, GrantSeal } from "./grant-key.ts";
 import { makeDirectory } from "./make-directory.ts";
 import { readEvents, readLastEvents } from "./read-events.ts";
+import { refuseLinks } from "./refuse-links.ts";
 import { isMissing, toStoreError } from "./store-failure.ts";
-import { nodeFileSystem, type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
+import { nodeFileSystem, noFollow, type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
 import { type ThreadFiles, threadFiles, threadsDirectory } from "./thread-files.ts";
 import { acquireLock, isDead, type LockOwner } from "./thread-lock.ts";
 import { createFileAtomic, writeFileAtomic } from "./write-file-atomic.ts";
@@ -22,6 +25,11 @@ export interface FileThreadStoreOptions {
   readonly root: string;
   /** @default `node:fs/promises` */
   readonly fileSystem?: StoreFileSystem;
+  /**
+   * The user's key that seals `always` answers; made with the first one. It must not lie in the workspace.
+   * @default `harnesskit/grants.key` in `$XDG_STATE_HOME` or `~/.local/state`
+   */
+  readonly grantKeyPath?: string;
   /** Whether the owner of a lock is proved dead. @default looks at the process, on this host only */
   readonly isOwnerDead?: (owner: LockOwner) => boolean;
 }
@@ -48,17 +56,25 @@ class FileThreadStore implements ThreadStore {
   readonly #grants: GrantFiles;
   readonly #held = new Map<string, Held>();
 
-  constructor({ root, fileSystem = nodeFileSystem, isOwnerDead = isDead }: FileThreadStoreOptions) {
+  constructor(options: FileThreadStoreOptions) {
+    const { root, fileSystem = nodeFileSystem, isOwnerDead = isDead } = options;
     this.#root = root;
     this.#fileSystem = fileSystem;
     this.#isOwnerDead = isOwnerDead;
-    this.#grants = new GrantFiles(fileSystem, join(root, "grants"));
+    this.#grants = new GrantFiles(
+      fileSystem,
+      join(root, "grants"),
+      new GrantSeal(fileSystem, options.grantKeyPath ?? defaultGrantKeyPath()),
+    );
   }
 
   create(thread: Thread): Promise<void> {
     return guarded(async () => {
       const files = this.#files(thread.threadId);
+      await this.#refuseLinks(files);
       await makeDirectory(this.#fileSystem, files.directory);
+      // Prompts, file contents and outputs are nothing to be committed by accident.
+      await createFileAtomic(this.#fileSystem, join(this.#root, ".gitignore"), "*\n");
       await this.#writeMeta(files, thread);
       await syncDirectory(this.#fileSystem, dirname(files.directory));
     });
@@ -147,6 +163,7 @@ class FileThreadStore implements ThreadStore {
   lease(threadId: string): Promise<ThreadLease> {
     return guarded(async () => {
       const files = this.#files(threadId);
+      await this.#refuseLinks(files);
       const lock = await acquireLock(files.lock, this.#fileSystem, this.#isOwnerDead);
       try {
         await this.#sweep(files);
@@ -173,7 +190,10 @@ class FileThreadStore implements ThreadStore {
   }
 
   addGrant(grant: Grant): Promise<void> {
-    return guarded(() => this.#grants.add(grant));
+    return guarded(async () => {
+      await refuseLinks(this.#fileSystem, [this.#root, join(this.#root, "grants")]);
+      await this.#grants.add(grant);
+    });
   }
 
   removeGrant(grantId: string): Promise<boolean> {
@@ -188,6 +208,7 @@ class FileThreadStore implements ThreadStore {
     return guarded(async () => {
       const directory = join(this.#root, "requests");
       const path = join(directory, `${createHash("sha256").update(key).digest("hex")}.txt`);
+      await refuseLinks(this.#fileSystem, [this.#root, directory]);
       await makeDirectory(this.#fileSystem, directory);
       if (await createFileAtomic(this.#fileSystem, path, value)) return value;
       // Whoever made it may not have come to this yet.
@@ -226,6 +247,11 @@ class FileThreadStore implements ThreadStore {
     }
   }
 
+  /** Nothing of a thread is read or written through a link. */
+  #refuseLinks({ directory, artifacts }: ThreadFiles): Promise<void> {
+    return refuseLinks(this.#fileSystem, [this.#root, threadsDirectory(this.#root), directory, artifacts]);
+  }
+
   #files(threadId: string): ThreadFiles {
     const files = threadFiles(this.#root, threadId);
     if (!files) throw new StoreError("store_failed", "The thread id is not one of this store");
@@ -235,7 +261,9 @@ class FileThreadStore implements ThreadStore {
   /** The log for reading, or undefined where there is none yet. */
   async #openEvents(threadId: string): Promise<FileHandle | undefined> {
     try {
-      return await this.#fileSystem.open(this.#files(threadId).events, "r");
+      const files = this.#files(threadId);
+      await this.#refuseLinks(files);
+      return await this.#fileSystem.open(files.events, constants.O_RDONLY | noFollow);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Grant, GrantSchema } from "@harnesskit/protocol/threads";
 import { StoreError } from "../errors.ts";
+import type { GrantSeal } from "./grant-key.ts";
 import { makeDirectory } from "./make-directory.ts";
 import { isMissing } from "./store-failure.ts";
 import { type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
@@ -16,6 +17,7 @@ export class GrantFiles {
   constructor(
     readonly fileSystem: StoreFileSystem,
     readonly directory: string,
+    readonly seal: GrantSeal,
   ) {}
 
   async add(grant: Grant): Promise<void> {
@@ -23,7 +25,8 @@ export class GrantFiles {
     if ((await this.#names()).length >= maxGrants) {
       throw new StoreError("store_full", `No more than ${maxGrants} answers are kept: revoke some`);
     }
-    await writeFileAtomic(this.fileSystem, this.#path(grant.grantId), `${JSON.stringify(grant, null, 2)}\n`);
+    const sealed = { ...grant, seal: await this.seal.seal(grant) };
+    await writeFileAtomic(this.fileSystem, this.#path(grant.grantId), `${JSON.stringify(sealed, null, 2)}\n`);
   }
 
   /** False where there is none. */
@@ -39,14 +42,16 @@ export class GrantFiles {
     return true;
   }
 
-  /** What can be read; a file that is no grant allows nothing. */
+  /** What holds; a file that is no grant, or that was not sealed with the user's key, allows nothing. */
   async list(): Promise<Grant[]> {
     const grants: Grant[] = [];
     for (const name of await this.#names()) {
       try {
         const text = await this.fileSystem.readFile(join(this.directory, name), "utf8");
-        const parsed = GrantSchema.safeParse(JSON.parse(text));
-        if (parsed.success && name === `${parsed.data.grantId}.json`) grants.push(parsed.data);
+        const value: unknown = JSON.parse(text);
+        const { success, data } = GrantSchema.safeParse(value);
+        if (!success || name !== `${data.grantId}.json`) continue;
+        if (await this.seal.holds(data, (value as { seal?: unknown }).seal)) grants.push(data);
       } catch (error) {
         if (!isMissing(error) && !(error instanceof SyntaxError)) throw error;
       }

@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
 
 /**
@@ -6,8 +7,11 @@ import * as fs from "node:fs/promises";
  */
 export type StoreFileSystem = Pick<
   typeof fs,
-  "mkdir" | "readdir" | "readFile" | "open" | "rename" | "link" | "rm"
+  "mkdir" | "readdir" | "readFile" | "open" | "rename" | "link" | "rm" | "lstat"
 >;
+
+/** Opens no symbolic link; Windows has no such flag. */
+export const noFollow: number = constants.O_NOFOLLOW ?? 0;
 
 export const nodeFileSystem: StoreFileSystem = fs;
 

@@ -12,8 +12,11 @@ interface Fields {
   error?: unknown;
 }
 
+/** A number that was rounded when it was read could not be sent back as it came, so it is none. */
+const isExact = (id: number): boolean => Number.isFinite(id) && Math.abs(id) <= Number.MAX_SAFE_INTEGER;
+
 const isId = (id: unknown): id is RequestId =>
-  typeof id === "string" || (typeof id === "number" && Number.isFinite(id)) || id === null;
+  typeof id === "string" || (typeof id === "number" && isExact(id)) || id === null;
 
 /** What a JSON value is as a message of JSON-RPC 2.0 (sections 4 and 5). Looks at each field once, allocates nothing. */
 export const messageKind = (message: unknown): MessageKind => {

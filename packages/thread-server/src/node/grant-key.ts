@@ -1,0 +1,63 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Grant } from "@harnesskit/protocol/threads";
+import { canonicalJson } from "@harnesskit/wire";
+import { makeDirectory } from "./make-directory.ts";
+import { isMissing } from "./store-failure.ts";
+import type { StoreFileSystem } from "./store-file-system.ts";
+import { createFileAtomic } from "./write-file-atomic.ts";
+
+/** Where the user's key lies: outside of every workspace. */
+export const defaultGrantKeyPath = (): string =>
+  join(process.env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "harnesskit", "grants.key");
+
+const readKey = async (fileSystem: StoreFileSystem, path: string): Promise<string | undefined> => {
+  try {
+    return await fileSystem.readFile(path, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+};
+
+/**
+ * Seals `always` answers with a key of the user's own. Whoever can put a file into a workspace, a cloned repository for
+ * one, does not have it, and so cannot bring answers along that nobody gave.
+ */
+export class GrantSeal {
+  #key: string | undefined;
+
+  constructor(
+    readonly fileSystem: StoreFileSystem,
+    readonly keyPath: string,
+  ) {}
+
+  /** The seal of an answer. Makes the key with the first one. */
+  async seal(grant: Grant): Promise<string> {
+    this.#key ??= await readKey(this.fileSystem, this.keyPath);
+    if (this.#key === undefined) {
+      await makeDirectory(this.fileSystem, dirname(this.keyPath));
+      await createFileAtomic(this.fileSystem, this.keyPath, randomBytes(32).toString("hex"));
+      this.#key = await this.fileSystem.readFile(this.keyPath, "utf8");
+    }
+    return hmac(this.#key, grant);
+  }
+
+  /** True for an answer that was sealed with this key. */
+  async holds(grant: Grant, seal: unknown): Promise<boolean> {
+    this.#key ??= await readKey(this.fileSystem, this.keyPath);
+    if (this.#key === undefined || typeof seal !== "string") return false;
+    try {
+      const expected = Buffer.from(hmac(this.#key, grant));
+      const given = Buffer.from(seal);
+      return expected.length === given.length && timingSafeEqual(expected, given);
+    } catch {
+      // A value without a canonical form was never sealed.
+      return false;
+    }
+  }
+}
+
+const hmac = (key: string, grant: Grant): string =>
+  createHmac("sha256", key).update(canonicalJson(grant)).digest("hex");

@@ -1,0 +1,180 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { describe, expect, it } from "vitest";
+import { createThreadServer, type ThreadServerOptions, type Tool } from "../src/index.ts";
+import { createDirectoryResolver, createFileThreadStore } from "../src/node/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { tempDir } from "./support/temp-dir.ts";
+import { callingRunner, recordingTool } from "./support/tools.ts";
+
+const input = { command: "npm test" };
+
+/** A server on a workspace, with the key of a user. */
+const serve = (workspace: string, user: string, options: Partial<ThreadServerOptions> = {}) => {
+  const tool = recordingTool("bash", "execute");
+  const server = createThreadServer({
+    runner: callingRunner({ tool: "bash", input }),
+    tools: [tool],
+    store: createFileThreadStore({
+      root: join(workspace, ".harness"),
+      grantKeyPath: join(user, "grants.key"),
+    }),
+    resolveDirectory: createDirectoryResolver(workspace),
+    ...options,
+  });
+  return { server, client: RawClient.connect(server), tool };
+};
+
+/** Answers the first question of a turn. */
+const answer = async (client: RawClient, threadId: string, more: object) => {
+  const { result } = await client.startTurn(threadId);
+  const { params } = await client.notification(
+    "approval.requested",
+    ({ turnId }) => turnId === result.turnId,
+  );
+  await client.call("approval.respond", { requestId: params.requestId, ...more });
+  await client.turnEnd(result.turnId);
+};
+
+const grantFiles = async (workspace: string) => {
+  const directory = join(workspace, ".harness/grants");
+  return (await readdir(directory)).map((name) => join(directory, name));
+};
+
+describe("a workspace that somebody else made", () => {
+  it("cannot bring along answers that this user never gave", async () => {
+    verifies("THR-73");
+    await using dir = await tempDir();
+    const [workspace, mallory, user] = ["workspace", "mallory", "user"].map((name) => join(dir.path, name));
+    if (!workspace || !mallory || !user) return;
+    await mkdir(workspace);
+    const first = serve(workspace, mallory);
+    await answer(first.client, await first.client.createThread(), { decision: "always", scope: "directory" });
+    await first.server.close();
+    expect(await grantFiles(workspace)).toHaveLength(1);
+    for (const key of [user, mallory]) {
+      const { server, client, tool } = serve(workspace, key);
+      const { result } = await client.startTurn(await client.createThread());
+      if (key === mallory) await client.turnEnd(result.turnId);
+      else await client.notification("approval.requested");
+      expect(tool.runs).toHaveLength(key === mallory ? 1 : 0);
+      expect((await client.call("grant.list")).result.grants).toHaveLength(key === mallory ? 1 : 0);
+      await server.close();
+    }
+  });
+
+  it("cannot change an answer that was given", async () => {
+    await using dir = await tempDir();
+    const workspace = join(dir.path, "workspace");
+    await mkdir(workspace);
+    const first = serve(workspace, dir.path);
+    await answer(first.client, await first.client.createThread(), { decision: "always", scope: "thread" });
+    const [file = ""] = await grantFiles(workspace);
+    const text = await readFile(file, "utf8");
+    for (const changed of [
+      text.replace('"thread"', '"directory"'),
+      "null",
+      "[]",
+      "{",
+      text.replace("npm", "\\ud800"),
+    ]) {
+      await writeFile(file, changed);
+      expect((await first.client.call("grant.list")).result.grants).toEqual([]);
+    }
+    await writeFile(file, text);
+    expect((await first.client.call("grant.list")).result.grants).toHaveLength(1);
+    await first.server.close();
+  });
+
+  it("cannot move a thread out of the server's directory", async () => {
+    verifies("THR-57");
+    await using dir = await tempDir();
+    const workspace = join(dir.path, "workspace");
+    await mkdir(workspace);
+    const first = serve(workspace, dir.path);
+    const threadId = await first.client.createThread();
+    await first.server.close();
+    const meta = join(workspace, ".harness/threads", threadId, "meta.json");
+    await writeFile(meta, (await readFile(meta, "utf8")).replace(workspace, "/"));
+    const { server, client, tool } = serve(workspace, dir.path);
+    expect((await client.startTurn(threadId)).error?.code).toBe(-32602);
+    expect((await client.events(threadId)).map(({ type }) => type)).toEqual(["thread.created"]);
+    expect(tool.runs).toEqual([]);
+    await server.close();
+  });
+
+  it.each([
+    ".harness",
+    ".harness/threads",
+    ".harness/threads/THREAD",
+    ".harness/threads/THREAD/events.jsonl",
+  ])("cannot lead what is written through a link at %s", async (place) => {
+    await using dir = await tempDir();
+    const [workspace, outside] = [join(dir.path, "workspace"), join(dir.path, "outside")];
+    await mkdir(workspace);
+    const first = serve(workspace, dir.path);
+    const threadId = await first.client.createThread();
+    await first.server.close();
+    const path = join(workspace, place.replace("THREAD", threadId));
+    const { rename } = await import("node:fs/promises");
+    await rename(path, outside);
+    const before = place.endsWith("jsonl")
+      ? await readFile(outside, "utf8")
+      : (await readdir(outside)).sort();
+    await symlink(outside, path);
+    const { server, client, tool } = serve(workspace, dir.path);
+    const { error } = await client.startTurn(threadId);
+    expect(error).toMatchObject({ code: -32603, data: { reason: "store_failed" } });
+    const created = await client.call("thread.create", {});
+    if (place === ".harness" || place === ".harness/threads") expect(created.error?.code).toBe(-32603);
+    const after = place.endsWith("jsonl") ? await readFile(outside, "utf8") : (await readdir(outside)).sort();
+    expect(after).toEqual(before);
+    expect(tool.runs).toEqual([]);
+    await server.close();
+  });
+
+  it("is told not to commit its threads", async () => {
+    await using dir = await tempDir();
+    const { server, client } = serve(dir.path, join(dir.path, "key"));
+    await client.createThread();
+    expect(await readFile(join(dir.path, ".harness/.gitignore"), "utf8")).toBe("*\n");
+    await server.close();
+  });
+});
+
+describe("an always answer", () => {
+  it("holds for nothing that was not shown: another preview asks again", async () => {
+    verifies("THR-13");
+    await using dir = await tempDir();
+    const base = recordingTool("bash", "write");
+    let preview = "-one\n+two";
+    const edit: Tool = {
+      ...base,
+      prepare: async (given, scope) => ({ ...(await base.prepare(given, scope)), preview }),
+    };
+    const { server, client } = serve(dir.path, dir.path, { tools: [edit] });
+    const threadId = await client.createThread();
+    await answer(client, threadId, { decision: "always" });
+    const same = await client.startTurn(threadId);
+    await client.turnEnd(same.result.turnId);
+    expect(base.runs).toHaveLength(2);
+    preview = "-secret policy: one\n+secret policy: two";
+    await answer(client, threadId, { decision: "reject" });
+    expect(base.runs).toHaveLength(2);
+    await server.close();
+  });
+});
+
+describe("thread.unsubscribe", () => {
+  it("changes nothing where there is no subscription, and is -32001 for an unknown thread", async () => {
+    await using dir = await tempDir();
+    const { server, client } = serve(dir.path, dir.path);
+    expect((await client.call("thread.unsubscribe", { threadId: "nope" })).error?.code).toBe(-32001);
+    const threadId = await client.createThread();
+    expect((await client.call("thread.unsubscribe", { threadId })).result).toEqual({ ok: true });
+    await client.startTurn(threadId);
+    await client.notification("approval.requested");
+    await server.close();
+  });
+});
