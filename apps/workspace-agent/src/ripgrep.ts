@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:fs";
-import { access, realpath, stat } from "node:fs/promises";
+import { access, lstat, realpath, stat } from "node:fs/promises";
 import { delimiter, isAbsolute, join, sep } from "node:path";
 import type { Deadline } from "./deadline.ts";
 
@@ -42,6 +42,25 @@ export interface RipgrepRequest {
   readonly deadline: Deadline;
 }
 
+/** How many files are looked at together. */
+const parallelStats = 64;
+
+/**
+ * The paths of files within the limit. ripgrep holds a line whole, and a file without a newline is one line; its own
+ * limit does not count for files that it is named.
+ */
+async function smallEnough({ paths, directory, maxFileBytes }: RipgrepRequest): Promise<string[]> {
+  const fitting: string[] = [];
+  for (let start = 0; start < paths.length; start += parallelStats) {
+    const some = paths.slice(start, start + parallelStats);
+    const stats = await Promise.all(some.map((path) => lstat(join(directory, path)).catch(() => undefined)));
+    for (const [index, path] of some.entries()) {
+      if ((stats[index]?.size ?? Number.POSITIVE_INFINITY) <= maxFileBytes) fitting.push(path);
+    }
+  }
+  return fitting;
+}
+
 /**
  * Numbers of the lines that match, per path, each file's ascending. Undefined if ripgrep failed, which leaves open
  * why. Throws `ToolError` `tool.timeout` or `tool.cancelled`.
@@ -49,6 +68,8 @@ export interface RipgrepRequest {
 export async function ripgrepLines(request: RipgrepRequest): Promise<Map<string, number[]> | undefined> {
   const { deadline } = request;
   deadline.throwIfOver();
+  const paths = await smallEnough(request);
+  if (paths.length === 0) return new Map();
   const options = [
     ...["--no-config", "--no-ignore", "--hidden", "--no-messages", "--no-mmap", "--color=never"],
     // What is binary is decided by whoever reads the file. The text of lines is read there, too: one column stays.
@@ -62,7 +83,7 @@ export async function ripgrepLines(request: RipgrepRequest): Promise<Map<string,
       "--",
     ],
   ];
-  const child = spawn(request.executable, [...options, ...request.paths.map((path) => `./${path}`)], {
+  const child = spawn(request.executable, [...options, ...paths.map((path) => `./${path}`)], {
     cwd: request.directory,
     env: {},
     stdio: ["ignore", "pipe", "ignore"],

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { GrepOutput, WorkspaceToolsOptions } from "../src/index.ts";
@@ -86,6 +86,17 @@ describe.each(engines)("grep with %s", (_, searchPath) => {
     await small.put("late.bin", Buffer.concat([Buffer.alloc(200_000, "needle\n"), Buffer.from([0])]));
     await small.put("large", "needle\n".repeat(50_000));
     await small.put("text", "needle\n");
+    expect(await small.call("grep", { pattern: "needle" })).toEqual({
+      matches: [{ path: "text", line: 1, text: "needle" }],
+    });
+  });
+
+  it("never lets ripgrep hold a huge file without a newline", async () => {
+    await using small = await create({ searchTimeoutMs: 5000 });
+    await small.put("text", "needle\n");
+    await small.put("sparse", "");
+    await truncate(join(small.directory, "sparse"), 64 * 1024 ** 3);
+    // 64 GiB that are not there: whoever looked at them would not be done in time.
     expect(await small.call("grep", { pattern: "needle" })).toEqual({
       matches: [{ path: "text", line: 1, text: "needle" }],
     });

@@ -40,6 +40,8 @@ export class ApprovalDesk {
   readonly #options: ApprovalDeskOptions;
   readonly #open = new Map<string, OpenApproval>();
   readonly #seen = new SeenIds();
+  /** The digests that fit what was shown, of late. */
+  readonly #verified = new Map<string, string>();
   #closed = false;
 
   constructor(options: ApprovalDeskOptions) {
@@ -52,6 +54,9 @@ export class ApprovalDesk {
       case "approval.requested":
         if (handler && !this.#closed) this.#ask(event.data, handler);
         return;
+      case "approval.resolved":
+        this.settle(event.data.requestId);
+        return;
       case "item.completed":
         if (event.data.type === "approval")
           this.#settleWhere(({ itemId }) => itemId === event.data.itemId, event);
@@ -60,6 +65,11 @@ export class ApprovalDesk {
       case "turn.error":
         this.#settleWhere(() => true, event);
     }
+  }
+
+  /** The digest of a request that was found to fit the tool and the input. */
+  verifiedDigest(requestId: string): string | undefined {
+    return this.#verified.get(requestId);
   }
 
   /** The caller answers by hand: the callback is no longer asked. */
@@ -73,6 +83,11 @@ export class ApprovalDesk {
   /** The connection is closed. */
   close(): void {
     this.#closed = true;
+    this.abandon();
+  }
+
+  /** What was asked can no longer be answered. */
+  abandon(): void {
     for (const requestId of [...this.#open.keys()]) this.settle(requestId);
   }
 
@@ -109,6 +124,7 @@ export class ApprovalDesk {
       const actual = await digest({ tool: metadata.tool, input: metadata.input });
       if (signal.aborted) return undefined;
       if (actual !== metadata.digest) throw digestMismatch(requestId);
+      this.#noteVerified(requestId, actual);
       return ApprovalDecisionSchema.parse(await handler(request, { signal }));
     } catch (cause) {
       if (signal.aborted) return undefined;
@@ -125,6 +141,15 @@ export class ApprovalDesk {
       if (ThreadError.isInstance(cause) && cause.code === "approval_not_found") return;
       const text = `the answer "${decision}" could not be delivered`;
       this.#options.onError(new ApprovalError("approval_unanswered", requestId, text, { cause }));
+    }
+  }
+
+  #noteVerified(requestId: string, verified: string): void {
+    this.#verified.set(requestId, verified);
+    if (this.#verified.size <= this.#options.maxOpenApprovals) return;
+    for (const oldest of this.#verified.keys()) {
+      this.#verified.delete(oldest);
+      break;
     }
   }
 

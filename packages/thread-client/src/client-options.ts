@@ -1,20 +1,32 @@
 import type {
   ApprovalDecision,
   EventBody,
+  Grant,
+  GrantScope,
   InputPart,
   ModelRef,
   Thread,
   ThreadCapabilities,
 } from "@harnesskit/protocol/threads";
-import type { Clock, CloseReason, HarnessError, RequestOptions, Transport } from "@harnesskit/wire";
+import type { Clock, CloseReason, CreateId, HarnessError, RequestOptions, Transport } from "@harnesskit/wire";
 import type { ApprovalHandler } from "./approval-desk.ts";
 import type { ClientLimits } from "./limits.ts";
+import type { ConnectionState } from "./link.ts";
+import type { ReconnectOptions } from "./reconnect.ts";
+import type { ThreadSubscription } from "./thread-subscription.ts";
 import type { TurnHandle } from "./turn-handle.ts";
 import type { ThreadHistory } from "./validation.ts";
 
 export interface ThreadClientOptions extends Partial<ClientLimits> {
-  /** The way to the server. One channel is opened. */
+  /** The way to the server. One channel is opened, and with `reconnect` another one after each loss. */
   readonly transport: Transport;
+  /**
+   * Makes a lost connection anew and goes on from where it stopped. Not for a transport whose `connect` starts a new
+   * server that does not know the threads of the last one. @default false: the first loss is the end
+   */
+  readonly reconnect?: false | ReconnectOptions;
+  /** Makes the ids under which requests can be sent again. @default random ones */
+  readonly createId?: CreateId;
   /** What the server is told about this client. @default nothing */
   readonly clientInfo?: { readonly name: string; readonly version?: string };
   /** Gives up connecting. @default never */
@@ -22,8 +34,8 @@ export interface ThreadClientOptions extends Partial<ClientLimits> {
   /** How long a call waits for its answer; Infinity for ever. The length of a turn does not count. @default 60000 */
   readonly requestTimeoutMs?: number;
   /**
-   * Decides on every approval of the connection, unless its turn has a callback of its own: also on those of turns
-   * that other clients started. @default approvals are left to `respondApproval`
+   * Decides on every approval that this client hears of (see {@link ThreadClient.events}), unless its turn has a
+   * callback of its own: also on those of turns that other clients started. @default approvals are left to `respondApproval`
    */
   readonly onApproval?: ApprovalHandler;
   /**
@@ -31,6 +43,8 @@ export interface ThreadClientOptions extends Partial<ClientLimits> {
    * For a log. What it throws is ignored. @default nobody is told
    */
   readonly onError?: (error: HarnessError) => void;
+  /** Told when a thread was deleted, as far as this client hears of it. What it throws is ignored. @default nobody is told */
+  readonly onThreadDeleted?: (threadId: string) => void;
   /** @default the real time */
   readonly clock?: Clock;
 }
@@ -40,6 +54,50 @@ export interface CreateThreadParams {
   readonly title?: string;
   /** Must lie inside the server's working directory. @default that directory */
   readonly directory?: string;
+  /** The name of this request, for a caller who repeats it: the same one makes no second thread. @default a new one */
+  readonly clientRequestId?: string;
+}
+
+/** Which threads to list; all but an empty one need the extension `paging`. */
+export interface ListThreadsOptions extends RequestOptions {
+  /** At most so many. @default all */
+  readonly limit?: number;
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string;
+  /** Only threads of this directory. */
+  readonly directory?: string;
+  /** Only threads whose title contains this text, in any case. */
+  readonly title?: string;
+  /** Only threads that were used after this time, in milliseconds since the epoch. */
+  readonly updatedAfter?: number;
+}
+
+/** Threads, the latest used first. */
+export interface ThreadPage {
+  readonly threads: readonly Thread[];
+  /** The `cursor` of the next page; undefined on the last one. */
+  readonly nextCursor?: string | undefined;
+}
+
+export interface SubscribeOptions {
+  /** Events with a greater number, those of the past first. @default only what comes */
+  readonly afterSeq?: number;
+  /** Gives the call up, not the subscription. @default never */
+  readonly signal?: AbortSignal;
+}
+
+export interface ListGrantsOptions extends RequestOptions {
+  readonly threadId?: string;
+  readonly directory?: string;
+}
+
+export interface RespondApprovalOptions extends RequestOptions {
+  /** With `always`: how far it reaches. @default the server's choice, "thread" */
+  readonly scope?: GrantScope;
+  /** What the user was shown; the server refuses another one than the call's. @default the digest that was verified here, if any */
+  readonly digest?: string;
+  /** The name of this request, for a caller who repeats it. @default a new one */
+  readonly clientRequestId?: string;
 }
 
 export interface GetThreadOptions extends RequestOptions {
@@ -89,7 +147,12 @@ export interface ThreadClientStats {
 /**
  * A connection to a server of the thread protocol. Every call rejects with a `ThreadError` or another `ProtocolError`
  * that the server answered, or with `request_timeout`, `request_cancelled`, `connection_closed`, `buffer_full`,
- * `frame_too_large`, `transport_failed`, `invalid_argument` or, for a malformed result, `invalid_message`.
+ * `frame_too_large`, `transport_failed`, `invalid_argument` or, for a malformed result, `invalid_message`. A call that
+ * needs an extension which the server does not announce rejects with `unsupported`, and nothing is sent.
+ *
+ * With `reconnect`, a call that is made while there is no connection waits for one. When the connection is lost before
+ * the answer, `startTurn`, `createThread` and `respondApproval` are sent again under their `clientRequestId`, if the
+ * server has that extension; any other call rejects with `connection_closed`.
  */
 export interface ThreadClient {
   /** The version that the server answered `initialize` with. */
@@ -97,8 +160,17 @@ export interface ThreadClient {
   readonly capabilities: ThreadCapabilities;
   /** `thread.create`. */
   createThread(params?: CreateThreadParams, options?: RequestOptions): Promise<Thread>;
-  /** `thread.list`. */
-  listThreads(options?: RequestOptions): Promise<Thread[]>;
+  /** `thread.list`: all threads, or a page of them. */
+  listThreads(options?: ListThreadsOptions): Promise<ThreadPage>;
+  /** All threads, page by page where the server has pages; `limit` is the length of a page, 100 by default. */
+  allThreads(options?: Omit<ListThreadsOptions, "cursor">): AsyncIterable<Thread>;
+  /** `thread.delete`. Rejects with `thread_not_found`, and `turn_busy` while a turn is active. */
+  deleteThread(threadId: string, options?: RequestOptions): Promise<void>;
+  /**
+   * `thread.subscribe`: the events of one thread by number, also of turns that others start. Resolves when the server
+   * has answered. Rejects with `thread_not_found`, and `invalid_argument` for an `afterSeq` that is none.
+   */
+  subscribe(threadId: string, options?: SubscribeOptions): Promise<ThreadSubscription>;
   /** `thread.get`. Rejects with `thread_not_found`; over the server's message limit with an error that names `limit`. */
   getThread(threadId: string, options?: GetThreadOptions): Promise<ThreadHistory>;
   /**
@@ -114,14 +186,30 @@ export interface ThreadClient {
   cancelTurn(threadId: string, options?: RequestOptions): Promise<void>;
   /**
    * `approval.respond`, for approvals that no callback decides. Rejects with `approval_not_found`, whose `data.reason`
-   * is `already_resolved` when somebody else was first. Nothing is checked here: compare `metadata.digest` with the
+   * is `already_resolved` when somebody else was first. Nothing is checked here, unless a callback was being asked: compare `metadata.digest` with the
    * `digest` of `{ tool, input }` before saying yes.
    */
-  respondApproval(requestId: string, decision: ApprovalDecision, options?: RequestOptions): Promise<void>;
-  /** Every event that arrives on the connection, of all threads, from this call on. */
+  respondApproval(
+    requestId: string,
+    decision: ApprovalDecision,
+    options?: RespondApprovalOptions,
+  ): Promise<void>;
+  /** `grant.list`: the `always` answers that hold. */
+  listGrants(options?: ListGrantsOptions): Promise<readonly Grant[]>;
+  /** `grant.revoke`. Rejects with `approval_not_found`. */
+  revokeGrant(grantId: string, options?: RequestOptions): Promise<void>;
+  /**
+   * Every event that this client hears of, from this call on. Those are the events of all threads; on a server with the
+   * extension `subscribe`, from the first `subscribe` or `startTurn` on, those of the threads with a subscription or
+   * a running turn of this client.
+   */
   events(): EventStream;
+  /** `connected`, `reconnecting` or `closed`. */
+  readonly state: ConnectionState;
+  /** Tells each change of `state`, until the function that it returns is called. */
+  onState(listener: (state: ConnectionState) => void): () => void;
   readonly stats: ThreadClientStats;
-  /** Settles when the connection is closed, with the reason; never rejects. */
+  /** Settles when the connection is closed for good, with the reason; never rejects. */
   readonly closed: Promise<CloseReason>;
   /** Closes the connection: results that are pending reject with `connection_closed`; the turns go on. Idempotent. */
   close(): Promise<void>;

@@ -5,18 +5,22 @@ import {
   type Clock,
   type CloseReason,
   ConnectionClosedError,
+  createDeferred,
   createPeer,
   type HarnessError,
   type Peer,
   type RequestOptions,
 } from "@harnesskit/wire";
 import { MalformedMessageError, toThreadError } from "./errors.ts";
-import { parseNotification } from "./validation.ts";
+import { type Notification, parseNotification } from "./validation.ts";
 
 export interface ConnectionOptions {
   readonly requestTimeoutMs: number | undefined;
   readonly clock: Clock | undefined;
+  /** Counted up. */
+  readonly stats: { unknownNotifications: number; malformedNotifications: number };
   readonly onEvent: (event: EventBody) => void;
+  readonly onDeleted: (threadId: string) => void;
   /** Called once and last. The error tells pending work that its end will not come. */
   readonly onClose: (error: ConnectionClosedError, reason: CloseReason) => void;
   readonly onError: (error: HarnessError) => void;
@@ -26,8 +30,8 @@ export interface ConnectionOptions {
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #peer: Peer;
-  #unknownNotifications = 0;
-  #malformedNotifications = 0;
+  readonly #over = createDeferred<void>();
+  #isOver = false;
 
   constructor(channel: Channel, options: ConnectionOptions) {
     const { requestTimeoutMs, clock, onClose, onError } = options;
@@ -38,7 +42,9 @@ export class Connection {
         notification: (name, params) => this.#notified(name, params),
         close: (reason) => {
           const { error } = reason;
+          this.#isOver = true;
           onClose(new ConnectionClosedError(undefined, error ? { cause: error } : undefined), reason);
+          this.#over.resolve();
         },
         unexpected: onError,
       },
@@ -49,15 +55,13 @@ export class Connection {
     );
   }
 
-  get closed(): Promise<CloseReason> {
-    return this.#peer.closed;
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
-  get stats() {
-    return {
-      unknownNotifications: this.#unknownNotifications,
-      malformedNotifications: this.#malformedNotifications,
-    };
+  /** Settles when the connection is closed and `onClose` has run. */
+  get over(): Promise<void> {
+    return this.#over.promise;
   }
 
   /** Calls a method and checks its result with `parse`. */
@@ -80,16 +84,18 @@ export class Connection {
 
   /** Never throws for what came from outside: a malformed notification is reported, and the connection stays. */
   #notified(name: string, params: Params | undefined): void {
-    let event: EventBody | undefined;
+    const { stats, onEvent, onDeleted, onError } = this.#options;
+    let notification: Notification | undefined;
     try {
-      event = parseNotification(name, params);
+      notification = parseNotification(name, params);
     } catch (error) {
       if (!MalformedMessageError.isInstance(error)) throw error;
-      this.#malformedNotifications++;
-      this.#options.onError(error);
+      stats.malformedNotifications++;
+      onError(error);
       return;
     }
-    if (event) this.#options.onEvent(event);
-    else this.#unknownNotifications++;
+    if (!notification) stats.unknownNotifications++;
+    else if (notification.type === "thread.deleted") onDeleted(notification.data.threadId);
+    else onEvent(notification);
   }
 }

@@ -6,12 +6,18 @@ const threadCodes = new Map<number, ThreadErrorName>([
   [ThreadErrorCode.TurnBusy, "turn_busy"],
   [ThreadErrorCode.TurnNotFound, "turn_not_found"],
   [ThreadErrorCode.ApprovalNotFound, "approval_not_found"],
+  [ThreadErrorCode.RequestConflict, "request_conflict"],
 ]);
 
-/** The string codes of the thread protocol's own errors (section "Error Codes"). */
-export type ThreadErrorName = "thread_not_found" | "turn_busy" | "turn_not_found" | "approval_not_found";
+/** The string codes of the thread protocol's own errors (section "Error Codes"); the last one is an extension's. */
+export type ThreadErrorName =
+  | "thread_not_found"
+  | "turn_busy"
+  | "turn_not_found"
+  | "approval_not_found"
+  | "request_conflict";
 
-/** The server refused a call with one of the protocol's own errors: -32001 to -32004. `data` is kept as it came. */
+/** The server refused a call with one of the protocol's own errors: -32001 to -32005. `data` is kept as it came. */
 export class ThreadError extends ProtocolError {
   declare readonly code: ThreadErrorName;
 
@@ -45,6 +51,22 @@ export class VersionMismatchError extends HarnessError {
 
   static override isInstance(value: unknown): value is VersionMismatchError {
     return HarnessError.isInstance(value) && value.name === "VersionMismatchError";
+  }
+}
+
+/** The call needs an extension that the server does not announce (`unsupported`). Nothing was sent. */
+export class UnsupportedError extends HarnessError {
+  override readonly name = "UnsupportedError";
+  constructor(
+    readonly method: string,
+    /** The name in `capabilities.extensions`. */
+    readonly extension: string,
+  ) {
+    super("unsupported", `${method}: the server does not have the extension "${extension}"`);
+  }
+
+  static override isInstance(value: unknown): value is UnsupportedError {
+    return HarnessError.isInstance(value) && value.name === "UnsupportedError";
   }
 }
 

@@ -27,7 +27,7 @@ const continues = (
 
 /**
  * Events in their order, at most so many. What is lost over the limits is counted, never hidden. An event is shared
- * with other buffers and never changed: a merged delta is a new one.
+ * with other buffers and never changed: a merged delta is a new one, with the number of the last.
  */
 export class EventBuffer {
   #entries: Entry[] = [];
@@ -152,7 +152,7 @@ const merge = (
 ): Entry => ({
   event: {
     type: "item.delta",
-    data: { ...before.event.data, delta: before.event.data.delta + after.event.data.delta },
+    data: { ...after.event.data, delta: before.event.data.delta + after.event.data.delta },
   },
   deltas: before.deltas + after.deltas,
 });

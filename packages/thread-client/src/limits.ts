@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
 
-/** What events that nobody has read yet may use, for each turn and each `events()`. */
+/** What events that nobody has read yet may use, for each turn, each subscription and each `events()`. */
 export interface BufferLimits {
   /**
    * Events that wait. Over it, neighbouring deltas of one item are merged, then deltas are dropped, then started and

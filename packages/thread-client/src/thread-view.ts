@@ -15,7 +15,7 @@ export interface ThreadViewOptions {
 
 /** Follows one thread, event by event. */
 export interface ThreadView {
-  /** Takes the next event: of a turn, of `events()`, or of `getThread`. False when it changes nothing. Never throws. */
+  /** Takes the next event: of a turn, of `subscribe`, of `events()`, or of `getThread`. False when it changes nothing. Never throws. */
   apply(event: EventBody): boolean;
   /** As it stands now. The same object until something changes. */
   readonly state: ThreadState;
@@ -86,6 +86,8 @@ class View implements ThreadView {
         this.#approvals.set(data.requestId, data);
         if (this.#approvals.size > this.#maxItems) deleteOldest(this.#approvals);
         return true;
+      case "approval.resolved":
+        return this.#approvals.delete(data.requestId);
       default:
         return false;
     }

@@ -18,15 +18,15 @@ export type TurnResult =
 
 /**
  * A turn that this client started. Iterating gives its events from the first one on, each once and in order, and stops
- * after `turn.completed` or `turn.error`; it throws `connection_closed` if the connection is lost before. One loop at a
- * time; a loop that is left does not cancel the turn, and another one goes on where it stopped.
+ * after `turn.completed` or `turn.error`; it throws `connection_closed` if the connection is lost for good before. One
+ * loop at a time; a loop that is left does not cancel the turn, and another one goes on where it stopped.
  */
 export interface TurnHandle extends AsyncIterable<EventBody> {
   readonly turnId: string;
   readonly threadId: string;
   /**
    * How the turn ended. A turn that ended in an error is a result and no rejection. Rejects with `connection_closed`
-   * when the connection is lost before the end. Needs no reader of the events.
+   * when the connection is lost for good before the end. Needs no reader of the events.
    */
   readonly result: Promise<TurnResult>;
   /**
@@ -48,6 +48,8 @@ export interface LiveTurnOptions {
   readonly signal: AbortSignal | undefined;
   /** Sends `turn.cancel` for the thread. */
   readonly cancel: () => Promise<void>;
+  /** Called once, when nothing more of the turn is awaited. */
+  readonly onEnd: () => void;
   readonly onError: (error: HarnessError) => void;
 }
 
@@ -148,6 +150,7 @@ export class LiveTurn implements TurnHandle {
     this.#ended = true;
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     this.#events.end(error);
+    this.#options.onEnd();
   }
 
   readonly #onAbort = (): void => {

@@ -76,6 +76,15 @@ export class TurnRegistry {
     for (const turn of turns) turn.lose(error);
   }
 
+  /** Nothing more will be heard of this thread. */
+  lose(threadId: string, error: HarnessError): void {
+    for (const [key, turn] of [...this.#turns]) {
+      if (turn.threadId !== threadId) continue;
+      this.#turns.delete(key);
+      turn.lose(error);
+    }
+  }
+
   /** Delivers what matches and keeps the rest, in order. */
   #replay(hold: Hold, matches: (event: EventBody) => boolean, turn: LiveTurn | undefined): void {
     for (let left = hold.events.size; left > 0; left--) {

@@ -6,6 +6,7 @@ import {
   type ThreadMethodName,
   type ThreadMethodResult,
   type ThreadNotificationName,
+  type ThreadNotificationParams,
   threadMethods,
   threadNotifications,
 } from "@harnesskit/protocol/threads";
@@ -39,13 +40,18 @@ export const parseResult = <M extends ThreadMethodName>(method: M, value: unknow
 const isNotificationName = (name: unknown): name is ThreadNotificationName =>
   typeof name === "string" && Object.hasOwn(threadNotifications, name);
 
+/** What a server tells: an event, or that a thread is gone with its log. */
+export type Notification =
+  | EventBody
+  | { readonly type: "thread.deleted"; readonly data: ThreadNotificationParams<"thread.deleted"> };
+
 /** Checks a notification. Undefined for one that this version does not know. Throws `invalid_message`. */
-export const parseNotification = (name: string, params: Params | undefined): EventBody | undefined => {
+export const parseNotification = (name: string, params: Params | undefined): Notification | undefined => {
   if (!isNotificationName(name)) return undefined;
   const schema: Schema = threadNotifications[name];
   const parsed = schema.safeParse(params);
   if (!parsed.success) throw malformed(name, parsed.error);
-  return { type: name, data: parsed.data } as EventBody;
+  return { type: name, data: parsed.data } as Notification;
 };
 
 /** A thread with its events, or a page of them. */

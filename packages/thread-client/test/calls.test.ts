@@ -23,7 +23,7 @@ describe("the calls", () => {
     const { client, server } = setup;
     expect(await client.createThread()).toEqual(thread);
     expect(await client.createThread({ title: "T", directory: "/repo" })).toEqual(thread);
-    expect(await client.listThreads()).toEqual([thread]);
+    expect(await client.listThreads()).toEqual({ threads: [thread] });
     await client.cancelTurn("ses_1");
     await client.respondApproval("req_1", "always");
     await client.startTurn({ threadId: "ses_1", input: "hello" });

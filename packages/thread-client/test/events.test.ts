@@ -129,13 +129,13 @@ describe("what is no event", () => {
       "item.delta",
       "turn.completed",
     ]);
-    expect(await client.listThreads()).toEqual([]);
+    expect(await client.listThreads()).toEqual({ threads: [] });
   });
 
   it("is refused when it is a request: this client serves nothing", async () => {
     await using setup = await setUp({ "thread.list": () => ({ threads: [] }) });
     setup.server.wire.writeRaw('{"jsonrpc":"2.0","id":1,"method":"turn.start"}\n');
-    expect(await setup.client.listThreads()).toEqual([]);
+    expect(await setup.client.listThreads()).toEqual({ threads: [] });
     expect(setup.server.calls.map(({ method }) => method)).toEqual(["initialize", "thread.list"]);
   });
 });

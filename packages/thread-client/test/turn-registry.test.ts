@@ -17,6 +17,7 @@ const liveTurn = () =>
     onApproval: undefined,
     signal: undefined,
     cancel: () => Promise.resolve(),
+    onEnd: () => {},
     onError: () => {},
   });
 

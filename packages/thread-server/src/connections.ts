@@ -47,9 +47,10 @@ export class Connection {
     this.#subscribed.add(threadId);
   }
 
-  /** Ends a subscription; where there is none it changes nothing. */
+  /** Ends a subscription. From here on the client hears only of what it subscribed to. */
   unsubscribe(threadId: string): void {
-    if (!this.#subscribed?.delete(threadId)) return;
+    this.#subscribed ??= new Set();
+    this.#subscribed.delete(threadId);
     this.outbox.forget(threadId);
   }
 }

@@ -13,11 +13,10 @@ describe("requests of the other side", () => {
     },
   );
 
-  it.each([[true], [{}], [[1]], [Number.POSITIVE_INFINITY]])(
-    "with the illegal id %j are refused",
-    async (id) => {
+  it.each(["true", "{}", "[1]", "1e400", "12345678901234567890"])(
+    "with the illegal or inexact id %s are refused",
+    async (text) => {
       const { giveText, unexpected } = openRaw(echo);
-      const text = id === Number.POSITIVE_INFINITY ? "1e400" : JSON.stringify(id);
       const sent = await giveText(`{"jsonrpc":"2.0","id":${text},"method":"echo"}\n`);
       expect(sent).toMatchObject([{ id: null, error: { code: -32600 } }]);
       expect(unexpected).toMatchObject([{ code: "invalid_message", reason: "not_json_rpc" }]);
