@@ -1,5 +1,6 @@
-import { displayText } from "@harnesskit/wire";
+import { type Channel, displayText } from "@harnesskit/wire";
 import { Command, Option } from "commander";
+import { usageError } from "./cli-error.ts";
 import type { ExitCode } from "./exit-code.ts";
 
 export interface ProgramOptions {
@@ -39,14 +40,23 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
     .addOption(
       new Option("--model <spec>", `the model where a turn names none: ${modelForms}`).default("offline"),
     )
+    .addOption(
+      new Option(
+        "--listen <endpoint>",
+        "serve on a Unix socket as well, unix:PATH; can be given several times",
+      ).argParser((endpoint: string, before: readonly string[] = []) => [...before, endpoint]),
+    )
     .addHelpText(
       "after",
-      `\nExample:\n  echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}' | harness serve`,
+      `\nExample:\n  echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}' | harness serve
+  harness serve --listen unix:.harness/serve.sock
+
+Standard input and output carry one JSON message a line. A socket carries four bytes of
+length, big-endian, before each message; clients: harness attach, harness run --attach.
+With --listen the server stays when its input ends; SIGTERM or Ctrl-C ends it.`,
     )
     .action(async (options) => {
-      const { createStdioChannel } = await import("@harnesskit/transport-stdio");
-      // From here on nothing but the protocol reaches standard output, whatever the rest prints when it is loaded.
-      const channel = createStdioChannel();
+      const channel = await openStdio(options.listen !== undefined);
       const { serve } = await import("./commands/serve.ts");
       onExit(await serve(options, channel));
     });
@@ -54,7 +64,7 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
   program
     .command("run")
     .description("give the agent a task and follow what it does")
-    .argument("<prompt>", "what to do")
+    .argument("[prompt]", "what to do; with --thread it may be left out, to answer what waits there")
     .addOption(cwdOption())
     .addOption(new Option("--model <spec>", `${modelForms} (default: offline)`))
     .addOption(
@@ -66,15 +76,48 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
         "how approvals are answered; ask needs a terminal (default: ask)",
       ).choices(["ask", "once", "reject"]),
     )
-    .addOption(new Option("--thread <id>", "go on with this thread"))
+    .addOption(new Option("--thread <id>", "go on with this thread; what waits in it comes first"))
+    .addOption(
+      new Option(
+        "--attach <endpoint>",
+        "use the server on this socket, unix:PATH, instead of starting one",
+      ).conflicts("cwd"),
+    )
     .addOption(jsonOption("one JSON line per event, the last of type result"))
     .addHelpText("after", '\nExample:\n  harness run --approve once "run the tests"')
-    .action(async (prompt: string, options) => {
+    .action(async (prompt: string | undefined, options) => {
       const { run } = await import("./commands/run.ts");
       onExit(await run(prompt, options, { binPath, version }));
     });
 
-  addThreadCommands(program);
+  program
+    .command("attach")
+    .description("follow a thread of a server that runs, and answer what waits there")
+    .argument("<endpoint>", "where it listens: unix:PATH")
+    .addOption(new Option("--thread <id>", "the thread (default: the one used last)"))
+    .addOption(
+      new Option(
+        "--approve <how>",
+        "how approvals are answered; ask needs a terminal, and only watches without (default: ask)",
+      ).choices(["ask", "once", "reject"]),
+    )
+    .addOption(
+      new Option("--after <seq>", "show only events after this number").argParser(wholeNumber("--after")),
+    )
+    .addOption(new Option("--follow", "stay when the turn has ended, until Ctrl-C"))
+    .addOption(jsonOption("one JSON line per event, the last of type result"))
+    .addHelpText(
+      "after",
+      "\nExample:\n  harness attach unix:.harness/serve.sock --follow\n\n" +
+        "Ctrl-C leaves; the turn goes on.",
+    )
+    .action(async (endpoint: string, options) => {
+      const { attach } = await import("./commands/attach.ts");
+      onExit(await attach(endpoint, options, { version }));
+    });
+
+  addThreadCommands(program, onExit);
+  addGrantCommands(program);
 
   program
     .command("doctor")
@@ -90,10 +133,23 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
   return program;
 };
 
-const addThreadCommands = (program: Command): void => {
+/**
+ * Standard input and output as a channel. From here on nothing but the protocol reaches standard output, whatever the
+ * rest prints when it is loaded. A server with sockets reads no terminal, and outlives who started it.
+ */
+const openStdio = async (hasSockets: boolean): Promise<Channel | undefined> => {
+  if (hasSockets) {
+    process.stdout.removeAllListeners("error").on("error", () => {});
+    if (process.stdin.isTTY) return undefined;
+  }
+  const { createStdioChannel } = await import("@harnesskit/transport-stdio");
+  return createStdioChannel({ watchParent: !hasSockets });
+};
+
+const addThreadCommands = (program: Command, onExit: ProgramOptions["onExit"]): void => {
   const threads = program
     .command("threads")
-    .description("read the threads that are kept in .harness")
+    .description("read and remove the threads that are kept in .harness")
     .addHelpText("after", "\nExample:\n  harness threads list");
 
   threads
@@ -132,4 +188,73 @@ const addThreadCommands = (program: Command): void => {
       const { exportThread } = await import("./commands/threads-export.ts");
       await exportThread(id, options);
     });
+
+  threads
+    .command("delete")
+    .description("remove a thread with its log, its artifacts and its grants")
+    .argument("<id>", "the thread's id")
+    .addOption(cwdOption())
+    .addHelpText("after", "\nExample:\n  harness threads delete ses_0123456789abcdef0123456789abcdef")
+    .action(async (id: string, options) => {
+      const { deleteThread } = await import("./commands/threads-delete.ts");
+      await deleteThread(id, options);
+    });
+
+  threads
+    .command("prune")
+    .description("remove threads that were not used for long; those in use are left alone")
+    .addOption(cwdOption())
+    .addOption(
+      new Option(
+        "--older-than <age>",
+        "last used longer ago than this: 30d, 12h or 90m",
+      ).makeOptionMandatory(),
+    )
+    .addOption(
+      new Option("--keep <n>", "never remove the n that were used last").argParser(wholeNumber("--keep")),
+    )
+    .addOption(new Option("--dry-run", "say what would be removed, and remove nothing"))
+    .addOption(jsonOption("one JSON document"))
+    .addHelpText("after", "\nExample:\n  harness threads prune --older-than 30d --keep 20 --dry-run")
+    .action(async (options) => {
+      const { pruneThreads } = await import("./commands/threads-prune.ts");
+      onExit(await pruneThreads(options));
+    });
 };
+
+const addGrantCommands = (program: Command): void => {
+  const grants = program
+    .command("grants")
+    .description("the answers that were given for always")
+    .addHelpText("after", "\nExample:\n  harness grants list");
+
+  grants
+    .command("list")
+    .description("what is allowed without asking, the last one first")
+    .addOption(cwdOption())
+    .addOption(jsonOption("one JSON document"))
+    .addHelpText("after", "\nExample:\n  harness grants list --json")
+    .action(async (options) => {
+      const { listGrants } = await import("./commands/grants.ts");
+      await listGrants(options);
+    });
+
+  grants
+    .command("revoke")
+    .description("take one back: it is asked again from then on")
+    .argument("<id>", "the grant's id")
+    .addOption(cwdOption())
+    .addHelpText("after", "\nExample:\n  harness grants revoke grant_0123456789abcdef0123456789abcdef")
+    .action(async (id: string, options) => {
+      const { revokeGrant } = await import("./commands/grants.ts");
+      await revokeGrant(id, options);
+    });
+};
+
+/** Reads a whole number from 0. */
+const wholeNumber =
+  (option: string) =>
+  (text: string): number => {
+    if (/^\d{1,15}$/.test(text)) return Number(text);
+    throw usageError(`${option}: ${displayText(text, { maxLength: 100 })} is no whole number from 0`);
+  };

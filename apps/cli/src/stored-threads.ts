@@ -1,11 +1,11 @@
-import type { Event, Thread } from "@harnesskit/protocol/threads";
-import type { ThreadStore } from "@harnesskit/thread-server";
+import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
+import { StoreError, type ThreadStore } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { CliError } from "./cli-error.ts";
 import { oneLine } from "./terminal/one-line.ts";
 import { harnessDirectory, workspaceDirectory } from "./workspace-directory.ts";
 
-/** The threads below a directory, to be read only: no lock is taken and nothing is made. */
+/** The threads below a directory. Reading takes no lock and makes nothing; removing takes the thread's lock. */
 export interface StoredThreads {
   /** The real path of the directory. */
   readonly workspace: string;
@@ -13,6 +13,17 @@ export interface StoredThreads {
   /** A thread. Throws a `CliError` `thread_not_found`. */
   get(threadId: string): Promise<Thread>;
   events(threadId: string): AsyncIterable<Event>;
+  /**
+   * Removes a thread with its log, artifacts and grants, unless it is `kept` by then. "locked" where a server writes it,
+   * "gone" where there is none.
+   */
+  remove(
+    threadId: string,
+    kept?: (thread: Thread) => boolean,
+  ): Promise<"removed" | "kept" | "locked" | "gone">;
+  grants(): Promise<Grant[]>;
+  /** False where there is none. */
+  revokeGrant(grantId: string): Promise<boolean>;
 }
 
 /** Opens what is stored below `cwd`; nothing stored is no error. */
@@ -28,6 +39,25 @@ export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => 
       if (!thread) throw threadNotFound(threadId, workspace);
       return thread;
     },
+    async remove(threadId, kept = () => false) {
+      if (!(await store.get(threadId))) return "gone";
+      try {
+        const lease = await store.lease(threadId);
+        // Whoever held it until now may have used it, or removed it.
+        const thread = await store.get(threadId);
+        if (thread && !kept(thread)) {
+          await store.delete(threadId);
+          return "removed";
+        }
+        await lease.release();
+        return thread ? "kept" : "gone";
+      } catch (error) {
+        if (StoreError.isInstance(error) && error.code === "thread_locked") return "locked";
+        throw error;
+      }
+    },
+    grants: () => store.grants(),
+    revokeGrant: (grantId) => store.removeGrant(grantId),
   };
 };
 

@@ -134,7 +134,7 @@ describe("harness serve", () => {
     expect(error).toMatchObject({ code: -32602 });
   });
 
-  it.each(["SIGTERM", "SIGINT"] as const)(
+  it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
     "ends in order on %s: the turn is closed in the log",
     async (signal) => {
       const { cwd, program, client } = await serve();

@@ -9,6 +9,12 @@ const commands = [
   ["threads", "list"],
   ["threads", "show"],
   ["threads", "export"],
+  ["threads", "delete"],
+  ["threads", "prune"],
+  ["attach"],
+  ["grants"],
+  ["grants", "list"],
+  ["grants", "revoke"],
   ["doctor"],
 ];
 
@@ -32,7 +38,8 @@ describe("the command line", () => {
   it.each([
     [["frobnicate"], "unknown command"],
     [[], "Usage: harness"],
-    [["run"], "missing required argument"],
+    [["run"], "The prompt is empty"],
+    [["attach"], "missing required argument"],
     [["run", ""], "The prompt is empty"],
     [["run", "two", "words"], "too many arguments"],
     [["run", "x", "--aprove", "once"], "Did you mean --approve?"],

@@ -1,18 +1,21 @@
 import { toModelReference } from "@harnesskit/models";
+import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { createThreadClient, type Thread, type ThreadClient } from "@harnesskit/thread-client";
-import { usageError } from "../cli-error.ts";
+import { ProtocolError } from "@harnesskit/wire";
+import type { FollowedTurn } from "../attach/thread-follower.ts";
+import { CliError, usageError } from "../cli-error.ts";
 import { logFailure } from "../debug.ts";
-import { ExitCode } from "../exit-code.ts";
+import { socketPathOf } from "../endpoint.ts";
+import type { ExitCode } from "../exit-code.ts";
 import { checkedModel } from "../model-option.ts";
-import { type ApprovalMode, Approver } from "../run/approver.ts";
-import { Interrupts } from "../run/interrupts.ts";
 import { toRunFailure } from "../run/run-failure.ts";
-import { createJsonOutput, createTimelineOutput } from "../run/run-output.ts";
-import { ServerProcess } from "../run/server-process.ts";
+import { failureLine, type RunSummary, storedPlace } from "../run/run-output.ts";
+import { createRunParts, type RunParts } from "../run/run-parts.ts";
+import { settleTurn } from "../run/settle-turn.ts";
 import { exitCodeOf, RefusedCalls } from "../run/turn-outcome.ts";
-import { safeJson } from "../terminal/safe-json.ts";
+import { oneLine } from "../terminal/one-line.ts";
+import { shellWord } from "../terminal/shell-word.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { Timeline } from "../timeline/timeline.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 
 export interface RunOptions {
@@ -21,6 +24,8 @@ export interface RunOptions {
   readonly agent?: string;
   readonly approve?: "ask" | "once" | "reject";
   readonly thread?: string;
+  /** The endpoint of a server that runs. @default one is started */
+  readonly attach?: string;
   readonly json?: true;
 }
 
@@ -32,56 +37,100 @@ export interface RunContext {
 
 const maxTitleLength = 80;
 
-/** `harness run`: one turn, told as it happens. */
-export const run = async (prompt: string, options: RunOptions, context: RunContext): Promise<ExitCode> => {
-  if (prompt.trim() === "") throw usageError("The prompt is empty", 'Say what to do: harness run "PROMPT"');
+/**
+ * `harness run`: one turn, told as it happens. Where the thread's last turn has not ended, that one first. Without a
+ * prompt only that one.
+ */
+export const run = async (
+  prompt: string | undefined,
+  options: RunOptions,
+  context: RunContext,
+): Promise<ExitCode> => {
+  const { thread: threadId, attach } = options;
+  if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
+    throw usageError("The prompt is empty", 'Say what to do: harness run "PROMPT"');
+  }
   if (options.model !== undefined) checkedModel(options.model);
+  if (attach !== undefined) socketPathOf(attach, "--attach");
   const workspace = await workspaceDirectory(options.cwd);
   try {
-    return await runTurn(prompt, workspace, options, context);
+    return await runTurns(prompt, workspace, options, context);
   } catch (error) {
-    const failure = toRunFailure(error, { workspace, threadId: options.thread });
-    if (options.json) {
-      const { code, message, exitCode } = failure;
-      const data = {
-        threadId: options.thread ?? null,
-        turnId: null,
-        status: "error",
-        error: message,
-        code,
-        exitCode,
-      };
-      createTerminal().write(`${safeJson({ type: "result", data })}\n`);
-    }
+    const failure = toRunFailure(error, { workspace, threadId, attach });
+    if (options.json) createTerminal().write(failureLine(failure, threadId));
     throw failure;
   }
 };
 
-const runTurn = async (
-  prompt: string,
+const runTurns = async (
+  prompt: string | undefined,
   workspace: string,
   options: RunOptions,
-  { binPath, version }: RunContext,
+  context: RunContext,
 ): Promise<ExitCode> => {
-  const terminal = createTerminal();
-  const timeline = new Timeline({ terminal, showPrompt: false });
-  const server = new ServerProcess({ binPath, workspace });
-  let quitting: Promise<never> | undefined;
-  const interrupts = new Interrupts(() => {
-    quitting = server.quit().then(() => process.exit(ExitCode.failed));
-  });
-  const mode = approvalMode(options);
-  const approver = new Approver({ mode, terminal, timeline, onCancel: interrupts.interrupt });
-  const output = options.json ? createJsonOutput(terminal) : createTimelineOutput(terminal, timeline);
+  const { approve, attach, json = false, thread: threadId } = options;
+  const parts = createRunParts({ ...context, workspace, approve, attach, json });
+  const placeOf = (id: string): Pick<RunSummary, "log" | "again"> =>
+    attach === undefined
+      ? storedPlace(workspace, id)
+      : { log: undefined, again: `harness attach ${shellWord(attach)} --thread ${oneLine(id, 80)}` };
+  parts.interrupts.listen();
+  try {
+    if (prompt !== undefined) {
+      const exitCode = await startTurn(prompt, options, parts, placeOf);
+      if (exitCode !== "busy") return exitCode;
+    }
+    const settled = threadId === undefined ? undefined : await settleTurn(threadId, parts);
+    const isDone = prompt !== undefined && (!settled || settled.result.status === "completed");
+    if (!isDone || prompt === undefined) return endWith(settled, parts, placeOf);
+    const exitCode = await startTurn(prompt, options, parts, placeOf);
+    if (exitCode !== "busy") return exitCode;
+    throw new CliError("turn_busy", "Another client has begun a turn in this thread", {
+      hint: "Try again when it has ended",
+    });
+  } catch (error) {
+    // The loss of a server that was told to quit is no news.
+    await parts.quitting();
+    throw error;
+  } finally {
+    parts.breakLine();
+    parts.interrupts.dispose();
+  }
+};
+
+type PlaceOf = (threadId: string) => Pick<RunSummary, "log" | "again">;
+
+/** Tells the end of a turn that was begun before. */
+const endWith = (
+  settled: FollowedTurn | undefined,
+  { output, breakLine }: RunParts,
+  placeOf: PlaceOf,
+): ExitCode => {
+  breakLine();
+  if (!settled) {
+    throw usageError("Nothing waits in this thread", 'Say what to do: harness run --thread ID "PROMPT"');
+  }
+  const { turnId, result, exitCode } = settled;
+  const { threadId } = result.turn;
+  output.summary({ threadId, turnId, result, exitCode, unasked: 0, ...placeOf(threadId) });
+  return exitCode;
+};
+
+/** Does one turn, unless one of the same thread has not ended yet. */
+const startTurn = async (
+  prompt: string,
+  options: RunOptions,
+  { server, terminal, output, approver, interrupts, mode, version }: RunParts,
+  placeOf: PlaceOf,
+): Promise<ExitCode | "busy"> => {
+  const { signal } = interrupts;
   const refused = new RefusedCalls();
-  interrupts.listen();
   let client: ThreadClient | undefined;
   try {
     client = await createThreadClient({
       transport: server,
       clientInfo: { name: approver.clientName, version },
-      signal: interrupts.signal,
-      onApproval: approver.decide,
+      signal,
       onError: (error) => logFailure("harness run", error),
     });
     const thread = await openThread(client, prompt, options);
@@ -89,7 +138,9 @@ const runTurn = async (
     const turn = await client.startTurn({
       threadId: thread.threadId,
       input: prompt,
-      signal: interrupts.signal,
+      signal,
+      // Of this turn only: a server that others use as well tells of their questions, too.
+      onApproval: approver.decide,
       ...(options.agent === undefined ? {} : { agent: options.agent }),
       ...(options.model === undefined ? {} : { model: toModelReference(options.model) }),
     });
@@ -97,28 +148,33 @@ const runTurn = async (
       refused.observe(event);
       output.event(event);
       if (event.type === "approval.requested") approver.reached(event.data.requestId);
+      if (event.type === "approval.resolved") approver.resolved(event.data);
       await terminal.ready();
     }
     const result = await turn.result;
     const exitCode = exitCodeOf(result, refused);
     const unasked = mode === "no-terminal" ? refused.rejected : 0;
     const { threadId, turnId } = turn;
-    output.summary({ threadId, turnId, workspace, result, exitCode, unasked });
+    output.summary({ threadId, turnId, result, exitCode, unasked, ...placeOf(threadId) });
     return exitCode;
   } catch (error) {
-    // The loss of a server that was told to quit is no news.
-    await quitting;
+    if (options.thread !== undefined && isTurnOpen(error)) return "busy";
     throw error;
   } finally {
-    finishLine(timeline, options);
     await client?.close();
-    interrupts.dispose();
   }
 };
 
+/** True when the thread's last turn has no end; not where another server writes the thread. */
+const isTurnOpen = (error: unknown): boolean => {
+  if (!ProtocolError.isInstance(error) || error.rpcCode !== ThreadErrorCode.TurnBusy) return false;
+  const { data } = error;
+  return typeof data === "object" && data !== null && "turnId" in data;
+};
+
 const openThread = async (client: ThreadClient, prompt: string, { thread }: RunOptions): Promise<Thread> => {
-  if (thread === undefined) return client.createThread({ title: titleOf(prompt) });
-  return (await client.getThread(thread, { limit: 1 })).thread;
+  if (thread !== undefined) return (await client.getThread(thread, { limit: 1 })).thread;
+  return client.createThread({ title: titleOf(prompt) });
 };
 
 /** The first line of the prompt, bounded. */
@@ -126,15 +182,4 @@ const titleOf = (prompt: string): string => {
   const [line = ""] = prompt.trim().split(/\r?\n/, 1);
   const characters = [...line];
   return characters.length <= maxTitleLength ? line : `${characters.slice(0, maxTitleLength - 1).join("")}…`;
-};
-
-/** Without a terminal nobody can be asked; with `--json` the terminal belongs to the lines. */
-const approvalMode = ({ approve = "ask", json }: RunOptions): ApprovalMode => {
-  if (approve !== "ask") return approve;
-  return process.stdin.isTTY && process.stdout.isTTY && !json ? "ask" : "no-terminal";
-};
-
-/** A line that was begun when something failed gets its end before the error is told. */
-const finishLine = (timeline: Timeline, { json }: RunOptions): void => {
-  if (!json) timeline.breakLine();
 };

@@ -1,28 +1,34 @@
-import { createThreadServer } from "@harnesskit/thread-server";
+import { createThreadServer, type ThreadServer } from "@harnesskit/thread-server";
 import { createAiSdkRunner } from "@harnesskit/thread-server/ai-sdk";
 import { createDirectoryResolver, createFileThreadStore } from "@harnesskit/thread-server/node";
-import type { Channel } from "@harnesskit/wire";
+import { type Channel, createDeferred } from "@harnesskit/wire";
 import { createWorkspaceTools } from "@harnesskit/workspace-agent";
 import { logFailure } from "../debug.ts";
 import { ExitCode } from "../exit-code.ts";
 import { checkedModel } from "../model-option.ts";
 import { agents } from "../serve/agents.ts";
 import { createModelChooser } from "../serve/model-chooser.ts";
+import { openSocketListeners } from "../serve/socket-listeners.ts";
 import { onStopSignals } from "../serve/stop-signals.ts";
+import { oneLine } from "../terminal/one-line.ts";
 import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 
 export interface ServeOptions {
   readonly cwd: string;
   /** The model of a turn that names none. */
   readonly model: string;
+  /** Endpoints (`unix:PATH`) beside standard input and output. @default none */
+  readonly listen?: readonly string[];
 }
 
 /**
  * `harness serve`: the thread protocol on standard input and output. Ends with the input, once what was asked is
- * answered and its turns have ended or wait for an approval; with a signal; or when the parent process is gone.
- * Takes the channel, not yet started, so that it can be opened before all of this is loaded.
+ * answered and its turns have ended or wait for an approval; with a signal; or when the parent process is gone. With
+ * `listen` it serves sockets as well, and ends with a signal only. Takes the channel, not yet started, so that it can be
+ * opened before all of this is loaded; none where standard input is a terminal.
  */
-export const serve = async ({ cwd, model }: ServeOptions, channel: Channel): Promise<ExitCode> => {
+export const serve = async (options: ServeOptions, channel: Channel | undefined): Promise<ExitCode> => {
+  const { cwd, model, listen = [] } = options;
   const defaultModel = checkedModel(model);
   const workspace = await workspaceDirectory(cwd);
   const server = createThreadServer({
@@ -33,6 +39,8 @@ export const serve = async ({ cwd, model }: ServeOptions, channel: Channel): Pro
     agents,
     onError: (error) => logFailure("harness serve", error),
   });
+  if (listen.length > 0) return serveSockets(server, listen, channel);
+  if (channel === undefined) return ExitCode.done;
   const ignoreSignals = onStopSignals(() => void server.close());
   server.connect(channel);
   const { error } = await channel.closed;
@@ -41,4 +49,27 @@ export const serve = async ({ cwd, model }: ServeOptions, channel: Channel): Pro
   if (error === undefined) return ExitCode.done;
   logFailure("harness serve", error);
   return ExitCode.failed;
+};
+
+/** Serves until a signal; the end of standard input, or of who started this process, is only the end of one client. */
+const serveSockets = async (
+  server: ThreadServer,
+  endpoints: readonly string[],
+  channel: Channel | undefined,
+): Promise<ExitCode> => {
+  const stopped = createDeferred<void>();
+  const ignoreSignals = onStopSignals(() => stopped.resolve());
+  try {
+    const listeners = await openSocketListeners(endpoints, (accepted) => server.connect(accepted));
+    if (channel) server.connect(channel);
+    process.stderr.write(`harness serve: listening on ${oneLine(listeners.endpoints.join(" "), 2000)}\n`);
+    await stopped.promise;
+    // The clients hear how their turns end before the sockets close.
+    await server.close();
+    await listeners.close();
+  } finally {
+    await server.close();
+    ignoreSignals();
+  }
+  return ExitCode.done;
 };

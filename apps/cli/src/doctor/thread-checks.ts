@@ -38,7 +38,10 @@ const checkThread = async (harness: string, root: string, name: string): Promise
   const state = await lastTurn(harness, name);
   if (state !== undefined) {
     const what = state === "waits" ? "waits for an answer to an approval" : "was interrupted";
-    const fix = `Nobody holds it. Go on: harness run --thread ${oneLine(name, 80)} "PROMPT"`;
+    const fix =
+      state === "waits"
+        ? `Answer it: harness run --thread ${oneLine(name, 80)}`
+        : `Nobody holds it. Go on: harness run --thread ${oneLine(name, 80)} "PROMPT"`;
     findings.push(problem("turn", `${oneLine(name, 80)}: its last turn has no end, it ${what}`, fix));
   }
   return findings;

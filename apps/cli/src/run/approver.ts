@@ -1,19 +1,37 @@
 import { isCancel, select } from "@clack/prompts";
 import type { ApprovalDecision, ApprovalHandler, ApprovalRequest } from "@harnesskit/thread-client";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
+import { oneLine } from "../terminal/one-line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { approvalLines } from "./approval-view.ts";
 
-/** Who answers: the user at the terminal, `--approve`, or nobody because there is no terminal. */
-export type ApprovalMode = "ask" | "once" | "reject" | "no-terminal";
+/**
+ * Who answers: the user at the terminal, `--approve`, nobody because there is no terminal (the answer is no then), or
+ * nobody here because others can (`watch`).
+ */
+export type ApprovalMode = "ask" | "once" | "reject" | "no-terminal" | "watch";
 
 export interface ApproverOptions {
+  /** The command that asks: what the log says about who answered. */
+  readonly command: string;
   readonly mode: ApprovalMode;
   readonly terminal: Terminal;
   readonly timeline: Timeline;
   /** The user pressed Ctrl-C at the question. */
   readonly onCancel: () => void;
+  /** Shows the lines of a question that is only watched. @default in the timeline */
+  readonly onWatched?: (request: ApprovalRequest) => void;
+  /** False where the timeline is not shown: then nothing is said of who answered. @default true */
+  readonly tellsAnswers?: boolean;
+}
+
+/** What is told of an approval that was answered. */
+interface Resolution {
+  readonly requestId: string;
+  readonly resolvedBy: string;
+  readonly decision?: ApprovalDecision | undefined;
+  readonly reason?: string | undefined;
 }
 
 /** Answers the approvals of a turn. A question is put once the timeline has come to it. */
@@ -22,6 +40,8 @@ export class Approver {
   directory = "";
   readonly #options: ApproverOptions;
   readonly #shown = new Map<string, Deferred<void>>();
+  /** Questions that were put here and not settled, with whether they were answered here. */
+  readonly #put = new Map<string, "open" | "answered">();
 
   constructor(options: ApproverOptions) {
     this.#options = options;
@@ -29,9 +49,10 @@ export class Approver {
 
   /** What the log says about who answered. */
   get clientName(): string {
-    const { mode } = this.#options;
-    if (mode === "ask") return "harness run";
-    return mode === "no-terminal" ? "harness run (no terminal)" : `harness run --approve ${mode}`;
+    const { mode, command } = this.#options;
+    if (mode === "ask") return command;
+    if (mode === "watch") return `${command} (watching)`;
+    return mode === "no-terminal" ? `${command} (no terminal)` : `${command} --approve ${mode}`;
   }
 
   /** The timeline has come to this approval. */
@@ -39,16 +60,51 @@ export class Approver {
     this.#place(requestId).resolve();
   }
 
-  readonly decide: ApprovalHandler = async (request, { signal }) => {
+  /** Says who answered where the question was put here and somebody else did. */
+  resolved({ requestId, resolvedBy, decision, reason }: Resolution): void {
+    const state = this.#put.get(requestId);
+    this.#put.delete(requestId);
+    this.#shown.delete(requestId);
+    if (this.#options.tellsAnswers === false || state === undefined) return;
+    if (state === "answered" && resolvedBy === this.clientName) return;
+    const { timeline, terminal } = this.#options;
+    const what = oneLine(decision ?? reason ?? "no answer", 200);
+    timeline.lines([`  ${terminal.style.yellow(`answered by ${oneLine(resolvedBy, 100)}: ${what}`)}`]);
+  }
+
+  readonly decide: ApprovalHandler = async (request, { signal }) =>
+    (await this.answer(request, { signal })) ?? "reject";
+
+  /** The answer, or undefined where none is given here. */
+  async answer(
+    request: ApprovalRequest,
+    { signal }: { signal: AbortSignal },
+  ): Promise<ApprovalDecision | undefined> {
     const { mode } = this.#options;
-    if (mode !== "ask") return mode === "once" ? "once" : "reject";
+    if (mode === "no-terminal") return "reject";
+    if (mode === "once" || mode === "reject") return mode;
     await this.#place(request.requestId).promise;
     this.#shown.delete(request.requestId);
+    if (signal.aborted) return undefined;
+    this.#put.set(request.requestId, "open");
+    if (mode === "watch") return this.#watch(request);
     return this.#ask(request, signal);
-  };
+  }
 
-  async #ask({ metadata }: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision> {
-    if (signal.aborted) return "reject";
+  #watch(request: ApprovalRequest): undefined {
+    const { timeline, terminal, onWatched } = this.#options;
+    if (onWatched) onWatched(request);
+    else {
+      const lines = approvalLines(request.metadata, this.directory, terminal.style);
+      timeline.lines([...lines, `  ${terminal.style.yellow(watchedText)}`]);
+    }
+    return undefined;
+  }
+
+  async #ask(
+    { requestId, metadata }: ApprovalRequest,
+    signal: AbortSignal,
+  ): Promise<ApprovalDecision | undefined> {
     const { timeline, terminal, onCancel } = this.#options;
     timeline.lines(approvalLines(metadata, this.directory, terminal.style));
     const answer = await select<ApprovalDecision>({
@@ -62,9 +118,12 @@ export class Approver {
       showInstructions: false,
       signal,
     });
-    if (!isCancel(answer)) return answer;
+    if (!isCancel(answer)) {
+      if (this.#put.has(requestId)) this.#put.set(requestId, "answered");
+      return answer;
+    }
     if (!signal.aborted) onCancel();
-    return "reject";
+    return undefined;
   }
 
   #place(requestId: string): Deferred<void> {
@@ -75,3 +134,7 @@ export class Approver {
     return place;
   }
 }
+
+/** What is said where a question is shown and cannot be answered. */
+export const watchedText =
+  "This client only watches: there is no terminal to ask in. To answer: --approve once, or --approve reject";

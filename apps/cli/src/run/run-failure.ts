@@ -1,12 +1,17 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
+import { toAttachFailure } from "../attach/attach-failure.ts";
 import { CliError, toCliError } from "../cli-error.ts";
+import { toSocketFailure } from "../endpoint.ts";
 import { ExitCode } from "../exit-code.ts";
 import { threadNotFound } from "../stored-threads.ts";
 
 export interface RunFacts {
   readonly workspace: string;
   readonly threadId: string | undefined;
+  /** The endpoint of the server, where it was not started here. */
+  readonly attach?: string | undefined;
 }
 
 const lost = new Set([
@@ -18,16 +23,21 @@ const lost = new Set([
 ]);
 
 /** Why a run could not be done, as an error that says what to do next. */
-export const toRunFailure = (thrown: unknown, { workspace, threadId = "" }: RunFacts): CliError => {
+export const toRunFailure = (error: unknown, { workspace, threadId = "", attach }: RunFacts): CliError => {
+  const thrown = attach === undefined ? error : toSocketFailure(error, "--attach");
   if (!HarnessError.isInstance(thrown) || CliError.isInstance(thrown)) return toCliError(thrown);
   const { code, message } = thrown;
   const cause = thrown;
   if (code === "request_cancelled")
     return new CliError("cancelled", "Cancelled before the turn began", { cause });
-  if (code === "thread_not_found") return threadNotFound(threadId, workspace, cause);
-  if (code === "turn_busy") {
-    return new CliError(code, "The thread is in use, or its last turn waits for an answer", {
-      hint: "Wait until it is free, or begin another thread without --thread",
+  if (isRefusal(thrown, ThreadErrorCode.ThreadNotFound)) {
+    return attach === undefined
+      ? threadNotFound(threadId, workspace, cause)
+      : toAttachFailure(thrown, "--attach", threadId);
+  }
+  if (isRefusal(thrown, ThreadErrorCode.TurnBusy)) {
+    return new CliError("turn_busy", "The thread is in use: another server writes it", {
+      hint: "Use that one: harness run --attach unix:PATH, or begin another thread without --thread",
       cause,
     });
   }
@@ -45,6 +55,9 @@ export const toRunFailure = (thrown: unknown, { workspace, threadId = "" }: RunF
   }
   return toCliError(thrown);
 };
+
+const isRefusal = (error: unknown, rpcCode: number): boolean =>
+  ProtocolError.isInstance(error) && error.rpcCode === rpcCode;
 
 const fromServer = (error: ProtocolError): CliError => {
   const { reason, agents } = fieldsOf(error.data);

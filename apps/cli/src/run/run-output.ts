@@ -1,4 +1,5 @@
 import type { EventBody, TurnResult } from "@harnesskit/thread-client";
+import type { CliError } from "../cli-error.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
@@ -11,7 +12,10 @@ import { logFile } from "../workspace-directory.ts";
 export interface RunSummary {
   readonly threadId: string;
   readonly turnId: string;
-  readonly workspace: string;
+  /** Where its log lies, where that is known. */
+  readonly log: string | undefined;
+  /** The command that shows it again. */
+  readonly again: string;
   readonly result: TurnResult;
   readonly exitCode: ExitCode;
   /** Calls that were refused because nobody could be asked. */
@@ -28,19 +32,26 @@ export const createJsonOutput = (terminal: Terminal): RunOutput => ({
   event({ type, data }) {
     terminal.write(`${safeJson({ type, data })}\n`);
   },
-  summary({ threadId, turnId, workspace, result, exitCode }) {
+  summary({ threadId, turnId, log, result, exitCode }) {
     const { status, turn } = result;
-    const log = logFile(workspace, threadId);
     const failure = status === "error" ? { error: result.error, code: result.code } : {};
     const usage = turn.usage === undefined ? {} : { usage: turn.usage };
-    const data = { threadId, turnId, status, log, exitCode, ...usage, ...failure };
+    const data = {
+      threadId,
+      turnId,
+      status,
+      ...(log === undefined ? {} : { log }),
+      exitCode,
+      ...usage,
+      ...failure,
+    };
     terminal.write(`${safeJson({ type: "result", data })}\n`);
   },
 });
 
 export const createTimelineOutput = (terminal: Terminal, timeline: Timeline): RunOutput => ({
   event: (event) => timeline.show(event),
-  summary({ threadId, workspace, unasked }) {
+  summary({ threadId, log, again, unasked }) {
     const { style } = terminal;
     if (unasked > 0) {
       const calls = unasked === 1 ? "1 call was" : `${unasked} calls were`;
@@ -48,9 +59,19 @@ export const createTimelineOutput = (terminal: Terminal, timeline: Timeline): Ru
         `${style.yellow(`${calls} refused: there is no terminal to ask in.`)} To allow: --approve once\n`,
       );
     }
-    const id = oneLine(threadId, 80);
-    const log = oneLine(logFile(workspace, threadId), 1000);
-    const cwd = workspace === process.cwd() ? "" : ` --cwd ${oneLine(shellWord(workspace), 1000)}`;
-    terminal.write(style.dim(`thread ${id}\n  log: ${log}\n  again: harness threads show ${id}${cwd}\n`));
+    const place = log === undefined ? "" : `  log: ${oneLine(log, 1000)}\n`;
+    terminal.write(style.dim(`thread ${oneLine(threadId, 80)}\n${place}  again: ${oneLine(again, 1200)}\n`));
   },
 });
+
+/** The `result` line of a command that failed before there was one. */
+export const failureLine = ({ code, message, exitCode }: CliError, threadId: string | undefined): string => {
+  const data = { threadId: threadId ?? null, turnId: null, status: "error", error: message, code, exitCode };
+  return `${safeJson({ type: "result", data })}\n`;
+};
+
+/** Where a thread of a directory is found again, for {@link RunSummary}. */
+export const storedPlace = (workspace: string, threadId: string): { log: string; again: string } => {
+  const cwd = workspace === process.cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
+  return { log: logFile(workspace, threadId), again: `harness threads show ${oneLine(threadId, 80)}${cwd}` };
+};

@@ -1,0 +1,38 @@
+import { CliError } from "../cli-error.ts";
+import { formatTime } from "../terminal/duration.ts";
+import { oneLine } from "../terminal/one-line.ts";
+import { shellWord } from "../terminal/shell-word.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import type { ThreadLink } from "./thread-link.ts";
+
+/** How many threads are listed. */
+const maxListed = 10;
+
+/**
+ * The thread that a server used last. Where it has several, they are listed on `terminal`. Rejects with a `CliError`
+ * `thread_not_found` where there is none.
+ */
+export const chooseThread = async (
+  link: ThreadLink,
+  endpoint: string,
+  terminal: Terminal | undefined,
+): Promise<string> => {
+  const threads = await link.threads(maxListed + 1);
+  const [last] = threads;
+  const place = oneLine(shellWord(endpoint), 1000);
+  if (!last) {
+    throw new CliError("thread_not_found", "The server has no thread yet", {
+      hint: `Begin one: harness run --attach ${place} "PROMPT"`,
+    });
+  }
+  if (threads.length === 1 || !terminal) return last.threadId;
+  const { style } = terminal;
+  for (const { threadId, title, time } of threads.slice(0, maxListed)) {
+    const when = style.dim(formatTime(time.updated));
+    const sign = threadId === last.threadId ? style.cyan("›") : " ";
+    terminal.write(`${sign} ${oneLine(threadId, 80)}  ${when}  ${oneLine(title, 80)}\n`);
+  }
+  const more = threads.length > maxListed ? "and more; " : "";
+  terminal.write(style.dim(`${more}the one used last follows, another with --thread ID\n\n`));
+  return last.threadId;
+};

@@ -1,0 +1,61 @@
+import type { Thread } from "@harnesskit/protocol/threads";
+import { usageError } from "../cli-error.ts";
+import { ExitCode } from "../exit-code.ts";
+import { openStoredThreads } from "../stored-threads.ts";
+import { formatTime } from "../terminal/duration.ts";
+import { oneLine } from "../terminal/one-line.ts";
+import { safeJson } from "../terminal/safe-json.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+
+export interface ThreadsPruneOptions {
+  readonly cwd: string;
+  /** For example `30d`. */
+  readonly olderThan: string;
+  /** How many of those used last always stay. @default 0 */
+  readonly keep?: number;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+const unitsMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
+
+/** The milliseconds of `30d`, `12h` or `90m`. Throws a usage error for anything else. */
+const toAgeMs = (text: string): number => {
+  const [, count = "", unit = ""] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
+  const unitMs = unitsMs[unit];
+  if (unitMs !== undefined) return Number(count) * unitMs;
+  throw usageError(`--older-than: ${oneLine(text, 100)} is no age`, "Write it as 30d, 12h or 90m");
+};
+
+/**
+ * `harness threads prune`: removes the threads that were last used before an age. Those that a server writes are left
+ * alone and named.
+ */
+export const pruneThreads = async (options: ThreadsPruneOptions): Promise<ExitCode> => {
+  const { cwd, keep = 0, dryRun = false, json } = options;
+  const before = Date.now() - toAgeMs(options.olderThan);
+  const stored = await openStoredThreads(cwd);
+  const isYoung = ({ time }: Thread) => time.updated >= before;
+  const old = (await stored.list()).slice(keep).filter((thread) => !isYoung(thread));
+  const terminal = createTerminal();
+  const removed: string[] = [];
+  const locked: string[] = [];
+  for (const { threadId, title, time } of old) {
+    const outcome = dryRun ? "removed" : await stored.remove(threadId, isYoung);
+    if (outcome === "removed") removed.push(threadId);
+    if (outcome === "locked") locked.push(threadId);
+    if (json || (outcome !== "removed" && outcome !== "locked")) continue;
+    const what = outcome === "locked" ? "in use, left" : dryRun ? "would remove" : "removed";
+    terminal.write(`${what}  ${oneLine(threadId, 80)}  ${formatTime(time.updated)}  ${oneLine(title, 80)}\n`);
+    await terminal.ready();
+  }
+  if (json) terminal.write(`${safeJson({ dryRun, removed, locked })}\n`);
+  else terminal.write(verdict(removed.length, locked.length, dryRun));
+  return ExitCode.done;
+};
+
+const verdict = (removed: number, locked: number, dryRun: boolean): string => {
+  const threads = `${removed} ${removed === 1 ? "thread" : "threads"}`;
+  const skipped = locked === 0 ? "" : `, ${locked} in use and left alone (who it is: harness doctor)`;
+  return `${threads} ${dryRun ? "would be removed" : "removed"}${skipped}\n`;
+};

@@ -1,0 +1,229 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { harness, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { leftWaiting, SocketClient, serveSocket } from "./support/socket-server.ts";
+
+const waitingThread = async (command = "echo ran >> ran.txt") => {
+  const server = await serveSocket();
+  const client = await SocketClient.connect(server, "starter");
+  const threadId = await client.createThread("The task");
+  const requestId = await client.waitingApproval(threadId, `run the command: ${command}`);
+  return { server, client, threadId, requestId, cwd: server.cwd };
+};
+
+describe("harness attach", () => {
+  it("shows the past of the thread used last, answers what waits and ends with the turn", async () => {
+    const { server, cwd, threadId } = await waitingThread();
+    const end = await harness(["attach", server.endpoint, "--approve", "once"], { cwd });
+    expect(end).toMatchObject({ code: 0, stderr: "" });
+    expect(end.stdout).toContain("› run the command: echo ran >> ran.txt\n");
+    expect(end.stdout).toContain("  ? approved once by harness attach --approve once\n");
+    expect(end.stdout).toContain("✓ done");
+    expect(end.stdout).toContain(`again: harness attach ${server.endpoint} --thread ${threadId}\n`);
+    expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
+    const again = await harness(["attach", server.endpoint], { cwd });
+    expect(again.code).toBe(0);
+    expect(again.stdout).toContain("✓ done");
+  });
+
+  it("refuses with --approve reject and exits 3", async () => {
+    const { server, cwd } = await waitingThread();
+    const end = await harness(["attach", server.endpoint, "--approve", "reject"], { cwd });
+    expect(end.code).toBe(3);
+    expect(end.stdout).toContain("rejected by harness attach --approve reject");
+    await expect(readFile(join(cwd, "ran.txt"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("without a terminal only watches, says so, and is told who answered", async () => {
+    const { server, cwd, client, requestId } = await waitingThread();
+    const watching = startHarness(["attach", server.endpoint], { cwd, input: "" });
+    await watching.sees(/This client only watches: there is no terminal/);
+    await client.peer.request("approval.respond", { requestId, decision: "once" });
+    const { code, stdout } = await watching.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain("bash wants to run this command");
+    expect(stdout).toContain("  answered by starter: once\n");
+    expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
+  });
+
+  it("asks in a terminal; the first answer wins and the others are told", async ({ skip }) => {
+    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+    const { server, cwd } = await waitingThread();
+    const first = startInTerminal(["attach", server.endpoint], { cwd });
+    const second = startInTerminal(["attach", server.endpoint], { cwd });
+    await Promise.all([first.sees(/Allow it\?/), second.sees(/Allow it\?/)]);
+    first.write("\u001b[A\u001b[A\r");
+    expect((await first.ended).code).toBe(0);
+    const { code, stdout } = await second.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain("answered by harness attach: once");
+    expect(first.stdout).not.toContain("answered by");
+    expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
+  });
+
+  it("lists the threads where there are several, and takes the one of --thread", async () => {
+    const server = await serveSocket();
+    const client = await SocketClient.connect(server);
+    const [one, two] = [await client.createThread("First"), await client.createThread("Second")];
+    await client.startTurn(one, "read README.md");
+    await client.notified("turn.completed");
+    const { cwd } = server;
+    const end = await harness(["attach", server.endpoint], { cwd });
+    expect(end.stdout).toContain(`› ${one}`);
+    expect(end.stdout).toContain(`  ${two}`);
+    expect(end.stdout).toContain("● read README.md ✓");
+    const other = await harness(["attach", server.endpoint, "--thread", two], { cwd });
+    expect(other).toMatchObject({ code: 0 });
+    expect(other.stdout).toBe("Nothing has run in this thread yet. To wait for it: --follow\n");
+  });
+
+  it("--json writes numbered events after --after and a result", async () => {
+    const { server, cwd, threadId } = await waitingThread();
+    const args = ["attach", server.endpoint, "--approve", "once", "--json"];
+    const { code, stdout } = await harness([...args, "--after", "2"], { cwd });
+    expect(code).toBe(0);
+    const lines = jsonLines(stdout);
+    const seqs = lines.slice(0, -1).map(({ data }) => data.seq as number);
+    expect(seqs[0]).toBeGreaterThan(2);
+    expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
+    expect(lines.at(-2)).toMatchObject({ type: "turn.completed", data: { threadId } });
+    expect(lines.at(-1)).toMatchObject({
+      type: "result",
+      data: { threadId, status: "completed", exitCode: 0 },
+    });
+  });
+
+  it("--follow goes on with later turns until Ctrl-C, which ends no turn", async () => {
+    const { server, cwd, client, threadId, requestId } = await waitingThread();
+    const program = startHarness(["attach", server.endpoint, "--follow", "--json"], { cwd, input: "" });
+    await program.sees(/approval\.requested/);
+    await client.peer.request("approval.respond", { requestId, decision: "once" });
+    await program.sees(/turn\.completed/);
+    await client.startTurn(threadId, "run the command: echo second");
+    await program.sees(/approval\.requested[\s\S]*approval\.requested/);
+    program.child.kill("SIGINT");
+    const { code, stderr } = await program.ended;
+    expect(code).toBe(0);
+    expect(stderr).toContain(`detached from ${threadId}; its turn goes on`);
+    const { events } = (await client.peer.request("thread.get", { threadId })) as {
+      events: { type: string }[];
+    };
+    expect(events.at(-1)?.type).toBe("approval.requested");
+  });
+
+  it("ends with exit code 4 when the server is lost", async () => {
+    const { server, cwd } = await waitingThread();
+    const program = startHarness(["attach", server.endpoint], { cwd, input: "" });
+    await program.sees(/only watches/);
+    server.program.child.kill("SIGKILL");
+    const { code, stderr } = await program.ended;
+    expect(code).toBe(4);
+    expect(stderr).toContain("The server has ended, or the connection to it is lost");
+  });
+
+  it.each([
+    [["tcp:127.0.0.1:1"], 2, "An endpoint is unix:PATH"],
+    [["unix:none.sock"], 4, "does not exist: start its server"],
+    [["unix:README.md"], 4, "is a file of another kind"],
+    [["unix:none.sock", "--after", "x"], 2, "is no whole number"],
+  ])("%j is refused with exit code %i", async (args, code, text) => {
+    const cwd = await makeWorkspace();
+    const end = await harness(["attach", ...args], { cwd });
+    expect(end).toMatchObject({ code, stdout: "" });
+    expect(end.stderr).toContain(text);
+  });
+
+  it("says when the server has no thread, or not this one", async () => {
+    const { endpoint, cwd } = await serveSocket();
+    const none = await harness(["attach", endpoint], { cwd });
+    expect(none.code).toBe(1);
+    expect(none.stderr).toContain("The server has no thread yet");
+    const other = await harness(["attach", endpoint, "--thread", "ses_0", "--json"], { cwd });
+    expect(other.code).toBe(1);
+    expect(other.stderr).toContain("The server has no thread ses_0");
+    expect(jsonLines(other.stdout).at(-1)).toMatchObject({
+      type: "result",
+      data: { code: "thread_not_found", exitCode: 1 },
+    });
+  });
+});
+
+describe("harness run --attach", () => {
+  it("uses the server that runs, and answers only for its own turn", async () => {
+    const { server, cwd, client, threadId } = await waitingThread("echo other >> other.txt");
+    const args = ["run", "--attach", server.endpoint, "--approve", "once"];
+    const end = await harness([...args, "run the command: echo mine >> mine.txt"], { cwd });
+    expect(end.code).toBe(0);
+    expect(end.stdout).toContain(`again: harness attach ${server.endpoint} --thread ses_`);
+    expect(await readFile(join(cwd, "mine.txt"), "utf8")).toBe("mine\n");
+    await expect(readFile(join(cwd, "other.txt"))).rejects.toMatchObject({ code: "ENOENT" });
+    expect(client.notifications.filter(({ method }) => method === "approval.resolved")).toHaveLength(1);
+    expect(
+      client.notifications.find(({ method }) => method === "approval.resolved")?.params.threadId,
+    ).not.toBe(threadId);
+  });
+
+  it("cannot be had together with --cwd, and needs a server", async () => {
+    const cwd = await makeWorkspace();
+    const both = await harness(["run", "--attach", "unix:x", "--cwd", ".", "list files"], { cwd });
+    expect(both.code).toBe(2);
+    const none = await harness(["run", "--attach", "unix:x.sock", "list files"], { cwd });
+    expect(none.code).toBe(4);
+    expect(none.stderr).toContain("does not exist: start its server");
+  });
+});
+
+describe("harness run --thread, where a turn waits from before", () => {
+  const command = "echo ran >> ran.txt";
+
+  it("answers it, follows it to its end, then does what is asked", async () => {
+    const { cwd, threadId } = await leftWaiting(command);
+    const doctor = await harness(["doctor"], { cwd });
+    expect(doctor.stdout).toContain(`Answer it: harness run --thread ${threadId}\n`);
+    const end = await harness(["run", "--thread", threadId, "--approve", "once", "read README.md"], { cwd });
+    expect(end).toMatchObject({ code: 0, stderr: "" });
+    expect(end.stdout.match(/✓ done/g)).toHaveLength(2);
+    expect(end.stdout.indexOf(`● bash ${command}`)).toBeLessThan(end.stdout.indexOf("● read README.md"));
+    expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
+  });
+
+  it("without a prompt only that, as the user says at the terminal", async ({ skip }) => {
+    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+    const { cwd, threadId } = await leftWaiting(command);
+    const program = startInTerminal(["run", "--thread", threadId], { cwd });
+    await program.sees(/Allow it\?/);
+    program.write("\u001b[A\u001b[A\r");
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain("bash wants to run this command");
+    expect(stdout).toContain("approved once by harness run");
+    expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
+  });
+
+  it("leaves the question alone without a terminal, and says how to answer", async () => {
+    const { cwd, threadId } = await leftWaiting(command);
+    const end = await harness(["run", "--thread", threadId, "list files"], { cwd });
+    expect(end).toMatchObject({ code: 3, stdout: "" });
+    expect(end.stderr).toContain("it waits for an answer, and there is no terminal to ask in");
+    expect(end.stderr).toContain("--approve once");
+    const reject = await harness(["run", "--thread", threadId, "--approve", "reject", "--json"], { cwd });
+    expect(reject.code).toBe(3);
+    expect(jsonLines(reject.stdout)[0]).toMatchObject({ type: "turn.started" });
+    expect(jsonLines(reject.stdout).at(-1)).toMatchObject({
+      type: "result",
+      data: { threadId, exitCode: 3 },
+    });
+    await expect(readFile(join(cwd, "ran.txt"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("says when nothing waits", async () => {
+    const cwd = await makeWorkspace();
+    const first = await harness(["run", "--json", "list files"], { cwd });
+    const threadId = jsonLines(first.stdout).at(-1)?.data.threadId as string;
+    const end = await harness(["run", "--thread", threadId, "--approve", "once"], { cwd });
+    expect(end.code).toBe(2);
+    expect(end.stderr).toContain("Nothing waits in this thread");
+  });
+});

@@ -1,0 +1,94 @@
+import { chmod, mkdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { ProtocolClient } from "./support/protocol-client.ts";
+import { SocketClient, serveSocket } from "./support/socket-server.ts";
+
+describe("harness serve --listen", () => {
+  it("serves a socket after its input has ended, says where, and removes the socket at the end", async () => {
+    const server = await serveSocket();
+    const path = server.endpoint.slice("unix:".length);
+    expect(server.program.stderr).toBe(`harness serve: listening on ${server.endpoint}\n`);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const client = await SocketClient.connect(server);
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, "read README.md");
+    expect((await client.notified("turn.completed")).params).toMatchObject({ threadId, status: "completed" });
+    server.program.child.kill("SIGTERM");
+    expect(await server.program.ended).toMatchObject({ code: 0, signal: null, stdout: "" });
+    await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("tells every client, those on standard input and output as well", async () => {
+    const cwd = await makeWorkspace();
+    const endpoints = ["unix:.harness/a.sock", "unix:.harness/b.sock"];
+    const args = endpoints.flatMap((endpoint) => ["--listen", endpoint]);
+    const program = startHarness(["serve", ...args], { cwd });
+    const stdio = new ProtocolClient(program);
+    const threadId = await stdio.createThread();
+    const clients = [];
+    for (const name of ["a", "b"]) {
+      const endpoint = `unix:${join(cwd, ".harness", `${name}.sock`)}`;
+      clients.push(await SocketClient.connect({ cwd, endpoint, program }));
+    }
+    await stdio.startTurn(threadId, "read README.md");
+    await stdio.notified("turn.completed");
+    for (const client of clients) {
+      expect((await client.notified("turn.completed")).params.threadId).toBe(threadId);
+    }
+    program.child.stdin?.end();
+    await expect(clients[0]?.peer.request("thread.list", {})).resolves.toMatchObject({
+      threads: [{ threadId }],
+    });
+  });
+
+  it("ends a turn that runs as server_closed, and its clients hear it", async () => {
+    const server = await serveSocket();
+    const client = await SocketClient.connect(server);
+    const threadId = await client.createThread();
+    const requestId = await client.waitingApproval(threadId, "run the command: sleep 300");
+    await client.peer.request("approval.respond", { requestId, decision: "once" });
+    await client.notified("approval.resolved");
+    server.program.child.kill("SIGINT");
+    expect((await client.notified("turn.error")).params.code).toBe("server_closed");
+    expect((await server.program.ended).code).toBe(0);
+  });
+
+  it("refuses a socket where a server listens with exit code 4, and leaves that one alone", async () => {
+    const server = await serveSocket();
+    const end = await harness(["serve", "--listen", server.endpoint], { cwd: server.cwd });
+    expect(end).toMatchObject({ code: 4, stdout: "" });
+    expect(end.stderr).toContain("already");
+    expect(end.stderr).toContain("harness attach unix:PATH");
+    const client = await SocketClient.connect(server);
+    expect(await client.createThread()).toMatch(/^ses_/);
+  });
+
+  it("takes over the socket of a server that was killed", async () => {
+    const first = await serveSocket();
+    first.program.child.kill("SIGKILL");
+    await first.program.ended;
+    const second = await serveSocket({ cwd: first.cwd });
+    expect(await (await SocketClient.connect(second)).createThread()).toMatch(/^ses_/);
+  });
+
+  it.each([
+    ["tcp:127.0.0.1:0", "An endpoint is unix:PATH"],
+    ["unix:", "An endpoint is unix:PATH"],
+    ["/tmp/x.sock", "An endpoint is unix:PATH"],
+    [`unix:${"x".repeat(200)}`, "choose a shorter directory"],
+    ["unix:file", "is no socket and was left alone"],
+    ["unix:open/s.sock", "chmod it to 0700"],
+  ])("refuses %s with exit code 2 and says what to do", async (endpoint, text) => {
+    const cwd = await makeWorkspace({ file: "text" });
+    await chmod(cwd, 0o700);
+    await mkdir(join(cwd, "open"));
+    await chmod(join(cwd, "open"), 0o777);
+    await writeFile(join(cwd, "open", "note"), "");
+    const end = await harness(["serve", "--listen", "unix:.harness/ok.sock", "--listen", endpoint], { cwd });
+    expect(end).toMatchObject({ code: 2, stdout: "" });
+    expect(end.stderr).toContain(text);
+    await expect(stat(join(cwd, ".harness/ok.sock"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+});

@@ -1,0 +1,90 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { createPeer, type Peer } from "@harnesskit/wire";
+import { onTestFinished, vi } from "vitest";
+import { makeWorkspace, type RunningProgram, startHarness } from "./harness.ts";
+
+export interface SocketServer {
+  readonly cwd: string;
+  readonly endpoint: string;
+  readonly program: RunningProgram;
+}
+
+/** `harness serve --listen` with nothing on its standard input, ready to be connected to. */
+export const serveSocket = async ({ cwd }: { cwd?: string } = {}): Promise<SocketServer> => {
+  const directory = cwd ?? (await makeWorkspace());
+  const path = join(directory, ".harness", "s.sock");
+  const program = startHarness(["serve", "--listen", `unix:${path}`], { cwd: directory, input: "" });
+  await vi.waitFor(
+    () => {
+      if (!program.stderr.includes("listening on")) throw new RangeError(`not yet: ${program.stderr}`);
+    },
+    { timeout: 15_000, interval: 20 },
+  );
+  return { cwd: directory, endpoint: `unix:${path}`, program };
+};
+
+interface Notification {
+  readonly method: string;
+  readonly params: Record<string, unknown>;
+}
+
+/** A client on the socket that answers nothing by itself. */
+export class SocketClient {
+  readonly notifications: Notification[] = [];
+
+  private constructor(readonly peer: Peer) {}
+
+  static async connect({ endpoint }: SocketServer, name = "test"): Promise<SocketClient> {
+    const channel = await createUnixTransport({ path: endpoint.slice("unix:".length) }).connect();
+    const peer = createPeer(channel, {
+      notification: (method, params) => {
+        client.notifications.push({ method, params: params as Record<string, unknown> });
+      },
+    });
+    const client: SocketClient = new SocketClient(peer);
+    onTestFinished(() => peer.close());
+    await peer.request("initialize", { clientInfo: { name } });
+    return client;
+  }
+
+  async createThread(title = "Test"): Promise<string> {
+    const { thread } = (await this.peer.request("thread.create", { title })) as {
+      thread: { threadId: string };
+    };
+    return thread.threadId;
+  }
+
+  async startTurn(threadId: string, text: string): Promise<string> {
+    const params = { threadId, input: [{ type: "text", text }] };
+    return ((await this.peer.request("turn.start", params)) as { turnId: string }).turnId;
+  }
+
+  async notified(method: string): Promise<Notification> {
+    return vi.waitFor(
+      () => {
+        const found = this.notifications.find((notification) => notification.method === method);
+        if (!found) throw new RangeError(`no ${method} yet`);
+        return found;
+      },
+      { timeout: 15_000, interval: 20 },
+    );
+  }
+
+  async waitingApproval(threadId: string, text: string): Promise<string> {
+    await this.startTurn(threadId, text);
+    return (await this.notified("approval.requested")).params.requestId as string;
+  }
+}
+
+/** A thread whose turn waits, left by a server that was killed. */
+export const leftWaiting = async (command: string): Promise<{ cwd: string; threadId: string }> => {
+  const server = await serveSocket();
+  const client = await SocketClient.connect(server);
+  const threadId = await client.createThread();
+  await client.waitingApproval(threadId, `run the command: ${command}`);
+  server.program.child.kill("SIGKILL");
+  await once(server.program.child, "close");
+  return { cwd: server.cwd, threadId };
+};
