@@ -5,7 +5,7 @@ import { ApprovalFlow, type StandingQuestion, toStandingQuestion } from "./appro
 import { Approvals, type Response } from "./approvals.ts";
 import type { Attendance } from "./attendance.ts";
 import { closeOpenItems } from "./close-open-items.ts";
-import { requestConflict, turnBusy, turnNotFound } from "./errors.ts";
+import { requestConflict, StoreError, turnBusy, turnNotFound } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { ThreadState } from "./thread-state.ts";
@@ -70,16 +70,16 @@ export class ThreadSession {
     options: ThreadSessionOptions,
   ): Promise<ThreadSession> {
     const { store } = options.settings;
-    await store.create(thread);
-    const session = await ThreadSession.#hold(thread, options);
+    let session: ThreadSession | undefined;
     try {
+      await store.create(thread);
+      session = await ThreadSession.#hold(thread, options);
       if (session.lastSeq === 0) await session.#begin(onWritten);
       else onWritten();
       return session;
     } catch (error) {
-      // A thread whose creation failed is not there.
-      if (session.lastSeq === 0) await store.delete(thread.threadId).catch(options.settings.onError);
-      await session.#lease.release();
+      if (!(StoreError.isInstance(error) && error.code === "thread_locked")) await discard(thread, store);
+      if (session) await session.#lease.release();
       throw error;
     }
   }
@@ -355,6 +355,15 @@ export class ThreadSession {
     await Promise.all(bodies.map((body) => this.#log.append(body)));
   }
 }
+
+/** Removes a thread whose creation failed, as far as that can be: one that has an event is none of those. */
+const discard = async ({ threadId }: Thread, store: ThreadStore): Promise<void> => {
+  try {
+    if ((await store.lastEvents(threadId, 1)).length === 0) await store.delete(threadId);
+  } catch {
+    // The next server that opens it completes it.
+  }
+};
 
 const interruption = "The server stopped while the turn was running.";
 const unstoredEnd = "The end of the turn could not be stored.";

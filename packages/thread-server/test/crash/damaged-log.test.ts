@@ -1,0 +1,96 @@
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { Figures, inTime, several } from "./judge.ts";
+import { Life, noEvidence } from "./life.ts";
+import type { DiskImage } from "./model-disk.ts";
+import { scripts } from "./scripts.ts";
+import { verifyRestart } from "./verify.ts";
+
+const figures = new Figures();
+
+/** The disk after a script, and the log on it. */
+const finished = async (pattern: RegExp): Promise<{ image: DiskImage; path: string; log: Buffer }> => {
+  const script = scripts.find(({ name }) => pattern.test(name));
+  const life = new Life("A");
+  await script?.run(life);
+  const image = life.fileSystem.disk.survivors("written");
+  const [path, log] = [...image].find(([name]) => name.endsWith("events.jsonl")) ?? [];
+  if (path === undefined || !log) throw new Error("the script left no log");
+  return { image, path, log };
+};
+
+const restart = async (
+  image: DiskImage,
+  path: string,
+  log: Buffer,
+  what: string,
+  isGarbled = false,
+): Promise<Life> => {
+  figures.add("restarts");
+  const crash = {
+    image: new Map(image).set(path, log),
+    evidence: noEvidence,
+    wholeLogSurvives: true,
+    nextLife: "B",
+    isGarbled,
+  };
+  return inTime(verifyRestart(crash), what);
+};
+
+describe("a log that was damaged", () => {
+  it.each([
+    [/never and always/, 0],
+    [/left waiting/, 1],
+  ])(
+    "is repaired wherever its end was cut off (%s; at each byte of its last %i records)",
+    async (pattern, records) => {
+      const { image, path, log } = await finished(pattern);
+      const ends: number[] = [];
+      for (let end = log.indexOf(10); end !== -1; end = log.indexOf(10, end + 1)) ends.push(end + 1);
+      const cuts = new Set(ends.flatMap((end) => [end - 1, end]));
+      for (let size = ends.at(-records - 1) ?? 0; size < log.length; size++) cuts.add(size);
+      figures.add("cuts", cuts.size);
+      await several(cuts, async (size) => {
+        await restart(image, path, log.subarray(0, size), `a restart with ${size} bytes`);
+      });
+    },
+    60_000,
+  );
+
+  it("goes on behind whatever was appended to it", async () => {
+    const { image, path, log } = await finished(/left waiting/);
+    const lines = fc.array(
+      fc.oneof(
+        fc.constantFrom(
+          "\n",
+          "{}",
+          "{}\n",
+          "null\n",
+          '{"seq":3}\n',
+          "\0",
+          "\0\0\0\n",
+          "\u2028",
+          "[[[[",
+          "}\n",
+        ),
+        fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes).toString("latin1")),
+        // What is there already, once more.
+        fc.nat(log.length).map((from) => log.subarray(from, from + 300).toString("latin1")),
+      ),
+      { minLength: 1, maxLength: 4 },
+    );
+    await fc.assert(
+      fc.asyncProperty(lines, async (garbage) => {
+        const tail = Buffer.from(garbage.join(""), "latin1");
+        const life = await restart(image, path, Buffer.concat([log, tail]), "a restart behind garbage", true);
+        const now = life.fileSystem.disk.survivors("written").get(path) ?? Buffer.alloc(0);
+        expect(now.subarray(0, log.length).equals(log), "what was there before").toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  }, 60_000);
+});
+
+afterAll(() => {
+  figures.print("damaged logs");
+});

@@ -1,0 +1,60 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { afterAll, describe, expect, it } from "vitest";
+import { crashPoints } from "./crash-points.ts";
+import { Figures, inTime, judge, quiet, seeded } from "./judge.ts";
+import { evidenceOf, Life } from "./life.ts";
+import { scripts } from "./scripts.ts";
+import { verifyRestart } from "./verify.ts";
+
+/** How many partly flushed disks are drawn for each step: more of them with CRASH_DRAWS in the environment. */
+const drawsPerStep = Number(process.env.CRASH_DRAWS ?? 1);
+const figures = new Figures();
+
+const record = async ({ run, maxWriteBytes }: (typeof scripts)[number]): Promise<Life> => {
+  const life = new Life("A", maxWriteBytes === undefined ? {} : { maxWriteBytes });
+  await inTime(run(life), "the script");
+  return life;
+};
+
+describe("a server that dies once", () => {
+  it.each(scripts)(
+    "at any step of $name loses nothing that was answered or told, and does nothing twice",
+    async (script) => {
+      verifies("THR-42");
+      const life = await record(script);
+      const { steps, looked, points } = crashPoints(life, {
+        draws: (step) => Array.from({ length: drawsPerStep }, (_, index) => seeded(step * 1000 + index)),
+      });
+      const { broken, lives } = await judge(points, "B");
+      figures.add("steps", steps);
+      figures.add("crash points", looked);
+      figures.add("distinct states", points.length);
+      figures.add("restarts", lives.size);
+      expect(broken).toEqual([]);
+      expect(lives.size).toBe(points.length);
+    },
+    60_000 * drawsPerStep,
+  );
+
+  it("is no other for a client than one whose disk stops answering", async () => {
+    const [script] = scripts;
+    if (!script) throw new Error("no script");
+    const { now: steps } = await record(script);
+    for (let step = 0; step < steps; step += 3) {
+      for (const half of [false, true]) {
+        const plan = (at: number) => (at === step ? ({ fault: "crash", half } as const) : undefined);
+        const life = new Life("A", { plan });
+        void script.run(life).catch(() => {});
+        while (!life.fileSystem.hasCrashed) await quiet();
+        await quiet();
+        const evidence = evidenceOf(life, Number.POSITIVE_INFINITY);
+        const image = life.fileSystem.disk.survivors("written");
+        const restart = verifyRestart({ image, evidence, wholeLogSurvives: true, nextLife: "B" });
+        await inTime(restart, `the restart after step ${step}`);
+        figures.add("live crashes");
+      }
+    }
+  }, 60_000);
+});
+
+afterAll(() => figures.print("one crash"));

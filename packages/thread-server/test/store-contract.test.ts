@@ -1,0 +1,245 @@
+import type { Event } from "@harnesskit/protocol/threads";
+import { describe, expect, it } from "vitest";
+import { createMemoryThreadStore, type ThreadStore } from "../src/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
+import { type ContractStore, threadStoreContract } from "../src/testing/index.ts";
+import { overriding } from "./support/overriding.ts";
+import { tempDir } from "./support/temp-dir.ts";
+
+const inMemory = (): ContractStore => {
+  const store = createMemoryThreadStore();
+  const reopen = async () => {
+    await store.close();
+    return store;
+  };
+  return { store, reopen, dispose: () => store.close() };
+};
+
+const inFiles = async (): Promise<ContractStore> => {
+  const dir = await tempDir();
+  const stores: ThreadStore[] = [];
+  const open = () => {
+    const store = createFileThreadStore({ root: dir.path });
+    stores.push(store);
+    return store;
+  };
+  const store = open();
+  return {
+    store,
+    async reopen() {
+      await store.close();
+      return open();
+    },
+    async dispose() {
+      for (const each of stores) await each.close();
+      await dir[Symbol.asyncDispose]();
+    },
+  };
+};
+
+describe("the contract of a thread store", () => {
+  it.each(threadStoreContract({ name: "memory", makeStore: inMemory }))("$name", ({ run }) => run());
+  it.each(threadStoreContract({ name: "files", makeStore: inFiles }))("$name", ({ run }) => run());
+});
+
+/** Ways to break the contract, each with a case that has to notice it. */
+const breaks: readonly [string, string, (store: ThreadStore) => Partial<ThreadStore>][] = [
+  ["forgets a thread", "a thread that was created", () => ({ get: async () => undefined })],
+  [
+    "lists in another order",
+    "the list has the thread first",
+    (store) => ({ list: async () => (await store.list()).reverse() }),
+  ],
+  ["ignores updates", "an update replaces", () => ({ update: async () => {} })],
+  [
+    "knows every id",
+    "an id that the store does not know",
+    (store) => ({
+      lease: async (id) => ((await store.get(id)) ? store.lease(id) : { release: async () => {} }),
+    }),
+  ],
+  [
+    "keeps the grants of a deleted thread",
+    "a thread that was deleted",
+    (store) => ({
+      async delete(id) {
+        const grants = await store.grants();
+        await store.delete(id);
+        for (const grant of grants) await store.addGrant(grant);
+      },
+    }),
+  ],
+  [
+    "gives the same object twice",
+    "what goes in and comes out",
+    (store) => {
+      const given = new Map<string, Awaited<ReturnType<ThreadStore["get"]>>>();
+      return {
+        async get(id) {
+          if (!given.has(id)) given.set(id, await store.get(id));
+          return given.get(id);
+        },
+      };
+    },
+  ],
+  [
+    "turns a batch round",
+    "events are given in the order",
+    (store) => ({ append: (id, events, options) => store.append(id, [...events].reverse(), options) }),
+  ],
+  [
+    "takes afterSeq for from",
+    "afterSeq and limit",
+    (store) => ({
+      events: (id, { afterSeq = 0, ...rest } = {}) =>
+        store.events(id, { afterSeq: Math.max(0, afterSeq - 1), ...rest }),
+    }),
+  ],
+  [
+    "stops with the read before",
+    "the last events end with",
+    (store) => ({ lastEvents: async (id, maxBytes) => (await store.lastEvents(id, maxBytes)).slice(0, -1) }),
+  ],
+  [
+    "gives everything as the last events",
+    "the last events end with",
+    (store) => ({ lastEvents: (id) => store.lastEvents(id, Number.MAX_SAFE_INTEGER) }),
+  ],
+  [
+    "cuts large events",
+    "a large event and many",
+    (store) => ({
+      append: (id, events, options) =>
+        store.append(
+          id,
+          events.map((event) =>
+            event.type === "item.delta"
+              ? { ...event, data: { ...event.data, delta: event.data.delta.slice(0, 1e6) } }
+              : event,
+          ),
+          options,
+        ),
+    }),
+  ],
+  [
+    "stores the first half of what it refuses",
+    "an append whose events",
+    (store) => ({
+      async append(id, events, options) {
+        for (const event of events) await store.append(id, [event], options);
+      },
+    }),
+  ],
+  [
+    "buffers what it said it stored",
+    "what was stored is there",
+    (store) => {
+      const buffered: Event[] = [];
+      return {
+        append: async (_id, events) => void buffered.push(...structuredClone(events)),
+        async *events(_id, { afterSeq = 0, limit } = {}) {
+          yield* buffered.slice(afterSeq, limit === undefined ? undefined : afterSeq + limit);
+        },
+        lastEvents: async () => buffered,
+        close: () => store.close(),
+      };
+    },
+  ],
+  [
+    "leases to everybody",
+    "one lease of a thread",
+    () => ({ lease: async () => ({ release: async () => {} }) }),
+  ],
+  [
+    "releases whatever is held",
+    "releasing twice",
+    (store) => {
+      let current: Awaited<ReturnType<ThreadStore["lease"]>> | undefined;
+      return {
+        async lease(id) {
+          current = await store.lease(id);
+          return { release: async () => current?.release() };
+        },
+      };
+    },
+  ],
+  [
+    "leases to two that ask at once",
+    "of many that ask",
+    (store) => {
+      let late = 0;
+      return {
+        lease: (id) =>
+          store
+            .lease(id)
+            .catch((error) => (late++ === 0 ? { release: async () => {} } : Promise.reject(error))),
+      };
+    },
+  ],
+  ["holds on when it is closed", "closing releases", () => ({ close: async () => {} })],
+  [
+    "claims last come, first served",
+    "a key is claimed once",
+    (store) => {
+      let count = 0;
+      return { claim: (key, value) => store.claim(`${key}${count++ === 1 ? "" : "?"}`, value) };
+    },
+  ],
+  [
+    "counts characters for bytes",
+    "an artifact is named",
+    (store) => ({
+      async openArtifact(id, name) {
+        const writer = await store.openArtifact(id, name);
+        let sizeBytes = 0;
+        return {
+          write: (text) => {
+            sizeBytes += text.length;
+            return writer.write(text);
+          },
+          close: async () => ({ ...(await writer.close()), sizeBytes }),
+        };
+      },
+    }),
+  ],
+  [
+    "takes any name",
+    "an artifact's name",
+    (store) => ({
+      openArtifact: (id, name) => store.openArtifact(id, name.replaceAll(/[^a-z.]/g, "_") || "x"),
+    }),
+  ],
+  [
+    "says that it removed",
+    "grants are kept",
+    (store) => ({ removeGrant: (id) => store.removeGrant(id).then(() => true) }),
+  ],
+];
+
+describe("a store that breaks its contract", () => {
+  it.each(breaks)("because it %s is found by the case: %s", async (_how, caseName, breaking) => {
+    const cases = threadStoreContract({
+      name: "broken",
+      makeStore() {
+        const made = inMemory();
+        const store = overriding(made.store, breaking(made.store));
+        const reopen = async () => {
+          await store.close();
+          return made.store;
+        };
+        return { ...made, store, reopen };
+      },
+    });
+    const found = cases.filter(({ name }) => name.startsWith(`broken: ${caseName}`));
+    expect(found).toHaveLength(1);
+    await expect(found[0]?.run()).rejects.toMatchObject({ name: "ContractError", code: "contract_broken" });
+  });
+
+  it("has a case for each part of the contract", () => {
+    const cases = threadStoreContract({ name: "x", makeStore: inMemory });
+    const noticed = cases.filter(({ name }) =>
+      breaks.some(([, caseName]) => name.startsWith(`x: ${caseName}`)),
+    );
+    expect(noticed).toEqual(cases);
+  });
+});
