@@ -12,6 +12,8 @@ Next:
   npm start -- "read README.md, then search for createThreadServer"   the same agent on your own words
   npm start -- --cwd ../other-project "describe this repository"      the same agent elsewhere
   node apps/cli/dist/bin.js --help                                    every command of the harness
+
+What is called \`harness\` above is \`node apps/cli/dist/bin.js\` in this repository, \`npx @harnesskit/cli\` elsewhere.
 `;
 
 const startedIn = process.env.INIT_CWD ?? process.cwd();

@@ -64,6 +64,6 @@ export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => 
 /** There is no such thread below the directory. */
 export const threadNotFound = (threadId: string, workspace: string, cause?: unknown): CliError =>
   new CliError("thread_not_found", `There is no thread ${oneLine(threadId, 80)} in ${oneLine(workspace)}`, {
-    hint: "See what there is: harness threads list --cwd DIR",
+    hint: "See what there is: harness threads list",
     cause,
   });
