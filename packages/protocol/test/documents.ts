@@ -26,7 +26,11 @@ const metadata = {
 };
 const ids = { threadId: "ses_1", turnId: "turn_1", itemId: "item_1" };
 const itemData = {
-  user_message: { content: [text, fileByPath, fileByUri] },
+  user_message: {
+    content: [text, fileByPath, fileByUri],
+    agent: "code",
+    model: { providerID: "anthropic", modelID: "claude-sonnet-4-20250514" },
+  },
   assistant_message: { text: "Done", reasoning: true, step: 0 },
   tool_exec: {
     tool: "bash",
@@ -37,6 +41,7 @@ const itemData = {
     code: "c",
     callId: "call_1",
     step: 2,
+    approvedBy: "apr_1",
   },
   tool_log: { toolItemId: "item_1", stream: "stdout", text: "…", truncated: true },
   approval: {
@@ -47,8 +52,17 @@ const itemData = {
     decision: "once",
     resolvedBy: "ada",
     reason: "fine",
+    scope: "directory",
+    clientRequestId: "r1",
   },
-  artifact: { kind: "file", path: "out.txt", mimeType: "text/plain", sizeBytes: 3, sha256: "0" },
+  artifact: {
+    kind: "file",
+    path: "out.txt",
+    mimeType: "text/plain",
+    sizeBytes: 3,
+    sha256: "0",
+    toolItemId: "item_0",
+  },
 };
 const items = Object.entries(itemData).map(([type, data]) => ({ ...ids, type, data }));
 const [userMessage] = items;
@@ -66,12 +80,32 @@ const notifications: Record<string, unknown[]> = {
   "item.started": items.map((item) => ({ ...ids, type: item.type, item })),
   "item.delta": [{ ...ids, type: "assistant_message", delta: "Do" }],
   "item.completed": items.map((item) => ({ ...ids, type: item.type, item })),
-  "approval.requested": [{ ...ids, requestId: "apr_1", permission: "bash", metadata }],
+  "approval.requested": [{ ...ids, requestId: "apr_1", permission: "bash", metadata, seq: 7, time: 5 }],
+  "approval.resolved": [
+    { ...ids, requestId: "apr_1", decision: "always", resolvedBy: "ada" },
+    { ...ids, requestId: "apr_1", resolvedBy: "server", reason: "expired" },
+  ],
+  "thread.deleted": [{ threadId: "ses_1" }],
 };
 
-const events = Object.entries(notifications).flatMap(([type, params]) =>
-  params.map((data, index) => ({ seq: index + 1, time: 5, type, data })),
-);
+/** All but the one that tells of the log's end are events of the log. */
+const events = Object.entries(notifications)
+  .filter(([type]) => type !== "thread.deleted")
+  .flatMap(([type, params]) => params.map((data, index) => ({ seq: index + 1, time: 5, type, data })));
+
+const grant = {
+  grantId: "grant_1",
+  scope: "thread",
+  threadId: "ses_1",
+  directory: "/repo",
+  tool: "bash",
+  input: { command: "ls" },
+  digest: "sha256:0",
+  previewDigest: "sha256:1",
+  requestId: "apr_1",
+  grantedBy: "ada",
+  time: 5,
+};
 
 const error = { code: -32600, message: "Invalid Request", data: [1, { a: null }] };
 const request = { jsonrpc: "2.0", id: 1, method: "initialize", params: {} };
@@ -108,6 +142,8 @@ export const documents: Record<string, unknown[]> = {
     "unknown",
   ],
   ApprovalDecisionSchema: ["once", "always", "reject"],
+  GrantScopeSchema: ["thread", "directory"],
+  GrantSchema: [grant, { ...grant, scope: "directory" }],
   ApprovalMetadataSchema: [metadata, { tool: "bash", input: {}, digest: "" }],
   ItemSchema: [...items, { ...ids, type: "tool_log" }],
   ThreadCapabilitiesSchema: [capabilities, { ...capabilities, subscriptions: { version: 1 } }],
@@ -122,12 +158,22 @@ export const documents: Record<string, unknown[]> = {
   UsageSchema: [{}, { inputTokens: 0 }, finished.usage],
   "initialize params": [{}, { clientInfo: { name: "cli" } }, { clientInfo: { name: "cli", version: "1" } }],
   "initialize result": [{ version: "1.0.0", capabilities }],
-  "thread.create params": [{}, { title: "Tests" }, { directory: "/repo" }],
+  "thread.create params": [{}, { title: "Tests" }, { directory: "/repo", clientRequestId: "r1" }],
   "thread.create result": [{ thread }],
-  "thread.list params": [{}],
-  "thread.list result": [{ threads: [] }, { threads: [thread] }],
+  "thread.list params": [{}, { limit: 1, cursor: "c", directory: "/repo", title: "t", updatedAfter: 5 }],
+  "thread.list result": [{ threads: [] }, { threads: [thread], nextCursor: "c" }],
   "thread.get params": [{ threadId: "ses_1" }, { threadId: "ses_1", afterSeq: 0, limit: 1 }],
-  "thread.get result": [{ thread, events }],
+  "thread.get result": [{ thread, events, lastSeq: 12 }],
+  "thread.subscribe params": [{ threadId: "ses_1" }, { threadId: "ses_1", afterSeq: 0 }],
+  "thread.subscribe result": [{ thread, lastSeq: 0 }],
+  "thread.unsubscribe params": [{ threadId: "ses_1" }],
+  "thread.unsubscribe result": [{ ok: true }],
+  "thread.delete params": [{ threadId: "ses_1" }],
+  "thread.delete result": [{ ok: true }],
+  "grant.list params": [{}, { threadId: "ses_1" }, { directory: "/repo" }],
+  "grant.list result": [{ grants: [] }, { grants: [grant] }],
+  "grant.revoke params": [{ grantId: "grant_1" }],
+  "grant.revoke result": [{ ok: true }],
   "turn.start params": [
     {
       threadId: "ses_...",
@@ -141,6 +187,9 @@ export const documents: Record<string, unknown[]> = {
   "approval.respond params": ["once", "always", "reject"].map((decision) => ({
     requestId: "apr_1",
     decision,
+    scope: "thread",
+    digest: "sha256:0",
+    clientRequestId: "r1",
   })),
   "approval.respond result": [{ ok: true }],
   "turn.cancel params": [{ threadId: "ses_1" }],

@@ -64,7 +64,13 @@ describe("the schemas", () => {
           if (schema?.safeParse(missing).success === false) refused++;
         }
       }
-      const allOptional = ["UsageSchema", "initialize params", "thread.create params", "thread.list params"];
+      const allOptional = [
+        "UsageSchema",
+        "initialize params",
+        "thread.create params",
+        "thread.list params",
+        "grant.list params",
+      ];
       if (!allOptional.includes(name)) expect(refused).toBeGreaterThan(0);
     },
   );
@@ -153,6 +159,7 @@ describe("the literals that others rely on", () => {
       TurnBusy: -32002,
       TurnNotFound: -32003,
       ApprovalNotFound: -32004,
+      RequestConflict: -32005,
     });
   });
 
@@ -164,9 +171,14 @@ describe("the literals that others rely on", () => {
       "thread.create",
       "thread.list",
       "thread.get",
+      "thread.subscribe",
+      "thread.unsubscribe",
+      "thread.delete",
       "turn.start",
       "approval.respond",
       "turn.cancel",
+      "grant.list",
+      "grant.revoke",
     ]);
     expect(Object.keys(threads.threadNotifications)).toEqual([
       "thread.created",
@@ -177,6 +189,8 @@ describe("the literals that others rely on", () => {
       "item.delta",
       "item.completed",
       "approval.requested",
+      "approval.resolved",
+      "thread.deleted",
     ]);
   });
 });
