@@ -1,6 +1,6 @@
 import type { EventBody, ItemData, ItemType, Thread, Turn, Usage } from "@harnesskit/protocol/threads";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
-import { closeOpenItems } from "./close-open-items.ts";
+import { type Ending, endTurn } from "./close-open-items.ts";
 import { StoreError, TurnError, turnEnded } from "./errors.ts";
 import type { EventLog } from "./event-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -18,11 +18,6 @@ export interface ActiveTurnOptions {
   readonly clientRequestId?: string;
   readonly requestDigest?: string;
 }
-
-/** How a turn ends. */
-type Ending =
-  | { readonly status: "completed" | "cancelled" }
-  | { readonly status: "error"; readonly error: string; readonly code: string };
 
 /**
  * A turn from its start to its one terminal event. Writes its items, and refuses with `turn_ended` whatever comes
@@ -226,25 +221,10 @@ export class ActiveTurn {
     // Nothing of this turn is written any more but what closes it; tools that still run are told to stop.
     if (!this.signal.aborted) this.#abort.abort(turnEnded());
     await log.settled();
-    const why = ending.status === "error" ? ending.error : "The turn was cancelled.";
     const time = { started: this.#started, completed: settings.clock.now() };
     const usage = this.#usage ? { usage: this.#usage } : {};
-    const turn: Turn = { ...this.turn, status: ending.status, time, ...usage };
-    const { threadId, turnId } = turn;
-    const ids = { threadId, turnId };
-    const last: EventBody =
-      ending.status === "error"
-        ? { type: "turn.error", data: { ...ids, error: ending.error, code: ending.code, turn } }
-        : { type: "turn.completed", data: { ...ids, status: ending.status, turn } };
-    const bodies = [
-      ...closeOpenItems(
-        state.openItems,
-        why,
-        ending.status === "error" ? ending.code : ending.status,
-        state.history,
-      ),
-      last,
-    ];
+    const bodies = endTurn({ ...this.turn, status: ending.status, time, ...usage }, ending, state);
+    const last = bodies.at(-1);
     const onStored = () => {
       for (const tell of this.#onStored) tell();
     };

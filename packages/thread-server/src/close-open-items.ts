@@ -1,4 +1,4 @@
-import type { EventBody, Item } from "@harnesskit/protocol/threads";
+import type { EventBody, Item, Turn } from "@harnesskit/protocol/threads";
 import { approvalResolved } from "./approval-flow.ts";
 import type { OpenItem } from "./thread-state.ts";
 
@@ -48,4 +48,26 @@ export const closeOpenItems = (
       approvalResolved(threadId, turnId, itemId, item.data, { reason, resolvedBy: "server" }),
     ];
   });
+};
+
+/** How a turn ends. */
+export type Ending =
+  | { readonly status: "completed" | "cancelled" }
+  | { readonly status: "error"; readonly error: string; readonly code: string };
+
+/** The events that end a turn: those that close what it leaves open, then its one terminal event. */
+export const endTurn = (
+  turn: Turn,
+  ending: Ending,
+  { openItems, history }: { readonly openItems: readonly OpenItem[]; readonly history: readonly Item[] },
+): EventBody[] => {
+  const ids = { threadId: turn.threadId, turnId: turn.turnId };
+  if (ending.status === "error") {
+    const { error, code } = ending;
+    const last: EventBody = { type: "turn.error", data: { ...ids, error, code, turn } };
+    return [...closeOpenItems(openItems, error, code, history), last];
+  }
+  const { status } = ending;
+  const last: EventBody = { type: "turn.completed", data: { ...ids, status, turn } };
+  return [...closeOpenItems(openItems, "The turn was cancelled.", status, history), last];
 };

@@ -4,7 +4,7 @@ import { ActiveTurn } from "./active-turn.ts";
 import { ApprovalFlow, type StandingQuestion, toStandingQuestion } from "./approval-flow.ts";
 import { Approvals, type Response } from "./approvals.ts";
 import type { Attendance } from "./attendance.ts";
-import { closeOpenItems } from "./close-open-items.ts";
+import { closeOpenItems, endTurn } from "./close-open-items.ts";
 import { requestConflict, StoreError, turnBusy, turnNotFound } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -343,15 +343,10 @@ export class ThreadSession {
 
   /** Writes the end of a turn that has none. */
   async #closeInterrupted(error: string, code: string): Promise<void> {
-    const { turn, openItems, history } = this.#state;
+    const { turn } = this.#state;
     if (!turn) return;
-    const { threadId, turnId } = turn;
     const time = { ...turn.time, completed: this.#options.settings.clock.now() };
-    const ended: EventBody = {
-      type: "turn.error",
-      data: { threadId, turnId, error, code, turn: { ...turn, status: "error", time } },
-    };
-    const bodies = [...closeOpenItems(openItems, error, code, history), ended];
+    const bodies = endTurn({ ...turn, status: "error", time }, { status: "error", error, code }, this.#state);
     await Promise.all(bodies.map((body) => this.#log.append(body)));
   }
 }

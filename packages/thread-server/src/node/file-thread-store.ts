@@ -73,8 +73,7 @@ class FileThreadStore implements ThreadStore {
       const files = this.#files(thread.threadId);
       await this.#refuseLinks(files);
       await makeDirectory(this.#fileSystem, files.directory);
-      // Prompts, file contents and outputs are nothing to be committed by accident.
-      await createFileAtomic(this.#fileSystem, join(this.#root, ".gitignore"), "*\n");
+      await this.#ignoreInGit();
       await this.#writeMeta(files, thread);
       await syncDirectory(this.#fileSystem, dirname(files.directory));
     });
@@ -244,6 +243,17 @@ class FileThreadStore implements ThreadStore {
   async #sweep({ directory }: ThreadFiles): Promise<void> {
     for (const name of await this.#fileSystem.readdir(directory)) {
       if (isLeftover(name)) await this.#fileSystem.rm(join(directory, name), { force: true });
+    }
+  }
+
+  /** Prompts, file contents and outputs are nothing to be committed by accident. Looked for before it is written. */
+  async #ignoreInGit(): Promise<void> {
+    const path = join(this.#root, ".gitignore");
+    try {
+      await this.#fileSystem.lstat(path);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      await createFileAtomic(this.#fileSystem, path, "*\n");
     }
   }
 
