@@ -12,9 +12,9 @@ function* definitionsOf(module) {
 
 /**
  * Makes the JSON Schema document (2020-12) of each protocol. Takes, by document name, `{ title, module, methods?,
- * notifications? }`. `FooSchema` becomes `$defs.Foo`, the parameters and results of a method `$defs["a.b.params"]` and
- * `$defs["a.b.result"]`, listed by their wire names in `x-methods` and `x-notifications`. A schema that is used in
- * several places is defined once and referred to, also from another document.
+ * notifications?, messages? }`. `FooSchema` becomes `$defs.Foo`, the parameters and results of a method
+ * `$defs["a.b.params"]` and `$defs["a.b.result"]`, listed by their wire names in `x-methods`, `x-notifications` and
+ * `x-messages`. A schema that is used in several places is defined once and referred to, also from another document.
  */
 export const schemaDocuments = (protocols) => {
   const registry = z.registry();
@@ -28,7 +28,7 @@ export const schemaDocuments = (protocols) => {
     return id;
   };
   const documents = {};
-  for (const [document, { title, module, methods, notifications }] of Object.entries(protocols)) {
+  for (const [document, { title, module, methods, notifications, messages }] of Object.entries(protocols)) {
     const refer = (name, schema) => ({ $ref: uriOf(define(document, name, schema)) });
     for (const [name, schema] of definitionsOf(module)) define(document, name, schema);
     documents[document] = { $schema: draft, $id: urlOf(document), title };
@@ -45,6 +45,14 @@ export const schemaDocuments = (protocols) => {
         Object.entries(notifications).map(([name, schema]) => [name, refer(`${name}.params`, schema)]),
       );
     }
+    if (messages) {
+      documents[document]["x-messages"] = Object.fromEntries(
+        Object.entries(messages).map(([type, forms]) => [
+          type,
+          { anyOf: forms.map((schema, index) => refer(`${type}.${index + 1}`, schema)) },
+        ]),
+      );
+    }
     documents[document].$defs = {};
   }
   const { schemas } = z.toJSONSchema(registry, { uri: uriOf, io: "input" });
@@ -56,6 +64,12 @@ export const schemaDocuments = (protocols) => {
     documents[document].$defs[name] = schema;
   }
   return documents;
+};
+
+/** Makes the JSON Schema document of a single schema, without a reference to another one. */
+export const schemaDocument = (document, { title, schema }) => {
+  const { $schema, ...rules } = z.toJSONSchema(schema, { io: "input" });
+  return { $schema, $id: urlOf(document), title, ...rules };
 };
 
 const uriOf = (id) => `https://harnesskit.dev/schema/${id.replace("#", ".json#")}`;

@@ -3,4 +3,5 @@ import { library } from "../../scripts/tsup.ts";
 export default library({
   envelope: "src/envelope/index.ts",
   threads: "src/threads/index.ts",
+  runtime: "src/runtime/index.ts",
 });

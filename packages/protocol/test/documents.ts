@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { runtimeDocuments } from "./runtime-documents.ts";
 
 const thread = {
   threadId: "ses_1",
@@ -195,6 +196,7 @@ export const documents: Record<string, unknown[]> = {
   "turn.cancel params": [{ threadId: "ses_1" }],
   "turn.cancel result": [{ ok: true }],
   ...notifications,
+  ...runtimeDocuments,
 };
 
 /** An item's own documents, for the tests that look at one. */

@@ -2,20 +2,13 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { schemaDocuments } from "../schema-documents.mjs";
+import { publishedDocuments } from "../published-documents.mjs";
 import * as envelope from "../src/envelope/index.ts";
+import * as runtime from "../src/runtime/index.ts";
 import * as threads from "../src/threads/index.ts";
 import { anyDocument, documents } from "./documents.ts";
 
-const files = schemaDocuments({
-  envelope: { title: "JSON-RPC 2.0 messages", module: envelope },
-  threads: {
-    title: "The thread protocol",
-    module: threads,
-    methods: threads.threadMethods,
-    notifications: threads.threadNotifications,
-  },
-});
+const files = publishedDocuments({ envelope, threads, runtime });
 
 const ajv = new Ajv2020({ strict: false, allErrors: false });
 for (const file of Object.values(files)) ajv.addSchema(file);
@@ -31,6 +24,7 @@ const definition = (file: string, name: string) =>
 const exported = [
   ...Object.entries(envelope).map((entry) => ["envelope", ...entry] as const),
   ...Object.entries(threads).map((entry) => ["threads", ...entry] as const),
+  ...Object.entries(runtime).map((entry) => ["runtime", ...entry] as const),
 ].filter(([, name]) => name.endsWith("Schema"));
 
 /** Every published schema, with the zod schema that it was made from. */
@@ -40,29 +34,66 @@ const pairs: [string, z.ZodType, ValidateFunction][] = [
     schema as z.ZodType,
     definition(file, name.slice(0, -6)),
   ]),
+  [
+    "AgentManifestSchema",
+    runtime.AgentManifestSchema,
+    compiled("https://harnesskit.dev/schema/agent-manifest.json"),
+  ],
   ...Object.entries(threads.threadMethods).flatMap(
     ([name, { params, result }]): [string, z.ZodType, ValidateFunction][] => [
-      [`${name} params`, params, compiled(files.threads?.["x-methods"]?.[name]?.params.$ref ?? "")],
-      [`${name} result`, result, compiled(files.threads?.["x-methods"]?.[name]?.result.$ref ?? "")],
+      [`${name} params`, params, compiled(files.threads["x-methods"]?.[name]?.params.$ref ?? "")],
+      [`${name} result`, result, compiled(files.threads["x-methods"]?.[name]?.result.$ref ?? "")],
     ],
   ),
   ...Object.entries(threads.threadNotifications).map(
     ([name, schema]): [string, z.ZodType, ValidateFunction] => [
       name,
       schema,
-      compiled(files.threads?.["x-notifications"]?.[name]?.$ref ?? ""),
+      compiled(files.threads["x-notifications"]?.[name]?.$ref ?? ""),
     ],
   ),
 ];
 
 describe("the JSON Schema files", () => {
   it("cover every exported schema, method and notification", () => {
-    expect(Object.keys(files)).toEqual(["envelope", "threads"]);
-    expect(pairs.length).toBe(exported.length + 2 * 12 + 10);
+    expect(Object.keys(files)).toEqual(["envelope", "threads", "runtime", "agent-manifest"]);
+    expect(pairs.length).toBe(exported.length + 1 + 2 * 12 + 10);
     for (const file of Object.values(files)) {
       expect(file.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
       expect(JSON.stringify(file)).not.toContain("__schema");
     }
+  });
+
+  it("list every message of the runtime protocol by its type", () => {
+    const at = (name: string) => ({ $ref: `https://harnesskit.dev/schema/runtime.json#/$defs/${name}` });
+    expect(files.runtime["x-messages"]).toEqual({
+      "agent.hello": { anyOf: [at("AgentHello")] },
+      "agent.tools.register": { anyOf: [at("AgentToolsRegister")] },
+      "agent.tools.unregister": { anyOf: [at("AgentToolsUnregister")] },
+      "agent.tool.stream": { anyOf: [at("AgentToolStream")] },
+      "agent.tool.result": { anyOf: [at("AgentToolResult")] },
+      "agent.tool.cancel_ack": { anyOf: [at("AgentToolCancelAck")] },
+      "agent.heartbeat": { anyOf: [at("AgentHeartbeat")] },
+      "agent.pong": { anyOf: [at("AgentPong")] },
+      "agent.error": { anyOf: [at("AgentError")] },
+      "core.welcome": { anyOf: [at("CoreWelcome"), at("CoreRefusal")] },
+      "core.goodbye": { anyOf: [at("CoreGoodbye")] },
+      "core.tools.registered": { anyOf: [at("CoreToolsRegistered")] },
+      "core.tools.unregistered": { anyOf: [at("CoreToolsUnregistered")] },
+      "core.tool.call": { anyOf: [at("CoreToolCall")] },
+      "core.tool.cancel": { anyOf: [at("CoreToolCancel")] },
+      "core.ping": { anyOf: [at("CorePing")] },
+      "core.error": { anyOf: [at("CoreError")] },
+    });
+  });
+
+  it("describe a manifest to an editor: without references, each field with words, and defaults", () => {
+    const text = JSON.stringify(files["agent-manifest"]);
+    expect(text).not.toContain('"$ref"');
+    const { properties } = JSON.parse(text) as { properties: Record<string, { description?: string }> };
+    expect(Object.entries(properties).filter(([, { description }]) => !description)).toEqual([]);
+    expect(properties).toHaveProperty("restart.properties.initial_backoff_ms.default", 200);
+    expect(properties).toHaveProperty("$schema.type", "string");
   });
 
   it.each(pairs)("of %s accept and refuse the same as zod", (name, schema, validate) => {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import * as envelope from "../src/envelope/index.ts";
+import * as runtime from "../src/runtime/index.ts";
 import * as threads from "../src/threads/index.ts";
 import { documents, examples } from "./documents.ts";
 
 const schemas: Record<string, z.ZodType> = {
   ...(Object.fromEntries(
-    Object.entries({ ...envelope, ...threads }).filter(([name]) => name.endsWith("Schema")),
+    Object.entries({ ...envelope, ...threads, ...runtime }).filter(([name]) => name.endsWith("Schema")),
   ) as Record<string, z.ZodType>),
   ...threads.threadNotifications,
   ...Object.fromEntries(
@@ -70,6 +71,9 @@ describe("the schemas", () => {
         "thread.create params",
         "thread.list params",
         "grant.list params",
+        "CallContextSchema",
+        "RestartPolicySchema",
+        "AgentLimitsSchema",
       ];
       if (!allOptional.includes(name)) expect(refused).toBeGreaterThan(0);
     },

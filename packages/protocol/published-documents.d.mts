@@ -1,0 +1,16 @@
+import type { ProtocolDocument, SchemaDocument } from "./schema-documents.mjs";
+import type * as envelope from "./src/envelope/index.ts";
+import type * as runtime from "./src/runtime/index.ts";
+import type * as threads from "./src/threads/index.ts";
+
+/** Makes every JSON Schema document that is published, by its name, from the protocols' entries. */
+export const publishedDocuments: (entries: {
+  readonly envelope: typeof envelope;
+  readonly threads: typeof threads;
+  readonly runtime: typeof runtime;
+}) => {
+  readonly envelope: ProtocolDocument;
+  readonly threads: ProtocolDocument;
+  readonly runtime: ProtocolDocument;
+  readonly "agent-manifest": SchemaDocument;
+};

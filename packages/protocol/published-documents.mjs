@@ -1,0 +1,32 @@
+import { schemaDocument, schemaDocuments } from "./schema-documents.mjs";
+
+/** The messages of the runtime protocol with the forms that each has. */
+const runtimeMessages = ({ agentMessages, coreMessages, CoreRefusalSchema }) =>
+  Object.fromEntries(
+    Object.entries({ ...agentMessages, ...coreMessages }).map(([type, schema]) => [
+      type,
+      type === "core.welcome" ? [schema, CoreRefusalSchema] : [schema],
+    ]),
+  );
+
+/** Makes every JSON Schema document that is published, by its name, from the protocols' entries. */
+export const publishedDocuments = ({ envelope, threads, runtime }) => ({
+  ...schemaDocuments({
+    envelope: { title: "JSON-RPC 2.0 messages", module: envelope },
+    threads: {
+      title: "The thread protocol",
+      module: threads,
+      methods: threads.threadMethods,
+      notifications: threads.threadNotifications,
+    },
+    runtime: {
+      title: "The runtime protocol between a core and its agents",
+      module: runtime,
+      messages: runtimeMessages(runtime),
+    },
+  }),
+  "agent-manifest": schemaDocument("agent-manifest", {
+    title: `An agent's manifest, ${runtime.AGENT_MANIFEST_FILE}`,
+    schema: runtime.AgentManifestSchema,
+  }),
+});

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { CountSchema, MetadataSchema, TimeSchema } from "./common.ts";
+
+export const RunStatusSchema = z.enum([
+  "created",
+  "planning",
+  "executing",
+  "verifying",
+  "completed",
+  "failed",
+  "cancelled",
+]);
+export type RunStatus = z.infer<typeof RunStatusSchema>;
+
+export const TaskStatusSchema = z.enum([
+  "pending",
+  "in_progress",
+  "completed",
+  "failed",
+  "skipped",
+  "cancelled",
+]);
+export type TaskStatus = z.infer<typeof TaskStatusSchema>;
+
+export const VerificationStatusSchema = z.enum([
+  "pending",
+  "running",
+  "passed",
+  "failed",
+  "skipped",
+  "needs_review",
+]);
+export type VerificationStatus = z.infer<typeof VerificationStatusSchema>;
+
+/** A file or another thing that exists because of a run. */
+export const ArtifactSchema = z.object({
+  id: z.string(),
+  kind: z.string().optional(),
+  uri: z.string().optional(),
+  path: z.string().optional(),
+  mime_type: z.string().optional(),
+  sha256: z.string().optional(),
+  size_bytes: CountSchema.optional(),
+  summary: z.string().optional(),
+});
+export type Artifact = z.infer<typeof ArtifactSchema>;
+
+/** Why a status is believed. */
+export const EvidenceSchema = z.object({
+  kind: z.string(),
+  summary: z.string(),
+  artifact: ArtifactSchema.optional(),
+  metadata: MetadataSchema.optional(),
+});
+export type Evidence = z.infer<typeof EvidenceSchema>;
+
+/** `run_lifecycle`: where a run stands. */
+export const RunLifecycleSchema = z.object({
+  run_id: z.string(),
+  session_id: z.string(),
+  status: RunStatusSchema,
+  prompt: z.string().optional(),
+  result_summary: z.string().optional(),
+  error: z.string().optional(),
+  started_at: TimeSchema.optional(),
+  updated_at: TimeSchema,
+  metadata: MetadataSchema.optional(),
+});
+export type RunLifecycle = z.infer<typeof RunLifecycleSchema>;
+
+export const TaskSchema = z.object({
+  id: z.string(),
+  title: z.string(),
+  status: TaskStatusSchema,
+  depends_on: z.array(z.string()).optional(),
+  evidence: z.array(EvidenceSchema).optional(),
+  artifacts: z.array(ArtifactSchema).optional(),
+  error: z.string().optional(),
+  updated_at: TimeSchema.optional(),
+  metadata: MetadataSchema.optional(),
+});
+export type Task = z.infer<typeof TaskSchema>;
+
+/** `task_list`: all tasks of a run, in place of those that were told before. */
+export const TaskListSchema = z.object({
+  run_id: z.string(),
+  session_id: z.string(),
+  tasks: z.array(TaskSchema),
+  updated_at: TimeSchema,
+  metadata: MetadataSchema.optional(),
+});
+export type TaskList = z.infer<typeof TaskListSchema>;
+
+export const VerificationCheckSchema = z.object({
+  id: z.string(),
+  subject: z.string(),
+  status: VerificationStatusSchema,
+  command: z.string().optional(),
+  message: z.string().optional(),
+  evidence: z.array(EvidenceSchema).optional(),
+  artifacts: z.array(ArtifactSchema).optional(),
+  metadata: MetadataSchema.optional(),
+});
+export type VerificationCheck = z.infer<typeof VerificationCheckSchema>;
+
+/** `verification`: what was checked of a run, and what remains doubtful. */
+export const VerificationSchema = z.object({
+  run_id: z.string(),
+  session_id: z.string(),
+  status: VerificationStatusSchema,
+  checks: z.array(VerificationCheckSchema).optional(),
+  residual_risks: z.array(z.string()).optional(),
+  updated_at: TimeSchema,
+  metadata: MetadataSchema.optional(),
+});
+export type Verification = z.infer<typeof VerificationSchema>;

@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { JsonValueSchema } from "../envelope/json.ts";
+import { CountSchema, FactSchema, MetadataSchema } from "./common.ts";
+import { IntentSchema, TargetSchema } from "./context-values.ts";
+import { PlanningStrategySchema } from "./specialised-payloads.ts";
+
+const metadata = { metadata: MetadataSchema.optional() };
+const block = z.object({ decision: z.literal("block"), reason: z.string(), ...metadata });
+
+/** The answer to `pre_action` and `pre_prompt`, and to every event of a batch. */
+export const DecisionSchema = z.discriminatedUnion("decision", [
+  z.object({
+    decision: z.literal("allow"),
+    modified_payload: JsonValueSchema.optional(),
+    ...metadata,
+  }),
+  block,
+  z.object({ decision: z.literal("modify"), modified_payload: JsonValueSchema, ...metadata }),
+  z.object({ decision: z.literal("defer"), retry_after_ms: CountSchema, reason: z.string().optional() }),
+  z.object({
+    decision: z.literal("escalate"),
+    reason: z.string(),
+    escalation_target: z.string().optional(),
+  }),
+]);
+export type Decision = z.infer<typeof DecisionSchema>;
+
+/** The answer to `idle`. */
+export const IdleDecisionSchema = z.discriminatedUnion("decision", [
+  z.object({ decision: z.literal("allow") }),
+  z.object({ decision: z.literal("defer"), reason: z.string().optional() }),
+]);
+export type IdleDecision = z.infer<typeof IdleDecisionSchema>;
+
+/** The answer to `intent_detection`. */
+export const IntentDetectionDecisionSchema = z.discriminatedUnion("decision", [
+  z.object({
+    decision: z.literal("allow"),
+    detected_intent: z.string(),
+    confidence: z.number(),
+    target_hints: z
+      .object({
+        target_type: z.string().optional(),
+        target_name: z.string().optional(),
+        domain: z.string().optional(),
+      })
+      .optional(),
+  }),
+  z.object({ decision: z.literal("block"), reason: z.string() }),
+]);
+export type IntentDetectionDecision = z.infer<typeof IntentDetectionDecisionSchema>;
+
+/** What the harness lets the agent know. */
+export const InjectedContextSchema = z.object({
+  facts: z.array(FactSchema),
+  file_contents: z
+    .array(z.object({ path: z.string(), snippet: z.string(), relevance_score: z.number() }))
+    .optional(),
+  project_summary: z
+    .object({
+      project_name: z.string(),
+      language: z.string().optional(),
+      key_files: z.array(z.string()).optional(),
+      structure_description: z.string(),
+    })
+    .optional(),
+  knowledge: z.array(z.string()).optional(),
+  suggestions: z.array(z.string()).optional(),
+});
+export type InjectedContext = z.infer<typeof InjectedContextSchema>;
+
+/** The answer to `context_perception`. */
+export const ContextPerceptionDecisionSchema = z.discriminatedUnion("decision", [
+  z.object({ decision: z.literal("allow"), injected_context: InjectedContextSchema, ...metadata }),
+  block,
+  z.object({
+    decision: z.literal("refine"),
+    refined_intent: IntentSchema.nullish(),
+    refined_target: TargetSchema.nullish(),
+    scope_hints: z.array(z.string()),
+  }),
+]);
+export type ContextPerceptionDecision = z.infer<typeof ContextPerceptionDecisionSchema>;
+
+/** The answer to `memory_recall`. */
+export const MemoryRecallDecisionSchema = z.discriminatedUnion("decision", [
+  z.object({ decision: z.literal("allow"), injected_facts: z.array(FactSchema), ...metadata }),
+  block,
+]);
+export type MemoryRecallDecision = z.infer<typeof MemoryRecallDecisionSchema>;
+
+/** The answer to `planning`. */
+export const PlanningDecisionSchema = z.discriminatedUnion("decision", [
+  z.object({
+    decision: z.literal("allow"),
+    selected_strategy: PlanningStrategySchema,
+    planning_template: JsonValueSchema.optional(),
+    ...metadata,
+  }),
+  block,
+  z.object({
+    decision: z.literal("modify"),
+    modified_task: z.string(),
+    hints: z.array(z.string()).optional(),
+  }),
+]);
+export type PlanningDecision = z.infer<typeof PlanningDecisionSchema>;
+
+/** The answer to `reasoning`. */
+export const ReasoningDecisionSchema = z.discriminatedUnion("decision", [
+  z.object({ decision: z.literal("allow"), hints: z.array(z.string()).optional(), ...metadata }),
+  block,
+]);
+export type ReasoningDecision = z.infer<typeof ReasoningDecisionSchema>;
+
+/** The answer to `rate_limit`. */
+export const RateLimitDecisionSchema = z.discriminatedUnion("decision", [
+  z.object({ decision: z.literal("retry"), retry_after_ms: CountSchema, ...metadata }),
+  z.object({ decision: z.literal("queue") }),
+  z.object({ decision: z.literal("skip"), reason: z.string() }),
+]);
+export type RateLimitDecision = z.infer<typeof RateLimitDecisionSchema>;
+
+/** The answer to `confirmation`. */
+export const ConfirmationDecisionSchema = z.discriminatedUnion("decision", [
+  z.object({ decision: z.literal("escalate") }),
+  z.object({ decision: z.literal("approve") }),
+  z.object({ decision: z.literal("reject"), reason: z.string() }),
+]);
+export type ConfirmationDecision = z.infer<typeof ConfirmationDecisionSchema>;

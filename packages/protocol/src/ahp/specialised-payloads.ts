@@ -1,0 +1,117 @@
+import { z } from "zod";
+import { JsonValueSchema } from "../envelope/json.ts";
+import { CountSchema, MetadataSchema, namedOrCustom } from "./common.ts";
+import {
+  DomainSchema,
+  FreshnessSchema,
+  IntentSchema,
+  ModalitySchema,
+  TargetSchema,
+  UrgencySchema,
+} from "./context-values.ts";
+
+/** `idle`: may background work run now? */
+export const IdlePayloadSchema = z.object({
+  idle_duration_ms: CountSchema,
+  idle_reason: z.string(),
+  last_event_type: z.string().optional(),
+  suggested_action: z.string().optional(),
+});
+
+/** `intent_detection`: what does the user want? */
+export const IntentDetectionPayloadSchema = z.object({
+  session_id: z.string(),
+  prompt: z.string(),
+  workspace: z.string(),
+  language_hint: z.string().optional(),
+});
+
+const HistoryItemSchema = z.object({ item_type: z.string(), content: z.string(), timestamp: z.int() });
+
+/** `context_perception`: what does the agent need to know? */
+export const ContextPerceptionPayloadSchema = z.object({
+  session_id: z.string(),
+  intent: IntentSchema,
+  target: TargetSchema,
+  domain: DomainSchema.default("general"),
+  preferred_modality: ModalitySchema.default("any"),
+  urgency: UrgencySchema.default("normal"),
+  freshness: FreshnessSchema.default("static"),
+  context: z.object({
+    workspace: z.string(),
+    current_task: z.string().optional(),
+    query: z.string().optional(),
+    relevant_history: z.array(HistoryItemSchema).optional(),
+  }),
+  constraints: z
+    .object({
+      max_results: CountSchema.optional(),
+      max_context_length: CountSchema.optional(),
+      include_sources: z.boolean().default(true),
+    })
+    .prefault({}),
+  metadata: MetadataSchema.optional(),
+});
+
+/** `memory_recall`: what is remembered about this? */
+export const MemoryRecallPayloadSchema = z.object({
+  session_id: z.string(),
+  query: z.string(),
+  memory_type: z.string(),
+  max_results: CountSchema,
+  working_directory: z.string(),
+});
+
+export const PlanningStrategySchema = namedOrCustom([
+  "none",
+  "step_by_step",
+  "tree_of_thoughts",
+  "graph_planning",
+]);
+export type PlanningStrategy = z.infer<typeof PlanningStrategySchema>;
+
+/** `planning`: which strategy? */
+export const PlanningPayloadSchema = z.object({
+  session_id: z.string(),
+  task_description: z.string(),
+  available_strategies: z.array(PlanningStrategySchema),
+  constraints: JsonValueSchema.optional(),
+});
+
+export const ReasoningTypeSchema = z.union([
+  z.enum(["chain_of_thought", "tree_of_thoughts", "re_act", "reflexion"]),
+  z.object({ other: z.string() }),
+]);
+
+/** `reasoning`: may the agent reason so, and with which hints? */
+export const ReasoningPayloadSchema = z.object({
+  session_id: z.string(),
+  reasoning_type: ReasoningTypeSchema,
+  problem_statement: z.string(),
+  hints: z.array(z.string()).optional(),
+});
+
+export const LimitTypeSchema = namedOrCustom([
+  "llm_token_limit",
+  "llm_request_limit",
+  "api_request_limit",
+  "tool_execution_limit",
+]);
+
+/** `rate_limit`: a limit was hit. Wait, queue or skip? */
+export const RateLimitPayloadSchema = z.object({
+  session_id: z.string(),
+  limit_type: LimitTypeSchema,
+  retry_after_ms: CountSchema,
+  current_usage: z.string(),
+});
+
+export const ConfirmationTypeSchema = namedOrCustom(["safety_confirm", "user_confirm", "cost_confirm"]);
+
+/** `confirmation`: may the agent go on? */
+export const ConfirmationPayloadSchema = z.object({
+  session_id: z.string(),
+  confirmation_type: ConfirmationTypeSchema,
+  message: z.string(),
+  options: z.array(z.string()).optional(),
+});

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { JsonObjectSchema } from "../envelope/json.ts";
+import { messageOf, Rfc3339Schema, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
+
+/** Who calls a tool (section 4.3.1). Metadata only, never an authorization. */
+export const CallerSchema = z.object({
+  type: z.enum(["human", "agent", "system"]),
+  id: RuntimeIdSchema,
+});
+export type Caller = z.infer<typeof CallerSchema>;
+
+/** What a call is about (section 4.3.1). Never secret. */
+export const CallContextSchema = z.object({
+  project_root: z.string().optional(),
+  resource_paths: z.array(z.string()).optional(),
+  ui: JsonObjectSchema.optional(),
+});
+export type CallContext = z.infer<typeof CallContextSchema>;
+
+/** The core wants a tool to run (section 4.3.1). `request_id` is always set. */
+export const CoreToolCallSchema = messageOf(
+  "core.tool.call",
+  z.object({
+    call_id: RuntimeIdSchema,
+    tool_id: z.string().max(257),
+    input: JsonObjectSchema,
+    /** Time that the call may take, in milliseconds. */
+    timeout_ms: z.int().positive().optional(),
+    /** The same key means the same call: it may be made again without a second effect. */
+    idempotency_key: z.string().min(1).max(256).optional(),
+    caller: CallerSchema.optional(),
+    context: CallContextSchema.optional(),
+  }),
+).extend({ request_id: RuntimeIdSchema });
+export type CoreToolCall = z.infer<typeof CoreToolCallSchema>;
+
+const streamed = {
+  call_id: RuntimeIdSchema,
+  /** Counts the call's stream messages, from 1. */
+  seq: z.int().positive(),
+  /** No stream message of this call follows; its result does. */
+  done: z.boolean().optional(),
+};
+const TextDataSchema = z.object({ text: z.string() });
+
+/** What a running call says before its result (section 4.3.2). */
+export const AgentToolStreamSchema = messageOf(
+  "agent.tool.stream",
+  z.discriminatedUnion("channel", [
+    z.object({ ...streamed, channel: z.literal("stdout"), data: TextDataSchema }),
+    z.object({ ...streamed, channel: z.literal("stderr"), data: TextDataSchema }),
+    z.object({ ...streamed, channel: z.literal("log"), data: TextDataSchema }),
+    z.object({ ...streamed, channel: z.literal("status"), data: TextDataSchema }),
+    z.object({
+      ...streamed,
+      channel: z.literal("partial_result"),
+      data: z.object({ json: JsonObjectSchema }),
+    }),
+  ]),
+);
+export type AgentToolStream = z.infer<typeof AgentToolStreamSchema>;
+
+/** How a call ended. */
+export const CallStatusSchema = z.enum(["succeeded", "failed", "canceled"]);
+export type CallStatus = z.infer<typeof CallStatusSchema>;
+
+/** The end of a call, sent exactly once (section 4.3.3). */
+export const AgentToolResultSchema = messageOf(
+  "agent.tool.result",
+  z.object({
+    call_id: RuntimeIdSchema,
+    status: CallStatusSchema,
+    output: JsonObjectSchema.optional(),
+    error: RuntimeErrorSchema.optional(),
+    started_at: Rfc3339Schema.optional(),
+    finished_at: Rfc3339Schema.optional(),
+    metrics: JsonObjectSchema.optional(),
+  }),
+);
+export type AgentToolResult = z.infer<typeof AgentToolResultSchema>;
+
+/** The core wants a call to stop (section 4.4.1). */
+export const CoreToolCancelSchema = messageOf(
+  "core.tool.cancel",
+  z.object({
+    call_id: RuntimeIdSchema,
+    reason: z.string().optional(),
+    /** Time until which it should have stopped, in milliseconds from now. */
+    deadline_ms: z.int().nonnegative().optional(),
+  }),
+);
+export type CoreToolCancel = z.infer<typeof CoreToolCancelSchema>;
+
+/** The agent heard it; the result still follows (section 4.4.2). */
+export const AgentToolCancelAckSchema = messageOf(
+  "agent.tool.cancel_ack",
+  z.object({
+    call_id: RuntimeIdSchema,
+    /** False for a call that is unknown or has ended. */
+    accepted: z.boolean(),
+    note: z.string().optional(),
+  }),
+);
+export type AgentToolCancelAck = z.infer<typeof AgentToolCancelAckSchema>;

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { JsonObjectSchema } from "../envelope/json.ts";
+import { RUNTIME_PROTOCOL_VERSION } from "./limits.ts";
+
+/** An id of a message, request, call or session. */
+export const RuntimeIdSchema = z.string().min(1).max(256);
+
+/** A point in time in any form of RFC 3339: lower case, a space before the time and a leap second among them. */
+export const Rfc3339Schema = z
+  .string()
+  .max(64)
+  .regex(
+    /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/,
+  );
+
+/** Who is behind a message or a call (section 3.2). Metadata only, never an authorization. */
+export const ActorSchema = z.object({
+  type: z.enum(["human", "agent", "system"]),
+  id: RuntimeIdSchema,
+  display: z.string().optional(),
+});
+export type Actor = z.infer<typeof ActorSchema>;
+
+/** What went wrong (section 3.3). Nothing in it is secret; `debug` is left out unless somebody asked for it. */
+export const RuntimeErrorSchema = z.object({
+  /** For programs, see {@link RuntimeErrorCode}. */
+  code: z.string().min(1).max(256),
+  /** For people. */
+  message: z.string(),
+  details: JsonObjectSchema.optional(),
+  /** Whether the same call may succeed if it is made again. */
+  retryable: z.boolean().optional(),
+  /** The component that noticed, such as `core.router`. */
+  where: z.string().optional(),
+  debug: JsonObjectSchema.optional(),
+});
+export type RuntimeError = z.infer<typeof RuntimeErrorSchema>;
+
+/** What ties a message to others (section 3.1). An agent echoes all but `in_reply_to` in what belongs to one call. */
+export const correlationFields = {
+  /** The `id` of the message that this one answers. */
+  in_reply_to: RuntimeIdSchema.optional(),
+  /** The logical request that this message belongs to. */
+  request_id: RuntimeIdSchema.optional(),
+  /** The wider story: a conversation, a mission, a workflow. */
+  correlation_id: RuntimeIdSchema.optional(),
+  /** What caused this directly: a directive, a call, an event. */
+  causation_id: RuntimeIdSchema.optional(),
+};
+
+const fieldsBesideType = {
+  id: RuntimeIdSchema,
+  ts: Rfc3339Schema,
+  ...correlationFields,
+  actor: ActorSchema.optional(),
+  error: RuntimeErrorSchema.optional(),
+};
+
+/** What any message looks like before its type and version are known here (section 3). */
+export const RuntimeEnvelopeSchema = z.object({
+  v: z.int(),
+  type: z.string().min(1).max(256),
+  ...fieldsBesideType,
+  payload: JsonObjectSchema,
+});
+export type RuntimeEnvelope = z.infer<typeof RuntimeEnvelopeSchema>;
+
+/** The schema of the messages of one type. */
+export const messageOf = <Type extends string, Payload extends z.ZodType>(type: Type, payload: Payload) =>
+  z.object({
+    v: z.literal(RUNTIME_PROTOCOL_VERSION),
+    type: z.literal(type),
+    ...fieldsBesideType,
+    payload,
+  });

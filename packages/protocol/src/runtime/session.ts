@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { JsonObjectSchema } from "../envelope/json.ts";
+import { messageOf, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
+
+/** The id of an agent, as its manifest has it. It has no slash: the first slash of a tool's id ends it. */
+export const AgentIdSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
+
+/** The first message on a connection (section 4.1.1). */
+export const AgentHelloSchema = messageOf(
+  "agent.hello",
+  z.object({
+    /** Secret: the token that the core gave the process at its launch. */
+    session_token: z.string().max(1024),
+    agent_id: z.string().max(256),
+    agent_version: z.string().max(256),
+    /** `sha256:` and the hex digest of the bytes of `opensentience.agent.json`. */
+    manifest_hash: z.string().max(256).optional(),
+    protocol: z.object({
+      supported_versions: z.array(z.int()).max(64),
+      capabilities: z.array(z.string().max(128)).max(64),
+    }),
+    sdk: z.object({ name: z.string().max(128), version: z.string().max(128) }).optional(),
+  }),
+);
+export type AgentHello = z.infer<typeof AgentHelloSchema>;
+
+/** The core lets the agent in (section 4.1.2). One with an `error` is a {@link CoreRefusal}. */
+export const CoreWelcomeSchema = messageOf(
+  "core.welcome",
+  z.object({
+    accepted_version: z.int(),
+    session_id: RuntimeIdSchema,
+    heartbeat_interval_ms: z.int().positive(),
+    max_frame_bytes: z.int().positive(),
+    server: z.object({ core_version: z.string(), instance_id: z.string() }),
+  }),
+).extend({ error: z.never().optional() });
+export type CoreWelcome = z.infer<typeof CoreWelcomeSchema>;
+
+/** The core does not let the agent in (sections 4.1.2, 6.1): a welcome with an error, after which it closes. */
+export const CoreRefusalSchema = messageOf("core.welcome", JsonObjectSchema).extend({
+  error: RuntimeErrorSchema,
+});
+export type CoreRefusal = z.infer<typeof CoreRefusalSchema>;
+
+/** The core will close the connection (section 4.1.3). */
+export const CoreGoodbyeSchema = messageOf(
+  "core.goodbye",
+  z.object({
+    reason: z.string(),
+    /** How long to wait before connecting again, in milliseconds. Without it: do not come back. */
+    retry_after_ms: z.int().nonnegative().optional(),
+  }),
+);
+export type CoreGoodbye = z.infer<typeof CoreGoodbyeSchema>;
+
+/** Sent once every `heartbeat_interval_ms` (section 4.5.1). */
+export const AgentHeartbeatSchema = messageOf(
+  "agent.heartbeat",
+  z.object({
+    session_id: RuntimeIdSchema,
+    uptime_ms: z.int().nonnegative(),
+    inflight_calls: z.int().nonnegative(),
+    status: z.enum(["ok", "degraded", "unhealthy"]),
+    details: JsonObjectSchema.optional(),
+  }),
+);
+export type AgentHeartbeat = z.infer<typeof AgentHeartbeatSchema>;
+
+/** Are you there? (section 4.5.2) */
+export const CorePingSchema = messageOf("core.ping", z.object({}));
+export type CorePing = z.infer<typeof CorePingSchema>;
+
+/** The answer to a ping, with its `id` in `in_reply_to` (section 4.5.2). */
+export const AgentPongSchema = messageOf("agent.pong", z.object({}));
+export type AgentPong = z.infer<typeof AgentPongSchema>;
+
+/** The core answers a message that it cannot take and whose sender waits (section 6.2). */
+export const CoreErrorSchema = messageOf("core.error", z.object({})).extend({ error: RuntimeErrorSchema });
+export type CoreError = z.infer<typeof CoreErrorSchema>;
+
+/** The agent answers a message that it cannot take and whose sender waits (section 6.2). */
+export const AgentErrorSchema = messageOf("agent.error", z.object({})).extend({ error: RuntimeErrorSchema });
+export type AgentError = z.infer<typeof AgentErrorSchema>;

@@ -1,0 +1,306 @@
+import { readFileSync } from "node:fs";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import * as runtime from "../src/runtime/index.ts";
+import { publishedExamples, runtimeDocuments } from "./runtime-documents.ts";
+
+const messages: Record<string, z.ZodType> = { ...runtime.agentMessages, ...runtime.coreMessages };
+const ping = { v: 1, type: "core.ping", id: "m1", ts: "2026-01-16T12:00:00Z", payload: {} };
+const accepts = (schema: z.ZodType, document: unknown) => schema.safeParse(document).success;
+
+const documentsOf = (type: string) =>
+  Object.values(runtimeDocuments)
+    .flat()
+    .filter(
+      (document): document is typeof ping =>
+        typeof document === "object" && document !== null && "type" in document && document.type === type,
+    );
+
+describe("the runtime schemas", () => {
+  it("let a message have an actor, and an error more than its code and message", () => {
+    verifies("RUN-45", "RUN-48");
+    const actors = ["human", "agent", "system"].map((type) => ({ type, id: "a" }));
+    for (const actor of [...actors, { type: "human", id: "a", display: "A" }]) {
+      expect(runtime.CorePingSchema.parse({ ...ping, actor })).toEqual({ ...ping, actor });
+    }
+    expect(accepts(runtime.CorePingSchema, { ...ping, actor: { type: "robot", id: "a" } })).toBe(false);
+    const brief = { code: "tool.failed", message: "" };
+    for (const error of [
+      brief,
+      { ...brief, details: {}, retryable: true, where: "core.router", debug: {} },
+    ]) {
+      expect(runtime.CorePingSchema.parse({ ...ping, error })).toEqual({ ...ping, error });
+    }
+    for (const wrong of [
+      { message: "" },
+      { code: "" },
+      { code: 1, message: "" },
+      { ...brief, retryable: "no" },
+    ]) {
+      expect([wrong, accepts(runtime.CorePingSchema, { ...ping, error: wrong })]).toEqual([wrong, false]);
+    }
+  });
+
+  it("accept the published examples as they are", () => {
+    verifies("RUN-137");
+    for (const [type, example] of Object.entries(publishedExamples)) {
+      expect(messages[type]?.parse(example)).toEqual(example);
+      expect(runtime.RuntimeEnvelopeSchema.parse(example)).toEqual(example);
+    }
+  });
+
+  it.each(Object.keys(messages))("ignore unknown fields in the payload of %s", (type) => {
+    const document = documentsOf(type).find((one) => !("error" in one) || type.endsWith(".error"));
+    expect(document).toBeDefined();
+    const extended = { ...document, payload: { ...document?.payload, unknown: { deep: [1] } } };
+    expect(messages[type]?.parse(extended)).toEqual(document);
+  });
+
+  it.each(Object.keys(messages))(
+    "take %s only with the fields of the envelope, and only in version 1",
+    (type) => {
+      const [document] = documentsOf(type);
+      for (const change of [
+        { v: 2 },
+        { v: "1" },
+        { v: 1.5 },
+        { id: "" },
+        { id: 1 },
+        { ts: "now" },
+        { payload: [] },
+      ]) {
+        expect([change, messages[type]?.safeParse({ ...document, ...change }).success]).toEqual([
+          change,
+          false,
+        ]);
+      }
+      expect(messages[type]?.safeParse({ ...document, type: `${type}.other` }).success).toBe(false);
+    },
+  );
+
+  it.each([
+    "2026-01-16T12:00:00Z",
+    "2026-01-16t12:00:00z",
+    "2026-01-16 12:00:00Z",
+    "2026-12-31T23:59:60Z",
+    "2026-01-16T12:00:00.1Z",
+    "2026-01-16T12:00:00.123456789-23:59",
+  ])("take the time %s", (ts) => {
+    expect(accepts(runtime.CorePingSchema, { ...ping, ts })).toBe(true);
+  });
+
+  it.each([
+    "",
+    "2026-01-16",
+    "2026-01-16T12:00Z",
+    "2026-01-16T12:00:00",
+    "2026-13-16T12:00:00Z",
+    "2026-01-32T12:00:00Z",
+    "2026-01-16T24:00:00Z",
+    "2026-01-16T12:60:00Z",
+    "2026-01-16T12:00:61Z",
+    "2026-01-16T12:00:00+24:00",
+    "2026-01-16T12:00:00.Z",
+    "2026-01-16T12:00:00Z\n",
+    " 2026-01-16T12:00:00Z",
+    `2026-01-16T12:00:00.${"0".repeat(64)}Z`,
+  ])("refuse the time %j", (ts) => {
+    expect(accepts(runtime.CorePingSchema, { ...ping, ts })).toBe(false);
+  });
+
+  it("take a call only with a request_id", () => {
+    const { request_id: _left, ...call } = publishedExamples["core.tool.call"];
+    expect(accepts(runtime.CoreToolCallSchema, call)).toBe(false);
+  });
+
+  it.each([null, [], "text", 1, undefined])("refuse the input %j of a call", (input) => {
+    const call = publishedExamples["core.tool.call"];
+    expect(accepts(runtime.CoreToolCallSchema, { ...call, payload: { ...call.payload, input } })).toBe(false);
+  });
+
+  it("tell a welcome from a refusal by its error", () => {
+    const [welcome] = runtimeDocuments.CoreWelcomeSchema ?? [];
+    for (const document of runtimeDocuments.CoreRefusalSchema ?? []) {
+      expect(accepts(runtime.CoreWelcomeSchema, document)).toBe(false);
+    }
+    expect(accepts(runtime.CoreRefusalSchema, welcome)).toBe(false);
+  });
+
+  it.each([
+    ["a stream that starts at 0", { seq: 0 }],
+    ["an unheard-of channel", { channel: "stdin" }],
+    ["json on a channel of text", { data: { json: {} } }],
+    ["text as a partial result", { channel: "partial_result" }],
+    ["a partial result that is no object", { channel: "partial_result", data: { json: [1] } }],
+  ])("refuse %s", (_what, change) => {
+    const payload = { call_id: "c1", seq: 1, channel: "stdout", data: { text: "" } };
+    const document = { ...ping, type: "agent.tool.stream", payload };
+    expect(accepts(runtime.AgentToolStreamSchema, document)).toBe(true);
+    expect(accepts(runtime.AgentToolStreamSchema, { ...document, payload: { ...payload, ...change } })).toBe(
+      false,
+    );
+  });
+
+  it.each([
+    "read",
+    "/read",
+    "a/",
+    "a/b/c",
+    "a/b c",
+    "../b",
+    "a/é",
+    "a\u200b/b",
+    `a/${"b".repeat(129)}`,
+    "a/b\n",
+  ])("refuse the tool id %j", (id) => {
+    expect(accepts(runtime.ToolIdSchema, id)).toBe(false);
+  });
+
+  it("take a long text that people read, but no long id", () => {
+    const long = "x".repeat(100_000);
+    const cancel = { ...ping, type: "core.tool.cancel", payload: { call_id: "c1", reason: long } };
+    expect(accepts(runtime.CoreToolCancelSchema, cancel)).toBe(true);
+    expect(accepts(runtime.CorePingSchema, { ...ping, id: "x".repeat(256) })).toBe(true);
+    expect(accepts(runtime.CorePingSchema, { ...ping, id: "x".repeat(257) })).toBe(false);
+  });
+});
+
+describe("the manifest", () => {
+  const manifest = { id: "a", version: "1", command: ["node"] };
+
+  it.each([
+    ["a slash in its id", { id: "a/b" }],
+    ["no command", { command: [] }],
+    ["an empty program", { command: ["", "x"] }],
+    ["a command for a shell", { command: "node agent.mjs" }],
+    ["an assignment as a variable's name", { env: ["A=1"] }],
+    ["an unheard-of restart policy", { restart: { policy: "sometimes" } }],
+    ["no calls at all", { limits: { max_inflight_requests: 0 } }],
+  ])("with %s is refused", (_what, change) => {
+    expect(accepts(runtime.AgentManifestSchema, manifest)).toBe(true);
+    expect(accepts(runtime.AgentManifestSchema, { ...manifest, ...change })).toBe(false);
+  });
+
+  it("leaves defaults to the core that reads it", () => {
+    expect(runtime.AgentManifestSchema.parse(manifest)).toStrictEqual(manifest);
+    expect(runtime.RestartPolicySchema.parse(runtime.defaultRestartPolicy)).toStrictEqual({
+      policy: "on-failure",
+      initial_backoff_ms: 200,
+      max_backoff_ms: 30_000,
+      max_burst: 5,
+      burst_window_ms: 60_000,
+      stable_after_ms: 30_000,
+    });
+  });
+});
+
+const errorCodes = {
+  Unauthorized: "protocol.unauthorized",
+  UnsupportedVersion: "protocol.unsupported_version",
+  InvalidMessage: "protocol.invalid_message",
+  UnknownType: "protocol.unknown_type",
+  OutOfOrder: "protocol.out_of_order",
+  FrameTooLarge: "protocol.frame_too_large",
+  Unresponsive: "protocol.unresponsive",
+  NotNamespaced: "tool.not_namespaced",
+  InvalidTool: "tool.invalid_declaration",
+  ToolTooLarge: "tool.declaration_too_large",
+  ToolConflict: "tool.conflict",
+  TooManyTools: "tool.too_many",
+  ToolNotFound: "tool.not_found",
+  InvalidInput: "tool.invalid_input",
+  InputTooLarge: "tool.input_too_large",
+  InvalidOutput: "tool.invalid_output",
+  OutputTooLarge: "tool.output_too_large",
+  Canceled: "tool.canceled",
+  Timeout: "tool.timeout",
+  Failed: "tool.failed",
+  Busy: "tool.busy",
+  Forbidden: "tool.forbidden",
+  DirectiveRequired: "tool.directive_required",
+  IdempotencyConflict: "tool.idempotency_conflict",
+  AgentUnavailable: "agent.unavailable",
+  AgentLost: "agent.lost",
+  CoreClosed: "core.closed",
+};
+
+describe("the literals of the runtime protocol", () => {
+  it("are these codes, version, limits and names", () => {
+    expect(runtime.RuntimeErrorCode).toStrictEqual(errorCodes);
+    expect(runtime.RUNTIME_PROTOCOL_VERSION).toBe(1);
+    expect(runtime.defaultRuntimeLimits).toStrictEqual({
+      max_frame_bytes: 4_194_304,
+      max_inflight_requests: 256,
+      max_tool_input_bytes: 1_048_576,
+      max_tool_output_bytes: 1_048_576,
+    });
+    expect(runtime.agentEnvironment).toStrictEqual({
+      socket: "HARNESS_AGENT_SOCKET",
+      token: "HARNESS_SESSION_TOKEN",
+      launchId: "HARNESS_LAUNCH_ID",
+    });
+    expect(runtime.AGENT_MANIFEST_FILE).toBe("opensentience.agent.json");
+  });
+
+  it("are these message types", () => {
+    expect(Object.keys(runtime.agentMessages)).toEqual([
+      "agent.hello",
+      "agent.tools.register",
+      "agent.tools.unregister",
+      "agent.tool.stream",
+      "agent.tool.result",
+      "agent.tool.cancel_ack",
+      "agent.heartbeat",
+      "agent.pong",
+      "agent.error",
+    ]);
+    expect(Object.keys(runtime.coreMessages)).toEqual([
+      "core.welcome",
+      "core.goodbye",
+      "core.tools.registered",
+      "core.tools.unregistered",
+      "core.tool.call",
+      "core.tool.cancel",
+      "core.ping",
+      "core.error",
+    ]);
+  });
+});
+
+const codesIn = (cell: string | undefined) =>
+  [...(cell ?? "").matchAll(/`([^`]+)`/g)].map(([, code]) => code);
+
+/** The rows of a page's tables whose first column is a code of the runtime protocol, as the codes in each column. */
+const rowsOf = (page: string) =>
+  readFileSync(new URL(page, import.meta.url), "utf8")
+    .split("\n")
+    .filter((line) => /^\| `(?:protocol|tool|agent|core)\.\w+[\w.]*` \|/.test(line))
+    .map((line) => line.split("|").slice(1, -1).map(codesIn));
+
+interface PayloadRules {
+  readonly required?: string[];
+  readonly oneOf?: { readonly required: string[] }[];
+}
+
+const requiredIn = (schema: z.ZodType | undefined) => {
+  if (schema === undefined) return undefined;
+  const rules = z.toJSONSchema(schema, { io: "input" }).properties?.payload as PayloadRules;
+  return rules.required ?? rules.oneOf?.[0]?.required ?? [];
+};
+
+describe("what is written about the runtime protocol", () => {
+  it("lists every error code with its name in the README", () => {
+    expect(rowsOf("../README.md").map(([code, name]) => [name?.[0], code?.[0]])).toEqual(
+      Object.entries(errorCodes).map(([name, code]) => [`RuntimeErrorCode.${name}`, code]),
+    );
+  });
+
+  it("lists every message in its page, with what its payload must have", () => {
+    const rows = rowsOf("../../../docs/runtime.md").map(
+      ([type, , fields]) => [type?.[0] ?? "", fields] as const,
+    );
+    expect(rows.map(([type]) => type).sort()).toEqual(Object.keys(messages).sort());
+    for (const [type, fields] of rows) expect([type, fields]).toEqual([type, requiredIn(messages[type])]);
+  });
+});
