@@ -3,6 +3,7 @@ import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { type Ending, endTurn } from "./close-open-items.ts";
 import { StoreError, TurnError, turnEnded } from "./errors.ts";
 import type { EventLog } from "./event-log.ts";
+import type { RequestName } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadState } from "./thread-state.ts";
 
@@ -14,9 +15,8 @@ export interface ActiveTurnOptions {
   readonly settings: ServerSettings;
   /** The turn as an earlier server began it; undefined for a new one. */
   readonly begun?: Turn;
-  /** The `clientRequestId` of its start, and the digest of what was asked with it. */
-  readonly clientRequestId?: string;
-  readonly requestDigest?: string;
+  /** The name of the request that starts it. */
+  readonly name?: RequestName | undefined;
 }
 
 /**
@@ -59,13 +59,9 @@ export class ActiveTurn {
   }
 
   get turn(): Turn {
-    const { thread, turnId, begun, clientRequestId, requestDigest } = this.#options;
-    const asked = {
-      ...(clientRequestId !== undefined && { clientRequestId }),
-      ...(requestDigest !== undefined && { requestDigest }),
-    };
+    const { thread, turnId, begun, name } = this.#options;
     const time = { started: this.#started };
-    return begun ?? { turnId, threadId: thread.threadId, status: "running", time, ...asked };
+    return begun ?? { turnId, threadId: thread.threadId, status: "running", time, ...name };
   }
 
   /** Writes `turn.started`; `onWritten` runs before anybody is told. */

@@ -1,6 +1,7 @@
 import type { ApprovalDecision, ApprovalMetadata, GrantScope } from "@harnesskit/protocol/threads";
-import { createDeferred, type Deferred } from "@harnesskit/wire";
+import { createDeferred, type Deferred, invalidParams } from "@harnesskit/wire";
 import { approvalNotFound, requestConflict } from "./errors.ts";
+import { isPreviewCut } from "./preview-cut.ts";
 import type { ThreadState } from "./thread-state.ts";
 
 /** Why the server settled an approval itself. */
@@ -74,7 +75,8 @@ export class Approvals {
 
   /**
    * Gives a human's answer. The first one counts; `onWritten` runs once it is stored. The same `clientRequestId` with the
-   * same answer is answered the same again; anything else is -32004 with the reason, or -32005.
+   * same answer is answered the same again; anything else is -32004 with the reason, or -32005. `always` for a preview
+   * that was cut is -32602.
    */
   async respond(response: Response, onWritten: () => void): Promise<void> {
     const { requestId, decision, resolvedBy, scope, clientRequestId } = response;
@@ -90,6 +92,11 @@ export class Approvals {
     if (!waiting) throw approvalNotFound({ reason: "unknown" });
     if (response.digest !== undefined && response.digest !== waiting.metadata.digest) {
       throw approvalNotFound({ reason: "digest_mismatch", digest: waiting.metadata.digest });
+    }
+    if (decision === "always" && isPreviewCut(waiting.metadata.preview)) {
+      throw invalidParams("The preview was cut: this can be allowed once, not for always", {
+        reason: "preview_cut",
+      });
     }
     const answer: ApprovalAnswer = {
       decision,

@@ -1,8 +1,16 @@
-import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
+import type { Event, EventBody, ModelRef, Thread } from "@harnesskit/protocol/threads";
 import { type Channel, HarnessError, type Peer } from "@harnesskit/wire";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { Attendance } from "./attendance.ts";
 import { Outbox } from "./outbox.ts";
+
+export interface ConnectOptions {
+  /**
+   * Says whether this client may choose a model for a turn: throws a `ProtocolError` -32602 for one that it may not. A
+   * turn that names none is not asked about. @default any model that the runner accepts
+   */
+  readonly checkModel?: (model: ModelRef) => void | Promise<void>;
+}
 
 /** One client. */
 export class Connection {
@@ -11,6 +19,7 @@ export class Connection {
   /** The turns that it started and that have not ended. */
   readonly turns = new Set<ActiveTurn>();
   readonly outbox: Outbox;
+  readonly #checkModel: ConnectOptions["checkModel"];
   /** The threads that it hears of; undefined, before its first subscription, for all. */
   #subscribed: Set<string> | undefined;
 
@@ -18,9 +27,10 @@ export class Connection {
     label: string,
     readonly peer: Peer,
     readonly channel: Channel,
-    options: Pick<ConnectionsOptions, "read" | "maxOutboxLength" | "onError">,
+    options: Pick<ConnectionsOptions, "read" | "maxOutboxLength" | "onError"> & ConnectOptions,
   ) {
     this.label = label;
+    this.#checkModel = options.checkModel;
     this.outbox = new Outbox({
       peer,
       maxLength: options.maxOutboxLength,
@@ -38,13 +48,27 @@ export class Connection {
     this.peer.notify(type, data).catch(() => {});
   }
 
+  /** Throws -32602 for a model that this client may not choose. */
+  async checkModel(model: ModelRef): Promise<void> {
+    await this.#checkModel?.(model);
+  }
+
   hears(threadId: string): boolean {
     return this.#subscribed === undefined || this.#subscribed.has(threadId);
   }
 
-  subscribe(threadId: string): void {
+  hasSubscribed(threadId: string): boolean {
+    return this.#subscribed?.has(threadId) ?? false;
+  }
+
+  /**
+   * Sends what comes of a thread, whose last event has the number `lastSeq`; with `afterSeq`, what is behind that number
+   * first. Without it, whatever waits for a client that heard the thread before still comes.
+   */
+  subscribe(threadId: string, lastSeq: number, afterSeq?: number): void {
     this.#subscribed ??= new Set();
     this.#subscribed.add(threadId);
+    if (afterSeq !== undefined) this.outbox.replay(threadId, afterSeq, lastSeq);
   }
 
   /** Ends a subscription. From here on the client hears only of what it subscribed to. */
@@ -72,8 +96,9 @@ export class Connections implements Attendance {
     this.#options = options;
   }
 
-  add(peer: Peer, channel: Channel): Connection {
-    const connection = new Connection(`client-${++this.#count}`, peer, channel, this.#options);
+  add(peer: Peer, channel: Channel, options: ConnectOptions = {}): Connection {
+    const label = `client-${++this.#count}`;
+    const connection = new Connection(label, peer, channel, { ...this.#options, ...options });
     this.#all.add(connection);
     const remove = () => {
       this.#all.delete(connection);
@@ -106,6 +131,10 @@ export class Connections implements Attendance {
 
   isAttended(threadId: string): boolean {
     return this.#hearing(threadId).length > 0;
+  }
+
+  hasSubscriber(threadId: string): boolean {
+    return [...this.#all].some((connection) => connection.hasSubscribed(threadId));
   }
 
   onChange(callback: () => void): () => void {

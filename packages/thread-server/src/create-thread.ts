@@ -1,12 +1,12 @@
 import type { Thread, ThreadMethodParams } from "@harnesskit/protocol/threads";
-import { requestConflict } from "./errors.ts";
+import { requestConflict, threadNotFound } from "./errors.ts";
 import { requestDigest } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
 /**
  * The thread that a `thread.create` makes. With a `clientRequestId` it has the id that was claimed under that name, by
- * whichever server saw the request first: sent again, it names the same thread. Throws -32005 for another payload, and
- * -32602 for a directory that cannot be.
+ * whichever server saw the request first: sent again, it names the same thread. Throws -32005 for another payload,
+ * -32001 when its thread was deleted since, and -32602 for a directory that cannot be.
  */
 export const threadToCreate = async (
   params: NonNullable<ThreadMethodParams<"thread.create">>,
@@ -21,9 +21,14 @@ export const threadToCreate = async (
     time: { created, updated: created },
   };
   if (clientRequestId === undefined) return thread;
-  const mine = `${thread.threadId} ${await requestDigest("thread.create", params)}`;
-  const kept = await store.claim(`thread.create ${clientRequestId}`, mine);
-  const [threadId = "", asked] = kept.split(" ");
-  if (asked !== mine.split(" ")[1]) throw requestConflict();
-  return (await store.get(threadId)) ?? { ...thread, threadId };
+  const key = `thread.create ${clientRequestId}`;
+  const mine = { threadId: thread.threadId, requestDigest: await requestDigest("thread.create", params) };
+  const { threadId, requestDigest: asked } = await store.claim(key, mine);
+  if (asked !== mine.requestDigest) throw requestConflict();
+  if (threadId === thread.threadId) return thread;
+  const made = await store.get(threadId);
+  if (made) return made;
+  // Either it was deleted, or whoever claimed it has not made it. Asked now, so that no deletion comes in between.
+  if ((await store.claim(key, mine)).isDeleted) throw threadNotFound({ reason: "thread_deleted" });
+  return { ...thread, threadId };
 };

@@ -23,9 +23,12 @@ export class StoreError extends HarnessError {
 /** Something was written to a turn that has ended (`turn_ended`). */
 export const turnEnded = (): HarnessError => new HarnessError("turn_ended", "the turn has ended");
 
-/** -32001 */
-export const threadNotFound = (): ProtocolError =>
-  new ProtocolError(ThreadErrorCode.ThreadNotFound, "Thread not found", { code: "thread_not_found" });
+/** -32001, with a reason in `data` where there is one to tell. */
+export const threadNotFound = (data?: JsonObject): ProtocolError =>
+  new ProtocolError(ThreadErrorCode.ThreadNotFound, "Thread not found", {
+    code: "thread_not_found",
+    ...(data && { data }),
+  });
 
 /** -32002 */
 export const turnBusy = (data: JsonObject): ProtocolError =>

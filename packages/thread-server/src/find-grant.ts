@@ -1,19 +1,24 @@
 import type { Grant, Thread } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
+import { isPreviewCut } from "./preview-cut.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
 /** The digest of a preview, where there is one. */
 export const previewDigestOf = async (preview: string | undefined): Promise<string | undefined> =>
   preview === undefined ? undefined : digest(preview);
 
-/** The `always` answer that covers exactly this call, shown exactly so, in this thread or in its directory. */
+/**
+ * The `always` answer that covers exactly this call, shown exactly so, in this thread or in its directory. None covers
+ * a call whose preview was cut: what is left out of it may be something else each time.
+ */
 export const findGrant = async (
   store: ThreadStore,
   thread: Thread,
   call: { readonly digest: string; readonly preview?: string },
 ): Promise<Grant | undefined> => {
+  if (isPreviewCut(call.preview)) return undefined;
   const previewDigest = await previewDigestOf(call.preview);
-  const grants = await store.grants();
+  const grants = await store.grants({ digest: call.digest });
   return grants.find(
     (grant) =>
       grant.digest === call.digest &&

@@ -1,7 +1,17 @@
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { checkArtifactName } from "./artifact-name.ts";
+import { BoundedMap } from "./bounded-map.ts";
 import { StoreError } from "./errors.ts";
-import type { ArtifactWriter, ReadEventsOptions, ThreadStore } from "./thread-store.ts";
+import type {
+  ArtifactWriter,
+  KeptClaim,
+  ReadEventsOptions,
+  ThreadClaim,
+  ThreadStore,
+} from "./thread-store.ts";
+
+/** How many claims are remembered, and as many deleted threads. */
+const maxRequests = 1000;
 
 interface Stored {
   thread: Thread;
@@ -17,7 +27,8 @@ class MemoryThreadStore implements ThreadStore {
   readonly #leased = new Map<string, object>();
   readonly #artifacts = new Set<string>();
   readonly #grants = new Map<string, Grant>();
-  readonly #claims = new Map<string, string>();
+  readonly #claims = new BoundedMap<string, ThreadClaim>(maxRequests);
+  readonly #deleted = new BoundedMap<string, true>(maxRequests);
 
   async create(thread: Thread): Promise<void> {
     const events = this.#threads.get(thread.threadId)?.events ?? [];
@@ -38,7 +49,7 @@ class MemoryThreadStore implements ThreadStore {
   }
 
   async delete(threadId: string): Promise<void> {
-    this.#stored(threadId);
+    if (this.#stored(threadId).events.length > 0) this.#deleted.set(threadId, true);
     this.#threads.delete(threadId);
     this.#leased.delete(threadId);
     for (const path of this.#artifacts)
@@ -119,14 +130,15 @@ class MemoryThreadStore implements ThreadStore {
     return this.#grants.delete(grantId);
   }
 
-  async grants(): Promise<Grant[]> {
-    return structuredClone([...this.#grants.values()]);
+  async grants({ digest }: { digest?: string } = {}): Promise<Grant[]> {
+    const all = [...this.#grants.values()];
+    return structuredClone(digest === undefined ? all : all.filter((grant) => grant.digest === digest));
   }
 
-  async claim(key: string, value: string): Promise<string> {
-    const kept = this.#claims.get(key) ?? value;
+  async claim(key: string, { threadId, requestDigest }: ThreadClaim): Promise<KeptClaim> {
+    const kept = this.#claims.get(key) ?? { threadId, requestDigest };
     this.#claims.set(key, kept);
-    return kept;
+    return { ...kept, isDeleted: this.#deleted.get(kept.threadId) ?? false };
   }
 
   async close(): Promise<void> {

@@ -68,6 +68,8 @@ export class Outbox {
   forget(threadId: string): void {
     this.#parked.delete(threadId);
     this.#waiting = this.#waiting.filter((event) => event.data.threadId !== threadId);
+    this.#length = 0;
+    for (const event of this.#waiting) this.#length += lengthOf(event);
   }
 
   /** Forgets what waits and notes from where each thread has to be read. */

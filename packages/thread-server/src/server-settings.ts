@@ -37,6 +37,11 @@ export interface ThreadServerOptions {
   readonly maxArtifactLength?: number;
   /** Threads that are held open at the same time beside those with an active turn. @default 256 */
   readonly maxOpenThreads?: number;
+  /**
+   * How long a thread is kept for writing that nobody uses: no turn, no request, no subscriber. Then another server may
+   * write it. @default 60000
+   */
+  readonly idleTimeoutMs?: number;
   /** Bytes of the log's end that are read when a thread is opened. @default 4194304 (4 MiB) */
   readonly maxOpenBytes?: number;
   /** When the log is flushed to disk. @default "boundaries" */
@@ -84,6 +89,7 @@ export const resolveSettings = (
   maxLogLength: options.maxLogLength ?? 262_144,
   maxArtifactLength: options.maxArtifactLength ?? 67_108_864,
   maxOpenThreads: options.maxOpenThreads ?? 256,
+  idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
   maxOpenBytes: options.maxOpenBytes ?? 4 * 1024 * 1024,
   flush: options.flush ?? "boundaries",
   approvalTimeoutMs: options.approvalTimeoutMs,

@@ -19,10 +19,10 @@ import {
   type Peer,
   ProtocolError,
 } from "@harnesskit/wire";
-import { type Connection, Connections } from "./connections.ts";
+import { type Connection, Connections, type ConnectOptions } from "./connections.ts";
 import { threadToCreate } from "./create-thread.ts";
 import { approvalNotFound, StoreError } from "./errors.ts";
-import { requestDigest } from "./request-digest.ts";
+import { nameRequest } from "./request-digest.ts";
 import { threadOfRequest } from "./request-id.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
 import { toThreadPage } from "./thread-list.ts";
@@ -52,7 +52,7 @@ export interface ThreadServer {
    * Serves a client on this channel. When the client's input ends, what it asked is answered, the turns that it
    * started go on to their end or their approval, and then the channel is closed.
    */
-  connect(channel: Channel): void;
+  connect(channel: Channel, options?: ConnectOptions): void;
   /**
    * Stops what runs (`turn.error`, code `server_closed`), leaves what waits for a human as it is, closes the
    * connections and the store. Idempotent.
@@ -79,7 +79,7 @@ class Server implements ThreadServer {
     this.#sessions = new ThreadSessions({ settings, attendance: this.#connections, onEvent });
   }
 
-  connect(channel: Channel): void {
+  connect(channel: Channel, options?: ConnectOptions): void {
     const peer: Peer = createPeer(
       channel,
       {
@@ -91,7 +91,7 @@ class Server implements ThreadServer {
       // In order: whoever creates a thread and lists the threads in one go finds it.
       { maxConcurrentCalls: 1 },
     );
-    const client = this.#connections.add(peer, channel);
+    const client = this.#connections.add(peer, channel, options);
   }
 
   close(): Promise<void> {
@@ -131,8 +131,7 @@ class Server implements ThreadServer {
       this.#sessions.use(threadId, async (session) => {
         const { thread, lastSeq } = session;
         call.reply({ thread, lastSeq });
-        client.subscribe(threadId);
-        client.outbox.replay(threadId, afterSeq ?? lastSeq, lastSeq);
+        client.subscribe(threadId, lastSeq, afterSeq);
         for (const body of session.standingQuestions(afterSeq ?? lastSeq)) client.tell(body);
         this.#connections.changed();
         return undefined;
@@ -150,17 +149,15 @@ class Server implements ThreadServer {
       return undefined;
     },
     "turn.start": async (params, call, client) => {
-      const { threadId, input, model, agent: name, clientRequestId } = params;
+      const { threadId, input, model, agent: name } = params;
       const { agents } = this.#settings;
       const agent = name === undefined ? agents[0] : agents.find((profile) => profile.name === name);
       if (!agent) throw invalidParams("Unknown agent", { agents: agents.map((profile) => profile.name) });
-      const named =
-        clientRequestId === undefined
-          ? {}
-          : { clientRequestId, requestDigest: await requestDigest("turn.start", params) };
-      const request = { input, agent, ...(model !== undefined && { model }), ...named };
+      if (model !== undefined) await client.checkModel(model);
+      const requestName = await nameRequest("turn.start", params);
+      const request = { input, agent, ...(model !== undefined && { model }) };
       await this.#sessions.use(threadId, async (session) => {
-        const turn = await session.startTurn(request, (turnId) => call.reply({ turnId }));
+        const turn = await session.startTurn(request, requestName, (turnId) => call.reply({ turnId }));
         if (!turn) return;
         client.turns.add(turn);
         void turn.ended.then(() => client.turns.delete(turn));

@@ -1,13 +1,15 @@
-import type { Event, EventBody, ItemData, ItemOf, Thread } from "@harnesskit/protocol/threads";
+import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
 import { invalidParams } from "@harnesskit/wire";
 import { ActiveTurn } from "./active-turn.ts";
-import { ApprovalFlow, type StandingQuestion, toStandingQuestion } from "./approval-flow.ts";
+import { ApprovalFlow } from "./approval-flow.ts";
 import { Approvals, type Response } from "./approvals.ts";
 import type { Attendance } from "./attendance.ts";
 import { closeOpenItems, endTurn } from "./close-open-items.ts";
 import { requestConflict, StoreError, turnBusy, turnNotFound } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
+import type { RequestName } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
+import { asRequested, requestOf, type StandingCall, standingCalls } from "./standing-calls.ts";
 import { ThreadState } from "./thread-state.ts";
 import type { ThreadLease, ThreadStore } from "./thread-store.ts";
 import { ToolCalls } from "./tool-calls.ts";
@@ -19,20 +21,8 @@ export interface ThreadSessionOptions {
   readonly attendance: Attendance;
   /** Told of each event after it was written, in order. */
   readonly onEvent: (event: Event) => void;
-}
-
-/** A request to start a turn, with the name and the digest that make it safe to send again. */
-export interface StartRequest extends TurnRequest {
-  readonly clientRequestId?: string;
-  readonly requestDigest?: string;
-}
-
-type OpenToolCall = ItemOf<"tool_exec"> & { data: ItemData<"tool_exec"> };
-
-/** A call that waits for a human, with its question. */
-interface StandingCall {
-  readonly question: StandingQuestion;
-  readonly call: OpenToolCall;
+  /** Told when a turn is over and noted. */
+  readonly onTurnOver: (threadId: string) => void;
 }
 
 /** One thread that this server writes: its log, what the log adds up to, and its one active turn. */
@@ -128,31 +118,27 @@ export class ThreadSession {
 
   /**
    * Starts a turn and returns once it is under way. `onWritten` runs when its start is stored, before anybody is told.
-   * A request that was served before, by its `clientRequestId`, is answered the same again and starts nothing. Throws
-   * -32002 when a turn is active, -32005, and what the runner's `accept` throws.
+   * A request that was served before, by its name, is answered the same again and starts nothing. Throws -32002 when a
+   * turn is active, -32005, and what the runner's `accept` throws.
    */
   async startTurn(
-    request: StartRequest,
+    request: TurnRequest,
+    name: RequestName | undefined,
     onWritten: (turnId: string) => void,
   ): Promise<ActiveTurn | undefined> {
     const { settings } = this.#options;
-    const repeated = await this.#repeated(request);
+    const repeated = name && (await this.#repeated(name));
     if (repeated !== undefined) {
       onWritten(repeated);
       return undefined;
     }
     if (this.#active) throw turnBusy({ turnId: this.#active.turnId });
-    const { clientRequestId, requestDigest, ...asked } = request;
     const turnId = settings.createId("turn");
-    const named = {
-      ...(clientRequestId !== undefined && { clientRequestId }),
-      ...(requestDigest !== undefined && { requestDigest }),
-    };
-    const turn = new ActiveTurn({ ...this.#parts(turnId), ...named });
+    const turn = new ActiveTurn({ ...this.#parts(turnId), name });
     this.#active = turn;
     this.#beginning = (async () => {
       await this.#checkDirectory();
-      await settings.runner.accept?.(asked);
+      await settings.runner.accept?.(request);
       if (this.#state.turn) await this.#closeInterrupted(unstoredEnd, "store_failed");
       await turn.begin(() => onWritten(turnId));
     })();
@@ -162,7 +148,7 @@ export class ThreadSession {
       this.#active = undefined;
       throw error;
     }
-    this.#running = this.#runTurn(turn, () => this.#work(turn, asked));
+    this.#running = this.#runTurn(turn, () => this.#work(turn, request));
     return turn;
   }
 
@@ -197,8 +183,7 @@ export class ThreadSession {
   }
 
   /** The turn that the request started before. Throws -32005 when it was another request. */
-  async #repeated({ clientRequestId, requestDigest }: StartRequest): Promise<string | undefined> {
-    if (clientRequestId === undefined) return undefined;
+  async #repeated({ clientRequestId, requestDigest }: RequestName): Promise<string | undefined> {
     const active = this.#active?.turn;
     if (active?.clientRequestId === clientRequestId) await this.#beginning?.catch(() => {});
     const started = this.#state.startedRequest(clientRequestId);
@@ -216,6 +201,7 @@ export class ThreadSession {
     await turn.run(work);
     this.#active = undefined;
     await this.#touch();
+    this.#options.onTurnOver(this.#thread.threadId);
   }
 
   /** What a turn does: notes what the user said, then runs the agent. */
@@ -231,24 +217,15 @@ export class ThreadSession {
   #runAgent(turn: ActiveTurn, request: TurnRequest, calls: ToolCalls): Promise<void> {
     const { settings } = this.#options;
     const shared = { turn, thread: this.#thread, state: this.#state };
-    return settings.runner.run(
-      createTurnContext({ ...shared, request, tools: this.#toolsOf(request), calls }),
-    );
+    return settings.runner.run(createTurnContext({ ...shared, request, calls }));
   }
 
-  #toolsOf({ agent }: TurnRequest) {
-    return this.#options.settings.tools.filter(({ name }) => !agent.tools || agent.tools.includes(name));
-  }
-
-  #toolCalls(turn: ActiveTurn, request: TurnRequest): ToolCalls {
+  #toolCalls(turn: ActiveTurn, { agent }: TurnRequest): ToolCalls {
     const { settings, attendance } = this.#options;
     const shared = { turn, thread: this.#thread, settings };
     const flow = new ApprovalFlow({ ...shared, approvals: this.approvals, attendance });
-    return new ToolCalls({
-      ...shared,
-      flow,
-      tools: new Map(this.#toolsOf(request).map((tool) => [tool.name, tool])),
-    });
+    const tools = settings.tools.filter(({ name }) => !agent.tools || agent.tools.includes(name));
+    return new ToolCalls({ ...shared, flow, tools });
   }
 
   /** The directory comes from a file that others may have written: it must still be one that a thread may have. */
@@ -277,38 +254,15 @@ export class ThreadSession {
   async #recover(): Promise<void> {
     if (this.lastSeq === 0) await this.#begin();
     if (!this.#state.turn) return;
-    const standing = this.#standing();
-    const request = standing.length > 0 ? this.#requestOf(this.#state.turn.turnId) : undefined;
+    const standing = standingCalls(this.#state);
+    const { agents } = this.#options.settings;
+    const request = standing.length > 0 ? requestOf(this.#state.turn.turnId, this.#state, agents) : undefined;
     const inPlace = await this.#checkDirectory().then(
       () => true,
       () => false,
     );
     if (request && inPlace) await this.#waitOn(standing, request);
     else await this.#closeInterrupted(interruption, "interrupted");
-  }
-
-  /** The calls that wait for a human, each with its question. */
-  #standing(): StandingCall[] {
-    const calls = new Map<string, OpenToolCall>();
-    for (const { item } of this.#state.openItems) {
-      if (item.type === "tool_exec" && item.data) calls.set(item.itemId, { ...item, data: item.data });
-    }
-    return this.#state.openApprovals.flatMap((item) => {
-      const question = toStandingQuestion(item);
-      const call = question?.data.toolItemId === undefined ? undefined : calls.get(question.data.toolItemId);
-      return question && call ? [{ question, call }] : [];
-    });
-  }
-
-  /** What the turn was asked, from its user message; undefined where its agent is no more. */
-  #requestOf(turnId: string): TurnRequest | undefined {
-    const said = this.#state.history.findLast(
-      (item) => item.turnId === turnId && item.type === "user_message",
-    );
-    if (said?.type !== "user_message" || !said.data) return undefined;
-    const { content: input, agent: name, model } = said.data;
-    const agent = this.#options.settings.agents.find((profile) => profile.name === name);
-    return agent && { input, agent, ...(model !== undefined && { model }) };
   }
 
   /** The turn waits on; answered, it runs what was approved and goes on to its end. What else was open is closed. */
@@ -362,12 +316,6 @@ const discard = async ({ threadId }: Thread, store: ThreadStore): Promise<void> 
 
 const interruption = "The server stopped while the turn was running.";
 const unstoredEnd = "The end of the turn could not be stored.";
-
-/** The model and agent of a turn, as its user message keeps them for a later server. */
-const asRequested = ({ agent, model }: TurnRequest) => ({
-  agent: agent.name,
-  ...(model !== undefined && { model }),
-});
 
 /** The end of the log, back to the start of its last turn at least: so much is needed to go on with that turn. */
 const lastTurns = async (store: ThreadStore, threadId: string, maxBytes: number): Promise<Event[]> => {

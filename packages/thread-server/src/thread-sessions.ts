@@ -4,21 +4,34 @@ import { ThreadSession, type ThreadSessionOptions } from "./thread-session.ts";
 
 interface Entry {
   readonly session: Promise<ThreadSession>;
+  /** The session once it is there. */
+  opened?: ThreadSession;
   /** How many requests are using it. */
   users: number;
+  /** Takes back the end that is due when nobody uses the thread any more. */
+  stopTimer?: (() => void) | undefined;
 }
+
+/** True while it is being opened, asked something, or has a turn. */
+const isInUse = ({ opened, users }: Entry): boolean => opened === undefined || opened.isBusy || users > 0;
 
 const isLocked = (error: unknown): boolean => StoreError.isInstance(error) && error.code === "thread_locked";
 
-/** The threads that this server writes. One is opened when it is first needed; idle ones are closed when they are many. */
+/**
+ * The threads that this server writes. One is opened when it is first needed, and closed when nobody has used it for a
+ * while, or when there are many: then another server may write it.
+ */
 export class ThreadSessions {
   readonly #options: ThreadSessionOptions;
   /** The one that was used last comes last. */
   readonly #open = new Map<string, Entry>();
   readonly #closing = new Map<string, Promise<void>>();
 
-  constructor(options: ThreadSessionOptions) {
-    this.#options = options;
+  constructor(options: Omit<ThreadSessionOptions, "onTurnOver">) {
+    this.#options = { ...options, onTurnOver: (threadId) => this.#watchIdle(threadId) };
+    options.attendance.onChange(() => {
+      for (const threadId of this.#open.keys()) this.#watchIdle(threadId);
+    });
   }
 
   /** Makes a thread, or takes the one that was made under this id. `onWritten` runs before anybody is told. */
@@ -74,33 +87,46 @@ export class ThreadSessions {
   }
 
   async close(): Promise<void> {
+    const { onError } = this.#options.settings;
     const entries = [...this.#open.values()];
     this.#open.clear();
-    await Promise.all(entries.map(async ({ session }) => (await session.catch(() => undefined))?.close()));
+    await Promise.all(
+      entries.map(async ({ session, stopTimer }) => {
+        stopTimer?.();
+        await (await session.catch(() => undefined))?.close().catch(onError);
+      }),
+    );
     await Promise.all(this.#closing.values());
   }
 
   async #use<T>(threadId: string, work: (session: ThreadSession) => T | Promise<T>): Promise<T> {
-    const entry = await this.#entry(threadId);
-    entry.users++;
+    const entry = await this.#take(threadId);
     try {
       return await work(await entry.session);
     } finally {
       entry.users--;
+      this.#watchIdle(threadId);
     }
   }
 
-  async #entry(threadId: string): Promise<Entry> {
+  /** The thread with one user more. */
+  async #take(threadId: string): Promise<Entry> {
     await this.#closing.get(threadId);
     const opened = this.#open.get(threadId);
     if (opened) {
       this.#open.delete(threadId);
       this.#open.set(threadId, opened);
+      opened.users++;
+      this.#watchIdle(threadId);
       return opened;
     }
     const thread = await this.#stored(threadId);
     await this.#closing.get(threadId);
-    return this.#open.get(threadId) ?? this.#enter(threadId, ThreadSession.open(thread, this.#options));
+    const entry =
+      this.#open.get(threadId) ?? this.#enter(threadId, ThreadSession.open(thread, this.#options));
+    entry.users++;
+    this.#watchIdle(threadId);
+    return entry;
   }
 
   async #stored(threadId: string): Promise<Thread> {
@@ -113,7 +139,11 @@ export class ThreadSessions {
     const entry: Entry = { session, users: 0 };
     this.#open.set(threadId, entry);
     session.then(
-      () => this.#closeIdle(),
+      (opened) => {
+        entry.opened = opened;
+        this.#watchIdle(threadId);
+        return this.#closeMany();
+      },
       () => {
         if (this.#open.get(threadId) === entry) this.#open.delete(threadId);
       },
@@ -122,15 +152,33 @@ export class ThreadSessions {
   }
 
   /** Closes idle threads, those used longest ago first, until no more are open than may be. */
-  async #closeIdle(): Promise<void> {
+  #closeMany(): void {
     for (const [threadId, entry] of this.#open) {
       if (this.#open.size <= this.#options.settings.maxOpenThreads) return;
-      const session = await entry.session.catch(() => undefined);
-      if (!session || session.isBusy || entry.users > 0 || this.#open.get(threadId) !== entry) continue;
-      this.#open.delete(threadId);
-      const closed = session.close().catch(this.#options.settings.onError);
-      this.#closing.set(threadId, closed);
-      void closed.finally(() => this.#closing.delete(threadId));
+      if (!isInUse(entry)) this.#close(threadId, entry);
     }
+  }
+
+  /** Has the thread closed in a while if nobody uses it now, and not if somebody does. */
+  #watchIdle(threadId: string): void {
+    const { attendance, settings } = this.#options;
+    const entry = this.#open.get(threadId);
+    if (!entry) return;
+    if (isInUse(entry) || attendance.hasSubscriber(threadId)) {
+      entry.stopTimer?.();
+      entry.stopTimer = undefined;
+      return;
+    }
+    entry.stopTimer ??= settings.clock.after(settings.idleTimeoutMs, () => this.#close(threadId, entry));
+  }
+
+  /** Closes a thread that nobody uses. */
+  #close(threadId: string, { opened, stopTimer }: Entry): void {
+    stopTimer?.();
+    if (!opened) return;
+    this.#open.delete(threadId);
+    const closed = opened.close().catch(this.#options.settings.onError);
+    this.#closing.set(threadId, closed);
+    void closed.finally(() => this.#closing.delete(threadId));
   }
 }

@@ -13,6 +13,19 @@ export interface ThreadLease {
   release(): Promise<void>;
 }
 
+/** The thread that a request asked for. */
+export interface ThreadClaim {
+  readonly threadId: string;
+  /** The digest of what was asked. */
+  readonly requestDigest: string;
+}
+
+/** A claim as it is kept. */
+export interface KeptClaim extends ThreadClaim {
+  /** True once its thread was deleted. */
+  readonly isDeleted: boolean;
+}
+
 /** A file beside the log that is being written. */
 export interface ArtifactWriter {
   write(text: string): Promise<void>;
@@ -33,7 +46,10 @@ export interface ThreadStore {
   get(threadId: string): Promise<Thread | undefined>;
   /** All threads, the one updated last first. Reads no event. */
   list(): Promise<Thread[]>;
-  /** Removes the thread with its events, artifacts and grants. The caller holds its lease, which ends with it. */
+  /**
+   * Removes the thread with its events, artifacts and grants. The caller holds its lease, which ends with it. A thread
+   * that has an event is from then on known as deleted to who claims it; one without was never made.
+   */
   delete(threadId: string): Promise<void>;
   /**
    * Appends events, all or nothing. Settles when they would survive the end of this process; with `flush`, when they
@@ -52,13 +68,13 @@ export interface ThreadStore {
   addGrant(grant: Grant): Promise<void>;
   /** Takes one back. False where there is none. */
   removeGrant(grantId: string): Promise<boolean>;
-  /** All that hold. */
-  grants(): Promise<Grant[]>;
+  /** All that hold; with `digest`, those for it, at a cost that depends little on how many others there are. */
+  grants(options?: { readonly digest?: string }): Promise<Grant[]>;
   /**
-   * Keeps `value` under `key` unless one is kept there already; gives the one that is kept. However many ask at once, in
-   * however many processes, they all get the same.
+   * Keeps the claim under `key` unless one is kept there already; gives the one that is kept. However many ask at once,
+   * in however many processes, they all get the same. How many are remembered, and for how long, is bounded.
    */
-  claim(key: string, value: string): Promise<string>;
+  claim(key: string, claim: ThreadClaim): Promise<KeptClaim>;
   /** Gives back whatever is held. */
   close(): Promise<void>;
 }

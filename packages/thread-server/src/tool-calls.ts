@@ -19,7 +19,8 @@ const maxModifications = 3;
 export interface ToolCallsOptions {
   readonly turn: ActiveTurn;
   readonly thread: Thread;
-  readonly tools: ReadonlyMap<string, Tool>;
+  /** Those of the turn's agent. */
+  readonly tools: readonly Tool[];
   readonly flow: ApprovalFlow;
   readonly settings: ServerSettings;
 }
@@ -40,9 +41,15 @@ type Shown = Omit<ItemData<"tool_exec">, "status">;
  */
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
+  readonly #byName: ReadonlyMap<string, Tool>;
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
+    this.#byName = new Map(options.tools.map((tool) => [tool.name, tool]));
+  }
+
+  get tools(): readonly Tool[] {
+    return this.#options.tools;
   }
 
   async call(request: ToolRequest): Promise<ToolOutcome> {
@@ -94,8 +101,8 @@ export class ToolCalls {
   }
 
   async #prepare(itemId: string, name: string, rawInput: unknown): Promise<Prepared> {
-    const { thread, turn, tools } = this.#options;
-    const tool = tools.get(name);
+    const { thread, turn } = this.#options;
+    const tool = this.#byName.get(name);
     if (!tool)
       throw new ToolError("tool.unknown", `There is no tool named ${JSON.stringify(name.slice(0, 100))}.`);
     const { threadId, directory } = thread;

@@ -21,7 +21,10 @@ export interface ToolExecution {
 /** One call, validated and normalised: exactly what is shown, digested, approved and run. */
 export interface PreparedCall {
   readonly input: JsonObject;
-  /** What a human judges beside the input, a unified diff for an edit. Untrusted text: display it safely. */
+  /**
+   * What a human judges beside the input, a unified diff for an edit. Untrusted text: display it safely. One that leaves
+   * something out says so on a line that begins like `[the diff is cut here`; it cannot be allowed for always.
+   */
   readonly preview?: string;
   /**
    * Runs the call once. Returns the output for the model and the log.

@@ -2,7 +2,6 @@ import type { Thread } from "@harnesskit/protocol/threads";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ToolCalls } from "./tool-calls.ts";
-import type { Tool } from "./tools.ts";
 import type { MessageWriter, TurnContext, TurnRequest } from "./turn-runner.ts";
 
 export interface TurnContextOptions {
@@ -10,7 +9,6 @@ export interface TurnContextOptions {
   readonly thread: Thread;
   readonly state: ThreadState;
   readonly request: TurnRequest;
-  readonly tools: readonly Tool[];
   readonly calls: ToolCalls;
 }
 
@@ -20,14 +18,13 @@ export const createTurnContext = ({
   thread,
   state,
   request,
-  tools,
   calls,
 }: TurnContextOptions): TurnContext => ({
   ...request,
   thread,
   turn: turn.turn,
   signal: turn.signal,
-  tools,
+  tools: calls.tools,
   history: state.history,
   message: (options = {}) => createMessageWriter(turn, options),
   callTool: (call) => calls.call(call),

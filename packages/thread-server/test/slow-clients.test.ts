@@ -3,8 +3,8 @@ import type { Event } from "@harnesskit/protocol/threads";
 import { createDeferred, createPeer } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { createThreadServer } from "../src/index.ts";
+import { describe, expect, it, vi } from "vitest";
+import { createThreadServer, type TurnRunner } from "../src/index.ts";
 import { mergeEvents } from "../src/merge-events.ts";
 import { Outbox } from "../src/outbox.ts";
 import { RawClient } from "./support/raw-client.ts";
@@ -190,6 +190,55 @@ describe("a client that does not read", () => {
     await peer.request("thread.create", {});
     await peer.request("thread.list", {});
     expect(names).toEqual(["thread.created"]);
+    await server.close();
+  });
+
+  it.each([
+    ["waits", 10_000_000],
+    ["is parked", 10_000],
+  ])("loses nothing that %s when it subscribes from here on", async (_how, maxOutboxLength) => {
+    verifies("THR-65", "THR-77");
+    const runner: TurnRunner = {
+      async run(turn) {
+        for (let index = 0; index < 40; index++) {
+          const message = turn.message();
+          message.append("x".repeat(20_000));
+          await message.complete();
+        }
+      },
+    };
+    const server = createThreadServer({ runner, maxOutboxLength });
+    const fast = RawClient.connect(server);
+    const pair = createMemoryPair();
+    server.connect(pair.server);
+    const opened = createDeferred<void>();
+    const heard: { method?: string; id?: number; params: { seq: number; turnId?: string } }[] = [];
+    const ended: string[] = [];
+    pair.client.start({
+      async message(message) {
+        const { method, params } = message as (typeof heard)[number];
+        heard.push(message as (typeof heard)[number]);
+        if (method === "turn.completed") ended.push(params.turnId ?? "");
+        await opened.promise;
+      },
+      error: () => {},
+      close: () => {},
+    });
+    const threadId = await fast.createThread();
+    const first = await fast.startTurn(threadId);
+    await fast.turnEnd(first.result.turnId);
+    expect(ended).toEqual([]);
+    await pair.client.send({ jsonrpc: "2.0", id: 1, method: "thread.subscribe", params: { threadId } });
+    // Answered by the time that a second turn is over; the answer waits with everything else.
+    const second = await fast.startTurn(threadId);
+    await fast.turnEnd(second.result.turnId);
+    opened.resolve();
+    await vi.waitFor(() => expect(ended).toEqual([first.result.turnId, second.result.turnId]));
+    const events = await fast.events(threadId);
+    const kept = events.filter(({ type }) => type !== "item.delta").map(({ seq }) => seq);
+    const numbers = heard.flatMap(({ method, params }) => (method === undefined ? [] : [params.seq]));
+    expect(numbers.filter((seq) => kept.includes(seq))).toEqual(kept);
+    expect(heard.some(({ id }) => id === 1)).toBe(true);
     await server.close();
   });
 });

@@ -182,8 +182,18 @@ const breaks: readonly [string, string, (store: ThreadStore) => Partial<ThreadSt
     "a key is claimed once",
     (store) => {
       let count = 0;
-      return { claim: (key, value) => store.claim(`${key}${count++ === 1 ? "" : "?"}`, value) };
+      return { claim: (key, claim) => store.claim(`${key}${count++ === 1 ? "" : "?"}`, claim) };
     },
+  ],
+  [
+    "forgets that a thread was deleted",
+    "a claim says that its thread",
+    (store) => ({ claim: async (key, claim) => ({ ...(await store.claim(key, claim)), isDeleted: false }) }),
+  ],
+  [
+    "finds no grant by its digest",
+    "grants are kept",
+    (store) => ({ grants: async (options) => (options?.digest ? [] : store.grants()) }),
   ],
   [
     "counts characters for bytes",

@@ -1,4 +1,4 @@
-import { createThreadServer, type ThreadServer } from "@harnesskit/thread-server";
+import { type ConnectOptions, createThreadServer, type ThreadServer } from "@harnesskit/thread-server";
 import { createAiSdkRunner } from "@harnesskit/thread-server/ai-sdk";
 import { createDirectoryResolver, createFileThreadStore } from "@harnesskit/thread-server/node";
 import { type Channel, createDeferred } from "@harnesskit/wire";
@@ -8,6 +8,7 @@ import { ExitCode } from "../exit-code.ts";
 import { checkedModel } from "../model-option.ts";
 import { agents } from "../serve/agents.ts";
 import { createModelChooser } from "../serve/model-chooser.ts";
+import { createModelLimit } from "../serve/model-limit.ts";
 import { openSocketListeners } from "../serve/socket-listeners.ts";
 import { onStopSignals } from "../serve/stop-signals.ts";
 import { oneLine } from "../terminal/one-line.ts";
@@ -19,6 +20,8 @@ export interface ServeOptions {
   readonly model: string;
   /** Endpoints (`unix:PATH`) beside standard input and output. @default none */
   readonly listen?: readonly string[];
+  /** What clients of `listen` may choose beside `model`. @default nothing */
+  readonly allowModel?: readonly string[];
 }
 
 /**
@@ -28,8 +31,9 @@ export interface ServeOptions {
  * opened before all of this is loaded; none where standard input is a terminal.
  */
 export const serve = async (options: ServeOptions, channel: Channel | undefined): Promise<ExitCode> => {
-  const { cwd, model, listen = [] } = options;
+  const { cwd, model, listen = [], allowModel = [] } = options;
   const defaultModel = checkedModel(model);
+  const allowed = allowModel.map((spec) => checkedModel(spec, "--allow-model"));
   const workspace = await workspaceDirectory(cwd);
   const server = createThreadServer({
     store: createFileThreadStore({ root: harnessDirectory(workspace) }),
@@ -39,7 +43,10 @@ export const serve = async (options: ServeOptions, channel: Channel | undefined)
     agents,
     onError: (error) => logFailure("harness serve", error),
   });
-  if (listen.length > 0) return serveSockets(server, listen, channel);
+  if (listen.length > 0) {
+    const limit = createModelLimit([defaultModel, ...allowed]);
+    return serveSockets(server, { endpoints: listen, limit }, channel);
+  }
   if (channel === undefined) return ExitCode.done;
   const ignoreSignals = onStopSignals(() => void server.close());
   server.connect(channel);
@@ -51,16 +58,19 @@ export const serve = async (options: ServeOptions, channel: Channel | undefined)
   return ExitCode.failed;
 };
 
-/** Serves until a signal; the end of standard input, or of who started this process, is only the end of one client. */
+/**
+ * Serves until a signal. Who started this process may choose any model, who comes by a socket those of the `limit`. The end of
+ * standard input, or of who started this process, is only the end of one client.
+ */
 const serveSockets = async (
   server: ThreadServer,
-  endpoints: readonly string[],
+  { endpoints, limit }: { endpoints: readonly string[]; limit: ConnectOptions },
   channel: Channel | undefined,
 ): Promise<ExitCode> => {
   const stopped = createDeferred<void>();
   const ignoreSignals = onStopSignals(() => stopped.resolve());
   try {
-    const listeners = await openSocketListeners(endpoints, (accepted) => server.connect(accepted));
+    const listeners = await openSocketListeners(endpoints, (accepted) => server.connect(accepted, limit));
     if (channel) server.connect(channel);
     process.stderr.write(`harness serve: listening on ${oneLine(listeners.endpoints.join(" "), 2000)}\n`);
     await stopped.promise;

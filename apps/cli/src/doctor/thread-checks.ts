@@ -5,6 +5,7 @@ import { createFileThreadStore, isDead, readLock } from "@harnesskit/thread-serv
 import { oneLine } from "../terminal/one-line.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import { type Finding, note, ok, problem } from "./finding.ts";
+import { checkLog } from "./log-check.ts";
 
 /** Who writes a thread: a living process, or one that cannot be asked; a dead one; nobody. */
 type Holder = "held" | "dead" | "nobody";
@@ -35,6 +36,7 @@ const checkThread = async (harness: string, root: string, name: string): Promise
   if (await isTorn(join(directory, "events.jsonl"))) {
     findings.push(problem("log", `${oneLine(name, 80)}: the last line of its log is torn`, repair));
   }
+  findings.push(...(await checkLog(oneLine(name, 80), join(directory, "events.jsonl"))));
   const state = await lastTurn(harness, name);
   if (state !== undefined) {
     const what = state === "waits" ? "waits for an answer to an approval" : "was interrupted";

@@ -1,9 +1,21 @@
-import type { ApprovalMetadata } from "@harnesskit/thread-client";
+import type { ApprovalDecision, ApprovalMetadata } from "@harnesskit/thread-client";
+import { isPreviewCut } from "@harnesskit/thread-server";
 import { oneLine } from "../terminal/one-line.ts";
 import type { Style } from "../terminal/style.ts";
 import { blockLines, diffLines } from "../timeline/diff-view.ts";
 
-/** What the user decides on, as safe lines: whatever will happen is shown whole. */
+/** The answers that are offered. What is not shown whole is never allowed for always. */
+export const approvalChoices = ({
+  preview,
+}: ApprovalMetadata): { value: ApprovalDecision; label: string; hint?: string }[] => [
+  { value: "once", label: "Yes, once" },
+  ...(isPreviewCut(preview)
+    ? []
+    : [{ value: "always" as const, label: "Always", hint: "for exactly this, in this thread" }]),
+  { value: "reject", label: "No" },
+];
+
+/** What the user decides on, as safe lines: whatever will happen is shown whole, or what is not is said. */
 export const approvalLines = (
   { tool, input, preview, reason }: ApprovalMetadata,
   directory: string,
@@ -16,8 +28,11 @@ export const approvalLines = (
     ...(reason === undefined ? [] : [`  because ${oneLine(reason, 500)}`]),
     style.dim(`  in ${oneLine(directory, 1000)}`),
     style.dim(`  ${effect}`),
+    ...(isPreviewCut(preview) ? [`  ${style.yellow(cutText)}`] : []),
   ];
 };
+
+const cutText = "Part of it is not shown: it can be allowed once, not for always.";
 
 interface Description {
   readonly head: string;

@@ -9,6 +9,10 @@ export interface ModelChooserOptions {
   readonly env: Environment;
 }
 
+/** Makes a model's error -32602 with its code as the reason; any other is given back as it is. */
+export const toModelRefusal = (error: unknown): unknown =>
+  ModelError.isInstance(error) ? invalidParams(error.message, { reason: error.code }) : error;
+
 /**
  * Chooses the model of a turn. One that is unknown, or whose key is missing, is -32602 with the reason
  * (`model.unknown`, `model.missing_key`, `model.missing_package`) in `data`.
@@ -18,8 +22,7 @@ export const createModelChooser = ({ defaultModel, env }: ModelChooserOptions) =
     try {
       return await createModel(ref === undefined ? defaultModel : toModelSpec(ref), { env });
     } catch (error) {
-      if (ModelError.isInstance(error)) throw invalidParams(error.message, { reason: error.code });
-      throw error;
+      throw toModelRefusal(error);
     }
   }) satisfies AiSdkRunnerOptions["model"];
 };

@@ -1,12 +1,18 @@
-import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Event, type Grant, type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
-import { randomId } from "@harnesskit/wire";
+import { type Clock, randomId, systemClock } from "@harnesskit/wire";
 import { checkArtifactName } from "../artifact-name.ts";
 import { StoreError } from "../errors.ts";
-import type { ArtifactWriter, ReadEventsOptions, ThreadLease, ThreadStore } from "../thread-store.ts";
+import type {
+  ArtifactWriter,
+  KeptClaim,
+  ReadEventsOptions,
+  ThreadClaim,
+  ThreadLease,
+  ThreadStore,
+} from "../thread-store.ts";
 import { openArtifactFile } from "./artifact-file.ts";
 import { EventFile } from "./event-file.ts";
 import { GrantFiles } from "./grant-files.ts";
@@ -14,10 +20,12 @@ import { defaultGrantKeyPath, GrantSeal } from "./grant-key.ts";
 import { makeDirectory } from "./make-directory.ts";
 import { readEvents, readLastEvents } from "./read-events.ts";
 import { refuseLinks } from "./refuse-links.ts";
+import { RequestFiles } from "./request-files.ts";
 import { isMissing, toStoreError } from "./store-failure.ts";
 import { nodeFileSystem, noFollow, type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
 import { type ThreadFiles, threadFiles, threadsDirectory } from "./thread-files.ts";
-import { acquireLock, isDead, type LockOwner } from "./thread-lock.ts";
+import { isDead, type LockOwner } from "./thread-lock.ts";
+import { ThreadLocks } from "./thread-locks.ts";
 import { createFileAtomic, writeFileAtomic } from "./write-file-atomic.ts";
 
 export interface FileThreadStoreOptions {
@@ -32,6 +40,12 @@ export interface FileThreadStoreOptions {
   readonly grantKeyPath?: string;
   /** Whether the owner of a lock is proved dead. @default looks at the process, on this host only */
   readonly isOwnerDead?: (owner: LockOwner) => boolean;
+  /** Requests with a `clientRequestId` that are remembered, deleted threads included; the oldest go first. @default 1000 */
+  readonly maxRequests?: number;
+  /** How long a request is remembered. @default 604800000 (7 days) */
+  readonly maxRequestAgeMs?: number;
+  /** @default the real time */
+  readonly clock?: Pick<Clock, "now">;
 }
 
 interface Held {
@@ -52,15 +66,23 @@ const parallelReads = 32;
 class FileThreadStore implements ThreadStore {
   readonly #root: string;
   readonly #fileSystem: StoreFileSystem;
-  readonly #isOwnerDead: (owner: LockOwner) => boolean;
+  readonly #locks: ThreadLocks;
   readonly #grants: GrantFiles;
+  readonly #requests: RequestFiles;
   readonly #held = new Map<string, Held>();
 
   constructor(options: FileThreadStoreOptions) {
-    const { root, fileSystem = nodeFileSystem, isOwnerDead = isDead } = options;
+    const { root, fileSystem = nodeFileSystem, isOwnerDead = isDead, clock = systemClock } = options;
     this.#root = root;
     this.#fileSystem = fileSystem;
-    this.#isOwnerDead = isOwnerDead;
+    this.#locks = new ThreadLocks(fileSystem, isOwnerDead);
+    this.#requests = new RequestFiles({
+      fileSystem,
+      directory: join(root, "requests"),
+      maxRequests: options.maxRequests ?? 1000,
+      maxRequestAgeMs: options.maxRequestAgeMs ?? 7 * 24 * 60 * 60 * 1000,
+      now: () => clock.now(),
+    });
     this.#grants = new GrantFiles(
       fileSystem,
       join(root, "grants"),
@@ -112,10 +134,11 @@ class FileThreadStore implements ThreadStore {
       const { directory } = this.#files(threadId);
       const held = this.#held.get(threadId);
       this.#held.delete(threadId);
-      await held?.events.close();
       // Renamed first: whatever happens in between, the thread is either whole or gone.
       const gone = `${deletedPrefix}${threadId}_${randomId("tmp")}`;
       try {
+        await held?.events.close();
+        if ((await this.lastEvents(threadId, 4096)).length > 0) await this.#markDeleted(threadId);
         await this.#fileSystem.rename(directory, join(dirname(directory), gone));
       } catch (error) {
         await held?.lock.release();
@@ -163,7 +186,7 @@ class FileThreadStore implements ThreadStore {
     return guarded(async () => {
       const files = this.#files(threadId);
       await this.#refuseLinks(files);
-      const lock = await acquireLock(files.lock, this.#fileSystem, this.#isOwnerDead);
+      const lock = await this.#locks.acquire(files.lock);
       try {
         await this.#sweep(files);
         const held = { events: await EventFile.open(this.#fileSystem, files.events), lock };
@@ -199,25 +222,27 @@ class FileThreadStore implements ThreadStore {
     return guarded(() => this.#grants.remove(grantId));
   }
 
-  grants(): Promise<Grant[]> {
-    return guarded(() => this.#grants.list());
+  grants({ digest }: { digest?: string } = {}): Promise<Grant[]> {
+    return guarded(() => this.#grants.list(digest));
   }
 
-  claim(key: string, value: string): Promise<string> {
+  claim(key: string, claim: ThreadClaim): Promise<KeptClaim> {
     return guarded(async () => {
-      const directory = join(this.#root, "requests");
-      const path = join(directory, `${createHash("sha256").update(key).digest("hex")}.txt`);
-      await refuseLinks(this.#fileSystem, [this.#root, directory]);
-      await makeDirectory(this.#fileSystem, directory);
-      if (await createFileAtomic(this.#fileSystem, path, value)) return value;
-      // Whoever made it may not have come to this yet.
-      await syncDirectory(this.#fileSystem, directory);
-      return this.#fileSystem.readFile(path, "utf8");
+      await refuseLinks(this.#fileSystem, [this.#root, join(this.#root, "requests")]);
+      return this.#requests.claim(key, claim);
     });
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#held].map(([threadId, held]) => this.#release(threadId, held)));
+    const all = [...this.#held].map(([threadId, held]) => this.#release(threadId, held));
+    const ends = await Promise.allSettled(all);
+    await this.#locks.removeLeft();
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+  }
+
+  async #markDeleted(threadId: string): Promise<void> {
+    await refuseLinks(this.#fileSystem, [this.#root, join(this.#root, "requests")]);
+    await this.#requests.markDeleted(threadId);
   }
 
   /** Gives back this one, if it is still held. */
@@ -225,8 +250,11 @@ class FileThreadStore implements ThreadStore {
     return guarded(async () => {
       if (this.#held.get(threadId) !== held) return;
       this.#held.delete(threadId);
-      await held.events.close();
-      await held.lock.release();
+      try {
+        await held.events.close();
+      } finally {
+        await held.lock.release();
+      }
     });
   }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Grant, GrantSchema } from "@harnesskit/protocol/threads";
 import { StoreError } from "../errors.ts";
@@ -12,7 +13,19 @@ const maxGrants = 10_000;
 
 const fileSafeId = /^grant_[A-Za-z0-9]{1,64}$/;
 
-/** The `always` answers, a file each: `grants/{grantId}.json`. */
+/** The name of a file: the grant's id, and the mark of the digest that it answers for. */
+const fileName = /^(grant_[A-Za-z0-9]{1,64})\.([0-9a-f]{32})\.json$/;
+
+/** Stands for a digest in a file's name. */
+const markOf = (digest: string): string => createHash("sha256").update(digest).digest("hex").slice(0, 32);
+
+interface GrantName {
+  readonly name: string;
+  readonly grantId: string;
+  readonly mark: string;
+}
+
+/** The `always` answers, a file each: `grants/{grantId}.{mark of the digest}.json`. */
 export class GrantFiles {
   constructor(
     readonly fileSystem: StoreFileSystem,
@@ -26,31 +39,40 @@ export class GrantFiles {
       throw new StoreError("store_full", `No more than ${maxGrants} answers are kept: revoke some`);
     }
     const sealed = { ...grant, seal: await this.seal.seal(grant) };
-    await writeFileAtomic(this.fileSystem, this.#path(grant.grantId), `${JSON.stringify(sealed, null, 2)}\n`);
+    await writeFileAtomic(this.fileSystem, this.#path(grant), `${JSON.stringify(sealed, null, 2)}\n`);
   }
 
   /** False where there is none. */
   async remove(grantId: string): Promise<boolean> {
-    if (!fileSafeId.test(grantId)) return false;
-    try {
-      await this.fileSystem.rm(this.#path(grantId));
-    } catch (error) {
-      if (isMissing(error)) return false;
-      throw error;
+    let isRemoved = false;
+    for (const { name, grantId: of } of await this.#names()) {
+      if (of !== grantId) continue;
+      try {
+        await this.fileSystem.rm(join(this.directory, name));
+        isRemoved = true;
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
     }
-    await syncDirectory(this.fileSystem, this.directory);
-    return true;
+    if (isRemoved) await syncDirectory(this.fileSystem, this.directory);
+    return isRemoved;
   }
 
-  /** What holds; a file that is no grant, or that was not sealed with the user's key, allows nothing. */
-  async list(): Promise<Grant[]> {
+  /**
+   * What holds, all or what answers for a digest; a file that is no grant, that has another one's name, or that was not
+   * sealed with the user's key, allows nothing. With a digest no other file is read.
+   */
+  async list(digest?: string): Promise<Grant[]> {
+    const wanted = digest === undefined ? undefined : markOf(digest);
     const grants: Grant[] = [];
-    for (const name of await this.#names()) {
+    for (const { name, grantId, mark } of await this.#names()) {
+      if (wanted !== undefined && mark !== wanted) continue;
       try {
         const text = await this.fileSystem.readFile(join(this.directory, name), "utf8");
         const value: unknown = JSON.parse(text);
         const { success, data } = GrantSchema.safeParse(value);
-        if (!success || name !== `${data.grantId}.json`) continue;
+        if (!success || data.grantId !== grantId || markOf(data.digest) !== mark) continue;
+        if (digest !== undefined && digest !== data.digest) continue;
         if (await this.seal.holds(data, (value as { seal?: unknown }).seal)) grants.push(data);
       } catch (error) {
         if (!isMissing(error) && !(error instanceof SyntaxError)) throw error;
@@ -59,19 +81,22 @@ export class GrantFiles {
     return grants;
   }
 
-  async #names(): Promise<string[]> {
+  async #names(): Promise<GrantName[]> {
     try {
       const names = await this.fileSystem.readdir(this.directory);
-      return names.filter((name) => name.endsWith(".json") && fileSafeId.test(name.slice(0, -5)));
+      return names.flatMap((name) => {
+        const [, grantId, mark] = fileName.exec(name) ?? [];
+        return grantId === undefined || mark === undefined ? [] : [{ name, grantId, mark }];
+      });
     } catch (error) {
       if (isMissing(error)) return [];
       throw error;
     }
   }
 
-  #path(grantId: string): string {
+  #path({ grantId, digest }: Grant): string {
     if (!fileSafeId.test(grantId))
       throw new StoreError("store_failed", "The grant id is not one of this store");
-    return join(this.directory, `${grantId}.json`);
+    return join(this.directory, `${grantId}.${markOf(digest)}.json`);
   }
 }

@@ -45,6 +45,11 @@ export const isDead = ({ pid, host, started }: LockOwner): boolean => {
   return started !== undefined && now !== undefined && now !== started;
 };
 
+/** A lock that this process has taken. */
+export interface AcquiredLock extends ThreadLease {
+  readonly nonce: string;
+}
+
 const parseOwner = (text: string): LockOwner | undefined => {
   try {
     const { pid, host, started, nonce } = JSON.parse(text) as Partial<Record<keyof LockOwner, unknown>>;
@@ -80,7 +85,7 @@ export const acquireLock = async (
   path: string,
   fileSystem: StoreFileSystem = nodeFileSystem,
   isOwnerDead: (owner: LockOwner) => boolean = isDead,
-): Promise<ThreadLease> => {
+): Promise<AcquiredLock> => {
   const started = startOf(process.pid);
   const base = { pid: process.pid, host: hostname(), nonce: randomId("lock") };
   const text = JSON.stringify(started === undefined ? base : { ...base, started });
@@ -94,7 +99,7 @@ export const acquireLock = async (
     }
   };
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    if (await take()) return { release };
+    if (await take()) return { nonce: base.nonce, release };
     const owner = await readLock(path, fileSystem);
     if (owner === undefined) continue;
     if (owner === "unreadable" || !isOwnerDead(owner)) break;

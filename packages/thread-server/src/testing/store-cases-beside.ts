@@ -77,6 +77,11 @@ const grants: StoreCase = {
     const all = async (at: typeof store) =>
       (await at.grants()).sort((a, b) => (a.grantId < b.grantId ? -1 : 1)).map(({ grantId }) => grantId);
     demandSame(await all(store), ["grant_1", "grant_2", "grant_3"], "the grants");
+    const other = { ...sampleGrant("grant_4", "ses_1", "thread"), digest: "sha256:4" };
+    await store.addGrant(other);
+    demandSame(await store.grants({ digest: "sha256:4" }), [other], "the grants for a digest");
+    demandSame(await store.removeGrant("grant_4"), true, "removing a grant with a digest of its own");
+    demandSame(await store.grants({ digest: "sha256:4" }), [], "the grants for a digest that has none");
     for (const hostile of ["", "..", "../grants/grant_1", "grant_1.json", "grant_1\0", "__proto__"]) {
       demandSame(await store.removeGrant(hostile), false, `removing ${JSON.stringify(hostile)}`);
     }

@@ -81,26 +81,61 @@ const closing: StoreCase = {
   },
 };
 
+const claimOf = (threadId: string) => ({ threadId, requestDigest: `digest of ${threadId}` });
+
+const otherKeys = ["", "../x", "one key ", "ONE KEY", "__proto__", "\0", "k".repeat(10_000)];
+
 const claims: StoreCase = {
   name: "a key is claimed once, however many claim it, also after a reopening",
   async run({ store, reopen, contenders }) {
-    const values = Array.from({ length: contenders }, (_, index) => `value ${index} ü`);
-    const kept = await Promise.all(values.map((value) => store.claim("one key", value)));
-    demandSame(new Set(kept).size, 1, "values that claims of one key got");
-    const [winner = ""] = kept;
-    demand(values.includes(winner), "the value that was kept was claimed by nobody");
-    for (const key of ["", "../x", "one key ", "ONE KEY", "__proto__", "\0", "k".repeat(10_000)]) {
-      demandSame(await store.claim(key, `of ${key}`), `of ${key}`, "the value of another key");
-    }
-    demandSame(await store.claim("one key", "late"), winner, "the value that was kept");
-    const later = await reopen();
-    demandSame(await later.claim("one key", "later"), winner, "the value that was kept after a reopening");
-    demandSame(
-      await later.claim("__proto__", "later"),
-      "of __proto__",
-      "the value of another key after a reopening",
+    const claims = Array.from({ length: contenders }, (_, index) => claimOf(`ses_${index}`));
+    const kept = await Promise.all(claims.map((claim) => store.claim("one key", claim)));
+    demandSame(new Set(kept.map(({ threadId }) => threadId)).size, 1, "threads that claims of one key got");
+    const [winner] = kept;
+    demand(
+      claims.some(({ threadId }) => threadId === winner?.threadId),
+      "the claim that was kept is nobody's",
     );
+    demandSame(winner, { ...claimOf(winner?.threadId ?? ""), isDeleted: false }, "the claim that was kept");
+    for (const [index, key] of otherKeys.entries()) {
+      const claim = claimOf(`ses_${1000 + index}`);
+      demandSame(await store.claim(key, claim), { ...claim, isDeleted: false }, "the claim of another key");
+    }
+    const late = claimOf("ses_2000");
+    demandSame(await store.claim("one key", late), winner, "the claim that was kept");
+    const later = await reopen();
+    for (const key of ["one key", ...otherKeys]) {
+      const { threadId } = await later.claim(key, late);
+      const expected = key === "one key" ? winner?.threadId : `ses_${1000 + otherKeys.indexOf(key)}`;
+      demandSame(threadId, expected, "the claim that was kept after a reopening");
+    }
   },
 };
 
-export const leaseCases: readonly StoreCase[] = [exclusive, released, many, closing, claims];
+const claimsOfDeleted: StoreCase = {
+  name: "a claim says that its thread was deleted, and of one that was never made it does not",
+  async run({ store, reopen }) {
+    for (const id of ["ses_1", "ses_2", "ses_3"]) {
+      await store.claim(`key of ${id}`, claimOf(id));
+      await store.create(sampleThread(id));
+      const lease = await store.lease(id);
+      if (id !== "ses_2") await store.append(id, [sampleEvent(id, 1)], { flush: true });
+      if (id !== "ses_3") await store.delete(id);
+      await lease.release();
+    }
+    const look = async (at: typeof store, when: string) => {
+      for (const [id, isDeleted] of [
+        ["ses_1", true],
+        ["ses_2", false],
+        ["ses_3", false],
+      ] as const) {
+        const kept = await at.claim(`key of ${id}`, claimOf("ses_4"));
+        demandSame(kept, { ...claimOf(id), isDeleted }, `the claim of ${id} ${when}`);
+      }
+    };
+    await look(store, "after the deletion");
+    await look(await reopen(), "after a reopening");
+  },
+};
+
+export const leaseCases: readonly StoreCase[] = [exclusive, released, many, closing, claims, claimsOfDeleted];

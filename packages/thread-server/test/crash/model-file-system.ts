@@ -90,7 +90,7 @@ export class ModelFileSystem {
       lstat: async (path: string) => {
         if (this.#crashed) return never();
         if (this.disk.find(path) === undefined) throw systemError("ENOENT", "lstat");
-        return { isSymbolicLink: () => false };
+        return { isSymbolicLink: () => false, mtimeMs: Date.now() };
       },
     };
     return calls as unknown as StoreFileSystem;

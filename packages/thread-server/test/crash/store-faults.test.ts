@@ -90,23 +90,26 @@ describe("a lease that fails", () => {
   });
 });
 
+const claimOf = (threadId: string) => ({ threadId, requestDigest: "sha256:0" });
+
 describe("a claim", () => {
   it("that another server made and did not flush is flushed before it is answered", async () => {
     const { fileSystem, store } = await open();
-    await store.claim("first", "makes the directory");
+    await store.claim("first", claimOf("ses_0"));
     let isLinked = false;
     fileSystem.plan = (_step, call) => {
       isLinked ||= call === "link";
       return isLinked && call === "sync" ? { fault: "fail", code: "EIO" } : undefined;
     };
-    await expect(store.claim("key", "one")).rejects.toMatchObject({
+    await expect(store.claim("key", claimOf("ses_1"))).rejects.toMatchObject({
       name: "StoreError",
       code: "store_failed",
     });
     fileSystem.plan = () => undefined;
-    expect(await store.claim("key", "two")).toBe("one");
+    const kept = { ...claimOf("ses_1"), isDeleted: false };
+    expect(await store.claim("key", claimOf("ses_2"))).toEqual(kept);
     const image = fileSystem.disk.survivors("flushed");
     const later = createFileThreadStore({ root, fileSystem: new ModelFileSystem({ image }).calls });
-    expect(await later.claim("key", "three")).toBe("one");
+    expect(await later.claim("key", claimOf("ses_3"))).toEqual(kept);
   });
 });

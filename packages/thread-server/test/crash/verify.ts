@@ -268,6 +268,14 @@ export const verifyRestart = async (crash: Crash): Promise<Life> => {
     expect(end.params.status, "the end of a turn that waited").toBe("completed");
   }
 
+  for (const { params, reply } of replied("thread.create")) {
+    if (!deleted.has(reply?.result.thread.threadId)) continue;
+    const again = await client.call("thread.create", params);
+    expect(again.error, "the request of a deleted thread").toMatchObject({
+      code: -32001,
+      data: { reason: "thread_deleted" },
+    });
+  }
   for (const { params, reply } of sent("thread.create")) {
     if (deletes.size > 0) break;
     const again = await client.call("thread.create", params);

@@ -1,0 +1,80 @@
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import type { Grant } from "@harnesskit/protocol/threads";
+import { digest } from "@harnesskit/wire";
+import { expect, it } from "vitest";
+import { findGrant } from "../src/find-grant.ts";
+import { createFileThreadStore, type StoreFileSystem } from "../src/node/index.ts";
+import { tempDir } from "./support/temp-dir.ts";
+
+const thread = { threadId: "ses_1", title: "t", directory: "/", time: { created: 1, updated: 1 } };
+
+const grantOf = async (number: number): Promise<Grant> => {
+  const input = { command: `ls ${number}` };
+  return {
+    grantId: `grant_${number}`,
+    scope: "thread",
+    threadId: "ses_1",
+    directory: "/",
+    tool: "bash",
+    input,
+    digest: await digest({ tool: "bash", input }),
+    requestId: "apr_1_1",
+    grantedBy: "client-1",
+    time: 1,
+  };
+};
+
+it("reads only the files that can hold the answer, however many there are", async () => {
+  await using dir = await tempDir();
+  const read: string[] = [];
+  const fileSystem: StoreFileSystem = {
+    ...fs,
+    readFile: ((path: string, ...rest: [never]) => {
+      read.push(String(path));
+      return fs.readFile(path, ...rest);
+    }) as typeof fs.readFile,
+  };
+  const grantKeyPath = join(dir.path, "user", "grants.key");
+  const root = join(dir.path, ".harness");
+  const grants = await Promise.all(Array.from({ length: 30 }, (_, number) => grantOf(number)));
+  for (const grant of grants) await createFileThreadStore({ root, grantKeyPath }).addGrant(grant);
+
+  const store = createFileThreadStore({ root, grantKeyPath, fileSystem });
+  const find = (grant: Grant) => findGrant(store, thread, grant);
+  const seventh = grants[7] ?? expect.fail("no grant");
+  expect(await find(seventh)).toEqual(seventh);
+  const files = () => read.splice(0).filter((path) => path.startsWith(join(root, "grants")));
+  expect(files()).toHaveLength(1);
+  expect(await find({ ...seventh, digest: "sha256:00" })).toBeUndefined();
+  expect(files()).toEqual([]);
+
+  // What another process gives or takes back counts at once.
+  const other = createFileThreadStore({ root, grantKeyPath });
+  await other.removeGrant("grant_7");
+  expect(await find(seventh)).toBeUndefined();
+  await other.addGrant(seventh);
+  expect(await find(seventh)).toEqual(seventh);
+  expect(await store.grants()).toHaveLength(30);
+});
+
+it("takes no file that has another name than its own", async () => {
+  await using dir = await tempDir();
+  const store = createFileThreadStore({ root: dir.path, grantKeyPath: join(dir.path, "grants.key") });
+  const [grant, other] = [await grantOf(1), await grantOf(2)];
+  await store.addGrant(grant);
+  await store.addGrant(other);
+  const grants = join(dir.path, "grants");
+  const [first = "", second = ""] = (await fs.readdir(grants)).sort();
+  const text = await fs.readFile(join(grants, first));
+  // The whole text of an answer that holds, sealed: under its id alone, and where other answers are looked for.
+  for (const name of ["grant_1.json", second, second.replace("grant_2", "grant_1"), `${first}.json`]) {
+    await fs.writeFile(join(grants, name), text);
+  }
+  expect(await findGrant(store, thread, other)).toBeUndefined();
+  expect(await store.grants()).toEqual([grant]);
+  expect(await findGrant(store, thread, grant)).toEqual(grant);
+  expect(await store.removeGrant("grant_1")).toBe(true);
+  expect(await store.removeGrant("grant_1")).toBe(false);
+  expect(await store.grants()).toEqual([]);
+});

@@ -1,0 +1,239 @@
+import * as fs from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it, vi } from "vitest";
+import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
+import { ModelFileSystem } from "./crash/model-file-system.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { tempDir } from "./support/temp-dir.ts";
+import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+
+const idleTimeoutMs = 61_234;
+
+/** A server on a directory, and how many of its threads wait for their time to be over. */
+const serve = (root: string, options: Partial<ThreadServerOptions> = {}) => {
+  const clock = createManualClock();
+  const idle = new Set<object>();
+  const watched: Clock = {
+    now: clock.now,
+    after(delayMs, callback) {
+      const timer = {};
+      if (delayMs === idleTimeoutMs) idle.add(timer);
+      const stop = clock.after(delayMs, () => {
+        idle.delete(timer);
+        callback();
+      });
+      return () => {
+        idle.delete(timer);
+        stop();
+      };
+    },
+  };
+  const store = createFileThreadStore({ root });
+  const shared = { runner: sayingRunner("x"), store, clock: watched, idleTimeoutMs };
+  const server = createThreadServer({ ...shared, ...options });
+  return { server, clock, idle, client: RawClient.connect(server) };
+};
+
+/** Settles when nobody holds the thread. */
+const released = (root: string, threadId: string) =>
+  vi.waitFor(async () => {
+    expect(await fs.readdir(join(root, "threads", threadId))).not.toContain("lock.json");
+  });
+
+const isHeld = async (root: string, threadId: string) =>
+  (await fs.readdir(join(root, "threads", threadId))).includes("lock.json");
+
+describe("a thread that nobody uses", () => {
+  it("is given back after idleTimeoutMs, and goes on wherever it is used next", async () => {
+    await using dir = await tempDir();
+    const first = serve(dir.path);
+    const second = serve(dir.path);
+    const threadId = await first.client.createThread();
+    first.clock.advance(idleTimeoutMs - 1);
+    expect((await second.client.startTurn(threadId)).error?.data).toEqual({ reason: "thread_locked" });
+    const begun = await first.client.startTurn(threadId);
+    await first.client.turnEnd(begun.result.turnId);
+    // The time begins anew with each use.
+    await vi.waitFor(() => expect(first.idle.size).toBe(1));
+    first.clock.advance(idleTimeoutMs - 1);
+    expect(await isHeld(dir.path, threadId)).toBe(true);
+    first.clock.advance(1);
+    await released(dir.path, threadId);
+    const there = await second.client.startTurn(threadId);
+    await second.client.turnEnd(there.result.turnId);
+    expect((await first.client.startTurn(threadId)).error?.data).toEqual({ reason: "thread_locked" });
+    await vi.waitFor(() => expect(second.idle.size).toBe(1));
+    second.clock.advance(idleTimeoutMs);
+    await released(dir.path, threadId);
+    const back = await first.client.startTurn(threadId);
+    await first.client.turnEnd(back.result.turnId);
+    const events = await first.client.events(threadId);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events.filter(({ type }) => type === "turn.completed")).toHaveLength(3);
+    await first.server.close();
+    await second.server.close();
+    expect([first.idle.size, second.idle.size]).toEqual([0, 0]);
+  });
+
+  it("is kept while somebody subscribes to it, and given back when the last one has left", async () => {
+    await using dir = await tempDir();
+    const { server, clock, client } = serve(dir.path);
+    const threadId = await client.createThread();
+    const watching = RawClient.connect(server);
+    await watching.call("thread.subscribe", { threadId });
+    await client.call("thread.subscribe", { threadId });
+    clock.advance(600_000);
+    await client.call("thread.unsubscribe", { threadId });
+    clock.advance(600_000);
+    expect(await isHeld(dir.path, threadId)).toBe(true);
+    watching.wire.kill();
+    await watching.closed;
+    clock.advance(idleTimeoutMs);
+    await released(dir.path, threadId);
+    await server.close();
+  });
+
+  it("is kept while a turn waits for a human, however long, and given back after its end", async () => {
+    await using dir = await tempDir();
+    const runner = callingRunner({ tool: "bash", input: {} });
+    const { server, clock, idle, client } = serve(dir.path, {
+      runner,
+      tools: [recordingTool("bash", "execute")],
+    });
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId);
+    const { requestId } = (await client.notification("approval.requested")).params;
+    clock.advance(3_600_000);
+    expect((await client.call("approval.respond", { requestId, decision: "once" })).result).toEqual({
+      ok: true,
+    });
+    await client.turnEnd(result.turnId);
+    await vi.waitFor(() => expect(idle.size).toBe(1));
+    clock.advance(idleTimeoutMs);
+    await released(dir.path, threadId);
+    await server.close();
+  });
+
+  it("that is deleted leaves no timer", async () => {
+    await using dir = await tempDir();
+    const { server, idle, client } = serve(dir.path);
+    const threadId = await client.createThread();
+    expect(idle.size).toBe(1);
+    await client.call("thread.delete", { threadId });
+    expect(idle.size).toBe(0);
+    await server.close();
+  });
+});
+
+describe("a lock that cannot be removed", () => {
+  const open = async () => {
+    const fileSystem = new ModelFileSystem();
+    const make = () =>
+      createFileThreadStore({ root: "/harness", fileSystem: fileSystem.calls, isOwnerDead: () => false });
+    const store = make();
+    await store.create({ threadId: "ses_1", title: "t", directory: "/", time: { created: 1, updated: 1 } });
+    await store.create({ threadId: "ses_2", title: "t", directory: "/", time: { created: 1, updated: 1 } });
+    return { fileSystem, store, other: make() };
+  };
+  const failing =
+    (...calls: string[]) =>
+    (_step: number, call: string) =>
+      calls.includes(call) ? ({ fault: "fail", code: "EIO" } as const) : undefined;
+
+  it("for a moment is removed at the next attempt", async () => {
+    const { fileSystem, store, other } = await open();
+    const lease = await store.lease("ses_1");
+    let left = 1;
+    fileSystem.plan = (_step, call) =>
+      call === "rm" && left-- > 0 ? { fault: "fail", code: "EIO" } : undefined;
+    await lease.release();
+    await (await other.lease("ses_1")).release();
+  });
+
+  it("is no lock for its own store, and is removed as soon as that works", async () => {
+    const { fileSystem, store, other } = await open();
+    const lease = await store.lease("ses_1");
+    fileSystem.plan = failing("rm");
+    await expect(lease.release()).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    fileSystem.plan = () => undefined;
+    await expect(other.lease("ses_1")).rejects.toMatchObject({ name: "StoreError", code: "thread_locked" });
+    fileSystem.plan = failing("rm");
+    // Taken again as it lies there.
+    const again = await store.lease("ses_1");
+    fileSystem.plan = () => undefined;
+    for (const asks of [store, other]) {
+      const second = asks.lease("ses_1");
+      await expect(second).rejects.toMatchObject({ name: "StoreError", code: "thread_locked" });
+    }
+    fileSystem.plan = failing("rm");
+    await store.append("ses_1", [], { flush: true });
+    await expect(again.release()).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    fileSystem.plan = () => undefined;
+    await (await store.lease("ses_2")).release();
+    await (await other.lease("ses_1")).release();
+  });
+
+  it("is removed when the store is closed", async () => {
+    const { fileSystem, store, other } = await open();
+    const lease = await store.lease("ses_1");
+    fileSystem.plan = failing("rm");
+    await expect(lease.release()).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    fileSystem.plan = () => undefined;
+    await store.close();
+    await (await other.lease("ses_1")).release();
+  });
+
+  it("is given back also when the log cannot be closed", async () => {
+    const { fileSystem, store, other } = await open();
+    const lease = await store.lease("ses_1");
+    let left = 1;
+    fileSystem.plan = (_step, call) =>
+      call === "close" && left-- > 0 ? { fault: "fail", code: "EIO" } : undefined;
+    await expect(lease.release()).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    fileSystem.plan = () => undefined;
+    await (await other.lease("ses_1")).release();
+  });
+
+  it("of another server, that took it meanwhile, is left alone", async () => {
+    const { fileSystem, store } = await open();
+    const lease = await store.lease("ses_1");
+    fileSystem.plan = failing("rm");
+    await expect(lease.release()).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    fileSystem.plan = () => undefined;
+    const takes = createFileThreadStore({
+      root: "/harness",
+      fileSystem: fileSystem.calls,
+      isOwnerDead: () => true,
+    });
+    const taken = await takes.lease("ses_1");
+    await expect(store.lease("ses_1")).rejects.toMatchObject({ name: "StoreError", code: "thread_locked" });
+    await store.close();
+    await expect(
+      createFileThreadStore({
+        root: "/harness",
+        fileSystem: fileSystem.calls,
+        isOwnerDead: () => false,
+      }).lease("ses_1"),
+    ).rejects.toMatchObject({ name: "StoreError", code: "thread_locked" });
+    await taken.release();
+  });
+
+  it("does not keep a server from closing", async () => {
+    const { fileSystem, store } = await open();
+    const errors: unknown[] = [];
+    const server = createThreadServer({
+      runner: sayingRunner("x"),
+      store,
+      onError: (error) => errors.push(error),
+    });
+    const client = RawClient.connect(server);
+    await client.createThread();
+    fileSystem.plan = failing("rm");
+    await server.close();
+    await client.closed;
+    expect(errors).toMatchObject([{ name: "StoreError", code: "store_failed" }]);
+  });
+});
