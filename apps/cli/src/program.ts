@@ -13,6 +13,10 @@ export interface ProgramOptions {
 
 const cwdOption = () => new Option("--cwd <dir>", "the directory to work in").default(process.cwd(), "here");
 const jsonOption = (what: string) => new Option("--json", what);
+const retryOption = (what: string) =>
+  new Option("--retry-for <seconds>", what)
+    .argParser(wholeNumber("--retry-for"))
+    .default(60, "60; 0: not at all");
 const modelForms = "offline, anthropic:MODEL, openai:MODEL or openai-compatible:URL#MODEL";
 
 /** The command line. A command's code is loaded when it is called. */
@@ -44,7 +48,13 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
       new Option(
         "--listen <endpoint>",
         "serve on a Unix socket as well, unix:PATH; can be given several times",
-      ).argParser((endpoint: string, before: readonly string[] = []) => [...before, endpoint]),
+      ).argParser(severalTimes),
+    )
+    .addOption(
+      new Option(
+        "--allow-model <spec>",
+        "a model that clients of --listen may choose beside the one of --model; can be given several times",
+      ).argParser(severalTimes),
     )
     .addHelpText(
       "after",
@@ -53,7 +63,9 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
 
 Standard input and output carry one JSON message a line. A socket carries four bytes of
 length, big-endian, before each message; clients: harness attach, harness run --attach.
-With --listen the server stays when its input ends; SIGTERM or Ctrl-C ends it.`,
+With --listen the server stays when its input ends; SIGTERM or Ctrl-C ends it. Who
+started it chooses any model for a turn; clients of a socket choose among those of
+--model and --allow-model.`,
     )
     .action(async (options) => {
       const channel = await openStdio(options.listen !== undefined);
@@ -83,6 +95,7 @@ With --listen the server stays when its input ends; SIGTERM or Ctrl-C ends it.`,
         "use the server on this socket, unix:PATH, instead of starting one",
       ).conflicts("cwd"),
     )
+    .addOption(retryOption("how long the server of --attach is tried again when it is lost"))
     .addOption(jsonOption("one JSON line per event, the last of type result"))
     .addHelpText("after", '\nExample:\n  harness run --approve once "run the tests"')
     .action(async (prompt: string | undefined, options) => {
@@ -105,6 +118,7 @@ With --listen the server stays when its input ends; SIGTERM or Ctrl-C ends it.`,
       new Option("--after <seq>", "show only events after this number").argParser(wholeNumber("--after")),
     )
     .addOption(new Option("--follow", "stay when the turn has ended, until Ctrl-C"))
+    .addOption(retryOption("how long the server is tried again when it is lost"))
     .addOption(jsonOption("one JSON line per event, the last of type result"))
     .addHelpText(
       "after",
@@ -250,6 +264,9 @@ const addGrantCommands = (program: Command): void => {
       await revokeGrant(id, options);
     });
 };
+
+/** Collects what an option is given, in order. */
+const severalTimes = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
 /** Reads a whole number from 0. */
 const wholeNumber =

@@ -3,15 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { harness, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
-import { leftWaiting, SocketClient, serveSocket } from "./support/socket-server.ts";
-
-const waitingThread = async (command = "echo ran >> ran.txt") => {
-  const server = await serveSocket();
-  const client = await SocketClient.connect(server, "starter");
-  const threadId = await client.createThread("The task");
-  const requestId = await client.waitingApproval(threadId, `run the command: ${command}`);
-  return { server, client, threadId, requestId, cwd: server.cwd };
-};
+import { leftWaiting, SocketClient, serveSocket, waitingThread } from "./support/socket-server.ts";
 
 describe("harness attach", () => {
   it("shows the past of the thread used last, answers what waits and ends with the turn", async () => {
@@ -113,21 +105,13 @@ describe("harness attach", () => {
     expect(events.at(-1)?.type).toBe("approval.requested");
   });
 
-  it("ends with exit code 4 when the server is lost", async () => {
-    const { server, cwd } = await waitingThread();
-    const program = startHarness(["attach", server.endpoint], { cwd, input: "" });
-    await program.sees(/only watches/);
-    server.program.child.kill("SIGKILL");
-    const { code, stderr } = await program.ended;
-    expect(code).toBe(4);
-    expect(stderr).toContain("The server has ended, or the connection to it is lost");
-  });
-
   it.each([
     [["tcp:127.0.0.1:1"], 2, "An endpoint is unix:PATH"],
     [["unix:none.sock"], 4, "does not exist: start its server"],
     [["unix:README.md"], 4, "is a file of another kind"],
+    [["unix:."], 4, "is a file of another kind"],
     [["unix:none.sock", "--after", "x"], 2, "is no whole number"],
+    [["unix:none.sock", "--retry-for", "-1"], 2, "is no whole number"],
   ])("%j is refused with exit code %i", async (args, code, text) => {
     const cwd = await makeWorkspace();
     const end = await harness(["attach", ...args], { cwd });

@@ -1,6 +1,6 @@
 import { chmod, mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 import { SocketClient, serveSocket } from "./support/socket-server.ts";
@@ -71,6 +71,46 @@ describe("harness serve --listen", () => {
     await first.program.ended;
     const second = await serveSocket({ cwd: first.cwd });
     expect(await (await SocketClient.connect(second)).createThread()).toMatch(/^ses_/);
+  });
+
+  it("lets its clients choose the models that it was started with, and who started it any", async () => {
+    const cwd = await makeWorkspace();
+    const endpoint = `unix:${join(cwd, ".harness", "s.sock")}`;
+    const allow = ["--allow-model", "openai-compatible:http://127.0.0.1:9/v1/#m"];
+    const program = startHarness(["serve", "--listen", endpoint, ...allow], { cwd });
+    await vi.waitFor(() => expect(program.stderr).toContain("listening on"), { timeout: 15_000 });
+    const stdio = new ProtocolClient(program);
+    const client = await SocketClient.connect({ cwd, endpoint, program });
+    const input = [{ type: "text", text: "read README.md" }];
+    const start = async (providerID: string, modelID: string) => {
+      const params = { threadId: await client.createThread(), input, model: { providerID, modelID } };
+      return client.peer.request("turn.start", params);
+    };
+    const elsewhere = ["openai-compatible", "http://127.0.0.1:9/other#m"] as const;
+    const models = ["offline", "openai-compatible:http://127.0.0.1:9/v1#m"];
+    await expect(start(...elsewhere)).rejects.toMatchObject({
+      rpcCode: -32602,
+      data: { reason: "model.not_allowed", models },
+    });
+    await expect(start("openai", "gpt")).rejects.toMatchObject({ data: { reason: "model.not_allowed" } });
+    await expect(start("acme", "m")).rejects.toMatchObject({
+      rpcCode: -32602,
+      data: { reason: "model.unknown" },
+    });
+    await expect(start("offline", "planner")).resolves.toMatchObject({ turnId: expect.any(String) });
+    const allowed = start("openai-compatible", "http://127.0.0.1:9/v1#m");
+    await expect(allowed).resolves.toMatchObject({ turnId: expect.any(String) });
+    const [providerID, modelID] = elsewhere;
+    const threadId = await stdio.createThread();
+    const free = await stdio.startTurn(threadId, "read README.md", { model: { providerID, modelID } });
+    expect(free.result).toMatchObject({ turnId: expect.any(String) });
+  });
+
+  it("refuses an --allow-model that cannot be a model with exit code 2", async () => {
+    const cwd = await makeWorkspace();
+    const end = await harness(["serve", "--allow-model", "nonsense"], { cwd });
+    expect(end).toMatchObject({ code: 2, stdout: "" });
+    expect(end.stderr).toContain("--allow-model: ");
   });
 
   it.each([

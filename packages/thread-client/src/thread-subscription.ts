@@ -1,5 +1,5 @@
 import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
-import { BufferFullError, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import { BufferFullError, createDeferred, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { EventQueue } from "./event-queue.ts";
 import type { Follow } from "./follow.ts";
 import type { BufferLimits } from "./limits.ts";
@@ -21,6 +21,11 @@ export interface ThreadSubscription extends AsyncIterable<ThreadEvent> {
   readonly thread: Thread;
   /** The number of the last event at the beginning: up to here it is the past. */
   readonly lastSeq: number;
+  /**
+   * True as soon as the loop has been told all of the past, false when the subscription ended before; never rejects. An
+   * event of a type that this version does not know is not told, so `lastSeq` itself need not come.
+   */
+  readonly caughtUp: Promise<boolean>;
   /** Deltas that were lost because nobody read (`maxBufferedEvents`). */
   readonly droppedDeltas: number;
   /** Other events that were lost in the same way. */
@@ -51,6 +56,7 @@ export interface LiveSubscriptionOptions {
 export class LiveSubscription implements ThreadSubscription {
   readonly #options: LiveSubscriptionOptions;
   readonly #queue: EventQueue;
+  readonly #caughtUp = createDeferred<boolean>();
   #pastTo: number;
   #closed = false;
 
@@ -81,6 +87,10 @@ export class LiveSubscription implements ThreadSubscription {
 
   get lastSeq(): number {
     return this.#options.lastSeq;
+  }
+
+  get caughtUp(): Promise<boolean> {
+    return this.#caughtUp.promise;
   }
 
   get droppedDeltas(): number {
@@ -117,6 +127,7 @@ export class LiveSubscription implements ThreadSubscription {
           yield event;
         }
       }
+      this.#caughtUp.resolve(!this.#closed);
       for await (const event of this.#queue) {
         const isTold = event.type === "approval.requested" && told.has(event.data.requestId);
         if (!isTold) yield toThreadEvent(event);
@@ -130,6 +141,7 @@ export class LiveSubscription implements ThreadSubscription {
   #release(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#caughtUp.resolve(false);
     this.#options.follow.readers.delete(this);
     this.#options.release();
   }

@@ -1,9 +1,9 @@
+import type { Thread, ThreadClient } from "@harnesskit/thread-client";
 import { CliError } from "../cli-error.ts";
 import { formatTime } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import type { ThreadLink } from "./thread-link.ts";
 
 /** How many threads are listed. */
 const maxListed = 10;
@@ -13,11 +13,13 @@ const maxListed = 10;
  * `thread_not_found` where there is none.
  */
 export const chooseThread = async (
-  link: ThreadLink,
+  client: ThreadClient,
   endpoint: string,
   terminal: Terminal | undefined,
+  signal: AbortSignal,
 ): Promise<string> => {
-  const threads = await link.threads(maxListed + 1);
+  const threads: Thread[] = [];
+  for await (const thread of client.allThreads({ signal })) if (threads.push(thread) > maxListed) break;
   const [last] = threads;
   const place = oneLine(shellWord(endpoint), 1000);
   if (!last) {

@@ -1,13 +1,13 @@
-import { ThreadErrorCode } from "@harnesskit/protocol/threads";
-import type { ApprovalDecision, ApprovalRequest, EventBody, TurnResult } from "@harnesskit/thread-client";
-import { createDeferred, digest, ProtocolError } from "@harnesskit/wire";
+import type { EventBody, ThreadClient, ThreadEvent, TurnResult } from "@harnesskit/thread-client";
+import { createDeferred, type HarnessError } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
-import { ExitCode } from "../exit-code.ts";
+import { logFailure } from "../debug.ts";
+import type { ExitCode } from "../exit-code.ts";
 import type { Approver } from "../run/approver.ts";
 import type { RunOutput } from "../run/run-output.ts";
 import { exitCodeOf, RefusedCalls } from "../run/turn-outcome.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import type { ThreadLink } from "./thread-link.ts";
+import { Questions } from "./questions.ts";
 
 export interface ThreadFollowerOptions {
   readonly terminal: Terminal;
@@ -21,10 +21,9 @@ export interface ThreadFollowerOptions {
   readonly stay?: boolean;
   /** Ends the following; the turn goes on. */
   readonly signal?: AbortSignal;
+  /** Told what ends nothing. */
+  readonly onError: (error: HarnessError) => void;
 }
-
-/** Events that may wait for a slow terminal. */
-const maxQueuedEvents = 1_000;
 
 /** Events of an open turn that are kept until its log is read; of more, the last. */
 const maxHeldEvents = 10_000;
@@ -41,19 +40,15 @@ export interface FollowedTurn {
 /** Follows a thread: shows its events and answers what waits, once all of the past is told. */
 export class ThreadFollower {
   readonly #options: ThreadFollowerOptions;
-  readonly #waiting = new Map<
-    string,
-    { readonly request: ApprovalRequest; readonly abort: AbortController }
-  >();
-  readonly #asked = new Set<string>();
   readonly #done = createDeferred<void>();
-  readonly #queue: EventBody[] = [];
+  /** Aborts when nothing more is to be shown. */
+  readonly #over = new AbortController();
   readonly #held: EventBody[] = [];
+  #questions: Questions | undefined;
+  /** Some of what happened before the following is not told yet. */
   #isPast = true;
-  #draining: Promise<void> = Promise.resolve();
-  #link: ThreadLink | undefined;
-  #asking: Promise<void> = Promise.resolve();
-  #lastSeq = Number.POSITIVE_INFINITY;
+  /** What comes next has just happened. */
+  #isCurrent = false;
   #seen = 0;
   #openTurn: string | undefined;
   #refused = new RefusedCalls();
@@ -69,64 +64,59 @@ export class ThreadFollower {
     return this.#openTurn;
   }
 
-  /** How many questions wait for an answer. */
-  get waiting(): number {
-    return this.#waiting.size;
-  }
-
   /**
    * Follows until no turn runs, or until the signal. Gives the turn that ended last, undefined where none did. Rejects
-   * with -32001, -32002 and a `CliError` `unavailable` when the server is lost.
+   * with the errors of the client, and a `CliError` `thread_not_found` when the thread is deleted meanwhile.
    */
-  async follow(link: ThreadLink, threadId: string): Promise<FollowedTurn | undefined> {
-    this.#link = link;
-    const { approver, signal } = this.#options;
-    void link.closed.then(async ({ error }) => {
-      await this.#draining;
-      this.#done.reject(lost(error));
-    });
-    const stop = () => this.#done.resolve();
-    signal?.addEventListener("abort", stop, { once: true });
-    if (signal?.aborted) stop();
+  async follow(client: ThreadClient, threadId: string): Promise<FollowedTurn | undefined> {
+    const { approver, signal, onError } = this.#options;
+    const questions = new Questions({ client, approver, onError, onFailure: this.#done.reject });
+    this.#questions = questions;
+    signal?.addEventListener("abort", this.#finish, { once: true });
+    if (signal?.aborted) this.#finish();
     try {
-      const { thread, lastSeq } = await link.follow(threadId);
-      approver.directory = thread.directory;
-      this.#lastSeq = lastSeq;
-      this.#proceed();
+      this.#read(client, threadId).catch(this.#done.reject);
       await this.#done.promise;
     } finally {
-      signal?.removeEventListener("abort", stop);
-      for (const { abort } of this.#waiting.values()) abort.abort();
-      await this.#asking;
+      signal?.removeEventListener("abort", this.#finish);
+      this.#over.abort();
+      await questions.end();
     }
     return this.#openTurn === undefined ? this.#last : undefined;
   }
 
-  /** Takes the next event of the thread. Returns a promise when so many wait to be shown that no more should come. */
-  readonly take = (event: EventBody): void | Promise<void> => {
-    this.#queue.push(event);
-    if (this.#queue.length === 1) this.#draining = this.#drain();
-    return this.#queue.length < maxQueuedEvents ? undefined : this.#draining;
-  };
-
-  async #drain(): Promise<void> {
-    for (let event = this.#queue[0]; event !== undefined; event = this.#queue[0]) {
-      await this.#show(event);
-      this.#queue.shift();
+  /** Shows events until there is nothing more to follow. What a slow terminal made the client drop is read anew. */
+  async #read(client: ThreadClient, threadId: string): Promise<void> {
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      const subscription = await client.subscribe(threadId, { afterSeq: this.#seen, signal });
+      const close = () => subscription.close();
+      signal.addEventListener("abort", close, { once: true });
+      this.#options.approver.directory = subscription.thread.directory;
+      this.#isCurrent = false;
+      void subscription.caughtUp.then((isTold) => isTold && this.#caughtUp());
+      let isWhole = true;
+      for await (const event of subscription) {
+        if (signal.aborted) return;
+        isWhole = !this.#isCurrent || subscription.droppedItems + subscription.droppedDeltas === 0;
+        if (!isWhole) break;
+        await this.#show(event);
+        this.#proceed();
+      }
+      signal.removeEventListener("abort", close);
+      if (isWhole && !signal.aborted) throw deleted();
     }
-    this.#proceed();
   }
 
-  async #show(event: EventBody): Promise<void> {
-    const { output, approver, terminal, after = 0, signal } = this.#options;
-    if (signal?.aborted) return;
-    const seq = event.data.seq ?? this.#seen;
-    this.#seen = Math.max(this.#seen, seq);
+  async #show(threadEvent: ThreadEvent): Promise<void> {
+    const { output, terminal, after = 0 } = this.#options;
+    const event = toBody(threadEvent);
+    this.#seen = Math.max(this.#seen, event.data.seq ?? 0);
+    if (this.#questions?.knows(event)) return;
     this.#observe(event);
     if (this.#isPast && this.#options.onlyOpenTurn) this.#hold(event);
-    else if (seq > after) output.event(event);
-    if (event.type === "approval.requested") approver.reached(event.data.requestId);
-    if (event.type === "approval.resolved") approver.resolved(event.data);
+    else if (this.#seen > after) output.event(event);
+    this.#questions?.observe(event);
     await terminal.ready();
   }
 
@@ -143,12 +133,6 @@ export class ThreadFollower {
       case "turn.started":
         this.#openTurn = event.data.turnId;
         this.#refused = new RefusedCalls();
-        break;
-      case "approval.requested":
-        this.#waiting.set(event.data.requestId, { request: event.data, abort: new AbortController() });
-        break;
-      case "approval.resolved":
-        this.#settle(event.data.requestId);
         break;
       case "turn.completed":
         this.#ended({ status: event.data.status, turn: event.data.turn });
@@ -168,55 +152,47 @@ export class ThreadFollower {
     if (!this.#isPast || !this.#options.onlyOpenTurn)
       this.#last = { turnId, result, exitCode, rejected: this.#refused.rejected };
     this.#openTurn = undefined;
-    for (const requestId of [...this.#waiting.keys()]) this.#settle(requestId);
   }
 
-  #settle(requestId: string): void {
-    this.#waiting.get(requestId)?.abort.abort();
-    this.#waiting.delete(requestId);
-  }
-
-  /** Once the past is told: asks what waits, one question after the other, and ends when nothing runs. */
-  #proceed(): void {
-    if (this.#seen < this.#lastSeq || this.#queue.length > 0) return;
+  #caughtUp(): void {
+    if (this.#over.signal.aborted) return;
     this.#isPast = false;
+    this.#isCurrent = true;
     for (const event of this.#held.splice(0)) this.#options.output.event(event);
-    for (const [requestId, { request, abort }] of this.#waiting) {
-      if (this.#asked.has(requestId)) continue;
-      this.#asked.add(requestId);
-      this.#asking = this.#asking.then(() => this.#ask(request, abort.signal));
-    }
-    if (this.#openTurn === undefined && !this.#options.stay) this.#done.resolve();
+    this.#proceed();
   }
 
-  /** Never rejects: an answer that could not be given ends the following, and the question goes on waiting. */
-  async #ask(request: ApprovalRequest, signal: AbortSignal): Promise<void> {
-    const { requestId, metadata } = request;
-    try {
-      const decision = await this.#decide(request, signal);
-      if (decision === undefined || signal.aborted || this.#options.signal?.aborted) return;
-      await this.#link?.respond(requestId, decision, metadata.digest);
-    } catch (error) {
-      if (signal.aborted || isAnswered(error)) return;
-      this.#done.reject(error);
-    }
+  /** Asks what waits, and ends when nothing runs. */
+  #proceed(): void {
+    if (this.#isPast) return;
+    if (this.#isCurrent) this.#questions?.put();
+    if (this.#openTurn === undefined && !this.#options.stay) this.#finish();
   }
 
-  async #decide(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision | undefined> {
-    const { tool, input, digest: shown } = request.metadata;
-    if (signal.aborted) return undefined;
-    // What is shown has to be what the answer is bound to.
-    if ((await digest({ tool, input })) !== shown) return "reject";
-    return this.#options.approver.answer(request, { signal });
-  }
+  readonly #finish = (): void => {
+    this.#over.abort();
+    this.#done.resolve();
+  };
 }
 
-const isAnswered = (error: unknown): boolean =>
-  ProtocolError.isInstance(error) && error.rpcCode === ThreadErrorCode.ApprovalNotFound;
+/** The event as a server tells it: its place in the log is part of the data. */
+const toBody = ({ seq, time, type, data }: ThreadEvent): EventBody => {
+  const place = { ...(seq === undefined ? {} : { seq }), ...(time === undefined ? {} : { time }) };
+  return { type, data: { ...data, ...place } } as EventBody;
+};
 
-const lost = (cause: unknown): CliError =>
-  new CliError("unavailable", "The server has ended, or the connection to it is lost", {
-    exitCode: ExitCode.unavailable,
-    hint: "What happened until then is in the log: harness threads list",
-    cause,
-  });
+const deleted = (): CliError =>
+  new CliError("thread_not_found", "The thread was deleted", { hint: "Others: harness threads list" });
+
+/** Errors that are told, so that a server cannot fill a terminal with them. */
+const maxToldErrors = 20;
+
+/** What to do with the errors of a client that only a follower uses: what it had to drop is read anew, and is no news. */
+export const followErrors = (command: string): ((error: HarnessError) => void) => {
+  let left = maxToldErrors;
+  return (error) => {
+    if (error.code === "buffer_full" || left === 0) return;
+    logFailure(command, error);
+    if (--left === 0) process.stderr.write(`${command}: further errors like these are not told\n`);
+  };
+};

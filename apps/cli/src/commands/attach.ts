@@ -1,10 +1,9 @@
-import type { ApprovalRequest } from "@harnesskit/thread-client";
+import type { ApprovalRequest, ThreadClient } from "@harnesskit/thread-client";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { toAttachFailure } from "../attach/attach-failure.ts";
+import { attachCommand, comeBackHint, toAttachFailure } from "../attach/attach-failure.ts";
 import { chooseThread } from "../attach/choose-thread.ts";
-import { type FollowedTurn, ThreadFollower } from "../attach/thread-follower.ts";
-import { ThreadLink } from "../attach/thread-link.ts";
-import { logFailure } from "../debug.ts";
+import { type FollowedTurn, followErrors, ThreadFollower } from "../attach/thread-follower.ts";
+import { withServer } from "../attach/with-server.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { ExitCode } from "../exit-code.ts";
 import { type ApprovalMode, Approver, watchedText } from "../run/approver.ts";
@@ -12,8 +11,7 @@ import { Interrupts } from "../run/interrupts.ts";
 import { createJsonOutput, createTimelineOutput, failureLine } from "../run/run-output.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
-import { shellWord } from "../terminal/shell-word.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { Timeline } from "../timeline/timeline.ts";
 
 export interface AttachOptions {
@@ -22,6 +20,8 @@ export interface AttachOptions {
   /** Events up to this number are not shown. */
   readonly after?: number;
   readonly follow?: true;
+  /** How long a lost server is tried again, in seconds. */
+  readonly retryFor: number;
   readonly json?: true;
 }
 
@@ -32,78 +32,110 @@ export const attach = async (
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
   socketPathOf(endpoint, "attach");
+  const chosen = { threadId: options.thread };
   try {
-    return await followThread(endpoint, options, version);
+    return await followThread(endpoint, options, { version, chosen });
   } catch (error) {
-    const failure = toAttachFailure(error, "attach", options.thread);
-    if (options.json) createTerminal().write(failureLine(failure, options.thread));
+    const failure = toAttachFailure(error, { option: "attach", endpoint, ...chosen });
+    if (options.json) createTerminal().write(failureLine(failure, chosen.threadId));
     throw failure;
   }
 };
 
-const followThread = async (endpoint: string, options: AttachOptions, version: string): Promise<ExitCode> => {
-  const { json, after, follow } = options;
+interface FollowContext {
+  readonly version: string;
+  /** The thread, once it is known. */
+  readonly chosen: { threadId: string | undefined };
+}
+
+const followThread = async (
+  endpoint: string,
+  options: AttachOptions,
+  { version, chosen }: FollowContext,
+): Promise<ExitCode> => {
+  const { json, after, follow, retryFor } = options;
   const terminal = createTerminal();
   const timeline = new Timeline({ terminal });
+  const breakLine = () => {
+    if (!json) timeline.breakLine();
+  };
   const interrupts = new Interrupts(() => process.exit(ExitCode.failed));
   const { signal } = interrupts;
-  const mode = approvalMode(options);
   const approver = new Approver({
     command: "harness attach",
-    mode,
+    mode: approvalMode(options),
     terminal,
     timeline,
     onCancel: interrupts.interrupt,
     ...(json && { onWatched: tellWatched, tellsAnswers: false }),
   });
   const output = json ? createJsonOutput(terminal) : createTimelineOutput(terminal, timeline);
+  const onError = followErrors("harness attach");
   const follower = new ThreadFollower({
     terminal,
     output,
     approver,
     signal,
+    onError,
     ...(after === undefined ? {} : { after }),
     ...(follow && { stay: true }),
   });
+  const server = {
+    transport: createUnixTransport({ path: socketPathOf(endpoint, "attach") }),
+    clientInfo: { name: approver.clientName, version },
+    retrySeconds: retryFor,
+    signal,
+    onError,
+    onLost: () => {
+      approver.gate.close();
+      breakLine();
+    },
+    onBack: () => approver.gate.open(),
+    comeBackHint: () => comeBackHint(endpoint, chosen.threadId),
+  };
   interrupts.listen();
-  let link: ThreadLink | undefined;
   try {
-    link = await ThreadLink.open({
-      transport: createUnixTransport({ path: socketPathOf(endpoint, "attach") }),
-      clientInfo: { name: approver.clientName, version },
-      onEvent: follower.take,
-      onError: (error) => logFailure("harness attach", error),
-      signal,
+    return await withServer(server, async (client) => {
+      const id =
+        chosen.threadId ?? (await chooseThread(client, endpoint, json ? undefined : terminal, signal));
+      chosen.threadId = id;
+      const turn = await follower.follow(client, id);
+      breakLine();
+      if (signal.aborted) return detached(id, { client, follower, follow });
+      if (!turn) return idle(id, terminal, json);
+      const again = attachCommand(endpoint, id);
+      output.summary({ ...toSummary(turn), threadId: id, log: undefined, again });
+      return turn.exitCode;
     });
-    const threadId = options.thread ?? (await chooseThread(link, endpoint, json ? undefined : terminal));
-    const turn = await follower.follow(link, threadId);
-    if (!json) timeline.breakLine();
-    if (signal.aborted) {
-      const goesOn = follower.openTurn === undefined ? "" : "; its turn goes on";
-      process.stderr.write(`harness: detached from ${oneLine(threadId, 80)}${goesOn}\n`);
-      return follow ? ExitCode.done : ExitCode.failed;
-    }
-    if (!turn) {
-      const idle = { threadId, turnId: null, status: "idle", exitCode: ExitCode.done };
-      const line = json
-        ? safeJson({ type: "result", data: idle })
-        : "Nothing has run in this thread yet. To wait for it: --follow";
-      terminal.write(`${line}\n`);
-      return ExitCode.done;
-    }
-    output.summary({ ...toSummary(turn), threadId, log: undefined, again: againOf(endpoint, threadId) });
-    return turn.exitCode;
   } finally {
-    if (!json) timeline.breakLine();
-    await link?.close();
+    breakLine();
     interrupts.dispose();
   }
 };
 
-const toSummary = ({ turnId, result, exitCode }: FollowedTurn) => ({ turnId, result, exitCode, unasked: 0 });
+/** The user has left. To leave is the end of `--follow`, but not of a turn that was waited for. */
+const detached = (
+  threadId: string,
+  { client, follower, follow }: { client: ThreadClient; follower: ThreadFollower; follow: true | undefined },
+): ExitCode => {
+  const isThere = client.state === "connected";
+  const goesOn = follower.openTurn === undefined ? "" : "; its turn goes on";
+  process.stderr.write(
+    `harness: detached from ${oneLine(threadId, 80)}${isThere ? goesOn : "; the server is not back"}\n`,
+  );
+  return follow && isThere ? ExitCode.done : ExitCode.failed;
+};
 
-const againOf = (endpoint: string, threadId: string): string =>
-  `harness attach ${shellWord(endpoint)} --thread ${oneLine(threadId, 80)}`;
+const idle = (threadId: string, terminal: Terminal, json: true | undefined): ExitCode => {
+  const data = { threadId, turnId: null, status: "idle", exitCode: ExitCode.done };
+  const line = json
+    ? safeJson({ type: "result", data })
+    : "Nothing has run in this thread yet. To wait for it: --follow";
+  terminal.write(`${line}\n`);
+  return ExitCode.done;
+};
+
+const toSummary = ({ turnId, result, exitCode }: FollowedTurn) => ({ turnId, result, exitCode, unasked: 0 });
 
 /** Without a terminal the question is left to others; with `--json` the terminal belongs to the lines. */
 const approvalMode = ({ approve = "ask", json }: AttachOptions): ApprovalMode => {

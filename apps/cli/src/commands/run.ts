@@ -1,20 +1,21 @@
 import { toModelReference } from "@harnesskit/models";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
-import { createThreadClient, type Thread, type ThreadClient } from "@harnesskit/thread-client";
-import { ProtocolError } from "@harnesskit/wire";
+import type { Thread, ThreadClient, TurnHandle } from "@harnesskit/thread-client";
+import { type HarnessError, ProtocolError } from "@harnesskit/wire";
+import { attachCommand } from "../attach/attach-failure.ts";
 import type { FollowedTurn } from "../attach/thread-follower.ts";
+import { withServer } from "../attach/with-server.ts";
 import { CliError, usageError } from "../cli-error.ts";
 import { logFailure } from "../debug.ts";
 import { socketPathOf } from "../endpoint.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { checkedModel } from "../model-option.ts";
+import type { Interrupts } from "../run/interrupts.ts";
 import { toRunFailure } from "../run/run-failure.ts";
 import { failureLine, type RunSummary, storedPlace } from "../run/run-output.ts";
 import { createRunParts, type RunParts } from "../run/run-parts.ts";
 import { settleTurn } from "../run/settle-turn.ts";
 import { exitCodeOf, RefusedCalls } from "../run/turn-outcome.ts";
-import { oneLine } from "../terminal/one-line.ts";
-import { shellWord } from "../terminal/shell-word.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 
@@ -26,6 +27,8 @@ export interface RunOptions {
   readonly thread?: string;
   /** The endpoint of a server that runs. @default one is started */
   readonly attach?: string;
+  /** How long the server of `attach` is tried again when it is lost, in seconds. */
+  readonly retryFor: number;
   readonly json?: true;
 }
 
@@ -68,12 +71,10 @@ const runTurns = async (
   options: RunOptions,
   context: RunContext,
 ): Promise<ExitCode> => {
-  const { approve, attach, json = false, thread: threadId } = options;
-  const parts = createRunParts({ ...context, workspace, approve, attach, json });
+  const { approve, attach, json = false, thread: threadId, retryFor } = options;
+  const parts = createRunParts({ ...context, workspace, approve, attach, json, threadId, retryFor });
   const placeOf = (id: string): Pick<RunSummary, "log" | "again"> =>
-    attach === undefined
-      ? storedPlace(workspace, id)
-      : { log: undefined, again: `harness attach ${shellWord(attach)} --thread ${oneLine(id, 80)}` };
+    attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
   parts.interrupts.listen();
   try {
     if (prompt !== undefined) {
@@ -120,49 +121,59 @@ const endWith = (
 const startTurn = async (
   prompt: string,
   options: RunOptions,
-  { server, terminal, output, approver, interrupts, mode, version }: RunParts,
+  parts: RunParts,
   placeOf: PlaceOf,
 ): Promise<ExitCode | "busy"> => {
-  const { signal } = interrupts;
-  const refused = new RefusedCalls();
-  let client: ThreadClient | undefined;
+  const onError = (error: HarnessError) => logFailure("harness run", error);
   try {
-    client = await createThreadClient({
-      transport: server,
-      clientInfo: { name: approver.clientName, version },
-      signal,
-      onError: (error) => logFailure("harness run", error),
+    return await withServer({ ...parts.connecting, onError }, async (client) => {
+      const thread = await openThread(client, prompt, options, parts.interrupts);
+      parts.threadId = thread.threadId;
+      parts.approver.directory = thread.directory;
+      return followTurn(await beginTurn(client, thread, prompt, options, parts), parts, placeOf);
     });
-    const thread = await openThread(client, prompt, options);
-    approver.directory = thread.directory;
-    const turn = await client.startTurn({
-      threadId: thread.threadId,
-      input: prompt,
-      signal,
-      // Of this turn only: a server that others use as well tells of their questions, too.
-      onApproval: approver.decide,
-      ...(options.agent === undefined ? {} : { agent: options.agent }),
-      ...(options.model === undefined ? {} : { model: toModelReference(options.model) }),
-    });
-    for await (const event of turn) {
-      refused.observe(event);
-      output.event(event);
-      if (event.type === "approval.requested") approver.reached(event.data.requestId);
-      if (event.type === "approval.resolved") approver.resolved(event.data);
-      await terminal.ready();
-    }
-    const result = await turn.result;
-    const exitCode = exitCodeOf(result, refused);
-    const unasked = mode === "no-terminal" ? refused.rejected : 0;
-    const { threadId, turnId } = turn;
-    output.summary({ threadId, turnId, result, exitCode, unasked, ...placeOf(threadId) });
-    return exitCode;
   } catch (error) {
     if (options.thread !== undefined && isTurnOpen(error)) return "busy";
     throw error;
-  } finally {
-    await client?.close();
   }
+};
+
+const beginTurn = (
+  client: ThreadClient,
+  { threadId }: Thread,
+  prompt: string,
+  { agent, model }: RunOptions,
+  { approver, interrupts }: RunParts,
+): Promise<TurnHandle> =>
+  client.startTurn({
+    threadId,
+    input: prompt,
+    signal: interrupts.signal,
+    // Of this turn only: a server that others use as well tells of their questions, too.
+    onApproval: approver.decide,
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model: toModelReference(model) }),
+  });
+
+const followTurn = async (
+  turn: TurnHandle,
+  { terminal, output, approver, mode }: RunParts,
+  placeOf: PlaceOf,
+): Promise<ExitCode> => {
+  const refused = new RefusedCalls();
+  for await (const event of turn) {
+    refused.observe(event);
+    output.event(event);
+    if (event.type === "approval.requested") approver.reached(event.data.requestId);
+    if (event.type === "approval.resolved") approver.resolved(event.data);
+    await terminal.ready();
+  }
+  const result = await turn.result;
+  const exitCode = exitCodeOf(result, refused);
+  const unasked = mode === "no-terminal" ? refused.rejected : 0;
+  const { threadId, turnId } = turn;
+  output.summary({ threadId, turnId, result, exitCode, unasked, ...placeOf(threadId) });
+  return exitCode;
 };
 
 /** True when the thread's last turn has no end; not where another server writes the thread. */
@@ -172,9 +183,14 @@ const isTurnOpen = (error: unknown): boolean => {
   return typeof data === "object" && data !== null && "turnId" in data;
 };
 
-const openThread = async (client: ThreadClient, prompt: string, { thread }: RunOptions): Promise<Thread> => {
-  if (thread !== undefined) return (await client.getThread(thread, { limit: 1 })).thread;
-  return client.createThread({ title: titleOf(prompt) });
+const openThread = async (
+  client: ThreadClient,
+  prompt: string,
+  { thread }: RunOptions,
+  { signal }: Interrupts,
+): Promise<Thread> => {
+  if (thread !== undefined) return (await client.getThread(thread, { limit: 1, signal })).thread;
+  return client.createThread({ title: titleOf(prompt) }, { signal });
 };
 
 /** The first line of the prompt, bounded. */

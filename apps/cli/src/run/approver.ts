@@ -4,7 +4,8 @@ import { createDeferred, type Deferred } from "@harnesskit/wire";
 import { oneLine } from "../terminal/one-line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import { approvalLines } from "./approval-view.ts";
+import { approvalChoices, approvalLines } from "./approval-view.ts";
+import { AskGate } from "./ask-gate.ts";
 
 /**
  * Who answers: the user at the terminal, `--approve`, nobody because there is no terminal (the answer is no then), or
@@ -38,10 +39,12 @@ interface Resolution {
 export class Approver {
   /** The thread's directory. */
   directory = "";
+  /** Closed while no answer can be delivered: a question at the terminal is taken back then, and put again after. */
+  readonly gate = new AskGate();
   readonly #options: ApproverOptions;
   readonly #shown = new Map<string, Deferred<void>>();
-  /** Questions that were put here and not settled, with whether they were answered here. */
-  readonly #put = new Map<string, "open" | "answered">();
+  /** Questions that were put here and not settled, with the answer that was given here. */
+  readonly #put = new Map<string, ApprovalDecision | "open">();
 
   constructor(options: ApproverOptions) {
     this.#options = options;
@@ -66,7 +69,7 @@ export class Approver {
     this.#put.delete(requestId);
     this.#shown.delete(requestId);
     if (this.#options.tellsAnswers === false || state === undefined) return;
-    if (state === "answered" && resolvedBy === this.clientName) return;
+    if (state === decision && resolvedBy === this.clientName) return;
     const { timeline, terminal } = this.#options;
     const what = oneLine(decision ?? reason ?? "no answer", 200);
     timeline.lines([`  ${terminal.style.yellow(`answered by ${oneLine(resolvedBy, 100)}: ${what}`)}`]);
@@ -106,24 +109,27 @@ export class Approver {
     signal: AbortSignal,
   ): Promise<ApprovalDecision | undefined> {
     const { timeline, terminal, onCancel } = this.#options;
-    timeline.lines(approvalLines(metadata, this.directory, terminal.style));
-    const answer = await select<ApprovalDecision>({
-      message: "Allow it?",
-      options: [
-        { value: "once", label: "Yes, once" },
-        { value: "always", label: "Always", hint: "for exactly this, in this thread" },
-        { value: "reject", label: "No" },
-      ],
-      initialValue: "reject",
-      showInstructions: false,
-      signal,
-    });
-    if (!isCancel(answer)) {
-      if (this.#put.has(requestId)) this.#put.set(requestId, "answered");
-      return answer;
+    for (;;) {
+      await this.gate.opened(signal);
+      if (signal.aborted) return undefined;
+      timeline.lines(approvalLines(metadata, this.directory, terminal.style));
+      const closing = this.gate.signal;
+      const answer = await select<ApprovalDecision>({
+        message: "Allow it?",
+        options: approvalChoices(metadata),
+        initialValue: "reject",
+        showInstructions: false,
+        signal: AbortSignal.any([signal, closing]),
+      });
+      if (!isCancel(answer)) {
+        if (this.#put.has(requestId)) this.#put.set(requestId, answer);
+        return answer;
+      }
+      if (signal.aborted) return undefined;
+      if (closing.aborted) continue;
+      onCancel();
+      return undefined;
     }
-    if (!signal.aborted) onCancel();
-    return undefined;
   }
 
   #place(requestId: string): Deferred<void> {

@@ -3,7 +3,6 @@ import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
 import { toAttachFailure } from "../attach/attach-failure.ts";
 import { CliError, toCliError } from "../cli-error.ts";
-import { toSocketFailure } from "../endpoint.ts";
 import { ExitCode } from "../exit-code.ts";
 import { threadNotFound } from "../stored-threads.ts";
 
@@ -23,8 +22,7 @@ const lost = new Set([
 ]);
 
 /** Why a run could not be done, as an error that says what to do next. */
-export const toRunFailure = (error: unknown, { workspace, threadId = "", attach }: RunFacts): CliError => {
-  const thrown = attach === undefined ? error : toSocketFailure(error, "--attach");
+export const toRunFailure = (thrown: unknown, { workspace, threadId = "", attach }: RunFacts): CliError => {
   if (!HarnessError.isInstance(thrown) || CliError.isInstance(thrown)) return toCliError(thrown);
   const { code, message } = thrown;
   const cause = thrown;
@@ -33,7 +31,7 @@ export const toRunFailure = (error: unknown, { workspace, threadId = "", attach 
   if (isRefusal(thrown, ThreadErrorCode.ThreadNotFound)) {
     return attach === undefined
       ? threadNotFound(threadId, workspace, cause)
-      : toAttachFailure(thrown, "--attach", threadId);
+      : toAttachFailure(thrown, { option: "--attach", endpoint: attach, threadId });
   }
   if (isRefusal(thrown, ThreadErrorCode.TurnBusy)) {
     return new CliError("turn_busy", "The thread is in use: another server writes it", {
@@ -42,6 +40,9 @@ export const toRunFailure = (error: unknown, { workspace, threadId = "", attach 
     });
   }
   if (ProtocolError.isInstance(thrown)) return fromServer(thrown);
+  if (attach !== undefined) {
+    return toAttachFailure(thrown, { option: "--attach", endpoint: attach, threadId: threadId || undefined });
+  }
   if (lost.has(code)) {
     return new CliError(
       "unavailable",

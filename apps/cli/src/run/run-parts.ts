@@ -1,3 +1,5 @@
+import { comeBackHint } from "../attach/attach-failure.ts";
+import type { WithServerOptions } from "../attach/with-server.ts";
 import { ExitCode } from "../exit-code.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { Timeline } from "../timeline/timeline.ts";
@@ -10,17 +12,22 @@ export interface RunPartsOptions extends RunServerOptions {
   readonly version: string;
   readonly approve: "ask" | "once" | "reject" | undefined;
   readonly json: boolean;
+  readonly threadId: string | undefined;
+  /** How long the server of `attach` is tried again when it is lost, in seconds. */
+  readonly retryFor: number;
 }
 
 /** What the turns of one run share. */
 export interface RunParts {
-  readonly server: RunServer;
+  /** How its turns get to their server; what `onError` is told is up to them. */
+  readonly connecting: Omit<WithServerOptions, "onError">;
+  /** The thread of its turns, once it is known. */
+  threadId: string | undefined;
   readonly terminal: Terminal;
   readonly output: RunOutput;
   readonly approver: Approver;
   readonly interrupts: Interrupts;
   readonly mode: ApprovalMode;
-  readonly version: string;
   /** Ends a line that is open, so that something else can be written. */
   readonly breakLine: () => void;
   /** Settles when the server that was told to quit is gone; undefined where it was not. */
@@ -28,7 +35,7 @@ export interface RunParts {
 }
 
 export const createRunParts = (options: RunPartsOptions): RunParts => {
-  const { version, json } = options;
+  const { version, json, attach, retryFor } = options;
   const terminal = createTerminal();
   const timeline = new Timeline({ terminal, showPrompt: false });
   const server = new RunServer(options);
@@ -45,19 +52,32 @@ export const createRunParts = (options: RunPartsOptions): RunParts => {
     onCancel: interrupts.interrupt,
     tellsAnswers: !json,
   });
-  return {
-    server,
+  const breakLine = () => {
+    if (!json) timeline.breakLine();
+  };
+  const parts: RunParts = {
+    connecting: {
+      transport: server,
+      clientInfo: { name: approver.clientName, version },
+      retrySeconds: attach === undefined ? undefined : retryFor,
+      signal: interrupts.signal,
+      onLost: () => {
+        approver.gate.close();
+        breakLine();
+      },
+      onBack: () => approver.gate.open(),
+      comeBackHint: () => (attach === undefined ? "" : comeBackHint(attach, parts.threadId)),
+    },
+    threadId: options.threadId,
     terminal,
     output: json ? createJsonOutput(terminal) : createTimelineOutput(terminal, timeline),
     approver,
     interrupts,
     mode,
-    version,
-    breakLine: () => {
-      if (!json) timeline.breakLine();
-    },
+    breakLine,
     quitting: () => quitting,
   };
+  return parts;
 };
 
 /** Without a terminal nobody can be asked; with `--json` the terminal belongs to the lines. */

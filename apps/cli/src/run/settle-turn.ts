@@ -1,5 +1,5 @@
-import { type FollowedTurn, ThreadFollower } from "../attach/thread-follower.ts";
-import { ThreadLink } from "../attach/thread-link.ts";
+import { type FollowedTurn, followErrors, ThreadFollower } from "../attach/thread-follower.ts";
+import { withServer } from "../attach/with-server.ts";
 import { CliError } from "../cli-error.ts";
 import { logFailure } from "../debug.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -13,27 +13,22 @@ import type { RunParts } from "./run-parts.ts";
  */
 export const settleTurn = async (
   threadId: string,
-  { server, terminal, output, approver, interrupts, mode, version }: RunParts,
+  { connecting, terminal, output, approver, interrupts, mode }: RunParts,
 ): Promise<FollowedTurn | undefined> => {
   // To refuse for want of a terminal would be the end of a question that somebody else can still answer.
   if (mode === "no-terminal") throw approvalWaiting(threadId);
-  const follower = new ThreadFollower({ terminal, output, approver, onlyOpenTurn: true });
+  const onError = followErrors("harness run");
+  const follower = new ThreadFollower({ terminal, output, approver, onlyOpenTurn: true, onError });
   const { signal } = interrupts;
-  const link = await ThreadLink.open({
-    transport: server,
-    clientInfo: { name: approver.clientName, version },
-    onEvent: follower.take,
-    onError: (error) => logFailure("harness run", error),
-    signal,
+  return withServer({ ...connecting, onError }, async (client) => {
+    const cancel = () => void client.cancelTurn(threadId).catch((error) => logFailure("harness run", error));
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      return await follower.follow(client, threadId);
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
   });
-  const cancel = () => void link.cancel(threadId).catch((error) => logFailure("harness run", error));
-  signal.addEventListener("abort", cancel, { once: true });
-  try {
-    return await follower.follow(link, threadId);
-  } finally {
-    signal.removeEventListener("abort", cancel);
-    await link.close();
-  }
 };
 
 const approvalWaiting = (threadId: string): CliError =>

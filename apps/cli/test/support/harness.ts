@@ -64,10 +64,19 @@ export class RunningProgram {
   }
 
   /** Settles when the output holds this. */
-  async sees(pattern: RegExp): Promise<RegExpMatchArray> {
+  sees(pattern: RegExp): Promise<RegExpMatchArray> {
+    return this.#finds(pattern, () => this.stdout);
+  }
+
+  /** Settles when standard error holds this. */
+  reports(pattern: RegExp): Promise<RegExpMatchArray> {
+    return this.#finds(pattern, () => this.stderr);
+  }
+
+  #finds(pattern: RegExp, text: () => string): Promise<RegExpMatchArray> {
     return vi.waitFor(
       () => {
-        const found = this.stdout.match(pattern);
+        const found = text().match(pattern);
         if (!found) throw new RangeError(`no ${pattern} in ${this.stdout}\n${this.stderr}`);
         return found;
       },

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { join } from "node:path";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { createPeer, type Peer } from "@harnesskit/wire";
@@ -78,13 +77,24 @@ export class SocketClient {
   }
 }
 
+/** Kills a server as `kill -9` does, and waits until it is gone. */
+export const killServer = async ({ program }: SocketServer): Promise<void> => {
+  program.child.kill("SIGKILL");
+  await program.ended;
+};
+
+/** A server with a thread whose turn waits, and the client that started it. */
+export const waitingThread = async (command = "echo ran >> ran.txt") => {
+  const server = await serveSocket();
+  const client = await SocketClient.connect(server, "starter");
+  const threadId = await client.createThread("The task");
+  const requestId = await client.waitingApproval(threadId, `run the command: ${command}`);
+  return { server, client, threadId, requestId, cwd: server.cwd };
+};
+
 /** A thread whose turn waits, left by a server that was killed. */
 export const leftWaiting = async (command: string): Promise<{ cwd: string; threadId: string }> => {
-  const server = await serveSocket();
-  const client = await SocketClient.connect(server);
-  const threadId = await client.createThread();
-  await client.waitingApproval(threadId, `run the command: ${command}`);
-  server.program.child.kill("SIGKILL");
-  await once(server.program.child, "close");
-  return { cwd: server.cwd, threadId };
+  const { server, cwd, threadId } = await waitingThread(command);
+  await killServer(server);
+  return { cwd, threadId };
 };

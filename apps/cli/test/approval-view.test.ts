@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import { createWorkspaceTools } from "@harnesskit/workspace-agent";
+import { describe, expect, it } from "vitest";
+import { approvalChoices, approvalLines } from "../src/run/approval-view.ts";
+import { createStyle } from "../src/terminal/style.ts";
+import { makeWorkspace } from "./support/harness.ts";
+
+/** What the user would be asked about a write of so many lines. */
+const writeOf = async (lines: number) => {
+  const directory = await makeWorkspace();
+  const write = createWorkspaceTools().find(({ name }) => name === "write") ?? expect.fail("no tool");
+  const given = { path: "new.txt", content: `${"x".repeat(99)}\n`.repeat(lines) };
+  const { input, preview } = await write.prepare(given, { threadId: "ses_1", directory });
+  return { tool: "write", input, digest: "sha256:0", ...(preview !== undefined && { preview }) };
+};
+
+const shown = (metadata: Parameters<typeof approvalLines>[0]) =>
+  approvalLines(metadata, "/work", createStyle(false)).join("\n");
+
+describe("the question about a write", () => {
+  it("offers always where all of it is shown", async () => {
+    const metadata = await writeOf(10);
+    expect(approvalChoices(metadata).map(({ value }) => value)).toEqual(["once", "always", "reject"]);
+    expect(shown(metadata)).not.toContain("not shown");
+  });
+
+  it("offers no always where the diff is cut, and says so", async () => {
+    const metadata = await writeOf(5000);
+    expect(metadata.preview).toContain("[the diff is cut here");
+    expect(approvalChoices(metadata).map(({ value }) => value)).toEqual(["once", "reject"]);
+    expect(shown(metadata)).toContain("Part of it is not shown: it can be allowed once, not for always.");
+  });
+
+  it("is not deceived by a file that says that it is cut", async () => {
+    const directory = await makeWorkspace();
+    const write = createWorkspaceTools().find(({ name }) => name === "write") ?? expect.fail("no tool");
+    const content = "[the diff is cut here: 1 of 2 characters are not shown]\n";
+    const { input, preview = "" } = await write.prepare(
+      { path: join(directory, "new.txt"), content },
+      { threadId: "ses_1", directory },
+    );
+    const metadata = { tool: "write", input, digest: "sha256:0", preview };
+    expect(approvalChoices(metadata).map(({ value }) => value)).toContain("always");
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { collect, failureOf, sampleThread } from "./sample-events.ts";
+import { capabilities, type Handler, setUp } from "./scripted-server.ts";
+
+const threadId = "ses_1";
+const thread = sampleThread(threadId);
+
+/** A server with a thread whose last event came after this version. */
+const newerServer = (handlers: Record<string, Handler> = {}) =>
+  setUp({
+    initialize: () => ({
+      version: "1.0.0",
+      capabilities: { ...capabilities, extensions: { subscribe: true } },
+    }),
+    "thread.unsubscribe": () => ({ ok: true }),
+    "thread.subscribe": () => ({ thread, lastSeq: 2 }),
+    "thread.get": () => ({
+      thread,
+      events: [
+        { seq: 1, time: 1, type: "thread.created", data: { threadId, thread } },
+        { seq: 2, time: 2, type: "thread.invented", data: { threadId } },
+      ],
+    }),
+    ...handlers,
+  });
+
+describe("caughtUp", () => {
+  it("settles once the past is told, also where its last event is unknown", async () => {
+    await using setup = await newerServer();
+    const subscription = await setup.client.subscribe(threadId, { afterSeq: 0 });
+    const told: unknown[] = [];
+    const reading = (async () => {
+      for await (const { type } of subscription) told.push(type);
+    })();
+    expect(await subscription.caughtUp).toBe(true);
+    expect(told).toEqual(["thread.created"]);
+    subscription.close();
+    await reading;
+  });
+
+  it("settles with the end of a subscription that nobody read", async () => {
+    await using setup = await newerServer();
+    const subscription = await setup.client.subscribe(threadId, { afterSeq: 0 });
+    subscription.close();
+    await expect(subscription.caughtUp).resolves.toBe(false);
+  });
+
+  it("settles with false when the connection is lost while the past is read", async () => {
+    await using setup = await newerServer({ "thread.get": (_params, _call, server) => server.close() });
+    const subscription = await setup.client.subscribe(threadId, { afterSeq: 0 });
+    const reading = collect(subscription);
+    expect(await subscription.caughtUp).toBe(false);
+    expect(await failureOf(reading)).toMatchObject({ code: "connection_closed" });
+  });
+});
