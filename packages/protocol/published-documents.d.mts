@@ -1,4 +1,5 @@
 import type { ProtocolDocument, SchemaDocument } from "./schema-documents.mjs";
+import type * as ahp from "./src/ahp/index.ts";
 import type * as envelope from "./src/envelope/index.ts";
 import type * as runtime from "./src/runtime/index.ts";
 import type * as threads from "./src/threads/index.ts";
@@ -8,9 +9,11 @@ export const publishedDocuments: (entries: {
   readonly envelope: typeof envelope;
   readonly threads: typeof threads;
   readonly runtime: typeof runtime;
+  readonly ahp: typeof ahp;
 }) => {
   readonly envelope: ProtocolDocument;
   readonly threads: ProtocolDocument;
   readonly runtime: ProtocolDocument;
+  readonly ahp: ProtocolDocument;
   readonly "agent-manifest": SchemaDocument;
 };

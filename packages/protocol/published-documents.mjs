@@ -10,7 +10,7 @@ const runtimeMessages = ({ agentMessages, coreMessages, CoreRefusalSchema }) =>
   );
 
 /** Makes every JSON Schema document that is published, by its name, from the protocols' entries. */
-export const publishedDocuments = ({ envelope, threads, runtime }) => ({
+export const publishedDocuments = ({ envelope, threads, runtime, ahp }) => ({
   ...schemaDocuments({
     envelope: { title: "JSON-RPC 2.0 messages", module: envelope },
     threads: {
@@ -23,6 +23,12 @@ export const publishedDocuments = ({ envelope, threads, runtime }) => ({
       title: "The runtime protocol between a core and its agents",
       module: runtime,
       messages: runtimeMessages(runtime),
+    },
+    ahp: {
+      title: "The Agent Harness Protocol between an agent and its harness",
+      module: ahp,
+      methods: ahp.ahpMethods,
+      events: ahp.ahpEvents,
     },
   }),
   "agent-manifest": schemaDocument("agent-manifest", {

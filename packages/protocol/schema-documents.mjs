@@ -12,9 +12,9 @@ function* definitionsOf(module) {
 
 /**
  * Makes the JSON Schema document (2020-12) of each protocol. Takes, by document name, `{ title, module, methods?,
- * notifications?, messages? }`. `FooSchema` becomes `$defs.Foo`, the parameters and results of a method
- * `$defs["a.b.params"]` and `$defs["a.b.result"]`, listed by their wire names in `x-methods`, `x-notifications` and
- * `x-messages`. A schema that is used in several places is defined once and referred to, also from another document.
+ * notifications?, messages?, events? }`. `FooSchema` becomes `$defs.Foo`, the parameters and results of a method
+ * `$defs["a.b.params"]` and `$defs["a.b.result"]`, listed by their wire names in `x-methods`, `x-notifications`,
+ * `x-messages` and `x-events`. A schema that is used in several places is defined once and referred to, also from another document.
  */
 export const schemaDocuments = (protocols) => {
   const registry = z.registry();
@@ -28,7 +28,8 @@ export const schemaDocuments = (protocols) => {
     return id;
   };
   const documents = {};
-  for (const [document, { title, module, methods, notifications, messages }] of Object.entries(protocols)) {
+  for (const [document, protocol] of Object.entries(protocols)) {
+    const { title, module, methods, notifications, messages, events } = protocol;
     const refer = (name, schema) => ({ $ref: uriOf(define(document, name, schema)) });
     for (const [name, schema] of definitionsOf(module)) define(document, name, schema);
     documents[document] = { $schema: draft, $id: urlOf(document), title };
@@ -50,6 +51,18 @@ export const schemaDocuments = (protocols) => {
         Object.entries(messages).map(([type, forms]) => [
           type,
           { anyOf: forms.map((schema, index) => refer(`${type}.${index + 1}`, schema)) },
+        ]),
+      );
+    }
+    if (events) {
+      documents[document]["x-events"] = Object.fromEntries(
+        Object.entries(events).map(([type, { payload, decision, ...facts }]) => [
+          type,
+          {
+            ...facts,
+            payload: refer(`${type}.payload`, payload),
+            decision: refer(`${type}.decision`, decision),
+          },
         ]),
       );
     }

@@ -4,4 +4,5 @@ export default library({
   envelope: "src/envelope/index.ts",
   threads: "src/threads/index.ts",
   runtime: "src/runtime/index.ts",
+  ahp: "src/ahp/index.ts",
 });

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { ahpDocuments } from "./ahp-documents.ts";
 import { runtimeDocuments } from "./runtime-documents.ts";
 
 const thread = {
@@ -197,6 +198,7 @@ export const documents: Record<string, unknown[]> = {
   "turn.cancel result": [{ ok: true }],
   ...notifications,
   ...runtimeDocuments,
+  ...ahpDocuments,
 };
 
 /** An item's own documents, for the tests that look at one. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
+import * as ahp from "../src/ahp/index.ts";
 import * as envelope from "../src/envelope/index.ts";
 import * as runtime from "../src/runtime/index.ts";
 import * as threads from "../src/threads/index.ts";
@@ -7,14 +8,18 @@ import { documents, examples } from "./documents.ts";
 
 const schemas: Record<string, z.ZodType> = {
   ...(Object.fromEntries(
-    Object.entries({ ...envelope, ...threads, ...runtime }).filter(([name]) => name.endsWith("Schema")),
+    Object.entries({ ...envelope, ...threads, ...runtime, ...ahp }).filter(([name]) =>
+      name.endsWith("Schema"),
+    ),
   ) as Record<string, z.ZodType>),
   ...threads.threadNotifications,
   ...Object.fromEntries(
-    Object.entries(threads.threadMethods).flatMap(([name, { params, result }]): [string, z.ZodType][] => [
-      [`${name} params`, params],
-      [`${name} result`, result],
-    ]),
+    Object.entries({ ...threads.threadMethods, ...ahp.ahpMethods }).flatMap(
+      ([name, { params, result }]): [string, z.ZodType][] => [
+        [`${name} params`, params],
+        [`${name} result`, result],
+      ],
+    ),
   ),
 };
 
@@ -22,7 +27,22 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The schemas that keep unknown keys: they stand for any JSON, or announce extensions. */
-const open = ["JsonValueSchema", "JsonObjectSchema", "ParamsSchema", "ThreadCapabilitiesSchema"];
+const open = [
+  "JsonValueSchema",
+  "JsonObjectSchema",
+  "ParamsSchema",
+  "ThreadCapabilitiesSchema",
+  "ahp/event result",
+];
+
+/** The schemas of objects with one key, which says what they hold: a second key would say something else. */
+const oneKeyed = [
+  "TargetSchema",
+  "PlanningStrategySchema",
+  "ReasoningTypeSchema",
+  "LimitTypeSchema",
+  "ConfirmationTypeSchema",
+];
 
 describe("the schemas", () => {
   it("all have documents that they are tried with", () => {
@@ -37,19 +57,20 @@ describe("the schemas", () => {
     },
   );
 
-  it.each(Object.entries(documents).filter(([name, list]) => list.some(isObject) && !open.includes(name)))(
-    "%s ignores unknown fields, a hostile one among them",
-    (name, list) => {
-      for (const document of list.filter(isObject)) {
-        const text = JSON.stringify(document);
-        const extended = `${text.slice(0, -1)}${text === "{}" ? "" : ","}"unknown":{"a":1},"__proto__":{"polluted":1}}`;
-        const parsed = schemas[name]?.parse(JSON.parse(extended));
-        expect(parsed).toEqual(document);
-        expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
-      }
-      expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-    },
-  );
+  it.each(
+    Object.entries(documents).filter(
+      ([name, list]) => list.some(isObject) && ![...open, ...oneKeyed].includes(name),
+    ),
+  )("%s ignores unknown fields, a hostile one among them", (name, list) => {
+    for (const document of list.filter(isObject)) {
+      const text = JSON.stringify(document);
+      const extended = `${text.slice(0, -1)}${text === "{}" ? "" : ","}"unknown":{"a":1},"__proto__":{"polluted":1}}`;
+      const parsed = schemas[name]?.parse(JSON.parse(extended));
+      expect(parsed).toEqual(document);
+      expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
+    }
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
 
   it.each(Object.entries(documents).filter(([name, list]) => list.some(isObject) && !open.includes(name)))(
     "%s refuses a required field that is missing or of another type",
@@ -74,10 +95,20 @@ describe("the schemas", () => {
         "CallContextSchema",
         "RestartPolicySchema",
         "AgentLimitsSchema",
+        "EventContextSchema",
+        "HarnessConfigSchema",
       ];
       if (!allOptional.includes(name)) expect(refused).toBeGreaterThan(0);
     },
   );
+
+  it.each(oneKeyed)("%s refuses a second key", (name) => {
+    for (const document of (documents[name] ?? []).filter(isObject)) {
+      for (const key of ["unknown", "location", "custom"].filter((other) => !(other in document))) {
+        expect(schemas[name]?.safeParse({ ...document, [key]: "a" }).success).toBe(false);
+      }
+    }
+  });
 
   it.each([null, 1, "text", true, []])("those of objects refuse %j", (value) => {
     for (const [name, list] of Object.entries(documents)) {

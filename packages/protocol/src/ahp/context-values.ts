@@ -46,32 +46,36 @@ export const FreshnessSchema = z.enum(["realtime", "recent", "static"]);
 const TimeRangeSchema = z.object({
   from: z.string().nullish(),
   to: z.string().nullish(),
-  relative: z.string().nullish(),
+  relative: z.string().optional(),
 });
 
 /** What the context is about: an object with one key, which says of what kind it is. */
 export const TargetSchema = z.union([
-  z.object({
+  z.strictObject({
     entity: z.object({ name: z.string(), entity_type: z.string(), identifier: z.string().nullish() }),
   }),
-  z.object({ location: z.object({ path: z.string(), location_type: z.string() }) }),
-  z.object({
+  z.strictObject({ location: z.object({ path: z.string(), location_type: z.string() }) }),
+  z.strictObject({
     event: z.object({
       description: z.string(),
       event_type: z.string(),
       time_range: TimeRangeSchema.nullish(),
     }),
   }),
-  z.object({ relation: z.object({ entities: z.array(z.string()), relation_type: z.string() }) }),
-  z.object({ rule: z.object({ name: z.string(), rule_type: z.string(), scope: z.string().nullish() }) }),
-  z.object({ state: z.object({ target: z.string(), aspect: z.string(), include_history: z.boolean() }) }),
-  z.object({
+  z.strictObject({ relation: z.object({ entities: z.array(z.string()), relation_type: z.string() }) }),
+  z.strictObject({
+    rule: z.object({ name: z.string(), rule_type: z.string(), scope: z.string().nullish() }),
+  }),
+  z.strictObject({
+    state: z.object({ target: z.string(), aspect: z.string(), include_history: z.boolean() }),
+  }),
+  z.strictObject({
     resource: z.object({
       name: z.string(),
       resource_type: z.string(),
-      constraints: JsonValueSchema.nullish(),
+      constraints: JsonValueSchema.optional(),
     }),
   }),
-  z.object({ pattern: z.object({ pattern: z.string(), pattern_type: z.string() }) }),
+  z.strictObject({ pattern: z.object({ pattern: z.string(), pattern_type: z.string() }) }),
 ]);
 export type Target = z.infer<typeof TargetSchema>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { CountSchema, MetadataSchema, TimeSchema } from "./common.ts";
+import { Rfc3339Schema } from "../rfc3339.ts";
+import { CountSchema, MetadataSchema } from "./common.ts";
 
 export const RunStatusSchema = z.enum([
   "created",
@@ -62,8 +63,8 @@ export const RunLifecycleSchema = z.object({
   prompt: z.string().optional(),
   result_summary: z.string().optional(),
   error: z.string().optional(),
-  started_at: TimeSchema.optional(),
-  updated_at: TimeSchema,
+  started_at: Rfc3339Schema.optional(),
+  updated_at: Rfc3339Schema,
   metadata: MetadataSchema.optional(),
 });
 export type RunLifecycle = z.infer<typeof RunLifecycleSchema>;
@@ -76,7 +77,7 @@ export const TaskSchema = z.object({
   evidence: z.array(EvidenceSchema).optional(),
   artifacts: z.array(ArtifactSchema).optional(),
   error: z.string().optional(),
-  updated_at: TimeSchema.optional(),
+  updated_at: Rfc3339Schema.optional(),
   metadata: MetadataSchema.optional(),
 });
 export type Task = z.infer<typeof TaskSchema>;
@@ -86,7 +87,7 @@ export const TaskListSchema = z.object({
   run_id: z.string(),
   session_id: z.string(),
   tasks: z.array(TaskSchema),
-  updated_at: TimeSchema,
+  updated_at: Rfc3339Schema,
   metadata: MetadataSchema.optional(),
 });
 export type TaskList = z.infer<typeof TaskListSchema>;
@@ -110,7 +111,7 @@ export const VerificationSchema = z.object({
   status: VerificationStatusSchema,
   checks: z.array(VerificationCheckSchema).optional(),
   residual_risks: z.array(z.string()).optional(),
-  updated_at: TimeSchema,
+  updated_at: Rfc3339Schema,
   metadata: MetadataSchema.optional(),
 });
 export type Verification = z.infer<typeof VerificationSchema>;

@@ -111,5 +111,9 @@ const eventTypes = Object.keys(ahpEvents) as [AhpEventType, ...AhpEventType[]];
 /** The types that `ahp/event` takes. */
 export const AhpEventTypeSchema = z.enum(eventTypes);
 
-/** Two further types of the protocol's taxonomy: they have methods of their own and no event. */
+/** Two further types of the protocol's taxonomy, both blocking: they have methods of their own and no event. */
 export const methodEventTypes = ["handshake", "query"] as const;
+
+/** The whole taxonomy (section "Event Types"): what `ahp/event` takes, and the two that are methods. */
+export const AhpTaxonomySchema = z.enum([...methodEventTypes, ...eventTypes]);
+export type AhpTaxonomy = z.infer<typeof AhpTaxonomySchema>;

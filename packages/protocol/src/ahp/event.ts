@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
-import { CountSchema, FactSchema, MetadataSchema, TimeSchema } from "./common.ts";
+import { Rfc3339Schema } from "../rfc3339.ts";
+import { CountSchema, FactSchema, MetadataSchema } from "./common.ts";
 import { AhpEventTypeSchema } from "./event-types.ts";
 
 /** What the agent knows when it sends an event. */
@@ -27,7 +28,7 @@ export const AhpEventSchema = z.object({
   event_type: AhpEventTypeSchema,
   session_id: z.string(),
   agent_id: z.string(),
-  timestamp: TimeSchema,
+  timestamp: Rfc3339Schema,
   /** How many decisions deep: 0 for an event that no other caused. */
   depth: CountSchema,
   payload: JsonValueSchema,

@@ -58,6 +58,8 @@ export { type AhpEvent, AhpEventSchema, type EventContext, EventContextSchema } 
 export {
   type AhpEventType,
   AhpEventTypeSchema,
+  type AhpTaxonomy,
+  AhpTaxonomySchema,
   ahpEvents,
   type BatchableEventType,
   type BlockingEventType,
@@ -103,4 +105,4 @@ export {
   ReasoningTypeSchema,
 } from "./specialised-payloads.ts";
 export { HeartbeatPayloadSchema, SuccessPayloadSchema } from "./telemetry-payloads.ts";
-export { AHP_VERSION, defaultAhpLimits } from "./version.ts";
+export { AHP_VERSION, defaultAhpLimits, defaultHarnessCapabilities } from "./version.ts";

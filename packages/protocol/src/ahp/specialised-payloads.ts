@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
-import { CountSchema, MetadataSchema, namedOrCustom } from "./common.ts";
+import { CountSchema, MetadataSchema, namedOr } from "./common.ts";
 import {
   DomainSchema,
   FreshnessSchema,
@@ -62,12 +62,10 @@ export const MemoryRecallPayloadSchema = z.object({
   working_directory: z.string(),
 });
 
-export const PlanningStrategySchema = namedOrCustom([
-  "none",
-  "step_by_step",
-  "tree_of_thoughts",
-  "graph_planning",
-]);
+export const PlanningStrategySchema = namedOr(
+  ["none", "step_by_step", "tree_of_thoughts", "graph_planning"],
+  "custom",
+);
 export type PlanningStrategy = z.infer<typeof PlanningStrategySchema>;
 
 /** `planning`: which strategy? */
@@ -78,10 +76,10 @@ export const PlanningPayloadSchema = z.object({
   constraints: JsonValueSchema.optional(),
 });
 
-export const ReasoningTypeSchema = z.union([
-  z.enum(["chain_of_thought", "tree_of_thoughts", "re_act", "reflexion"]),
-  z.object({ other: z.string() }),
-]);
+export const ReasoningTypeSchema = namedOr(
+  ["chain_of_thought", "tree_of_thoughts", "re_act", "reflexion"],
+  "other",
+);
 
 /** `reasoning`: may the agent reason so, and with which hints? */
 export const ReasoningPayloadSchema = z.object({
@@ -91,12 +89,10 @@ export const ReasoningPayloadSchema = z.object({
   hints: z.array(z.string()).optional(),
 });
 
-export const LimitTypeSchema = namedOrCustom([
-  "llm_token_limit",
-  "llm_request_limit",
-  "api_request_limit",
-  "tool_execution_limit",
-]);
+export const LimitTypeSchema = namedOr(
+  ["llm_token_limit", "llm_request_limit", "api_request_limit", "tool_execution_limit"],
+  "custom",
+);
 
 /** `rate_limit`: a limit was hit. Wait, queue or skip? */
 export const RateLimitPayloadSchema = z.object({
@@ -106,7 +102,7 @@ export const RateLimitPayloadSchema = z.object({
   current_usage: z.string(),
 });
 
-export const ConfirmationTypeSchema = namedOrCustom(["safety_confirm", "user_confirm", "cost_confirm"]);
+export const ConfirmationTypeSchema = namedOr(["safety_confirm", "user_confirm", "cost_confirm"], "custom");
 
 /** `confirmation`: may the agent go on? */
 export const ConfirmationPayloadSchema = z.object({

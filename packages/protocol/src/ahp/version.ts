@@ -10,3 +10,15 @@ export const defaultAhpLimits = {
   /** The greatest `depth` of an event. */
   max_depth: 10,
 } as const;
+
+/** What a harness says that it can do unless it was told what to say. */
+export const defaultHarnessCapabilities = [
+  "pre_action",
+  "post_action",
+  "pre_prompt",
+  "query",
+  "batch",
+  "run_lifecycle",
+  "task_list",
+  "verification",
+] as const;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
-import { messageOf, Rfc3339Schema, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
+import { Rfc3339Schema } from "../rfc3339.ts";
+import { messageOf, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
 
 /** Who calls a tool (section 4.3.1). Metadata only, never an authorization. */
 export const CallerSchema = z.object({

@@ -1,17 +1,10 @@
 import { z } from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
+import { Rfc3339Schema } from "../rfc3339.ts";
 import { RUNTIME_PROTOCOL_VERSION } from "./limits.ts";
 
 /** An id of a message, request, call or session. */
 export const RuntimeIdSchema = z.string().min(1).max(256);
-
-/** A point in time in any form of RFC 3339: lower case, a space before the time and a leap second among them. */
-export const Rfc3339Schema = z
-  .string()
-  .max(64)
-  .regex(
-    /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/,
-  );
 
 /** Who is behind a message or a call (section 3.2). Metadata only, never an authorization. */
 export const ActorSchema = z.object({
@@ -37,7 +30,7 @@ export const RuntimeErrorSchema = z.object({
 export type RuntimeError = z.infer<typeof RuntimeErrorSchema>;
 
 /** What ties a message to others (section 3.1). An agent echoes all but `in_reply_to` in what belongs to one call. */
-export const correlationFields = {
+const correlationFields = {
   /** The `id` of the message that this one answers. */
   in_reply_to: RuntimeIdSchema.optional(),
   /** The logical request that this message belongs to. */

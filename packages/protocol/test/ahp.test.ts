@@ -1,0 +1,355 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { describe, expect, it } from "vitest";
+import type { z } from "zod";
+import * as ahp from "../src/ahp/index.ts";
+import { MessageSchema } from "../src/envelope/index.ts";
+import { ahpDocuments } from "./ahp-documents.ts";
+import { publishedAhpExamples as examples } from "./ahp-examples.ts";
+
+const schemas = { ...ahp };
+const accepts = (schema: z.ZodType, document: unknown) => schema.safeParse(document).success;
+const events = Object.entries(ahp.ahpEvents);
+const typesWith = (field: "blocking" | "specialised" | "batchable" | "contract", value: boolean) =>
+  events.filter(([, event]) => event[field] === value).map(([type]) => type);
+
+const gates = ["pre_action", "pre_prompt"];
+const specialised = [
+  "idle",
+  "intent_detection",
+  "context_perception",
+  "memory_recall",
+  "planning",
+  "reasoning",
+  "rate_limit",
+  "confirmation",
+];
+const contracts = ["run_lifecycle", "task_list", "verification"];
+const notifications = [
+  "post_action",
+  "post_response",
+  "session_start",
+  "session_end",
+  "error",
+  "heartbeat",
+  "success",
+  ...contracts,
+];
+
+describe("the events", () => {
+  it("are twenty, of which ten block, eight have a decision of their own and twelve may stand in a batch", () => {
+    verifies("AHP-28", "AHP-29", "AHP-30", "AHP-31");
+    expect(events).toHaveLength(20);
+    expect(typesWith("blocking", true).sort()).toEqual([...gates, ...specialised].sort());
+    expect(typesWith("blocking", false).sort()).toEqual([...notifications].sort());
+    expect(typesWith("specialised", true).sort()).toEqual([...specialised].sort());
+    expect(typesWith("batchable", false).sort()).toEqual([...specialised].sort());
+    expect(typesWith("batchable", true).sort()).toEqual([...gates, ...notifications].sort());
+    expect(typesWith("contract", true).sort()).toEqual([...contracts].sort());
+    for (const type of [...gates, ...notifications]) {
+      expect(ahp.ahpEvents[type as ahp.AhpEventType].decision).toBe(ahp.DecisionSchema);
+    }
+  });
+
+  it("are twenty-two in the taxonomy, with the two that are methods and no events", () => {
+    expect(ahp.AhpTaxonomySchema.options).toHaveLength(22);
+    expect(ahp.AhpEventTypeSchema.options).toEqual(Object.keys(ahp.ahpEvents));
+    for (const type of ahp.methodEventTypes) {
+      expect(accepts(ahp.AhpTaxonomySchema, type)).toBe(true);
+      expect(accepts(ahp.AhpEventTypeSchema, type)).toBe(false);
+      expect(accepts(ahp.AhpEventSchema, { ...examples.full_event, event_type: type })).toBe(false);
+    }
+  });
+
+  it("accept the published examples", () => {
+    verifies("AHP-8", "AHP-19", "AHP-20", "AHP-21");
+    for (const message of [examples.request, examples.response, examples.notification]) {
+      expect(MessageSchema.parse(message)).toEqual(message);
+    }
+    expect(ahp.DecisionSchema.parse(examples.response.result)).toEqual({ decision: "allow" });
+    const { params: before } = examples.request;
+    const { params: after } = examples.notification;
+    const { run_lifecycle, task_list, verification, full_event } = examples;
+    for (const event of [before, after, run_lifecycle, task_list, verification, full_event]) {
+      expect(ahp.AhpEventSchema.parse(event)).toEqual(event);
+      expect(ahp.ahpEvents[event.event_type].payload.parse(event.payload)).toEqual(event.payload);
+    }
+  });
+
+  it.each(["event_type", "session_id", "agent_id", "timestamp", "depth", "payload"])(
+    "are refused without %s, or with null in its place",
+    (key) => {
+      const { [key]: _left, ...rest } = examples.full_event as Record<string, unknown>;
+      expect(accepts(ahp.AhpEventSchema, rest)).toBe(false);
+      expect(accepts(ahp.AhpEventSchema, { ...rest, [key]: null })).toBe(key === "payload");
+    },
+  );
+
+  it.each([
+    ["an unheard-of type", { event_type: "post_mortem" }],
+    ["a type in another case", { event_type: "PreAction" }],
+    ["a negative depth", { depth: -1 }],
+    ["half a depth", { depth: 0.5 }],
+    ["a depth in words", { depth: "0" }],
+    ["a time without an offset", { timestamp: "2026-05-01T00:00:00" }],
+    ["a time in milliseconds", { timestamp: 1_777_593_600_000 }],
+    ["a month that does not exist", { timestamp: "2026-13-01T00:00:00Z" }],
+    ["no context but null", { context: null }],
+    ["no metadata but null", { metadata: null }],
+    ["a list as metadata", { metadata: [] }],
+  ])("are refused with %s", (_what, change) => {
+    expect(accepts(ahp.AhpEventSchema, { ...examples.full_event, ...change })).toBe(false);
+  });
+
+  it.each([
+    "2026-05-01T00:00:00Z",
+    "2026-05-01t00:00:00z",
+    "2026-05-01 00:00:00Z",
+    "2026-05-01T00:00:00.123456789+00:00",
+    "2026-05-01T00:00:00-07:30",
+    "2026-12-31T23:59:60Z",
+  ])("take the time %s", (timestamp) => {
+    verifies("AHP-125");
+    expect(ahp.AhpEventSchema.parse({ ...examples.full_event, timestamp }).timestamp).toBe(timestamp);
+  });
+
+  it("have a context whose fields are all optional", () => {
+    verifies("AHP-129", "AHP-130");
+    expect(Object.keys(ahp.EventContextSchema.shape)).toEqual([
+      "recent_facts",
+      "memory_summary",
+      "session_stats",
+      "current_task",
+      "capabilities",
+    ]);
+    expect(ahp.EventContextSchema.parse({})).toEqual({});
+    for (const key of ["content", "source", "confidence"]) {
+      const { [key]: _left, ...fact } = { content: "", source: "", confidence: 0.5 } as Record<
+        string,
+        unknown
+      >;
+      expect(accepts(ahp.EventContextSchema, { recent_facts: [fact] })).toBe(false);
+    }
+  });
+});
+
+/** The keys without which a schema refuses its first document. */
+const requiredIn = (name: string, schema: z.ZodType) => {
+  const [document] = ahpDocuments[name] as [Record<string, unknown>];
+  expect(accepts(schema, document)).toBe(true);
+  return Object.keys(document).filter((key) => {
+    const { [key]: _left, ...rest } = document;
+    return !accepts(schema, rest);
+  });
+};
+
+describe("the payloads", () => {
+  it.each([
+    ["AHP-35", "RunLifecycleSchema", ["run_id", "session_id", "status", "updated_at"]],
+    ["AHP-37", "TaskListSchema", ["run_id", "session_id", "updated_at", "tasks"]],
+    ["AHP-37", "TaskSchema", ["id", "title", "status"]],
+    ["AHP-39", "VerificationSchema", ["run_id", "session_id", "status", "updated_at"]],
+    ["AHP-39", "VerificationCheckSchema", ["id", "subject", "status"]],
+    ["AHP-136", "IdlePayloadSchema", ["idle_duration_ms", "idle_reason"]],
+    ["AHP-137", "IntentDetectionPayloadSchema", ["session_id", "prompt", "workspace"]],
+    ["AHP-138", "ContextPerceptionPayloadSchema", ["session_id", "intent", "target", "context"]],
+    [
+      "AHP-147",
+      "MemoryRecallPayloadSchema",
+      ["session_id", "query", "memory_type", "max_results", "working_directory"],
+    ],
+    ["AHP-148", "PlanningPayloadSchema", ["session_id", "task_description", "available_strategies"]],
+    ["AHP-150", "ReasoningPayloadSchema", ["session_id", "reasoning_type", "problem_statement"]],
+    ["AHP-152", "RateLimitPayloadSchema", ["session_id", "limit_type", "retry_after_ms", "current_usage"]],
+    ["AHP-154", "ConfirmationPayloadSchema", ["session_id", "confirmation_type", "message"]],
+    ["AHP-156", "HeartbeatPayloadSchema", ["uptime_ms", "total_events_processed", "current_state"]],
+    ["AHP-157", "SuccessPayloadSchema", ["session_id", "action_type", "action_summary", "duration_ms"]],
+    ["AHP-158", "EvidenceSchema", ["kind", "summary"]],
+    ["AHP-158", "ArtifactSchema", ["id"]],
+    ["AHP-135", "InjectedContextSchema", ["facts"]],
+  ] as const)("%s: %s needs exactly %j", (requirement, name, required) => {
+    verifies(requirement);
+    expect(requiredIn(name, schemas[name])).toEqual(required);
+  });
+
+  it.each([
+    ["AHP-36", "RunStatusSchema"],
+    ["AHP-38", "TaskStatusSchema"],
+    ["AHP-40", "VerificationStatusSchema"],
+    ["AHP-141", "IntentSchema"],
+    ["AHP-142", "DomainSchema"],
+    ["AHP-143", "ModalitySchema"],
+    ["AHP-144", "UrgencySchema"],
+    ["AHP-144", "FreshnessSchema"],
+  ] as const)("%s: %s has these values and no other", (requirement, name) => {
+    verifies(requirement);
+    expect(schemas[name].options).toEqual(ahpDocuments[name]);
+    for (const other of ["", "other", "Completed", "NONE", null, 0]) {
+      expect(accepts(schemas[name], other)).toBe(false);
+    }
+  });
+
+  it.each([
+    ["AHP-149", "PlanningStrategySchema", "custom"],
+    ["AHP-151", "ReasoningTypeSchema", "other"],
+    ["AHP-153", "LimitTypeSchema", "custom"],
+    ["AHP-155", "ConfirmationTypeSchema", "custom"],
+  ] as const)("%s: %s has names of the protocol, or the sender's own under %s", (requirement, name, key) => {
+    verifies(requirement);
+    const schema: z.ZodType = schemas[name];
+    for (const document of ahpDocuments[name] ?? []) expect(schema.parse(document)).toEqual(document);
+    expect(ahpDocuments[name]).toContainEqual({ [key]: "own" });
+    const otherKey = key === "custom" ? "other" : "custom";
+    for (const wrong of ["own", { [otherKey]: "own" }, { [key]: 1 }, { [key]: "a", b: 1 }, {}, null]) {
+      expect([wrong, accepts(schema, wrong)]).toEqual([wrong, false]);
+    }
+  });
+
+  it("a target is of one of eight kinds, and of one only", () => {
+    verifies("AHP-145");
+    const kinds = new Set((ahpDocuments.TargetSchema ?? []).flatMap((one) => Object.keys(one as object)));
+    expect([...kinds]).toEqual([
+      "entity",
+      "location",
+      "event",
+      "relation",
+      "rule",
+      "state",
+      "resource",
+      "pattern",
+    ]);
+    const location = { path: ".", location_type: "workspace" };
+    const pattern = { pattern: "a", pattern_type: "regex" };
+    expect(accepts(ahp.TargetSchema, { location })).toBe(true);
+    for (const wrong of [
+      { location, pattern },
+      { location, unknown: 1 },
+      {},
+      { place: location },
+      location,
+    ]) {
+      expect([wrong, accepts(ahp.TargetSchema, wrong)]).toEqual([wrong, false]);
+    }
+  });
+
+  it("only some fields may be null", () => {
+    verifies("AHP-101", "AHP-146");
+    const event = { description: "", event_type: "" };
+    const refine = { decision: "refine", scope_hints: [] };
+    for (const target of [
+      { entity: { name: "", entity_type: "", identifier: null } },
+      { event: { ...event, time_range: null } },
+      { event: { ...event, time_range: { from: null, to: null } } },
+      { rule: { name: "", rule_type: "", scope: null } },
+      { resource: { name: "", resource_type: "", constraints: null } },
+    ]) {
+      expect(ahp.TargetSchema.parse(target)).toEqual(target);
+    }
+    for (const key of ["refined_intent", "refined_target"]) {
+      expect(accepts(ahp.ContextPerceptionDecisionSchema, { ...refine, [key]: null })).toBe(true);
+    }
+    expect(accepts(ahp.TargetSchema, { event: { ...event, time_range: { relative: null } } })).toBe(false);
+    for (const [name, wrong] of [
+      ["IdlePayloadSchema", { idle_duration_ms: 0, idle_reason: "", suggested_action: null }],
+      ["DecisionSchema", { decision: "defer", retry_after_ms: 0, reason: null }],
+      ["DecisionSchema", { decision: "allow", metadata: null }],
+      ["IdleDecisionSchema", { decision: "defer", reason: null }],
+      ["HarnessConfigSchema", { timeout_ms: null }],
+      ["QueryResultSchema", { answer: 1, reason: null }],
+      ["RunLifecycleSchema", { ...examples.run_lifecycle.payload, error: null }],
+    ] as const) {
+      expect([wrong, accepts(schemas[name], wrong)]).toEqual([wrong, false]);
+    }
+  });
+
+  it("context_perception means general, any, normal and static with sources unless it says otherwise", () => {
+    verifies("AHP-139", "AHP-140");
+    const schema = ahp.ContextPerceptionPayloadSchema;
+    expect(schema.parse(examples.context_perception)).toStrictEqual({
+      ...examples.context_perception,
+      domain: "general",
+      preferred_modality: "any",
+      urgency: "normal",
+      freshness: "static",
+      constraints: { include_sources: true },
+    });
+    expect(
+      schema.parse({ ...examples.context_perception, constraints: { max_results: 3 } }).constraints,
+    ).toEqual({ max_results: 3, include_sources: true });
+    const [full] = ahpDocuments.ContextPerceptionPayloadSchema ?? [];
+    expect(schema.parse(full).constraints.include_sources).toBe(false);
+    for (const change of [{ domain: "art" }, { urgency: null }, { constraints: null }, { context: {} }]) {
+      expect(accepts(schema, { ...examples.context_perception, ...change })).toBe(false);
+    }
+  });
+
+  it.each([
+    "pre_action",
+    "pre_prompt",
+    "post_action",
+    "post_response",
+    "session_start",
+    "session_end",
+    "error",
+  ])("%s takes any JSON, and nothing that is none", (type) => {
+    const { payload } = ahp.ahpEvents[type as "error"];
+    for (const value of [null, 0, "", [], {}, { tool_name: "bash", arguments: {} }]) {
+      expect(payload.parse(value)).toEqual(value);
+    }
+    for (const value of [undefined, Number.NaN, new Date(0), { a: undefined }, () => 1, 1n]) {
+      expect(accepts(payload, value)).toBe(false);
+    }
+  });
+
+  it.each([-1, 0.5, "1", null, 2 ** 53, Number.POSITIVE_INFINITY])("a count of %j is refused", (value) => {
+    expect(accepts(ahp.IdlePayloadSchema, { idle_duration_ms: value, idle_reason: "" })).toBe(false);
+    expect(accepts(ahp.DecisionSchema, { decision: "defer", retry_after_ms: value })).toBe(false);
+    expect(accepts(ahp.HarnessConfigSchema, { max_depth: value })).toBe(false);
+  });
+});
+
+describe("the literals of the supervision protocol", () => {
+  it("are this version, these limits, capabilities and codes", () => {
+    verifies("AHP-118", "AHP-119");
+    expect(ahp.AHP_VERSION).toBe("2.4");
+    expect(ahp.defaultAhpLimits).toStrictEqual({ timeout_ms: 10_000, batch_size: 100, max_depth: 10 });
+    expect(ahp.HarnessConfigSchema.parse(ahp.defaultAhpLimits)).toEqual(ahp.defaultAhpLimits);
+    expect(ahp.AhpErrorCode).toStrictEqual({ UnsupportedVersion: -32000 });
+    expect(ahp.methodEventTypes).toEqual(["handshake", "query"]);
+    expect(ahp.defaultHarnessCapabilities).toEqual([
+      "pre_action",
+      "post_action",
+      "pre_prompt",
+      "query",
+      "batch",
+      "run_lifecycle",
+      "task_list",
+      "verification",
+    ]);
+  });
+
+  it("are these methods and events", () => {
+    expect(Object.keys(ahp.ahpMethods)).toEqual(["ahp/handshake", "ahp/event", "ahp/query", "ahp/batch"]);
+    expect(Object.keys(ahp.ahpEvents)).toEqual([
+      "pre_action",
+      "post_action",
+      "pre_prompt",
+      "post_response",
+      "session_start",
+      "session_end",
+      "error",
+      "heartbeat",
+      "success",
+      "idle",
+      "intent_detection",
+      "context_perception",
+      "memory_recall",
+      "planning",
+      "reasoning",
+      "rate_limit",
+      "confirmation",
+      "run_lifecycle",
+      "task_list",
+      "verification",
+    ]);
+  });
+});

@@ -1,0 +1,147 @@
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { JsonObjectSchema, JsonValueSchema } from "../src/envelope/index.ts";
+
+/** What zod makes of any JSON by itself. */
+const plainValue = z.json();
+const plainObject = z.record(z.string(), z.json());
+
+class Point {
+  x = 1;
+}
+
+/** Values that look like JSON and are none, and that no parser of JSON makes. */
+const noJson = fc.constantFrom<unknown>(
+  undefined,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  1n,
+  Symbol("s"),
+  () => 1,
+  new Date(0),
+  new Map([["a", 1]]),
+  new Set([1]),
+  /x/,
+  new Point(),
+  new Uint8Array(2),
+  Object.assign([1], { 2: "beyond a hole" }),
+  { [Symbol("s")]: 1 },
+);
+const odd = fc.constantFrom<unknown>(Object.create(null), -0, 2 ** 60, "\ud800", { constructor: 1 });
+const key = fc.oneof(
+  fc.string({ maxLength: 4 }),
+  fc.constantFrom("__proto__", "constructor", "prototype", "toString", "0"),
+);
+
+/** Keeps `__proto__` as a key, as JSON.parse does. */
+const objectOf = (entries: readonly (readonly [string, unknown])[]) => {
+  const object = {};
+  for (const [name, value] of entries) {
+    Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true });
+  }
+  return object;
+};
+
+/** JSON, with `__proto__` here and there, and in some places what is no JSON. */
+const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: "small", maxDepth: 4 },
+    {
+      weight: 4,
+      arbitrary: fc.oneof(fc.string(), fc.double({ noNaN: true }), fc.boolean(), fc.constant(null)),
+    },
+    { weight: 1, arbitrary: odd },
+    { weight: 1, arbitrary: noJson },
+    { weight: 4, arbitrary: fc.array(tie("tree"), { maxLength: 4 }) },
+    { weight: 6, arbitrary: fc.array(fc.tuple(key, tie("tree")), { maxLength: 4 }).map(objectOf) },
+  ),
+}));
+
+const hasProtoKey = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (Object.hasOwn(value, "__proto__") || Object.values(value).some(hasProtoKey));
+
+describe("the schemas of any JSON", () => {
+  it.each([
+    ["value", JsonValueSchema, plainValue],
+    ["object", JsonObjectSchema, plainObject],
+  ])("of a JSON %s take, make and refuse what zod's own do", (_what, schema, plain) => {
+    const seen = { taken: 0, refused: 0 };
+    fc.assert(
+      fc.property(tree, (value) => {
+        const ours = schema.safeParse(value);
+        const theirs = plain.safeParse(value);
+        expect(ours.success).toBe(theirs.success);
+        expect(isDeepStrictEqual(ours.data, theirs.data)).toBe(true);
+        theirs.success ? seen.taken++ : seen.refused++;
+      }),
+      { numRuns: 2000 },
+    );
+    expect(seen.taken).toBeGreaterThan(100);
+    expect(seen.refused).toBeGreaterThan(100);
+  });
+
+  it("copy nothing unless a key __proto__ has to go, and then leave the original as it was", () => {
+    let copied = 0;
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), key, fc.jsonValue({ maxDepth: 2 }), (inner, name, value) => {
+        const document = {
+          list: [
+            1,
+            objectOf([
+              ["a", inner],
+              [name, value],
+            ]),
+          ],
+          other: { b: inner },
+        };
+        const before = JSON.stringify(document);
+        const kept = JsonObjectSchema.parse(document);
+        expect(JSON.stringify(document)).toBe(before);
+        expect(hasProtoKey(kept)).toBe(false);
+        if (hasProtoKey(document)) {
+          copied++;
+          expect(kept).not.toBe(document);
+        } else {
+          expect(kept).toBe(document);
+        }
+        if (!hasProtoKey(document.other)) expect(kept.other).toBe(document.other);
+      }),
+    );
+    expect(copied).toBeGreaterThan(0);
+  });
+
+  it("say where what is no JSON stands, as zod does", () => {
+    for (const value of [[], 1, { a: { b: [undefined] } }, { a: new Date(0) }]) {
+      const ours = JsonObjectSchema.safeParse(value).error?.issues[0];
+      const theirs = plainObject.safeParse(value).error?.issues[0];
+      expect([ours?.code, ours?.path, ours?.message]).toEqual([theirs?.code, theirs?.path, theirs?.message]);
+    }
+    expect(JsonObjectSchema.safeParse({ a: { b: [undefined] } }).error?.issues[0]?.path).toEqual(["a"]);
+  });
+
+  it("make the JSON Schema that zod's own make, also within another schema", () => {
+    expect(z.toJSONSchema(z.object({ a: JsonObjectSchema }))).toEqual(
+      z.toJSONSchema(z.object({ a: plainObject })),
+    );
+    expect(z.toJSONSchema(JsonValueSchema)).toEqual(z.toJSONSchema(plainValue));
+  });
+
+  it("still do so once they are described, optional or refined", () => {
+    const hostile = JSON.parse('{"a":{"__proto__":1,"b":2}}') as unknown;
+    for (const schema of [
+      JsonObjectSchema.meta({ description: "d" }),
+      JsonObjectSchema.optional(),
+      JsonObjectSchema.refine(() => true),
+    ]) {
+      expect(schema.parse(hostile)).toStrictEqual({ a: { b: 2 } });
+      expect(schema.safeParse([]).success).toBe(false);
+    }
+    expect(JsonObjectSchema.optional().parse(undefined)).toBeUndefined();
+    expect(JsonObjectSchema.safeParse(undefined).success).toBe(false);
+  });
+});
