@@ -1,0 +1,248 @@
+import type { AuditDetails, AuditEntryInput } from "./entry.ts";
+import type { AuditMark } from "./entry-schema.ts";
+import { type DetailWriter, flattenDetails } from "./flatten-details.ts";
+import type { SetLimits } from "./limits.ts";
+import type { Redactor } from "./redactor.ts";
+import { isPlain, isPrintable, toSafeJson } from "./safe-json.ts";
+import { snapshotOf } from "./snapshot.ts";
+
+const marks: readonly AuditMark[] = ["redacted", "cut", "unreadable", "invalid"];
+const outcomes = new Set<string>(["ok", "refused", "failed", "timeout", "cancelled", "limited"]);
+const actionShape = /^(?!audit\.)\w[\w-]{0,63}(?:\.[\w-]{1,64}){0,7}$/;
+/** Bytes that the seal, the check and the end of a line need besides its body. */
+const overheadBytes = 128;
+const maxCached = 1024;
+const longestCached = 256;
+const smallStringLength = 32;
+
+const marksOf = (flags: number): string => {
+  if (flags === 0) return "";
+  const names = marks.filter((_, index) => (flags & (1 << index)) !== 0);
+  return `,"marks":${JSON.stringify(names)}`;
+};
+
+const toIso = (timeMs: number): string => {
+  const isUsable = timeMs >= 0 && timeMs < 253_402_300_800_000;
+  return new Date(isUsable ? timeMs : 0).toISOString();
+};
+
+/** Writes entries as JSON: redacted, bounded, safe to show. Plain entries take a short way. */
+export class EntryFormatter {
+  readonly #redactor: Redactor;
+  readonly #limits: SetLimits;
+  readonly #writer: DetailWriter;
+  /** JSON of texts that hold nothing to take out. */
+  readonly #texts = new Map<string, string>();
+  /** JSON of the keys of details, with the colon; empty for a key whose value is secret or that is not plain. */
+  readonly #keys = new Map<string, string>();
+  readonly #actions = new Map<string, string>();
+  #generation = -1;
+  #flags = 0;
+  #maxStringLength: number;
+  #lastTimeMs = Number.NaN;
+  #lastTime = "";
+
+  constructor(redactor: Redactor, limits: SetLimits) {
+    this.#redactor = redactor;
+    this.#limits = limits;
+    this.#maxStringLength = limits.maxStringLength;
+    this.#writer = {
+      maxKeys: limits.maxKeys,
+      maxDepth: limits.maxDepth,
+      text: (text) => this.#text(text),
+      isSecretKey: redactor.isSecretKey,
+      mark: (mark) => this.#mark(mark),
+    };
+  }
+
+  /** The entry as JSON without its closing brace. Never throws, whatever the entry is. */
+  format(entry: AuditEntryInput, seq: number, timeMs: number): string {
+    if (this.#generation !== this.#redactor.generation) this.#forget();
+    this.#flags = 0;
+    try {
+      return this.#bounded(this.#write(entry, seq, timeMs, false), entry, seq, timeMs);
+    } catch {
+      return this.#formatHostile(entry, seq, timeMs);
+    }
+  }
+
+  /** An entry of the log itself: an action that callers cannot use, and details that need no look. */
+  formatOwn(action: `audit.${string}`, details: AuditDetails, seq: number, timeMs: number): string {
+    return `{"seq":${seq},"time":"${this.#time(timeMs)}","action":"${action}","details":${JSON.stringify(details)}`;
+  }
+
+  #formatHostile(entry: unknown, seq: number, timeMs: number): string {
+    this.#flags = 0;
+    const { snapshot, isUnreadable, isInvalid } = snapshotOf(entry);
+    if (isUnreadable) this.#mark("unreadable");
+    if (isInvalid) this.#mark("invalid");
+    return this.#bounded(this.#write(snapshot, seq, timeMs, true), snapshot, seq, timeMs);
+  }
+
+  /** The body, or a short one where it would be larger than a line may be. */
+  #bounded(body: string, entry: AuditEntryInput, seq: number, timeMs: number): string {
+    const max = this.#limits.maxEntryBytes - overheadBytes;
+    if (body.length * 3 <= max) return body + marksOf(this.#flags);
+    if (new TextEncoder().encode(body).length <= max) return body + marksOf(this.#flags);
+    this.#mark("cut");
+    this.#maxStringLength = smallStringLength;
+    try {
+      const { snapshot } = snapshotOf(entry);
+      return this.#write({ ...snapshot, details: undefined }, seq, timeMs, true) + marksOf(this.#flags);
+    } finally {
+      this.#maxStringLength = this.#limits.maxStringLength;
+    }
+  }
+
+  #write(entry: AuditEntryInput, seq: number, timeMs: number, isHostile: boolean): string {
+    let body = `{"seq":${seq},"time":"${this.#time(timeMs)}","action":${this.#action(entry.action)}`;
+    const { outcome, actor, duration_ms: durationMs, details } = entry;
+    if (outcome !== undefined) body += this.#outcome(outcome);
+    if (actor !== undefined) {
+      body += `,"actor":{"type":${this.#actorField(actor?.type)},"id":${this.#actorField(actor?.id)}}`;
+    }
+    if (entry.agent_id !== undefined) body += this.#id(',"agent_id":', entry.agent_id);
+    if (entry.tool_id !== undefined) body += this.#id(',"tool_id":', entry.tool_id);
+    if (entry.call_id !== undefined) body += this.#id(',"call_id":', entry.call_id);
+    if (entry.session_id !== undefined) body += this.#id(',"session_id":', entry.session_id);
+    if (entry.request_id !== undefined) body += this.#id(',"request_id":', entry.request_id);
+    if (entry.correlation_id !== undefined) body += this.#id(',"correlation_id":', entry.correlation_id);
+    if (entry.causation_id !== undefined) body += this.#id(',"causation_id":', entry.causation_id);
+    if (durationMs !== undefined) body += this.#duration(durationMs);
+    if (details !== undefined) body += this.#details(details, isHostile);
+    return body;
+  }
+
+  #mark(mark: AuditMark): void {
+    this.#flags |= 1 << marks.indexOf(mark);
+  }
+
+  #forget(): void {
+    this.#generation = this.#redactor.generation;
+    this.#texts.clear();
+    this.#keys.clear();
+    this.#actions.clear();
+  }
+
+  #time(timeMs: number): string {
+    if (timeMs === this.#lastTimeMs) return this.#lastTime;
+    this.#lastTime = toIso(timeMs);
+    this.#lastTimeMs = timeMs;
+    return this.#lastTime;
+  }
+
+  #action(action: unknown): string {
+    const isShort = typeof action === "string" && action.length <= longestCached;
+    const known = isShort ? this.#actions.get(action) : undefined;
+    if (known !== undefined) return known;
+    if (!isShort || !actionShape.test(action) || this.#redactor.text(action) !== action) {
+      this.#mark("invalid");
+      return '"audit.invalid"';
+    }
+    if (this.#actions.size >= maxCached) this.#actions.clear();
+    this.#actions.set(action, `"${action}"`);
+    return `"${action}"`;
+  }
+
+  #outcome(outcome: unknown): string {
+    if (typeof outcome === "string" && outcome.length < 16 && outcomes.has(outcome))
+      return `,"outcome":"${outcome}"`;
+    this.#mark("invalid");
+    return "";
+  }
+
+  #actorField(value: unknown): string {
+    if (typeof value === "string") return this.#text(value);
+    this.#mark("invalid");
+    return '"unknown"';
+  }
+
+  #id(prefix: string, id: unknown): string {
+    if (typeof id === "string" && id !== "") return prefix + this.#text(id);
+    this.#mark("invalid");
+    return typeof id === "number" ? `${prefix}"${id}"` : "";
+  }
+
+  #duration(durationMs: unknown): string {
+    if (typeof durationMs === "number" && Number.isFinite(durationMs) && durationMs >= 0) {
+      return `,"duration_ms":${durationMs}`;
+    }
+    this.#mark("invalid");
+    return "";
+  }
+
+  #text(text: string): string {
+    if (
+      isPlain(text) &&
+      text.length < this.#redactor.shortestSecret &&
+      text.length <= this.#maxStringLength
+    ) {
+      return `"${text}"`;
+    }
+    const isCacheable = text.length <= longestCached && text.length <= this.#maxStringLength;
+    const known = isCacheable ? this.#texts.get(text) : undefined;
+    if (known !== undefined) return known;
+    const beginning = this.#redactor.beginning(text, this.#maxStringLength);
+    const isRedacted = !text.startsWith(beginning);
+    if (isRedacted) this.#mark("redacted");
+    if (text.length > this.#maxStringLength || beginning.length > this.#maxStringLength) {
+      this.#mark("cut");
+      return toSafeJson(`${beginning.slice(0, this.#maxStringLength)}… [cut, ${text.length} characters]`);
+    }
+    const json = isPrintable(beginning) ? `"${beginning}"` : toSafeJson(beginning);
+    if (!isRedacted && isCacheable) {
+      if (this.#texts.size >= maxCached) this.#texts.clear();
+      this.#texts.set(text, json);
+    }
+    return json;
+  }
+
+  #key(key: string): string {
+    const isCacheable = key.length <= longestCached;
+    const known = isCacheable ? this.#keys.get(key) : undefined;
+    if (known !== undefined) return known;
+    const isOrdinary =
+      isPrintable(key) &&
+      key !== "" &&
+      key !== "__proto__" &&
+      key.length <= smallStringLength &&
+      !this.#redactor.isSecretKey(key) &&
+      this.#redactor.text(key) === key;
+    const json = isOrdinary ? `"${key}":` : "";
+    if (isCacheable) {
+      if (this.#keys.size >= maxCached) this.#keys.clear();
+      this.#keys.set(key, json);
+    }
+    return json;
+  }
+
+  #details(details: AuditDetails, isHostile: boolean): string {
+    const plain = isHostile ? undefined : this.#plainDetails(details);
+    if (plain !== undefined) return plain;
+    if (typeof details === "object" && details !== null) {
+      return `,"details":{${flattenDetails(details, this.#writer)}}`;
+    }
+    this.#mark("invalid");
+    return "";
+  }
+
+  /** Details that are flat, with ordinary keys; undefined for others. */
+  #plainDetails(details: AuditDetails): string | undefined {
+    if (typeof details !== "object" || details === null) return undefined;
+    const keys = Object.keys(details);
+    if (keys.length > this.#limits.maxKeys) return undefined;
+    let json = "";
+    for (const key of keys) {
+      const value = details[key];
+      if (value === undefined) continue;
+      const name = this.#key(key);
+      if (name === "") return undefined;
+      if (json !== "") json += ",";
+      if (typeof value === "string") json += name + this.#text(value);
+      else if (typeof value === "boolean" || value === null) json += `${name}${value}`;
+      else if (typeof value === "number" && Number.isFinite(value)) json += `${name}${value}`;
+      else return undefined;
+    }
+    return `,"details":{${json}}`;
+  }
+}

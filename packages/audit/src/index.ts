@@ -1,0 +1,18 @@
+export { AuditError, type AuditErrorCode } from "./audit-error.ts";
+export { type AuditHead, formatHead, parseHead } from "./audit-head.ts";
+export type { AuditActor, AuditDetails, AuditEntryInput, AuditOutcome } from "./entry.ts";
+export {
+  type AuditEntry,
+  AuditEntrySchema,
+  type AuditMark,
+  AuditMarkSchema,
+  AuditOutcomeSchema,
+} from "./entry-schema.ts";
+export type { AuditLimits } from "./limits.ts";
+export { createMemoryAuditSink, type MemoryAuditSink, type MemoryAuditSinkOptions } from "./memory-sink.ts";
+export { createRedactor, type Redactor, type RedactorOptions } from "./redactor.ts";
+export type { AuditSink } from "./sink.ts";
+export type { LogSource } from "./split-lines.ts";
+export { verifyLines } from "./verify-lines.ts";
+export type { Sha256, VerifyOptions } from "./verify-options.ts";
+export type { AuditIntact, AuditProblem, AuditProblemKind, AuditVerification } from "./verify-result.ts";

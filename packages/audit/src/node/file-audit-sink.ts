@@ -1,0 +1,244 @@
+import { AuditError } from "../audit-error.ts";
+import { type AuditHead, genesis } from "../audit-head.ts";
+import type { AuditDetails, AuditEntryInput } from "../entry.ts";
+import { EntryFormatter } from "../entry-formatter.ts";
+import type { AuditSink } from "../sink.ts";
+import { BlockBuilder } from "./block-builder.ts";
+import type { SinkSettings } from "./file-sink-options.ts";
+import { LogFile } from "./log-file.ts";
+import { LogWriter } from "./log-writer.ts";
+import type { OpenedLog } from "./open-log.ts";
+import type { WriterLock } from "./writer-lock.ts";
+
+/** An audit log in files. */
+export interface FileAuditSink extends AuditSink {
+  /** What is written so far: keep it elsewhere now and then, and verify the log against it. */
+  readonly head: AuditHead;
+  /** Entries that were never written: beyond `maxQueuedBytes`, after `close`, or left when it failed. */
+  readonly dropped: number;
+}
+
+/** Room for a line beside its body. */
+const lineOverheadBytes = 256;
+
+/** The sink behind `createFileAuditSink`. */
+export class FileSink implements FileAuditSink {
+  readonly #settings: SinkSettings;
+  readonly #formatter: EntryFormatter;
+  readonly #builder: BlockBuilder;
+  readonly #writer: LogWriter;
+  readonly #lock: WriterLock;
+  readonly #reservedBytes: number;
+  /** Bytes of the file once everything so far is written, and its number. */
+  #fileBytes: number;
+  #fileNumber: number;
+  /** The time of what is in the buffer has come. */
+  #isDue = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #dropped = 0;
+  /** Entries dropped since the queue was full; undefined while it is not. */
+  #dropping: number | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(settings: SinkSettings, log: OpenedLog, lock: WriterLock) {
+    this.#settings = settings;
+    this.#lock = lock;
+    this.#formatter = new EntryFormatter(settings.redactor, settings.limits);
+    this.#reservedBytes = settings.limits.maxEntryBytes + lineOverheadBytes;
+    const { head, unsealed, unsealedLines } = log;
+    this.#builder = new BlockBuilder({ head, unsealed, unsealedLines, blockBytes: settings.maxBlockBytes });
+    this.#fileBytes = log.sizeBytes;
+    this.#fileNumber = log.number;
+    this.#writer = new LogWriter({
+      file: new LogFile(settings.fileSystem, settings.path, settings.maxFiles, log.file, log.sizeBytes),
+      head,
+      syncEachBlock: settings.sync === "block",
+      retryIntervalMs: settings.retryIntervalMs,
+      onWritten: (block) => {
+        this.#builder.release(block);
+        this.#endDropping(false);
+        if (this.#isDue && this.#writer.queuedBytes === 0) this.#seal();
+      },
+      onError: (error) => this.#tell(error),
+    });
+    this.#begin(log);
+  }
+
+  /** Writes what the constructor recorded. Rejects with `audit_write_failed`, and the sink is at its end. */
+  async open(): Promise<void> {
+    try {
+      await this.#flush();
+    } catch (error) {
+      this.#closing = Promise.resolve();
+      await this.#writer.close().catch(() => {});
+      throw error;
+    }
+  }
+
+  get head(): AuditHead {
+    return this.#writer.head;
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  record(entry: AuditEntryInput): void {
+    if (this.#closing !== undefined || !this.#hasRoom()) {
+      this.#dropped++;
+      return;
+    }
+    this.#prepare();
+    const timeMs = this.#now();
+    this.#builder.append(this.#formatter.format(entry, this.#builder.seq + 1, timeMs));
+    this.#timer ??= setTimeout(this.#onTimer, this.#settings.flushIntervalMs);
+  }
+
+  addSecret(value: string): boolean {
+    return this.#settings.redactor.addSecret(value);
+  }
+
+  removeSecret(value: string): void {
+    this.#settings.redactor.removeSecret(value);
+  }
+
+  flush(): Promise<void> {
+    return this.#closing ?? this.#flush();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #begin({ isNew, removedBytes, unsealedLines, wasClosed, head }: OpenedLog): void {
+    if (isNew) this.#beginFile(head);
+    if (head.seq === genesis.seq && removedBytes === 0) return;
+    this.#recordOwn("audit.resumed", {
+      was_closed: wasClosed,
+      removed_bytes: removedBytes,
+      unsealed_entries: unsealedLines,
+    });
+  }
+
+  readonly #onTimer = (): void => {
+    this.#timer = undefined;
+    this.#isDue = true;
+    // Behind a write under way, or one that the disk refuses, more comes together.
+    if (this.#writer.queuedBytes === 0) this.#seal();
+  };
+
+  #now(): number {
+    try {
+      return this.#settings.clock();
+    } catch {
+      return 0;
+    }
+  }
+
+  #tell(error: AuditError): void {
+    try {
+      this.#settings.onError(error);
+    } catch {
+      // The one who is told is not to stop the log.
+    }
+  }
+
+  /** Seals what is in the buffer and hands it to the writer. */
+  #seal(): void {
+    this.#isDue = false;
+    const block = this.#builder.seal();
+    if (block === undefined) return;
+    this.#fileBytes += block.bytes.length;
+    this.#writer.enqueue(block);
+  }
+
+  /** Makes room for one more line, in the next file where this one is full. */
+  #prepare(): void {
+    if (this.#builder.freeBytes < this.#reservedBytes) this.#seal();
+    if (!this.#builder.isSealed) return;
+    if (this.#fileBytes + this.#settings.maxBlockBytes <= this.#settings.maxFileBytes) return;
+    this.#fileNumber++;
+    this.#fileBytes = 0;
+    this.#builder.beginFile(this.#fileNumber);
+    this.#beginFile({ seq: this.#builder.seq, hash: this.#builder.hash });
+  }
+
+  #beginFile(previous: AuditHead): void {
+    const details = {
+      format: 1,
+      file: this.#fileNumber,
+      previous_seq: previous.seq,
+      previous_hash: previous.hash,
+    };
+    this.#builder.append(
+      this.#formatter.formatOwn("audit.opened", details, this.#builder.seq + 1, this.#now()),
+    );
+  }
+
+  #recordOwn(action: `audit.${string}`, details: AuditDetails): void {
+    this.#prepare();
+    this.#builder.append(this.#formatter.formatOwn(action, details, this.#builder.seq + 1, this.#now()));
+  }
+
+  #queuedBytes(): number {
+    return this.#writer.queuedBytes + this.#builder.usedBytes;
+  }
+
+  /** Counts the entry and says so where the queue is full. */
+  #hasRoom(): boolean {
+    const { maxQueuedBytes } = this.#settings;
+    if (this.#dropping !== undefined) this.#endDropping(false);
+    if (this.#dropping === undefined) {
+      if (this.#queuedBytes() + this.#reservedBytes <= maxQueuedBytes) return true;
+      this.#dropping = 0;
+      const message = `maxQueuedBytes of ${maxQueuedBytes} is reached: audit entries are dropped`;
+      this.#tell(new AuditError("audit_queue_full", message, { count: this.#dropped + 1 }));
+    }
+    this.#dropping++;
+    return false;
+  }
+
+  /** Records how many entries were dropped, once half of the queue is free again, so that this is not said too often. */
+  #endDropping(evenIfFull: boolean): void {
+    const { maxQueuedBytes } = this.#settings;
+    const dropped = this.#dropping;
+    if (dropped === undefined || (!evenIfFull && this.#queuedBytes() > maxQueuedBytes / 2)) return;
+    this.#dropping = undefined;
+    this.#recordOwn("audit.dropped", {
+      entries: dropped,
+      limit: "maxQueuedBytes",
+      limit_bytes: maxQueuedBytes,
+    });
+    this.#timer ??= setTimeout(this.#onTimer, this.#settings.flushIntervalMs);
+  }
+
+  async #flush(): Promise<void> {
+    this.#seal();
+    await this.#writer.drained();
+    if (this.#settings.sync !== "never") await this.#writer.sync();
+  }
+
+  async #close(): Promise<void> {
+    this.#endDropping(true);
+    this.#recordOwn("audit.closed", { dropped: this.#dropped });
+    clearTimeout(this.#timer);
+    try {
+      await this.#flush();
+    } catch (cause) {
+      const count = this.#writer.queuedLines;
+      this.#dropped += count;
+      if (count === 0) throw cause;
+      const error = new AuditError("audit_entries_lost", `${count} audit entries could not be written`, {
+        cause,
+        count,
+      });
+      this.#tell(error);
+      throw error;
+    } finally {
+      clearTimeout(this.#timer);
+      await this.#writer.close().catch(() => {});
+      await this.#lock.release().catch(() => {});
+    }
+  }
+}

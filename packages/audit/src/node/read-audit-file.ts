@@ -1,0 +1,93 @@
+import { AuditError } from "../audit-error.ts";
+import { type AuditEntry, AuditEntrySchema } from "../entry-schema.ts";
+import { splitLines } from "../split-lines.ts";
+import { chunksOf, openFiles } from "./open-files.ts";
+
+/** Which entries are wanted; all conditions hold at once. */
+export interface AuditFilter {
+  /** An action, or with `.*` at its end all that begin so: `tool.*`. @default all */
+  readonly action?: string;
+  readonly outcome?: string;
+  readonly agent_id?: string;
+  readonly tool_id?: string;
+  readonly call_id?: string;
+  readonly session_id?: string;
+  readonly request_id?: string;
+  readonly correlation_id?: string;
+  readonly causation_id?: string;
+  /** Entries with a greater number. @default 0 */
+  readonly afterSeq?: number;
+  /** From this time on, in milliseconds since 1970. @default the beginning */
+  readonly fromMs?: number;
+  /** Before this time, in milliseconds since 1970. @default the end */
+  readonly beforeMs?: number;
+  /** How many entries at most. @default all */
+  readonly limit?: number;
+  /** Takes a line that is no entry, counted from 1; reading goes on. @default throws `audit_invalid_line` */
+  readonly onInvalidLine?: (file: string, line: number) => void;
+}
+
+const maxLineBytes = 2 * 1024 * 1024;
+const texts = [
+  "outcome",
+  "agent_id",
+  "tool_id",
+  "call_id",
+  "session_id",
+  "request_id",
+  "correlation_id",
+  "causation_id",
+] as const;
+
+const isWanted = (entry: AuditEntry, filter: AuditFilter): boolean => {
+  const { action, afterSeq = 0, fromMs, beforeMs } = filter;
+  if (entry.seq <= afterSeq) return false;
+  if (action?.endsWith(".*")) {
+    if (!entry.action.startsWith(action.slice(0, -1))) return false;
+  } else if (action !== undefined && entry.action !== action) {
+    return false;
+  }
+  if (texts.some((field) => filter[field] !== undefined && entry[field] !== filter[field])) return false;
+  if (fromMs === undefined && beforeMs === undefined) return true;
+  const timeMs = Date.parse(entry.time);
+  return timeMs >= (fromMs ?? Number.NEGATIVE_INFINITY) && timeMs < (beforeMs ?? Number.POSITIVE_INFINITY);
+};
+
+const decoder = new TextDecoder();
+
+const parseEntry = (bytes: Uint8Array): AuditEntry | undefined => {
+  try {
+    return AuditEntrySchema.safeParse(JSON.parse(decoder.decode(bytes))).data;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Reads the entries of a log, oldest first, those in numbered files included; holds one chunk of a file at a time. It does
+ * not verify the chain. A last line that was not written to its end is left out.
+ *
+ * Throws `audit_read_failed`, and `audit_invalid_line` for a line that is no entry.
+ */
+export async function* readAuditFile(path: string, filter: AuditFilter = {}): AsyncGenerator<AuditEntry> {
+  const { limit = Number.POSITIVE_INFINITY, onInvalidLine } = filter;
+  let count = 0;
+  if (count >= limit) return;
+  for await (const { path: name, file } of openFiles(path)) {
+    let number = 0;
+    for await (const line of splitLines(chunksOf(file), maxLineBytes)) {
+      number++;
+      if (!line.isWhole) continue;
+      const entry = line.isTooLong ? undefined : parseEntry(line.bytes);
+      if (entry === undefined) {
+        if (onInvalidLine === undefined) {
+          throw new AuditError("audit_invalid_line", `line ${number} of ${name} is no entry: verify the log`);
+        }
+        onInvalidLine(name, number);
+      } else if (isWanted(entry, filter)) {
+        yield entry;
+        if (++count >= limit) return;
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+const words = new Set([
+  "password",
+  "passwords",
+  "passwd",
+  "pwd",
+  "passphrase",
+  "passcode",
+  "pin",
+  "otp",
+  "secret",
+  "secrets",
+  "token",
+  "authorization",
+  "cookie",
+  "cookies",
+  "credential",
+  "credentials",
+  "creds",
+  "bearer",
+  "jwt",
+]);
+
+const inside =
+  /password|passwd|passphrase|secret|credential|authorization|cookie|api_?key|access_?key|private_?key|signing_?key|encryption_?key|(?:access|auth|refresh|id|session|bearer)_?token|connection_?string/;
+
+/** What is counted or classified is not the secret itself: `token_count`, `max_tokens`, `token_type`. */
+const harmless = /(?:^|_)token_(?:count|limit|budget|usage|type)$/;
+
+const toSnakeCase = (key: string): string =>
+  key
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "_");
+
+const judge = (key: string): boolean => {
+  if (key === "auth") return true;
+  if (harmless.test(key)) return false;
+  return inside.test(key.replace(/tokens/g, "")) || key.split("_").some((word) => words.has(word));
+};
+
+/** Says of a key, however it is spelled, whether its value is secret. `extra` are keys that are so besides. */
+export const secretKeyJudge = (extra: readonly string[] = []): ((key: string) => boolean) => {
+  const more = new Set(extra.map(toSnakeCase));
+  return (key) => {
+    const snake = toSnakeCase(key);
+    return judge(snake) || more.has(snake);
+  };
+};

@@ -1,0 +1,47 @@
+/** What stands in the place of a secret. */
+export const redacted = "[redacted]";
+
+// None of these expressions goes back over what it has read more than a few characters, so that a hostile text costs no
+// more than its length.
+
+/** Tokens that are known by how they begin, whatever stands before them. */
+const tokens =
+  /gh[a-z]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{12,}|(?:xox[a-z]|xapp)-[\w-]{8,}|AIza[\w-]{24,}|ya29\.[\w.-]{12,}|npm_[A-Za-z0-9]{24,}|pypi-[\w-]{24,}|hf_[A-Za-z0-9]{20,}|dop_v1_[a-f0-9]{24,}|SG\.[\w-]{12,}(?:\.[\w-]*)?|eyJ[\w-]{10,}(?:\.[\w-]*)*/g;
+
+/** Tokens whose beginning is an end of common words: `task-…`. */
+const tokensAtBorder =
+  /(?<![A-Za-z0-9])(?:(?:sk|rk|pk)[-_][A-Za-z0-9_-]{12,}|A(?:KIA|SIA|BIA|CCA|ROA|IDA)[A-Z0-9]{16})/g;
+
+const privateKeys =
+  /-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g;
+
+/** Headers whose whole value is secret: everything up to the end of the line. */
+const headers = /(authorization|cookie)(["']?\s{0,8}[:=]\s{0,8})[^\r\n]+/gi;
+
+const schemes = /\b(Bearer|Basic|Digest|Negotiate)(?:\s+|%20|\+)["']?[\w.~+/=%-]{6,}/gi;
+
+/** `https://user:password@host`, and a token in the place of the user. */
+const userInfo = /:\/\/[^\s/?#"'<>]+@/g;
+
+/** `password=…`, `"api_key": "…"`, `?token=…`: the name stays. */
+const assignments =
+  /((?:password|passwd|passphrase|pwd|secret|token|api[-_ ]?key|access[-_]?key|private[-_]?key|credentials?)["']?\s{0,8}(?:=|:|%3[dD])\s{0,8})("[^"]*"?|'[^']*'?|[^\s"'&,;]+)/gi;
+
+/** Whether a text may hold something of the above: never false for one that does. */
+const suspicion =
+  /[=:@%+\s]|[srp]k[-_]|gh[a-z]_|github_|glpat-|xox|xapp-|AIza|ya29|A[A-Z]{2}A|npm_|pypi-|hf_|dop_|SG\.|eyJ/;
+
+export const isSuspicious = (text: string): boolean => suspicion.test(text);
+
+/** The text without what has the shape of a secret; the same text where nothing has. */
+export const withoutShapes = (text: string): string =>
+  text
+    .replace(privateKeys, redacted)
+    .replace(userInfo, `://${redacted}@`)
+    .replace(headers, `$1$2${redacted}`)
+    .replace(schemes, `$1 ${redacted}`)
+    .replace(tokens, redacted)
+    .replace(tokensAtBorder, redacted)
+    .replace(assignments, (_, name: string, value: string) =>
+      value.startsWith(redacted) ? `${name}${value}` : `${name}${redacted}`,
+    );

@@ -1,0 +1,1 @@
+export { createFileAuditSink } from "../src/node/index.ts";

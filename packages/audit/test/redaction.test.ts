@@ -1,0 +1,264 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createMemoryAuditSink, createRedactor } from "../src/index.ts";
+
+const alphabet = (characters: string, min: number, max: number) =>
+  fc.array(fc.constantFrom(...characters), { minLength: min, maxLength: max }).map((parts) => parts.join(""));
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const word = `${letters}0123456789`;
+const upper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/** The secret part of a text, and the text around it. */
+const shaped: fc.Arbitrary<{ secret: string; text: string }> = fc.oneof(
+  alphabet(word, 16, 60).map((value) => ({ secret: value, text: `Bearer ${value}` })),
+  alphabet(word, 8, 60).map((value) => ({ secret: value, text: `Authorization: Basic ${value}` })),
+  alphabet(word, 20, 60).map((value) => ({ secret: value, text: `sk-${value}` })),
+  alphabet(word, 20, 90).map((value) => ({ secret: value, text: `sk-ant-api03-${value}` })),
+  alphabet(word, 24, 40).map((value) => ({ secret: value, text: `sk_live_${value}` })),
+  fc
+    .tuple(fc.constantFrom("ghp", "gho", "ghu", "ghs", "ghr"), alphabet(word, 36, 36))
+    .map(([kind, value]) => ({ secret: value, text: `${kind}_${value}` })),
+  alphabet(word, 40, 60).map((value) => ({ secret: value, text: `github_pat_${value}` })),
+  alphabet(word, 20, 20).map((value) => ({ secret: value, text: `glpat-${value}` })),
+  alphabet(word, 20, 40).map((value) => ({ secret: value, text: `xoxb-${value}` })),
+  alphabet(word, 35, 35).map((value) => ({ secret: value, text: `AIza${value}` })),
+  alphabet(word, 36, 36).map((value) => ({ secret: value, text: `npm_${value}` })),
+  fc
+    .tuple(fc.constantFrom("AKIA", "ASIA"), alphabet(upper, 16, 16))
+    .map(([kind, value]) => ({ secret: value, text: `${kind}${value}` })),
+  fc
+    .tuple(alphabet(word, 12, 40), alphabet(word, 20, 200), alphabet(word, 43, 43))
+    .map(([header, claims, signature]) => ({
+      secret: claims,
+      text: `eyJ${header}.eyJ${claims}.${signature}`,
+    })),
+  fc
+    .tuple(fc.constantFrom("RSA ", "EC ", "OPENSSH ", "ENCRYPTED ", ""), alphabet(word, 40, 300))
+    .map(([kind, value]) => ({
+      secret: value,
+      text: `-----BEGIN ${kind}PRIVATE KEY-----\n${value}\n-----END ${kind}PRIVATE KEY-----`,
+    })),
+  fc
+    .tuple(alphabet(letters, 3, 10), alphabet(`${word}!$*-._~`, 8, 30))
+    .map(([user, value]) => ({ secret: value, text: `postgres://${user}:${value}@db.example/x` })),
+  fc
+    .tuple(
+      fc.constantFrom("password", "API_KEY", "client_secret", "access-token", "Secret"),
+      fc.constantFrom("=", ": ", " = ", '":"', "%3D"),
+      alphabet(word, 10, 40),
+    )
+    .map(([name, sign, value]) => ({ secret: value, text: `${name}${sign}${value}` })),
+  alphabet(word, 10, 40).map((value) => ({
+    secret: value,
+    text: `Cookie: theme=dark; sid=${value}`,
+  })),
+);
+
+const around = fc.constantFrom("", " ", "see ", "(", '"', "=", "\n", "é ");
+
+const recordedText = (details: Record<string, string>, more: Record<string, string> = {}): string => {
+  const sink = createMemoryAuditSink();
+  sink.record({ action: "tool.call", ...more, details });
+  return JSON.stringify(sink.entries());
+};
+
+describe("shapes of secrets", () => {
+  it("never reach the log, wherever they stand", async () => {
+    fc.assert(
+      fc.property(shaped, around, around, fc.nat(600), ({ secret, text }, before, after, length) => {
+        const whole = `${".".repeat(length)}${before}${text}${after}`;
+        for (const recorded of [
+          recordedText({ note: whole }),
+          recordedText({ [whole]: "value" }),
+          recordedText({}, { call_id: whole, tool_id: whole, correlation_id: whole }),
+        ]) {
+          expect(recorded).not.toContain(secret);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("leave the text around them, and mark the entry", () => {
+    const sink = createMemoryAuditSink();
+    sink.record({
+      action: "net.fetch",
+      details: { url: "https://me:hunter22@example.org/a?token=abcdef&x=1", note: "Bearer abcdefghi failed" },
+    });
+    expect(sink.entries()[0]).toMatchObject({
+      details: {
+        url: "https://[redacted]@example.org/a?token=[redacted]&x=1",
+        note: "Bearer [redacted] failed",
+      },
+      marks: ["redacted"],
+    });
+  });
+
+  it("leave ordinary ids and words alone", () => {
+    const sink = createMemoryAuditSink();
+    const entry = {
+      action: "tool.result",
+      agent_id: "task-force-of-the-disk-manager",
+      tool_id: "agent-files/read",
+      call_id: "01J9Z3NDEKTSV4RRFFQ69G5FAV",
+      request_id: "3f0b9d3e-6d7c-4a6c-9a3e-000000000001",
+      details: { reason: "the agent did not answer in time", input_tokens: 12, host: "http://[::1]:8080/x" },
+    };
+    sink.record(entry);
+    const [recorded] = sink.entries();
+    expect(recorded).toMatchObject(entry);
+    expect(recorded).not.toHaveProperty("marks");
+  });
+
+  it("cost no more than the length of a hostile text", () => {
+    const redactor = createRedactor();
+    const begin = performance.now();
+    for (const part of ["eyJ", "sk-", "://", "Bearer ", "password:", "-----BEGIN ", "SG.", '="', "_eyJ_"]) {
+      const text = part.repeat(40_000);
+      expect(redactor.text(text).length).toBeLessThanOrEqual(text.length * 2);
+    }
+    expect(performance.now() - begin).toBeLessThan(5000);
+  });
+});
+
+describe("values under secret keys", () => {
+  it.each([
+    "password",
+    "DB_PASSWORD",
+    "userPassword",
+    "token",
+    "access_token",
+    "accessToken",
+    "Authorization",
+    "cookie",
+    "Set-Cookie",
+    "api_key",
+    "apiKey",
+    "X-API-Key",
+    "client_secret",
+    "credentials",
+    "privateKey",
+    "aws_secret_access_key",
+    "passphrase",
+    "otp",
+  ])("are taken out: %s", (key) => {
+    const sink = createMemoryAuditSink();
+    sink.record({ action: "a.b", details: { [key]: "plain words" } });
+    sink.record({ action: "a.b", details: { [key]: 123456 } });
+    for (const entry of sink.entries()) {
+      expect(entry.details).toEqual({ [key]: "[redacted]" });
+      expect(entry.marks).toEqual(["redacted"]);
+    }
+  });
+
+  it.each(["input_tokens", "max_tokens", "token_count", "key", "keyboard", "author", "monkey_id", "pinned"])(
+    "are kept where the key only looks so: %s",
+    (key) => {
+      const sink = createMemoryAuditSink();
+      sink.record({ action: "a.b", details: { [key]: 5 } });
+      expect(sink.entries()[0]?.details).toEqual({ [key]: 5 });
+    },
+  );
+
+  it("are taken out with all that is nested in them, and under the caller's own keys", () => {
+    const redactor = createRedactor({ secretKeys: ["employee-number"] });
+    const sink = createMemoryAuditSink({ redactor });
+    const details = {
+      employeeNumber: "4711",
+      credentials: { user: "me", word: "swordfish" },
+      has_token: true,
+    };
+    sink.record({ action: "a.b", details: details as never });
+    expect(sink.entries()[0]?.details).toEqual({
+      employeeNumber: "[redacted]",
+      credentials: "[redacted]",
+      has_token: true,
+    });
+  });
+});
+
+describe("registered secrets", () => {
+  const secretText = fc
+    .string({ minLength: 4, maxLength: 60, unit: "grapheme" })
+    .filter((text) => text.length <= 200);
+
+  it("never reach the log, in any spelling and at any place", () => {
+    fc.assert(
+      fc.property(
+        fc.array(secretText, { minLength: 1, maxLength: 20 }),
+        fc.nat(),
+        fc.string({ maxLength: 40 }),
+        fc.string({ maxLength: 40 }),
+        fc.integer({ min: 0, max: 3 }),
+        (secrets, pick, before, after, spelling) => {
+          const secret = secrets[pick % secrets.length] ?? "";
+          fc.pre(!"[redacted]".includes(secret) && !"tool.call".includes(secret));
+          const spelled = [
+            secret,
+            encodeURIComponent(secret.replace(/\p{Cs}/gu, "")),
+            Buffer.from(secret).toString("base64"),
+            Buffer.from(secret).toString("base64url"),
+          ][spelling];
+          fc.pre(spelled !== undefined && spelled.length >= 4);
+          const sink = createMemoryAuditSink();
+          const redactor = createRedactor();
+          for (const each of secrets) {
+            sink.addSecret(each);
+            redactor.addSecret(each);
+          }
+          fc.pre(spelling !== 1 || encodeURIComponent(secret.replace(/\p{Cs}/gu, "")) === spelled);
+          const text = `${before}${spelled}${after}`;
+          sink.record({ action: "tool.call", call_id: text, details: { note: text } });
+          const [entry] = sink.entries();
+          // What is left of the text, without what stands in the place of secrets.
+          for (const value of [entry?.call_id ?? "", String(entry?.details?.note)]) {
+            for (const part of value.split("[redacted]")) expect(part).not.toContain(spelled);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it("are not cut in two by the limit of a text", () => {
+    const secret = `S${"x9".repeat(3000)}E`;
+    const sink = createMemoryAuditSink({ maxStringLength: 100 });
+    expect(sink.addSecret(secret)).toBe(true);
+    for (let offset = 0; offset < 120; offset += 7) {
+      sink.record({
+        action: "a.b",
+        details: { note: `${".".repeat(offset)}${secret}${"tail ".repeat(5000)}` },
+      });
+    }
+    for (const { details } of sink.entries()) expect(details?.note).not.toContain("Sx9");
+  });
+
+  it("hold for what was seen before, and are forgotten on request", () => {
+    const sink = createMemoryAuditSink();
+    const value = "agent-files/abcdefghijklmnop";
+    sink.record({ action: "a.b", tool_id: value });
+    sink.addSecret(value);
+    sink.record({ action: "a.b", tool_id: value });
+    sink.removeSecret(value);
+    sink.record({ action: "a.b", tool_id: value });
+    expect(sink.entries().map(({ tool_id }) => tool_id)).toEqual([value, "[redacted]", value]);
+  });
+
+  it("that overlap go as a whole", () => {
+    const redactor = createRedactor({ secrets: ["abcdefgh", "efghijkl", "abcd"] });
+    expect(redactor.text("<abcdefghijkl>")).toBe("<[redacted]>");
+    expect(redactor.text("<abcdXefghijkl>")).toBe("<[redacted]X[redacted]>");
+  });
+
+  it("are refused where they cannot be told from other text", () => {
+    const redactor = createRedactor();
+    expect(redactor.addSecret("abc")).toBe(false);
+    expect(redactor.addSecret("x".repeat(16_385))).toBe(false);
+    expect(redactor.addSecret(undefined as never)).toBe(false);
+    for (let index = 0; index < 10_000; index++) expect(redactor.addSecret(`secret-${index}`)).toBe(true);
+    expect(redactor.addSecret("one-more")).toBe(false);
+    expect(() => createRedactor({ secrets: ["abc"] })).toThrowError(
+      expect.objectContaining({ name: "AuditError", code: "audit_invalid_options" }),
+    );
+  });
+});
