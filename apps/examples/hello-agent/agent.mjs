@@ -1,0 +1,12 @@
+// @ts-check
+import { defineAgent, tool } from "@harnesskit/agent-sdk";
+import { z } from "zod";
+
+const greet = tool({
+  name: "greet",
+  description: "Greets somebody",
+  input: z.object({ name: z.string().max(100) }),
+  run: ({ name }) => ({ greeting: `Hello, ${name}!` }),
+});
+
+await defineAgent({ id: "com.example.hello", version: "1.0.0", tools: [greet] }).run();

@@ -1,0 +1,153 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type LaunchedAgent,
+  type RunningCore,
+  type StartCoreOptions,
+  type StreamChunk,
+  startCore,
+  type ToolCall,
+} from "@harnesskit/core-runtime";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { AgentProcess } from "./support/agent-process.ts";
+import { processesOf } from "./support/processes.ts";
+import { agentDirectory, hasPython, withoutPython } from "./support/python.ts";
+
+const agentId = "com.example.python";
+
+beforeEach(({ skip }) => {
+  if (!hasPython) skip(withoutPython);
+});
+
+const start = async (options: StartCoreOptions = {}): Promise<RunningCore> => {
+  const socketDirectory = await mkdtemp(join(tmpdir(), "hk-python-agent-"));
+  onTestFinished(() => rm(socketDirectory, { recursive: true, force: true }));
+  const core = await startCore({ agents: [agentDirectory], ...options, socketDirectory });
+  onTestFinished(() => core.close());
+  await core.ready();
+  return core;
+};
+
+const healthOf = (core: RunningCore): LaunchedAgent => {
+  const [health] = core.launched();
+  if (!health) throw new Error("the core has no agent");
+  return health;
+};
+
+const untilHealth = async (core: RunningCore, isWanted: (health: LaunchedAgent) => boolean) => {
+  for await (const health of core.health({ signal: AbortSignal.timeout(15_000) })) {
+    if (isWanted(health)) return health;
+  }
+  expect.fail(`the agent stayed ${JSON.stringify(healthOf(core))}`);
+};
+
+const call = (core: RunningCore, tool: string, input: object, options: object = {}): ToolCall =>
+  core.call(`${agentId}/${tool}`, input, options);
+
+const chunksOf = async (stream: AsyncIterable<StreamChunk>): Promise<StreamChunk[]> => {
+  const chunks: StreamChunk[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return chunks;
+};
+
+describe("the Python agent under a core", () => {
+  it("answers, and streams in order", async () => {
+    const core = await start({ heartbeatIntervalMs: 50 });
+    expect(healthOf(core)).toMatchObject({ agentId, state: "ready", agentVersion: "1.0.0", restarts: 0 });
+    const text = "Grüße, 世界\nund mehr";
+    expect(await call(core, "word_count", { text }).result).toEqual({
+      status: "succeeded",
+      output: { characters: 18, words: 4, lines: 2 },
+    });
+    const counting = call(core, "countdown", { from: 5, interval_ms: 1 });
+    expect(await chunksOf(counting.stream)).toEqual(
+      [5, 4, 3, 2, 1].map((left, index) => ({
+        seq: index + 1,
+        channel: "status",
+        data: { text: String(left) },
+      })),
+    );
+    expect(await counting.result).toEqual({ status: "succeeded", output: { counted: 5 } });
+    expect(await core.ping(agentId)).toBeGreaterThanOrEqual(0);
+    expect(healthOf(core)).toMatchObject({ state: "ready", status: "ok", restarts: 0 });
+    expect(core.stats()).toMatchObject({ sessions: 1 });
+  });
+
+  it("fails in its own words, and is sent nothing that does not fit", async () => {
+    const core = await start();
+    expect(await call(core, "fail", {}).result).toEqual({
+      status: "failed",
+      error: {
+        code: "example.out_of_tea",
+        message: "there is no tea",
+        retryable: true,
+        details: { cups: 0 },
+      },
+    });
+    expect(await call(core, "word_count", { text: 7 }).result).toMatchObject({
+      status: "failed",
+      error: { code: "tool.invalid_input" },
+    });
+    expect(await call(core, "countdown", { from: 3 }).result).toMatchObject({
+      status: "failed",
+      error: { code: "tool.invalid_input" },
+    });
+  });
+
+  it("is cancelled in the middle of an interval, and runs out of time", async () => {
+    const core = await start();
+    const cancelled = call(core, "countdown", { from: 2, interval_ms: 10_000 });
+    const stream = cancelled.stream[Symbol.asyncIterator]();
+    expect((await stream.next()).value).toMatchObject({ seq: 1, data: { text: "2" } });
+    const before = performance.now();
+    cancelled.cancel("enough");
+    expect(await cancelled.result).toEqual({
+      status: "canceled",
+      error: { code: "tool.canceled", message: "it was cancelled" },
+    });
+    expect(performance.now() - before).toBeLessThan(5000);
+    expect((await stream.next()).done).toBe(true);
+    const late = call(core, "countdown", { from: 2, interval_ms: 10_000 }, { timeoutMs: 50 });
+    expect(await late.result).toMatchObject({ status: "failed", error: { code: "tool.timeout" } });
+    expect(await call(core, "word_count", { text: "" }).result).toMatchObject({ status: "succeeded" });
+  });
+
+  it("is started again when it was killed, and leaves no process behind", async () => {
+    const core = await start({ restart: { initial_backoff_ms: 10 } });
+    const { pid = 0, launchId = "none" } = healthOf(core);
+    expect(processesOf(launchId)).toContain(String(pid));
+    const lost = call(core, "countdown", { from: 2, interval_ms: 10_000 });
+    await lost.stream[Symbol.asyncIterator]().next();
+    process.kill(pid, "SIGKILL");
+    expect(await lost.result).toMatchObject({ status: "failed", error: { code: "agent.lost" } });
+    const again = await untilHealth(core, ({ state, restarts }) => state === "ready" && restarts === 1);
+    expect(again.pid).not.toBe(pid);
+    expect(again.lastExit).toEqual({ code: null, signal: "SIGKILL" });
+    expect(await call(core, "word_count", { text: "a" }).result).toMatchObject({ status: "succeeded" });
+    await core.close();
+    expect(healthOf(core)).toMatchObject({ state: "stopped", lastExit: { code: 0, signal: null } });
+    for (const id of [launchId, again.launchId ?? "none"]) expect(processesOf(id)).toEqual([]);
+  });
+
+  it("comes back with the same process when the core asks for it", async () => {
+    const core = await start({ reconnectTimeoutMs: 10_000 });
+    const { pid } = healthOf(core);
+    expect(core.goodbye(agentId, { reason: "an update", retryAfterMs: 10 })).toBe(true);
+    await untilHealth(core, ({ state }) => state === "ready" && core.stats().sessions === 2);
+    expect(healthOf(core)).toMatchObject({ pid, restarts: 0 });
+    expect(await call(core, "word_count", { text: "a" }).result).toMatchObject({ status: "succeeded" });
+  });
+
+  it("is refused with a token that is not its launch's, and repeats it nowhere", async () => {
+    const core = await start();
+    const environment = { HARNESS_AGENT_SOCKET: core.socketPath, HARNESS_SESSION_TOKEN: "a-wrong-token" };
+    const stranger = new AgentProcess(environment);
+    onTestFinished(() => stranger.clean());
+    const end = await stranger.ended;
+    expect(end).toMatchObject({ code: 1, stdout: "" });
+    expect(end.stderr).toMatch(/^protocol\.unauthorized: /);
+    expect(end.stderr).not.toContain("a-wrong-token");
+    expect(healthOf(core)).toMatchObject({ state: "ready", restarts: 0 });
+  });
+});
