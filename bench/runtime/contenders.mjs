@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createFileAuditSink } from "@harnesskit/audit/node";
+import { startCore } from "@harnesskit/core-runtime";
+import { createUnixListener } from "@harnesskit/transport-uds";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import rpc from "vscode-jsonrpc/node";
+import { z } from "zod";
+import { frames } from "./limit-frames.mjs";
+import { callMessage } from "./messages.mjs";
+
+const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+const spawnAgent = (name, path) =>
+  spawn(process.execPath, [here(`./${name}-agent.mjs`)], {
+    stdio: "inherit",
+    env: { ...process.env, BENCH_SOCKET: path },
+  });
+
+/** Listens, starts the other end, and gives its socket. */
+const socketOf = async (name, directory) => {
+  const path = join(directory, `${name}.sock`);
+  const server = createServer().listen(path);
+  await once(server, "listening");
+  const child = spawnAgent(name, path);
+  const [socket] = await once(server, "connection");
+  const close = async () => {
+    socket.destroy();
+    child.kill();
+    server.close();
+    await once(child, "exit");
+  };
+  return { socket, close };
+};
+
+/** Calls by their ids. */
+const pendingCalls = (send) => {
+  const pending = new Map();
+  let last = 0;
+  const call = (input) =>
+    new Promise((resolve) => {
+      const id = `call_${++last}`;
+      pending.set(id, resolve);
+      send(callMessage(id, input));
+    });
+  const settle = ({ payload }) => {
+    pending.get(payload.call_id)(payload.output);
+    pending.delete(payload.call_id);
+  };
+  return { call, settle };
+};
+
+const startLimit = async (directory) => {
+  const { socket, close } = await socketOf("limit", directory);
+  const { call, settle } = pendingCalls((message) => send(message));
+  const send = frames(socket, settle);
+  return { call, close };
+};
+
+const startChannel = async (directory) => {
+  const path = join(directory, "channel.sock");
+  const listener = createUnixListener({ path });
+  const connected = new Promise((resolve) => {
+    void listener.listen(resolve).then(() => spawnAgent("channel", path));
+  });
+  const channel = await connected;
+  const { call, settle } = pendingCalls((message) => void channel.send(message));
+  channel.start({ message: settle, error: (error) => console.error(error), close: () => {} });
+  return { call, close: () => listener.close() };
+};
+
+const startHarness = async (directory) => {
+  const audit = await createFileAuditSink({ path: join(directory, "audit.jsonl") });
+  const core = await startCore({ agents: [here("./echo-agent")], audit });
+  await core.ready();
+  return {
+    call: async (input) => (await core.call("com.example.echo/echo", input).result).output,
+    close: async () => {
+      await core.close();
+      await audit.close();
+    },
+  };
+};
+
+const startVscode = async (directory) => {
+  const { socket, close } = await socketOf("vscode", directory);
+  const connection = rpc.createMessageConnection(
+    new rpc.SocketMessageReader(socket),
+    new rpc.SocketMessageWriter(socket),
+  );
+  connection.listen();
+  return { call: (input) => connection.sendRequest("echo", input), close };
+};
+
+const startMcp = async () => {
+  const client = new Client({ name: "bench", version: "1.0.0" });
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [here("../stdio/mcp-server.mjs")] }),
+  );
+  const ResultSchema = z.looseObject({});
+  return {
+    call: (params) => client.request({ method: "echo", params }, ResultSchema),
+    close: () => client.close(),
+  };
+};
+
+export const contenders = [
+  { name: "limit", start: startLimit },
+  { name: "framed channel", start: startChannel },
+  { name: "core.call", start: startHarness },
+  { name: "vscode-jsonrpc", start: startVscode },
+  { name: "MCP SDK (stdio)", start: startMcp },
+];

@@ -1,0 +1,30 @@
+import type { AgentStatus } from "./session.ts";
+
+/** How an agent is. */
+export interface SessionHealth {
+  readonly agentId: string;
+  /** `disconnected`: it has no session. */
+  readonly status: AgentStatus | "disconnected";
+  readonly sessionId?: string;
+  readonly reason?: string;
+}
+
+/** An agent with a session. */
+export interface AgentInfo {
+  readonly agentId: string;
+  readonly agentVersion: string;
+  readonly sessionId: string;
+  readonly launchId: string;
+  readonly status: AgentStatus;
+  /** In milliseconds since the epoch. */
+  readonly connectedAt: number;
+  /** What the agent says it can do. */
+  readonly capabilities: readonly string[];
+  readonly sdk?: { readonly name: string; readonly version: string };
+  readonly tools: number;
+  /** Calls that it runs, and calls that wait for it. */
+  readonly inflight: number;
+  readonly waiting: number;
+  /** The manifest that it was built with is another one than the core has. */
+  readonly manifestDrift: boolean;
+}

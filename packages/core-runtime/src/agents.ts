@@ -1,0 +1,141 @@
+import type { AgentInfo, SessionHealth } from "./agent-state.ts";
+import type { AgentDirectory } from "./call-router.ts";
+import type { DisconnectReason } from "./launch-port.ts";
+import type { ToolInfo } from "./registered-tool.ts";
+import type { Session, SessionEvents } from "./session.ts";
+import { Watches, type WatchOptions } from "./watch.ts";
+
+/** Agents whose last registrations are remembered, so that a changed schema is noticed after a restart. */
+const maxRememberedAgents = 1024;
+
+const allTools = "tools";
+
+/** The agents that have a session, and who watches them. */
+export class Agents implements AgentDirectory, SessionEvents {
+  closing = false;
+  readonly #sessions = new Map<string, Session>();
+  /** Of agents that may come back. */
+  readonly #disconnected = new Map<string, SessionHealth>();
+  readonly #knownDigests = new Map<string, Map<string, string>>();
+  readonly #isAdmitted: (agentId: string) => boolean;
+  readonly #onEnded: (session: Session, reason: DisconnectReason) => void;
+  readonly #healthWatches: Watches<SessionHealth>;
+  readonly #toolWatches: Watches<readonly ToolInfo[]>;
+
+  constructor(options: {
+    readonly maxWatchers: number;
+    readonly isAdmitted: (agentId: string) => boolean;
+    readonly ended: (session: Session, reason: DisconnectReason) => void;
+  }) {
+    this.#isAdmitted = options.isAdmitted;
+    this.#onEnded = options.ended;
+    this.#healthWatches = new Watches(options.maxWatchers);
+    this.#toolWatches = new Watches(options.maxWatchers);
+  }
+
+  session(agentId: string): Session | undefined {
+    return this.#sessions.get(agentId);
+  }
+
+  sessions(): Session[] {
+    return [...this.#sessions.values()];
+  }
+
+  knows(agentId: string): boolean {
+    return this.#knownDigests.has(agentId) || this.#isAdmitted(agentId);
+  }
+
+  /** What this agent registered last, for its next session. */
+  knownDigests(agentId: string): Map<string, string> {
+    const known = this.#knownDigests.get(agentId) ?? new Map<string, string>();
+    this.#knownDigests.delete(agentId);
+    this.#knownDigests.set(agentId, known);
+    if (this.#knownDigests.size > maxRememberedAgents) {
+      for (const oldest of this.#knownDigests.keys()) {
+        this.#knownDigests.delete(oldest);
+        break;
+      }
+    }
+    return known;
+  }
+
+  add(session: Session): void {
+    this.#sessions.set(session.agentId, session);
+    this.#disconnected.delete(session.agentId);
+    this.healthChanged(session, session.manifestDrift ? "the manifest differs" : undefined);
+  }
+
+  /** The agent will not come back by itself: it is no longer part of the present state. */
+  forget(agentId: string): void {
+    if (!this.#isAdmitted(agentId)) this.#disconnected.delete(agentId);
+  }
+
+  tools(): ToolInfo[] {
+    return this.sessions().flatMap((session) => session.tools.infos());
+  }
+
+  infos(): AgentInfo[] {
+    return this.sessions().map(infoOf);
+  }
+
+  watchTools(options?: WatchOptions): AsyncIterableIterator<readonly ToolInfo[]> {
+    return this.#toolWatches.open([[allTools, this.tools()]], options);
+  }
+
+  watchHealth(options?: WatchOptions): AsyncIterableIterator<SessionHealth> {
+    const present = this.sessions().map((session): [string, SessionHealth] => [
+      session.agentId,
+      healthOf(session, undefined),
+    ]);
+    return this.#healthWatches.open([...present, ...this.#disconnected], options);
+  }
+
+  toolsChanged(): void {
+    if (this.#toolWatches.size > 0) this.#toolWatches.push(allTools, this.tools());
+  }
+
+  healthChanged(session: Session, reason: string | undefined): void {
+    this.#healthWatches.push(session.agentId, healthOf(session, reason));
+  }
+
+  ended(session: Session, reason: DisconnectReason): void {
+    const { agentId } = session;
+    // Another session of the agent may have taken its place already.
+    if (this.#sessions.get(agentId) === session) {
+      this.#sessions.delete(agentId);
+      const health: SessionHealth = { agentId, status: "disconnected", reason: reason.message };
+      if (this.#isAdmitted(agentId)) this.#disconnected.set(agentId, health);
+      this.#healthWatches.push(agentId, health);
+      if (session.tools.size > 0) this.toolsChanged();
+    }
+    this.#onEnded(session, reason);
+  }
+
+  /** Ends all watches. */
+  close(): void {
+    this.#healthWatches.close();
+    this.#toolWatches.close();
+  }
+}
+
+const healthOf = (session: Session, reason: string | undefined): SessionHealth => ({
+  agentId: session.agentId,
+  status: session.status,
+  sessionId: session.sessionId,
+  ...(reason !== undefined && { reason }),
+});
+
+const infoOf = (session: Session): AgentInfo => ({
+  agentId: session.agentId,
+  agentVersion: session.agentVersion,
+  sessionId: session.sessionId,
+  launchId: session.admitted.launch.launchId,
+  status: session.status,
+  connectedAt: session.openedAt,
+  capabilities: session.hello.protocol.capabilities,
+  ...(session.hello.sdk && { sdk: session.hello.sdk }),
+  tools: session.tools.size,
+  inflight: session.calls.inflight,
+  waiting: session.calls.waiting,
+  manifestDrift: session.manifestDrift,
+});

@@ -1,0 +1,74 @@
+import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
+import type { Clock } from "@harnesskit/wire";
+import type { CoreStats } from "./core-stats.ts";
+
+const windowMs = 60_000;
+
+/** How many audit entries one agent can still cause in this minute. */
+export class AuditBudget {
+  readonly #clock: Clock;
+  readonly #maxPerMinute: number;
+  #windowStartedAt = Number.NEGATIVE_INFINITY;
+  #used = 0;
+  /** Entries left out since the last one that was written. */
+  suppressed = 0;
+
+  constructor(clock: Clock, maxPerMinute: number) {
+    this.#clock = clock;
+    this.#maxPerMinute = maxPerMinute;
+  }
+
+  take(): boolean {
+    const now = this.#clock.now();
+    if (now - this.#windowStartedAt >= windowMs) {
+      this.#windowStartedAt = now;
+      this.#used = 0;
+    }
+    if (this.#used >= this.#maxPerMinute) {
+      this.suppressed++;
+      return false;
+    }
+    this.#used++;
+    return true;
+  }
+}
+
+/** Records what the core does. Without a sink, nothing is made up and nothing is recorded. */
+export class AuditTrail {
+  readonly #sink: AuditSink | undefined;
+  readonly #stats: CoreStats;
+
+  constructor(sink: AuditSink | undefined, stats: CoreStats) {
+    this.#sink = sink;
+    this.#stats = stats;
+  }
+
+  /** False when there is no sink, so that nobody puts an entry together for nothing. */
+  get on(): boolean {
+    return this.#sink !== undefined;
+  }
+
+  record(entry: AuditEntryInput): void {
+    this.#sink?.record(entry);
+  }
+
+  /** For what an agent can cause as often as it likes. The entry after a gap says how many were left out. */
+  recordWithin(budget: AuditBudget, entry: AuditEntryInput): void {
+    if (!this.#sink) return;
+    if (!budget.take()) {
+      this.#stats.suppressedAuditEntries++;
+      return;
+    }
+    const { suppressed } = budget;
+    budget.suppressed = 0;
+    this.#sink.record(suppressed > 0 ? { ...entry, details: { ...entry.details, suppressed } } : entry);
+  }
+
+  addSecret(value: string): void {
+    this.#sink?.addSecret(value);
+  }
+
+  removeSecret(value: string): void {
+    this.#sink?.removeSecret(value);
+  }
+}

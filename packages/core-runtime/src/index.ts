@@ -1,0 +1,33 @@
+export type { AgentInfo, SessionHealth } from "./agent-state.ts";
+export type { Authorization, AuthorizationRequest, Authorize } from "./authorize.ts";
+export type { ToolCall } from "./call.ts";
+export type { CallOptions } from "./call-options.ts";
+export type { CallResult } from "./call-result.ts";
+export type { StreamChunk } from "./call-stream.ts";
+export { type Core, createCore } from "./core.ts";
+export { type CoreLimits, defaultCoreLimits } from "./core-limits.ts";
+export type { CoreOptions } from "./core-options.ts";
+export type { CoreStats } from "./core-stats.ts";
+export type { OutputStream } from "./launch/agent-process.ts";
+export type { AgentOutput } from "./launch/agent-run.ts";
+export {
+  AgentExistsError,
+  type AgentExit,
+  type AgentReason,
+  type AgentReasonCode,
+  AgentStartError,
+  AgentsNotReadyError,
+  CoreStoppedError,
+  ManifestError,
+  type ManifestErrorCode,
+  UnknownAgentError,
+} from "./launch/errors.ts";
+export type { LaunchedAgent } from "./launch/launched-agent.ts";
+export { type ReadManifest, readManifest } from "./launch/read-manifest.ts";
+export type { LaunchOptions } from "./launch/start-options.ts";
+export type { AgentPhase } from "./launch/supervision.ts";
+export type { Admission, DisconnectReason, Launch, LaunchObserver } from "./launch-port.ts";
+export type { ToolInfo } from "./registered-tool.ts";
+export type { AgentStatus } from "./session.ts";
+export { type RunningCore, type StartCoreOptions, startCore } from "./start-core.ts";
+export type { WatchOptions } from "./watch.ts";

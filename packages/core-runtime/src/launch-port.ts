@@ -1,0 +1,41 @@
+import type { AgentManifest } from "@harnesskit/protocol/runtime";
+
+/** One start of an agent's process, as whoever started it describes it. */
+export interface Launch {
+  /** Unique among the launches of a core. */
+  readonly launchId: string;
+  readonly agentId: string;
+  /** Its permissions and limits hold for the calls of this agent. */
+  readonly manifest?: AgentManifest;
+  /** `sha256:` and the hex digest of the manifest file; compared with what the agent says. */
+  readonly manifestHash?: string;
+}
+
+/** Why a session is over. */
+export interface DisconnectReason {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Hears what becomes of a launch. A method that throws costs nothing but its own work. */
+export interface LaunchObserver {
+  /** The agent said hello with this launch's token. */
+  connected(session: { readonly sessionId: string; readonly agentVersion: string }): void;
+  /** The tools that the agent has now, after a registration or an unregistration. */
+  registered(toolIds: readonly string[]): void;
+  /** How the agent feels: as its heartbeat says, or `unhealthy` because heartbeats were missed. On change only. */
+  health(status: "ok" | "degraded" | "unhealthy", reason?: string): void;
+  /** The session is over. With a new token (`core.goodbye` with `retry_after_ms`) another may follow. */
+  disconnected(reason: DisconnectReason): void;
+}
+
+/** The right of one launch to say hello. */
+export interface Admission {
+  /** The session token: 256 random bits as base64url, good for one `agent.hello`. Secret. */
+  readonly token: string;
+  /**
+   * The launch is over: its token is worth nothing, its session is closed, and its running calls settle at once with
+   * `agent.lost`. Does nothing the second time.
+   */
+  revoke(reason?: DisconnectReason): void;
+}

@@ -1,0 +1,206 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
+import { type Clock, createDeferred } from "@harnesskit/wire";
+import { type AgentExit, SpawnError } from "./errors.ts";
+import { agentScript } from "./guard-scripts.ts";
+import { OutputLines } from "./output-lines.ts";
+import { ProcessGuard, shell } from "./process-guard.ts";
+import { isProcess } from "./process-table.ts";
+import { systemErrorCode } from "./system-error.ts";
+
+export type OutputStream = "stdout" | "stderr";
+
+export interface AgentProcessOptions {
+  readonly launchId: string;
+  /** Absolute. */
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  readonly onLine: ((stream: OutputStream, line: string) => void) | undefined;
+  readonly maxLineLength: number;
+  readonly maxStderrBytes: number;
+  /** How long to wait for a guard to finish, for a killed process to be gone, and at most for its last output. */
+  readonly guardTimeoutMs: number;
+  readonly killTimeoutMs: number;
+  readonly outputTimeoutMs: number;
+}
+
+/** What is known when nothing of a launch is left. */
+export interface AgentEnd {
+  readonly exit: AgentExit;
+  readonly stderrTail: string;
+  /** The guard was gone before the agent; that is why the agent was killed. */
+  readonly guardLost: boolean;
+  /** Set when the program was never run: the system's sentence. */
+  readonly notExecuted: string | undefined;
+  /** False when a process could not be killed. */
+  readonly complete: boolean;
+}
+
+/** One run of an agent: its process, everything that this started, and the guard. */
+export class AgentProcess {
+  readonly pid: number;
+  readonly guardPid: number;
+  /** Settles in the moment in which the agent's own process has ended. */
+  readonly exited: Promise<AgentExit>;
+  /** Settles when nothing of the launch is left and its output was read. Never rejects. */
+  readonly gone: Promise<AgentEnd>;
+  readonly #guard: ProcessGuard;
+  readonly #options: AgentProcessOptions;
+  readonly #stdout: OutputLines;
+  readonly #stderr: OutputLines;
+  readonly #settleExit: (exit: AgentExit) => void;
+  #exit: AgentExit | undefined;
+  #guardLost = false;
+  /** The system does not let it die. */
+  #survived = false;
+  #cancelKillTimer: (() => void) | undefined;
+
+  constructor(options: AgentProcessOptions, guard: ProcessGuard, child: ChildProcess, pid: number) {
+    this.#options = options;
+    this.#guard = guard;
+    this.pid = pid;
+    this.guardPid = guard.pid;
+    const exited = createDeferred<AgentExit>();
+    this.exited = exited.promise;
+    this.#settleExit = exited.resolve;
+    const closed = createDeferred<void>();
+    child.once("exit", (code, signal) => this.#ended({ code, signal }));
+    child.once("close", () => closed.resolve());
+    this.#stdout = this.#read(child.stdout as Readable, "stdout");
+    this.#stderr = this.#read(child.stderr as Readable, "stderr");
+    void guard.gone.then(() => this.#guardGone());
+    this.gone = this.#finish(closed.promise);
+  }
+
+  /** Asks the agent's group to end. */
+  terminate(): void {
+    this.#signal("SIGTERM");
+  }
+
+  /** Kills the agent's group at once; what left the group is killed as soon as the agent's process is gone. */
+  kill(): void {
+    this.#signal("SIGKILL");
+    this.#cancelKillTimer ??= this.#options.clock.after(this.#options.killTimeoutMs, () => {
+      this.#survived = true;
+      this.#ended({ code: null, signal: "SIGKILL" });
+    });
+  }
+
+  #read(stream: Readable, name: OutputStream): OutputLines {
+    const { onLine, maxLineLength, maxStderrBytes } = this.#options;
+    return new OutputLines(stream, {
+      maxLineLength,
+      maxTailBytes: name === "stderr" ? maxStderrBytes : 0,
+      onLine: onLine && ((line) => onLine(name, line)),
+    });
+  }
+
+  /** To the group, as long as the agent's process was not reaped: until then its id is nobody else's. */
+  #signal(signal: NodeJS.Signals): void {
+    if (this.#exit) return;
+    try {
+      process.kill(-this.pid, signal);
+    } catch {
+      // ESRCH: it ends in this moment. EPERM: it has become another user's.
+    }
+  }
+
+  #ended(exit: AgentExit): void {
+    if (this.#exit) return;
+    this.#exit = exit;
+    this.#cancelKillTimer?.();
+    this.#killRemains();
+    this.#settleExit(exit);
+  }
+
+  /** The group keeps its id while anybody is in it; a process with that id is somebody else's, and so is its group. */
+  #killRemains(): void {
+    if (isProcess(this.pid)) return;
+    try {
+      process.kill(-this.pid, "SIGKILL");
+    } catch {
+      // Nobody is left.
+    }
+  }
+
+  /** Without a guard nobody would kill the agent after the core. */
+  #guardGone(): void {
+    if (this.#exit) return;
+    this.#guardLost = true;
+    this.kill();
+  }
+
+  async #finish(closed: Promise<void>): Promise<AgentEnd> {
+    const exit = await this.exited;
+    const complete = await this.#guard.finish();
+    await this.#untilRead(closed);
+    const stderrTail = this.#stderr.tail;
+    return {
+      exit,
+      stderrTail,
+      guardLost: this.#guardLost,
+      notExecuted: notExecuted(this.#options.launchId, exit, stderrTail),
+      complete: complete && !this.#survived,
+    };
+  }
+
+  /** A process that nobody could find may hold the outputs open for ever. */
+  async #untilRead(closed: Promise<void>): Promise<void> {
+    const givenUp = createDeferred<void>();
+    const cancel = this.#options.clock.after(this.#options.outputTimeoutMs, givenUp.resolve);
+    await Promise.race([closed, givenUp.promise]);
+    cancel();
+    this.#stdout.destroy();
+    this.#stderr.destroy();
+  }
+}
+
+const nameOfShell = (launchId: string): string => `harnesskit-launch-${launchId}`;
+
+/** The shell says with its own name in front why it could not become the program. */
+const notExecuted = (launchId: string, exit: AgentExit, stderrTail: string): string | undefined => {
+  if (exit.code !== 126 && exit.code !== 127) return undefined;
+  const prefix = `${nameOfShell(launchId)}: `;
+  return stderrTail.startsWith(prefix) ? stderrTail.slice(prefix.length) : undefined;
+};
+
+const spawnAgent = (options: AgentProcessOptions, guard: ProcessGuard): ChildProcess => {
+  const { launchId, program, args, directory, environment } = options;
+  return spawn(shell, ["-c", agentScript, nameOfShell(launchId), program, ...args], {
+    stdio: ["ignore", "pipe", "pipe", guard.input],
+    cwd: directory,
+    env: { ...environment },
+    detached: true,
+  });
+};
+
+/**
+ * Starts an agent with its guard. The guard is there first, and the agent tells it its id before it runs the program;
+ * so there is no moment in which the core could die and the program would live. Rejects with `start_failed`.
+ */
+export const startAgentProcess = async (options: AgentProcessOptions): Promise<AgentProcess> => {
+  const guard = new ProcessGuard({
+    launchId: options.launchId,
+    clock: options.clock,
+    timeoutMs: options.guardTimeoutMs,
+  });
+  try {
+    const child = spawnAgent(options, guard);
+    child.on("error", () => {});
+    if (child.pid !== undefined) return new AgentProcess(options, guard, child, child.pid);
+  } catch (cause) {
+    await guard.finish();
+    throw new SpawnError(
+      "start_failed",
+      `the process could not be started (${systemErrorCode(cause) ?? "unknown"})`,
+    );
+  }
+  await guard.finish();
+  throw new SpawnError(
+    "start_failed",
+    "the process could not be started: is the agent's directory there, and are the arguments not too long?",
+  );
+};

@@ -1,0 +1,150 @@
+import { displayText, HarnessError } from "@harnesskit/wire";
+
+const show = (text: string): string => displayText(text, { maxLength: 300 });
+
+/**
+ * `manifest_not_found`: the directory has none. `manifest_unsafe`: it is a link or no regular file.
+ * `manifest_too_large`: it exceeds `maxManifestBytes`. `manifest_invalid`: it is not what a manifest is.
+ */
+export type ManifestErrorCode =
+  | "manifest_not_found"
+  | "manifest_unsafe"
+  | "manifest_too_large"
+  | "manifest_invalid";
+
+/** An agent's manifest cannot be used. */
+export class ManifestError extends HarnessError {
+  override readonly name = "ManifestError";
+  declare readonly code: ManifestErrorCode;
+
+  constructor(
+    code: ManifestErrorCode,
+    readonly path: string,
+    reason: string,
+    /** The field that is wrong, such as `restart.policy` or `command.0`, where it is one. */
+    readonly field?: string,
+  ) {
+    super(code, `the manifest ${show(path)} ${reason}`);
+  }
+}
+
+/** How an agent's process ended. */
+export interface AgentExit {
+  /** The exit code, or null when a signal ended it. */
+  readonly code: number | null;
+  /** The signal that ended it, or null. */
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Why an agent does not run, or not as it should. */
+export interface AgentReason {
+  /**
+   * `stopped`: somebody asked. `exited`: the process ended. `command_not_found`, `command_not_executable`,
+   * `start_failed`: there was none. `connect_timeout`, `register_timeout`: it said no hello or named no tools in time.
+   * `unhealthy`, `disconnected`: its session. `guard_lost`: its guard was killed. `manifest_drift`: its manifest
+   * changed, and the core refuses that. `crash_loop`: it was given up.
+   */
+  readonly code: AgentReasonCode;
+  /** For people; safe to show. */
+  readonly message: string;
+}
+
+export type AgentReasonCode =
+  | "stopped"
+  | "exited"
+  | "command_not_found"
+  | "command_not_executable"
+  | "start_failed"
+  | "connect_timeout"
+  | "register_timeout"
+  | "unhealthy"
+  | "disconnected"
+  | "guard_lost"
+  | "manifest_drift"
+  | "crash_loop";
+
+export interface AgentStartErrorOptions {
+  readonly agentId: string;
+  readonly reason: AgentReason;
+  readonly exit?: AgentExit | undefined;
+  readonly stderrTail?: string | undefined;
+}
+
+/** An agent did not come to serve its tools. */
+export class AgentStartError extends HarnessError {
+  override readonly name = "AgentStartError";
+  readonly agentId: string;
+  readonly reason: AgentReason;
+  /** How its process ended, if there was one and it has ended. */
+  readonly exit: AgentExit | undefined;
+  /** The last lines of its standard error, bounded, with everything invisible or misleading written out. */
+  readonly stderrTail: string;
+
+  constructor({ agentId, reason, exit, stderrTail = "" }: AgentStartErrorOptions) {
+    const told = stderrTail === "" ? "" : `; its standard error ends with:\n${stderrTail}`;
+    super("agent_start_failed", `the agent ${show(agentId)} did not start: ${reason.message}${told}`);
+    this.agentId = agentId;
+    this.reason = reason;
+    this.exit = exit;
+    this.stderrTail = stderrTail;
+  }
+}
+
+/** Some agents did not come to serve their tools; `errors` has one {@link AgentStartError} for each. */
+export class AgentsNotReadyError extends HarnessError {
+  override readonly name = "AgentsNotReadyError";
+
+  constructor(readonly errors: readonly AgentStartError[]) {
+    const names = errors.map((error) => show(error.agentId)).join(", ");
+    const [first] = errors;
+    super("agents_not_ready", `not ready: ${names}. ${first?.message ?? ""}`, { cause: first });
+  }
+}
+
+/** An agent with this id runs already, or two directories name the same one. */
+export class AgentExistsError extends HarnessError {
+  override readonly name = "AgentExistsError";
+
+  constructor(
+    readonly agentId: string,
+    directory: string,
+  ) {
+    super(
+      "agent_exists",
+      `the agent ${show(agentId)} of ${show(directory)} is there already: stop it first, or give this one another id`,
+    );
+  }
+}
+
+/** No agent with this id was launched here. */
+export class UnknownAgentError extends HarnessError {
+  override readonly name = "UnknownAgentError";
+
+  constructor(readonly agentId: string) {
+    super("agent_unknown", `no agent ${show(agentId)} was launched by this core`);
+  }
+}
+
+/** The core is closing or closed: it starts nothing more. */
+export class CoreStoppedError extends HarnessError {
+  override readonly name = "CoreStoppedError";
+
+  constructor() {
+    super("core_stopped", "the core is closing or closed: nothing is launched any more");
+  }
+}
+
+export type SpawnErrorCode = Extract<
+  AgentReasonCode,
+  "command_not_found" | "command_not_executable" | "start_failed" | "manifest_drift"
+>;
+
+/** The agent's process was not made; no process remains. */
+export class SpawnError extends HarnessError {
+  override readonly name = "SpawnError";
+  declare readonly code: SpawnErrorCode;
+
+  constructor(code: SpawnErrorCode, message: string) {
+    super(code, message);
+  }
+}

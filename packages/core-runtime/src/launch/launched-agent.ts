@@ -1,0 +1,33 @@
+import type { SessionHealth } from "../agent-state.ts";
+import type { AgentExit, AgentReasonCode } from "./errors.ts";
+import type { AgentPhase } from "./supervision.ts";
+
+/** An agent that a core runs: its process and its session in one. */
+export interface LaunchedAgent extends SessionHealth {
+  /** Where its manifest is. */
+  readonly directory: string;
+  readonly state: AgentPhase;
+  /** Since when it is in this state, in milliseconds since the epoch. */
+  readonly sinceMs: number;
+  /** What led to this state, where nobody wished it; `reason` says it for people. */
+  readonly reasonCode?: AgentReasonCode;
+  /** Starts by the policy since the last one by hand. */
+  readonly restarts: number;
+  /** When the next one is due; in `backoff`. */
+  readonly nextStartMs?: number;
+  /** How the last process that ended did so. */
+  readonly lastExit?: AgentExit;
+  /** The running process. */
+  readonly pid?: number;
+  readonly launchId?: string;
+  readonly agentVersion?: string;
+  /** The tools that it has registered now. */
+  readonly toolIds: readonly string[];
+  /** Of the manifest by which it runs. */
+  readonly manifestHash: string;
+  /**
+   * The manifest file is no longer the one by which the agent runs: another, or none that can be read. It runs by the
+   * old one until somebody calls `restart` or `launch`.
+   */
+  readonly manifestDrift?: "changed" | "unreadable";
+}

@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { AGENT_MANIFEST_FILE, type AgentManifest, AgentManifestSchema } from "@harnesskit/protocol/runtime";
+import { displayText, InvalidArgumentError } from "@harnesskit/wire";
+import { ManifestError } from "./errors.ts";
+import { systemErrorCode } from "./system-error.ts";
+
+/** A manifest as it was when it was read. */
+export interface ReadManifest {
+  /** Absolute. */
+  readonly directory: string;
+  readonly manifest: AgentManifest;
+  /** `sha256:` and the hex digest of the file's bytes. */
+  readonly hash: string;
+}
+
+const defaultMaxManifestBytes = 262_144;
+/** A field that needs more than this to be named is named in part. */
+const maxFieldLength = 200;
+
+/** Opens without following a link and without waiting at a pipe. */
+const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+const openError = (path: string, cause: unknown): ManifestError => {
+  const code = systemErrorCode(cause);
+  if (code === "ENOENT" || code === "ENOTDIR") {
+    return new ManifestError("manifest_not_found", path, "does not exist: pass the directory of an agent");
+  }
+  if (code === "ELOOP" || code === "EMLINK") {
+    return new ManifestError("manifest_unsafe", path, "is a link: put the file itself there");
+  }
+  return new ManifestError("manifest_unsafe", path, `cannot be opened (${code ?? "unknown"})`);
+};
+
+const readAtMost = async (file: FileHandle, maxBytes: number): Promise<Buffer> => {
+  const buffer = Buffer.alloc(maxBytes + 1);
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.subarray(0, length);
+};
+
+const readFileSafely = async (path: string, maxBytes: number): Promise<Buffer> => {
+  let file: FileHandle;
+  try {
+    file = await open(path, openFlags);
+  } catch (cause) {
+    throw openError(path, cause);
+  }
+  try {
+    if (!(await file.stat()).isFile()) {
+      throw new ManifestError("manifest_unsafe", path, "is no regular file");
+    }
+    const bytes = await readAtMost(file, maxBytes);
+    if (bytes.length <= maxBytes) return bytes;
+    throw new ManifestError("manifest_too_large", path, `has more than ${maxBytes} bytes`);
+  } finally {
+    await file.close();
+  }
+};
+
+const parseJson = (path: string, bytes: Buffer): unknown => {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw new ManifestError("manifest_invalid", path, "is not JSON in UTF-8");
+  }
+};
+
+const toField = (path: readonly PropertyKey[]): string =>
+  displayText(path.map(String).join("."), { maxLength: maxFieldLength });
+
+const toManifest = (path: string, value: unknown): AgentManifest => {
+  const parsed = AgentManifestSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const field = toField(issue?.path ?? []);
+    const problem = displayText(issue?.message ?? "", { maxLength: 300 });
+    const reason = field === "" ? `is wrong: ${problem}` : `is wrong at ${field}: ${problem}`;
+    throw new ManifestError("manifest_invalid", path, reason, field === "" ? undefined : field);
+  }
+  const nul = parsed.data.command.findIndex((word) => word.includes("\0"));
+  if (nul === -1) return parsed.data;
+  const field = `command.${nul}`;
+  throw new ManifestError("manifest_invalid", path, `is wrong at ${field}: it holds a NUL`, field);
+};
+
+const hashOf = (bytes: Buffer): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+
+const assertLimit = (maxBytes: number): void => {
+  if (Number.isSafeInteger(maxBytes) && maxBytes > 0) return;
+  throw new InvalidArgumentError("maxManifestBytes is a positive whole number");
+};
+
+/**
+ * Reads `opensentience.agent.json` in the directory: a regular file (no link is followed), at most `maxManifestBytes`
+ * (default 262144), JSON that fits the manifest's schema.
+ *
+ * Rejects with a {@link ManifestError}: `manifest_not_found`, `manifest_unsafe`, `manifest_too_large` or
+ * `manifest_invalid`, the last with the field that is wrong.
+ */
+export const readManifest = async (
+  directory: string,
+  { maxManifestBytes = defaultMaxManifestBytes }: { readonly maxManifestBytes?: number | undefined } = {},
+): Promise<ReadManifest> => {
+  assertLimit(maxManifestBytes);
+  if (directory.includes("\0")) throw new InvalidArgumentError("the path of a directory holds no NUL");
+  const absolute = resolve(directory);
+  const path = join(absolute, AGENT_MANIFEST_FILE);
+  const bytes = await readFileSafely(path, maxManifestBytes);
+  const manifest = toManifest(path, parseJson(path, bytes));
+  return {
+    directory: absolute,
+    manifest,
+    hash: hashOf(bytes),
+  };
+};
+
+/** What became of a manifest file: it holds something else now, or cannot be read as it could. */
+export type ManifestDrift = "changed" | "unreadable";
+
+/** Compares the file with what was read from it; undefined when it is the same. Never rejects. */
+export const manifestDrift = async (
+  read: ReadManifest,
+  { maxManifestBytes = defaultMaxManifestBytes }: { readonly maxManifestBytes?: number | undefined } = {},
+): Promise<ManifestDrift | undefined> => {
+  try {
+    const bytes = await readFileSafely(join(read.directory, AGENT_MANIFEST_FILE), maxManifestBytes);
+    return hashOf(bytes) === read.hash ? undefined : "changed";
+  } catch {
+    return "unreadable";
+  }
+};

@@ -1,0 +1,62 @@
+import { RE2JS } from "re2js";
+import type { StepMeter } from "./step-meter.ts";
+
+/** Lookaround and back references: what no engine can test in linear time. */
+const beyondLinear = /\(\?(?:[=!]|<[=!])|\\[1-9]|\\k</;
+
+/** Whether the text is a regular expression at all, and one that can be tested in linear time. */
+export const judgePattern = (pattern: string): "linear" | "beyond" | "invalid" => {
+  try {
+    new RegExp(pattern, "u");
+  } catch {
+    try {
+      new RegExp(pattern);
+    } catch {
+      return "invalid";
+    }
+  }
+  return beyondLinear.test(pattern.replace(/\\[^1-9k]/g, "_")) ? "beyond" : "linear";
+};
+
+/** What ajv asks of a regular expression. */
+interface PatternLike {
+  test(text: string): boolean;
+  /** Equal patterns share a place in the compiled code, different ones must not. */
+  toString(): string;
+}
+
+interface PatternEngine {
+  (pattern: string, flags: string): PatternLike;
+  readonly code: string;
+}
+
+/**
+ * Regular expressions of a declaration that nobody vouches for: tested by an engine whose time is linear in the text,
+ * so that no pattern can hold the process up, and charged to the meter by length of the text times size of the program.
+ * A pattern that the engine cannot take is left to the agent when `lenient`, otherwise it throws.
+ */
+export const patternEngine = (meter: StepMeter, lenient: boolean): PatternEngine => {
+  const engine = (pattern: string): PatternLike => {
+    const compiled = compile(pattern);
+    if (!compiled && !lenient) throw new SyntaxError("a pattern cannot be tested in linear time");
+    const size = compiled?.programSize() ?? 0;
+    return {
+      test(text) {
+        if (!compiled) return true;
+        meter.take(size * (text.length + 1));
+        return compiled.test(text);
+      },
+      toString: () => pattern,
+    };
+  };
+  return Object.assign(engine, { code: "patternEngine" });
+};
+
+const compile = (pattern: string): RE2JS | undefined => {
+  if (judgePattern(pattern) !== "linear") return undefined;
+  try {
+    return RE2JS.compile(RE2JS.translateRegExp(pattern));
+  } catch {
+    return undefined;
+  }
+};

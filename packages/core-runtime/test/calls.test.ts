@@ -1,0 +1,671 @@
+import { createMemoryAuditSink } from "@harnesskit/audit";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { CoreToolCallSchema, CoreToolCancelSchema } from "@harnesskit/protocol/runtime";
+import { HarnessError } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { type CallOptions, createCore } from "../src/index.ts";
+import { connected, echoTool, open, settled } from "./support/scripted-agent.ts";
+
+const setUp = (options: Parameters<typeof createCore>[0] = {}) => {
+  const audit = createMemoryAuditSink();
+  const clock = createManualClock();
+  const core = createCore({ audit, clock, ...options });
+  const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];
+  return { audit, clock, core, entries };
+};
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe("a call", () => {
+  it("goes to the agent with everything that the caller gave, and brings its output back", async () => {
+    verifies(
+      "RUN-40",
+      "RUN-41",
+      "RUN-42",
+      "RUN-46",
+      "RUN-81",
+      "RUN-82",
+      "RUN-83",
+      "RUN-34",
+      "RUN-35",
+      "RUN-45",
+    );
+    const { core } = setUp();
+    const { agent } = await connected(core);
+    const options: CallOptions = {
+      timeoutMs: 1000,
+      idempotencyKey: "key",
+      caller: { type: "human", id: "ada" },
+      actor: { type: "human", id: "ada", display: "Ada" },
+      context: { project_root: "/p", resource_paths: ["a"], ui: { theme: "dark" } },
+      requestId: "request-1",
+      correlationId: "chat:1",
+      causationId: "event-1",
+    };
+    const call = core.call("demo.agent/echo", { text: "hi" }, options);
+    const message = await agent.next("core.tool.call");
+    expect(CoreToolCallSchema.safeParse(message).success).toBe(true);
+    expect(message).toMatchObject({
+      request_id: "request-1",
+      correlation_id: "chat:1",
+      causation_id: "event-1",
+      actor: options.actor,
+      payload: {
+        call_id: call.callId,
+        tool_id: "demo.agent/echo",
+        input: { text: "hi" },
+        timeout_ms: 1000,
+        idempotency_key: "key",
+        caller: options.caller,
+        context: options.context,
+      },
+    });
+    agent.succeed(message, { said: "hi" });
+    expect(await call.result).toEqual({ status: "succeeded", output: { said: "hi" } });
+
+    const plain = core.call("demo.agent/echo", { text: "again" });
+    const second = await agent.next("core.tool.call");
+    expect([second.id, second.request_id, second.payload.call_id]).toEqual([
+      expect.stringMatching(uuid),
+      plain.callId,
+      expect.stringMatching(uuid),
+    ]);
+    expect(second.correlation_id).toBe(second.request_id);
+    expect(Object.keys(second.payload).sort()).toEqual(["call_id", "input", "timeout_ms", "tool_id"]);
+    expect(new Set(agent.received.map(({ id }) => id)).size).toBe(agent.received.length);
+    agent.result(second, {
+      status: "failed",
+      error: { code: "x.y", message: "no", retryable: true, debug: { a: 1 } },
+    });
+    expect(await plain.result).toEqual({
+      status: "failed",
+      error: { code: "x.y", message: "no", retryable: true },
+    });
+    await core.close();
+  });
+
+  it("runs beside others, and each gets its own result", async () => {
+    verifies("RUN-27", "RUN-25");
+    const { core } = setUp();
+    const { agent } = await connected(core);
+    const calls = ["a", "b", "c"].map((text) => core.call("demo.agent/echo", { text }));
+    const messages = [];
+    for (let n = 0; n < 3; n++) messages.push(await agent.next("core.tool.call"));
+    expect(messages.map(({ payload }) => payload.input.text)).toEqual(["a", "b", "c"]);
+    for (const message of messages.reverse()) agent.succeed(message, { said: message.payload.input.text });
+    expect(await Promise.all(calls.map(({ result }) => result))).toEqual(
+      ["a", "b", "c"].map((said) => ({ status: "succeeded", output: { said } })),
+    );
+    await core.close();
+  });
+
+  it("leaves two audit entries, without its content", async () => {
+    verifies("RUN-3");
+    const { core, audit, entries } = setUp();
+    const { agent } = await connected(core);
+    const call = core.call("demo.agent/echo", { text: "content-in" }, { correlationId: "chat:1" });
+    agent.succeed(await agent.next("core.tool.call"), { said: "content-out" });
+    await call.result;
+    const own = entries().filter(({ call_id }) => call_id === call.callId);
+    expect(own).toMatchObject([
+      { action: "tool.call", tool_id: "demo.agent/echo", correlation_id: "chat:1" },
+      { action: "tool.result", outcome: "ok", duration_ms: 0, correlation_id: "chat:1" },
+    ]);
+    expect(JSON.stringify(audit.entries())).not.toMatch(/content-(in|out)/);
+    await core.close();
+  });
+
+  it("that the agent fails or cancels without saying why has an error all the same", async () => {
+    const { core } = setUp();
+    const { agent } = await connected(core);
+    const outcomes = [];
+    for (const status of ["failed", "canceled"]) {
+      const call = core.call("demo.agent/echo", { text: "" });
+      agent.result(await agent.next("core.tool.call"), { status });
+      outcomes.push(await call.result);
+    }
+    expect(outcomes).toMatchObject([
+      { status: "failed", error: { code: "tool.failed" } },
+      { status: "canceled", error: { code: "tool.canceled" } },
+    ]);
+    await core.close();
+  });
+
+  it("that the agent answers with agent.error fails with that error", async () => {
+    verifies("RUN-53");
+    const { core } = setUp();
+    const { agent } = await connected(core);
+    const call = core.call("demo.agent/echo", { text: "" });
+    const message = await agent.next("core.tool.call");
+    agent.send(
+      "agent.error",
+      {},
+      { in_reply_to: message.id, error: { code: "protocol.unknown_type", message: "?" } },
+    );
+    expect(await call.result).toMatchObject({ status: "failed", error: { code: "protocol.unknown_type" } });
+    await core.close();
+  });
+
+  it("with options that cannot be used throws", async () => {
+    const { core } = setUp({ limits: { maxTimeoutMs: 1000 } });
+    await connected(core);
+    const bad: CallOptions[] = [
+      { timeoutMs: 0 },
+      { timeoutMs: 1001 },
+      { idempotencyKey: "" },
+      { requestId: "x".repeat(257) },
+      { caller: { type: "robot", id: "1" } as never },
+      { actor: { type: "human" } as never },
+      { context: { project_root: 1 } as never },
+      { context: { ui: { text: "x".repeat(70_000) } } },
+    ];
+    for (const options of bad) {
+      const codes = (() => {
+        try {
+          core.call("demo.agent/echo", { text: "" }, options);
+        } catch (error) {
+          return HarnessError.isInstance(error) && error.code;
+        }
+        return undefined;
+      })();
+      expect(codes, JSON.stringify(options).slice(0, 80)).toBe("invalid_argument");
+    }
+    await core.close();
+  });
+});
+
+describe("an input", () => {
+  const refusalOf = async (input: unknown, tool = echoTool()) => {
+    const { core, audit } = setUp();
+    const { agent } = await connected(core, { tools: [tool] });
+    const result = await core.call("demo.agent/echo", input).result;
+    await settled();
+    expect(agent.ofType("core.tool.call")).toEqual([]);
+    expect(JSON.stringify(audit.entries())).not.toContain("content");
+    await core.close();
+    return result.status === "failed" ? result.error : result;
+  };
+
+  it("that does not fit the schema is not sent; the error says where, and not what", async () => {
+    const error = await refusalOf({ text: { content: 1 } });
+    expect(error).toMatchObject({ code: "tool.invalid_input", details: { path: "/text", keyword: "type" } });
+    expect(JSON.stringify(error)).not.toContain("content");
+    expect(await refusalOf({})).toMatchObject({ code: "tool.invalid_input", details: { path: "/text" } });
+    expect(await refusalOf({ text: "", more: 1 })).toMatchObject({ details: { path: "/more" } });
+  });
+
+  it("that is no JSON object is not sent", async () => {
+    const cycle: Record<string, unknown> = {};
+    cycle.text = cycle;
+    for (const input of [
+      "text",
+      null,
+      undefined,
+      [],
+      1,
+      { text: () => 1 },
+      { text: new Date() },
+      { text: Number.NaN },
+      cycle,
+    ])
+      expect(await refusalOf(input)).toMatchObject({ code: "tool.invalid_input" });
+  });
+
+  it("that is too large is not sent", async () => {
+    verifies("RUN-20");
+    expect(await refusalOf({ text: "x".repeat(1024 * 1024) })).toMatchObject({
+      code: "tool.input_too_large",
+    });
+  });
+
+  it("that just fits is sent", async () => {
+    const { core } = setUp({ limits: { maxToolInputBytes: 20 } });
+    const { agent } = await connected(core);
+    const call = core.call("demo.agent/echo", { text: "\u00e9".repeat(4) });
+    agent.succeed(await agent.next("core.tool.call"));
+    expect(await call.result).toEqual({ status: "succeeded", output: {} });
+    expect(await core.call("demo.agent/echo", { text: "\u00e9".repeat(5) }).result).toMatchObject({
+      error: { code: "tool.input_too_large" },
+    });
+    await core.close();
+  });
+
+  it("may be larger than a frame only where the frame is small, and then fails before it is sent", async () => {
+    verifies("RUN-15");
+    const { core } = setUp();
+    const { agent } = await connected(core, { pair: { maxFrameBytes: 2048 } });
+    const call = core.call("demo.agent/echo", { text: "x".repeat(2048) });
+    expect(await call.result).toMatchObject({ status: "failed", error: { code: "tool.input_too_large" } });
+    const next = core.call("demo.agent/echo", { text: "x" });
+    agent.succeed(await agent.next("core.tool.call"));
+    expect((await next.result).status).toBe("succeeded");
+    expect(agent.ofType("core.tool.call")).toHaveLength(1);
+    await core.close();
+  });
+});
+
+describe("an output", () => {
+  const outcomeOf = async (payload: Record<string, unknown>, tool = {}, options = {}) => {
+    const { core } = setUp(options);
+    const { agent } = await connected(core, { tools: [echoTool("demo.agent", "echo", tool)] });
+    const call = core.call("demo.agent/echo", { text: "" });
+    agent.result(await agent.next("core.tool.call"), payload);
+    const result = await call.result;
+    await core.close();
+    return result;
+  };
+  const output_schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+
+  it("has to fit the tool's output_schema", async () => {
+    expect(await outcomeOf({ status: "succeeded", output: { n: 1 } }, { output_schema })).toEqual({
+      status: "succeeded",
+      output: { n: 1 },
+    });
+    expect(await outcomeOf({ status: "succeeded", output: { n: "secret" } }, { output_schema })).toEqual({
+      status: "failed",
+      error: {
+        code: "tool.invalid_output",
+        message: "the output does not fit the tool's schema: must be integer",
+        where: "core",
+        details: { path: "/n", keyword: "type" },
+      },
+    });
+    expect(await outcomeOf({ status: "succeeded" }, { output_schema })).toMatchObject({
+      error: { code: "tool.invalid_output" },
+    });
+  });
+
+  it("has to stay within the limit", async () => {
+    verifies("RUN-22");
+    const limits = { limits: { maxToolOutputBytes: 100 } };
+    expect(
+      await outcomeOf({ status: "succeeded", output: { text: "x".repeat(100) } }, {}, limits),
+    ).toMatchObject({
+      status: "failed",
+      error: { code: "tool.output_too_large" },
+    });
+  });
+
+  it("that is no object, and a status that is none, end the call", async () => {
+    for (const payload of [{ status: "succeeded", output: [1] }, { status: "done" }, {}]) {
+      expect(await outcomeOf(payload)).toMatchObject({
+        status: "failed",
+        error: { code: "protocol.invalid_message" },
+      });
+    }
+  });
+
+  it("of a failed call loses its secrets and what is too large", async () => {
+    verifies("RUN-51");
+    const token = "sk-ant-REDACTED";
+    const result = await outcomeOf({
+      status: "failed",
+      error: { code: "x", message: `key ${token}`, details: { text: "x".repeat(70_000) } },
+    });
+    const small = await outcomeOf({
+      status: "failed",
+      error: { code: "x", message: "m", details: { list: [`key ${token}`], n: 1 } },
+    });
+    expect(small).toMatchObject({
+      error: { details: { list: [expect.stringContaining("[redacted]")], n: 1 } },
+    });
+    expect(result).toMatchObject({ status: "failed", error: { code: "x" } });
+    expect(JSON.stringify(result)).not.toContain(token);
+    expect(JSON.stringify(result).length).toBeLessThan(5000);
+  });
+});
+
+describe("routing", () => {
+  it("tells unknown tools from agents that are away", async () => {
+    verifies("RUN-145");
+    const { core } = setUp();
+    const { agent } = await connected(core);
+    const codeOf = async (toolId: string) => {
+      const result = await core.call(toolId, { text: "" }).result;
+      return result.status === "succeeded" ? undefined : result.error.code;
+    };
+    expect(await codeOf("demo.agent/nothing")).toBe("tool.not_found");
+    expect(await codeOf("nobody/echo")).toBe("tool.not_found");
+    expect(await codeOf("")).toBe("tool.not_found");
+    await agent.channel.close();
+    await settled();
+    expect(await codeOf("demo.agent/echo")).toBe("agent.unavailable");
+    await core.close();
+    expect(await codeOf("demo.agent/echo")).toBe("core.closed");
+  });
+});
+
+describe("authorization", () => {
+  it("is asked with the tool, the permissions and the caller, and decides", async () => {
+    verifies("RUN-84", "RUN-85");
+    const asked: unknown[] = [];
+    const { core, entries } = setUp({
+      authorize: (request) => {
+        asked.push(request);
+        return request.permissions.every((permission) => permission === "fs.read")
+          ? { allowed: true }
+          : { allowed: false, reason: "fs.write is not granted" };
+      },
+    });
+    const manifest = (permissions: string[]) => ({
+      launch: { manifest: { id: "x", version: "1.0.0", command: ["x"] as [string], permissions } },
+    });
+    const reader = await connected(core, { agentId: "reader", ...manifest(["fs.read"]) });
+    const writer = await connected(core, { agentId: "writer", ...manifest(["fs.read", "fs.write"]) });
+    const allowed = core.call("reader/echo", { text: "" }, { caller: { type: "agent", id: "a" } });
+    reader.agent.succeed(await reader.agent.next("core.tool.call"));
+    expect((await allowed.result).status).toBe("succeeded");
+    const refused = await core.call("writer/echo", { text: "" }).result;
+    expect(refused).toMatchObject({
+      status: "failed",
+      error: { code: "tool.forbidden", message: "fs.write is not granted" },
+    });
+    await settled();
+    expect(writer.agent.ofType("core.tool.call")).toEqual([]);
+    expect(asked[0]).toMatchObject({
+      tool: { tool_id: "reader/echo" },
+      permissions: ["fs.read"],
+      caller: { type: "agent", id: "a" },
+      input: { text: "" },
+    });
+    expect(entries().at(-1)).toMatchObject({ action: "tool.result", outcome: "refused" });
+    await core.close();
+  });
+
+  it("that fails, or is no decision, refuses", async () => {
+    const verdicts: unknown[] = [
+      () => {
+        throw new Error("broken");
+      },
+      () => Promise.reject(new Error("broken")),
+      () => undefined,
+      () => ({ allowed: "yes" }),
+      () => ({ allowed: false }),
+      async () => "allow",
+    ];
+    for (const authorize of verdicts) {
+      const { core } = setUp({ authorize: authorize as never });
+      const { agent } = await connected(core);
+      expect(await core.call("demo.agent/echo", { text: "" }).result).toMatchObject({
+        status: "failed",
+        error: { code: "tool.forbidden", message: "the authorization failed" },
+      });
+      await settled();
+      expect(agent.ofType("core.tool.call")).toEqual([]);
+      await core.close();
+    }
+  });
+
+  it("may take time: what is sent is what was judged, and the call can be cancelled or time out meanwhile", async () => {
+    let decide: ((verdict: { allowed: true }) => void) | undefined;
+    const { core, clock } = setUp({ authorize: () => new Promise((resolve) => (decide = resolve)) });
+    const { agent } = await connected(core);
+    const input = { text: "judged" };
+    const call = core.call("demo.agent/echo", input);
+    input.text = "changed";
+    decide?.({ allowed: true });
+    const message = await agent.next("core.tool.call");
+    expect(message.payload.input).toEqual({ text: "judged" });
+    agent.succeed(message);
+    expect((await call.result).status).toBe("succeeded");
+
+    const canceled = core.call("demo.agent/echo", { text: "" });
+    canceled.cancel();
+    decide?.({ allowed: true });
+    expect(await canceled.result).toMatchObject({ status: "canceled" });
+    const late = core.call("demo.agent/echo", { text: "" }, { timeoutMs: 10 });
+    clock.advance(10);
+    decide?.({ allowed: true });
+    expect(await late.result).toMatchObject({
+      status: "failed",
+      error: { code: "tool.timeout", retryable: true },
+    });
+    await settled();
+    expect(agent.ofType("core.tool.call")).toHaveLength(1);
+
+    const gone = core.call("demo.agent/echo", { text: "" });
+    agent.send("agent.tools.unregister", { tool_ids: ["demo.agent/echo"] });
+    await agent.next("core.tools.unregistered");
+    decide?.({ allowed: true });
+    expect(await gone.result).toMatchObject({ status: "failed", error: { code: "tool.not_found" } });
+    await core.close();
+  });
+
+  it("is not enough for a tool that has to be backed by a directive", async () => {
+    verifies("RUN-72");
+    const tools = [echoTool("demo.agent", "echo", { requires_directive: true })];
+    const withHook = setUp({ authorize: () => ({ allowed: true }) });
+    const without = setUp();
+    const { agent } = await connected(withHook.core, { tools });
+    await connected(without.core, { tools });
+    const directiveRequired = { status: "failed", error: { code: "tool.directive_required" } };
+    expect(await withHook.core.call("demo.agent/echo", { text: "" }).result).toMatchObject(directiveRequired);
+    const options = { directiveId: "dir-1" };
+    expect(await without.core.call("demo.agent/echo", { text: "" }, options).result).toMatchObject(
+      directiveRequired,
+    );
+    const backed = withHook.core.call("demo.agent/echo", { text: "" }, options);
+    const message = await agent.next("core.tool.call");
+    expect(message.causation_id).toBe("dir-1");
+    agent.succeed(message);
+    expect((await backed.result).status).toBe("succeeded");
+    await withHook.core.close();
+    await without.core.close();
+  });
+});
+
+describe("an agent that is lost", () => {
+  it("ends its calls once, and says which may be made again", async () => {
+    verifies("RUN-144");
+    const { core } = setUp();
+    const tools = [
+      echoTool("demo.agent", "echo"),
+      echoTool("demo.agent", "read", { side_effects: false }),
+      echoTool("demo.agent", "write", { side_effects: true }),
+    ];
+    const { agent } = await connected(core, { tools });
+    const results = [
+      core.call("demo.agent/echo", { text: "" }),
+      core.call("demo.agent/read", { text: "" }),
+      core.call("demo.agent/write", { text: "" }),
+      core.call("demo.agent/write", { text: "" }, { idempotencyKey: "k" }),
+    ].map(({ result }) => result);
+    for (let n = 0; n < 4; n++) await agent.next("core.tool.call");
+    agent.wire?.kill();
+    expect(await Promise.all(results)).toMatchObject(
+      [false, true, false, true].map((retryable) => ({
+        status: "failed",
+        error: { code: "agent.lost", retryable },
+      })),
+    );
+    expect(agent.ofType("core.tool.call")).toHaveLength(4);
+    await core.close();
+  });
+});
+
+describe("cancellation", () => {
+  it("is sent, and the call ends as the agent says", async () => {
+    verifies("RUN-99", "RUN-101");
+    const { core } = setUp();
+    const { agent } = await connected(core);
+    const outcomes = [];
+    for (const payload of [
+      { status: "canceled", error: { code: "tool.canceled", message: "stopped" } },
+      { status: "succeeded", output: { done: true } },
+    ]) {
+      const call = core.call("demo.agent/echo", { text: "" });
+      const message = await agent.next("core.tool.call");
+      call.cancel("enough");
+      call.cancel("twice");
+      const cancel = await agent.next("core.tool.cancel");
+      expect(CoreToolCancelSchema.safeParse(cancel).success).toBe(true);
+      expect(cancel.payload).toEqual({ call_id: call.callId, reason: "enough", deadline_ms: 5000 });
+      expect(cancel.request_id).toBe(message.request_id);
+      agent.send("agent.tool.cancel_ack", { call_id: call.callId, accepted: true });
+      agent.result(message, payload);
+      outcomes.push(await call.result);
+    }
+    expect(outcomes).toEqual([
+      { status: "canceled", error: { code: "tool.canceled", message: "stopped" } },
+      { status: "succeeded", output: { done: true } },
+    ]);
+    expect(agent.ofType("core.tool.cancel")).toHaveLength(2);
+    await core.close();
+  });
+
+  it("ends the call after the grace when the agent says nothing; its result is late then", async () => {
+    const { core, clock } = setUp({ cancelGraceMs: 100 });
+    const { agent } = await connected(core);
+    const call = core.call("demo.agent/echo", { text: "" });
+    const message = await agent.next("core.tool.call");
+    call.cancel();
+    clock.advance(100);
+    expect(await call.result).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
+    agent.succeed(message);
+    await settled();
+    expect(core.stats()).toMatchObject({ lateResults: 1, callsCanceled: 1, callsSucceeded: 0 });
+    await core.close();
+  });
+
+  it("comes from a signal too, also from one that is aborted already", async () => {
+    const { core } = setUp();
+    const { agent } = await connected(core);
+    const controller = new AbortController();
+    const call = core.call("demo.agent/echo", { text: "" }, { signal: controller.signal });
+    const message = await agent.next("core.tool.call");
+    controller.abort();
+    await agent.next("core.tool.cancel");
+    agent.result(message, { status: "canceled" });
+    expect(await call.result).toMatchObject({ status: "canceled" });
+    const never = core.call("demo.agent/echo", { text: "" }, { signal: controller.signal });
+    expect(await never.result).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
+    await settled();
+    expect(agent.ofType("core.tool.call")).toHaveLength(1);
+    await core.close();
+  });
+});
+
+describe("a deadline", () => {
+  it("ends the call at once, cancels it at the agent, and keeps its place until the agent is done", async () => {
+    verifies("RUN-145");
+    const { core, clock, entries } = setUp({ limits: { maxInflightRequests: 1 }, cancelGraceMs: 100 });
+    const { agent } = await connected(core);
+    const call = core.call("demo.agent/echo", { text: "slow" }, { timeoutMs: 50 });
+    const message = await agent.next("core.tool.call");
+    clock.advance(50);
+    expect(await call.result).toMatchObject({
+      status: "failed",
+      error: { code: "tool.timeout", retryable: false },
+    });
+    expect((await agent.next("core.tool.cancel")).payload.reason).toBe("timeout");
+    const next = core.call("demo.agent/echo", { text: "next" });
+    await settled();
+    expect(agent.ofType("core.tool.call")).toHaveLength(1);
+    agent.succeed(message);
+    agent.succeed(await agent.next("core.tool.call"));
+    expect((await next.result).status).toBe("succeeded");
+    expect(core.stats().lateResults).toBe(1);
+    const stray = entries().find(({ action }) => action === "tool.stray");
+    expect(stray).toMatchObject({ outcome: "refused", details: { kind: "late" } });
+
+    const silent = core.call("demo.agent/echo", { text: "silent" }, { timeoutMs: 50 });
+    await agent.next("core.tool.call");
+    clock.advance(50);
+    expect((await silent.result).status).toBe("failed");
+    clock.advance(100);
+    const after = core.call("demo.agent/echo", { text: "after" });
+    agent.succeed(await agent.next("core.tool.call"));
+    expect((await after.result).status).toBe("succeeded");
+    await core.close();
+  });
+
+  it("is the default where the call does not say", async () => {
+    const { core, clock } = setUp({ heartbeatIntervalMs: 1_000_000 });
+    const { agent } = await connected(core);
+    const call = core.call("demo.agent/echo", { text: "" });
+    expect((await agent.next("core.tool.call")).payload.timeout_ms).toBe(120_000);
+    clock.advance(119_999);
+    await settled();
+    expect(core.stats().callsFailed).toBe(0);
+    clock.advance(1);
+    expect(await call.result).toMatchObject({ error: { code: "tool.timeout" } });
+    await core.close();
+  });
+});
+
+describe("results that no call waits for", () => {
+  it("are dropped, counted by kind and audited, within a bound", async () => {
+    verifies("RUN-143");
+    const { core, entries } = setUp({ limits: { maxAuditEventsPerMinute: 10 } });
+    const { agent } = await connected(core);
+    const other = await connected(core, { agentId: "other" });
+    const mine = core.call("demo.agent/echo", { text: "" });
+    const message = await agent.next("core.tool.call");
+    other.agent.result(message, { status: "succeeded", output: { forged: true } });
+    await settled();
+    agent.succeed(message, { honest: true });
+    agent.succeed(message, { twice: true });
+    agent.stream(message, 1, "late");
+    agent.send("agent.tool.result", { call_id: "never", status: "succeeded" });
+    expect(await mine.result).toEqual({ status: "succeeded", output: { honest: true } });
+    await settled();
+    expect(core.stats()).toMatchObject({
+      foreignResults: 1,
+      duplicateResults: 1,
+      unknownResults: 1,
+      strayChunks: 1,
+      callsSucceeded: 1,
+    });
+    for (let n = 0; n < 100; n++) agent.succeed(message);
+    await settled();
+    const strays = entries().filter(({ action }) => action === "tool.stray");
+    expect(strays.length).toBeLessThanOrEqual(11);
+    expect(core.stats().suppressedAuditEntries).toBeGreaterThan(80);
+    await core.close();
+  });
+});
+
+describe("closing", () => {
+  it("drains: no new call, the running ones finish, then goodbye", async () => {
+    const { core } = setUp({ limits: { maxInflightRequests: 1 } });
+    const { agent } = await connected(core);
+    const running = core.call("demo.agent/echo", { text: "1" });
+    const queued = core.call("demo.agent/echo", { text: "2" });
+    const drained = core.drain();
+    expect(await core.call("demo.agent/echo", { text: "3" }).result).toMatchObject({
+      error: { code: "core.closed" },
+    });
+    agent.succeed(await agent.next("core.tool.call"));
+    agent.succeed(await agent.next("core.tool.call"));
+    expect([(await running.result).status, (await queued.result).status]).toEqual(["succeeded", "succeeded"]);
+    expect((await agent.next("core.goodbye")).payload).toEqual({ reason: "the core is closing" });
+    await drained;
+    expect(agent.closed).toBe(true);
+  });
+
+  it("drains for so long only", async () => {
+    const { core, clock } = setUp();
+    const { agent } = await connected(core);
+    const call = core.call("demo.agent/echo", { text: "1" });
+    await agent.next("core.tool.call");
+    const drained = core.drain({ timeoutMs: 100 });
+    clock.advance(100);
+    expect(await call.result).toMatchObject({ status: "failed", error: { code: "core.closed" } });
+    await drained;
+    await core.close();
+  });
+
+  it("ends everything, twice without harm, and takes no connection afterwards", async () => {
+    const { core, clock } = setUp();
+    const { agent } = await connected(core);
+    const waiting = open(core);
+    const call = core.call("demo.agent/echo", { text: "1" });
+    await Promise.all([core.close(), core.close()]);
+    expect(await call.result).toMatchObject({ status: "failed", error: { code: "core.closed" } });
+    expect([agent.closed, waiting.closed]).toEqual([true, true]);
+    const late = open(core);
+    await late.channel.closed;
+    expect(clock.pending).toBe(0);
+  });
+});

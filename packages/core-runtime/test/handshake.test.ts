@@ -1,0 +1,326 @@
+import { createMemoryAuditSink } from "@harnesskit/audit";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { CoreRefusalSchema, CoreWelcomeSchema } from "@harnesskit/protocol/runtime";
+import { HarnessError } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it, vi } from "vitest";
+import { createCore, type LaunchObserver } from "../src/index.ts";
+import { connected, echoTool, launchOf, open, settled, silentObserver } from "./support/scripted-agent.ts";
+
+const setUp = (options: Parameters<typeof createCore>[0] = {}) => {
+  const audit = createMemoryAuditSink();
+  const clock = createManualClock();
+  const core = createCore({ audit, clock, ...options });
+  const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];
+  return { audit, clock, core, entries };
+};
+
+describe("the hello", () => {
+  it("is answered with a welcome that names the session, the heartbeats and the limits", async () => {
+    verifies("RUN-29", "RUN-33", "RUN-38", "RUN-59", "RUN-60", "RUN-61", "RUN-62", "RUN-120", "RUN-11");
+    const { core } = setUp({ coreVersion: "9.9.9", instanceId: "here" });
+    const first = core.admit(launchOf("demo.agent"), silentObserver);
+    const agent = open(core);
+    const hello = agent.hello(first.token);
+    const welcome = await agent.next("core.welcome");
+    expect(CoreWelcomeSchema.safeParse(welcome).success).toBe(true);
+    expect(welcome.in_reply_to).toBe(hello.id);
+    expect(welcome.payload).toMatchObject({
+      accepted_version: 1,
+      heartbeat_interval_ms: 5000,
+      max_frame_bytes: 4_194_304,
+      server: { core_version: "9.9.9", instance_id: "here" },
+    });
+    const other = await connected(core, { agentId: "other.agent" });
+    expect(other.welcome.payload.session_id).not.toBe(welcome.payload.session_id);
+    await core.close();
+  });
+
+  it("tells the launch's observer", async () => {
+    const { core } = setUp();
+    const observer = { connected: vi.fn(), registered: vi.fn(), health: vi.fn(), disconnected: vi.fn() };
+    const { agent, welcome } = await connected(core, { observer });
+    expect(observer.connected).toHaveBeenCalledExactlyOnceWith({
+      sessionId: welcome.payload.session_id,
+      agentVersion: "1.2.3",
+    });
+    expect(observer.registered).toHaveBeenCalledExactlyOnceWith(["demo.agent/echo"]);
+    await agent.channel.close();
+    await settled();
+    expect(observer.disconnected).toHaveBeenCalledExactlyOnceWith({
+      code: "agent.lost",
+      message: "the agent closed the connection",
+    });
+    await core.close();
+  });
+
+  it("survives an observer that throws", async () => {
+    const { core } = setUp();
+    const fail = () => {
+      throw new Error("broken observer");
+    };
+    const observer: LaunchObserver = { connected: fail, registered: fail, health: fail, disconnected: fail };
+    const { agent } = await connected(core, { observer });
+    expect(core.tools().map(({ tool_id }) => tool_id)).toEqual(["demo.agent/echo"]);
+    await agent.channel.close();
+    await settled();
+    expect(core.agents()).toEqual([]);
+    await core.close();
+  });
+});
+
+describe("a hello that is refused", () => {
+  const refused = async (
+    prepare: (
+      setting: ReturnType<typeof setUp>,
+      token: string,
+    ) => { token: unknown; hello?: object; agentId?: string },
+  ) => {
+    const setting = setUp();
+    const { token } = setting.core.admit(launchOf("demo.agent"), silentObserver);
+    const { token: shown, hello, agentId } = prepare(setting, token);
+    const agent = open(setting.core, agentId);
+    const sent = agent.hello(shown as string, hello);
+    const welcome = await agent.next("core.welcome");
+    await agent.channel.closed;
+    expect(CoreRefusalSchema.safeParse(welcome).success).toBe(true);
+    expect(welcome.in_reply_to).toBe(sent.id);
+    expect(setting.core.stats().refusedHellos).toBe(1);
+    expect(JSON.stringify(setting.audit.entries())).not.toContain(token);
+    expect(JSON.stringify(agent.received)).not.toContain(token);
+    expect(setting.core.agents()).toEqual([]);
+    await setting.core.close();
+    const [entry] = setting.entries().filter(({ action }) => action === "agent.refused");
+    return { code: welcome.error.code, reason: entry?.details.reason, token };
+  };
+
+  it("because the token is unknown, missing, expired or of another agent", async () => {
+    verifies("RUN-58", "RUN-63", "RUN-64", "RUN-111", "RUN-112", "RUN-113", "RUN-129", "RUN-2", "RUN-49");
+    const code = "protocol.unauthorized";
+    expect(await refused(() => ({ token: "guess" }))).toMatchObject({ code, reason: "token_unknown" });
+    expect(await refused(() => ({ token: undefined }))).toMatchObject({ code, reason: "token_missing" });
+    expect(await refused((_, token) => ({ token, agentId: "other.agent" }))).toMatchObject({
+      code,
+      reason: "token_other_agent",
+    });
+    const expired = await refused(({ clock }, token) => {
+      clock.advance(60_000);
+      return { token };
+    });
+    expect(expired).toMatchObject({ code, reason: "token_expired" });
+  });
+
+  it("because no version is common", async () => {
+    verifies("RUN-121");
+    const protocol = { supported_versions: [2, 3], capabilities: [] };
+    const outcome = await refused((_, token) => ({ token, hello: { protocol } }));
+    expect(outcome).toMatchObject({ code: "protocol.unsupported_version", reason: "version" });
+  });
+
+  it("because it is malformed", async () => {
+    const outcome = await refused((_, token) => ({ token, hello: { agent_version: 7 } }));
+    expect(outcome).toMatchObject({ code: "protocol.invalid_message", reason: "malformed" });
+  });
+
+  it("because the token was used", async () => {
+    verifies("RUN-138", "RUN-110");
+    const { core, audit, entries } = setUp();
+    const { agent, admission } = await connected(core);
+    const thief = open(core);
+    thief.hello(admission.token);
+    const refusal = await thief.next("core.welcome");
+    await thief.channel.closed;
+    expect(refusal.error.code).toBe("protocol.unauthorized");
+    expect(entries().find(({ action }) => action === "agent.refused")?.details.reason).toBe("token_used");
+    expect(JSON.stringify(audit.entries())).not.toContain(admission.token);
+    expect(Buffer.from(admission.token, "base64url")).toHaveLength(32);
+    expect(agent.closed).toBe(false);
+    await core.close();
+  });
+});
+
+describe("before the hello", () => {
+  it("nothing is registered and nothing is called", async () => {
+    verifies("RUN-115", "RUN-116", "RUN-139");
+    const { core } = setUp();
+    core.admit(launchOf("demo.agent"), silentObserver);
+    const agent = open(core);
+    agent.send("agent.tools.register", { tools: [echoTool()] });
+    const error = await agent.next("core.error");
+    await agent.channel.closed;
+    expect(error.error.code).toBe("protocol.out_of_order");
+    expect(core.tools()).toEqual([]);
+    expect(await core.call("demo.agent/echo", { text: "" }).result).toMatchObject({
+      status: "failed",
+      error: { code: "agent.unavailable" },
+    });
+    await core.close();
+  });
+
+  it("what is no message is refused", async () => {
+    const { core } = setUp();
+    const agent = open(core);
+    agent.sendRaw(["no", "object"]);
+    expect((await agent.next("core.error")).error.code).toBe("protocol.invalid_message");
+    await agent.channel.closed;
+    await core.close();
+  });
+
+  it("silence ends the connection", async () => {
+    const { core, clock, entries } = setUp({ helloTimeoutMs: 1000 });
+    const agent = open(core);
+    clock.advance(999);
+    await settled();
+    expect(agent.closed).toBe(false);
+    clock.advance(1);
+    expect((await agent.next("core.error")).error.code).toBe("protocol.unresponsive");
+    await agent.channel.closed;
+    expect(entries().at(-1)?.details).toEqual({ code: "protocol.unresponsive", reason: "no_hello" });
+    await core.close();
+  });
+
+  it("only so many connections wait", async () => {
+    const { core, entries } = setUp({ limits: { maxUnauthenticatedConnections: 2 } });
+    const [first, second, third] = [open(core), open(core), open(core)];
+    await third.channel.closed;
+    expect([first.closed, second.closed]).toEqual([false, false]);
+    expect(core.stats()).toMatchObject({ connections: 3, refusedConnections: 1 });
+    expect(entries().at(-1)).toMatchObject({ action: "agent.refused", outcome: "limited" });
+    await first.channel.close();
+    await settled();
+    const fourth = await connected(core);
+    expect(fourth.agent.closed).toBe(false);
+    await core.close();
+  });
+});
+
+describe("a second hello", () => {
+  it("ends the session", async () => {
+    verifies("RUN-139");
+    const { core } = setUp();
+    const { agent, admission } = await connected(core);
+    agent.hello(admission.token);
+    expect((await agent.next("core.error")).error.code).toBe("protocol.out_of_order");
+    await agent.channel.closed;
+    expect(core.agents()).toEqual([]);
+    await core.close();
+  });
+});
+
+describe("a launch", () => {
+  it("may come back after a goodbye that says so, once", async () => {
+    verifies("RUN-138", "RUN-65");
+    const { core, clock } = setUp();
+    const { agent, admission } = await connected(core);
+    expect(core.goodbye("demo.agent", { reason: "upgrade", retryAfterMs: 500 })).toBe(true);
+    const goodbye = await agent.next("core.goodbye");
+    expect(goodbye.payload).toEqual({ reason: "upgrade", retry_after_ms: 500 });
+    await agent.channel.closed;
+    clock.advance(500);
+    const again = open(core);
+    await again.connect(admission.token);
+    expect(core.agents()).toHaveLength(1);
+    const thief = open(core);
+    thief.hello(admission.token);
+    expect((await thief.next("core.welcome")).error.code).toBe("protocol.unauthorized");
+    await core.close();
+  });
+
+  it("may not come back after a goodbye that does not say so", async () => {
+    const { core } = setUp();
+    const { agent, admission } = await connected(core);
+    core.goodbye("demo.agent", { reason: "enough" });
+    await agent.channel.closed;
+    expect(core.goodbye("demo.agent", { reason: "enough" })).toBe(false);
+    const again = open(core);
+    again.hello(admission.token);
+    expect((await again.next("core.welcome")).error.code).toBe("protocol.unauthorized");
+    await core.close();
+  });
+
+  it("that is revoked has no session and no token", async () => {
+    const { core } = setUp();
+    const { agent, admission } = await connected(core);
+    const call = core.call("demo.agent/echo", { text: "a" });
+    await agent.next("core.tool.call");
+    admission.revoke({ code: "agent.exited", message: "the process ended" });
+    admission.revoke();
+    expect(await call.result).toMatchObject({
+      status: "failed",
+      error: { code: "agent.lost", retryable: false },
+    });
+    await agent.channel.closed;
+    const unused = core.admit(launchOf("demo.agent"), silentObserver);
+    unused.revoke();
+    const late = open(core);
+    late.hello(unused.token);
+    expect((await late.next("core.welcome")).error.code).toBe("protocol.unauthorized");
+    await core.close();
+  });
+
+  it("is admitted once, within the limit, and while the core is open", async () => {
+    const { core } = setUp({ limits: { maxAdmissions: 1 } });
+    const launch = launchOf("demo.agent");
+    core.admit(launch, silentObserver);
+    const codeOf = (act: () => unknown) => {
+      try {
+        act();
+      } catch (error) {
+        return HarnessError.isInstance(error) ? error.code : error;
+      }
+      return undefined;
+    };
+    expect(codeOf(() => core.admit(launch, silentObserver))).toBe("invalid_argument");
+    expect(codeOf(() => core.admit(launchOf("demo.agent"), silentObserver))).toBe("buffer_full");
+    expect(codeOf(() => core.admit(launchOf("no/agent"), silentObserver))).toBe("invalid_argument");
+    await core.close();
+    expect(codeOf(() => core.admit(launchOf("demo.agent"), silentObserver))).toBe("connection_closed");
+  });
+
+  it("of an agent that is connected takes its place", async () => {
+    const { core } = setUp();
+    const first = await connected(core);
+    const second = await connected(core);
+    expect((await first.agent.next("core.goodbye")).payload.reason).toContain("took its place");
+    await first.agent.channel.closed;
+    expect(core.agents().map(({ sessionId }) => sessionId)).toEqual([second.welcome.payload.session_id]);
+    const call = core.call("demo.agent/echo", { text: "hi" });
+    second.agent.succeed(await second.agent.next("core.tool.call"), { said: "hi" });
+    expect(await call.result).toEqual({ status: "succeeded", output: { said: "hi" } });
+    await core.close();
+  });
+});
+
+describe("a manifest hash that differs", () => {
+  const launch = { manifestHash: "sha256:aa" };
+  const hello = { manifest_hash: "sha256:bb" };
+
+  it("is reported", async () => {
+    verifies("RUN-59");
+    const { core, entries } = setUp();
+    const health = vi.fn();
+    await connected(core, { launch, hello, observer: { ...silentObserver, health } });
+    expect(health).toHaveBeenCalledExactlyOnceWith("ok", expect.stringContaining("manifest"));
+    expect(core.agents()[0]?.manifestDrift).toBe(true);
+    expect(entries().map(({ action }) => action)).toContain("agent.manifest_drift");
+    await core.close();
+  });
+
+  it("is refused where the core is told so", async () => {
+    const { core } = setUp({ refuseManifestDrift: true });
+    const { token } = core.admit(launchOf("demo.agent", launch), silentObserver);
+    const agent = open(core);
+    agent.hello(token, hello);
+    expect((await agent.next("core.welcome")).error.code).toBe("protocol.unauthorized");
+    await agent.channel.closed;
+    await core.close();
+  });
+
+  it("is nothing where one side does not say", async () => {
+    const { core, entries } = setUp();
+    await connected(core, { hello });
+    expect(core.agents()[0]?.manifestDrift).toBe(false);
+    expect(entries().map(({ action }) => action)).not.toContain("agent.manifest_drift");
+    await core.close();
+  });
+});

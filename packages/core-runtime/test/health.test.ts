@@ -1,0 +1,167 @@
+import { createMemoryAuditSink } from "@harnesskit/audit";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { CorePingSchema } from "@harnesskit/protocol/runtime";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it, vi } from "vitest";
+import { createCore } from "../src/index.ts";
+import { connected, settled, silentObserver } from "./support/scripted-agent.ts";
+
+const setUp = async (options: Parameters<typeof createCore>[0] = {}) => {
+  const clock = createManualClock();
+  const audit = createMemoryAuditSink();
+  const core = createCore({ clock, audit, heartbeatIntervalMs: 100, ...options });
+  const health = vi.fn();
+  const { agent, admission } = await connected(core, { observer: { ...silentObserver, health } });
+  const beat = async (status?: string) => {
+    agent.heartbeat(status);
+    await settled(2);
+  };
+  const available = async () => {
+    const call = core.call("demo.agent/echo", { text: "" });
+    await settled(2);
+    const sent = agent.ofType("core.tool.call").some(({ payload }) => payload.call_id === call.callId);
+    if (!sent)
+      expect(await call.result).toMatchObject({ error: { code: "agent.unavailable", retryable: true } });
+    return sent;
+  };
+  return { clock, core, agent, admission, health, beat, available, audit };
+};
+
+describe("heartbeats", () => {
+  it("that stop make an agent unhealthy, and no call goes to it until they come again", async () => {
+    verifies("RUN-105", "RUN-106");
+    const { clock, core, health, beat, available } = await setUp();
+    for (let n = 0; n < 5; n++) {
+      clock.advance(299);
+      await beat();
+    }
+    expect(health).not.toHaveBeenCalled();
+    clock.advance(300);
+    expect(health).toHaveBeenCalledExactlyOnceWith("unhealthy", "heartbeats were missed");
+    expect(core.agents()[0]?.status).toBe("unhealthy");
+    expect(core.stats().missedHeartbeats).toBe(1);
+    expect(await available()).toBe(false);
+    await beat();
+    expect(health).toHaveBeenLastCalledWith("ok", undefined);
+    expect(await available()).toBe(true);
+    clock.advance(300);
+    expect(health).toHaveBeenCalledTimes(3);
+    await core.close();
+  });
+
+  it("report how the agent feels; one that says it is unhealthy gets no calls", async () => {
+    const { core, health, beat, available } = await setUp();
+    await beat("degraded");
+    expect(health).toHaveBeenLastCalledWith("degraded", "the agent says so");
+    expect(await available()).toBe(true);
+    await beat("unhealthy");
+    expect(await available()).toBe(false);
+    await beat("unhealthy");
+    await beat("ok");
+    expect(await available()).toBe(true);
+    expect(health.mock.calls.map(([status]) => status)).toEqual(["degraded", "unhealthy", "ok"]);
+    await core.close();
+  });
+
+  it("of another session, and malformed ones, do not count", async () => {
+    const { clock, core, agent } = await setUp();
+    clock.advance(200);
+    agent.heartbeat("ok", { session_id: "another" });
+    agent.heartbeat("fine");
+    agent.heartbeat("ok", { uptime_ms: -1 });
+    await settled();
+    clock.advance(100);
+    expect(core.agents()[0]?.status).toBe("unhealthy");
+    expect(core.stats().invalidMessages).toBe(3);
+    await core.close();
+  });
+
+  it("that flap do not flood the audit", async () => {
+    const { core, agent, audit } = await setUp({ limits: { maxAuditEventsPerMinute: 5 } });
+    for (let n = 0; n < 50; n++) agent.heartbeat(n % 2 === 0 ? "degraded" : "ok");
+    await settled();
+    const changes = audit.entries().filter((entry) => "action" in entry && entry.action === "agent.health");
+    expect(changes.length).toBeLessThanOrEqual(5);
+    expect(core.stats().suppressedAuditEntries).toBeGreaterThan(40);
+    await core.close();
+  });
+
+  it("of 100 agents share one timer", async () => {
+    const clock = createManualClock();
+    const core = createCore({ clock });
+    const agents = [];
+    for (let n = 0; n < 100; n++) agents.push((await connected(core, { agentId: `agent-${n}` })).agent);
+    expect(clock.pending).toBe(1);
+    for (let beat = 0; beat < 5; beat++) {
+      clock.advance(5000);
+      for (const agent of agents) agent.heartbeat();
+      await settled();
+    }
+    expect(core.agents().every(({ status }) => status === "ok")).toBe(true);
+    expect(clock.pending).toBe(1);
+    await core.close();
+  });
+});
+
+describe("the health stream", () => {
+  it("tells the present state first, then each change, and of a slow reader's agents the newest", async () => {
+    const { core, agent, beat, admission } = await setUp();
+    await connected(core, { agentId: "other" });
+    const health = core.health();
+    const next = async () => (await health.next()).value;
+    expect([await next(), await next()]).toMatchObject([
+      { agentId: "demo.agent", status: "ok" },
+      { agentId: "other", status: "ok" },
+    ]);
+    const change = next();
+    await beat("degraded");
+    expect(await change).toMatchObject({
+      agentId: "demo.agent",
+      status: "degraded",
+      reason: "the agent says so",
+    });
+    for (const status of ["ok", "unhealthy", "degraded"]) await beat(status);
+    expect(await next()).toMatchObject({ agentId: "demo.agent", status: "degraded" });
+    await agent.channel.close();
+    expect(await next()).toEqual({
+      agentId: "demo.agent",
+      status: "disconnected",
+      reason: "the agent closed the connection",
+    });
+    const late = core.health();
+    expect([(await late.next()).value.status, (await late.next()).value.status]).toEqual([
+      "ok",
+      "disconnected",
+    ]);
+    admission.revoke();
+    const later = core.health();
+    expect((await later.next()).value.agentId).toBe("other");
+    const waiting = later.next();
+    await core.close();
+    expect((await waiting).value).toMatchObject({ agentId: "other", status: "disconnected" });
+    expect((await later.next()).done).toBe(true);
+  });
+});
+
+describe("a ping", () => {
+  it("is answered, not answered in time, or overtaken by the end of the session", async () => {
+    verifies("RUN-108");
+    const { clock, core, agent } = await setUp();
+    const answered = core.ping("demo.agent", { timeoutMs: 50 });
+    const ping = await agent.next("core.ping");
+    expect(CorePingSchema.safeParse(ping).success).toBe(true);
+    clock.advance(20);
+    agent.send("agent.pong", {}, { in_reply_to: ping.id });
+    expect(await answered).toBe(20);
+    const silent = core.ping("demo.agent", { timeoutMs: 50 }).catch((error) => error.code);
+    await settled();
+    clock.advance(50);
+    expect(await silent).toBe("request_timeout");
+    const cut = core.ping("demo.agent").catch((error) => error.code);
+    await settled();
+    agent.wire?.kill();
+    expect(await cut).toBe("connection_closed");
+    await expect(core.ping("demo.agent")).rejects.toMatchObject({ code: "connection_closed" });
+    await core.close();
+  });
+});

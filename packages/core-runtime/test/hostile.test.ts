@@ -1,0 +1,231 @@
+import { createMemoryAuditSink } from "@harnesskit/audit";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { CoreErrorSchema } from "@harnesskit/protocol/runtime";
+import { lengthPrefixCodec } from "@harnesskit/wire";
+import { createMemoryPair } from "@harnesskit/wire/testing";
+import { describe, expect, it, vi } from "vitest";
+import { type CallResult, createCore } from "../src/index.ts";
+import {
+  AgentVoice,
+  connected,
+  echoTool,
+  launchOf,
+  open,
+  settled,
+  silentObserver,
+} from "./support/scripted-agent.ts";
+
+const setUp = async (options: Parameters<typeof createCore>[0] = {}) => {
+  const audit = createMemoryAuditSink();
+  const core = createCore({ audit, ...options });
+  const witness = await connected(core, { agentId: "witness" });
+  const { agent } = await connected(core);
+  const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];
+  /** The agent beside still works. */
+  const unharmed = async () => {
+    const call = core.call("witness/echo", { text: "" });
+    witness.agent.succeed(await witness.agent.next("core.tool.call"));
+    expect((await call.result).status).toBe("succeeded");
+  };
+  return { core, agent, audit, entries, unharmed };
+};
+
+const frame = (bytes: Uint8Array | string): Uint8Array => {
+  const payload = Buffer.from(bytes as string);
+  const header = Buffer.alloc(4);
+  header.writeUInt32BE(payload.length);
+  return Buffer.concat([header, payload]);
+};
+
+describe("a frame that is no message", () => {
+  it("is refused and counted; the session goes on until there are too many", async () => {
+    verifies("RUN-8", "RUN-31", "RUN-37");
+    const { core, agent, unharmed } = await setUp({ limits: { maxInvalidMessages: 12 } });
+    const valid = agent.envelope("agent.tools.unregister", { tool_ids: [] });
+    const frames = [
+      "",
+      "{",
+      new Uint8Array([0x22, 0xff, 0x22]),
+      "[]",
+      "7",
+      "null",
+      JSON.stringify({ ...valid, v: undefined }),
+      JSON.stringify({ ...valid, id: "" }),
+      JSON.stringify({ ...valid, ts: "yesterday" }),
+      JSON.stringify({ ...valid, payload: undefined }),
+      JSON.stringify({ ...valid, payload: [] }),
+      JSON.stringify({ ...valid, type: 7 }),
+    ];
+    for (const [index, bytes] of frames.entries()) {
+      agent.wire?.writeRaw(frame(bytes));
+      const answer = await agent.next("core.error");
+      expect(CoreErrorSchema.safeParse(answer).success).toBe(true);
+      expect(answer.error.code, String(index)).toBe("protocol.invalid_message");
+      expect(answer.in_reply_to).toBe(index < 6 || index === 7 ? undefined : valid.id);
+    }
+    expect(core.stats().invalidMessages).toBe(12);
+    expect(agent.closed).toBe(false);
+    const call = core.call("demo.agent/echo", { text: "" });
+    agent.wire?.writeRaw(frame("{}"));
+    expect(await call.result).toMatchObject({ status: "failed", error: { code: "agent.lost" } });
+    await agent.channel.closed;
+    await unharmed();
+    await core.close();
+  });
+
+  it("that is too large, or says so, is not read and ends the connection, with an audit event without content", async () => {
+    verifies("RUN-12", "RUN-14");
+    for (const header of [
+      [0xff, 0xff, 0xff, 0xff],
+      [0x00, 0x40, 0x00, 0x01],
+    ]) {
+      const { core, agent, audit, entries, unharmed } = await setUp();
+      agent.wire?.writeRaw(new Uint8Array([...header, ...Buffer.from("private content")]));
+      await agent.channel.closed;
+      expect(core.agents().map(({ agentId }) => agentId)).toEqual(["witness"]);
+      expect(entries().find(({ outcome }) => outcome === "limited")).toMatchObject({
+        agent_id: "demo.agent",
+        details: { code: "protocol.frame_too_large" },
+      });
+      expect(JSON.stringify(audit.entries())).not.toContain("private");
+      await unharmed();
+      await core.close();
+    }
+  });
+
+  it("may be a message in pieces, or several at once", async () => {
+    verifies("RUN-10", "RUN-6", "RUN-7");
+    const { core, agent } = await setUp();
+    const tool = { ...echoTool("demo.agent", "pieces"), description: "\u00fc\u{1f680}" };
+    const message = agent.envelope("agent.tools.register", { tools: [tool] });
+    const bytes = frame(JSON.stringify(message));
+    for (const byte of bytes) {
+      agent.wire?.writeRaw(new Uint8Array([byte]));
+      await Promise.resolve();
+    }
+    expect((await agent.next("core.tools.registered")).in_reply_to).toBe(message.id);
+    const two = ["a", "b"].map((name) =>
+      agent.envelope("agent.tools.register", { tools: [echoTool("demo.agent", name)] }),
+    );
+    agent.wire?.writeRaw(Buffer.concat(two.map((each) => frame(JSON.stringify(each)))));
+    for (const each of two) expect((await agent.next("core.tools.registered")).in_reply_to).toBe(each.id);
+    expect(core.tools().find(({ name }) => name === "pieces")?.description).toBe("\u00fc\u{1f680}");
+    await core.close();
+  });
+});
+
+describe("a message that is new to this core", () => {
+  it("is answered where its sender waits, and ignored otherwise", async () => {
+    verifies("RUN-124", "RUN-126", "RUN-142", "RUN-48", "RUN-52", "RUN-54");
+    const { core, agent } = await setUp();
+    const asking = agent.send("agent.future", { x: 1 }, { request_id: "r1" });
+    const answer = await agent.next("core.error");
+    expect(answer).toMatchObject({
+      in_reply_to: asking.id,
+      request_id: "r1",
+      error: { code: "protocol.unknown_type" },
+    });
+    expect(Object.keys(answer.error).sort()).toEqual(["code", "message", "where"]);
+    agent.send("agent.future", {});
+    agent.send("core.tool.call", {});
+    agent.send("agent.future", {}, { request_id: "r2", in_reply_to: answer.id });
+    agent.send("__proto__", {});
+    await settled();
+    expect(agent.ofType("core.error")).toHaveLength(1);
+    expect(core.stats().unknownTypes).toBe(5);
+    expect(agent.received.every(({ type }) => type.startsWith("core."))).toBe(true);
+    await core.close();
+  });
+
+  it("or has fields that are, is taken without them", async () => {
+    verifies("RUN-122", "RUN-36");
+    const { core, agent } = await setUp();
+    const sent = agent.send(
+      "agent.tools.register",
+      { tools: [echoTool("demo.agent", "b")], later: { a: 1 } },
+      { later: true, ts: "2026-01-16t12:00:00.123456+02:00" },
+    );
+    expect(await agent.next("core.tools.registered")).toMatchObject({
+      in_reply_to: sent.id,
+      payload: { registered: ["demo.agent/b"] },
+    });
+    const call = core.call("demo.agent/echo", { text: "" });
+    agent.result(await agent.next("core.tool.call"), { status: "succeeded", output: { a: 1 }, later: 1 });
+    expect(await call.result).toEqual({ status: "succeeded", output: { a: 1 } });
+    await core.close();
+  });
+
+  it("or has another version, ends the session", async () => {
+    verifies("RUN-140");
+    const { core, agent, unharmed } = await setUp();
+    const sent = agent.envelope("agent.heartbeat", {});
+    agent.sendRaw({ ...sent, v: 2 });
+    expect(await agent.next("core.error")).toMatchObject({
+      in_reply_to: sent.id,
+      error: { code: "protocol.unsupported_version" },
+    });
+    await agent.channel.closed;
+    await unharmed();
+    await core.close();
+  });
+
+  it("or says hello with another version, is refused", async () => {
+    const { core } = await setUp();
+    const agent = open(core);
+    agent.sendRaw({ ...agent.envelope("agent.hello", {}), v: 2 });
+    expect((await agent.next("core.welcome")).error.code).toBe("protocol.unsupported_version");
+    await agent.channel.closed;
+    await core.close();
+  });
+});
+
+describe("an agent that does not read", () => {
+  it("is cut off when what waits for it reaches the bound, and costs the others nothing", async () => {
+    const { core, entries, unharmed } = await setUp();
+    const admission = core.admit(launchOf("stuck"), silentObserver);
+    const { client, server } = createMemoryPair({
+      codec: lengthPrefixCodec(),
+      maxBufferedBytes: 20_000,
+      capacityBytes: 1000,
+      closeTimeoutMs: 50,
+    });
+    core.connect(server);
+    let reads = true;
+    const stuck = (): Promise<void> => new Promise(() => {});
+    client.start({ message: () => (reads ? undefined : stuck()), error() {}, close() {} });
+    const agent = new AgentVoice(client, "stuck");
+    agent.hello(admission.token);
+    agent.send("agent.tools.register", { tools: [echoTool("stuck")] });
+    await vi.waitUntil(() => core.agents().some(({ tools, agentId }) => agentId === "stuck" && tools === 1));
+    reads = false;
+    const results = [];
+    for (let n = 0; n < 60; n++) {
+      results.push(core.call("stuck/echo", { text: "x".repeat(1000) }).result);
+      await settled(1);
+    }
+    expect(await Promise.all(results)).toSatisfy((all: CallResult[]) =>
+      all.every((each) => each.status === "failed" && /^agent\.(lost|unavailable)$/.test(each.error.code)),
+    );
+    expect(entries().findLast(({ action }) => action === "agent.disconnected")).toMatchObject({
+      agent_id: "stuck",
+      details: { code: "protocol.unresponsive" },
+    });
+    await unharmed();
+    await core.close();
+  });
+});
+
+describe("a message that would take long to look at", () => {
+  it("is refused before it does", async () => {
+    const { core, agent, unharmed } = await setUp();
+    const wide = Array.from({ length: 500_000 }, () => 0);
+    const startedAt = performance.now();
+    agent.send("agent.error", {}, { error: { code: "x", message: "x", details: { wide } }, request_id: "r" });
+    expect((await agent.next("core.error")).error.code).toBe("protocol.invalid_message");
+    agent.send("agent.tools.unregister", { tool_ids: wide.map(String) });
+    expect((await agent.next("core.error")).error.code).toBe("protocol.invalid_message");
+    expect(performance.now() - startedAt).toBeLessThan(4000);
+    await unharmed();
+    await core.close();
+  });
+});

@@ -1,0 +1,156 @@
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { createCore } from "../src/index.ts";
+import { connected, settled } from "./support/scripted-agent.ts";
+
+const setUp = async (options: Parameters<typeof createCore>[0] = {}) => {
+  const clock = createManualClock();
+  const core = createCore({ clock, heartbeatIntervalMs: 10_000_000, ...options });
+  const { agent } = await connected(core);
+  const call = (text: string, idempotencyKey = "key", rest = {}) =>
+    core.call("demo.agent/echo", { text }, { idempotencyKey, ...rest });
+  return { clock, core, agent, call };
+};
+
+describe("calls with one idempotency key", () => {
+  it("have one effect while the first one runs, and afterwards the same result", async () => {
+    const { core, agent, call } = await setUp();
+    const first = call("a");
+    const joined = call("a");
+    const message = await agent.next("core.tool.call");
+    agent.succeed(message, { n: 1 });
+    const expected = { status: "succeeded", output: { n: 1 } };
+    expect([await first.result, await joined.result, await call("a").result]).toEqual([
+      expected,
+      expected,
+      expected,
+    ]);
+    await settled();
+    expect(agent.ofType("core.tool.call")).toHaveLength(1);
+    expect(core.stats()).toMatchObject({ callsSent: 1, callsJoined: 2, callsSucceeded: 3 });
+    await core.close();
+  });
+
+  it("and another input are a conflict; keys of other tools are other keys", async () => {
+    const { core, agent, call } = await setUp();
+    const first = call("a");
+    expect(await call("b").result).toMatchObject({
+      status: "failed",
+      error: { code: "tool.idempotency_conflict" },
+    });
+    agent.succeed(await agent.next("core.tool.call"));
+    await first.result;
+    expect(await call("b").result).toMatchObject({ error: { code: "tool.idempotency_conflict" } });
+    call("b", "other key");
+    expect((await agent.next("core.tool.call")).payload.input).toEqual({ text: "b" });
+    await core.close();
+  });
+
+  it("are made again after the key's time, and after an end that may be tried again", async () => {
+    const { clock, core, agent, call } = await setUp({ idempotencyTtlMs: 1000, cancelGraceMs: 10 });
+    const first = call("a");
+    agent.result(await agent.next("core.tool.call"), {
+      status: "failed",
+      error: { code: "x", message: "x", retryable: true },
+    });
+    await first.result;
+    const second = call("a");
+    agent.result(await agent.next("core.tool.call"), {
+      status: "failed",
+      error: { code: "x", message: "x" },
+    });
+    const failed = await second.result;
+    expect(await call("a").result).toEqual(failed);
+    clock.advance(1000);
+    const third = call("a", "key", { timeoutMs: 50 });
+    await agent.next("core.tool.call");
+    clock.advance(50);
+    expect(await third.result).toMatchObject({ error: { code: "tool.timeout", retryable: true } });
+    clock.advance(10);
+    const fourth = call("a");
+    agent.succeed(await agent.next("core.tool.call"), { n: 4 });
+    expect(await fourth.result).toEqual({ status: "succeeded", output: { n: 4 } });
+    await core.close();
+  });
+
+  it("are made again after the agent was lost, also by its next session", async () => {
+    const { core, agent, call } = await setUp();
+    const first = call("a");
+    const joined = call("a");
+    await agent.next("core.tool.call");
+    agent.wire?.kill();
+    const lost = { status: "failed", error: { code: "agent.lost", retryable: true } };
+    expect([await first.result, await joined.result]).toMatchObject([lost, lost]);
+    const { agent: next } = await connected(core);
+    const again = call("a");
+    next.succeed(await next.next("core.tool.call"), { n: 2 });
+    expect(await again.result).toMatchObject({ output: { n: 2 } });
+    await core.close();
+  });
+
+  it("leave one by one; the last one takes the call with it", async () => {
+    const { clock, core, agent, call } = await setUp();
+    const first = call("a");
+    const second = call("a");
+    const third = call("a", "key", { timeoutMs: 100 });
+    const message = await agent.next("core.tool.call");
+    first.cancel();
+    expect(await first.result).toMatchObject({ status: "canceled" });
+    clock.advance(100);
+    expect(await third.result).toMatchObject({ error: { code: "tool.timeout" } });
+    await settled();
+    expect(agent.ofType("core.tool.cancel")).toEqual([]);
+    second.cancel();
+    expect(await second.result).toMatchObject({ status: "canceled" });
+    await agent.next("core.tool.cancel");
+    agent.result(message, { status: "canceled" });
+    await settled();
+    const fresh = call("a");
+    agent.succeed(await agent.next("core.tool.call"), { n: 2 });
+    expect(await fresh.result).toMatchObject({ output: { n: 2 } });
+    expect(core.agents()[0]).toMatchObject({ inflight: 0, waiting: 0 });
+    await core.close();
+  });
+
+  it("wait with the first one for a place, and end with it", async () => {
+    const { core, agent } = await setUp({ limits: { maxInflightRequests: 1 } });
+    core.call("demo.agent/echo", { text: "running" });
+    const first = core.call("demo.agent/echo", { text: "a" }, { idempotencyKey: "k" });
+    const second = core.call("demo.agent/echo", { text: "a" }, { idempotencyKey: "k" });
+    first.cancel();
+    expect(await first.result).toMatchObject({ status: "canceled" });
+    agent.succeed(await agent.next("core.tool.call"));
+    agent.succeed(await agent.next("core.tool.call"), { n: 1 });
+    expect(await second.result).toEqual({ status: "succeeded", output: { n: 1 } });
+    await core.close();
+  });
+
+  it("are asked for permission each", async () => {
+    let allowed = true;
+    const { core, agent, call } = await setUp({
+      authorize: () => (allowed ? { allowed } : { allowed, reason: "no more" }),
+    });
+    const first = call("a");
+    agent.succeed(await agent.next("core.tool.call"));
+    await first.result;
+    allowed = false;
+    expect(await call("a").result).toMatchObject({ error: { code: "tool.forbidden" } });
+    await core.close();
+  });
+
+  it("are remembered within the limits, the oldest forgotten first", async () => {
+    for (const limits of [{ maxIdempotencyKeys: 2 }, { maxIdempotencyBytes: 1000 }]) {
+      const { core, agent, call } = await setUp({ limits });
+      agent.onMessage = (message) => {
+        if (message.type === "core.tool.call") agent.succeed(message, { text: "x".repeat(50) });
+      };
+      for (const key of ["1", "2", "3"]) await call("a", key).result;
+      await call("a", "3").result;
+      await call("a", "2").result;
+      expect(core.stats().callsSent).toBe(3);
+      await call("a", "1").result;
+      expect(core.stats().callsSent).toBe(4);
+      await core.close();
+    }
+  });
+});

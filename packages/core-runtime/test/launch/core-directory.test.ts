@@ -1,0 +1,154 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, statSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { randomId } from "@harnesskit/wire";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { baseDirectories, makeCoreDirectory } from "../../src/launch/core-directory.ts";
+import {
+  type CoreOwner,
+  coreDirectoryName,
+  isProvablyGone,
+  ownerOfName,
+  thisOwner,
+} from "../../src/launch/core-owner.ts";
+import { sweepCores } from "../../src/launch/sweep-cores.ts";
+import { isAlive, stateOf, until } from "./support/processes.ts";
+
+let base: string;
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), "hk-dir-"));
+});
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+const leave = async (owner: CoreOwner, unique = "abcdef"): Promise<string> => {
+  const path = join(base, coreDirectoryName(owner, unique));
+  await mkdir(path, { mode: 0o700 });
+  return path;
+};
+
+/** A process id that was used and is free again. */
+const freePid = async (): Promise<number> => {
+  const child = spawn("/bin/true");
+  await once(child, "exit");
+  return child.pid ?? 0;
+};
+
+describe("a core's directory", () => {
+  it("is fresh, private, and names its owner", async () => {
+    const one = await makeCoreDirectory([base]);
+    const other = await makeCoreDirectory([base]);
+    expect(one.path).not.toBe(other.path);
+    expect(statSync(one.path).mode & 0o777).toBe(0o700);
+    expect(ownerOfName(one.path.slice(base.length + 1))).toEqual(thisOwner());
+    await one.noteLaunch("lch_1");
+    expect(await readdir(one.path)).toEqual(["launch-lch_1"]);
+    await one.forgetLaunch("lch_1");
+    await one.forgetLaunch("lch_1");
+    expect(await readdir(one.path)).toEqual([]);
+    await one.remove();
+    expect(await readdir(base)).toEqual([other.path.slice(base.length + 1)]);
+  });
+
+  it("lies where the user's own sockets lie, or where the caller says", () => {
+    expect(baseDirectories({ XDG_RUNTIME_DIR: "/run/user/1000" }, undefined)[0]).toBe("/run/user/1000");
+    expect(baseDirectories({ XDG_RUNTIME_DIR: "relative" }, undefined)[0]).toBe(tmpdir());
+    expect(baseDirectories({ XDG_RUNTIME_DIR: "/run/user/1000" }, base)).toEqual([base]);
+  });
+
+  it("lies in the next place when the first is too long or cannot be used", async () => {
+    const long = join(base, "x".repeat(80));
+    await mkdir(long);
+    const made = await makeCoreDirectory([long, join(base, "nothing"), base]);
+    expect(made.path.startsWith(join(base, "hk-core-"))).toBe(true);
+    expect(Buffer.byteLength(made.socketPath)).toBeLessThan(100);
+    await expect(makeCoreDirectory([long])).rejects.toMatchObject({
+      code: "transport_failed",
+      message: expect.stringContaining("too long") as string,
+    });
+    await expect(makeCoreDirectory([join(base, "nothing")])).rejects.toMatchObject({
+      code: "transport_failed",
+      message: expect.stringContaining("ENOENT") as string,
+    });
+  });
+});
+
+describe("what killed cores left", () => {
+  it("is swept when its owner is gone: nobody has its process id, or somebody else", async () => {
+    const here = thisOwner();
+    const dead = await leave({ ...here, pid: await freePid() });
+    await writeFile(join(dead, "core"), "");
+    const reused = await leave({ ...here, start: "1" });
+    const own = await leave(here);
+    expect((await sweepCores([base, join(base, "nothing")])).sort()).toEqual([dead, reused].sort());
+    expect(await readdir(base)).toEqual([own.slice(base.length + 1)]);
+  });
+
+  it("stays when that cannot be proved", async () => {
+    const pid = await freePid();
+    const otherWorld = await leave({ ...thisOwner(), pid, world: "00000000" });
+    const unknownStart = await leave({ ...thisOwner(), start: "0" });
+    expect(await sweepCores([base])).toEqual([]);
+    expect(existsSync(otherWorld) && existsSync(unknownStart)).toBe(true);
+  });
+
+  it("stays when it is no directory of this user alone", async () => {
+    const dead = { ...thisOwner(), pid: await freePid() };
+    const open = await leave(dead, "aaaaaa");
+    await rm(open, { recursive: true });
+    await mkdir(open);
+    const target = join(base, "target");
+    await mkdir(target, { mode: 0o700 });
+    await writeFile(join(target, "precious"), "");
+    await symlink(target, join(base, coreDirectoryName(dead, "bbbbbb")));
+    await mkdir(join(base, "hk-core-something-else"), { mode: 0o700 });
+    expect(await sweepCores([base])).toEqual([]);
+    expect((await readdir(base)).length).toBe(4);
+    expect(existsSync(join(target, "precious"))).toBe(true);
+  });
+
+  it("includes processes of its launches, and no others", async () => {
+    const launchId = randomId("lch");
+    const env = (id: string) => ({ HARNESS_LAUNCH_ID: id });
+    const options = { stdio: "ignore", detached: true } as const;
+    const orphan = spawn("/bin/sleep", ["1000"], { ...options, env: env(launchId) });
+    const stranger = spawn("/bin/sleep", ["1000"], { ...options, env: env(`${launchId}0`) });
+    try {
+      const dead = await leave({ ...thisOwner(), pid: await freePid() });
+      await writeFile(join(dead, `launch-${launchId}`), "");
+      await writeFile(join(dead, "launch-"), "");
+      await sweepCores([base]);
+      await until(() => !isAlive(orphan.pid ?? 0), "the orphan is gone");
+      expect(stateOf(stranger.pid ?? 0)).toBe("S");
+      expect(existsSync(dead)).toBe(false);
+    } finally {
+      orphan.kill("SIGKILL");
+      stranger.kill("SIGKILL");
+    }
+  });
+});
+
+describe("a process as an owner", () => {
+  it("is told apart from another one with its id", () => {
+    const here = thisOwner();
+    expect(isProvablyGone(here)).toBe(false);
+    expect(isProvablyGone({ ...here, start: `${here.start}0` })).toBe(true);
+    expect(ownerOfName(coreDirectoryName(here, "123456"))).toEqual(here);
+    for (const name of ["hk-core-", "hk-core-0-1-2-3", `${coreDirectoryName(here, "123456")}x`, "x"]) {
+      expect(ownerOfName(name)).toBeUndefined();
+    }
+  });
+
+  it("is gone when it has ended, also before its parent has taken note of that", async () => {
+    const parent = spawn("/bin/sh", ["-c", "sleep 0 & echo $!; exec sleep 1000"]);
+    try {
+      const pid = Number(String((await once(parent.stdout, "data"))[0]));
+      await until(() => stateOf(pid) === "Z", "a zombie");
+      expect(isProvablyGone({ ...thisOwner(), pid, start: "1" })).toBe(true);
+    } finally {
+      parent.kill("SIGKILL");
+    }
+  });
+});

@@ -1,0 +1,229 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { processesWith, stateOf, until, untilNothingOf, zombiesOf } from "./support/processes.ts";
+import { healthOf, KeptAudit, RunningCores, untilHealth } from "./support/running-cores.ts";
+
+let cores: RunningCores;
+beforeEach(() => {
+  cores = new RunningCores();
+});
+afterEach(async () => {
+  await cores.clean();
+  await until(() => zombiesOf(process.pid).length === 0, "no zombie");
+});
+
+const lost = { status: "failed", error: { code: "agent.lost" } };
+
+describe("an agent that does not come to serve", () => {
+  it.each([
+    {
+      what: "ends at once",
+      modes: ["--exit-at-start"],
+      reason: { code: "exited", message: "its process ended with code 7" },
+      exit: { code: 7, signal: null },
+      stderrTail: "cannot find my configuration",
+    },
+    {
+      what: "says no hello",
+      modes: ["--no-hello"],
+      options: { connectTimeoutMs: 500 },
+      reason: { code: "connect_timeout" },
+    },
+    {
+      what: "registers no tools",
+      modes: ["--no-tools"],
+      options: { registerTimeoutMs: 300 },
+      reason: { code: "register_timeout" },
+    },
+  ])("because it $what is named with its reason", async ({ modes, options, what: _, ...expected }) => {
+    const agent = await cores.agents.make(modes, { restart: { policy: "never" } });
+    const core = await cores.start({ agents: [agent.directory], ...options });
+    const failure: unknown = await core.ready().catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      name: "AgentsNotReadyError",
+      code: "agents_not_ready",
+      errors: [{ name: "AgentStartError", code: "agent_start_failed", agentId: agent.id, ...expected }],
+    });
+    expect((failure as Error).message).toContain(agent.id);
+    if (expected.stderrTail) expect((failure as Error).message).toContain(expected.stderrTail);
+    expect(healthOf(core, agent.id)).toMatchObject({
+      state: "stopped",
+      reasonCode: expected.reason.code,
+      toolIds: [],
+    });
+    expect(processesWith(agent.directory)).toEqual([]);
+  });
+
+  it("because it has a wrong token gets no tool in", async () => {
+    verifies("RUN-115");
+    const agent = await cores.agents.make(["--wrong-token", "--stay"], { restart: { policy: "never" } });
+    const audit = new KeptAudit();
+    const core = await cores.start({ agents: [agent.directory], audit, connectTimeoutMs: 5000 });
+    const refusal = () => audit.entries.find(({ action }) => action === "agent.refused");
+    await until(() => refusal() !== undefined, "the refusal");
+    expect(refusal()).toMatchObject({ outcome: "refused", agent_id: agent.id });
+    expect(core.tools()).toEqual([]);
+    expect(healthOf(core, agent.id)).toMatchObject({
+      state: "starting",
+      toolIds: [],
+      status: "disconnected",
+    });
+  });
+
+  it.each([
+    ["not found", "nothing-of-this-name", "command_not_found"],
+    ["not executable", "./opensentience.agent.json", "command_not_executable"],
+  ])("because its command is %s is told at once, and not tried again", async (_, command, code) => {
+    const agent = await cores.agents.make([], { command: [command], restart: { policy: "always" } });
+    const core = await cores.start();
+    await expect(core.launch(agent.directory)).rejects.toMatchObject({
+      code: "agent_start_failed",
+      reason: { code },
+      exit: undefined,
+    });
+    expect(healthOf(core, agent.id)).toMatchObject({ state: "stopped", restarts: 0 });
+  });
+
+  it("is given up after a burst of restarts, and can be started by hand", async () => {
+    verifies("RUN-107");
+    const audit = new KeptAudit();
+    const agent = await cores.agents.make(["--exit-at-start"], { restart: { max_burst: 2 } });
+    const core = await cores.start({ agents: [agent.directory], audit });
+    await expect(core.ready()).rejects.toMatchObject({ code: "agents_not_ready" });
+    const health = await untilHealth(core, agent.id, ({ state }) => state === "crash_loop");
+    expect(health).toMatchObject({ restarts: 2, reasonCode: "crash_loop", lastExit: { code: 7 } });
+    await expect(core.ready()).rejects.toMatchObject({ errors: [{ reason: { code: "crash_loop" } }] });
+    expect(audit.actionsOf(agent.id).filter((action) => action === "agent.backoff").length).toBe(2);
+    expect(audit.actionsOf(agent.id)).toContain("agent.crash_loop");
+    await expect(core.restart(agent.id)).rejects.toMatchObject({ reason: { code: "exited" } });
+    expect(healthOf(core, agent.id).restarts).toBeLessThan(2);
+  });
+});
+
+describe("an agent that fails while it serves", () => {
+  it.each([
+    ["is killed", (pid: number) => process.kill(pid, "SIGKILL"), { code: null, signal: "SIGKILL" }],
+    [
+      "is asked to end by somebody else",
+      (pid: number) => process.kill(pid, "SIGTERM"),
+      { signal: "SIGTERM" },
+    ],
+  ])("because it %s loses its calls at once and is started again", async (_, hurt, exit) => {
+    verifies("RUN-107", "RUN-110");
+    const agent = await cores.agents.make();
+    const core = await cores.start({ agents: [agent.directory] });
+    await core.ready();
+    const before = healthOf(core, agent.id);
+    await core.call(`${agent.id}/fork`, {}).result;
+    const hanging = core.call(`${agent.id}/hang`, {});
+    await core.call(`${agent.id}/echo`, {}).result;
+    hurt(before.pid ?? 0);
+    expect(await hanging.result).toMatchObject(lost);
+    const after = await untilHealth(
+      core,
+      agent.id,
+      ({ state, restarts }) => restarts === 1 && state === "ready",
+    );
+    expect(after.lastExit).toMatchObject(exit);
+    expect(after.launchId).not.toBe(before.launchId);
+    expect(after.sessionId).not.toBe(before.sessionId);
+    expect(processesWith(before.launchId ?? "none")).toEqual([]);
+    expect(await core.call(`${agent.id}/echo`, { again: true }).result).toEqual({
+      status: "succeeded",
+      output: { again: true },
+    });
+  });
+
+  it("after some calls is started again each time", async () => {
+    const agent = await cores.agents.make(["--crash-after=2"], { restart: { max_burst: 100 } });
+    const core = await cores.start({ agents: [agent.directory] });
+    await core.ready();
+    for (let round = 1; round <= 3; round++) {
+      const results = [];
+      for (let index = 0; index < 3; index++) results.push(await core.call(`${agent.id}/echo`, {}).result);
+      expect(results.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "failed"]);
+      expect(results[2]).toMatchObject(lost);
+      await untilHealth(core, agent.id, ({ state, restarts }) => restarts === round && state === "ready");
+    }
+    expect(healthOf(core, agent.id).lastExit).toEqual({ code: 9, signal: null });
+  });
+
+  it.each(["busy", "stop"])(
+    "because of a tool that makes it %s is killed and started again",
+    async (tool) => {
+      verifies("RUN-105", "RUN-106", "RUN-107");
+      const agent = await cores.agents.make();
+      const times = { heartbeatIntervalMs: 150, missedHeartbeats: 6, unhealthyTimeoutMs: 50 };
+      const core = await cores.start({ agents: [agent.directory], ...times });
+      await core.ready();
+      const { launchId = "none" } = healthOf(core, agent.id);
+      const call = core.call(`${agent.id}/${tool}`, {});
+      const unhealthy = await untilHealth(core, agent.id, ({ state }) => state === "unhealthy");
+      expect(unhealthy).toMatchObject({ status: "unhealthy", reasonCode: "unhealthy" });
+      expect(await core.call(`${agent.id}/echo`, {}).result).toMatchObject({
+        error: { code: "agent.unavailable" },
+      });
+      expect(await call.result).toMatchObject(lost);
+      await untilHealth(core, agent.id, ({ state, restarts }) => restarts === 1 && state === "ready");
+      await untilNothingOf(launchId);
+      expect(healthOf(core, agent.id).lastExit).toEqual({ code: null, signal: "SIGKILL" });
+    },
+  );
+
+  it("because it leaves its session and stays is killed and started again", async () => {
+    const agent = await cores.agents.make(["--stay"]);
+    const core = await cores.start({ agents: [agent.directory] });
+    await core.ready();
+    expect(await core.call(`${agent.id}/disconnect`, {}).result).toMatchObject(lost);
+    const unhealthy = await untilHealth(core, agent.id, ({ state }) => state === "unhealthy");
+    expect(unhealthy).toMatchObject({ reasonCode: "disconnected", toolIds: [] });
+    const after = await untilHealth(
+      core,
+      agent.id,
+      ({ state, restarts }) => restarts === 1 && state === "ready",
+    );
+    expect(after.lastExit).toEqual({ code: null, signal: "SIGKILL" });
+  });
+
+  it("because its guard is killed is killed and started again with another", async () => {
+    const agent = await cores.agents.make();
+    const core = await cores.start({ agents: [agent.directory] });
+    await core.ready();
+    const { launchId = "none", pid } = healthOf(core, agent.id);
+    const guard = processesWith(launchId).find((candidate) => candidate !== pid);
+    process.kill(guard ?? 0, "SIGKILL");
+    const backoff = await untilHealth(
+      core,
+      agent.id,
+      ({ state }) => state === "backoff" || state === "starting",
+    );
+    if (backoff.state === "backoff") expect(backoff.reasonCode).toBe("guard_lost");
+    await untilHealth(core, agent.id, ({ state, restarts }) => restarts === 1 && state === "ready");
+    await untilNothingOf(launchId);
+    expect(stateOf(pid ?? 0)).toBeUndefined();
+  });
+
+  it("rests after its policy: never again, or not after a good end", async () => {
+    verifies("RUN-107");
+    const once = await cores.agents.make([], { restart: { policy: "never" } });
+    const usual = await cores.agents.make();
+    const core = await cores.start({ agents: [once.directory, usual.directory] });
+    await core.ready();
+    await core.call(`${once.id}/exit`, { code: 3 }).result;
+    await core.call(`${usual.id}/exit`, { code: 0 }).result;
+    const rests = (id: string) => until(() => healthOf(core, id).state === "stopped", id);
+    await rests(once.id);
+    await rests(usual.id);
+    expect(healthOf(core, once.id)).toMatchObject({ lastExit: { code: 3 }, reasonCode: "exited" });
+    expect(healthOf(core, usual.id)).toMatchObject({ lastExit: { code: 0 }, reasonCode: "exited" });
+  });
+
+  it("is served on while it floods its standard error", async () => {
+    let lines = 0;
+    const agent = await cores.agents.make(["--stderr"]);
+    const core = await cores.start({ agents: [agent.directory], onOutput: () => lines++ });
+    await core.ready();
+    expect(await core.call(`${agent.id}/echo`, { ok: true }).result).toMatchObject({ status: "succeeded" });
+    await until(() => lines === 20_000, "every line");
+  });
+});

@@ -1,0 +1,327 @@
+import { existsSync, statSync } from "node:fs";
+import { readdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { AgentOutput, RunningCore } from "../../src/index.ts";
+import { writeManifest } from "./support/agent-directory.ts";
+import { processesWith, until } from "./support/processes.ts";
+import { healthOf, KeptAudit, RunningCores } from "./support/running-cores.ts";
+
+let cores: RunningCores;
+beforeEach(() => {
+  cores = new RunningCores();
+});
+afterEach(() => cores.clean());
+
+const call = async (core: RunningCore, agentId: string, name: string, input = {}) => {
+  const result = await core.call(`${agentId}/${name}`, input).result;
+  if (result.status !== "succeeded") throw new Error(JSON.stringify(result));
+  return result.output;
+};
+
+describe("a core with agents", () => {
+  it("starts them, calls their tools, and leaves nothing behind", async () => {
+    verifies("RUN-1");
+    const one = await cores.agents.make();
+    const two = await cores.agents.make();
+    const core = await cores.start({ agents: [one.directory, two.directory] });
+    await core.ready();
+    expect(await call(core, one.id, "echo", { a: 1 })).toEqual({ a: 1 });
+    expect(await call(core, two.id, "echo", { b: 2 })).toEqual({ b: 2 });
+    const health = healthOf(core, one.id);
+    expect(health).toMatchObject({
+      agentId: one.id,
+      directory: one.directory,
+      state: "ready",
+      status: "ok",
+      restarts: 0,
+      agentVersion: "1.2.3",
+      manifestHash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
+    });
+    expect(health.toolIds).toContain(`${one.id}/echo`);
+    const self = await call(core, one.id, "self");
+    expect(self).toMatchObject({ pid: health.pid, cwd: one.directory });
+    expect(health.pid).not.toBe(process.pid);
+    expect(statSync(core.socketPath).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(core.socketPath)).mode & 0o777).toBe(0o700);
+    const launchIds = [one.id, two.id].map((id) => healthOf(core, id).launchId ?? "none");
+    await core.close();
+    for (const launchId of launchIds) expect(processesWith(launchId)).toEqual([]);
+    expect(existsSync(dirname(core.socketPath))).toBe(false);
+    expect(healthOf(core, one.id)).toMatchObject({ state: "stopped", toolIds: [] });
+    await core.close();
+  });
+
+  it("gives each launch a token of its own, in the environment and nowhere else", async () => {
+    verifies("RUN-110", "RUN-111", "RUN-114");
+    const audit = new KeptAudit();
+    const output: AgentOutput[] = [];
+    const agent = await cores.agents.make(["--say"], { env: ["WANTED"] });
+    const core = await cores.start({
+      agents: [agent.directory],
+      audit,
+      onOutput: (line) => output.push(line),
+      environment: { PATH: process.env.PATH, WANTED: "yes", UNWANTED: "no" },
+    });
+    await core.ready();
+    const environment = await call(core, agent.id, "environment");
+    expect(environment).toMatchObject({
+      WANTED: "yes",
+      HARNESS_AGENT_SOCKET: core.socketPath,
+      tokenLength: 43,
+    });
+    // The shell that becomes the agent may add what it knows itself.
+    const known = ["PATH", "WANTED", "tokenLength", "HARNESS_AGENT_SOCKET", "HARNESS_LAUNCH_ID"];
+    const added = Object.keys(environment).filter((name) => !known.includes(name));
+    expect(["PWD", "OLDPWD", "SHLVL", "_"]).toEqual(expect.arrayContaining(added));
+    const { pid, launchId = "none" } = healthOf(core, agent.id);
+    await core.restart(agent.id);
+    expect(healthOf(core, agent.id).pid).not.toBe(pid);
+    expect(audit.secrets.length).toBe(2);
+    expect(new Set(audit.secrets).size).toBe(2);
+    const told = JSON.stringify([audit.entries, output, core.launched()]);
+    for (const token of audit.secrets) {
+      expect(token).toMatch(/^[A-Za-z0-9_-]{43}$/);
+      expect(told).not.toContain(token);
+      expect((await call(core, agent.id, "self")).argv).not.toContain(token);
+    }
+    expect(output.slice(0, 2)).toEqual([
+      { agentId: agent.id, launchId, stream: "stdout", line: "on stdout" },
+      { agentId: agent.id, launchId, stream: "stderr", line: "on stderr" },
+    ]);
+    expect(JSON.stringify(audit.entries)).not.toContain("on std");
+  });
+
+  it("takes agents later, stops them and starts them again", async () => {
+    const agent = await cores.agents.make();
+    const core = await cores.start();
+    await core.ready();
+    expect(await core.launch(agent.directory)).toMatchObject({ agentId: agent.id, state: "ready" });
+    await expect(core.launch(agent.directory)).rejects.toMatchObject({
+      name: "AgentExistsError",
+      code: "agent_exists",
+      agentId: agent.id,
+    });
+    await core.stop(agent.id);
+    expect(healthOf(core, agent.id)).toMatchObject({ state: "stopped", lastExit: { code: 0, signal: null } });
+    await core.stop(agent.id);
+    const refused = await core.call(`${agent.id}/echo`, {}).result;
+    expect(refused).toMatchObject({ status: "failed" });
+    expect(await core.restart(agent.id)).toMatchObject({ state: "ready", restarts: 0 });
+    await core.stop(agent.id);
+    expect(await core.launch(agent.directory)).toMatchObject({ state: "ready" });
+    for (const refusal of [core.stop("nobody"), core.restart("nobody")]) {
+      await expect(refusal).rejects.toMatchObject({ name: "UnknownAgentError", code: "agent_unknown" });
+    }
+  });
+
+  it("lets calls that run come to their end before it stops an agent, and takes no new ones", async () => {
+    const agent = await cores.agents.make();
+    const core = await cores.start({ agents: [agent.directory] });
+    await core.ready();
+    const flag = join(agent.directory, "flag");
+    const slow = core.call(`${agent.id}/slow`, { until: flag });
+    await call(core, agent.id, "echo");
+    const stopped = core.stop(agent.id);
+    const late = await core.call(`${agent.id}/echo`, {}).result;
+    expect(late).toMatchObject({ status: "failed", error: { code: "agent.unavailable" } });
+    expect(healthOf(core, agent.id).state).toBe("stopping");
+    await writeFile(flag, "");
+    expect(await slow.result).toEqual({ status: "succeeded", output: { done: true } });
+    await stopped;
+    expect(healthOf(core, agent.id)).toMatchObject({ state: "stopped", lastExit: { code: 0 } });
+  });
+
+  it("stops an agent with calls that do not end, and one that does not obey", async () => {
+    const agent = await cores.agents.make(["--ignore-term"]);
+    const core = await cores.start({
+      agents: [agent.directory],
+      drainTimeoutMs: 50,
+      goodbyeGraceMs: 50,
+      stopGraceMs: 50,
+    });
+    await core.ready();
+    const { launchId = "none" } = healthOf(core, agent.id);
+    const hanging = core.call(`${agent.id}/hang`, {});
+    await call(core, agent.id, "fork");
+    await core.stop(agent.id);
+    expect(await hanging.result).toMatchObject({ status: "failed", error: { code: "agent.lost" } });
+    expect(healthOf(core, agent.id).lastExit).toEqual({ code: null, signal: "SIGKILL" });
+    expect(processesWith(launchId)).toEqual([]);
+  });
+
+  it("waits for an agent that was told when to come back", async () => {
+    const agent = await cores.agents.make();
+    const core = await cores.start({ agents: [agent.directory], reconnectTimeoutMs: 10 });
+    await core.ready();
+    const before = healthOf(core, agent.id);
+    expect(core.goodbye(agent.id, { reason: "moving", retryAfterMs: 100 })).toBe(true);
+    expect(healthOf(core, agent.id)).toMatchObject({ state: "unhealthy", status: "disconnected" });
+    await core.ready();
+    expect(healthOf(core, agent.id)).toMatchObject({ state: "ready", pid: before.pid, restarts: 0 });
+    expect(healthOf(core, agent.id).sessionId).not.toBe(before.sessionId);
+  });
+
+  it("drains: what runs comes to its end, and nothing new is taken", async () => {
+    const agent = await cores.agents.make();
+    const core = await cores.start({ agents: [agent.directory] });
+    await core.ready();
+    const flag = join(agent.directory, "flag");
+    const slow = core.call(`${agent.id}/slow`, { until: flag });
+    const hanging = core.call(`${agent.id}/hang`, {}, { timeoutMs: 100 });
+    const drained = core.drain();
+    const late = await core.call(`${agent.id}/echo`, {}).result;
+    expect(late).toMatchObject({ status: "failed", error: { code: "core.closed" } });
+    expect(await hanging.result).toMatchObject({ status: "failed", error: { code: "tool.timeout" } });
+    await writeFile(flag, "");
+    expect(await slow.result).toMatchObject({ status: "succeeded" });
+    await drained;
+    expect(existsSync(core.socketPath)).toBe(false);
+    await expect(core.drain({ timeoutMs: -1 })).rejects.toMatchObject({ code: "invalid_argument" });
+  });
+
+  it("ends calls with core.closed when it closes", async () => {
+    const agent = await cores.agents.make();
+    const core = await cores.start({ agents: [agent.directory] });
+    await core.ready();
+    const hanging = core.call(`${agent.id}/hang`, {});
+    await core.close();
+    expect(await hanging.result).toMatchObject({ status: "failed", error: { code: "core.closed" } });
+    expect(await core.call(`${agent.id}/echo`, {}).result).toMatchObject({ error: { code: "core.closed" } });
+  });
+
+  it("bounds its agents and those who watch them", async () => {
+    const one = await cores.agents.make();
+    const two = await cores.agents.make();
+    const core = await cores.start({ maxAgents: 1, limits: { maxWatchers: 1 } });
+    await core.launch(one.directory);
+    await expect(core.launch(two.directory)).rejects.toMatchObject({
+      code: "buffer_full",
+      limitName: "maxAgents",
+    });
+    const watch = core.health();
+    expect(() => core.health()).toThrowError(expect.objectContaining({ code: "buffer_full" }) as Error);
+    await watch.return?.();
+    await core.health().return?.();
+  });
+
+  it("closes with agents that start, and starts nothing afterwards", async () => {
+    const agent = await cores.agents.make(["--no-hello"]);
+    const core = await cores.start({ agents: [agent.directory] });
+    const readiness = core.ready().catch((error: unknown) => error);
+    await until(() => healthOf(core, agent.id).pid !== undefined, "the process");
+    const { launchId = "none" } = healthOf(core, agent.id);
+    await core.close();
+    expect(await readiness).toMatchObject({
+      code: "agents_not_ready",
+      errors: [{ code: "agent_start_failed", agentId: agent.id, reason: { code: "stopped" } }],
+    });
+    expect(processesWith(launchId)).toEqual([]);
+    await expect(core.launch(agent.directory)).rejects.toMatchObject({ code: "core_stopped" });
+    await expect(core.restart(agent.id)).rejects.toMatchObject({ code: "core_stopped" });
+  });
+
+  it("closes in the middle of a start", async () => {
+    const agents = await Promise.all([1, 2, 3].map(() => cores.agents.make()));
+    // Long enough that the test would not wait for it.
+    const stopGraceMs = 60_000;
+    const core = await cores.start({ agents: agents.map(({ directory }) => directory), stopGraceMs });
+    await core.close();
+    for (const { id } of agents) {
+      expect(healthOf(core, id).state).toBe("stopped");
+      expect(processesWith(id)).toEqual([]);
+    }
+    expect(existsSync(dirname(core.socketPath))).toBe(false);
+  });
+
+  it("ends a watch of the agents when it closes", async () => {
+    const agent = await cores.agents.make();
+    const core = await cores.start({ agents: [agent.directory] });
+    const states: string[] = [];
+    const watched = (async () => {
+      for await (const { state } of core.health()) if (state !== states.at(-1)) states.push(state);
+    })();
+    await core.ready();
+    await core.close();
+    await watched;
+    expect(states).toEqual(["starting", "ready", "stopping", "stopped"]);
+  });
+});
+
+describe("a core that cannot start", () => {
+  it("leaves nothing when a manifest is wrong or two are of one agent", async () => {
+    const good = await cores.agents.make();
+    const bad = await cores.agents.make([], { command: [""] });
+    const twin = await cores.agents.make([], { id: good.id });
+    const socketDirectory = await cores.agents.empty();
+    const start = (...agents: { directory: string }[]) =>
+      cores.start({ agents: agents.map(({ directory }) => directory), socketDirectory });
+    await expect(start(good, bad)).rejects.toMatchObject({ code: "manifest_invalid", field: "command.0" });
+    await expect(start(good, twin)).rejects.toMatchObject({ code: "agent_exists", agentId: good.id });
+    await expect(cores.start({ socketDirectory: join(socketDirectory, "nothing") })).rejects.toMatchObject({
+      code: "transport_failed",
+    });
+    await expect(cores.start({ socketDirectory, stopGraceMs: -1 })).rejects.toMatchObject({
+      code: "invalid_argument",
+    });
+    expect(await readdir(socketDirectory)).toEqual([]);
+    expect(processesWith(good.directory)).toEqual([]);
+  });
+});
+
+describe("a manifest that changes", () => {
+  it("is told and not followed by the policy, and followed by a restart by hand", async () => {
+    verifies("RUN-59");
+    const audit = new KeptAudit();
+    const agent = await cores.agents.make([], { restart: { policy: "always" } });
+    const core = await cores.start({ agents: [agent.directory], audit });
+    await core.ready();
+    const before = healthOf(core, agent.id);
+    const [node = "", script = ""] = [process.execPath, ...(await argvOf(core, agent.id))];
+    const changed = {
+      id: agent.id,
+      version: "2.0.0",
+      command: [node, script, "--other"],
+      restart: { policy: "always" },
+    };
+    await writeManifest(agent.directory, changed);
+    await core.call(`${agent.id}/exit`, { code: 1 }).result;
+    await until(() => healthOf(core, agent.id).restarts === 1, "the restart");
+    await core.ready();
+    expect(healthOf(core, agent.id)).toMatchObject({
+      manifestDrift: "changed",
+      manifestHash: before.manifestHash,
+    });
+    expect((await call(core, agent.id, "self")).argv).toEqual([]);
+    expect(audit.actionsOf(agent.id)).toContain("agent.manifest_drift");
+    const after = await core.restart(agent.id);
+    expect(after.manifestDrift).toBeUndefined();
+    expect(after.manifestHash).not.toBe(before.manifestHash);
+    expect((await call(core, agent.id, "self")).argv).toEqual(["--other"]);
+    await writeManifest(agent.directory, { ...changed, id: "somebody.else" });
+    await expect(core.restart(agent.id)).rejects.toMatchObject({ code: "manifest_invalid", field: "id" });
+    await writeManifest(agent.directory, {});
+    await expect(core.restart(agent.id)).rejects.toMatchObject({ code: "manifest_invalid" });
+    expect(healthOf(core, agent.id).state).toBe("ready");
+  });
+
+  it("keeps the agent at rest where the core refuses that", async () => {
+    const agent = await cores.agents.make();
+    const core = await cores.start({ agents: [agent.directory], refuseManifestDrift: true });
+    await core.ready();
+    await writeManifest(agent.directory, { id: agent.id, version: "2.0.0", command: ["/bin/false"] });
+    await core.call(`${agent.id}/exit`, { code: 1 }).result;
+    await until(() => healthOf(core, agent.id).state === "stopped", "the rest");
+    expect(healthOf(core, agent.id)).toMatchObject({
+      manifestDrift: "changed",
+      reasonCode: "manifest_drift",
+    });
+  });
+});
+
+const argvOf = async (core: RunningCore, agentId: string): Promise<string[]> => {
+  const { readFileSync } = await import("node:fs");
+  const { pid } = healthOf(core, agentId);
+  return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(1, 2);
+};

@@ -1,0 +1,369 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { backoffMs, type RestartSettings, restartSettings } from "../../src/launch/restart-policy.ts";
+import { supervise } from "../../src/launch/supervise.ts";
+import {
+  initialSupervision,
+  type Supervision,
+  type SupervisionAction,
+  type SupervisionEvent,
+  type SupervisionSettings,
+} from "../../src/launch/supervision.ts";
+
+const exit = (code: number | null, signal: NodeJS.Signals | null = null) => ({ code, signal });
+const failure = { code: "start_failed", message: "no" } as const;
+
+const settingsWith = (restart: Partial<RestartSettings> = {}): SupervisionSettings => ({
+  restart: { ...restartSettings(undefined, undefined), ...restart },
+  connectTimeoutMs: 1000,
+  registerTimeoutMs: 500,
+  reconnectTimeoutMs: 300,
+  unhealthyTimeoutMs: 400,
+  drainTimeoutMs: 600,
+  goodbyeGraceMs: 100,
+  stopGraceMs: 700,
+});
+
+/** A machine with its clock, and a process as a machine believes it. */
+class Subject {
+  state: Supervision = initialSupervision(0);
+  nowMs = 0;
+  actions: SupervisionAction[] = [];
+  readonly settings: SupervisionSettings;
+
+  constructor(restart: Partial<RestartSettings> = {}) {
+    this.settings = settingsWith(restart);
+  }
+
+  tell(...events: SupervisionEvent[]): this {
+    for (const event of events) {
+      const context = { nowMs: this.nowMs, random: 1, settings: this.settings };
+      const { state, action } = supervise(this.state, event, context);
+      this.state = state;
+      if (action) this.actions.push(action);
+    }
+    return this;
+  }
+
+  after(ms: number): this {
+    this.nowMs += ms;
+    return this.tell({ type: "deadline" });
+  }
+
+  untilDeadline(): this {
+    expect(this.state.deadlineMs).toBeDefined();
+    return this.after((this.state.deadlineMs ?? 0) - this.nowMs);
+  }
+
+  serve(): this {
+    return this.tell({ type: "connected" }, { type: "registered" });
+  }
+
+  die(code: number | null, signal: NodeJS.Signals | null = null): this {
+    return this.tell(
+      { type: "exited", exit: exit(code, signal) },
+      { type: "gone", exit: exit(code, signal) },
+    );
+  }
+}
+
+describe("the supervision of an agent", () => {
+  it("goes from a start to serving, and by a wish to rest: calls, goodbye, SIGTERM, SIGKILL", () => {
+    const subject = new Subject().tell({ type: "start" });
+    expect(subject.state.phase).toBe("starting");
+    subject.serve();
+    expect(subject.state.phase).toBe("ready");
+    expect(subject.state.deadlineMs).toBeUndefined();
+    subject.tell({ type: "stop" });
+    expect(subject.actions).toEqual(["spawn", "drain"]);
+    subject.after(599);
+    expect(subject.actions).toEqual(["spawn", "drain"]);
+    subject.after(1);
+    expect(subject.actions).toEqual(["spawn", "drain", "goodbye"]);
+    subject.after(100);
+    expect(subject.actions).toEqual(["spawn", "drain", "goodbye", "terminate"]);
+    subject.after(700);
+    expect(subject.actions).toEqual(["spawn", "drain", "goodbye", "terminate", "kill"]);
+    subject.die(null, "SIGKILL");
+    expect(subject.state).toMatchObject({ phase: "stopped", reason: undefined, restarts: 0 });
+  });
+
+  it("ends sooner when the calls are done and the process obeys", () => {
+    const subject = new Subject().tell({ type: "start" }).serve().tell({ type: "stop" }, { type: "drained" });
+    expect(subject.actions).toEqual(["spawn", "drain", "goodbye"]);
+    subject.die(0);
+    expect(subject.state.phase).toBe("stopped");
+    expect(subject.actions).toEqual(["spawn", "drain", "goodbye"]);
+  });
+
+  it("ends at once when that is wished, and without a goodbye where nobody hears it", () => {
+    const ready = new Subject().tell({ type: "start" }).serve().tell({ type: "stop", atOnce: true });
+    expect(ready.actions).toEqual(["spawn", "goodbye"]);
+    const patient = new Subject().tell({ type: "start" }).serve().tell({ type: "restart" });
+    patient.tell({ type: "stop", atOnce: true });
+    expect(patient.actions).toEqual(["spawn", "drain", "goodbye"]);
+    expect(patient.die(0).state.phase).toBe("stopped");
+    const starting = new Subject().tell({ type: "start" }).tell({ type: "stop", atOnce: true });
+    expect(starting.actions).toEqual(["spawn", "terminate"]);
+  });
+
+  it("kills an agent that says no hello, or names no tools, in time", () => {
+    const silent = new Subject().tell({ type: "start" }).after(999);
+    expect(silent.state.phase).toBe("starting");
+    silent.after(1);
+    expect(silent.state).toMatchObject({ phase: "stopping", reason: { code: "connect_timeout" } });
+    expect(silent.actions).toEqual(["spawn", "kill"]);
+    silent.die(null, "SIGKILL");
+    expect(silent.state).toMatchObject({ phase: "backoff", reason: { code: "connect_timeout" } });
+
+    const toolless = new Subject().tell({ type: "start" }).after(900).tell({ type: "connected" }).after(499);
+    expect(toolless.state.phase).toBe("starting");
+    toolless.after(1);
+    expect(toolless.state).toMatchObject({ phase: "stopping", reason: { code: "register_timeout" } });
+  });
+
+  it("kills an agent that stays unhealthy, and not one that recovers", () => {
+    verifies("RUN-107");
+    const subject = new Subject().tell({ type: "start" }).serve();
+    subject.tell({ type: "health", status: "unhealthy", message: "3 heartbeats are missing" });
+    expect(subject.state).toMatchObject({
+      phase: "unhealthy",
+      reason: { code: "unhealthy", message: "3 heartbeats are missing" },
+    });
+    subject.after(399).tell({ type: "health", status: "ok" });
+    expect(subject.state).toMatchObject({ phase: "ready", deadlineMs: undefined });
+    subject.tell({ type: "health", status: "unhealthy" }).after(400);
+    expect(subject.actions).toEqual(["spawn", "kill"]);
+    subject.die(null, "SIGKILL");
+    expect(subject.state).toMatchObject({ phase: "backoff", reason: { code: "unhealthy" } });
+  });
+
+  it("gives an agent whose session ended time to exit or to come back", () => {
+    const lost = new Subject().tell({ type: "start" }).serve();
+    lost.tell({ type: "disconnected", message: "it closed the connection" }).after(299);
+    expect(lost.state).toMatchObject({ phase: "unhealthy", reason: { code: "disconnected" } });
+    lost.tell({ type: "connected" }, { type: "registered" });
+    expect(lost.state).toMatchObject({ phase: "ready", deadlineMs: undefined });
+    lost.tell({ type: "disconnected", message: "again" }).after(300);
+    expect(lost.actions).toEqual(["spawn", "kill"]);
+
+    const left = new Subject().tell({ type: "start" }).serve();
+    left.tell({ type: "disconnected", message: "it closed the connection" }).die(0);
+    expect(left.state).toMatchObject({
+      phase: "stopped",
+      reason: { code: "exited", message: "its process ended with code 0" },
+    });
+  });
+
+  it("waits longer for an agent that was told when to come back", () => {
+    const told = new Subject().tell({ type: "start" }).serve();
+    told.tell({ type: "disconnected", message: "later", retryAfterMs: 2000 }).after(2999);
+    expect(told.state.phase).toBe("unhealthy");
+    expect(told.serve().state.phase).toBe("ready");
+  });
+
+  it("does not take more tools for better health", () => {
+    const subject = new Subject().tell({ type: "start" }).serve();
+    subject.tell({ type: "health", status: "unhealthy" }, { type: "registered" });
+    expect(subject.state.phase).toBe("unhealthy");
+    expect(subject.after(400).actions).toEqual(["spawn", "kill"]);
+  });
+
+  it.each([
+    { policy: "never", code: 1, phase: "stopped" },
+    { policy: "never", code: 0, phase: "stopped" },
+    { policy: "on-failure", code: 1, phase: "backoff" },
+    { policy: "on-failure", code: 0, phase: "stopped" },
+    { policy: "always", code: 1, phase: "backoff" },
+    { policy: "always", code: 0, phase: "backoff" },
+  ] as const)("after exit $code by the policy $policy: $phase", ({ policy, code, phase }) => {
+    verifies("RUN-107");
+    const subject = new Subject({ policy }).tell({ type: "start" }).serve().die(code);
+    expect(subject.state).toMatchObject({ phase, reason: { code: "exited" } });
+  });
+
+  it("doubles the wait, gives up after a burst, and starts again by hand", () => {
+    verifies("RUN-107");
+    const subject = new Subject().tell({ type: "start" });
+    const waits: number[] = [];
+    for (let restart = 0; restart < 5; restart++) {
+      subject.die(3);
+      expect(subject.state.phase).toBe("backoff");
+      waits.push((subject.state.deadlineMs ?? 0) - subject.nowMs);
+      subject.untilDeadline();
+      expect(subject.state).toMatchObject({ phase: "starting", restarts: restart + 1 });
+    }
+    expect(waits).toEqual([200, 400, 800, 1600, 3200]);
+    subject.die(3);
+    expect(subject.state).toMatchObject({ phase: "crash_loop", reason: { code: "crash_loop" } });
+    expect(subject.state.reason?.message).toContain("its process ended with code 3");
+    expect(subject.state.deadlineMs).toBeUndefined();
+    subject.tell({ type: "restart" }).serve();
+    expect(subject.state).toMatchObject({ phase: "ready", restarts: 0 });
+    subject.die(3);
+    expect((subject.state.deadlineMs ?? 0) - subject.nowMs).toBe(200);
+  });
+
+  it("starts with a small wait again after a stable run, and not after a shorter one", () => {
+    const subject = new Subject({ maxBurst: 100 }).tell({ type: "start" }).serve().die(1).untilDeadline();
+    subject.serve().after(29_999).die(1);
+    expect((subject.state.deadlineMs ?? 0) - subject.nowMs).toBe(400);
+    subject.untilDeadline().serve().after(30_000).die(1);
+    expect((subject.state.deadlineMs ?? 0) - subject.nowMs).toBe(200);
+  });
+
+  it("rests when the first start by hand cannot be made, and tries again when one by the policy cannot", () => {
+    const first = new Subject().tell({ type: "start" }, { type: "start_failed", reason: failure });
+    expect(first.state).toMatchObject({ phase: "stopped", reason: failure });
+    const later = new Subject().tell({ type: "start" }).serve().die(1).untilDeadline();
+    later.tell({ type: "start_failed", reason: failure });
+    expect(later.state).toMatchObject({ phase: "backoff", reason: failure });
+  });
+
+  it("runs again after a restart by hand, whatever the policy is", () => {
+    const subject = new Subject({ policy: "never" }).tell({ type: "start" }).serve();
+    subject.tell({ type: "restart" }, { type: "drained" }).die(0);
+    expect(subject.state.phase).toBe("starting");
+    expect(subject.actions).toEqual(["spawn", "drain", "goodbye", "spawn"]);
+  });
+});
+
+const events: fc.Arbitrary<SupervisionEvent> = fc.oneof(
+  fc.constantFrom<SupervisionEvent>(
+    { type: "start" },
+    { type: "restart" },
+    { type: "stop" },
+    { type: "stop", atOnce: true },
+    { type: "connected" },
+    { type: "registered" },
+    { type: "disconnected", message: "gone" },
+    { type: "drained" },
+    { type: "health", status: "unhealthy" },
+    { type: "health", status: "ok" },
+  ),
+  fc.constantFrom<SupervisionEvent>({ type: "deadline" }),
+);
+
+/** What the world does beside: time passes, and a process fails to start, ends or is slow to. */
+const worldSteps = fc.oneof(
+  { weight: 3, arbitrary: events.map((event) => ({ do: "tell" as const, event })) },
+  { weight: 2, arbitrary: fc.integer({ min: 0, max: 5000 }).map((ms) => ({ do: "wait" as const, ms })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .constantFrom<ReturnType<typeof exit>>(exit(0), exit(1), exit(null, "SIGSEGV"))
+      .map((end) => ({ do: "die" as const, end })),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: "fail_to_start" as const }) },
+);
+
+const policies = fc.record({
+  policy: fc.constantFrom("never" as const, "on-failure" as const, "always" as const),
+  initialBackoffMs: fc.integer({ min: 0, max: 1000 }),
+  maxBackoffMs: fc.integer({ min: 1000, max: 5000 }),
+  maxBurst: fc.integer({ min: 1, max: 4 }),
+  burstWindowMs: fc.integer({ min: 1, max: 10_000 }),
+  stableAfterMs: fc.integer({ min: 1, max: 5000 }),
+});
+
+describe("the supervision of an agent, in any order of events", () => {
+  it("has one process at the most, never hangs, never starts what should rest, and stays within the burst", () => {
+    fc.assert(
+      fc.property(policies, fc.array(worldSteps, { maxLength: 80, size: "max" }), (policy, steps) => {
+        const subject = new Subject(policy);
+        let alive = false;
+        let killed = false;
+        /** Nobody has asked it to rest since somebody asked it to run. */
+        let wanted = false;
+        let policyStarts: number[] = [];
+        let seen = 0;
+        const look = (before: Supervision) => {
+          for (const action of subject.actions.slice(seen)) {
+            if (action === "spawn") {
+              expect(alive).toBe(false);
+              expect(wanted).toBe(true);
+              alive = true;
+              killed = false;
+              if (subject.state.byHand) policyStarts = [];
+              else policyStarts.push(before.restartsMs.at(-1) ?? Number.NaN);
+            } else {
+              expect(subject.state.phase).toBe("stopping");
+            }
+            if (action === "kill") killed = true;
+          }
+          seen = subject.actions.length;
+          const { phase, deadlineMs, restartsMs } = subject.state;
+          const holdsProcess = ["starting", "ready", "unhealthy", "stopping"].includes(phase);
+          expect(holdsProcess).toBe(alive);
+          // Whatever is not at rest and not serving has a time, or a process that dies now.
+          if (["starting", "unhealthy", "backoff"].includes(phase)) expect(deadlineMs).toBeDefined();
+          if (phase === "stopping") expect(deadlineMs !== undefined || killed).toBe(true);
+          if (["stopped", "crash_loop", "ready"].includes(phase)) expect(deadlineMs).toBeUndefined();
+          expect(restartsMs.length).toBeLessThanOrEqual(policy.maxBurst);
+          for (const at of policyStarts) {
+            const within = policyStarts.filter((other) => other >= at && other - at < policy.burstWindowMs);
+            expect(within.length).toBeLessThanOrEqual(policy.maxBurst);
+          }
+        };
+        for (const step of steps) {
+          const before = subject.state;
+          if (step.do === "tell") {
+            subject.tell(step.event);
+            const isStart = step.event.type === "start" || step.event.type === "restart";
+            if (step.event.type === "stop") wanted = false;
+            if (isStart) wanted = true;
+            const rested = before.phase === "stopped" || before.phase === "crash_loop";
+            if (rested && !isStart) expect(subject.actions.length).toBe(seen);
+          } else if (step.do === "wait") {
+            subject.after(step.ms);
+          } else if (step.do === "fail_to_start" && subject.state.phase === "starting" && alive) {
+            alive = false;
+            subject.tell({ type: "start_failed", reason: failure });
+          } else if (step.do === "die" && alive) {
+            subject.tell({ type: "exited", exit: step.end });
+            expect(subject.state.phase).toBe("stopping");
+            killed = true;
+            alive = false;
+            subject.tell({ type: "gone", exit: step.end });
+          }
+          look(before);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("the wait before a restart", () => {
+  it("lies between a half and the whole of a doubled time, which has a limit", () => {
+    fc.assert(
+      fc.property(
+        policies,
+        fc.nat({ max: 5000 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (policy, failures, random) => {
+          const settings = { ...policy, policy: "always" as const };
+          const whole = Math.min(policy.maxBackoffMs, policy.initialBackoffMs * 2 ** Math.min(failures, 52));
+          const waitMs = backoffMs(settings, failures, random);
+          expect(Number.isSafeInteger(waitMs)).toBe(true);
+          expect(waitMs).toBeGreaterThanOrEqual(Math.floor(whole / 2));
+          expect(waitMs).toBeLessThanOrEqual(Math.ceil(whole));
+        },
+      ),
+    );
+  });
+
+  it("follows the core's owner before the manifest before the defaults", () => {
+    expect(
+      restartSettings({ policy: "never", max_burst: 2 }, { policy: "always", max_backoff_ms: 100 }),
+    ).toEqual({
+      policy: "never",
+      initialBackoffMs: 100,
+      maxBackoffMs: 100,
+      maxBurst: 2,
+      burstWindowMs: 60_000,
+      stableAfterMs: 30_000,
+    });
+  });
+});

@@ -1,0 +1,216 @@
+import { createMemoryAuditSink } from "@harnesskit/audit";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { CoreToolsRegisteredSchema } from "@harnesskit/protocol/runtime";
+import { describe, expect, it } from "vitest";
+import { createCore } from "../src/index.ts";
+import {
+  connected,
+  echoTool,
+  launchOf,
+  type Message,
+  open,
+  settled,
+  silentObserver,
+} from "./support/scripted-agent.ts";
+
+const agentOf = async (options: Parameters<typeof createCore>[0] = {}) => {
+  const audit = createMemoryAuditSink();
+  const core = createCore({ audit, ...options });
+  const { token } = core.admit(launchOf("demo.agent"), silentObserver);
+  const agent = open(core);
+  await agent.connect(token);
+  const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];
+  const toolIds = () => core.tools().map(({ tool_id }) => tool_id);
+  return { core, agent, entries, toolIds };
+};
+
+const codesOf = (answer: Message): Record<string, string> =>
+  Object.fromEntries((answer.payload.rejected ?? []).map(({ tool_id, error }: any) => [tool_id, error.code]));
+
+describe("a registration", () => {
+  it("takes tools with what they need only, and with everything", async () => {
+    verifies("RUN-70", "RUN-73");
+    const { core, agent, toolIds } = await agentOf();
+    const whole = echoTool("demo.agent", "whole", {
+      output_schema: { type: "object" },
+      capabilities: ["streaming"],
+      side_effects: true,
+      requires_directive: false,
+      tags: ["x"],
+      future_field: 1,
+    });
+    const sent = agent.send("agent.tools.register", { tools: [echoTool(), whole] }, { request_id: "r1" });
+    const answer = await agent.next("core.tools.registered");
+    expect(CoreToolsRegisteredSchema.safeParse(answer).success).toBe(true);
+    expect(answer).toMatchObject({
+      in_reply_to: sent.id,
+      request_id: "r1",
+      payload: { registered: ["demo.agent/echo", "demo.agent/whole"] },
+    });
+    expect(answer.payload.rejected).toBeUndefined();
+    expect(toolIds()).toEqual(["demo.agent/echo", "demo.agent/whole"]);
+    const { future_field: _, ...declared } = whole;
+    expect(core.tools()[1]).toEqual({
+      ...declared,
+      agent_id: "demo.agent",
+      schema_digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+      unchecked_patterns: 0,
+    });
+    await core.close();
+  });
+
+  it("rejects each wrong tool with its reason, and takes the others", async () => {
+    verifies("RUN-74", "RUN-75", "RUN-76", "RUN-77", "RUN-78");
+    const { core, agent, toolIds, entries } = await agentOf({ limits: { maxToolBytes: 2000, maxTools: 3 } });
+    const wrong: [string, Message][] = [
+      ["tool.not_namespaced", echoTool("other.agent", "a")],
+      ["tool.not_namespaced", echoTool("demo.agent", "b/c")],
+      ["tool.not_namespaced", { ...echoTool(), tool_id: "bare" }],
+      ["tool.invalid_declaration", { ...echoTool("demo.agent", "d"), name: "e" }],
+      ["tool.invalid_declaration", { ...echoTool("demo.agent", "f"), description: 1 }],
+      ["tool.invalid_declaration", { ...echoTool("demo.agent", "g"), input_schema: [] }],
+      ["tool.invalid_declaration", { ...echoTool("demo.agent", "h"), input_schema: { type: "thing" } }],
+      [
+        "tool.invalid_declaration",
+        { ...echoTool("demo.agent", "i"), output_schema: { $ref: "https://x.example" } },
+      ],
+      ["tool.invalid_declaration", { ...echoTool("demo.agent", "j"), input_schema: { const: "\ud800" } }],
+      ["tool.declaration_too_large", { ...echoTool("demo.agent", "k"), description: "x".repeat(2000) }],
+      ["tool.conflict", echoTool()],
+    ];
+    const answer = await agent.register([
+      echoTool(),
+      ...wrong.map(([, tool]) => tool),
+      echoTool("demo.agent", "last"),
+    ]);
+    expect(answer.payload.registered).toEqual(["demo.agent/echo", "demo.agent/last"]);
+    expect(answer.payload.rejected.map(({ error }: any) => error.code)).toEqual(wrong.map(([code]) => code));
+    expect(answer.payload.rejected.map(({ tool_id }: any) => tool_id)).toEqual(
+      wrong.map(([, tool]) => tool.tool_id),
+    );
+    expect(toolIds()).toEqual(["demo.agent/echo", "demo.agent/last"]);
+    const many = await agent.register([echoTool("demo.agent", "third"), echoTool("demo.agent", "fourth"), 7]);
+    expect(codesOf(many)).toEqual({ "demo.agent/fourth": "tool.too_many", "": "tool.too_many" });
+    expect(entries().at(-1)).toMatchObject({
+      action: "tools.registered",
+      outcome: "refused",
+      details: { registered: 1, rejected: 2 },
+    });
+    await core.close();
+  });
+
+  it("bounds what the tools take together", async () => {
+    const { core, agent } = await agentOf({ limits: { maxRegistryLength: 3000 } });
+    const large = (name: string) => echoTool("demo.agent", name, { description: "x".repeat(1000) });
+    const answer = await agent.register([large("a"), large("b")]);
+    expect(codesOf(answer)).toEqual({ "demo.agent/b": "tool.declaration_too_large" });
+    agent.send("agent.tools.unregister", { tool_ids: ["demo.agent/a"] });
+    expect((await agent.register([large("b")])).payload.registered).toEqual(["demo.agent/b"]);
+    expect((await agent.register([large("c")], true)).payload.registered).toEqual(["demo.agent/c"]);
+    await core.close();
+  });
+
+  it("adds to what is there, or replaces it", async () => {
+    verifies("RUN-71");
+    const { core, agent, toolIds } = await agentOf();
+    await agent.register([echoTool("demo.agent", "a")]);
+    await agent.register([echoTool("demo.agent", "b")], false);
+    expect(toolIds()).toEqual(["demo.agent/a", "demo.agent/b"]);
+    await agent.register([echoTool("demo.agent", "a"), echoTool("demo.agent", "c")], true);
+    expect(toolIds()).toEqual(["demo.agent/a", "demo.agent/c"]);
+    await agent.register([], true);
+    expect(toolIds()).toEqual([]);
+    await core.close();
+  });
+
+  it("can be taken back", async () => {
+    verifies("RUN-79", "RUN-80");
+    const { core, agent, toolIds } = await agentOf();
+    await agent.register([echoTool("demo.agent", "a"), echoTool("demo.agent", "b")]);
+    const sent = agent.send("agent.tools.unregister", { tool_ids: ["demo.agent/a", "demo.agent/none"] });
+    const answer = await agent.next("core.tools.unregistered");
+    expect(answer).toMatchObject({ in_reply_to: sent.id, payload: { tool_ids: ["demo.agent/a"] } });
+    expect(toolIds()).toEqual(["demo.agent/b"]);
+    expect(await core.call("demo.agent/a", { text: "" }).result).toMatchObject({
+      error: { code: "tool.not_found" },
+    });
+    await core.close();
+  });
+
+  it("that changes a known tool's schema is an audit event, also in the next session", async () => {
+    const { core, agent, entries } = await agentOf();
+    const schema = (type: string) => ({ input_schema: { type: "object", properties: { x: { type } } } });
+    const changes = () => entries().filter(({ action }) => action === "tool.schema_changed");
+    await agent.register([echoTool("demo.agent", "a", schema("string")), echoTool("demo.agent", "b")]);
+    await agent.register([echoTool("demo.agent", "a", schema("string")), echoTool("demo.agent", "b")], true);
+    const reordered = { input_schema: { properties: { x: { type: "string" } }, type: "object" } };
+    await agent.register([echoTool("demo.agent", "a", reordered)], true);
+    expect(changes()).toEqual([]);
+    await agent.channel.close();
+    await settled();
+    await connected(core, {
+      tools: [echoTool("demo.agent", "a", schema("number")), echoTool("demo.agent", "b")],
+    });
+    expect(changes()).toMatchObject([{ agent_id: "demo.agent", tool_id: "demo.agent/a" }]);
+    await core.close();
+  });
+
+  it("of 10,000 tools, of a full frame and of nothing but rubbish takes little time", async () => {
+    const { core, agent, toolIds } = await agentOf();
+    const timed = async (tools: unknown[]) => {
+      const startedAt = performance.now();
+      const answer = await agent.register(tools, true);
+      return { answer, ms: performance.now() - startedAt };
+    };
+    const many = await timed(Array.from({ length: 10_000 }, (_, n) => echoTool("demo.agent", `t${n}`)));
+    expect(many.answer.payload.registered).toHaveLength(1024);
+    expect(many.answer.payload.rejected.length).toBeGreaterThan(1000);
+    expect(many.answer.payload.rejected[0].error.code).toBe("tool.too_many");
+    expect(core.stats().toolsRejected).toBe(8976);
+    expect(toolIds()).toHaveLength(1024);
+    const properties = Object.fromEntries(
+      Array.from({ length: 450 }, (_, n) => [
+        `property_${n}`,
+        { type: "string", pattern: n < 60 ? `^a{${n}}b+$` : undefined },
+      ]),
+    );
+    const wide = { input_schema: { type: "object", properties: JSON.parse(JSON.stringify(properties)) } };
+    const full = await timed(Array.from({ length: 170 }, (_, n) => echoTool("demo.agent", `w${n}`, wide)));
+    expect(full.answer.payload.registered).toHaveLength(170);
+    const rubbish = await timed(Array.from({ length: 800_000 }, () => ({})));
+    expect(rubbish.answer.payload.registered).toEqual([]);
+    expect(rubbish.answer.payload.rejected.length).toBeLessThan(5000);
+    // Generous, because other work may share this machine; without bounds each takes many seconds.
+    expect(Math.max(many.ms, full.ms, rubbish.ms)).toBeLessThan(6000);
+    await core.close();
+  });
+});
+
+describe("the list of tools", () => {
+  it("can be watched: the present list first, then each change, the newest for a slow reader", async () => {
+    const { core, agent } = await agentOf({ limits: { maxWatchers: 2 } });
+    const watch = core.watchTools();
+    const next = async () => (await watch.next()).value.map(({ name }: { name: string }) => name);
+    expect(await next()).toEqual([]);
+    const change = next();
+    await agent.register([echoTool("demo.agent", "a")]);
+    expect(await change).toEqual(["a"]);
+    await agent.register([echoTool("demo.agent", "b")]);
+    await agent.register([echoTool("demo.agent", "c")]);
+    expect(await next()).toEqual(["a", "b", "c"]);
+    const controller = new AbortController();
+    const stopped = core.watchTools({ signal: controller.signal });
+    expect(() => core.watchTools()).toThrow(expect.objectContaining({ code: "buffer_full" }));
+    await stopped.next();
+    const pending = stopped.next();
+    controller.abort();
+    expect(await pending).toEqual({ done: true, value: undefined });
+    core.watchTools({ signal: AbortSignal.abort() });
+    const gone = next();
+    await agent.channel.close();
+    expect(await gone).toEqual([]);
+    const last = watch.next();
+    await core.close();
+    expect(await last).toEqual({ done: true, value: undefined });
+  });
+});

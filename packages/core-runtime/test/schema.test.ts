@@ -1,0 +1,265 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { defaultCoreLimits } from "../src/core-limits.ts";
+import { measureJson } from "../src/measure-json.ts";
+import { toSafeSchema } from "../src/safe-schema.ts";
+import { ToolValidators } from "../src/tool-validators.ts";
+
+const limits = {
+  ...defaultCoreLimits,
+  maxSchemaNodes: 50,
+  maxSchemaDepth: 5,
+  maxPatterns: 3,
+  maxPatternLength: 20,
+};
+
+const refusalOf = (schema: unknown) => {
+  const safe = toSafeSchema(schema as Record<string, unknown>, limits);
+  return safe.ok ? undefined : `${safe.path}: ${safe.problem}`;
+};
+
+let digests = 0;
+const validators = new ToolValidators(defaultCoreLimits);
+
+const validatorOf = (schema: object) => {
+  const safe = toSafeSchema(schema as Record<string, unknown>, defaultCoreLimits);
+  if (!safe.ok) throw new TypeError(safe.problem);
+  return validators.validator(`d${digests++}`, safe);
+};
+
+const check = (schema: object, value: unknown) => validatorOf(schema)(value);
+
+const timed = (act: () => unknown) => {
+  const startedAt = performance.now();
+  const value = act();
+  return { value, ms: performance.now() - startedAt };
+};
+
+const tooCostly = { path: "", keyword: "", message: "is too large or too intricate for the schema" };
+
+describe("a schema of unknown origin", () => {
+  it("is refused where it is no JSON Schema, with the place", () => {
+    expect([
+      refusalOf({ type: "thing" }),
+      refusalOf({ properties: { a: { type: [] } } }),
+      refusalOf({ required: "a" }),
+      refusalOf({ items: 7 }),
+      refusalOf({ maxLength: -1 }),
+      refusalOf({ multipleOf: 0 }),
+      refusalOf({ exclusiveMinimum: true }),
+      refusalOf({ enum: [] }),
+      refusalOf({ allOf: [] }),
+      refusalOf({ pattern: "(" }),
+      refusalOf({ patternProperties: { "(": {} } }),
+      refusalOf({ dependentRequired: { a: [1] } }),
+      refusalOf({ uniqueItems: "yes" }),
+      refusalOf({ properties: [] }),
+    ]).toEqual([
+      "/type: is no type of JSON Schema",
+      "/properties/a/type: is no type of JSON Schema",
+      "/required: has to be a list of strings",
+      "/items: a schema is an object or a boolean",
+      "/maxLength: has to be a whole number from 0",
+      "/multipleOf: has to be a number above 0",
+      "/exclusiveMinimum: has to be a number",
+      "/enum: has to be a list of values",
+      "/allOf: has to be a list of schemas",
+      "/pattern: has to be a regular expression",
+      "/patternProperties: has to be a regular expression",
+      "/dependentRequired/a: has to be a list of strings",
+      "/uniqueItems: has to be true or false",
+      "/properties: has to be an object of schemas",
+    ]);
+  });
+
+  it("is refused where it refers elsewhere, to nothing, or changes what references mean", () => {
+    expect([
+      refusalOf({ $ref: "https://example.com/x" }),
+      refusalOf({ $ref: "other.json" }),
+      refusalOf({ $ref: "#/$defs/none" }),
+      refusalOf({ $ref: "#/%" }),
+      refusalOf({ $ref: "#/title", title: "t" }),
+      refusalOf({ items: { $id: "x" } }),
+      refusalOf({ $dynamicRef: "#x" }),
+      refusalOf(JSON.parse('{"properties":{"__proto__":{}}}')),
+    ]).toEqual([
+      "/$ref: a reference has to point into the same schema (#/…)",
+      "/$ref: a reference has to point into the same schema (#/…)",
+      "/$ref: the reference leads to no subschema",
+      "/$ref: the reference is malformed",
+      "/$ref: the reference leads to no subschema",
+      "/items: $id is not supported inside a schema",
+      ": $dynamicRef is not supported",
+      "/properties: a property cannot be called __proto__",
+    ]);
+  });
+
+  it("is refused where it is larger than the limits", () => {
+    const nest = (depth: number): object => (depth === 0 ? {} : { items: nest(depth - 1) });
+    expect([
+      refusalOf(nest(6)),
+      refusalOf({ allOf: Array.from({ length: 50 }, () => true) }),
+      refusalOf({ allOf: ["a", "b", "c", "d"].map((pattern) => ({ pattern })) }),
+      refusalOf({ pattern: "a".repeat(21) }),
+      refusalOf({ not: { pattern: "(?=a)" } }),
+      refusalOf({ patternProperties: { "(?=a)": {} } }),
+    ]).toEqual([
+      "/items/items/items/items/items/items: nested deeper than 5 subschemas",
+      ": more than 50 subschemas",
+      "/allOf/3/pattern: more than 3 regular expressions",
+      "/pattern: a regular expression of more than 20 characters",
+      ": a pattern with lookaround or back references beside not, if or maxContains",
+      "/patternProperties: lookaround and back references are not supported in names of properties",
+    ]);
+    expect([refusalOf(nest(5)), refusalOf({ allOf: Array.from({ length: 49 }, () => true) })]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("is judged like any other where it is usual: the published schema of manifests is taken", () => {
+    const url = new URL("../../protocol/schema/", import.meta.url);
+    const document = JSON.parse(readFileSync(new URL("agent-manifest.json", url), "utf8"));
+    expect(toSafeSchema(document, { ...defaultCoreLimits, maxSchemaNodes: 10_000 })).toMatchObject({
+      ok: true,
+    });
+  });
+
+  it("validates as the specification says", () => {
+    const cases: [object, unknown, unknown][] = [
+      [{ type: "object", required: ["constructor"] }, {}, ["/constructor", "required"]],
+      [{ type: "object", additionalProperties: false }, { x: 1 }, ["/x", "additionalProperties"]],
+      [{ items: [{ type: "string" }], additionalItems: false }, ["a", "b"], ["", "items"]],
+      [{ prefixItems: [{ type: "string" }], items: { type: "number" } }, ["a", "b"], ["/1", "type"]],
+      [
+        { $defs: { a: { type: "string" } }, properties: { x: { $ref: "#/$defs/a" } } },
+        { x: 1 },
+        ["/x", "type"],
+      ],
+      [
+        { properties: { "a/b": { $ref: "#/$defs/c~1d" } }, $defs: { "c/d": { const: 1 } } },
+        { "a/b": 2 },
+        ["/a~1b", "const"],
+      ],
+      [
+        { properties: { next: { $ref: "#" }, n: { type: "number" } } },
+        { next: { next: { n: "x" } } },
+        ["/next/next/n", "type"],
+      ],
+      [{ patternProperties: { "^x-": { type: "string" } } }, { "x-a": 1 }, ["/x-a", "type"]],
+      [{ pattern: "^\\d{4}-\\u00e9[\\w-]+$" }, "2020-\u00e9a-b!", ["", "pattern"]],
+      [
+        { uniqueItems: true },
+        [
+          { a: 1, b: 2 },
+          { b: 2, a: 1 },
+        ],
+        ["", "uniqueItems"],
+      ],
+      [{ uniqueItems: true }, ["1", 1], undefined],
+      [{ oneOf: [{ type: "string" }, { const: "a" }] }, "a", ["", "oneOf"]],
+      [{ properties: { a: { pattern: "^(?!x).*$" } } }, { a: "x" }, undefined],
+      [JSON.parse('{"if":{"required":["a"]},"then":{"required":["b"]}}'), { a: 1 }, ["/b", "required"]],
+      [
+        { unevaluatedProperties: false, allOf: [{ properties: { a: true } }] },
+        { a: 1, b: 2 },
+        ["", "unevaluatedProperties"],
+      ],
+      [{ format: "email", title: 7, "x-unknown": 1 }, "no", undefined],
+      [{ pattern: "^(?!x).*$" }, "x", undefined],
+      [{ type: "integer", minimum: 0 }, -1, ["", "minimum"]],
+    ];
+    for (const [schema, value, expected] of cases) {
+      const problem = check(schema, value);
+      expect(problem && [problem.path, problem.keyword], JSON.stringify(schema)).toEqual(expected);
+    }
+    expect(toSafeSchema({ pattern: "^(?!x)a" }, limits)).toMatchObject({ ok: true, uncheckedPatterns: 1 });
+  });
+
+  it("cannot hold the process up: not by a pattern, not by references, not by a large value", () => {
+    const references: Record<string, object> = { a30: { type: "object" } };
+    for (let n = 0; n < 30; n++) {
+      const next = { $ref: `#/$defs/a${n + 1}` };
+      references[`a${n}`] = { anyOf: [next, next] };
+    }
+    const bombs: [object, unknown, unknown][] = [
+      [{ pattern: "^(a+)+$" }, `${"a".repeat(5000)}!`, "pattern"],
+      [{ pattern: "^(a|a)*b$" }, "a".repeat(5000), "pattern"],
+      [{ pattern: "(.*a){20}" }, "b".repeat(500_000), ""],
+      [{ $ref: "#" }, {}, ""],
+      [{ allOf: [{ $ref: "#" }, { $ref: "#" }] }, {}, ""],
+      [{ $defs: references, $ref: "#/$defs/a0" }, 1, ""],
+      [{ items: { allOf: Array.from({ length: 200 }, () => ({ minimum: 0 })) } }, Array(100_000).fill(1), ""],
+      [{ uniqueItems: true }, Array.from({ length: 200_000 }, (_, n) => n), undefined],
+      [{ enum: Array.from({ length: 5000 }, (_, n) => ({ n })) }, { n: -1 }, "enum"],
+    ];
+    for (const [schema, value, keyword] of bombs) {
+      const validate = validatorOf(schema);
+      const { value: problem, ms } = timed(() => validate(value));
+      expect((problem as typeof tooCostly | undefined)?.keyword, JSON.stringify(schema).slice(0, 80)).toBe(
+        keyword,
+      );
+      if (keyword === "") expect(problem).toEqual(tooCostly);
+      expect(ms, JSON.stringify(schema).slice(0, 80)).toBeLessThan(4000);
+    }
+  });
+
+  it("never makes the judgement throw, whatever it is", () => {
+    const keyword = fc.constantFrom(
+      "type",
+      "properties",
+      "items",
+      "$ref",
+      "allOf",
+      "pattern",
+      "enum",
+      "required",
+      "not",
+      "$defs",
+      "if",
+    );
+    const schema = fc.dictionary(
+      keyword,
+      fc.oneof(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue())),
+    );
+    fc.assert(
+      fc.property(schema, fc.jsonValue(), (source, value) => {
+        const safe = toSafeSchema(source, defaultCoreLimits);
+        if (!safe.ok) return;
+        const problem = validators.validator(`p${digests++}`, safe)(value);
+        expect(problem === undefined || typeof problem.message === "string").toBe(true);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe("the measure of a value", () => {
+  it("is never below its size as JSON", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const bytes = new TextEncoder().encode(JSON.stringify(value)).length;
+        expect(measureJson(value)?.bytes).toBeGreaterThanOrEqual(bytes);
+      }),
+    );
+  });
+
+  it("is none for what is no JSON", () => {
+    const deep = JSON.parse("[".repeat(70) + "]".repeat(70));
+    for (const value of [
+      undefined,
+      () => 1,
+      Symbol("x"),
+      1n,
+      Number.NaN,
+      new Map(),
+      new Date(),
+      [undefined],
+      deep,
+    ]) {
+      expect(measureJson(value)).toBeUndefined();
+    }
+    expect(measureJson({ a: undefined, b: Object.create(null) })).toBeDefined();
+  });
+});

@@ -1,0 +1,140 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { describe, expect, it } from "vitest";
+import { createCore, type StreamChunk } from "../src/index.ts";
+import { connected, settled } from "./support/scripted-agent.ts";
+
+const running = async (options: Parameters<typeof createCore>[0] = {}) => {
+  const core = createCore(options);
+  const { agent } = await connected(core);
+  const call = core.call("demo.agent/echo", { text: "" });
+  const message = await agent.next("core.tool.call");
+  return { core, agent, call, message };
+};
+
+const all = async (stream: AsyncIterable<StreamChunk>): Promise<StreamChunk[]> => {
+  const chunks: StreamChunk[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return chunks;
+};
+
+describe("what a call streams", () => {
+  it("reaches its reader as it arrives, in order, and ends with the call", async () => {
+    verifies("RUN-86");
+    const { core, agent, call, message } = await running();
+    const reader = call.stream[Symbol.asyncIterator]();
+    agent.stream(message, 1, "one");
+    expect(await reader.next()).toEqual({
+      done: false,
+      value: { seq: 1, channel: "stdout", data: { text: "one" } },
+    });
+    for (const [index, channel] of ["stderr", "log", "status"].entries()) {
+      agent.stream(message, index + 2, channel, { channel });
+    }
+    agent.stream(message, 5, "", { channel: "partial_result", data: { json: { n: [1] } }, done: true });
+    agent.succeed(message);
+    expect(await all({ [Symbol.asyncIterator]: () => reader })).toEqual([
+      { seq: 2, channel: "stderr", data: { text: "stderr" } },
+      { seq: 3, channel: "log", data: { text: "log" } },
+      { seq: 4, channel: "status", data: { text: "status" } },
+      { seq: 5, channel: "partial_result", data: { json: { n: [1] } }, done: true },
+    ]);
+    expect((await call.result).status).toBe("succeeded");
+    await core.close();
+  });
+
+  it("loses what looks like a secret", async () => {
+    verifies("RUN-87", "RUN-131");
+    const core = createCore();
+    const { agent, admission } = await connected(core);
+    const call = core.call("demo.agent/echo", { text: "" });
+    const message = await agent.next("core.tool.call");
+    agent.stream(message, 1, `token ${admission.token}!`);
+    agent.stream(message, 2, "", {
+      channel: "partial_result",
+      data: { json: { list: [`x ${admission.token}`, 1, null] } },
+    });
+    agent.succeed(message);
+    await call.result;
+    const chunks = await all(call.stream);
+    expect(chunks).toHaveLength(2);
+    expect(JSON.stringify(chunks)).not.toContain(admission.token);
+    expect(chunks[0]?.data).toEqual({ text: "token [redacted]!" });
+    await core.close();
+  });
+
+  it("waits for a slow or absent reader within the limits, then loses the oldest and says so", async () => {
+    const { core, agent, call, message } = await running({
+      limits: { maxStreamChunks: 3, maxStreamBytes: 100 },
+    });
+    for (let seq = 1; seq <= 10; seq++) agent.stream(message, seq, "x");
+    await settled();
+    const chunks: StreamChunk[] = [];
+    const reader = call.stream[Symbol.asyncIterator]();
+    for (let n = 0; n < 3; n++) chunks.push((await reader.next()).value);
+    expect(chunks.map(({ seq, dropped }) => [seq, dropped])).toEqual([
+      [8, 7],
+      [9, undefined],
+      [10, undefined],
+    ]);
+    agent.stream(message, 11, "y".repeat(51));
+    agent.stream(message, 12, "z");
+    agent.succeed(message);
+    await call.result;
+    expect((await reader.next()).value).toMatchObject({ seq: 12, dropped: 1 });
+    expect((await reader.next()).done).toBe(true);
+    expect(core.stats().droppedChunks).toBe(8);
+    await core.close();
+  });
+
+  it("is given up by a reader that stops, and the call goes on", async () => {
+    const { core, agent, call, message } = await running();
+    agent.stream(message, 1, "one");
+    agent.stream(message, 2, "two");
+    await settled();
+    for await (const chunk of call.stream) {
+      expect(chunk.seq).toBe(1);
+      break;
+    }
+    agent.stream(message, 3, "three");
+    agent.succeed(message);
+    expect((await call.result).status).toBe("succeeded");
+    expect(await all(call.stream)).toEqual([]);
+    expect(core.stats().droppedChunks).toBe(1);
+    await core.close();
+  });
+
+  it("has numbers that rise: gaps are told, repetitions and what follows the end are dropped and counted", async () => {
+    const { core, agent, call, message } = await running();
+    agent.stream(message, 2, "b");
+    agent.stream(message, 2, "b again");
+    agent.stream(message, 1, "a, late");
+    agent.stream(message, 5, "e", { done: true });
+    agent.stream(message, 6, "after the end");
+    agent.succeed(message);
+    agent.stream(message, 7, "after the result");
+    await call.result;
+    await settled();
+    expect(await all(call.stream)).toEqual([
+      { seq: 2, channel: "stdout", data: { text: "b" }, missing: 1 },
+      { seq: 5, channel: "stdout", data: { text: "e" }, missing: 2, done: true },
+    ]);
+    expect(core.stats()).toMatchObject({ chunkGaps: 2, repeatedChunks: 2, strayChunks: 2 });
+    await core.close();
+  });
+
+  it("is empty for a call that was never made, and for one that joined another", async () => {
+    const core = createCore();
+    const { agent } = await connected(core);
+    expect(await all(core.call("demo.agent/none", {}).stream)).toEqual([]);
+    const options = { idempotencyKey: "k" };
+    const first = core.call("demo.agent/echo", { text: "" }, options);
+    const joined = core.call("demo.agent/echo", { text: "" }, options);
+    const message = await agent.next("core.tool.call");
+    agent.stream(message, 1, "one");
+    agent.succeed(message);
+    await joined.result;
+    expect(await all(first.stream)).toHaveLength(1);
+    expect(await all(joined.stream)).toEqual([]);
+    await core.close();
+  });
+});
