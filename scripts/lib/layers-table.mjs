@@ -27,7 +27,7 @@ export const layers = {
   audit: { layer: 1, imports: layer0 },
   "transport-stdio": { layer: 2, imports: [...layer0, "wire"] },
   "transport-uds": { layer: 2, imports: [...layer0, "wire"] },
-  "transport-http": { layer: 2, imports: [...layer0, "wire"] },
+  "transport-http": { layer: 2, imports: [...layer0, "wire"], browser: ["."] },
   models: { layer: 2, imports: [], browser: "*" },
   "thread-client": { ...role, browser: ["."] },
   "thread-server": { ...role, browser: [".", "./ai-sdk"] },

@@ -1,18 +1,14 @@
-import type { RestartPolicy } from "@harnesskit/protocol/runtime";
+import { defaultRestartPolicy, type RestartPolicy } from "@harnesskit/protocol/runtime";
 
-/** How an agent is started again, every field with its value. Times in milliseconds. */
+/** How an agent is started again, every field with its value; `defaultRestartPolicy` has the defaults. Times in milliseconds. */
 export interface RestartSettings {
-  /** @default "on-failure" */
   readonly policy: "never" | "on-failure" | "always";
-  /** @default 200 */
   readonly initialBackoffMs: number;
-  /** @default 30000 */
   readonly maxBackoffMs: number;
-  /** Restarts within `burstWindowMs` after which the agent is given up. @default 5 */
+  /** Restarts within `burstWindowMs` after which the agent is given up. */
   readonly maxBurst: number;
-  /** @default 60000 */
   readonly burstWindowMs: number;
-  /** Time of serving after which the wait starts small again. @default 30000 */
+  /** Time of serving after which the wait starts small again. */
   readonly stableAfterMs: number;
 }
 
@@ -21,15 +17,16 @@ export const restartSettings = (
   owner: RestartPolicy | undefined,
   manifest: RestartPolicy | undefined,
 ): RestartSettings => {
-  const initialBackoffMs = owner?.initial_backoff_ms ?? manifest?.initial_backoff_ms ?? 200;
-  const maxBackoffMs = owner?.max_backoff_ms ?? manifest?.max_backoff_ms ?? 30_000;
+  const pick = <Field extends keyof typeof defaultRestartPolicy>(field: Field) =>
+    owner?.[field] ?? manifest?.[field] ?? defaultRestartPolicy[field];
+  const maxBackoffMs = pick("max_backoff_ms");
   return {
-    policy: owner?.policy ?? manifest?.policy ?? "on-failure",
-    initialBackoffMs: Math.min(initialBackoffMs, maxBackoffMs),
+    policy: pick("policy"),
+    initialBackoffMs: Math.min(pick("initial_backoff_ms"), maxBackoffMs),
     maxBackoffMs,
-    maxBurst: owner?.max_burst ?? manifest?.max_burst ?? 5,
-    burstWindowMs: owner?.burst_window_ms ?? manifest?.burst_window_ms ?? 60_000,
-    stableAfterMs: owner?.stable_after_ms ?? manifest?.stable_after_ms ?? 30_000,
+    maxBurst: pick("max_burst"),
+    burstWindowMs: pick("burst_window_ms"),
+    stableAfterMs: pick("stable_after_ms"),
   };
 };
 

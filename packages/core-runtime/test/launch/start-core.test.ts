@@ -20,11 +20,16 @@ const call = async (core: RunningCore, agentId: string, name: string, input = {}
   return result.output;
 };
 
+/** The TCP servers of this process. */
+const listeningTcpPorts = (): string[] =>
+  process.getActiveResourcesInfo().filter((resource) => resource === "TCPServerWrap");
+
 describe("a core with agents", () => {
   it("starts them, calls their tools, and leaves nothing behind", async () => {
-    verifies("RUN-1");
+    verifies("RUN-1", "RUN-4");
     const one = await cores.agents.make();
     const two = await cores.agents.make();
+    const portsBefore = listeningTcpPorts();
     const core = await cores.start({ agents: [one.directory, two.directory] });
     await core.ready();
     expect(await call(core, one.id, "echo", { a: 1 })).toEqual({ a: 1 });
@@ -45,6 +50,7 @@ describe("a core with agents", () => {
     expect(health.pid).not.toBe(process.pid);
     expect(statSync(core.socketPath).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(core.socketPath)).mode & 0o777).toBe(0o700);
+    expect(listeningTcpPorts()).toEqual(portsBefore);
     const launchIds = [one.id, two.id].map((id) => healthOf(core, id).launchId ?? "none");
     await core.close();
     for (const launchId of launchIds) expect(processesWith(launchId)).toEqual([]);

@@ -1,0 +1,121 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { CoreToolsRegistered, RuntimeError, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import { HarnessError } from "@harnesskit/wire";
+
+const toolErrorMarker = Symbol.for("harnesskit.tool-error");
+
+export interface ToolErrorOptions {
+  /** What a program can make use of. Never secret; left out of the result beyond 16 KiB. */
+  readonly details?: JsonObject;
+  /** Whether the same call may succeed if it is made again. */
+  readonly retryable?: boolean;
+  /** Why; stays in this process. */
+  readonly cause?: unknown;
+}
+
+/**
+ * What a tool throws to fail with a code and a message that the caller sees (section 3.3). Both have to be free of
+ * secrets. The code is one of `RuntimeErrorCode` or the tool's own, such as `file.not_found`, up to 128 characters.
+ */
+export class ToolError extends HarnessError {
+  override readonly name = "ToolError";
+  readonly [toolErrorMarker] = true;
+  readonly details?: JsonObject;
+  readonly retryable?: boolean;
+
+  constructor(code: string, message: string, options: ToolErrorOptions = {}) {
+    super(code, message, "cause" in options ? { cause: options.cause } : undefined);
+    if (options.details !== undefined) this.details = options.details;
+    if (options.retryable !== undefined) this.retryable = options.retryable;
+  }
+
+  static override isInstance(value: unknown): value is ToolError {
+    return (
+      HarnessError.isInstance(value) && (value as { [toolErrorMarker]?: true })[toolErrorMarker] === true
+    );
+  }
+}
+
+/** The program was not started by a core: `variables` are missing in its environment. */
+export class MissingEnvironmentError extends HarnessError {
+  override readonly name = "MissingEnvironmentError";
+  constructor(readonly variables: readonly string[]) {
+    super(
+      "missing_environment",
+      `${variables.join(" and ")} not set: this program is a tool process and is started by a core. ` +
+        "Name it in an agent manifest, or try its tools without a core with agent.call()",
+    );
+  }
+}
+
+/** The core did not let the agent in (section 4.1.2). `code` is the core's, such as `protocol.unauthorized`. */
+export class CoreRefusedError extends HarnessError {
+  override readonly name = "CoreRefusedError";
+  constructor(readonly refusal: RuntimeError) {
+    super(refusal.code, `the core refused the agent: ${refusal.message}`);
+  }
+}
+
+/** The core answered with `core.error`: it could not take what was sent (section 6.2). `code` is the core's. */
+export class CoreReportedError extends HarnessError {
+  override readonly name = "CoreReportedError";
+  constructor(readonly reported: RuntimeError) {
+    super(reported.code, `the core reports: ${reported.message}`);
+  }
+}
+
+/** What the core sent breaks the protocol; the connection was closed for it. `code` begins with `protocol.`. */
+export class RuntimeProtocolError extends HarnessError {
+  override readonly name = "RuntimeProtocolError";
+  constructor(code: RuntimeErrorCode, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
+}
+
+/** A tool that the core did not take, and why. */
+export type RejectedTool = NonNullable<CoreToolsRegistered["payload"]["rejected"]>[number];
+
+/** The core took none of the tools, or not all of them: `rejected` says why. */
+export class ToolsRejectedError extends HarnessError {
+  override readonly name = "ToolsRejectedError";
+  constructor(readonly rejected: readonly RejectedTool[]) {
+    const reasons = rejected.map(({ tool_id, error }) => `${tool_id} (${error.code})`);
+    super("tools_rejected", `the core rejected ${reasons.join(", ")}`);
+  }
+}
+
+/** The agent itself ends: `SIGTERM`, `SIGINT` or `agent.stop()`. */
+export class AgentStoppingError extends HarnessError {
+  override readonly name = "AgentStoppingError";
+  constructor() {
+    super("agent_stopping", "the agent is stopping");
+  }
+}
+
+/** A tool failed in a way that its caller is told only in general terms; `cause` has the rest. */
+export class ToolFailedError extends HarnessError {
+  override readonly name = "ToolFailedError";
+  constructor(
+    readonly tool: string,
+    readonly callId: string,
+    message: string,
+    options: { cause: unknown },
+  ) {
+    super("tool_failed", message, options);
+  }
+}
+
+/** Something that no call waits for failed: a timer or promise of a tool whose call is over, or of no tool. */
+export class StrayFailureError extends HarnessError {
+  override readonly name = "StrayFailureError";
+  constructor(
+    readonly tool: string | undefined,
+    options: { cause: unknown },
+  ) {
+    super(
+      "stray_failure",
+      `${tool === undefined ? "something" : `tool ${tool}`} failed outside of a call`,
+      options,
+    );
+  }
+}

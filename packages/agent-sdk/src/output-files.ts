@@ -1,0 +1,100 @@
+import { createHash, randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+/** Stands in a result for an output that is too large for it. */
+export type OutputReference = {
+  output_file: { path: string; size_bytes: number; sha256: string };
+  truncated: true;
+};
+
+export interface OutputFilesOptions {
+  /** Where the private directory is made. @default the system's directory for temporary files */
+  readonly directory: string | undefined;
+  /** Whether the files outlive the agent. */
+  readonly keep: boolean;
+  readonly maxTotalBytes: number;
+}
+
+/**
+ * Outputs that are too large for a message, each as a JSON file of mode 0600 in a directory of mode 0700, which is made
+ * for the first one.
+ */
+export class OutputFiles {
+  readonly #options: OutputFilesOptions;
+  readonly #sizes = new Map<string, number>();
+  #totalBytes = 0;
+  #directory: Promise<string> | undefined;
+  #stopWatchingExit: (() => void) | undefined;
+
+  constructor(options: OutputFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Writes one output, which is not larger than all files may be. Rejects with what the file system says. */
+  async store(text: string, bytes: number): Promise<OutputReference> {
+    const directory = await this.#open();
+    const path = join(directory, `${randomUUID()}.json`);
+    this.#sizes.set(path, bytes);
+    this.#totalBytes += bytes;
+    try {
+      await this.#makeRoom(path);
+      await writeFile(path, text, { mode: 0o600, flag: "wx" });
+    } catch (error) {
+      await this.#forget(path);
+      throw error;
+    }
+    const sha256 = createHash("sha256").update(text).digest("hex");
+    return { output_file: { path, size_bytes: bytes, sha256 }, truncated: true };
+  }
+
+  /** Removes the files, unless they are to be kept. */
+  async close(): Promise<void> {
+    const made = this.#directory;
+    this.#directory = undefined;
+    this.#sizes.clear();
+    this.#totalBytes = 0;
+    this.#stopWatchingExit?.();
+    this.#stopWatchingExit = undefined;
+    if (!made || this.#options.keep) return;
+    const directory = await made.catch(() => undefined);
+    if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+  }
+
+  #open(): Promise<string> {
+    this.#directory ??= this.#make().catch((error: unknown) => {
+      this.#directory = undefined;
+      throw error;
+    });
+    return this.#directory;
+  }
+
+  async #make(): Promise<string> {
+    const parent = resolve(this.#options.directory ?? tmpdir());
+    await mkdir(parent, { recursive: true, mode: 0o700 });
+    const directory = await mkdtemp(join(parent, "harness-output-"));
+    if (!this.#options.keep) {
+      const remove = () => rmSync(directory, { recursive: true, force: true });
+      process.on("exit", remove);
+      this.#stopWatchingExit = () => process.off("exit", remove);
+    }
+    return directory;
+  }
+
+  async #makeRoom(newest: string): Promise<void> {
+    for (const path of [...this.#sizes.keys()]) {
+      if (this.#totalBytes <= this.#options.maxTotalBytes || path === newest) return;
+      await this.#forget(path);
+    }
+  }
+
+  async #forget(path: string): Promise<void> {
+    const bytes = this.#sizes.get(path);
+    if (bytes === undefined) return;
+    this.#sizes.delete(path);
+    this.#totalBytes -= bytes;
+    await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { AGENT_MANIFEST_FILE, agentEnvironment } from "@harnesskit/protocol/runtime";
+import { MissingEnvironmentError } from "./errors.ts";
+
+/** What a core tells the process that it starts. */
+export interface LaunchParameters {
+  readonly socketPath: string;
+  readonly token: string;
+}
+
+/** Reads socket and token, and takes the token out of the environment at once. Throws `missing_environment`. */
+export const takeLaunchParameters = (env: NodeJS.ProcessEnv): LaunchParameters => {
+  const socketPath = env[agentEnvironment.socket];
+  const token = env[agentEnvironment.token];
+  delete env[agentEnvironment.token];
+  if (socketPath && token) return { socketPath, token };
+  const missing = [
+    ...(socketPath ? [] : [agentEnvironment.socket]),
+    ...(token ? [] : [agentEnvironment.token]),
+  ];
+  throw new MissingEnvironmentError(missing);
+};
+
+/** The hash of this agent's manifest in the working directory, where a core starts it; undefined if none is there. */
+export const readManifestHash = async (agentId: string): Promise<string | undefined> => {
+  try {
+    const bytes = await readFile(AGENT_MANIFEST_FILE);
+    const manifest: unknown = JSON.parse(bytes.toString());
+    if ((manifest as { id?: unknown } | null)?.id !== agentId) return undefined;
+    return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+  } catch {
+    return undefined;
+  }
+};

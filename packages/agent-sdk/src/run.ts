@@ -1,0 +1,192 @@
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { createDeferred, displayText, type HarnessError } from "@harnesskit/wire";
+import type { AgentCore } from "./agent-core.ts";
+import { type LaunchParameters, readManifestHash, takeLaunchParameters } from "./run-environment.ts";
+import { Session, type SessionEnd } from "./session.ts";
+import { catchStrayFailures } from "./stray-failures.ts";
+
+export interface RunOptions {
+  /** Where socket and token are read from; the token is removed. @default process.env */
+  readonly env?: NodeJS.ProcessEnv;
+  /**
+   * Ends the process when the agent has ended: sets the exit code, and if something of a tool still keeps the process
+   * alive, leaves after `exitGraceMs`. @default true
+   */
+  readonly exit?: boolean;
+  /** @default 1000 */
+  readonly exitGraceMs?: number;
+  /** Ends in good order at SIGTERM and SIGINT; a second one kills. @default true */
+  readonly signals?: boolean;
+  /** Times that connecting again may fail in a row, after the core asked to come back. @default 5 */
+  readonly maxReconnectAttempts?: number;
+  /** The longest `retry_after_ms` that is waited for; beyond it the agent ends. @default 300000 */
+  readonly maxRetryAfterMs?: number;
+  /** Frames that are larger are refused, in both directions. @default 4194304 (4 MiB) */
+  readonly maxFrameBytes?: number;
+}
+
+/** Why an agent that ran has ended. */
+export interface RunEnd {
+  /** As a connection ends, or `signal` for SIGTERM and SIGINT, `stopped` for `agent.stop()`. */
+  readonly reason: SessionEnd["reason"] | "signal" | "stopped";
+  readonly signal?: NodeJS.Signals;
+  readonly error?: HarnessError;
+  /** 0 where the agent was asked to end, else 1. */
+  readonly exitCode: 0 | 1;
+}
+
+const longestRetryMs = 30_000;
+const firstRetryMs = 100;
+const endSignals = ["SIGTERM", "SIGINT"] as const;
+
+/** After these a core may still come up; anything else it meant. */
+const passing = new Set(["transport_failed", "connection_closed", "request_timeout"]);
+
+class AgentRun {
+  readonly #core: AgentCore;
+  readonly #options: RunOptions;
+  readonly #launch: LaunchParameters;
+  readonly #interrupt = new AbortController();
+  #signal: NodeJS.Signals | undefined;
+  #stopped: Promise<void> | undefined;
+  #manifestHash: string | undefined;
+
+  constructor(core: AgentCore, options: RunOptions, launch: LaunchParameters) {
+    this.#core = core;
+    this.#options = options;
+    this.#launch = launch;
+  }
+
+  async end(): Promise<RunEnd> {
+    const leave = this.#enter();
+    const { settings } = this.#core;
+    try {
+      this.#manifestHash = settings.manifestHash ?? (await readManifestHash(settings.id));
+      let session = await this.#connect();
+      for (;;) {
+        const end = await session.closed;
+        await this.#core.running.idle(this.#core.graceMs);
+        if (this.#interrupt.signal.aborted) return this.#interrupted();
+        const next = await this.#again(end);
+        if (!(next instanceof Session)) return next;
+        session = next;
+      }
+    } catch (error) {
+      if (this.#interrupt.signal.aborted) return this.#interrupted();
+      throw error;
+    } finally {
+      await this.#stopped;
+      await this.#core.outputFiles?.close();
+      leave();
+    }
+  }
+
+  /** Takes over what belongs to the process; returns what gives it back. */
+  #enter(): () => void {
+    const core = this.#core;
+    core.token = this.#launch.token;
+    core.fallbackReport = (error) => this.#print(error);
+    core.interruptRun = () => this.#interrupt.abort();
+    const giveBack = catchStrayFailures(core);
+    const keepAlive = setInterval(() => {}, 2 ** 30);
+    const ignore = () => {};
+    process.stderr.on("error", ignore);
+    const onSignal = (signal: NodeJS.Signals) => {
+      stopListening();
+      this.#signal = signal;
+      this.#stopped = core.stop();
+    };
+    const stopListening = () => {
+      for (const signal of endSignals) process.off(signal, onSignal);
+    };
+    if (this.#options.signals ?? true) for (const signal of endSignals) process.on(signal, onSignal);
+    return () => {
+      stopListening();
+      giveBack();
+      clearInterval(keepAlive);
+      process.stderr.off("error", ignore);
+      core.fallbackReport = undefined;
+      core.interruptRun = undefined;
+      core.token = "";
+    };
+  }
+
+  async #connect(): Promise<Session> {
+    const { signal } = this.#interrupt;
+    const { maxFrameBytes } = this.#options;
+    const transport = createUnixTransport({
+      path: this.#launch.socketPath,
+      ...(maxFrameBytes !== undefined && { maxFrameBytes }),
+    });
+    const channel = await transport.connect({ signal });
+    const session = new Session(this.#core, channel, this.#launch.token);
+    await session.open(this.#manifestHash);
+    return session;
+  }
+
+  /** Connects again if the core asked for it; else says how the agent ends. */
+  async #again(end: SessionEnd): Promise<Session | RunEnd> {
+    const { maxReconnectAttempts = 5, maxRetryAfterMs = 300_000 } = this.#options;
+    let waitMs = end.goodbye?.retry_after_ms;
+    if (waitMs === undefined || waitMs > maxRetryAfterMs) return toRunEnd(end);
+    let failure: HarnessError | undefined;
+    for (let attempt = 0; attempt < maxReconnectAttempts; attempt++) {
+      await this.#wait(waitMs);
+      if (this.#interrupt.signal.aborted) return this.#interrupted();
+      try {
+        return await this.#connect();
+      } catch (error) {
+        failure = error as HarnessError;
+        if (!passing.has(failure.code)) break;
+      }
+      waitMs = Math.min(longestRetryMs, Math.max(firstRetryMs, 2 * waitMs));
+    }
+    return { reason: "core_gone", exitCode: 1, ...(failure && { error: failure }) };
+  }
+
+  async #wait(ms: number): Promise<void> {
+    const waited = createDeferred<void>();
+    const cancel = this.#core.clock.after(ms, () => waited.resolve());
+    this.#interrupt.signal.addEventListener("abort", () => waited.resolve(), { once: true });
+    await waited.promise;
+    cancel();
+  }
+
+  #interrupted(): RunEnd {
+    const signal = this.#signal;
+    return signal ? { reason: "signal", signal, exitCode: 0 } : { reason: "stopped", exitCode: 0 };
+  }
+
+  #print(error: HarnessError): void {
+    const { cause } = error;
+    const why = cause instanceof Error ? `: ${cause.name}: ${cause.message}` : "";
+    const line = displayText(this.#core.redact(`${error.code}: ${error.message}${why}`));
+    process.stderr.write(`agent ${this.#core.settings.id}: ${line}\n`);
+  }
+}
+
+const toRunEnd = ({ reason, error }: SessionEnd): RunEnd => ({
+  reason,
+  exitCode: reason === "goodbye" ? 0 : 1,
+  ...(error && { error }),
+});
+
+/** Leaves the process by itself if nothing holds it, and otherwise after the grace. */
+const leaveProcess = (exitCode: 0 | 1, graceMs: number): void => {
+  process.exitCode = exitCode;
+  setTimeout(() => process.exit(exitCode), graceMs).unref();
+};
+
+/** Serves the core that started this process until it is gone. */
+export const runAgent = async (core: AgentCore, options: RunOptions): Promise<RunEnd> => {
+  const launch = takeLaunchParameters(options.env ?? process.env);
+  const { exit = true, exitGraceMs = 1000 } = options;
+  try {
+    const end = await new AgentRun(core, options, launch).end();
+    if (exit) leaveProcess(end.exitCode, exitGraceMs);
+    return end;
+  } catch (error) {
+    if (exit) leaveProcess(1, exitGraceMs);
+    throw error;
+  }
+};

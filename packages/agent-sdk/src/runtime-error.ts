@@ -1,0 +1,76 @@
+import type { RuntimeError } from "@harnesskit/protocol/runtime";
+import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import { ToolError } from "./errors.ts";
+import { budgetAfter, writeJson } from "./json-size.ts";
+import { maxPayloadDepth } from "./limits.ts";
+import type { Problem } from "./schema.ts";
+
+const maxMessageLength = 4096;
+const maxDebugLength = 2048;
+const maxDetailsBytes = 16 * 1024;
+const maxCodeLength = 128;
+const where = "agent.runtime";
+
+/** An error of the runtime itself. */
+export const runtimeError = (
+  code: RuntimeErrorCode,
+  message: string,
+  more: Pick<RuntimeError, "details" | "retryable"> = {},
+): RuntimeError => ({ code, message, where, ...more });
+
+/** Says where an input or output does not fit, and never what it is. */
+export const misfit = (
+  code: typeof RuntimeErrorCode.InvalidInput | typeof RuntimeErrorCode.InvalidOutput,
+  problems: readonly Problem[],
+): RuntimeError => {
+  const side = code === RuntimeErrorCode.InvalidInput ? "input" : "output";
+  const places = problems.map(
+    ({ path, problem, expected }) =>
+      `${path === "" ? "/" : path}: ${problem}${expected === undefined ? "" : ` (${expected})`}`,
+  );
+  const message = `the ${side} does not fit the tool's ${side} schema: ${places.join(", ")}`;
+  return runtimeError(code, message.slice(0, maxMessageLength), {
+    details: { problems: problems.map((problem) => ({ ...problem })) },
+  });
+};
+
+const detailsOf = ({ details }: ToolError): RuntimeError["details"] => {
+  if (details === undefined) return undefined;
+  if (budgetAfter(details, maxDetailsBytes, maxPayloadDepth - 1) >= 0) return details;
+  try {
+    const { copy, bytes } = writeJson(details, maxPayloadDepth - 1);
+    return bytes <= maxDetailsBytes ? (copy as RuntimeError["details"]) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const isCode = (code: unknown): code is string =>
+  typeof code === "string" && code.length > 0 && code.length <= maxCodeLength;
+
+/** The error of a call whose tool threw: a {@link ToolError} as it says, anything else in general words. */
+export const thrownError = (
+  thrown: unknown,
+  options: { readonly debug: boolean; readonly redact: (text: string) => string },
+): RuntimeError => {
+  if (ToolError.isInstance(thrown)) {
+    const details = detailsOf(thrown);
+    return {
+      code: isCode(thrown.code) ? thrown.code : RuntimeErrorCode.Failed,
+      message: options.redact(String(thrown.message).slice(0, maxMessageLength)),
+      where: "agent.tool",
+      ...(details !== undefined && { details }),
+      ...(thrown.retryable !== undefined && { retryable: thrown.retryable }),
+    };
+  }
+  const error: RuntimeError = {
+    code: RuntimeErrorCode.Failed,
+    message: "the tool failed",
+    where: "agent.tool",
+  };
+  if (!options.debug) return error;
+  const { name, message } =
+    thrown instanceof Error ? thrown : { name: typeof thrown, message: String(thrown) };
+  const text = (value: unknown) => options.redact(String(value)).slice(0, maxDebugLength);
+  return { ...error, debug: { name: text(name), message: text(message) } };
+};

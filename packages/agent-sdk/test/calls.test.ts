@@ -1,0 +1,451 @@
+import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type AgentOptions, defineAgent, type ToolContext, ToolError, tool } from "../src/index.ts";
+import { agentId, connected, temporaryDirectory, token } from "./support.ts";
+
+const any = { type: "object" };
+const toolOf = (name: string, run: (input: any, context: ToolContext) => any) =>
+  tool({ name, description: name, input: any, run });
+const agentOf = (tools: ReturnType<typeof tool>[], options: Partial<AgentOptions> = {}) =>
+  defineAgent({ id: agentId, version: "1.0.0", tools, ...options });
+
+describe("a call", () => {
+  it("ends in one result that echoes its ids", async () => {
+    verifies("RUN-30", "RUN-43", "RUN-95", "RUN-96", "RUN-98");
+    const echo = tool({
+      name: "echo",
+      description: "",
+      input: z.object({ text: z.string() }),
+      run: async ({ text }) => ({ text }),
+    });
+    const { core } = await connected(agentOf([echo]));
+    const origin = { request_id: "r1", correlation_id: "c1", causation_id: "x1" };
+    const result = await core.result(core.call("echo", { text: "hi" }, {}, origin));
+    expect(result).toMatchObject({
+      v: 1,
+      ...origin,
+      payload: { status: "succeeded", output: { text: "hi" }, metrics: { duration_ms: expect.any(Number) } },
+    });
+    expect(result.payload.error).toBeUndefined();
+    expect(Date.parse(result.payload.started_at)).toBeLessThanOrEqual(Date.parse(result.payload.finished_at));
+    const bare = await core.result(core.call("echo", { text: "hi" }));
+    expect(Object.keys(bare)).not.toContain("correlation_id");
+    await core.settled();
+    expect(core.results(result.payload.call_id)).toHaveLength(1);
+  });
+
+  it("has everything that the core said of it, and runs the same whoever is behind it", async () => {
+    verifies("RUN-45", "RUN-47", "RUN-123");
+    const contexts: Record<string, unknown>[] = [];
+    const look = toolOf("look", (_input, context) => {
+      const { callId, requestId, correlationId, causationId, idempotencyKey, caller, actor } = context;
+      const { deadline, projectRoot, resourcePaths, ui, signal } = context;
+      contexts.push({ callId, requestId, correlationId, causationId, idempotencyKey, caller, actor, ui });
+      contexts.push({
+        hasDeadline: deadline !== undefined,
+        projectRoot,
+        resourcePaths,
+        aborted: signal.aborted,
+      });
+    });
+    const { core } = await connected(agentOf([look]));
+    const caller = { type: "human", id: "u1" };
+    const actor = { type: "agent", id: "a1", display: "A" };
+    const context = { project_root: "/p", resource_paths: ["a"], ui: { theme: "dark" }, unknown: 1 };
+    const payload = {
+      call_id: "c1",
+      caller,
+      context,
+      idempotency_key: "k",
+      timeout_ms: 60_000,
+      unknown: true,
+    };
+    core.call("look", {}, payload, { request_id: "r", correlation_id: "c", causation_id: "x", actor });
+    expect((await core.result("c1")).payload.status).toBe("succeeded");
+    expect(contexts).toEqual([
+      {
+        callId: "c1",
+        requestId: "r",
+        correlationId: "c",
+        causationId: "x",
+        idempotencyKey: "k",
+        caller,
+        actor,
+        ui: { theme: "dark" },
+      },
+      { hasDeadline: true, projectRoot: "/p", resourcePaths: ["a"], aborted: false },
+    ]);
+    expect((await core.result(core.call("look"))).payload.status).toBe("succeeded");
+    expect(contexts.at(-1)).toEqual({
+      hasDeadline: false,
+      projectRoot: undefined,
+      resourcePaths: [],
+      aborted: false,
+    });
+  });
+
+  it("may end before an earlier one; what arrives is begun in its order", async () => {
+    verifies("RUN-26", "RUN-28");
+    const begun: string[] = [];
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const work = toolOf("work", ({ name }) => {
+      begun.push(name);
+      return name === "slow" ? held.then(() => ({})) : { name };
+    });
+    const { core } = await connected(agentOf([work]));
+    const slow = core.call("work", { name: "slow" });
+    const fast = core.call("work", { name: "fast" });
+    await core.result(fast);
+    expect(core.results(slow)).toEqual([]);
+    letGo();
+    await core.result(slow);
+    expect(begun).toEqual(["slow", "fast"]);
+  });
+
+  it("does not run with an input that does not fit", async () => {
+    verifies("RUN-89");
+    let runs = 0;
+    const input = z.object({ n: z.number() });
+    const strict = tool({
+      name: "strict",
+      description: "",
+      input,
+      run: () => void runs++ as unknown as undefined,
+    });
+    const { core } = await connected(agentOf([strict]));
+    const { payload } = await core.result(core.call("strict", { n: "s3cret" }));
+    expect(payload).toMatchObject({ status: "failed", error: { code: "tool.invalid_input" } });
+    expect(JSON.stringify(payload)).not.toContain("s3cret");
+    expect(runs).toBe(0);
+  });
+
+  it("of an unknown tool fails", async () => {
+    const { core } = await connected(agentOf([]));
+    const { payload } = await core.result(core.call("none"));
+    expect(payload).toMatchObject({ status: "failed", error: { code: "tool.not_found" } });
+  });
+
+  it("with an id that was seen before is refused, and harms the first in no way", async () => {
+    let runs = 0;
+    let letGo = () => {};
+    const wait = toolOf("wait", () => {
+      runs++;
+      return new Promise((resolve) => {
+        letGo = () => resolve({ done: true });
+      });
+    });
+    const { core } = await connected(agentOf([wait]));
+    core.call("wait", {}, { call_id: "c1" });
+    core.call("wait", {}, { call_id: "c1" }, { request_id: "again" });
+    const error = await core.type("agent.error");
+    expect(error).toMatchObject({ request_id: "again", error: { code: "protocol.out_of_order" } });
+    letGo();
+    expect((await core.result("c1")).payload).toMatchObject({ status: "succeeded", output: { done: true } });
+    core.call("wait", {}, { call_id: "c1" });
+    await core.count("agent.error", 2);
+    expect(core.results("c1")).toHaveLength(1);
+    expect(runs).toBe(1);
+  });
+
+  it("beyond those that may be in flight fails as busy", async () => {
+    verifies("RUN-19");
+    const letGo: (() => void)[] = [];
+    const wait = toolOf("wait", () => new Promise((resolve) => letGo.push(() => resolve({}))));
+    const { core } = await connected(agentOf([wait]));
+    const running = Array.from({ length: 256 }, () => core.call("wait"));
+    const { payload } = await core.result(core.call("wait"));
+    expect(payload).toMatchObject({ status: "failed", error: { code: "tool.busy", retryable: true } });
+    expect(letGo).toHaveLength(256);
+    for (const resolve of letGo) resolve();
+    for (const id of running) expect((await core.result(id)).payload.status).toBe("succeeded");
+    const later = core.call("wait");
+    await core.settled();
+    letGo.at(-1)?.();
+    expect((await core.result(later)).payload.status).toBe("succeeded");
+  });
+
+  it("with an input above the limit does not run", async () => {
+    verifies("RUN-21");
+    let runs = 0;
+    const take = toolOf("take", () => void runs++);
+    const { core } = await connected(agentOf([take], { limits: { maxToolInputBytes: 100 } }));
+    const fits = core.call("take", { text: "é".repeat(44) });
+    expect((await core.result(fits)).payload.status).toBe("succeeded");
+    const exceeds = core.call("take", { text: "é".repeat(45) });
+    expect((await core.result(exceeds)).payload).toMatchObject({
+      status: "failed",
+      error: { code: "tool.input_too_large" },
+    });
+    expect(runs).toBe(1);
+  });
+});
+
+it("the published example of a call is one, and its result is like the published one", async () => {
+  verifies("RUN-137");
+  const search = toolOf("graph_search", () => ({ query_id: "q_123", results: [], warnings: [] }));
+  const { core } = await connected(
+    defineAgent({ id: "com.graphonomous.core", version: "1.0.0", tools: [search] }),
+  );
+  const ids = {
+    request_id: "8d0f8a5a-2f0a-4b76-9a9c-4c2b7b9a0c1d",
+    correlation_id: "chat_session:abc123",
+  };
+  const call_id = "9b1a2c3d-4e5f-6789-abcd-ef0123456789";
+  await core.channel.send({
+    v: 1,
+    type: "core.tool.call",
+    id: "4c3c0c7b-4c9a-4a6b-9d2a-4e4a9f0e2a1b",
+    ts: "2026-01-16T12:00:01Z",
+    ...ids,
+    payload: {
+      call_id,
+      tool_id: "com.graphonomous.core/graph_search",
+      input: {
+        query: "foo",
+        collections: ["project:my_project:customer_docs"],
+        top_k: 5,
+        graph_mode: true,
+      },
+      timeout_ms: 30000,
+    },
+  });
+  expect(await core.result(call_id)).toMatchObject({
+    v: 1,
+    type: "agent.tool.result",
+    ...ids,
+    payload: {
+      call_id,
+      status: "succeeded",
+      output: { query_id: "q_123", results: [], warnings: [] },
+      started_at: expect.any(String),
+      finished_at: expect.any(String),
+    },
+  });
+});
+
+describe("a tool that fails", () => {
+  it("with a ToolError says what it says", async () => {
+    verifies("RUN-48");
+    const details = { path: "a/b" };
+    const fail = toolOf("fail", () => {
+      throw new ToolError("file.not_found", "no such file", {
+        details,
+        retryable: true,
+        cause: new Error("s3cret"),
+      });
+    });
+    const { core } = await connected(agentOf([fail]));
+    const { payload } = await core.result(core.call("fail"));
+    expect(payload.status).toBe("failed");
+    expect(payload.error).toEqual({
+      code: "file.not_found",
+      message: "no such file",
+      details,
+      retryable: true,
+      where: "agent.tool",
+    });
+  });
+
+  it("with anything else says nothing of it, and tells its author", async () => {
+    verifies("RUN-50", "RUN-51", "RUN-136");
+    const errors: unknown[] = [];
+    const cause = new TypeError(`/home/me/s3cret ${token}`);
+    const tools = [
+      toolOf("throw", () => {
+        throw cause;
+      }),
+      toolOf("reject", () => Promise.reject(cause)),
+      toolOf("odd", () => Promise.reject(null)),
+    ];
+    const { core } = await connected(agentOf(tools, { onError: (error) => errors.push(error) }));
+    for (const { name } of tools) {
+      const { payload } = await core.result(core.call(name));
+      expect(payload.status).toBe("failed");
+      expect(payload.error).toEqual({ code: "tool.failed", message: "the tool failed", where: "agent.tool" });
+    }
+    expect(errors).toMatchObject([
+      { name: "ToolFailedError", code: "tool_failed", tool: "throw", cause },
+      { name: "ToolFailedError", code: "tool_failed", tool: "reject", cause },
+      { name: "ToolFailedError", code: "tool_failed", tool: "odd", cause: null },
+    ]);
+  });
+
+  it("says name and message in debug where that is switched on, and never the token", async () => {
+    verifies("RUN-52");
+    const fail = toolOf("fail", () => {
+      throw new TypeError(`cannot ${token} ${"x".repeat(5000)}`);
+    });
+    const { core } = await connected(agentOf([fail], { debug: true }));
+    const { error } = (await core.result(core.call("fail"))).payload;
+    expect(error.debug).toMatchObject({
+      name: "TypeError",
+      message: expect.stringMatching(/^cannot \[redacted\] x/),
+    });
+    expect(error.debug.message).toHaveLength(2048);
+    expect(JSON.stringify(error)).not.toContain("at ");
+  });
+
+  it("is bounded in what it says", async () => {
+    const fail = toolOf("fail", ({ circular }) => {
+      const details: any = circular ? {} : { text: "x".repeat(20_000) };
+      if (circular) details.self = details;
+      throw new ToolError("x".repeat(200), "m".repeat(10_000), { details });
+    });
+    const { core } = await connected(agentOf([fail]));
+    for (const circular of [true, false]) {
+      const { error } = (await core.result(core.call("fail", { circular }))).payload;
+      expect(error.code).toBe("tool.failed");
+      expect(error.message).toHaveLength(4096);
+      expect(error.details).toBeUndefined();
+    }
+  });
+});
+
+describe("an output", () => {
+  const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels - 1) });
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+
+  it.each([
+    ["a text", "text"],
+    ["null", null],
+    ["an array", [1]],
+    ["a circle", circular],
+    ["a bigint", { n: 1n }],
+    ["deeper than a message may be", deep(62)],
+    ["something that becomes a text", { toJSON: () => "text" }],
+  ])("that is %s fails as invalid", async (_what, output) => {
+    const { core } = await connected(agentOf([toolOf("give", () => output)]));
+    const { payload } = await core.result(core.call("give"));
+    expect(payload).toMatchObject({ status: "failed", error: { code: "tool.invalid_output" } });
+  });
+
+  it("may nest as deep as a message, and may be what JSON makes of an object", async () => {
+    const tools = [
+      toolOf("deep", () => deep(61)),
+      toolOf("date", () => ({ at: new Date(0), none: undefined })),
+    ];
+    const { core } = await connected(agentOf(tools));
+    expect((await core.result(core.call("deep"))).payload.output).toEqual(deep(61));
+    expect((await core.result(core.call("date"))).payload.output).toEqual({ at: "1970-01-01T00:00:00.000Z" });
+  });
+
+  it("that does not fit the schema fails as invalid, without its value", async () => {
+    const give = tool({
+      name: "give",
+      description: "",
+      input: any,
+      output: { type: "object", properties: { n: { type: "number" } } },
+      run: () => ({ n: "s3cret" }),
+    });
+    const { core } = await connected(agentOf([give]));
+    const { payload } = await core.result(core.call("give"));
+    expect(payload).toMatchObject({
+      status: "failed",
+      error: { code: "tool.invalid_output", details: { problems: [{ path: "/n", problem: "type" }] } },
+    });
+    expect(JSON.stringify(payload)).not.toContain("s3cret");
+  });
+
+  it("above the limit goes whole into a private file, which is gone after the end", async () => {
+    verifies("RUN-134", "RUN-135");
+    await using directory = await temporaryDirectory();
+    const { path: outputDirectory } = directory;
+    const big = { text: "é\u0000".repeat(1000) };
+    const agent = agentOf([toolOf("big", () => big)], {
+      outputDirectory,
+      limits: { maxToolOutputBytes: 4000 },
+    });
+    const { core } = await connected(agent);
+    const { payload } = await core.result(core.call("big"));
+    expect(payload.status).toBe("succeeded");
+    const { output_file, truncated } = payload.output;
+    expect(truncated).toBe(true);
+    const bytes = await readFile(output_file.path);
+    expect(JSON.parse(bytes.toString())).toEqual(big);
+    expect(output_file.size_bytes).toBe(bytes.length);
+    expect(output_file.sha256).toBe(createHash("sha256").update(bytes).digest("hex"));
+    expect((await stat(output_file.path)).mode & 0o777).toBe(0o600);
+    expect((await stat(dirname(output_file.path))).mode & 0o777).toBe(0o700);
+    expect(output_file.path.startsWith(outputDirectory)).toBe(true);
+    await agent.stop();
+    await expect(stat(dirname(output_file.path))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("above the limit fails where files are switched off, or cannot be written", async () => {
+    verifies("RUN-23");
+    const give = toolOf("give", ({ bytes }) => ({ t: "x".repeat(bytes - '{"t":""}'.length) }));
+    const limits = { maxToolOutputBytes: 1000 };
+    const errors: unknown[] = [];
+    const options = [
+      { outputFiles: false },
+      { outputDirectory: "/dev/null/nowhere", onError: (error: unknown) => void errors.push(error) },
+      { limits: { ...limits, maxOutputFilesBytes: 1000 } },
+    ];
+    for (const more of options) {
+      const { core } = await connected(agentOf([give], { limits, ...more }));
+      expect((await core.result(core.call("give", { bytes: 1000 }))).payload.status).toBe("succeeded");
+      expect((await core.result(core.call("give", { bytes: 1001 }))).payload).toMatchObject({
+        status: "failed",
+        error: { code: "tool.output_too_large", details: { size_bytes: 1001, max_bytes: 1000 } },
+      });
+    }
+    expect(errors).toMatchObject([{ code: "tool_failed", cause: { code: "ENOTDIR" } }]);
+  });
+
+  it("in a file makes room by removing the oldest", async () => {
+    await using directory = await temporaryDirectory();
+    const give = toolOf("give", () => ({ t: "x".repeat(1000) }));
+    const limits = { maxToolOutputBytes: 100, maxOutputFilesBytes: 2500 };
+    const agent = agentOf([give], { outputDirectory: directory.path, keepOutputFiles: true, limits });
+    const paths: string[] = [];
+    for (let round = 0; round < 3; round++)
+      paths.push(((await agent.call("give", {})) as any).output_file.path);
+    await expect(stat(paths[0] as string)).rejects.toMatchObject({ code: "ENOENT" });
+    await agent.stop();
+    expect((await stat(paths[1] as string)).size).toBe(1008);
+    expect((await stat(paths[2] as string)).size).toBe(1008);
+  });
+});
+
+describe("small frames", () => {
+  it.each([1024, 2000, 5000, 70_000])(
+    "of %i bytes are never exceeded, whatever a tool returns or throws",
+    async (max_frame_bytes) => {
+      verifies("RUN-16");
+      const tools = [
+        toolOf("give", ({ length }) => ({ text: "\u0001".repeat(length) })),
+        toolOf("fail", ({ length }) => {
+          throw new ToolError("x.y", "é".repeat(length), {
+            details: { text: "x".repeat(Math.min(length, 2000)) },
+          });
+        }),
+        toolOf("say", async ({ length }, { stdout, partialResult }) => {
+          await stdout("\u0001".repeat(length));
+          await partialResult({ text: "\u0001".repeat(length) });
+        }),
+      ];
+      for (const outputFiles of [true, false]) {
+        const { core } = await connected(agentOf(tools, { outputFiles }), { welcome: { max_frame_bytes } });
+        for (const length of [0, 50, 100, 140, 200, 800, 20_000]) {
+          for (const { name } of tools) {
+            const { payload } = await core.result(core.call(name, { length }));
+            expect(["succeeded", "failed"]).toContain(payload.status);
+            if (name === "fail") expect(payload.error.code).toBe("x.y");
+          }
+        }
+        for (const message of core.seen) {
+          if (message.type === "agent.hello") continue;
+          expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(max_frame_bytes);
+        }
+      }
+    },
+  );
+});

@@ -1,0 +1,480 @@
+import { readFile } from "node:fs/promises";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createTcpListener, createTcpTransport } from "@harnesskit/transport-uds";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { type AgentOptions, defineAgent, tool } from "../src/index.ts";
+import {
+  agentId,
+  connected,
+  envelope,
+  fixedLag,
+  linked,
+  rejection,
+  ScriptedCore,
+  thrown,
+  token,
+  welcome,
+} from "./support.ts";
+
+const input = { type: "object" };
+const make = (name: string, description = "") => tool({ name, description, input, run: () => ({ name }) });
+const agentOf = (names: string[], options: Partial<AgentOptions> = {}) =>
+  defineAgent({ id: agentId, version: "1.2.3", tools: names.map((name) => make(name)), ...options });
+
+/** A core that answers nothing by itself, and the agent's attempt to connect to it. */
+const silent = (options: Partial<AgentOptions> = {}) => {
+  const clock = createManualClock();
+  const pair = linked();
+  const core = new ScriptedCore(pair.server, { isSilent: true });
+  const agent = agentOf(["a"], { clock, measureLoopLag: fixedLag({ ms: 0 }), ...options });
+  const connecting = agent.connect(pair.client, { token });
+  connecting.catch(() => {});
+  return { agent, clock, core, pair, connecting };
+};
+
+describe("the handshake", () => {
+  it("begins with a hello that names everything", async () => {
+    verifies("RUN-55", "RUN-56", "RUN-57", "RUN-118", "RUN-119");
+    const { core } = silent({ manifestHash: "sha256:00" });
+    const manifest = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
+    await core.type("agent.hello");
+    expect(core.seen.map(({ type }) => type)).toEqual(["agent.hello"]);
+    expect(core.seen[0]?.payload).toEqual({
+      session_token: token,
+      agent_id: agentId,
+      agent_version: "1.2.3",
+      manifest_hash: "sha256:00",
+      protocol: { supported_versions: [1], capabilities: ["tools", "streaming", "cancellation"] },
+      sdk: { name: "@harnesskit/agent-sdk", version: manifest.version },
+    });
+  });
+
+  it("gives the session, and the token is in no later message", async () => {
+    verifies("RUN-54", "RUN-129");
+    const { core, session } = await connected(agentOf(["a"], { debug: true }));
+    expect(session).toMatchObject({
+      sessionId: "ses_1",
+      server: { core_version: "1.0.0", instance_id: "core_1" },
+      registered: [`${agentId}/a`],
+      rejected: [],
+    });
+    await core.result(core.call("a"));
+    core.send("core.unknown", {}, { request_id: "r" });
+    core.cancel("none");
+    await core.settled();
+    expect(JSON.stringify(core.seen.slice(1))).not.toContain(token);
+    expect(core.seen.every(({ type }) => type.startsWith("agent."))).toBe(true);
+    expect(new Set(core.seen.map(({ id }) => id)).size).toBe(core.seen.length);
+    for (const { id, ts } of core.seen) {
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect(new Date(ts).toISOString()).toBe(ts);
+    }
+    verifies("RUN-33", "RUN-34", "RUN-35", "RUN-36", "RUN-37");
+  });
+
+  it("that is refused rejects with the core's code", async () => {
+    verifies("RUN-53");
+    const { core, connecting, pair } = silent();
+    await core.type("agent.hello");
+    core.send("core.welcome", {}, { error: { code: "protocol.unauthorized", message: "wrong token" } });
+    expect(await rejection(connecting)).toMatchObject({
+      name: "CoreRefusedError",
+      code: "protocol.unauthorized",
+      refusal: { code: "protocol.unauthorized" },
+    });
+    await pair.client.closed;
+  });
+
+  it("that is not answered in time rejects", async () => {
+    const { clock, core, connecting, pair } = silent();
+    await core.type("agent.hello");
+    clock.advance(10_000);
+    expect(await rejection(connecting)).toMatchObject({
+      name: "RequestTimeoutError",
+      code: "request_timeout",
+      method: "agent.hello",
+      timeoutMs: 10_000,
+    });
+    await pair.client.closed;
+  });
+
+  it("that the core breaks off rejects", async () => {
+    const { core, connecting } = silent();
+    await core.type("agent.hello");
+    void core.channel.close();
+    expect(await rejection(connecting)).toMatchObject({
+      name: "ConnectionClosedError",
+      code: "connection_closed",
+    });
+  });
+
+  it.each([
+    ["another version", welcome({ accepted_version: 2 }), "protocol.unsupported_version"],
+    ["frames too small for anything", welcome({ max_frame_bytes: 1023 }), "protocol.frame_too_large"],
+    ["no session", { ...welcome(), session_id: undefined }, "protocol.invalid_message"],
+  ])("with a welcome of %s closes", async (_what, payload, code) => {
+    const { core, connecting, pair } = silent();
+    await core.type("agent.hello");
+    core.send("core.welcome", payload);
+    expect(await rejection(connecting)).toMatchObject({ name: "RuntimeProtocolError", code });
+    expect(await core.type("agent.error")).toMatchObject({ error: { code } });
+    await pair.client.closed;
+  });
+
+  it("has to come before anything else", async () => {
+    const { core, connecting } = silent();
+    await core.type("agent.hello");
+    core.call("a");
+    expect(await rejection(connecting)).toMatchObject({
+      name: "RuntimeProtocolError",
+      code: "protocol.out_of_order",
+    });
+    expect(core.all("agent.tool.result")).toEqual([]);
+  });
+});
+
+describe("the tools", () => {
+  it("are registered after the welcome, by their ids", async () => {
+    verifies("RUN-66", "RUN-67", "RUN-68");
+    const full = tool({
+      name: "b",
+      description: "B.",
+      input,
+      output: input,
+      capabilities: ["streaming"],
+      sideEffects: true,
+      requiresDirective: false,
+      tags: ["x"],
+      run: () => ({}),
+    });
+    const { core } = await connected(
+      defineAgent({ id: agentId, version: "1", tools: [make("a", "A."), full] }),
+    );
+    expect((await core.type("agent.tools.register")).payload).toEqual({
+      tools: [
+        { tool_id: `${agentId}/a`, name: "a", description: "A.", input_schema: input },
+        {
+          tool_id: `${agentId}/b`,
+          name: "b",
+          description: "B.",
+          input_schema: input,
+          output_schema: input,
+          capabilities: ["streaming"],
+          side_effects: true,
+          requires_directive: false,
+          tags: ["x"],
+        },
+      ],
+    });
+  });
+
+  it("are registered in as many messages as fit; one that fits nowhere is rejected", async () => {
+    const errors: unknown[] = [];
+    const tools = [
+      make("small"),
+      make("huge", "x".repeat(5000)),
+      ...["a", "b", "c"].map((name) => make(name, "y".repeat(800))),
+    ];
+    const agent = defineAgent({ id: agentId, version: "1", tools, onError: (error) => errors.push(error) });
+    const { core, session } = await connected(agent, { welcome: { max_frame_bytes: 2000 } });
+    expect(core.all("agent.tools.register")).toHaveLength(3);
+    expect(session.registered).toEqual(["small", "a", "b", "c"].map((name) => `${agentId}/${name}`));
+    expect(session.rejected).toMatchObject([
+      { tool_id: `${agentId}/huge`, error: { code: "tool.declaration_too_large" } },
+    ]);
+    expect(errors).toMatchObject([{ name: "ToolsRejectedError", code: "tools_rejected" }]);
+  });
+
+  it("that are all rejected end the connection", async () => {
+    const pair = linked();
+    new ScriptedCore(pair.server, { reject: [`${agentId}/a`] });
+    const error = await rejection(agentOf(["a"]).connect(pair.client, { token }));
+    expect(error).toMatchObject({
+      name: "ToolsRejectedError",
+      code: "tools_rejected",
+      rejected: [{ tool_id: `${agentId}/a`, error: { code: "tool.invalid_declaration" } }],
+    });
+    await pair.client.closed;
+  });
+
+  it("that are rejected are told to whom asked, and then nothing fails", async () => {
+    const told: unknown[] = [];
+    const agent = agentOf(["a"], { onRejected: (rejected) => told.push(...rejected) });
+    const { session } = await connected(agent, { reject: [`${agentId}/a`] });
+    expect(session.registered).toEqual([]);
+    expect(told).toMatchObject([{ tool_id: `${agentId}/a` }]);
+  });
+
+  it("may be none", async () => {
+    const { core, session } = await connected(agentOf([]));
+    expect((await core.type("agent.tools.register")).payload).toEqual({ tools: [] });
+    expect(session.registered).toEqual([]);
+  });
+
+  it("whose registration is not answered, or answered with an error, reject", async () => {
+    const first = silent();
+    await first.core.type("agent.hello");
+    first.core.send("core.welcome", welcome());
+    await first.core.type("agent.tools.register");
+    first.clock.advance(10_000);
+    expect(await rejection(first.connecting)).toMatchObject({
+      code: "request_timeout",
+      method: "agent.tools.register",
+    });
+
+    const second = silent();
+    await second.core.type("agent.hello");
+    second.core.send("core.welcome", welcome());
+    const { id } = await second.core.type("agent.tools.register");
+    const error = { code: "protocol.invalid_message", message: "no" };
+    second.core.send("core.error", {}, { in_reply_to: id, error });
+    expect(await rejection(second.connecting)).toMatchObject({ name: "CoreReportedError", code: error.code });
+  });
+
+  it("may come and go while it serves", async () => {
+    verifies("RUN-69");
+    const agent = agentOf(["a"]);
+    const { core, session } = await connected(agent);
+    expect(await agent.register(make("b"))).toEqual({ registered: [`${agentId}/b`], rejected: [] });
+    expect((await core.result(core.call("b"))).payload.output).toEqual({ name: "b" });
+    expect(await rejection(agent.register(make("c"), make("a")))).toMatchObject({ code: "invalid_argument" });
+    expect(agent.unregister("a", "none")).toEqual(["a"]);
+    expect((await core.type("agent.tools.unregister")).payload).toEqual({ tool_ids: [`${agentId}/a`] });
+    expect((await core.result(core.call("a"))).payload.error.code).toBe("tool.not_found");
+    expect(agent.unregister("none")).toEqual([]);
+    await session.close();
+    expect(await agent.register(make("a"))).toEqual({ registered: [], rejected: [] });
+  });
+});
+
+describe("heartbeats", () => {
+  it("come once an interval and say how the agent is", async () => {
+    verifies("RUN-103", "RUN-104");
+    const clock = createManualClock();
+    const lag = { ms: 3, isStopped: false };
+    const agent = agentOf(["a"], { clock, measureLoopLag: fixedLag(lag) });
+    const { core, session } = await connected(agent, { welcome: { heartbeat_interval_ms: 1000 } });
+    expect(core.all("agent.heartbeat")).toEqual([]);
+    clock.advance(999);
+    await core.settled();
+    expect(core.all("agent.heartbeat")).toEqual([]);
+    clock.advance(1);
+    lag.ms = 500;
+    clock.advance(1000);
+    clock.advance(3000);
+    await core.count("agent.heartbeat", 5);
+    const beats = core.all("agent.heartbeat").map(({ payload }) => payload);
+    expect(beats[0]).toEqual({
+      session_id: "ses_1",
+      uptime_ms: 1000,
+      inflight_calls: 0,
+      status: "ok",
+      details: { event_loop_lag_ms: 3, abandoned_calls: 0, waiting_messages: 0 },
+    });
+    expect(beats[1]).toMatchObject({
+      status: "degraded",
+      uptime_ms: 2000,
+      details: { event_loop_lag_ms: 500 },
+    });
+    expect(beats[4]).toMatchObject({ uptime_ms: 5000 });
+    await session.close();
+    clock.advance(5000);
+    expect(lag.isStopped).toBe(true);
+    expect(core.all("agent.heartbeat")).toHaveLength(5);
+  });
+
+  it("measure the real event loop", async () => {
+    const agent = agentOf([]);
+    const { core } = await connected(agent, { welcome: { heartbeat_interval_ms: 60 } });
+    await core.type("agent.heartbeat");
+    const until = performance.now() + 200;
+    while (performance.now() < until);
+    const late = await core.until(
+      ({ payload }) => payload.details?.event_loop_lag_ms >= 100,
+      "a late heartbeat",
+    );
+    expect(late.payload.details.event_loop_lag_ms).toBeLessThan(5000);
+  });
+});
+
+describe("what a core sends", () => {
+  it("as a ping is answered", async () => {
+    verifies("RUN-39", "RUN-109");
+    const { core } = await connected(agentOf([]));
+    const id = core.send("core.ping", {}, { request_id: "r" });
+    expect(await core.type("agent.pong")).toMatchObject({ in_reply_to: id, request_id: "r", payload: {} });
+  });
+
+  it("of an unknown type is answered if a reply is expected, and else ignored", async () => {
+    verifies("RUN-125", "RUN-127", "RUN-142");
+    const { core } = await connected(agentOf(["a"]));
+    core.send("core.news", { n: 1 });
+    core.send("core.news", {}, { request_id: "r", in_reply_to: "m" });
+    const id = core.send("core.question", {}, { request_id: "r2" });
+    const error = await core.type("agent.error");
+    expect(error).toMatchObject({
+      in_reply_to: id,
+      request_id: "r2",
+      error: { code: "protocol.unknown_type" },
+    });
+    expect((await core.result(core.call("a"))).payload.status).toBe("succeeded");
+    expect(core.all("agent.error")).toHaveLength(1);
+  });
+
+  it("with an error at its top or with unknown fields is processed as its type", async () => {
+    verifies("RUN-53", "RUN-123");
+    const { core } = await connected(agentOf(["a"]));
+    const error = { code: "x.y", message: "m" };
+    const id = core.call("a", {}, { later: true }, { error, later: 1, ts: "2026-01-16t12:00:00.5+01:00" });
+    expect((await core.result(id)).payload.status).toBe("succeeded");
+    verifies("RUN-36");
+  });
+
+  const wrong: [string, unknown, string][] = [
+    ["a text", "hello", "protocol.invalid_message"],
+    ["null", null, "protocol.invalid_message"],
+    ["an array", [], "protocol.invalid_message"],
+    ["an object that is no message", {}, "protocol.invalid_message"],
+    ["a message without an id", { ...envelope("core.ping", {}), id: undefined }, "protocol.invalid_message"],
+    ["a message of no time", { ...envelope("core.ping", {}), ts: "now" }, "protocol.invalid_message"],
+    [
+      "a message without a payload",
+      { ...envelope("core.ping", {}), payload: undefined },
+      "protocol.invalid_message",
+    ],
+    ["a payload that is an array", { ...envelope("core.ping", {}), payload: [] }, "protocol.invalid_message"],
+    ["a version that is a text", { ...envelope("core.ping", {}), v: "1" }, "protocol.invalid_message"],
+    ["another version", { ...envelope("core.ping", {}), v: 2 }, "protocol.unsupported_version"],
+    [
+      "a call without an input",
+      envelope("core.tool.call", { call_id: "c", tool_id: "t" }, { request_id: "r" }),
+      "protocol.invalid_message",
+    ],
+    [
+      "a call without a request_id",
+      envelope("core.tool.call", { call_id: "c", tool_id: "t", input: {} }),
+      "protocol.invalid_message",
+    ],
+    ["a cancel of nothing", envelope("core.tool.cancel", {}), "protocol.invalid_message"],
+    ["a second welcome", envelope("core.welcome", welcome()), "protocol.out_of_order"],
+    [
+      "a refusal after the welcome",
+      envelope("core.welcome", {}, { error: { code: "a", message: "b" } }),
+      "protocol.out_of_order",
+    ],
+  ];
+
+  it.each(wrong)("as %s is answered with an error and ends the connection", async (_what, message, code) => {
+    verifies("RUN-32");
+    if (code === "protocol.unsupported_version") verifies("RUN-141");
+    const { core, session } = await connected(agentOf(["a"]));
+    await core.channel.send(message);
+    expect(await core.type("agent.error")).toMatchObject({ payload: {}, error: { code } });
+    expect(await session.closed).toMatchObject({
+      reason: "protocol_error",
+      error: { name: "RuntimeProtocolError", code },
+    });
+  });
+
+  it.each([
+    ["no JSON", Buffer.from("{nonsense")],
+    ["no UTF-8", Buffer.from([0x22, 0xff, 0x22])],
+    ["empty", Buffer.alloc(0)],
+  ])("in a frame that is %s is answered with an error and ends the connection", async (_what, body) => {
+    verifies("RUN-9");
+    const { core, session, pair } = await connected(agentOf(["a"]));
+    const header = Buffer.alloc(4);
+    header.writeUInt32BE(body.length);
+    pair.serverWire.writeRaw(Buffer.concat([header, body]));
+    const code = "protocol.invalid_message";
+    expect(await core.type("agent.error")).toMatchObject({ error: { code } });
+    expect(await session.closed).toMatchObject({ reason: "protocol_error", error: { code } });
+  });
+
+  it("in a frame above the limit is not read, and ends the connection", async () => {
+    verifies("RUN-11", "RUN-13");
+    const { core, session, pair } = await connected(agentOf(["a"]));
+    pair.serverWire.writeRaw(Buffer.from([0, 0x40, 0, 1]));
+    expect(await session.closed).toMatchObject({
+      reason: "protocol_error",
+      error: { code: "protocol.frame_too_large" },
+    });
+    expect(core.channel.signal.aborted || core.all("agent.error").length > 0).toBe(true);
+  });
+
+  it("in pieces of one byte is the same", async () => {
+    verifies("RUN-6", "RUN-7", "RUN-10");
+    const { core } = await connected(agentOf(["a"]), { pair: { chunkBytes: 1 } });
+    expect((await core.result(core.call("a", { text: "é€😀" }))).payload.output).toEqual({ name: "a" });
+  });
+
+  it("as core.error that belongs to nothing is reported", async () => {
+    const errors: unknown[] = [];
+    const { core } = await connected(agentOf([], { onError: (error) => errors.push(error) }));
+    core.send("core.error", {}, { error: { code: "protocol.unknown_type", message: "what?" } });
+    await core.settled();
+    expect(errors).toMatchObject([{ name: "CoreReportedError", code: "protocol.unknown_type" }]);
+  });
+
+  it("and was never asked for does no harm", async () => {
+    const { core } = await connected(agentOf(["a"]));
+    core.send("core.tools.registered", { registered: ["x/y"] });
+    core.send("core.tools.unregistered", { tool_ids: [] });
+    expect((await core.result(core.call("a"))).payload.status).toBe("succeeded");
+  });
+});
+
+describe("a goodbye", () => {
+  it("is how the connection ended, and the agent closes if the core does not", async () => {
+    const clock = createManualClock();
+    const agent = agentOf(["a"], { clock, measureLoopLag: fixedLag({ ms: 0 }) });
+    const { core, session } = await connected(agent);
+    core.send("core.goodbye", { reason: "restart", retry_after_ms: 5 });
+    expect((await core.result(core.call("a"))).payload.status).toBe("succeeded");
+    clock.advance(5000);
+    expect(await session.closed).toEqual({
+      reason: "goodbye",
+      goodbye: { reason: "restart", retry_after_ms: 5 },
+    });
+  });
+});
+
+it("a channel can be served once", async () => {
+  const { pair } = await connected(agentOf([]));
+  expect(thrown(() => pair.client.start({ message() {}, error() {}, close() {} }))).toMatchObject({
+    code: "invalid_argument",
+  });
+  expect(await rejection(agentOf([]).connect(pair.client, { token }))).toMatchObject({
+    code: "invalid_argument",
+  });
+});
+
+it("a core can be served over loopback TCP just as well", async () => {
+  verifies("RUN-5");
+  const listener = createTcpListener();
+  let core: ScriptedCore | undefined;
+  await listener.listen((channel) => {
+    core = new ScriptedCore(channel);
+  });
+  try {
+    const channel = await createTcpTransport({ port: listener.port ?? 0 }).connect();
+    const session = await agentOf(["a"]).connect(channel, { token });
+    const result = await core?.result(core.call("a"));
+    expect(result?.payload).toMatchObject({ status: "succeeded", output: { name: "a" } });
+    await session.close();
+  } finally {
+    await listener.close();
+  }
+});
+
+it("several cores can be served at the same time", async () => {
+  const agent = agentOf(["a"]);
+  const [first, second] = [await connected(agent), await connected(agent)];
+  const ids = [first.core.call("a", {}, { call_id: "same" }), second.core.call("a", {}, { call_id: "same" })];
+  expect(ids).toEqual(["same", "same"]);
+  expect((await first.core.result("same")).payload.status).toBe("succeeded");
+  expect((await second.core.result("same")).payload.status).toBe("succeeded");
+  await first.session.close();
+  expect((await second.core.result(second.core.call("a"))).payload.status).toBe("succeeded");
+});

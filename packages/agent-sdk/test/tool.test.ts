@@ -1,0 +1,239 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { z } from "zod";
+import { defineAgent, tool } from "../src/index.ts";
+import { agentId, rejection, thrown } from "./support.ts";
+
+const agentOf = (...tools: ReturnType<typeof tool>[]) =>
+  defineAgent({ id: agentId, version: "1.0.0", tools });
+
+/** A library that validates and gives no JSON Schema; its messages quote the value. */
+const quoting = (accepts: (value: unknown) => boolean): StandardSchemaV1<{ a: string }> => ({
+  "~standard": {
+    version: 1,
+    vendor: "quoting",
+    validate: async (value) =>
+      accepts(value)
+        ? { value: value as { a: string } }
+        : { issues: [{ message: `was ${JSON.stringify(value)}`, path: ["a", { key: 0 }] }] },
+  },
+});
+
+describe("a tool with zod schemas", () => {
+  const input = z.object({ path: z.string(), lines: z.number().default(10) });
+
+  it("declares what goes in, parses it, and has its types", async () => {
+    const read = tool({
+      name: "read",
+      description: "Reads.",
+      input,
+      output: z.object({ text: z.string().default("nothing") }),
+      sideEffects: false,
+      requiresDirective: true,
+      capabilities: ["streaming"],
+      tags: ["files"],
+      run(given) {
+        expectTypeOf(given).toEqualTypeOf<{ path: string; lines: number }>();
+        return given.lines === 10 ? {} : { text: given.path };
+      },
+    });
+    expect(read.declarationFor("a.b")).toMatchObject({
+      tool_id: "a.b/read",
+      name: "read",
+      description: "Reads.",
+      input_schema: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+      output_schema: { type: "object", required: ["text"] },
+      capabilities: ["streaming"],
+      side_effects: false,
+      requires_directive: true,
+      tags: ["files"],
+    });
+    expect(await agentOf(read).call("read", { path: "x" })).toEqual({ text: "nothing" });
+    expect(await agentOf(read).call("read", { path: "x", lines: 2 })).toEqual({ text: "x" });
+  });
+
+  it("may return nothing without an output schema, and has to return what the schema says with one", async () => {
+    const quiet = tool({ name: "quiet", description: "", input, run() {} });
+    const quietLater = tool({ name: "quiet-later", description: "", input, async run() {} });
+    const agent = agentOf(quiet, quietLater);
+    expect(await agent.call("quiet", { path: "x" })).toBeUndefined();
+    expect(await agent.call("quiet-later", { path: "x" })).toBeUndefined();
+    tool({
+      name: "wrong",
+      description: "",
+      input,
+      output: z.object({ n: z.number() }),
+      // @ts-expect-error: the output schema asks for a number
+      run: () => ({ n: "1" }),
+    });
+  });
+
+  it("says where an input does not fit, and never what it was", async () => {
+    const agent = agentOf(tool({ name: "t", description: "", input, run: () => ({}) }));
+    const error = await rejection(agent.call("t", { path: 5, lines: "s3cret" }));
+    expect(error).toMatchObject({
+      name: "ToolError",
+      code: "tool.invalid_input",
+      details: {
+        problems: [
+          { path: "/path", problem: "invalid_type", expected: "string" },
+          { path: "/lines", problem: "invalid_type", expected: "number" },
+        ],
+      },
+    });
+    expect(error.message).toBe(
+      "the input does not fit the tool's input schema: /path: invalid_type (string), /lines: invalid_type (number)",
+    );
+    expect(JSON.stringify(error)).not.toContain("s3cret");
+  });
+
+  it("needs a schema that JSON Schema can tell, or one beside it", () => {
+    const when = z.object({ at: z.date() });
+    const run = () => ({});
+    expect(thrown(() => tool({ name: "t", description: "", input: when, run }))).toMatchObject({
+      name: "InvalidArgumentError",
+      code: "invalid_argument",
+      message: expect.stringContaining("inputSchema"),
+    });
+    const beside = { type: "object", properties: { at: { type: "string" } } };
+    const made = tool({ name: "t", description: "", input: when, inputSchema: beside, run });
+    expect(made.declarationFor("a").input_schema).toEqual(beside);
+    expect(thrown(() => tool({ name: "t", description: "", input: z.string() as never, run }))).toMatchObject(
+      {
+        code: "invalid_argument",
+        message: expect.stringContaining('"object"'),
+      },
+    );
+  });
+});
+
+describe("a tool with another Standard Schema", () => {
+  it("is validated by it, also when that takes a while; messages that may quote are left out", async () => {
+    const schema = quoting((value) => (value as { a?: unknown }).a === "yes");
+    const run = (given: { a: string }) => ({ given });
+    expect(thrown(() => tool({ name: "t", description: "", input: schema, run }))).toMatchObject({
+      code: "invalid_argument",
+      message: expect.stringContaining("quoting"),
+    });
+    const made = tool({
+      name: "t",
+      description: "",
+      input: schema,
+      inputSchema: { type: "object" },
+      output: quoting((value) => (value as { given?: unknown }).given !== undefined),
+      outputSchema: { type: "object" },
+      run: run as never,
+    });
+    expect(await agentOf(made).call("t", { a: "yes" })).toEqual({ given: { a: "yes" } });
+    const error = await rejection(agentOf(made).call("t", { a: "s3cret" }));
+    expect(error).toMatchObject({
+      code: "tool.invalid_input",
+      details: { problems: [{ path: "/a/0", problem: "invalid" }] },
+    });
+    expect(error.message).not.toContain("s3cret");
+  });
+
+  it("fails safely when the validator itself throws", async () => {
+    const input: StandardSchemaV1 = {
+      "~standard": {
+        version: 1,
+        vendor: "broken",
+        validate: () => {
+          throw new TypeError("s3cret");
+        },
+      },
+    };
+    const made = tool({ name: "t", description: "", input, inputSchema: {}, run: () => ({}) });
+    expect(await rejection(agentOf(made).call("t", {}))).toMatchObject({
+      code: "tool.failed",
+      message: "the tool failed",
+    });
+  });
+});
+
+describe("a tool with a JSON Schema", () => {
+  const schema = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: { name: { type: "string", format: "email" }, list: { prefixItems: [{ type: "number" }] } },
+    required: ["name"],
+    additionalProperties: false,
+  };
+
+  it("is validated by it, formats aside", async () => {
+    const agent = agentOf(tool({ name: "t", description: "", input: schema, run: (given) => given }));
+    expect(await agent.call("t", { name: "x", list: [1, "a"] })).toEqual({ name: "x", list: [1, "a"] });
+    const code = "tool.invalid_input";
+    expect(await rejection(agent.call("t", {}))).toMatchObject({
+      code,
+      details: { problems: [{ path: "", problem: "required", expected: "name" }] },
+    });
+    expect(await rejection(agent.call("t", { name: "x", list: ["s3cret"] }))).toMatchObject({
+      code,
+      details: { problems: [{ path: "/list/0", problem: "type", expected: "number" }] },
+    });
+    expect(await rejection(agent.call("t", { name: "x", s3cret: 1 }))).toMatchObject({
+      code,
+      message: expect.not.stringContaining("s3cret"),
+    });
+  });
+
+  it("keeps what it declared when the schema is changed later", async () => {
+    const own = { type: "object", required: ["a"] };
+    const made = tool({ name: "t", description: "", input: own, run: () => ({}) });
+    own.required = [];
+    expect(made.declarationFor("a").input_schema).toEqual({ type: "object", required: ["a"] });
+    expect(await rejection(agentOf(made).call("t", {}))).toMatchObject({ code: "tool.invalid_input" });
+  });
+
+  it("may share its $id with another", () => {
+    const input = { $id: "https://example.com/x", type: "object" };
+    for (const name of ["a", "b"]) tool({ name, description: "", input: { ...input }, run: () => ({}) });
+  });
+
+  it.each([
+    ["no schema", { type: "nonsense" }],
+    ["a reference to nowhere", { $ref: "https://example.com/none" }],
+    ["an array", [] as never],
+    ["no object", { type: "array" }],
+    ["nothing", null as never],
+    ["without a JSON form", { minLength: 1n }],
+  ])("is refused when it is %s", (_what, input) => {
+    expect(thrown(() => tool({ name: "t", description: "", input, run: () => ({}) }))).toMatchObject({
+      name: "InvalidArgumentError",
+      code: "invalid_argument",
+    });
+  });
+});
+
+describe("what cannot be defined", () => {
+  const input = { type: "object" };
+  const run = () => ({});
+
+  it.each([["a/b"], [""], ["a b"], ["-a"], ["a".repeat(129)]])("is a tool named %j", (name) => {
+    expect(thrown(() => tool({ name, description: "", input, run }))).toMatchObject({
+      code: "invalid_argument",
+    });
+  });
+
+  it("is a tool without a description or with no time", () => {
+    for (const more of [{ description: 5 as never }, { timeoutMs: 0 }, { timeoutMs: Number.NaN }]) {
+      const definition = { name: "t", description: "", input, run, ...more };
+      expect(thrown(() => tool(definition))).toMatchObject({ code: "invalid_argument" });
+    }
+  });
+
+  it.each([
+    ["an id with a slash", { id: "a/b" }],
+    ["no version", { version: "" }],
+    ["a limit of 0", { limits: { maxInflightCalls: 0 } }],
+    ["a limit that is no integer", { limits: { maxStreamBytes: 1.5 } }],
+    ["a time that is no number", { cancelGraceMs: Number.NaN }],
+    ["two tools of one name", { tools: [1, 2].map(() => tool({ name: "t", description: "", input, run })) }],
+  ])("is an agent with %s", (_what, more) => {
+    expect(thrown(() => defineAgent({ id: agentId, version: "1.0.0", ...more }))).toMatchObject({
+      name: "InvalidArgumentError",
+      code: "invalid_argument",
+    });
+  });
+});

@@ -1,0 +1,52 @@
+import { type HarnessError, TransportError } from "@harnesskit/wire";
+import { HttpReplyError, TlsError } from "./errors.ts";
+
+/** The system's name for what failed, looked for along the causes, as fetch wraps them. */
+const systemCodeOf = (cause: unknown): string | undefined => {
+  let current = cause;
+  for (let depth = 0; depth < 5 && typeof current === "object" && current !== null; depth++) {
+    if ("code" in current && typeof current.code === "string") return current.code;
+    current = "cause" in current ? current.cause : undefined;
+  }
+  return undefined;
+};
+
+const tlsCode =
+  /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/;
+
+const sentenceOf = (endpoint: string, code: string | undefined): string => {
+  switch (code) {
+    case undefined:
+      return `${endpoint} cannot be reached`;
+    case "ECONNREFUSED":
+      return `nothing listens at ${endpoint}: start the server or pass its port (${code})`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `the host of ${endpoint} is not known (${code})`;
+    case "ECONNRESET":
+    case "EPIPE":
+    case "UND_ERR_SOCKET":
+      return `${endpoint} broke the connection off (${code})`;
+    default:
+      return `${endpoint} cannot be reached (${code})`;
+  }
+};
+
+/** True when the request cannot have reached the server. */
+export const neverSent = (error: HarnessError): boolean =>
+  error.code === "tls_failed" ||
+  ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(
+    systemCodeOf(error.cause) ?? "",
+  );
+
+/** Says what went wrong below HTTP: `transport_failed`, `tls_failed`, or `malformed_reply` for what is no HTTP. */
+export const toConnectionError = (endpoint: string, cause: unknown): HarnessError => {
+  const code = systemCodeOf(cause);
+  if (code !== undefined && tlsCode.test(code)) {
+    return new TlsError(`${endpoint} gives no secure connection (${code})`, { cause });
+  }
+  if (code?.startsWith("HPE_")) {
+    return new HttpReplyError("malformed_reply", `${endpoint} does not answer in HTTP (${code})`, { cause });
+  }
+  return new TransportError(sentenceOf(endpoint, code), { cause });
+};

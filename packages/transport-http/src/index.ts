@@ -1,0 +1,42 @@
+export type { BackoffOptions } from "./backoff.ts";
+export type { HttpCredentials } from "./credentials.ts";
+export {
+  type FailureKind,
+  failureKindOf,
+  HttpReplyError,
+  HttpStatusError,
+  TlsError,
+  WebSocketCloseError,
+} from "./errors.ts";
+export type { HttpCall, HttpExchange, HttpExchangeOptions, HttpRetryOptions } from "./exchange-client.ts";
+export type { Fetch } from "./fetch-poster.ts";
+export { createHttpExchange, type FetchExchangeOptions } from "./http-exchange.ts";
+export {
+  type Authenticate,
+  type Authentication,
+  type AuthenticationRequest,
+  allowAnyone,
+  type ShownCredential,
+  type TokenPrincipal,
+} from "./server/authenticate.ts";
+export type { HttpContext, HttpExchangeContext } from "./server/context.ts";
+export type { ExchangeRoute, OnServerError } from "./server/exchange-core.ts";
+export {
+  type Admission,
+  createFetchHandler,
+  type FetchHandler,
+  type FetchHandlerOptions,
+  type FetchInfo,
+} from "./server/fetch-handler.ts";
+export type { HandlerOptions } from "./server/handler-options.ts";
+export type { HealthOptions } from "./server/health.ts";
+export { createTokenAuthenticate } from "./server/web-token.ts";
+export type { PlatformWebSocket } from "./socket/platform-socket.ts";
+export type { SocketChannelOptions } from "./socket/socket-channel.ts";
+export {
+  createWebSocketTransport,
+  type PlatformTransportOptions,
+  type WebSocketClientContext,
+  type WebSocketClientOptions,
+} from "./socket/web-socket-transport.ts";
+export { type ReconnectingTransportOptions, withReconnect } from "./with-reconnect.ts";

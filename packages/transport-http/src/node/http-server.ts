@@ -1,0 +1,201 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  type Clock,
+  ConnectionClosedError,
+  InvalidArgumentError,
+  type Listener,
+  systemClock,
+} from "@harnesskit/wire";
+import type { Authenticate, TokenPrincipal } from "../server/authenticate.ts";
+import { type CoreParts, createCore } from "../server/handler-options.ts";
+import { loopbackHosts } from "./loopback.ts";
+import { bindServer, createNodeServer, hostAndPort } from "./node-server.ts";
+import { createNodeTokenAuthenticate } from "./node-token.ts";
+import {
+  type HttpServerOptions,
+  type ResolvedServerOptions,
+  resolveServerOptions,
+} from "./server-options.ts";
+import { type TokenFile, writeTokenFile } from "./token-file.ts";
+import { Traffic } from "./traffic.ts";
+import {
+  type WebSocketContext,
+  WebSocketEndpoint,
+  type WebSocketListenerOptions,
+} from "./web-socket-listener.ts";
+
+/** A server of exchanges and WebSockets on one port. */
+export interface HttpServer<Principal = TokenPrincipal> {
+  /**
+   * Binds and serves. Rejects with `address_in_use`, `insecure_token_file`, `transport_failed`, `connection_closed`
+   * (closed meanwhile) and `invalid_argument` (a second time).
+   */
+  listen(): Promise<void>;
+  /**
+   * The WebSockets of one path. Its `listen` takes them from then on; its `close` closes them (1001) and gives the
+   * path up, and so does the server's. Throws `invalid_argument`, also for a path that has a listener.
+   */
+  webSocketListener(options: WebSocketListenerOptions): Listener<WebSocketContext<Principal>>;
+  /** `http://127.0.0.1:41234`. Undefined before `listen`. */
+  readonly url: string | undefined;
+  /** `ws://127.0.0.1:41234`. Undefined before `listen`. */
+  readonly webSocketUrl: string | undefined;
+  readonly port: number | undefined;
+  /** Where the token lies that was made. Undefined before `listen`, and where none was made. */
+  readonly tokenFile: string | undefined;
+  /** Connections at the moment. */
+  readonly connections: number;
+  /** Connections that were closed at once, because there were too many. */
+  readonly refusedConnections: number;
+  /** Messages that are being read or handled. */
+  readonly inFlight: number;
+  /**
+   * Takes nothing new, answers what is handled, within `graceMs`, closes all connections and removes the token's
+   * file. Idempotent. Nothing keeps the process alive then.
+   */
+  close(): Promise<void>;
+}
+
+class NodeHttpServer<Principal> implements HttpServer<Principal> {
+  readonly #options: HttpServerOptions<Principal>;
+  readonly #resolved: ResolvedServerOptions;
+  readonly #clock: Clock;
+  readonly #server: Server;
+  readonly #traffic: Traffic<Principal>;
+  readonly #endpoints = new Map<string, WebSocketEndpoint<Principal>>();
+  #tokenFile: TokenFile | undefined;
+  #address: AddressInfo | undefined;
+  #state: "idle" | "open" | "closing" = "idle";
+  #listening: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: HttpServerOptions<Principal>) {
+    const { tls, routes = {}, fallback, clock = systemClock, bodyTimeoutMs = 10_000 } = options;
+    this.#options = options;
+    this.#resolved = resolveServerOptions(options);
+    this.#clock = clock;
+    // Everything that does not depend on the port is judged now and not first when it listens.
+    this.#createParts(["localhost"], "0".repeat(32));
+    this.#server = createNodeServer({ ...this.#resolved, bodyTimeoutMs }, tls);
+    this.#traffic = new Traffic(this.#server, tls !== undefined, {
+      fallback,
+      isRoute: (path) => Object.hasOwn(routes, path),
+      endpoints: this.#endpoints,
+      keepAliveMs: this.#resolved.keepAliveMs,
+      clock,
+    });
+  }
+
+  get url(): string | undefined {
+    return this.#urlOf(this.#options.tls ? "https" : "http");
+  }
+
+  get webSocketUrl(): string | undefined {
+    return this.#urlOf(this.#options.tls ? "wss" : "ws");
+  }
+
+  get port(): number | undefined {
+    return this.#address?.port;
+  }
+
+  get tokenFile(): string | undefined {
+    return this.#tokenFile?.path;
+  }
+
+  get connections(): number {
+    return this.#traffic.connections.size;
+  }
+
+  get refusedConnections(): number {
+    return this.#traffic.connections.refused;
+  }
+
+  get inFlight(): number {
+    return this.#traffic.parts?.core.inFlight ?? 0;
+  }
+
+  listen(): Promise<void> {
+    if (this.#state !== "idle") return Promise.reject(new InvalidArgumentError("a server listens once"));
+    this.#state = "open";
+    this.#listening = this.#listen();
+    return this.#listening;
+  }
+
+  webSocketListener(options: WebSocketListenerOptions): Listener<WebSocketContext<Principal>> {
+    if (this.#endpoints.has(options.path)) {
+      throw new InvalidArgumentError(`the path ${options.path} has a WebSocket listener already`);
+    }
+    const clock = options.clock ?? this.#clock;
+    const endpoint = new WebSocketEndpoint<Principal>({ ...options, clock }, ({ path }) =>
+      this.#endpoints.delete(path),
+    );
+    this.#endpoints.set(endpoint.path, endpoint);
+    this.#traffic.takeUpgrades();
+    return endpoint;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  #urlOf(scheme: string): string | undefined {
+    return this.#address && `${scheme}://${hostAndPort(this.#resolved.host, this.#address.port)}`;
+  }
+
+  #createParts(ownHosts: readonly string[], ownToken: string): CoreParts<Principal> {
+    const { routes = {}, health, token, authenticate, allowedHosts = ownHosts } = this.#options;
+    const asked = health === false ? undefined : health?.ready;
+    const ready = async () => this.#state === "open" && (asked === undefined || (await asked()));
+    const byToken = (): Authenticate<unknown> => createNodeTokenAuthenticate(token ?? ownToken);
+    return createCore<Principal>(
+      { ...this.#options, health: health === false ? false : { ...health, ready } },
+      { routes, allowedHosts, authenticate: authenticate ?? (byToken() as Authenticate<Principal>) },
+    );
+  }
+
+  async #listen(): Promise<void> {
+    const { host, port } = this.#resolved;
+    const { token, tokenFile, authenticate, tls } = this.#options;
+    try {
+      if (token === undefined && authenticate === undefined)
+        this.#tokenFile = await writeTokenFile(tokenFile);
+      if (this.#isClosing()) throw new ConnectionClosedError("the server was closed while it was opened");
+      this.#address = await bindServer(this.#server, host, port);
+    } catch (error) {
+      this.#state = "closing";
+      await this.#tokenFile?.remove();
+      throw error;
+    }
+    const hosts = loopbackHosts(host, this.#address.port, tls !== undefined);
+    this.#traffic.parts = this.#createParts(hosts, this.#tokenFile?.token ?? "");
+  }
+
+  /** Told apart from the state that the compiler has seen: time went by. */
+  #isClosing(): boolean {
+    return this.#state === "closing";
+  }
+
+  async #close(): Promise<void> {
+    this.#state = "closing";
+    await this.#listening?.catch(() => {});
+    this.#traffic.stop();
+    const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const takeBack = this.#clock.after(this.#resolved.graceMs, () => this.#traffic.cut());
+    await Promise.all([...this.#endpoints.values()].map((endpoint) => endpoint.close()));
+    this.#traffic.connections.closeIdle();
+    await stopped;
+    takeBack();
+    await this.#tokenFile?.remove();
+  }
+}
+
+/**
+ * Makes a server on `node:http`: exchanges by POST and WebSockets, on this machine only unless more is asked for. A
+ * token is always needed; where neither a token nor `authenticate` is given, one is made and its file told. Throws
+ * `invalid_argument`.
+ */
+export const createHttpServer = <Principal = TokenPrincipal>(
+  options: HttpServerOptions<Principal> = {},
+): HttpServer<Principal> => new NodeHttpServer(options);

@@ -1,0 +1,10 @@
+export type { HttpCall, HttpExchange, HttpExchangeOptions, HttpRetryOptions } from "../exchange-client.ts";
+export { createHttpExchange, type NodeHttpExchangeOptions } from "./http-exchange.ts";
+export { createHttpServer, type HttpServer } from "./http-server.ts";
+export { toNodeHandler, type WebHandler } from "./node-handler.ts";
+export type { ClientTlsOptions } from "./node-poster.ts";
+export type { FallbackHandler, HttpServerOptions, ServerTlsOptions } from "./server-options.ts";
+export { InsecureTokenFileError } from "./token-file.ts";
+export type { WebSocketContext, WebSocketListenerOptions } from "./web-socket-listener.ts";
+export { createWebSocketTransport, type NodeWebSocketTransportOptions } from "./web-socket-transport.ts";
+export type { NodeSocketOptions } from "./ws-socket.ts";

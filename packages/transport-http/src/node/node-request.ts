@@ -1,0 +1,115 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { joinChunks } from "../read-body.ts";
+import type { BodyLimits, ReadBody, RequestView } from "../server/request-view.ts";
+
+/** Headers of which a request may have one only: two readers could see two requests in it. */
+const single = new Set(["host", "origin", "authorization", "x-api-key", "content-type", "content-length"]);
+const singleLengths = new Set([...single].map((name) => name.length));
+
+/** True when a request names its host, origin, credentials or body twice. */
+export const hasDoubleHeaders = ({ rawHeaders }: IncomingMessage): boolean => {
+  const seen = new Set<string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const given = rawHeaders[index] ?? "";
+    if (!singleLengths.has(given.length)) continue;
+    const name = given.toLowerCase();
+    if (!single.has(name)) continue;
+    if (seen.has(name)) return true;
+    seen.add(name);
+  }
+  return false;
+};
+
+/** A request of Node's server as the rules look at it. */
+export class NodeRequest implements RequestView {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse | undefined;
+  /** Called before the body is read, for a client that waits to be asked for it. */
+  readonly #beforeBody: (() => void) | undefined;
+  readonly path: string | undefined;
+  readonly query: string;
+  readonly authority: string | undefined;
+  readonly remoteAddress: string | undefined;
+  #abort: AbortController | undefined;
+
+  constructor(request: IncomingMessage, response?: ServerResponse, beforeBody?: () => void) {
+    this.#request = request;
+    this.#response = response;
+    this.#beforeBody = beforeBody;
+    this.remoteAddress = request.socket.remoteAddress;
+    const { url = "" } = request;
+    // RFC 9112, 3.2.2: an absolute URL counts, and Host does not.
+    const absolute = url.startsWith("/") || !URL.canParse(url) ? undefined : new URL(url);
+    const target = absolute ? `${absolute.pathname}${absolute.search}` : url;
+    const mark = target.indexOf("?");
+    const isPath = target.startsWith("/");
+    this.path = isPath ? (mark === -1 ? target : target.slice(0, mark)) : undefined;
+    this.query = mark === -1 ? "" : target.slice(mark + 1);
+    this.authority = absolute ? absolute.host : request.headers.host;
+  }
+
+  get method(): string {
+    return this.#request.method ?? "";
+  }
+
+  get signal(): AbortSignal {
+    return this.#aborting().signal;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  /** Tells whoever handles the request that nobody waits for its answer. */
+  abort(): void {
+    if (this.#abort) this.#abort.abort();
+  }
+
+  readBody({ maxBytes, timeoutMs, clock }: BodyLimits): Promise<ReadBody> {
+    this.#beforeBody?.();
+    const request = this.#request;
+    return new Promise((resolve) => {
+      const chunks: Uint8Array[] = [];
+      let length = 0;
+      const settle = (outcome: ReadBody) => {
+        takeBack();
+        request.off("data", onData);
+        request.off("end", onEnd);
+        request.off("close", onGone);
+        request.off("error", onGone);
+        request.on("error", () => {});
+        if ("problem" in outcome) request.pause();
+        resolve(outcome);
+      };
+      const onData = (chunk: Uint8Array) => {
+        length += chunk.length;
+        if (length > maxBytes) settle({ problem: "too_large" });
+        else chunks.push(chunk);
+      };
+      const onEnd = () => settle({ bytes: joinChunks(chunks, length) });
+      const onGone = () => settle({ problem: "gone" });
+      const takeBack = clock.after(timeoutMs, () => settle({ problem: "too_slow" }));
+      request.on("data", onData);
+      request.on("end", onEnd);
+      request.on("close", onGone);
+      request.on("error", onGone);
+    });
+  }
+
+  /** Made for the few that ask for it. */
+  #aborting(): AbortController {
+    if (this.#abort) return this.#abort;
+    const abort = new AbortController();
+    this.#abort = abort;
+    const response = this.#response;
+    const socket = this.#request.socket;
+    if (socket.destroyed) abort.abort();
+    else if (response) {
+      response.once("close", () => {
+        if (!response.writableFinished) abort.abort();
+      });
+    } else socket.once("close", () => abort.abort());
+    return abort;
+  }
+}

@@ -1,0 +1,93 @@
+import type { SecureContextOptions, TlsOptions } from "node:tls";
+import { InvalidArgumentError } from "@harnesskit/wire";
+import { assertCounts, assertTimes } from "../check-options.ts";
+import type { Authenticate } from "../server/authenticate.ts";
+import type { HttpContext } from "../server/context.ts";
+import type { ExchangeRoute } from "../server/exchange-core.ts";
+import type { HandlerOptions } from "../server/handler-options.ts";
+import { assertBindable } from "./loopback.ts";
+
+/** What the server shows and asks for where it speaks TLS. */
+export interface ServerTlsOptions
+  extends Pick<SecureContextOptions, "cert" | "key" | "ca">,
+    Pick<TlsOptions, "requestCert"> {}
+
+/** Serves what no route does, after the same checks of host, origin and credentials. */
+export type FallbackHandler<Principal> = (
+  request: Request,
+  context: HttpContext<Principal>,
+) => Response | Promise<Response>;
+
+export interface HttpServerOptions<Principal> extends HandlerOptions {
+  /** An address of this machine. @default "127.0.0.1" */
+  readonly host?: string;
+  /** 0 lets the system choose. @default 0 */
+  readonly port?: number;
+  /** Whether `host` may be open to other machines. Then `allowedHosts` is needed. @default false */
+  readonly allowRemote?: boolean;
+  /** What answers posted messages, by path. @default none */
+  readonly routes?: Readonly<Record<string, ExchangeRoute<Principal>>>;
+  /** A web-standard handler for all other paths. @default 404 */
+  readonly fallback?: FallbackHandler<Principal>;
+  /** What clients have to show. @default a new one of 256 bits, in a file */
+  readonly token?: string;
+  /** Where the token that is made is written. @default a new private directory */
+  readonly tokenFile?: string;
+  /** Judges clients in place of a token. */
+  readonly authenticate?: Authenticate<Principal>;
+  /** The hosts that requests may be made to. @default the loopback names with the port */
+  readonly allowedHosts?: readonly string[];
+  /** @default plain HTTP */
+  readonly tls?: ServerTlsOptions;
+  /** Connections at one time; further ones are closed at once and counted. @default 1024 */
+  readonly maxConnections?: number;
+  /** Bytes of one request's headers; then 431. @default 16384 */
+  readonly maxHeaderBytes?: number;
+  /** How long a request's headers may take; then 408. @default 10000 */
+  readonly headersTimeoutMs?: number;
+  /** How long an idle connection is kept. @default 60000 */
+  readonly keepAliveMs?: number;
+  /** How long `close` waits for what is being handled. @default 5000 */
+  readonly graceMs?: number;
+}
+
+/** The options with their defaults. */
+export interface ResolvedServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly maxConnections: number;
+  readonly maxHeaderBytes: number;
+  readonly headersTimeoutMs: number;
+  readonly keepAliveMs: number;
+  readonly graceMs: number;
+}
+
+/** Checks the options. Throws `invalid_argument`. */
+export const resolveServerOptions = <Principal>(
+  options: HttpServerOptions<Principal>,
+): ResolvedServerOptions => {
+  const { host = "127.0.0.1", port = 0, allowRemote = false } = options;
+  assertBindable(host, allowRemote);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new InvalidArgumentError("port is a whole number from 0 to 65535");
+  }
+  if (allowRemote && options.allowedHosts === undefined) {
+    throw new InvalidArgumentError(
+      "allowRemote needs allowedHosts: the names that clients know the server by",
+    );
+  }
+  const ways = [options.token, options.tokenFile, options.authenticate].filter((way) => way !== undefined);
+  if (ways.length > 1) throw new InvalidArgumentError("pass one of token, tokenFile and authenticate");
+  const counts = {
+    maxConnections: options.maxConnections ?? 1024,
+    maxHeaderBytes: options.maxHeaderBytes ?? 16_384,
+  };
+  const times = {
+    headersTimeoutMs: options.headersTimeoutMs ?? 10_000,
+    keepAliveMs: options.keepAliveMs ?? 60_000,
+    graceMs: options.graceMs ?? 5000,
+  };
+  assertCounts(counts);
+  assertTimes(times);
+  return { host, port, ...counts, ...times };
+};

@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import { lstat, mkdir, mkdtemp, open, readFile, rename, rm, rmdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { displayText, HarnessError } from "@harnesskit/wire";
+import { systemErrorCode } from "./system-error.ts";
+
+/** The token cannot be kept where only this user reads it. */
+export class InsecureTokenFileError extends HarnessError {
+  override readonly name = "InsecureTokenFileError";
+  constructor(
+    readonly path: string,
+    reason: string,
+    options?: { cause?: unknown },
+  ) {
+    super("insecure_token_file", `${displayText(path, { maxLength: 300 })} ${reason}`, options);
+  }
+}
+
+/** A token that was made, and where it lies. */
+export interface TokenFile {
+  readonly token: string;
+  readonly path: string;
+  /** Removes it, if it still holds this token. Never rejects. */
+  remove(): Promise<void>;
+}
+
+/** Others may not write to the directory of a secret, nor pass through it. */
+const openToOthers = 0o033;
+
+const checkDirectory = async (directory: string): Promise<void> => {
+  const found = await lstat(directory);
+  const user = process.geteuid?.();
+  if (!found.isDirectory())
+    throw new InsecureTokenFileError(directory, "is no directory: choose another path");
+  if (user !== undefined && found.uid !== user) {
+    throw new InsecureTokenFileError(directory, "belongs to another user: choose a directory of your own");
+  }
+  if (process.platform !== "win32" && (found.mode & openToOthers) !== 0) {
+    const mode = (found.mode & 0o777).toString(8).padStart(4, "0");
+    throw new InsecureTokenFileError(
+      directory,
+      `can be entered or written by other users (mode ${mode}): chmod it to 0700 or choose another`,
+    );
+  }
+};
+
+const writeNew = async (path: string, token: string): Promise<void> => {
+  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
+  try {
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(`${token}\n`);
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+};
+
+const isOurs = async (path: string, token: string): Promise<boolean> => {
+  try {
+    return (await readFile(path, "utf8")) === `${token}\n`;
+  } catch {
+    return false;
+  }
+};
+
+const makePlace = async (
+  wanted: string | undefined,
+): Promise<{ path: string; ownDirectory: string | undefined }> => {
+  if (wanted === undefined) {
+    const directory = await mkdtemp(join(process.env.XDG_RUNTIME_DIR ?? tmpdir(), "harness-http-"));
+    return { path: join(directory, "token"), ownDirectory: directory };
+  }
+  const path = resolve(wanted);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await checkDirectory(dirname(path));
+  return { path, ownDirectory: undefined };
+};
+
+/**
+ * Makes a token of 256 random bits and writes it, with mode 0600, to this file, or to one in a new private directory.
+ * A file that is there is replaced. Throws `insecure_token_file`.
+ */
+export const writeTokenFile = async (wanted?: string): Promise<TokenFile> => {
+  const token = randomBytes(32).toString("base64url");
+  try {
+    const { path, ownDirectory } = await makePlace(wanted);
+    await writeNew(path, token);
+    const remove = async () => {
+      try {
+        if (await isOurs(path, token)) await rm(path, { force: true });
+        if (ownDirectory !== undefined) await rmdir(ownDirectory);
+      } catch {
+        // What is left of it opens nothing any more.
+      }
+    };
+    return { token, path, remove };
+  } catch (cause) {
+    if (cause instanceof InsecureTokenFileError) throw cause;
+    const code = systemErrorCode(cause) ?? "unknown";
+    throw new InsecureTokenFileError(
+      wanted ?? tmpdir(),
+      `cannot hold the token (${code}): choose another path`,
+      {
+        cause,
+      },
+    );
+  }
+};

@@ -1,0 +1,62 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Clock } from "@harnesskit/wire";
+import type { Answer } from "../server/request-view.ts";
+
+/** What is still read of a body that is not wanted, so that its sender sees the answer and no reset. */
+const lingerBytes = 256 * 1024;
+const lingerMs = 1000;
+
+export interface WriteAnswerOptions {
+  readonly clock: Clock;
+  /** What the client is told about how long the connection is kept; undefined closes it after the answer. */
+  readonly keepAliveMs: number | undefined;
+}
+
+/** Answers before the body has come: the rest of it is read for a moment, and then the connection is closed. */
+const endAfterBody = (request: IncomingMessage, response: ServerResponse, clock: Clock): void => {
+  let read = 0;
+  const finish = () => {
+    takeBack();
+    request.off("data", onData);
+    response.end();
+  };
+  const onData = (chunk: Uint8Array) => {
+    read += chunk.length;
+    if (read > lingerBytes) finish();
+  };
+  const takeBack = clock.after(lingerMs, finish);
+  request.on("data", onData);
+  request.once("end", finish);
+  request.once("close", finish);
+  request.on("error", () => {});
+  request.resume();
+};
+
+/** Writes the answer of one request. */
+export const writeAnswer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+  { clock, keepAliveMs }: WriteAnswerOptions,
+): void => {
+  if (response.destroyed || response.headersSent) return;
+  const { status, body } = answer;
+  const isEarly = !request.complete && (request.headers["content-length"] ?? "0") !== "0";
+  const isUnread = isEarly || (!request.complete && request.headers["transfer-encoding"] !== undefined);
+  const headers: OutgoingHttpHeaders = { ...answer.headers };
+  if (status !== 204) headers["content-length"] = body === undefined ? 0 : Buffer.byteLength(body);
+  if (isUnread || keepAliveMs === undefined) headers.connection = "close";
+  else {
+    headers.connection = "keep-alive";
+    headers["keep-alive"] = `timeout=${Math.max(1, Math.floor(keepAliveMs / 1000))}`;
+  }
+  response.writeHead(status, headers);
+  const shown = request.method === "HEAD" ? undefined : body;
+  if (!isUnread) {
+    response.end(shown);
+    return;
+  }
+  if (shown === undefined) response.flushHeaders();
+  else response.write(shown);
+  endAfterBody(request, response, clock);
+};

@@ -1,0 +1,172 @@
+import type { Socket } from "node:net";
+import { FrameTooLargeError, type HarnessError, InvalidMessageError, TransportError } from "@harnesskit/wire";
+import type { WebSocket } from "ws";
+import { WebSocketCloseError } from "../errors.ts";
+import { closeCode } from "../socket/frame-codec.ts";
+import type { FrameSocket, FrameSocketEvents } from "../socket/frame-socket.ts";
+import type { SocketChannelOptions, SocketLimits } from "../socket/socket-channel.ts";
+import { type LivenessOptions, watchLiveness } from "./liveness.ts";
+
+/** What both ends of a WebSocket in Node can set. */
+export interface NodeSocketOptions extends SocketChannelOptions {
+  /** How often the other side is pinged. @default 30000 */
+  readonly pingIntervalMs?: number;
+  /** How long a pinged side may be silent before the connection is cut. @default 10000 */
+  readonly pongTimeoutMs?: number;
+  /** Compresses messages (permessage-deflate). It costs memory for each connection. @default false */
+  readonly compression?: boolean;
+}
+
+/** Bytes that are still read for a handler that is busy, so that pings are seen and answered meanwhile. */
+const readAheadBytes = 64 * 1024;
+
+/** What the `ws` package is told about limits. */
+export const wsLimits = ({ maxFrameBytes, closeTimeoutMs }: SocketLimits, compression: boolean) => ({
+  maxPayload: maxFrameBytes,
+  maxFragments: 1024,
+  maxBufferedChunks: Math.max(16 * 1024, Math.ceil(maxFrameBytes / 256)),
+  closeTimeout: closeTimeoutMs,
+  // Text is decoded and judged once, by the channel.
+  skipUTF8Validation: true,
+  autoPong: false,
+  perMessageDeflate: compression && { threshold: 1024, concurrencyLimit: 4 },
+});
+
+const toFault = (cause: unknown, maxFrameBytes: number): HarnessError => {
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
+  switch (code) {
+    case "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH":
+    case "WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH":
+      return new FrameTooLargeError(maxFrameBytes);
+    case "WS_ERR_INVALID_UTF8":
+      return new InvalidMessageError("not_utf8", "a message is not UTF-8", { cause });
+    case "WS_ERR_TOO_MANY_BUFFERED_PARTS":
+      return new WebSocketCloseError(closeCode.policyViolation, "here", "too many fragments", { cause });
+    default:
+      if (typeof code === "string" && code.startsWith("WS_ERR_")) {
+        return new WebSocketCloseError(1002, "here", "a frame breaks the rules", { cause });
+      }
+      return new TransportError("the connection broke off", { cause });
+  }
+};
+
+/** A connected WebSocket of the `ws` package. */
+export class WsSocket implements FrameSocket {
+  readonly #ws: WebSocket;
+  readonly #raw: Socket;
+  readonly #compress: boolean;
+  readonly #stopWatching: () => void;
+  #events: FrameSocketEvents | undefined;
+  #isDone = false;
+  #hasFailed = false;
+  #isHeld = true;
+  #isPaused = true;
+  #readAhead = 0;
+  #isPonging = false;
+  #nextPong: Buffer | undefined;
+
+  constructor(
+    ws: WebSocket,
+    raw: Socket,
+    options: LivenessOptions & { readonly maxFrameBytes: number; readonly compression: boolean },
+  ) {
+    this.#ws = ws;
+    this.#raw = raw;
+    this.#compress = options.compression;
+    ws.pause();
+    ws.on("message", (data, isBinary) => this.#received(data as Buffer, isBinary));
+    ws.on("ping", (data) => this.#pong(data));
+    ws.on("error", (cause) => this.#fail(toFault(cause, options.maxFrameBytes)));
+    ws.on("close", (code, reason) => this.#closed(code, reason.toString()));
+    this.#stopWatching = watchLiveness(options, {
+      ping: () => ws.ping(undefined, undefined, () => {}),
+      bytesRead: () => raw.bytesRead,
+      isPaused: () => this.#isPaused,
+      dead: () => {
+        this.#fail(new TransportError("the other side did not answer a ping: it is gone or stuck"));
+        ws.terminate();
+      },
+    });
+  }
+
+  listen(events: FrameSocketEvents): void {
+    this.#events = events;
+  }
+
+  send(texts: readonly string[], done: (error?: Error | null) => void): void {
+    const last = texts.length - 1;
+    const options = { compress: this.#compress, binary: false };
+    // One system call for all.
+    this.#raw.cork();
+    for (const [index, text] of texts.entries()) {
+      this.#ws.send(text, options, index === last ? done : undefined);
+    }
+    this.#raw.uncork();
+  }
+
+  /** A little is read on, so that pings are still answered; then the other side has to wait. */
+  pause(): void {
+    this.#isHeld = true;
+    this.#readAhead = 0;
+  }
+
+  resume(): void {
+    this.#isHeld = false;
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#ws.resume();
+  }
+
+  close(code: number): void {
+    this.resume();
+    this.#ws.close(code);
+  }
+
+  terminate(): void {
+    this.#ws.terminate();
+  }
+
+  #received(data: Buffer, isBinary: boolean): void {
+    if (this.#isDone) return;
+    if (isBinary) {
+      this.#ws.close(closeCode.unsupportedData);
+      this.#fail(new WebSocketCloseError(closeCode.unsupportedData, "here", "a message is a text frame"));
+      return;
+    }
+    this.#events?.frame(data);
+    if (!this.#isHeld || this.#isPaused) return;
+    this.#readAhead += data.length;
+    if (this.#readAhead <= readAheadBytes) return;
+    this.#isPaused = true;
+    this.#ws.pause();
+  }
+
+  /** One pong at a time, and then the newest (RFC 6455, 5.5.3): a flood of pings makes no flood of pongs. */
+  #pong(data: Buffer): void {
+    if (this.#isPonging) {
+      this.#nextPong = data;
+      return;
+    }
+    this.#isPonging = true;
+    this.#ws.pong(data, undefined, () => {
+      this.#isPonging = false;
+      const next = this.#nextPong;
+      this.#nextPong = undefined;
+      if (next) this.#pong(next);
+    });
+  }
+
+  #fail(error: HarnessError): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#hasFailed = true;
+    this.#stopWatching();
+    this.#events?.failed(error);
+  }
+
+  #closed(code: number, reason: string): void {
+    this.#stopWatching();
+    this.#isDone = true;
+    if (!this.#hasFailed) this.#events?.closed(code, reason);
+  }
+}

@@ -1,0 +1,33 @@
+import type { Answer } from "./request-view.ts";
+
+const sentences = {
+  400: "The request cannot be understood.",
+  401: "Credentials are needed: Authorization: Bearer, or X-API-Key.",
+  403: "This host, origin or principal is not allowed.",
+  404: "Nothing is served at this path.",
+  405: "This path takes POST.",
+  408: "The body did not arrive in time.",
+  413: "The message is over the limit.",
+  415: "A message is application/json in UTF-8.",
+  500: "The request could not be handled.",
+  503: "Too much is under way: try again.",
+} as const;
+
+/** A status that is refused with a sentence of plain text. */
+export type RefusedStatus = keyof typeof sentences;
+
+/** A refusal. It says nothing about the request, the server or the secret. */
+export const refusal = (status: RefusedStatus, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  status,
+  headers: { "content-type": "text/plain; charset=utf-8", ...headers },
+  body: sentences[status],
+});
+
+/** 401 with the scheme that is asked for (RFC 9110, 11.6.1). */
+export const unauthorized = (): Answer => refusal(401, { "www-authenticate": 'Bearer realm="harness"' });
+
+/** Headers that every answer has. */
+export const commonHeaders: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+};

@@ -1,0 +1,75 @@
+import { InvalidArgumentError } from "@harnesskit/wire";
+import type { RequestView } from "./request-view.ts";
+
+/** A secret that came with a request. */
+export interface ShownCredential {
+  readonly scheme: "bearer" | "api_key";
+  readonly secret: string;
+  /** Where it was: the query of a URL may have been logged on its way. */
+  readonly from: "header" | "query";
+}
+
+/** What an {@link Authenticate} judges. */
+export interface AuthenticationRequest {
+  readonly transport: "http" | "websocket";
+  readonly path: string;
+  readonly remoteAddress: string | undefined;
+  /** Undefined where the request shows none. */
+  readonly credential: ShownCredential | undefined;
+  /** A header's value by its lower-case name. */
+  header(name: string): string | undefined;
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+/** Who it is; or a refusal: `unauthorized` (401, other credentials may do) or `forbidden` (403). */
+export type Authentication<Principal> =
+  | { readonly principal: Principal }
+  | { readonly refused: "unauthorized" | "forbidden" };
+
+/** Judges a request before anything of its message is read. What it throws refuses the request with 500. */
+export type Authenticate<Principal> = (
+  request: AuthenticationRequest,
+) => Authentication<Principal> | Promise<Authentication<Principal>>;
+
+/** The principal of a client that showed the server's one token. */
+export interface TokenPrincipal {
+  readonly kind: "token";
+}
+
+/** Lets everybody in: for a handler behind another check of credentials. */
+export const allowAnyone: Authenticate<undefined> = () => ({ principal: undefined });
+
+const headerCredential = (request: Pick<RequestView, "header">): ShownCredential | undefined => {
+  const authorization = request.header("authorization");
+  const bearer = authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+  if (bearer !== undefined) return { scheme: "bearer", secret: bearer, from: "header" };
+  const key = request.header("x-api-key");
+  return key === undefined || key === "" ? undefined : { scheme: "api_key", secret: key, from: "header" };
+};
+
+const queryCredential = (query: string): ShownCredential | undefined => {
+  const fields = new URLSearchParams(query.replaceAll("+", "%2B"));
+  const token = fields.get("token");
+  if (token) return { scheme: "bearer", secret: token, from: "query" };
+  const key = fields.get("api_key");
+  return key ? { scheme: "api_key", secret: key, from: "query" } : undefined;
+};
+
+/** The credential of a request: a header's, and the query's only where that is accepted and no header has one. */
+export const shownCredential = (
+  request: Pick<RequestView, "header" | "query">,
+  acceptQuery: boolean,
+): ShownCredential | undefined =>
+  headerCredential(request) ??
+  (acceptQuery && request.query !== "" ? queryCredential(request.query) : undefined);
+
+const minSecretLength = 16;
+
+/** Throws `invalid_argument` unless it is a secret that a header can carry and that cannot be guessed at once. */
+export const assertToken = (token: string): void => {
+  if (/^[\x21-\x7e]+$/.test(token) && token.length >= minSecretLength) return;
+  throw new InvalidArgumentError(
+    `a token has at least ${minSecretLength} visible ASCII characters and no space`,
+  );
+};

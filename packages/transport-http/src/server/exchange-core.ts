@@ -1,0 +1,170 @@
+import { type Clock, HarnessError, type InvalidMessageError } from "@harnesskit/wire";
+import { createMessageCodec, type MessageCodec } from "../message-codec.ts";
+import { isJsonType, toContentLength } from "../read-body.ts";
+import { commonHeaders, refusal, unauthorized } from "./answers.ts";
+import { type Authenticate, type Authentication, shownCredential } from "./authenticate.ts";
+import { type HttpExchangeContext, pickHeaders } from "./context.ts";
+import type { HealthRules } from "./health.ts";
+import type { Answer, RequestView } from "./request-view.ts";
+import type { SiteGuard } from "./site-rules.ts";
+
+/** What answers the messages that are posted to one path. */
+export interface ExchangeRoute<Principal> {
+  /** A core's function: the reply, or undefined where the message wants none. */
+  readonly handle: (message: unknown, context: HttpExchangeContext<Principal>) => Promise<unknown>;
+  /**
+   * The reply to a body that is no message (`invalid_message`), for a protocol that has one; it goes out with 200.
+   * @default status 400
+   */
+  readonly malformed?: (error: InvalidMessageError, context: HttpExchangeContext<Principal>) => unknown;
+}
+
+/** Where a failure is told that the client learns no more of than a 500. */
+export type OnServerError = (
+  error: unknown,
+  request: { readonly path: string; readonly transport: string },
+) => void;
+
+export interface ExchangeCoreOptions<Principal> {
+  readonly routes: ReadonlyMap<string, ExchangeRoute<Principal>>;
+  readonly guard: SiteGuard;
+  readonly health: HealthRules;
+  readonly authenticate: Authenticate<Principal>;
+  readonly contextHeaders: readonly string[];
+  readonly maxBodyBytes: number;
+  readonly maxDepth: number;
+  readonly bodyTimeoutMs: number;
+  readonly maxInFlight: number;
+  readonly clock: Clock;
+  readonly onError: OnServerError | undefined;
+}
+
+/** The rules of a server, from a request to its answer, without any I/O of their own. */
+export class ExchangeCore<Principal> {
+  readonly #options: ExchangeCoreOptions<Principal>;
+  readonly #codec: MessageCodec;
+  #inFlight = 0;
+
+  constructor(options: ExchangeCoreOptions<Principal>) {
+    this.#options = options;
+    this.#codec = createMessageCodec({ maxFrameBytes: options.maxBodyBytes, maxDepth: options.maxDepth });
+  }
+
+  /** Messages that are being read or handled. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Answers one request. Never rejects. */
+  async answer(request: RequestView): Promise<Answer> {
+    let answer: Answer;
+    try {
+      answer = await this.#answer(request);
+    } catch (error) {
+      this.tell(error, request, "http");
+      answer = refusal(500);
+    }
+    return this.finish(request, answer);
+  }
+
+  /** The headers of every answer added. */
+  finish(request: RequestView, answer: Answer): Answer {
+    const headers = { ...commonHeaders, ...this.#options.guard.corsHeaders(request), ...answer.headers };
+    return { ...answer, headers };
+  }
+
+  /** Hands a failure over to `onError`. */
+  tell(error: unknown, request: RequestView, transport: "http" | "websocket"): void {
+    try {
+      this.#options.onError?.(error, { path: request.path ?? "", transport });
+    } catch {
+      // Nobody is left to be told.
+    }
+  }
+
+  /** Asks `authenticate`. Gives the principal, or the refusal. */
+  async admit(
+    request: RequestView,
+    transport: "http" | "websocket",
+    acceptQuery: boolean,
+  ): Promise<{ readonly principal: Principal } | Answer> {
+    const asked = this.#options.authenticate({
+      transport,
+      path: request.path ?? "",
+      remoteAddress: request.remoteAddress,
+      credential: shownCredential(request, acceptQuery),
+      header: (name) => request.header(name),
+      get signal() {
+        return request.signal;
+      },
+    });
+    const found: Authentication<Principal> = asked instanceof Promise ? await asked : asked;
+    if ("principal" in found) return found;
+    return found.refused === "forbidden" ? refusal(403) : unauthorized();
+  }
+
+  async #answer(request: RequestView): Promise<Answer> {
+    const { guard, health, routes, maxInFlight } = this.#options;
+    const refused = guard.check(request);
+    if (refused) return refused;
+    if (request.path === undefined) return refusal(400);
+    const healthy = health.answer(request);
+    if (healthy !== undefined) return healthy;
+    const route = routes.get(request.path);
+    if (!route) return refusal(404);
+    const preflight = guard.preflight(request);
+    if (preflight) return preflight;
+    if (request.method !== "POST") return refusal(405, { allow: "POST" });
+    const admitted = await this.admit(request, "http", false);
+    if (!("principal" in admitted)) return admitted;
+    if (this.#inFlight >= maxInFlight) return refusal(503, { "retry-after": "1" });
+    this.#inFlight++;
+    try {
+      return await this.#exchange(request, request.path, route, admitted.principal);
+    } finally {
+      this.#inFlight--;
+    }
+  }
+
+  async #exchange(
+    request: RequestView,
+    path: string,
+    route: ExchangeRoute<Principal>,
+    principal: Principal,
+  ): Promise<Answer> {
+    const { maxBodyBytes, bodyTimeoutMs, contextHeaders, clock } = this.#options;
+    const encoding = request.header("content-encoding");
+    if (!isJsonType(request.header("content-type"))) return refusal(415, { accept: "application/json" });
+    if (encoding !== undefined && encoding.toLowerCase() !== "identity") return refusal(415);
+    if ((toContentLength(request.header("content-length")) ?? 0) > maxBodyBytes) return refusal(413);
+    const body = await request.readBody({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, clock });
+    if ("problem" in body) {
+      if (body.problem === "too_large") return refusal(413);
+      return refusal(body.problem === "too_slow" ? 408 : 400);
+    }
+    const context: HttpExchangeContext<Principal> = {
+      transport: "http",
+      path,
+      remoteAddress: request.remoteAddress,
+      principal,
+      headers: pickHeaders(request, contextHeaders),
+      get signal() {
+        return request.signal;
+      },
+    };
+    let message: unknown;
+    try {
+      message = this.#codec.decode(body.bytes);
+    } catch (error) {
+      if (!HarnessError.isInstance(error) || error.code !== "invalid_message") throw error;
+      const reply: unknown = await route.malformed?.(error as InvalidMessageError, context);
+      return reply === undefined ? refusal(400) : this.#reply(reply);
+    }
+    const reply = await route.handle(message, context);
+    return reply === undefined ? { status: 204, headers: {} } : this.#reply(reply);
+  }
+
+  #reply(reply: unknown): Answer {
+    return { status: 200, headers: { "content-type": "application/json" }, body: this.#codec.encode(reply) };
+  }
+}

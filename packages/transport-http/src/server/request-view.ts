@@ -1,0 +1,36 @@
+import type { Clock } from "@harnesskit/wire";
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** A body, or why there is none: over the limit, too slow, or its sender is gone. */
+export type ReadBody =
+  | { readonly bytes: Uint8Array }
+  | { readonly problem: "too_large" | "too_slow" | "gone" };
+
+/** A request as the rules look at it, whatever platform it came in by. */
+export interface RequestView {
+  readonly method: string;
+  /** Without query. Undefined for a request line that names no path. */
+  readonly path: string | undefined;
+  readonly query: string;
+  /** The host that the request was made to, with its port: `Host`, or what an absolute URL says. */
+  readonly authority: string | undefined;
+  /** A header's value by its lower-case name. */
+  header(name: string): string | undefined;
+  readonly remoteAddress: string | undefined;
+  /** Aborts when the client goes away before its answer is complete. */
+  readonly signal: AbortSignal;
+  /** Called once at most. Never rejects. */
+  readBody(limits: BodyLimits): Promise<ReadBody>;
+}
+
+/** An answer, as the rules give it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}

@@ -1,0 +1,54 @@
+import { type Codec, HarnessError, newlineCodec } from "@harnesskit/wire";
+import { createMessageCodec } from "../message-codec.ts";
+
+/** The close codes of RFC 6455 that this package sends. */
+export const closeCode = {
+  normal: 1000,
+  goingAway: 1001,
+  unsupportedData: 1003,
+  invalidData: 1007,
+  policyViolation: 1008,
+  messageTooBig: 1009,
+  serverError: 1011,
+} as const;
+
+/** Which close code a fault of what arrived asks for; undefined where the connection goes on. */
+const codeOfFault = (fault: HarnessError): number | undefined => {
+  if (fault.code === "frame_too_large") return closeCode.messageTooBig;
+  // RFC 6455, 8.1: text that is not UTF-8 ends the connection.
+  return "reason" in fault && fault.reason === "not_utf8" ? closeCode.invalidData : undefined;
+};
+
+/**
+ * One JSON message a frame. What was sent in one tick leaves as lines, which the pipe makes frames of: JSON holds no
+ * line feed of its own. Each chunk that is pushed is one whole frame. A fault after which the connection has to close
+ * is told with its close code first.
+ */
+export const frameCodec = (
+  limits: { readonly maxFrameBytes: number; readonly maxDepth: number },
+  onFatal: (code: number) => void,
+): Codec => ({
+  createEncoder: () => newlineCodec(limits).createEncoder(),
+  createDecoder: () => {
+    const codec = createMessageCodec(limits);
+    let broken = false;
+    return {
+      get broken() {
+        return broken;
+      },
+      push(frame) {
+        try {
+          return [codec.decode(frame)];
+        } catch (error) {
+          const code = HarnessError.isInstance(error) ? codeOfFault(error) : undefined;
+          if (code !== undefined) {
+            broken = true;
+            onFatal(code);
+          }
+          return [error];
+        }
+      },
+      end: () => [],
+    };
+  },
+});

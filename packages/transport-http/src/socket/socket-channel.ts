@@ -1,0 +1,93 @@
+import {
+  type Channel,
+  type Clock,
+  createByteChannel,
+  defaultWireLimits,
+  InvalidArgumentError,
+  systemClock,
+} from "@harnesskit/wire";
+import { assertCounts, assertTimes } from "../check-options.ts";
+import { closeCode, frameCodec } from "./frame-codec.ts";
+import { FramePipe } from "./frame-pipe.ts";
+import type { FrameSocket } from "./frame-socket.ts";
+
+/** What both ends of a WebSocket can set. */
+export interface SocketChannelOptions {
+  /** Bytes of one message, in either direction. @default 4194304 (4 MiB) */
+  readonly maxFrameBytes?: number;
+  /** How deep a message may nest. @default 64 */
+  readonly maxDepth?: number;
+  /** Bytes that may wait for a slow reader, for each connection. @default 16777216 (16 MiB) */
+  readonly maxBufferedBytes?: number;
+  /** How long a close waits for what is queued and for the other side before it cuts the connection. @default 2000 */
+  readonly closeTimeoutMs?: number;
+  /** @default the real time */
+  readonly clock?: Clock;
+}
+
+export type SocketLimits = Required<SocketChannelOptions>;
+
+/** The options with their defaults. Throws `invalid_argument`. */
+export const resolveSocketLimits = (options: SocketChannelOptions): SocketLimits => {
+  const limits = {
+    maxFrameBytes: options.maxFrameBytes ?? defaultWireLimits.maxFrameBytes,
+    maxDepth: options.maxDepth ?? defaultWireLimits.maxDepth,
+    maxBufferedBytes: options.maxBufferedBytes ?? defaultWireLimits.maxBufferedBytes,
+  };
+  const { closeTimeoutMs = 2000, clock = systemClock } = options;
+  assertCounts(limits);
+  assertTimes({ closeTimeoutMs });
+  return { ...limits, closeTimeoutMs, clock };
+};
+
+/** Throws `invalid_argument` unless they are names that can be asked for, each once. */
+export const assertProtocols = (protocols: readonly string[]): void => {
+  const isName = (name: string) => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name);
+  if (protocols.every(isName) && new Set(protocols).size === protocols.length) return;
+  throw new InvalidArgumentError("protocols are different names without spaces");
+};
+
+/** A channel on a WebSocket. */
+export interface SocketChannel<Context> {
+  readonly channel: Channel<Context>;
+  /** Closes it as a server does that goes away (1001). */
+  goAway(): Promise<void>;
+}
+
+/** Makes a channel of a connected WebSocket, which has no half-close: the `end` handler is never called. */
+export const createSocketChannel = <Context>(
+  socket: FrameSocket,
+  context: Context,
+  { maxFrameBytes, maxDepth, maxBufferedBytes, closeTimeoutMs, clock }: SocketLimits,
+): SocketChannel<Context> => {
+  const pipe = new FramePipe(socket, { clock, closeTimeoutMs });
+  const codec = frameCodec({ maxFrameBytes, maxDepth }, (code) => {
+    pipe.closeCode = code;
+  });
+  const inner = createByteChannel(pipe, { codec, context, maxBufferedBytes, closeTimeoutMs, clock });
+  const channel: Channel<Context> = {
+    context,
+    closed: inner.closed,
+    get signal() {
+      return inner.signal;
+    },
+    start: (handlers) =>
+      inner.start({
+        message: (message) => handlers.message(message),
+        error: (error) => handlers.error(error),
+        close: (reason) => handlers.close(reason),
+      }),
+    send: (message) => inner.send(message),
+    close(error) {
+      if (error && !inner.signal.aborted) pipe.closeCode = closeCode.serverError;
+      return inner.close(error);
+    },
+  };
+  return {
+    channel,
+    goAway() {
+      pipe.closeCode = closeCode.goingAway;
+      return inner.close();
+    },
+  };
+};

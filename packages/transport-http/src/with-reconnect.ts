@@ -1,0 +1,48 @@
+import {
+  type Channel,
+  type Clock,
+  RequestCancelledError,
+  systemClock,
+  type Transport,
+} from "@harnesskit/wire";
+import { type BackoffOptions, delayAfterMs, resolveBackoff, wait } from "./backoff.ts";
+import { failureKindOf } from "./errors.ts";
+
+export interface ReconnectingTransportOptions extends BackoffOptions {
+  /** Attempts of one `connect`. @default Infinity */
+  readonly maxAttempts?: number;
+  /** Called after each attempt that failed and before the wait. */
+  readonly onRetry?: (retry: { attempt: number; delayMs: number; error: unknown }) => void;
+  /** @default the real time */
+  readonly clock?: Clock;
+}
+
+/**
+ * A transport whose `connect` tries again, with growing waits, while the server cannot be reached. What the server
+ * refuses (`unauthorized`, `forbidden`, …) or answers in no known form is not tried again. Rejects with the last
+ * error after `maxAttempts`, and with `request_cancelled` when the signal aborts. Throws `invalid_argument`.
+ */
+export const withReconnect = <Context>(
+  transport: Transport<Context>,
+  options: ReconnectingTransportOptions = {},
+): Transport<Context> => {
+  const { onRetry, clock = systemClock } = options;
+  const backoff = resolveBackoff(options, Number.POSITIVE_INFINITY);
+  return {
+    async connect(call = {}): Promise<Channel<Context>> {
+      const { signal } = call;
+      for (let attempt = 1; ; attempt++) {
+        if (signal?.aborted) throw new RequestCancelledError("connect", { cause: signal.reason });
+        try {
+          return await transport.connect(call);
+        } catch (error) {
+          const kind = failureKindOf(error);
+          if ((kind !== "unavailable" && kind !== "timed_out") || attempt >= backoff.maxAttempts) throw error;
+          const delayMs = delayAfterMs(attempt, backoff);
+          onRetry?.({ attempt, delayMs, error });
+          await wait(delayMs, clock, signal);
+        }
+      }
+    },
+  };
+};

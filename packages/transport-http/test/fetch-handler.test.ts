@@ -1,0 +1,358 @@
+import { createDeferred, type HarnessError } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import {
+  allowAnyone,
+  createFetchHandler,
+  createTokenAuthenticate,
+  type FetchHandlerOptions,
+  type HttpExchangeContext,
+  type TokenPrincipal,
+} from "../src/index.ts";
+import { echoCore, thrown, token, until } from "./support.ts";
+
+const origin = "https://app.example";
+
+const makeHandler = (options: Partial<FetchHandlerOptions> = {}) =>
+  createFetchHandler({
+    path: "/ahp",
+    token,
+    allowedHosts: ["agent.test"],
+    allowedOrigins: [origin],
+    handle: echoCore,
+    ...options,
+  } as FetchHandlerOptions);
+
+const post = (
+  body: BodyInit | null,
+  headers: Record<string, string> = {},
+  url = "http://agent.test/ahp",
+): Request =>
+  new Request(url, {
+    method: "POST",
+    body,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+    ...(body instanceof ReadableStream && { duplex: "half" }),
+  } as RequestInit);
+
+const streamOf = (...chunks: string[]) => {
+  const state = { cancelled: false, pulled: 0 };
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const chunk = chunks[state.pulled++];
+      if (chunk === undefined) controller.close();
+      else controller.enqueue(new TextEncoder().encode(chunk));
+    },
+    cancel() {
+      state.cancelled = true;
+    },
+  });
+  return { body, state };
+};
+
+describe("createFetchHandler", () => {
+  it("answers a message with its reply", async () => {
+    const response = await makeHandler()(post('{"id":7}'));
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(await response.text()).toBe('{"id":7,"result":{"id":7}}');
+  });
+
+  it("answers a message that wants no reply with 204 and no body", async () => {
+    const response = await makeHandler()(post('{"method":"note"}'));
+    expect(response.status).toBe(204);
+    expect(response.body).toBeNull();
+  });
+
+  it("hands over who sends, by what and from where", async () => {
+    let seen: HttpExchangeContext<TokenPrincipal> | undefined;
+    const handler = makeHandler({
+      contextHeaders: ["X-Request-Id"],
+      handle: async (_message, context) => {
+        seen = context;
+      },
+    });
+    await handler(post("1", { "x-request-id": "r1" }), { remoteAddress: "192.0.2.1" });
+    expect(seen).toMatchObject({
+      transport: "http",
+      path: "/ahp",
+      remoteAddress: "192.0.2.1",
+      principal: { kind: "token" },
+      headers: { "x-request-id": "r1" },
+    });
+    expect(seen?.signal.aborted).toBe(false);
+    expect(JSON.stringify(seen)).not.toContain(token);
+  });
+
+  const refusals: [name: string, status: number, request: () => Request, header?: [string, string]][] = [
+    [
+      "no credentials",
+      401,
+      () => post("1", { authorization: "" }),
+      ["www-authenticate", 'Bearer realm="harness"'],
+    ],
+    ["a wrong token", 401, () => post("1", { authorization: `Bearer ${token}x` })],
+    ["another scheme", 401, () => post("1", { authorization: `Basic ${token}` })],
+    ["a wrong API key", 401, () => post("1", { authorization: "", "x-api-key": "wrong" })],
+    [
+      "a token in the query",
+      401,
+      () => post("1", { authorization: "" }, `http://agent.test/ahp?token=${token}`),
+    ],
+    ["another host", 403, () => post("1", {}, "http://evil.test/ahp")],
+    ["another host in the header", 403, () => post("1", { host: "evil.test" })],
+    ["two hosts in one header", 403, () => post("1", { host: "agent.test, evil.test" })],
+    ["an origin that is not listed", 403, () => post("1", { origin: "https://evil.example" })],
+    ["the null origin", 403, () => post("1", { origin: "null" })],
+    ["another path", 404, () => post("1", {}, "http://agent.test/ahp/")],
+    ["another path that looks alike", 404, () => post("1", {}, "http://agent.test/%61hp")],
+    ["another method", 405, () => new Request("http://agent.test/ahp"), ["allow", "POST"]],
+    ["no content type", 415, () => post("1", { "content-type": "" })],
+    ["text", 415, () => post("1", { "content-type": "text/plain" })],
+    [
+      "a content type that contains the right one",
+      415,
+      () => post("1", { "content-type": "text/application/json" }),
+    ],
+    ["another charset", 415, () => post("1", { "content-type": "application/json; charset=latin1" })],
+    ["a compressed body", 415, () => post("1", { "content-encoding": "gzip" })],
+    ["an announced size over the limit", 413, () => post("1", { "content-length": "100000000" })],
+    ["no JSON", 400, () => post("{")],
+    ["an empty body", 400, () => post(null)],
+    ["no UTF-8", 400, () => post(new Uint8Array([0x22, 0xc3, 0x28, 0x22]))],
+    ["JSON that nests too deeply", 400, () => post("[".repeat(100) + "]".repeat(100))],
+  ];
+  for (const [name, status, request, header] of refusals) {
+    it(`answers ${name} with ${status}, and hands nothing over`, async () => {
+      let handled = 0;
+      const handler = makeHandler({ handle: async () => void handled++ });
+      const response = await handler(request());
+      expect(response.status).toBe(status);
+      if (header) expect(response.headers.get(header[0])).toBe(header[1]);
+      expect(await response.text()).not.toContain(token);
+      expect(handled).toBe(0);
+    });
+  }
+
+  it("takes an API key, a lower-case scheme and a charset of UTF-8", async () => {
+    const handler = makeHandler();
+    expect((await handler(post("1", { authorization: "", "x-api-key": token }))).status).toBe(200);
+    expect((await handler(post("1", { authorization: `bearer ${token}` }))).status).toBe(200);
+    expect((await handler(post("1", { "content-type": 'Application/JSON; charset="UTF-8"' }))).status).toBe(
+      200,
+    );
+  });
+
+  it("counts a streamed body as it arrives, and reads no further than the limit", async () => {
+    const { body, state } = streamOf(...Array.from({ length: 100 }, () => "x".repeat(10)));
+    const response = await makeHandler({ maxBodyBytes: 25 })(post(body));
+    expect(response.status).toBe(413);
+    await until(() => state.cancelled);
+    expect(state.pulled).toBeLessThan(6);
+  });
+
+  it("answers a body that does not come in time with 408, and cancels it", async () => {
+    const clock = createManualClock();
+    const handler = makeHandler({ clock, bodyTimeoutMs: 1000 });
+    let cancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"id":')),
+      cancel() {
+        cancelled = true;
+      },
+    });
+    const answering = handler(post(body));
+    await until(() => clock.pending === 1);
+    clock.advance(1000);
+    expect((await answering).status).toBe(408);
+    expect(cancelled).toBe(true);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("answers 503 when too much is under way, and takes messages again afterwards", async () => {
+    const gate = createDeferred<void>();
+    const handler = makeHandler({ maxInFlight: 2, handle: () => gate.promise });
+    const running = [handler(post("1")), handler(post("2"))];
+    await until(async () => (await handler(post("3"))).status === 503);
+    const refused = await handler(post("4"));
+    expect(refused.headers.get("retry-after")).toBe("1");
+    gate.resolve();
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual([204, 204]);
+    expect((await handler(post("5"))).status).toBe(204);
+  });
+
+  it("lets the protocol answer what is no message, with 200", async () => {
+    const reasons: string[] = [];
+    const handler = makeHandler({
+      malformed(error) {
+        reasons.push(error.reason);
+        return { jsonrpc: "2.0", id: "", error: { code: -32700, message: "Parse error" } };
+      },
+    });
+    const response = await handler(post("{"));
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ error: { code: -32700 } });
+    await handler(post("[".repeat(100) + "]".repeat(100)));
+    expect(reasons).toEqual(["not_json", "too_deep"]);
+  });
+
+  it("answers a core that fails with 500 without a word of it, and tells onError", async () => {
+    const errors: unknown[] = [];
+    const failure = new TypeError("secret detail");
+    const handler = makeHandler({
+      handle: () => Promise.reject(failure),
+      onError: (error, request) => errors.push(error, request),
+    });
+    const response = await handler(post("1"));
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain("secret");
+    expect(errors).toEqual([failure, { path: "/ahp", transport: "http" }]);
+  });
+
+  it("answers a reply that is no JSON or over the limit with 500", async () => {
+    const codes: string[] = [];
+    const onError = (error: unknown) => void codes.push((error as HarnessError).code);
+    const cyclic: Record<string, unknown> = {};
+    cyclic.self = cyclic;
+    expect((await makeHandler({ onError, handle: async () => cyclic })(post("1"))).status).toBe(500);
+    const large = makeHandler({ onError, maxBodyBytes: 10, handle: async () => "x".repeat(10) });
+    expect((await large(post("1"))).status).toBe(500);
+    expect(codes).toEqual(["invalid_argument", "frame_too_large"]);
+  });
+
+  it("refuses where authenticate refuses or fails, and shows it no body", async () => {
+    const authenticate = (answer: () => never | { refused: "forbidden" }) =>
+      createFetchHandler({
+        path: "/ahp",
+        allowedHosts: ["agent.test"],
+        handle: echoCore,
+        authenticate: answer,
+      });
+    expect((await authenticate(() => ({ refused: "forbidden" }))(post("1"))).status).toBe(403);
+    const broken = authenticate(() => {
+      throw new TypeError("the key store is gone");
+    });
+    expect((await broken(post("1"))).status).toBe(500);
+  });
+
+  it("gives the principal that authenticate names", async () => {
+    let principal: unknown;
+    const handler = createFetchHandler<{ user: string }>({
+      path: "/ahp",
+      allowedHosts: ["agent.test"],
+      authenticate: async ({ credential, header, remoteAddress }) => {
+        expect(credential).toEqual({ scheme: "bearer", secret: token, from: "header" });
+        expect(header("x-tenant")).toBe("t1");
+        return { principal: { user: `ada@${remoteAddress}` } };
+      },
+      handle: async (_message, context) => {
+        principal = context.principal;
+      },
+    });
+    await handler(post("1", { "x-tenant": "t1" }), { remoteAddress: "::1" });
+    expect(principal).toEqual({ user: "ada@::1" });
+  });
+
+  it("aborts the context's signal with the request's", async () => {
+    const abort = new AbortController();
+    const started = createDeferred<AbortSignal>();
+    const handler = makeHandler({
+      async handle(_message, { signal }) {
+        started.resolve(signal);
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      },
+    });
+    const answering = handler(new Request(post("1"), { signal: abort.signal }));
+    const signal = await started.promise;
+    abort.abort();
+    expect((await answering).status).toBe(204);
+    expect(signal.aborted).toBe(true);
+  });
+});
+
+describe("CORS", () => {
+  const preflight = (from: string, extra: Record<string, string> = {}) =>
+    new Request("http://agent.test/ahp", {
+      method: "OPTIONS",
+      headers: { origin: from, "access-control-request-method": "POST", ...extra },
+    });
+
+  it("lets a listed origin ask before, without credentials, and read the answer", async () => {
+    const asked = await makeHandler()(
+      preflight(origin, { "access-control-request-private-network": "true" }),
+    );
+    expect(asked.status).toBe(204);
+    expect(asked.headers.get("access-control-allow-origin")).toBe(origin);
+    expect(asked.headers.get("access-control-allow-methods")).toBe("POST");
+    expect(asked.headers.get("access-control-allow-headers")).toBe("authorization, content-type, x-api-key");
+    expect(asked.headers.get("access-control-allow-private-network")).toBe("true");
+    const answered = await makeHandler()(post("1", { origin }));
+    expect(answered.status).toBe(200);
+    expect(answered.headers.get("access-control-allow-origin")).toBe(origin);
+    expect(answered.headers.get("vary")).toBe("Origin");
+  });
+
+  it("tells others nothing, and never a wildcard", async () => {
+    const refused = await makeHandler()(preflight("https://evil.example"));
+    expect(refused.status).toBe(403);
+    expect(refused.headers.get("access-control-allow-origin")).toBeNull();
+    const plain = await makeHandler()(post("1"));
+    expect(plain.headers.get("access-control-allow-origin")).toBeNull();
+    const none = await makeHandler({ allowedOrigins: [] })(post("1", { origin }));
+    expect(none.status).toBe(403);
+  });
+});
+
+describe("health", () => {
+  const get = (path: string, method = "GET") => new Request(`http://agent.test${path}`, { method });
+
+  it("tells without credentials that it lives and whether it is ready", async () => {
+    let isReady = false;
+    const handler = makeHandler({ health: { ready: async () => isReady } });
+    expect((await handler(get("/healthz"))).status).toBe(200);
+    expect((await handler(get("/readyz"))).status).toBe(503);
+    isReady = true;
+    expect(await (await handler(get("/readyz"))).text()).toBe("ready");
+    expect((await handler(get("/healthz", "HEAD"))).body).toBeNull();
+    expect((await handler(get("/healthz", "POST"))).status).toBe(405);
+  });
+
+  it("says not ready when the hook fails, and nothing where it is turned off", async () => {
+    const failing = makeHandler({ health: { ready: () => Promise.reject(new TypeError("no")) } });
+    expect((await failing(get("/readyz"))).status).toBe(503);
+    expect((await makeHandler({ health: false })(get("/healthz"))).status).toBe(404);
+    const moved = makeHandler({ health: { livePath: "/live" } });
+    expect((await moved(get("/live"))).status).toBe(200);
+  });
+
+  it("is refused to another host, as everything else", async () => {
+    expect((await makeHandler()(new Request("http://evil.test/healthz"))).status).toBe(403);
+  });
+});
+
+describe("options", () => {
+  const base = { path: "/ahp", allowedHosts: ["agent.test"], handle: echoCore };
+  const wrong: [string, () => unknown][] = [
+    ["no admission", () => createFetchHandler(base as never)],
+    ["two admissions", () => createFetchHandler({ ...base, token, authenticate: allowAnyone } as never)],
+    ["a short token", () => createFetchHandler({ ...base, token: "short" })],
+    ["a token with a space", () => createTokenAuthenticate("a token with spaces in it")],
+    ["a wildcard origin", () => makeHandler({ allowedOrigins: ["*"] })],
+    ["an origin with a path", () => makeHandler({ allowedOrigins: ["https://app.example/"] })],
+    ["the null origin", () => makeHandler({ allowedOrigins: ["null"] })],
+    ["no host", () => makeHandler({ allowedHosts: [] })],
+    ["a wildcard host", () => makeHandler({ allowedHosts: ["*.example"] })],
+    ["a URL as host", () => makeHandler({ allowedHosts: ["http://agent.test"] })],
+    ["a path without a slash", () => makeHandler({ path: "ahp" })],
+    ["a path with a query", () => makeHandler({ path: "/ahp?x" })],
+    ["no room for a body", () => makeHandler({ maxBodyBytes: 0 })],
+    ["no time for a body", () => makeHandler({ bodyTimeoutMs: 0 })],
+    ["a context header that holds a secret", () => makeHandler({ contextHeaders: ["Authorization"] })],
+  ];
+  for (const [name, make] of wrong) {
+    it(`refuses ${name} with invalid_argument`, () => {
+      expect(thrown(make)).toMatchObject({ name: "InvalidArgumentError", code: "invalid_argument" });
+    });
+  }
+});

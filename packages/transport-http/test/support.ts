@@ -1,0 +1,186 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { type Channel, type CloseReason, createDeferred, type HarnessError } from "@harnesskit/wire";
+import { expect } from "vitest";
+import type { TokenPrincipal } from "../src/index.ts";
+import type { HttpServerOptions, WebSocketListenerOptions } from "../src/node/index.ts";
+import { createHttpServer, type HttpServer, type WebSocketContext } from "../src/node/index.ts";
+
+export const token = "a-token-for-tests-0123456789";
+
+/** A condition that is looked at again and again. */
+export const until = (read: () => boolean | Promise<boolean>): Promise<void> =>
+  expect.poll(read, { timeout: 10_000, interval: 5 }).toBe(true);
+
+/** What a rejected promise was rejected with; fails when it was not. */
+export const rejection = async (promise: Promise<unknown>): Promise<HarnessError> => {
+  const outcome = await promise.then(
+    () => "it was not rejected",
+    (error: unknown) => error,
+  );
+  expect(outcome).toBeInstanceOf(Error);
+  return outcome as HarnessError;
+};
+
+/** What a function throws; fails when it does not. */
+export const thrown = (run: () => unknown): HarnessError => {
+  try {
+    run();
+  } catch (error) {
+    return error as HarnessError;
+  }
+  return expect.fail("nothing was thrown");
+};
+
+/** A core that echoes what has an id, takes what has none, and refuses the rest with a message of its own. */
+export const echoCore = async (message: unknown): Promise<unknown> => {
+  if (typeof message !== "object" || message === null || Array.isArray(message))
+    return { error: "no message" };
+  return "id" in message ? { id: message.id, result: message } : undefined;
+};
+
+/** Answers what `echoCore` does. */
+export const echoSamples = {
+  answered: [
+    { message: { id: 1 }, reply: { id: 1, result: { id: 1 } } },
+    { message: { id: "two", text: "é🚀" }, reply: { id: "two", result: { id: "two", text: "é🚀" } } },
+  ],
+  unanswered: [{ method: "note" }, {}],
+};
+
+/** A server that listens, and is closed after the scope. */
+export const startServer = async <Principal = TokenPrincipal>(options: HttpServerOptions<Principal> = {}) => {
+  const secret = options.authenticate || options.tokenFile ? {} : { token };
+  const server: HttpServer<Principal> = createHttpServer<Principal>({
+    ...secret,
+    routes: { "/ahp": { handle: echoCore } },
+    graceMs: 1000,
+    ...options,
+  });
+  await server.listen();
+  const port = server.port ?? expect.fail("the server has no port");
+  return {
+    server,
+    port,
+    close: () => server.close(),
+    exchangeUrl: `${server.url}/ahp`,
+    socketUrl: `${server.webSocketUrl}/ahp`,
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+};
+
+const echo = (channel: Channel, refused: HarnessError[]): void =>
+  channel.start({
+    message: (message) => channel.send(message).catch(() => {}),
+    error: (error) => void refused.push(error),
+    close: () => {},
+  });
+
+/** A server that takes WebSockets at `/ahp`, with all that it took. */
+export const startSocketServer = async (
+  options: Partial<WebSocketListenerOptions> = {},
+  serverOptions: HttpServerOptions<TokenPrincipal> = {},
+) => {
+  const started = await startServer(serverOptions);
+  const listener = started.server.webSocketListener({ path: "/ahp", closeTimeoutMs: 500, ...options });
+  const channels: Channel<WebSocketContext<TokenPrincipal>>[] = [];
+  const waiting: ((channel: Channel<WebSocketContext<TokenPrincipal>>) => void)[] = [];
+  const refused: HarnessError[] = [];
+  await listener.listen((channel) => {
+    channels.push(channel);
+    const next = waiting.shift();
+    if (next) next(channel);
+    else echo(channel, refused);
+  });
+  return Object.assign(started, {
+    listener,
+    /** All that were taken. */
+    channels,
+    /** What the echoing ones reported. */
+    refused,
+    /** The next one, not started; the others echo. */
+    nextChannel() {
+      const next = createDeferred<Channel<WebSocketContext<TokenPrincipal>>>();
+      waiting.push(next.resolve);
+      return next.promise;
+    },
+  });
+};
+
+/** Writes down what a channel reports. */
+export const record = (channel: Channel) => {
+  const log = {
+    messages: [] as unknown[],
+    errors: [] as HarnessError[],
+    closed: undefined as CloseReason | undefined,
+    untilMessages: (count: number) => until(() => log.messages.length >= count),
+  };
+  channel.start({
+    message: (message) => void log.messages.push(message),
+    error: (error) => void log.errors.push(error),
+    close: (reason) => {
+      log.closed = reason;
+    },
+  });
+  return log;
+};
+
+/** A plain TCP client that writes what it likes. */
+export const rawClient = async (port: number) => {
+  const socket: Socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  const state = { received: Buffer.alloc(0), ended: false, closed: false };
+  socket.on("data", (chunk: Buffer) => {
+    state.received = Buffer.concat([state.received, chunk]);
+  });
+  socket.on("end", () => {
+    state.ended = true;
+  });
+  socket.on("close", () => {
+    state.closed = true;
+  });
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  return Object.assign(state, {
+    socket,
+    write: (data: string | Uint8Array) => void socket.write(data),
+    text: () => state.received.toString("latin1"),
+    /** The status of the first answer, once its head is there. */
+    async status(): Promise<number> {
+      await until(() => state.received.includes("\r\n\r\n") || state.ended || state.closed);
+      const found = /^HTTP\/1\.1 (\d{3}) /.exec(state.received.toString("latin1"));
+      return found ? Number(found[1]) : expect.fail(`no answer, but: ${state.received.toString("latin1")}`);
+    },
+    untilGone: () => until(() => state.ended || state.closed),
+    [Symbol.dispose]: () => void socket.destroy(),
+  });
+};
+
+/** The head of a request line by line, with its end. */
+export const head = (...lines: string[]): string => `${lines.join("\r\n")}\r\n\r\n`;
+
+/** The head of a posted message that would be taken. */
+export const postHead = (port: number, ...lines: string[]): string =>
+  head(
+    "POST /ahp HTTP/1.1",
+    `Host: 127.0.0.1:${port}`,
+    `Authorization: Bearer ${token}`,
+    "Content-Type: application/json",
+    ...lines,
+  );
+
+/** The head of an upgrade that would be taken. */
+export const upgradeHead = (port: number, ...lines: string[]): string =>
+  head(
+    "GET /ahp HTTP/1.1",
+    `Host: 127.0.0.1:${port}`,
+    `Authorization: Bearer ${token}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ...lines,
+  );
+
+/** Sockets and servers that this process has open. */
+export const openHandles = (): number =>
+  process.getActiveResourcesInfo().filter((name) => /TCP|TLS|HTTP/.test(name)).length;

@@ -1,0 +1,699 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import {
+  type AddressInfo,
+  connect as connectTcp,
+  createServer as createTcpServer,
+  type Socket,
+} from "node:net";
+import { deflateRawSync } from "node:zlib";
+import { type Channel, createPeer, type Transport, TransportError } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { failureKindOf, withReconnect } from "../src/index.ts";
+import { createWebSocketTransport, type NodeWebSocketTransportOptions } from "../src/node/index.ts";
+import {
+  rawClient,
+  record,
+  rejection,
+  startSocketServer,
+  thrown,
+  token,
+  until,
+  upgradeHead,
+} from "./support.ts";
+
+const credentials = { bearer: token };
+
+const connect = (url: string, options: Partial<NodeWebSocketTransportOptions> = {}) =>
+  createWebSocketTransport({ url, credentials, ...options }).connect();
+
+/** A plain client of the ws package, connected. */
+const plainClient = async (url: string, options: object = {}) => {
+  const ws = new WebSocket(url, { headers: { authorization: `Bearer ${token}` }, ...options });
+  ws.on("error", () => {});
+  const closed = once(ws, "close").then(([code]) => code as number);
+  await once(ws, "open");
+  return { ws, closed, [Symbol.dispose]: () => ws.terminate() };
+};
+
+/** A plain server of the ws package that closes as it is told. */
+const plainServer = async (onSocket: (ws: WebSocket) => void) => {
+  const { WebSocketServer } = await import("ws");
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  server.on("connection", onSocket);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `ws://127.0.0.1:${port}/`,
+    async [Symbol.asyncDispose]() {
+      for (const ws of server.clients) ws.terminate();
+      server.close();
+      await once(server, "close");
+    },
+  };
+};
+
+/** Leads a connection on to a server, without the pongs that come back. */
+const forward = (socket: Socket, url: string): void => {
+  const { port } = new URL(url);
+  const upstream = connectTcp({ port: Number(port), host: "127.0.0.1" });
+  upstream.on("error", () => {});
+  socket.pipe(upstream);
+  upstream.on("data", (chunk: Buffer) => {
+    // A pong of a server: 0x8a and an unmasked length.
+    if (chunk[0] !== 0x8a) socket.write(chunk);
+  });
+  socket.on("close", () => upstream.destroy());
+  upstream.on("close", () => socket.destroy());
+};
+
+describe("credentials", () => {
+  const refusedWith = async (url: string, options: object): Promise<number> => {
+    const ws = new WebSocket(url, options);
+    ws.on("error", () => {});
+    const [, response] = (await once(ws, "unexpected-response")) as [unknown, { statusCode: number }];
+    ws.terminate();
+    return response.statusCode;
+  };
+
+  it("are taken from a header or the query, as both kinds", async () => {
+    await using server = await startSocketServer();
+    const ways: Partial<NodeWebSocketTransportOptions>[] = [
+      { credentials: { bearer: token } },
+      { credentials: { apiKey: token } },
+      { credentials: { bearer: token }, credentialsIn: "query" },
+      { credentials: { apiKey: token }, credentialsIn: "query" },
+    ];
+    for (const way of ways) {
+      const channel = await connect(server.socketUrl, way);
+      expect(JSON.stringify(channel.context)).not.toContain(token);
+      expect(channel.context.endpoint).toBe(server.socketUrl);
+      await channel.close();
+    }
+    expect(server.channels).toHaveLength(4);
+    for (const { context } of server.channels) {
+      expect(context).toMatchObject({
+        transport: "websocket",
+        path: "/ahp",
+        remoteAddress: "127.0.0.1",
+        principal: { kind: "token" },
+      });
+      expect(JSON.stringify(context)).not.toContain(token);
+    }
+  });
+
+  it("are percent-encoded in the query, and read so", async () => {
+    const odd = 'a+b&c=d%20/?#"<é'.replace("é", "e").padEnd(20, "~");
+    await using server = await startSocketServer({}, { token: odd });
+    const channel = await connect(`${server.socketUrl}?tenant=1`, {
+      credentials: { apiKey: odd },
+      credentialsIn: "query",
+    });
+    await channel.close();
+    expect(server.channels).toHaveLength(1);
+  });
+
+  it("in the query are refused where that is turned off", async () => {
+    await using server = await startSocketServer({ acceptQueryCredentials: false });
+    const error = await rejection(connect(`${server.socketUrl}`, { credentialsIn: "query" }));
+    expect(error).toMatchObject({ name: "HttpStatusError", code: "unauthorized", status: 401 });
+    expect(error.message).not.toContain(token);
+  });
+
+  it("that are wrong, a host or an origin that is not allowed are refused before the upgrade", async () => {
+    await using server = await startSocketServer({}, { allowedOrigins: ["https://app.example"] });
+    const authorization = `Bearer ${token}`;
+    expect(await refusedWith(server.socketUrl, {})).toBe(401);
+    expect(await refusedWith(server.socketUrl, { headers: { authorization: "Bearer wrong" } })).toBe(401);
+    expect(await refusedWith(server.socketUrl, { headers: { authorization, host: "evil.test" } })).toBe(403);
+    const evil = { headers: { authorization }, origin: "https://evil.example" };
+    expect(await refusedWith(server.socketUrl, evil)).toBe(403);
+    expect(await refusedWith(server.socketUrl.replace("/ahp", "/x"), { headers: { authorization } })).toBe(
+      404,
+    );
+    using page = await plainClient(server.socketUrl, { origin: "https://app.example" });
+    expect(page.ws.readyState).toBe(WebSocket.OPEN);
+    expect(server.channels).toHaveLength(1);
+  });
+
+  it("are judged by authenticate, whose principal the channel shows", async () => {
+    const asked: unknown[] = [];
+    const errors: unknown[] = [];
+    await using server = await startSocketServer(
+      {},
+      {
+        onError: (error) => errors.push(error),
+        async authenticate({ transport, path, credential }) {
+          asked.push({ transport, path, from: credential?.from });
+          if (credential?.secret === "broken") throw new TypeError("the key store is gone");
+          return credential ? { principal: { kind: "token" } } : { refused: "forbidden" };
+        },
+      },
+    );
+    const channel = await connect(server.socketUrl, { credentials: { apiKey: "ada" } });
+    await channel.close();
+    expect(asked).toEqual([{ transport: "websocket", path: "/ahp", from: "header" }]);
+    const transport = createWebSocketTransport({ url: server.socketUrl });
+    expect(await rejection(transport.connect())).toMatchObject({ code: "forbidden", status: 403 });
+    const broken = await rejection(connect(server.socketUrl, { credentials: { apiKey: "broken" } }));
+    expect(broken).toMatchObject({ code: "server_error", status: 500 });
+    expect(errors).toMatchObject([{ message: "the key store is gone" }]);
+  });
+});
+
+describe("a listener", () => {
+  it("carries a peer", async () => {
+    await using server = await startSocketServer();
+    const accepted = server.nextChannel();
+    const peer = createPeer(await connect(server.socketUrl));
+    createPeer(await accepted, { request: (method, params) => ({ method, params }) });
+    expect(await peer.request("echo", [1])).toEqual({ method: "echo", params: [1] });
+    await peer.close();
+  });
+
+  it("chooses its own favourite of the subprotocols, and refuses who speaks none of them", async () => {
+    await using server = await startSocketServer({ protocols: ["ahp.v2", "ahp.v1"] });
+    const channel = await connect(server.socketUrl, { protocols: ["ahp.v1", "ahp.v2"] });
+    expect(channel.context.protocol).toBe("ahp.v2");
+    expect(server.channels[0]?.context.protocol).toBe("ahp.v2");
+    await channel.close();
+    const none = await connect(server.socketUrl);
+    expect(none.context.protocol).toBeUndefined();
+    await none.close();
+    const other = await rejection(connect(server.socketUrl, { protocols: ["other"] }));
+    expect(other).toMatchObject({ code: "bad_request", status: 400 });
+  });
+
+  it("answers 503 above its limit, before it listens and after its close, and its path is free then", async () => {
+    await using server = await startSocketServer({ maxConnections: 1 });
+    const first = await connect(server.socketUrl);
+    expect(await rejection(connect(server.socketUrl))).toMatchObject({ code: "unavailable", status: 503 });
+    await first.close();
+    await until(async () => {
+      const again = await connect(server.socketUrl).catch(() => undefined);
+      await again?.close();
+      return again !== undefined;
+    });
+    expect(thrown(() => server.server.webSocketListener({ path: "/ahp" }))).toMatchObject({
+      code: "invalid_argument",
+    });
+    await server.listener.close();
+    expect(await rejection(connect(server.socketUrl))).toMatchObject({ code: "not_found" });
+    const next = server.server.webSocketListener({ path: "/ahp" });
+    expect(await rejection(connect(server.socketUrl))).toMatchObject({ status: 503 });
+    await next.listen(() => {});
+    expect(await rejection(next.listen(() => {}))).toMatchObject({ code: "invalid_argument" });
+  });
+
+  it("closes a channel whose accept callback throws", async () => {
+    await using server = await startSocketServer();
+    const failing = server.server.webSocketListener({ path: "/failing", closeTimeoutMs: 500 });
+    const thrownError = new TypeError("not today");
+    await failing.listen(() => {
+      throw thrownError;
+    });
+    using client = await plainClient(server.socketUrl.replace("/ahp", "/failing"));
+    expect(await client.closed).toBe(1011);
+  });
+
+  it("tells its clients that it goes away", async () => {
+    await using server = await startSocketServer();
+    using client = await plainClient(server.socketUrl);
+    await server.listener.close();
+    expect(await client.closed).toBe(1001);
+  });
+});
+
+describe("what arrives", () => {
+  const faults: [name: string, send: (ws: WebSocket) => void, code: number, error: object][] = [
+    ["a binary frame", (ws) => ws.send(Buffer.from("{}")), 1003, { code: "unsupported_data" }],
+    [
+      "text that is not UTF-8",
+      (ws) => ws.send(Buffer.from([0x22, 0xc3, 0x28, 0x22]), { binary: false }),
+      1007,
+      { code: "invalid_message", reason: "not_utf8" },
+    ],
+    ["a message over the limit", (ws) => ws.send("x".repeat(2000)), 1009, { code: "frame_too_large" }],
+    [
+      "a message over the limit in fragments",
+      (ws) => {
+        for (let part = 0; part < 20; part++) ws.send("x".repeat(100), { fin: part === 19 });
+      },
+      1009,
+      { code: "frame_too_large" },
+    ],
+    [
+      "a message in too many fragments",
+      (ws) => {
+        for (let part = 0; part < 1100; part++) ws.send("", { fin: false });
+      },
+      1008,
+      { code: "policy_violation", closedBy: "here" },
+    ],
+  ];
+  for (const [name, send, code, error] of faults) {
+    it(`${name} closes the connection with ${code}`, async () => {
+      await using server = await startSocketServer({ maxFrameBytes: 1000 });
+      const accepted = server.nextChannel();
+      using client = await plainClient(server.socketUrl);
+      const channel = await accepted;
+      const log = record(channel);
+      send(client.ws);
+      expect(await client.closed).toBe(code);
+      expect((await channel.closed).error).toMatchObject(error);
+      expect(log.messages).toEqual([]);
+    });
+  }
+
+  it("what is no JSON is reported, and the connection goes on", async () => {
+    await using server = await startSocketServer();
+    const accepted = server.nextChannel();
+    using client = await plainClient(server.socketUrl);
+    const log = record(await accepted);
+    for (const text of ["{", "", " \n[1,\n 2]\n"]) client.ws.send(text);
+    await log.untilMessages(1);
+    expect(log.messages).toEqual([[1, 2]]);
+    expect(log.errors).toMatchObject([
+      { code: "invalid_message", reason: "not_json" },
+      { code: "invalid_message", reason: "not_json" },
+    ]);
+  });
+
+  it("messages before a close are handled, however long that takes", async () => {
+    await using server = await startSocketServer();
+    const accepted = server.nextChannel();
+    using client = await plainClient(server.socketUrl);
+    const channel = await accepted;
+    const handled: unknown[] = [];
+    let release = () => {};
+    channel.start({
+      message(message) {
+        handled.push(message);
+        return message === 1 ? new Promise<void>((resolve) => (release = resolve)) : undefined;
+      },
+      error: () => {},
+      close: () => {},
+    });
+    for (const message of ["1", "2", "3"]) client.ws.send(message);
+    client.ws.close(1000);
+    await client.closed;
+    expect(handled).toEqual([1]);
+    release();
+    expect(await channel.closed).toEqual({});
+    expect(handled).toEqual([1, 2, 3]);
+  });
+
+  it("a handler that never comes to an end does not keep a closed connection for ever", async () => {
+    const clock = createManualClock();
+    await using server = await startSocketServer({ clock, closeTimeoutMs: 500 });
+    const accepted = server.nextChannel();
+    using client = await plainClient(server.socketUrl);
+    const channel = await accepted;
+    channel.start({ message: () => new Promise<void>(() => {}), error: () => {}, close: () => {} });
+    client.ws.send("1");
+    client.ws.close(1000);
+    await client.closed;
+    await until(() => {
+      clock.advance(500);
+      return channel.signal.aborted;
+    });
+  });
+});
+
+describe("compression", () => {
+  it("is not offered and not accepted unless it is turned on", async () => {
+    await using server = await startSocketServer();
+    using client = await plainClient(server.socketUrl, { perMessageDeflate: true });
+    expect(client.ws.extensions).toBe("");
+  });
+
+  it("carries messages where both sides turn it on", async () => {
+    await using server = await startSocketServer({ compression: true });
+    const channel = await connect(server.socketUrl, { compression: true });
+    const log = record(channel);
+    await channel.send({ text: "x".repeat(100_000) });
+    await log.untilMessages(1);
+    expect(log.messages).toEqual([{ text: "x".repeat(100_000) }]);
+    await channel.close();
+  });
+
+  it("does not let a small frame become a large message", async () => {
+    await using server = await startSocketServer({ compression: true, maxFrameBytes: 100_000 });
+    const accepted = server.nextChannel();
+    using client = await plainClient(server.socketUrl, { perMessageDeflate: true });
+    expect(client.ws.extensions).toContain("permessage-deflate");
+    const channel = await accepted;
+    record(channel);
+    const bomb = "x".repeat(50_000_000);
+    expect(deflateRawSync(bomb).length).toBeLessThan(100_000);
+    client.ws.send(bomb);
+    expect(await client.closed).toBe(1009);
+    expect((await channel.closed).error).toMatchObject({ code: "frame_too_large" });
+  });
+});
+
+describe("liveness", () => {
+  it("cuts a peer that does not answer a ping, on either side", async () => {
+    for (const side of ["server", "client"] as const) {
+      const clock = createManualClock();
+      await using server = await startSocketServer(
+        side === "server" ? { clock, pingIntervalMs: 1000, pongTimeoutMs: 100 } : {},
+      );
+      const accepted = server.nextChannel();
+      const pinged: string[] = [];
+      let channel: Channel;
+      if (side === "server") {
+        using client = await plainClient(server.socketUrl, { autoPong: false });
+        client.ws.on("ping", () => pinged.push("ping"));
+        channel = await accepted;
+        record(channel);
+        clock.advance(1000);
+        await until(() => pinged.length === 1);
+        clock.advance(100);
+        await channel.closed;
+      } else {
+        await using deaf = await plainServer((ws) => void ws.on("ping", () => pinged.push("ping")));
+        const silent = createTcpServer((socket) => {
+          socket.on("error", () => {});
+          forward(socket, deaf.url);
+        });
+        silent.listen(0, "127.0.0.1");
+        await once(silent, "listening");
+        const { port } = silent.address() as AddressInfo;
+        const url = `ws://127.0.0.1:${port}/`;
+        channel = await connect(url, { clock, pingIntervalMs: 1000, pongTimeoutMs: 100 });
+        record(channel);
+        clock.advance(1000);
+        await until(() => pinged.length === 1);
+        clock.advance(100);
+        await channel.closed;
+        silent.close();
+      }
+      const { error } = await channel.closed;
+      expect(error).toMatchObject({ code: "transport_failed", name: "TransportError" });
+      expect(error?.message).toContain("ping");
+      expect(failureKindOf(error)).toBe("unavailable");
+    }
+  });
+
+  it("keeps a peer that answers, and asks again", async () => {
+    const clock = createManualClock();
+    await using server = await startSocketServer({ clock, pingIntervalMs: 1000, pongTimeoutMs: 100 });
+    const accepted = server.nextChannel();
+    using client = await plainClient(server.socketUrl);
+    const pings: unknown[] = [];
+    client.ws.on("ping", () => pings.push(1));
+    const channel = await accepted;
+    const log = record(channel);
+    for (let round = 1; round <= 3; round++) {
+      clock.advance(1000);
+      await until(() => pings.length === round);
+      // The pong is read before this message.
+      client.ws.send(String(round));
+      await log.untilMessages(round);
+      clock.advance(100);
+    }
+    expect(channel.signal.aborted).toBe(false);
+  });
+
+  it("does not cut a peer that is itself held back, and the peer's sends wait", async () => {
+    const clock = createManualClock();
+    await using server = await startSocketServer({ clock, pingIntervalMs: 1000, pongTimeoutMs: 100 });
+    const accepted = server.nextChannel();
+    const client = await connect(server.socketUrl, { maxBufferedBytes: 1_000_000 });
+    record(client);
+    const channel = await accepted;
+    const handled: unknown[] = [];
+    let release = () => {};
+    channel.start({
+      message(message) {
+        handled.push(message);
+        return handled.length === 1 ? new Promise<void>((resolve) => (release = resolve)) : undefined;
+      },
+      error: () => {},
+      close: () => {},
+    });
+    const sent: Promise<void>[] = [];
+    let refused: unknown;
+    while (refused === undefined && sent.length < 1000) {
+      const sending = client.send("x".repeat(100_000));
+      sending.catch((error: unknown) => {
+        refused = error;
+      });
+      sent.push(sending);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(refused).toMatchObject({ code: "buffer_full" });
+    for (let round = 0; round < 5; round++) clock.advance(1100);
+    expect(channel.signal.aborted).toBe(false);
+    release();
+    await Promise.all(sent.slice(0, -1));
+    await until(() => handled.length === sent.length - 1);
+    await client.close();
+  });
+
+  it("answers pings while a handler is busy", async () => {
+    await using server = await startSocketServer();
+    const accepted = server.nextChannel();
+    using client = await plainClient(server.socketUrl);
+    const channel = await accepted;
+    let started = false;
+    channel.start({
+      message() {
+        started = true;
+        return new Promise<void>(() => {});
+      },
+      error: () => {},
+      close: () => {},
+    });
+    client.ws.send("1");
+    await until(() => started);
+    client.ws.ping("still there?");
+    const [data] = (await once(client.ws, "pong")) as [Buffer];
+    expect(data.toString()).toBe("still there?");
+  });
+});
+
+describe("why a channel closed", () => {
+  const codes: [number, string, string][] = [
+    [1002, "protocol_violation", "malformed"],
+    [1003, "unsupported_data", "malformed"],
+    [1007, "invalid_data", "malformed"],
+    [1008, "policy_violation", "refused"],
+    [1009, "message_too_big", "refused"],
+    [1011, "server_error", "unavailable"],
+    [1012, "unavailable", "unavailable"],
+    [1013, "unavailable", "unavailable"],
+    [4009, "message_too_big", "refused"],
+    [4999, "closed_by_peer", "refused"],
+  ];
+  it("is told by the code that the other side gave, and its words are made safe", async () => {
+    let code = 0;
+    await using server = await plainServer((ws) => ws.close(code, "why\u202e not"));
+    for (const [given, name, kind] of codes) {
+      code = given;
+      const channel = await connect(server.url);
+      record(channel);
+      const { error } = await channel.closed;
+      expect(error).toMatchObject({
+        name: "WebSocketCloseError",
+        code: name,
+        closeCode: given,
+        closedBy: "peer",
+      });
+      expect(failureKindOf(error)).toBe(kind);
+      expect(error?.message).not.toContain("\u202e");
+    }
+  });
+
+  it("is nothing for a close in good order", async () => {
+    let code: number | undefined;
+    await using server = await plainServer((ws) => ws.close(code));
+    for (code of [1000, 1001, undefined]) {
+      const channel = await connect(server.url);
+      record(channel);
+      expect(await channel.closed).toEqual({});
+    }
+  });
+
+  it("is a broken connection where there was no close", async () => {
+    await using server = await plainServer((ws) => ws.terminate());
+    const channel = await connect(server.url);
+    record(channel);
+    expect((await channel.closed).error).toMatchObject({ code: "transport_failed" });
+  });
+});
+
+describe("connect", () => {
+  it("says what is wrong with the other side", async () => {
+    const gone = createTcpServer();
+    gone.listen(0, "127.0.0.1");
+    await once(gone, "listening");
+    const { port } = gone.address() as AddressInfo;
+    gone.close();
+    await once(gone, "close");
+    const refused = await rejection(connect(`ws://127.0.0.1:${port}/?tenant=secret`));
+    expect(refused).toMatchObject({ code: "transport_failed" });
+    expect(refused.message).toContain("ECONNREFUSED");
+    expect(refused.message).not.toContain("secret");
+
+    const web = createServer((_request, response) =>
+      response.writeHead(302, { location: "/elsewhere" }).end(),
+    );
+    web.listen(0, "127.0.0.1");
+    await once(web, "listening");
+    const webPort = (web.address() as AddressInfo).port;
+    const redirected = await rejection(connect(`ws://127.0.0.1:${webPort}/`));
+    expect(redirected).toMatchObject({ code: "redirect_refused", status: 302 });
+    web.on("upgrade", (_request, socket: Socket) => {
+      socket.end(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: no\r\n\r\n",
+      );
+    });
+    expect(await rejection(connect(`ws://127.0.0.1:${webPort}/`))).toMatchObject({
+      code: "transport_failed",
+    });
+    web.close();
+    web.closeAllConnections();
+  });
+
+  it("gives up after its time and with its signal, and leaves nothing open", async () => {
+    const sockets: Socket[] = [];
+    const silent = createTcpServer((socket) => void sockets.push(socket.on("error", () => {})));
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const url = `ws://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+    const clock = createManualClock();
+    const late = rejection(connect(url, { clock, connectTimeoutMs: 1000 }));
+    await until(() => sockets.length === 1);
+    clock.advance(1000);
+    expect(await late).toMatchObject({ code: "transport_failed" });
+    const abort = new AbortController();
+    const transport = createWebSocketTransport({ url });
+    const given = rejection(transport.connect({ signal: abort.signal }));
+    await until(() => sockets.length === 2);
+    abort.abort("enough");
+    expect(await given).toMatchObject({ code: "request_cancelled", cause: "enough" });
+    expect((await rejection(transport.connect({ signal: abort.signal }))).code).toBe("request_cancelled");
+    for (const socket of sockets) socket.resume();
+    await until(() => sockets.every(({ destroyed }) => destroyed));
+    expect(clock.pending).toBe(0);
+    silent.close();
+  });
+
+  const wrong: [string, Partial<NodeWebSocketTransportOptions>][] = [
+    ["another scheme", { url: "http://127.0.0.1/" }],
+    ["a password in the URL", { url: "ws://a:b@127.0.0.1/" }],
+    ["the same protocol twice", { protocols: ["a", "a"] }],
+    ["a protocol with a space", { protocols: ["a b"] }],
+    ["a header of the handshake", { headers: { "Sec-WebSocket-Key": "x" } }],
+    ["no time for pongs", { pongTimeoutMs: 0 }],
+    ["no room for a frame", { maxFrameBytes: 0 }],
+  ];
+  for (const [name, options] of wrong) {
+    it(`refuses ${name} with invalid_argument`, () => {
+      const make = () => createWebSocketTransport({ url: "ws://127.0.0.1/", ...options });
+      expect(thrown(make)).toMatchObject({ name: "InvalidArgumentError", code: "invalid_argument" });
+    });
+  }
+});
+
+describe("withReconnect", () => {
+  const failing = (errors: unknown[]) => {
+    const state = { attempts: 0 };
+    const channel = {} as Channel;
+    const transport: Transport = {
+      async connect() {
+        const error = errors[state.attempts++];
+        if (error) throw error;
+        return channel;
+      },
+    };
+    return { state, transport, channel };
+  };
+  const gone = new TransportError("gone");
+
+  it("tries again with growing waits until it is there", async () => {
+    const clock = createManualClock();
+    const { state, transport, channel } = failing([gone, gone, gone]);
+    const delays: number[] = [];
+    const onRetry = ({ delayMs }: { delayMs: number }) => void delays.push(delayMs);
+    const connecting = withReconnect(transport, { clock, random: () => 0.5, onRetry }).connect();
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await until(() => state.attempts === attempt && clock.pending === 1);
+      clock.advance(delays.at(-1) ?? 0);
+    }
+    expect(await connecting).toBe(channel);
+    expect(delays).toEqual([150, 300, 600]);
+  });
+
+  it("gives up after its attempts, with its signal, and at once where it is refused", async () => {
+    const clock = createManualClock();
+    const few = failing([gone, gone, gone]);
+    const giving = rejection(withReconnect(few.transport, { clock, maxAttempts: 2 }).connect());
+    await until(() => clock.pending === 1);
+    clock.advance(1000);
+    expect(await giving).toBe(gone);
+    expect(few.state.attempts).toBe(2);
+    const abort = new AbortController();
+    const endless = failing([gone, gone]);
+    const waiting = rejection(withReconnect(endless.transport, { clock }).connect({ signal: abort.signal }));
+    await until(() => clock.pending === 1);
+    abort.abort();
+    expect((await waiting).code).toBe("request_cancelled");
+    expect([endless.state.attempts, clock.pending]).toEqual([1, 0]);
+    await using server = await startSocketServer();
+    const stranger = createWebSocketTransport({ url: server.socketUrl });
+    expect((await rejection(withReconnect(stranger).connect())).code).toBe("unauthorized");
+  });
+
+  it("refuses waits that are none", () => {
+    const { transport } = failing([]);
+    expect(thrown(() => withReconnect(transport, { maxAttempts: 0 })).code).toBe("invalid_argument");
+    expect(thrown(() => withReconnect(transport, { initialDelayMs: 10, maxDelayMs: 5 })).code).toBe(
+      "invalid_argument",
+    );
+  });
+});
+
+describe("a flood of pings", () => {
+  it("is answered by the newest pongs only", async () => {
+    await using server = await startSocketServer();
+    using client = await rawClient(server.port);
+    client.write(upgradeHead(server.port));
+    expect(await client.status()).toBe(101);
+    const headBytes = client.received.length;
+    const ping = (text: string) =>
+      Buffer.concat([Buffer.from([0x89, 0x80 + 4, 0, 0, 0, 0]), Buffer.from(text)]);
+    const count = 20_000;
+    const flood = Array.from({ length: count }, (_, index) => ping(String((index % 9000) + 1000)));
+    client.write(Buffer.concat([...flood, ping("last")]));
+    await until(() => client.received.toString("latin1").endsWith("last"));
+    expect((client.received.length - headBytes) / 6).toBeLessThan(count / 10);
+  });
+
+  it("makes no flood of pongs for a client that does not read, and its connection is cut", async () => {
+    const clock = createManualClock();
+    await using server = await startSocketServer({ clock, pingIntervalMs: 1000, pongTimeoutMs: 100 });
+    const accepted = server.nextChannel();
+    using client = await rawClient(server.port);
+    client.write(upgradeHead(server.port));
+    expect(await client.status()).toBe(101);
+    const channel = await accepted;
+    record(channel);
+    client.socket.pause();
+    // Masked with zeros, 125 bytes each.
+    const ping = Buffer.concat([Buffer.from([0x89, 0x80 + 125, 0, 0, 0, 0]), Buffer.alloc(125)]);
+    const many = Buffer.concat(Array.from({ length: 1000 }, () => ping));
+    for (let count = 0; count < 200; count++) {
+      if (!client.socket.write(many)) await once(client.socket, "drain");
+    }
+    expect(channel.signal.aborted).toBe(false);
+    await until(() => {
+      clock.advance(1100);
+      return channel.signal.aborted;
+    });
+  });
+});
