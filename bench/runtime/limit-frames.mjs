@@ -1,17 +1,27 @@
 /** The hand-written framing: four bytes of length, JSON, one write a tick; no limit, no error. */
 export const frames = (socket, onMessage) => {
-  let rest = Buffer.alloc(0);
+  let chunks = [];
+  let length = 0;
+  let wanted = 4;
   let out = [];
   socket.on("data", (chunk) => {
-    const bytes = rest.length ? Buffer.concat([rest, chunk]) : chunk;
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length < wanted) return;
+    const bytes = chunks.length === 1 ? chunk : Buffer.concat(chunks, length);
     let at = 0;
+    wanted = 4;
     while (bytes.length - at >= 4) {
       const end = at + 4 + bytes.readUInt32BE(at);
-      if (end > bytes.length) break;
+      if (end > bytes.length) {
+        wanted = end - at;
+        break;
+      }
       onMessage(JSON.parse(bytes.utf8Slice(at + 4, end)));
       at = end;
     }
-    rest = bytes.subarray(at);
+    chunks = at === bytes.length ? [] : [bytes.subarray(at)];
+    length = bytes.length - at;
   });
   const flush = () => {
     socket.write(out.length === 1 ? out[0] : Buffer.concat(out));

@@ -1,7 +1,8 @@
 import { type Channel, displayText } from "@harnesskit/wire";
 import { Command, Option } from "commander";
-import { usageError } from "./cli-error.ts";
 import type { ExitCode } from "./exit-code.ts";
+import { cwdOption, jsonOption, severalTimes, wholeNumber } from "./program-options.ts";
+import { addRuntimeCommands } from "./program-runtime.ts";
 
 export interface ProgramOptions {
   /** The file of this program. */
@@ -11,8 +12,6 @@ export interface ProgramOptions {
   readonly onExit: (code: ExitCode) => void;
 }
 
-const cwdOption = () => new Option("--cwd <dir>", "the directory to work in").default(process.cwd(), "here");
-const jsonOption = (what: string) => new Option("--json", what);
 const retryOption = (what: string) =>
   new Option("--retry-for <seconds>", what)
     .argParser(wholeNumber("--retry-for"))
@@ -56,6 +55,12 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
         "a model that clients of --listen may choose beside the one of --model; can be given several times",
       ).argParser(severalTimes),
     )
+    .addOption(
+      new Option(
+        "--audit <file>",
+        "where tool calls are recorded; the server does not start without it (default: a file of the user's)",
+      ),
+    )
     .addHelpText(
       "after",
       `\nExample:\n  echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}' | harness serve
@@ -70,7 +75,7 @@ started it chooses any model for a turn; clients of a socket choose among those 
     .action(async (options) => {
       const channel = await openStdio(options.listen !== undefined);
       const { serve } = await import("./commands/serve.ts");
-      onExit(await serve(options, channel));
+      onExit(await serve({ ...options, version }, channel));
     });
 
   program
@@ -132,6 +137,7 @@ started it chooses any model for a turn; clients of a socket choose among those 
 
   addThreadCommands(program, onExit);
   addGrantCommands(program);
+  addRuntimeCommands(program, { version, onExit });
 
   program
     .command("doctor")
@@ -264,14 +270,3 @@ const addGrantCommands = (program: Command): void => {
       await revokeGrant(id, options);
     });
 };
-
-/** Collects what an option is given, in order. */
-const severalTimes = (value: string, before: readonly string[] = []): string[] => [...before, value];
-
-/** Reads a whole number from 0. */
-const wholeNumber =
-  (option: string) =>
-  (text: string): number => {
-    if (/^\d{1,15}$/.test(text)) return Number(text);
-    throw usageError(`${option}: ${displayText(text, { maxLength: 100 })} is no whole number from 0`);
-  };

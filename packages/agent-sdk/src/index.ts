@@ -17,7 +17,6 @@ export {
 export { type AgentLimits, defaultAgentLimits } from "./limits.ts";
 export type { LocalCallOptions } from "./local-call.ts";
 export type { LoopLag, MeasureLoopLag } from "./loop-lag.ts";
-export type { OutputReference } from "./output-files.ts";
 export type { Registration } from "./registrar.ts";
 export type { RunEnd, RunOptions } from "./run.ts";
 export type { CompiledSchema, JsonSchema, Problem, ToolSchema, Validated } from "./schema.ts";

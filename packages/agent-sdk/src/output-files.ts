@@ -3,12 +3,7 @@ import { rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-
-/** Stands in a result for an output that is too large for it. */
-export type OutputReference = {
-  output_file: { path: string; size_bytes: number; sha256: string };
-  truncated: true;
-};
+import type { OutputReference } from "@harnesskit/protocol/runtime";
 
 export interface OutputFilesOptions {
   /** Where the private directory is made. @default the system's directory for temporary files */

@@ -1,5 +1,10 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { type AgentToolResult, type RuntimeError, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import {
+  type AgentToolResult,
+  OutputReferenceSchema,
+  type RuntimeError,
+  RuntimeErrorCode,
+} from "@harnesskit/protocol/runtime";
 import type { CoreContext } from "./core-context.ts";
 import { exceedsBytes, measureJson } from "./measure-json.ts";
 import { redactedJson } from "./redacted-json.ts";
@@ -40,7 +45,7 @@ const passedOn = (error: RuntimeError, { limits, redactor }: ResultContext): Run
   };
 };
 
-/** What an agent's result comes to: its output is held against the limit and the tool's `output_schema`. */
+/** What an agent's result comes to: its output, unless it refers to a file, is held against the limit and the tool's schema. */
 export const toCallResult = (
   payload: AgentToolResult["payload"],
   outerError: RuntimeError | undefined,
@@ -64,7 +69,7 @@ const checkedOutput = (output: JsonObject, tool: RegisteredTool, maxOutputBytes:
     return failure(RuntimeErrorCode.OutputTooLarge, `the output exceeds ${maxOutputBytes} bytes`);
   }
   const problem = tool.checkOutput(output);
-  if (!problem) return { status: "succeeded", output };
+  if (!problem || OutputReferenceSchema.safeParse(output).success) return { status: "succeeded", output };
   return failure(
     RuntimeErrorCode.InvalidOutput,
     `the output does not fit the tool's schema: ${problem.message}`,

@@ -271,6 +271,14 @@ describe("an output", () => {
         details: { path: "/n", keyword: "type" },
       },
     });
+    const reference = {
+      output_file: { path: "/tmp/a.json", size_bytes: 9, sha256: "a".repeat(64) },
+      truncated: true,
+    };
+    expect(await outcomeOf({ status: "succeeded", output: reference }, { output_schema })).toEqual({
+      status: "succeeded",
+      output: reference,
+    });
     expect(await outcomeOf({ status: "succeeded" }, { output_schema })).toMatchObject({
       error: { code: "tool.invalid_output" },
     });

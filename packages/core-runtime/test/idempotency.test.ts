@@ -1,3 +1,4 @@
+import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { createCore } from "../src/index.ts";
@@ -14,6 +15,7 @@ const setUp = async (options: Parameters<typeof createCore>[0] = {}) => {
 
 describe("calls with one idempotency key", () => {
   it("have one effect while the first one runs, and afterwards the same result", async () => {
+    verifies("RUN-90");
     const { core, agent, call } = await setUp();
     const first = call("a");
     const joined = call("a");

@@ -92,6 +92,12 @@ describe("a registration", () => {
     const many = await agent.register([echoTool("demo.agent", "third"), echoTool("demo.agent", "fourth"), 7]);
     expect(codesOf(many)).toEqual({ "demo.agent/fourth": "tool.too_many", "": "tool.too_many" });
     expect(entries().at(-1)).toMatchObject({
+      action: "tool.rejected",
+      outcome: "refused",
+      details: { code: "tool.too_many", reason: "an agent may have 3 tools" },
+    });
+    expect(entries().at(-2)).toMatchObject({ action: "tool.rejected", tool_id: "demo.agent/fourth" });
+    expect(entries().at(-3)).toMatchObject({
       action: "tools.registered",
       outcome: "refused",
       details: { registered: 1, rejected: 2 },

@@ -192,6 +192,9 @@ export const runtimeDocuments: Record<string, unknown[]> = {
       done: true,
     }),
   ],
+  OutputReferenceSchema: [
+    { output_file: { path: "/tmp/a.json", size_bytes: 2, sha256: "0".repeat(64) }, truncated: true },
+  ],
   CallStatusSchema: ["succeeded", "failed", "canceled"],
   AgentToolResultSchema: [
     publishedExamples["agent.tool.result"],

@@ -61,6 +61,22 @@ export const AgentToolStreamSchema = messageOf(
 );
 export type AgentToolStream = z.infer<typeof AgentToolStreamSchema>;
 
+/**
+ * An output in place of one that is too large for a message (section 7): it is in a file that the agent removes when it
+ * ends. Stands for any output, whatever the tool's `output_schema` says.
+ */
+export const OutputReferenceSchema = z.object({
+  output_file: z.object({
+    /** Absolute path of a JSON file. */
+    path: z.string(),
+    size_bytes: z.int().nonnegative(),
+    /** Of the file, in hexadecimal digits. */
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  }),
+  truncated: z.literal(true),
+});
+export type OutputReference = z.infer<typeof OutputReferenceSchema>;
+
 /** How a call ended. */
 export const CallStatusSchema = z.enum(["succeeded", "failed", "canceled"]);
 export type CallStatus = z.infer<typeof CallStatusSchema>;

@@ -15,6 +15,8 @@ export {
   CoreToolCallSchema,
   type CoreToolCancel,
   CoreToolCancelSchema,
+  type OutputReference,
+  OutputReferenceSchema,
 } from "./calls.ts";
 export {
   type Actor,

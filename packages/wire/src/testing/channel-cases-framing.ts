@@ -67,9 +67,14 @@ const mergedChunks: ChannelCase = {
   },
 };
 
-const refused = (name: string, payload: Uint8Array, reason: string): ChannelCase => ({
+const refused = (
+  name: string,
+  payload: Uint8Array,
+  reason: string,
+  appliesTo: ChannelCase["appliesTo"] = hasRawBytes,
+): ChannelCase => ({
   name,
-  appliesTo: hasRawBytes,
+  appliesTo,
   async run(context) {
     const { server } = startBoth(context);
     const write = rawWriter(context);
@@ -128,6 +133,24 @@ const oversizeMessage: ChannelCase = {
   },
 };
 
+const notUtf8 = new Uint8Array([0x22, 0xc3, 0x28, 0x22]);
+
+/** A transport with messages of its own may have to end the connection at such bytes (RFC 6455, 8.1). */
+const notUtf8Message: ChannelCase = {
+  name: "a message that is not UTF-8 is reported or closes the channel, with invalid_message",
+  appliesTo: ({ framing, rawBytes }) => rawBytes && framing === "message",
+  async run(context) {
+    const { server } = startBoth(context);
+    const write = rawWriter(context);
+    await write(notUtf8);
+    await server.until(() => server.errors.length + server.closes.length > 0, "waiting for the refusal");
+    const refusal = server.errors[0] ?? server.closes[0]?.error;
+    demandError(refusal, "invalid_message", "the refusal");
+    demandSame((refusal as { reason?: unknown }).reason, "not_utf8", "the reason in the refusal");
+    demandSame(server.messages, [], "messages");
+  },
+};
+
 /** What arrives in other pieces than it was sent in, and what arrives and is no message. */
 export const framingCases: readonly ChannelCase[] = [
   splitChunks,
@@ -139,9 +162,11 @@ export const framingCases: readonly ChannelCase[] = [
   ),
   refused(
     "bytes that are not UTF-8 are reported as invalid_message, and the next message arrives",
-    new Uint8Array([0x22, 0xc3, 0x28, 0x22]),
+    notUtf8,
     "not_utf8",
+    isByteStream,
   ),
+  notUtf8Message,
   oversizeReceive,
   oversizeAnnounced,
   oversizeMessage,

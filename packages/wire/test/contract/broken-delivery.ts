@@ -193,6 +193,15 @@ export const brokenDelivery: Broken[] = [
     pair: () => ({ writeRawToServer: undefined }) as unknown as Partial<ContractPair>,
   },
   {
+    caught: "a message that is not UTF-8 is reported or closes the channel, with invalid_message",
+    how: "replaces the bytes",
+    profile: message,
+    pair: (pair) => ({
+      writeRawToServer: (bytes) =>
+        pair.writeRawToServer?.(new TextEncoder().encode(new TextDecoder().decode(bytes))),
+    }),
+  },
+  {
     caught: "an oversize line is reported as frame_too_large, and the next message arrives",
     how: "accepts it",
     actual: { maxFrameBytes: 2 * limits.maxFrameBytes },

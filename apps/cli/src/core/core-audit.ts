@@ -1,0 +1,34 @@
+import { type AuditEntryInput, type AuditSink, createMemoryAuditSink } from "@harnesskit/audit";
+import { oneLine } from "../terminal/one-line.ts";
+
+/** What somebody who starts a core should know at once. */
+const noteOf = ({ action, agent_id: agent, tool_id: tool, details }: AuditEntryInput): string | undefined => {
+  const about = oneLine(String(tool ?? agent ?? "an unknown agent"), 300);
+  const why = oneLine(String(details?.reason ?? details?.code ?? details?.limit ?? "no reason given"), 500);
+  switch (action) {
+    case "tool.rejected":
+      return `the tool ${about} is rejected: ${why}`;
+    case "agent.refused":
+      return `a connection is refused (${about}): ${why}`;
+    case "agent.manifest_drift":
+      return `the manifest of ${about} has changed since it was started`;
+    default:
+      return undefined;
+  }
+};
+
+/** The audit log behind `sink`, or none; what was refused is told to `note` as well, in one safe line each. */
+export const createCoreAudit = (sink: AuditSink | undefined, note: (line: string) => void): AuditSink => {
+  const kept = sink ?? createMemoryAuditSink({ maxEntries: 1 });
+  return {
+    record(entry) {
+      kept.record(entry);
+      const line = noteOf(entry);
+      if (line !== undefined) note(line);
+    },
+    flush: () => kept.flush(),
+    close: () => kept.close(),
+    addSecret: (value) => kept.addSecret(value),
+    removeSecret: (value) => kept.removeSecret(value),
+  };
+};

@@ -1,0 +1,75 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { harness, makeWorkspace } from "./support/harness.ts";
+
+const helloAgent = fileURLToPath(new URL("../../examples/hello-agent", import.meta.url));
+const secretName = "Ada-Lovelace-1815";
+
+/** A log of one call, written by a core. */
+const makeLog = async (): Promise<{ cwd: string; log: string }> => {
+  const cwd = await makeWorkspace();
+  const log = join(cwd, "logs", "audit.jsonl");
+  const call = ["--call", "com.example.hello/greet", "--input", JSON.stringify({ name: secretName })];
+  const end = await harness(["core", "--agent", helloAgent, ...call, "--audit", log], { cwd });
+  expect(end).toMatchObject({ code: 0, stderr: "" });
+  return { cwd, log };
+};
+
+describe("harness audit", () => {
+  it("verifies a log that is as it was written, and gives its head", async () => {
+    const { cwd, log } = await makeLog();
+    const end = await harness(["audit", "verify", log], { cwd });
+    expect(end).toMatchObject({ code: 0, stderr: "" });
+    const [, head = ""] = end.stdout.match(/head: (\d+:[0-9a-f]{64})/) ?? [];
+    const expecting = await harness(["audit", "verify", log, "--expect", head, "--json"], { cwd });
+    expect(JSON.parse(expecting.stdout)).toMatchObject({ ok: true, head });
+  });
+
+  it("names the line that was changed", async () => {
+    const { cwd, log } = await makeLog();
+    const lines = (await readFile(log, "utf8")).split("\n");
+    const index = lines.findIndex((line) => line.includes('"tool.call"'));
+    lines[index] = lines[index]?.replace("com.example.hello/greet", "com.example.hello/great") ?? "";
+    await writeFile(log, lines.join("\n"));
+    const end = await harness(["audit", "verify", log], { cwd });
+    expect(end).toMatchObject({ code: 1, stderr: "" });
+    expect(end.stdout).toContain(`${log}:${index + 1}: changed`);
+  });
+
+  it("shows who called what, and nothing of what was said", async () => {
+    const { cwd, log } = await makeLog();
+    const end = await harness(["audit", "show", log, "--action", "tool.*", "--json"], { cwd });
+    expect(end).toMatchObject({ code: 0, stderr: "" });
+    const entries = end.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { action: string });
+    expect(entries.map(({ action }) => action)).toEqual(["tool.call", "tool.result"]);
+    const whole = await harness(["audit", "show", log], { cwd });
+    expect(whole.stdout).toContain("agent.connected");
+    expect(whole.stdout).not.toContain(secretName);
+    expect(await readFile(log, "utf8")).not.toContain(secretName);
+  });
+
+  it.each([
+    ["verify", "a file that is not there", ["nowhere.jsonl"], 4, /cannot be read/],
+    ["show", "a file that is not there", ["nowhere.jsonl"], 4, /cannot be read/],
+    ["verify", "a head that is none", ["README.md", "--expect", "1:2"], 2, /no head/],
+  ])("%s refuses %s", async (command, _what, args, code, message) => {
+    const cwd = await makeWorkspace();
+    const end = await harness(["audit", command, ...args], { cwd });
+    expect(end).toMatchObject({ code, stdout: "" });
+    expect(end.stderr).toMatch(message);
+  });
+
+  it("tells a log from any other file", async () => {
+    const cwd = await makeWorkspace();
+    const end = await harness(["audit", "verify", "README.md"], { cwd });
+    expect(end.code).toBe(1);
+    const shown = await harness(["audit", "show", "README.md"], { cwd });
+    expect(shown).toMatchObject({ code: 1, stdout: "" });
+    expect(shown.stderr).toMatch(/README\.md:1 is no entry/);
+  });
+});

@@ -1,0 +1,140 @@
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, vi } from "vitest";
+import { harness, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
+
+const helloAgent = fileURLToPath(new URL("../../examples/hello-agent", import.meta.url));
+const greet = "com.example.hello/greet";
+
+/** A directory with an agent whose program is this text. */
+const makeAgent = async (program: string, manifest: object = {}): Promise<string> =>
+  makeWorkspace({
+    "opensentience.agent.json": JSON.stringify({
+      id: "com.example.made",
+      version: "1.0.0",
+      command: ["node", "agent.mjs"],
+      ...manifest,
+    }),
+    "agent.mjs": program,
+  });
+
+const sdk = JSON.stringify(new URL("../../../packages/agent-sdk/dist/index.js", import.meta.url).href);
+
+describe("harness core", () => {
+  it("lists the tools that the agents registered, and ends with nothing left", async () => {
+    const cwd = await makeWorkspace();
+    const end = await harness(["core", "--agent", helloAgent, "--list"], { cwd });
+    expect(end).toMatchObject({ code: 0, stderr: "" });
+    expect(end.stdout).toBe(`${greet}  Greets somebody\n`);
+    const json = await harness(["core", "--agent", helloAgent, "--list", "--json"], { cwd });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      tools: [{ tool_id: greet, agent_id: "com.example.hello", input_schema: { type: "object" } }],
+    });
+    await nothingRunsWith(join(helloAgent, "agent.mjs"));
+  });
+
+  it("calls a tool: its output on standard output, nothing else", async () => {
+    const cwd = await makeWorkspace();
+    const call = ["core", "--agent", helloAgent, "--call", greet, "--input", '{"name":"Ada"}'];
+    expect(await harness(call, { cwd })).toMatchObject({
+      code: 0,
+      stdout: '{"greeting":"Hello, Ada!"}\n',
+      stderr: "",
+    });
+    const { stdout } = await harness([...call, "--json"], { cwd });
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toMatchObject([{ type: "result", status: "succeeded", output: { greeting: "Hello, Ada!" } }]);
+  });
+
+  it.each([
+    ["an input that does not fit", ["--call", greet, "--input", "{}"], 1, /tool\.invalid_input/],
+    ["an unknown tool", ["--call", "com.example.hello/nope"], 1, /tool\.not_found/],
+    ["an input that is no JSON", ["--call", greet, "--input", "{name}"], 2, /--input is no JSON/],
+    ["an input without a call", ["--input", "{}"], 2, /--input belongs to --call/],
+    ["both a list and a call", ["--list", "--call", greet], 2, /do not go together/],
+  ])("refuses %s", async (_what, args, code, message) => {
+    const cwd = await makeWorkspace();
+    const end = await harness(["core", "--agent", helloAgent, ...args], { cwd });
+    expect(end).toMatchObject({ code, stdout: "" });
+    expect(end.stderr).toMatch(message);
+  });
+
+  it("streams what a tool says to standard error, made safe", async () => {
+    const cwd = await makeWorkspace();
+    const agent = await makeAgent(`
+      import { defineAgent, tool } from ${sdk};
+      const say = tool({ name: "say", description: "Says", input: { type: "object" }, async run(_input, context) {
+        await context.stdout("one\\n");
+        await context.status("\\u001b[31mtwo\\n");
+        return { said: 2 };
+      } });
+      await defineAgent({ id: "com.example.made", version: "1.0.0", tools: [say] }).run();
+    `);
+    const end = await harness(["core", "--agent", agent, "--call", "com.example.made/say"], { cwd });
+    expect(end).toMatchObject({ code: 0, stdout: '{"said":2}\n' });
+    expect(end.stderr).toBe("one\n⟨U+001B⟩[31mtwo\n");
+  });
+
+  it("ends at the first agent that does not start, and says why", async () => {
+    const cwd = await makeWorkspace();
+    const broken = await makeAgent('console.error("no luck today"); process.exit(7);');
+    const end = await harness(["core", "--agent", helloAgent, "--agent", broken, "--list"], { cwd });
+    expect(end).toMatchObject({ code: 4, stdout: "" });
+    expect(end.stderr).toMatch(/com\.example\.made did not start/);
+    expect(end.stderr).toMatch(/no luck today/);
+    await nothingRunsWith(join(helloAgent, "agent.mjs"));
+  });
+
+  it.each([
+    ["a directory without a manifest", {}, /opensentience\.agent\.json/],
+    ["a manifest without a command", { "opensentience.agent.json": '{"id":"a","version":"1"}' }, /command/],
+  ])("names what is wrong with %s", async (_what, files, message) => {
+    const cwd = await makeWorkspace();
+    const agent = await makeWorkspace(files as Record<string, string>);
+    const end = await harness(["core", "--agent", agent, "--list"], { cwd });
+    expect(end).toMatchObject({ code: 4, stdout: "" });
+    expect(end.stderr).toMatch(message);
+  });
+
+  it("says on standard error and in the audit which tools it rejected, and lists the others", async () => {
+    const cwd = await makeWorkspace();
+    const agent = await makeAgent(
+      `
+      import { defineAgent, tool } from ${sdk};
+      const run = () => ({});
+      const good = tool({ name: "good", description: "Good", input: { type: "object" }, run });
+      const remote = { type: "object", properties: { a: { $ref: "https://example.com/schema.json" } } };
+      const bad = tool({ name: "bad", description: "Bad", input: { type: "object" }, run });
+      bad.declaration;
+      const agent = defineAgent({ id: "com.example.made", version: "1.0.0", tools: [good] });
+      await agent.run();
+    `.replaceAll(/.*(remote|bad).*\n/g, ""),
+    );
+    const audit = join(cwd, "logs", "audit.jsonl");
+    const end = await harness(["core", "--agent", agent, "--list", "--audit", audit], { cwd });
+    expect(end).toMatchObject({ code: 0, stdout: "com.example.made/good  Good\n" });
+    expect(await readFile(audit, "utf8")).toMatch(/"action":"tools\.registered"/);
+  });
+
+  it("stays without --list and --call: shows the socket's directory and each agent's health, until Ctrl-C", async () => {
+    const cwd = await makeWorkspace();
+    const program = startHarness(["core", "--agent", helloAgent, "--json"], { cwd });
+    const [, line = ""] = await program.sees(/^(\{"type":"core".*\})\n/);
+    const { directory, socket } = JSON.parse(line) as { directory: string; socket: string };
+    expect(dirname(socket)).toBe(directory);
+    const [, ready = ""] = await program.sees(/(\{"type":"health"[^\n]*"state":"ready"[^\n]*\})\n/);
+    const { pid } = JSON.parse(ready) as { pid: number };
+    process.kill(pid, "SIGKILL");
+    await program.sees(/"state":"ready"[^\n]*"restarts":1|"restarts":1[^\n]*"state":"ready"/);
+    program.child.kill("SIGINT");
+    expect(await program.ended).toMatchObject({ code: 0, stderr: "" });
+    await vi.waitFor(async () =>
+      expect(await nothingRunsWith(join(helloAgent, "agent.mjs"))).toBeUndefined(),
+    );
+  });
+});
