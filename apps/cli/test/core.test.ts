@@ -103,22 +103,19 @@ describe("harness core", () => {
 
   it("says on standard error and in the audit which tools it rejected, and lists the others", async () => {
     const cwd = await makeWorkspace();
-    const agent = await makeAgent(
-      `
+    const agent = await makeAgent(`
       import { defineAgent, tool } from ${sdk};
       const run = () => ({});
       const good = tool({ name: "good", description: "Good", input: { type: "object" }, run });
-      const remote = { type: "object", properties: { a: { $ref: "https://example.com/schema.json" } } };
-      const bad = tool({ name: "bad", description: "Bad", input: { type: "object" }, run });
-      bad.declaration;
-      const agent = defineAgent({ id: "com.example.made", version: "1.0.0", tools: [good] });
-      await agent.run();
-    `.replaceAll(/.*(remote|bad).*\n/g, ""),
-    );
+      const properties = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => ["p" + n, { type: "string" }]));
+      const huge = tool({ name: "huge", description: "Huge", input: { type: "object", properties }, run });
+      await defineAgent({ id: "com.example.made", version: "1.0.0", tools: [good, huge] }).run();
+    `);
     const audit = join(cwd, "logs", "audit.jsonl");
     const end = await harness(["core", "--agent", agent, "--list", "--audit", audit], { cwd });
     expect(end).toMatchObject({ code: 0, stdout: "com.example.made/good  Good\n" });
-    expect(await readFile(audit, "utf8")).toMatch(/"action":"tools\.registered"/);
+    expect(end.stderr).toMatch(/the tool com\.example\.made\/huge is rejected: \S/);
+    expect(await readFile(audit, "utf8")).toMatch(/"action":"tool\.rejected".*com\.example\.made\/huge/);
   });
 
   it("stays without --list and --call: shows the socket's directory and each agent's health, until Ctrl-C", async () => {

@@ -16,6 +16,10 @@ const commands = [
   ["grants", "list"],
   ["grants", "revoke"],
   ["doctor"],
+  ["core"],
+  ["audit"],
+  ["audit", "verify"],
+  ["audit", "show"],
 ];
 
 describe("the command line", () => {

@@ -25,8 +25,12 @@ const exitCodeOf = (result: CallResult): ExitCode => {
   return absences.includes(code) ? ExitCode.unavailable : ExitCode.failed;
 };
 
-const showChunk = ({ data }: StreamChunk): string =>
-  "text" in data ? displayText(data.text, { multiline: true }) : `${safeJson(data.json)}\n`;
+/** What a program printed is shown as it came; a status and an entry of a log are lines of their own. */
+const showChunk = ({ channel, data }: StreamChunk): string => {
+  if ("json" in data) return `${safeJson(data.json)}\n`;
+  const text = displayText(data.text, { multiline: true });
+  return (channel === "status" || channel === "log") && !text.endsWith("\n") ? `${text}\n` : text;
+};
 
 /**
  * Calls a tool once and shows what it says: the output on standard output, what it streams on standard error; with
