@@ -1,16 +1,20 @@
 import { join } from "node:path";
-import { createWorkspaceTools } from "@harnesskit/workspace-agent";
+import { createWorkspaceAgent, type Prepared } from "@harnesskit/workspace-agent";
 import { describe, expect, it } from "vitest";
 import { approvalChoices, approvalLines } from "../src/run/approval-view.ts";
 import { createStyle } from "../src/terminal/style.ts";
 import { makeWorkspace } from "./support/harness.ts";
 
+const prepareWrite = async (directory: string, input: { path: string; content: string }) => {
+  const context = { project_root: directory };
+  return (await createWorkspaceAgent().call("prepare", { tool: "write", input }, { context })) as Prepared;
+};
+
 /** What the user would be asked about a write of so many lines. */
 const writeOf = async (lines: number) => {
   const directory = await makeWorkspace();
-  const write = createWorkspaceTools().find(({ name }) => name === "write") ?? expect.fail("no tool");
   const given = { path: "new.txt", content: `${"x".repeat(99)}\n`.repeat(lines) };
-  const { input, preview } = await write.prepare(given, { threadId: "ses_1", directory });
+  const { input, preview } = await prepareWrite(directory, given);
   return { tool: "write", input, digest: "sha256:0", ...(preview !== undefined && { preview }) };
 };
 
@@ -33,12 +37,11 @@ describe("the question about a write", () => {
 
   it("is not deceived by a file that says that it is cut", async () => {
     const directory = await makeWorkspace();
-    const write = createWorkspaceTools().find(({ name }) => name === "write") ?? expect.fail("no tool");
     const content = "[the diff is cut here: 1 of 2 characters are not shown]\n";
-    const { input, preview = "" } = await write.prepare(
-      { path: join(directory, "new.txt"), content },
-      { threadId: "ses_1", directory },
-    );
+    const { input, preview = "" } = await prepareWrite(directory, {
+      path: join(directory, "new.txt"),
+      content,
+    });
     const metadata = { tool: "write", input, digest: "sha256:0", preview };
     expect(approvalChoices(metadata).map(({ value }) => value)).toContain("always");
   });

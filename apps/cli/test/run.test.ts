@@ -240,13 +240,21 @@ describe("harness run", () => {
 
     it("4 when the server dies in the turn", async () => {
       const cwd = await makeWorkspace();
-      const client = startHarness(["run", "--approve", "once", "run the command: kill -9 $PPID; sleep 60"], {
-        cwd,
-      });
+      // The parent of a command is the process of the tools; the server is the parent of that.
+      const command = "kill -9 $(ps -o ppid= -p $PPID); sleep 60";
+      const client = startHarness(["run", "--approve", "once", `run the command: ${command}`], { cwd });
       const end = await client.ended;
       expect(end.code).toBe(4);
       expect(end.stderr).toContain("The server cannot be reached");
       expect(end.stderr).not.toMatch(/\n\s+at /);
+    });
+
+    it("0 when the process of the tools dies in the turn, which says that nobody knows what ran", async () => {
+      const cwd = await makeWorkspace();
+      const args = ["run", "--approve", "once", "run the command: kill -9 $PPID; sleep 60"];
+      const end = await startHarness(args, { cwd }).ended;
+      expect(end.code).toBe(0);
+      expect(end.stdout).toContain("The process that ran the tool is gone");
     });
 
     it("shows causes only with HARNESS_DEBUG", async () => {

@@ -1,5 +1,19 @@
-/** What every command sees of the environment of this process, beside `LC_*`. */
-const defaultNames = ["PATH", "HOME", "LANG", "TERM", "SHELL", "USER", "LOGNAME", "TMPDIR", "TZ"];
+import { agentEnvironment } from "@harnesskit/protocol/runtime";
+
+/** What every command sees of the environment of this process, beside `LC_*`. No name here carries a secret. */
+const defaultNames = [
+  "PATH",
+  "HOME",
+  "LANG",
+  "TERM",
+  "SHELL",
+  "USER",
+  "LOGNAME",
+  "TMPDIR",
+  "TZ",
+  // By it the core finds what a command left behind, wherever that went, when this process is gone.
+  agentEnvironment.launchId,
+];
 /** Without these, programs of Windows do not start. */
 const windowsNames = [
   "SystemRoot",
@@ -11,6 +25,9 @@ const windowsNames = [
   "USERPROFILE",
   "windir",
 ];
+
+/** What no command sees, whoever asks for it: the way to the core, and the right to go there. */
+export const neverPassedOn: ReadonlySet<string> = new Set([agentEnvironment.token, agentEnvironment.socket]);
 
 /**
  * The environment of a command: the variables that a program needs to find its way, the further `names`, nothing else.
@@ -25,7 +42,7 @@ export function commandEnvironment(
   const environment: Record<string, string> = {};
   for (const name of [...wanted, ...locale]) {
     const value = source[name];
-    if (value !== undefined) environment[name] = value;
+    if (value !== undefined && !neverPassedOn.has(name)) environment[name] = value;
   }
   return environment;
 }

@@ -1,4 +1,4 @@
-import { ToolError } from "@harnesskit/thread-server";
+import { ToolError } from "@harnesskit/agent-sdk";
 import { cancelledError } from "./text.ts";
 
 /** The end of a piece of work: its time is over, or its caller has given it up. */
@@ -22,7 +22,7 @@ export class Deadline {
     return this.#over.signal;
   }
 
-  /** The `ToolError` for an end that has come: `tool.cancelled` or `tool.timeout`. */
+  /** The `ToolError` for an end that has come: `tool.canceled` or `tool.timeout`. */
   error(): ToolError {
     if (this.#parent.aborted) return cancelledError();
     return new ToolError("tool.timeout", `the search was ended after ${this.#timeoutMs} ms`);

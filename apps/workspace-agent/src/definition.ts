@@ -1,12 +1,8 @@
-import type { PreparedCall, ToolEffects, ToolExecution } from "@harnesskit/thread-server";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { z } from "zod";
+import type { ToolEffects } from "./effects.ts";
 import type { WorkspaceToolsLimits } from "./limits.ts";
 import type { Workspace } from "./workspace.ts";
-
-/** A JSON object, as the input of a tool. */
-export type JsonObject = PreparedCall["input"];
-/** A JSON value, as the output of a tool. */
-export type JsonValue = Awaited<ReturnType<PreparedCall["run"]>>;
 
 /** How the tools are set up, the same for every call. */
 export interface ToolSettings {
@@ -25,7 +21,10 @@ export interface CallContext extends ToolSettings {
 /** What a call may use while it runs. */
 export interface RunContext extends CallContext {
   readonly signal: AbortSignal;
-  readonly log: ToolExecution["log"];
+  /** Streams output. What comes faster than it is read is bounded by whoever reads. */
+  log(stream: "stdout" | "stderr", text: string): void;
+  /** Tells what a call has produced that is about to fail. */
+  partialResult(output: JsonObject): void;
   /** The `shownState` of the preview that was judged. With it, a file that has changed since fails the call. */
   readonly shownState?: string;
 }
@@ -38,13 +37,16 @@ export interface Preview {
   readonly shownState: string;
 }
 
-/** One tool, independent of the SDK that serves it. */
-export interface WorkspaceToolDefinition<Input extends JsonObject, Output extends JsonValue> {
+/** One tool, independent of how it is served. */
+export interface WorkspaceToolDefinition<Input extends JsonObject, Output extends JsonObject> {
   readonly name: string;
   readonly description: string;
-  readonly input: z.ZodType<Input>;
   readonly effects: ToolEffects;
-  /** The canonical spelling of an input: equal for all inputs that mean the same. Without any effect. */
+  /** What a model writes. */
+  readonly input: z.ZodType<Input>;
+  /** What a call takes: the same, and `expected`. */
+  readonly callInput: z.ZodType;
+  /** The canonical spelling of an input: equal for all inputs that mean the same, and for itself. Without any effect. */
   normalise(input: Input, context: CallContext): Promise<Input>;
   /** What a normalised input would change. Without any effect. */
   preview?(input: Input, context: CallContext): Promise<Preview>;

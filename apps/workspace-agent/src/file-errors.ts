@@ -1,4 +1,4 @@
-import { ToolError } from "@harnesskit/thread-server";
+import { ToolError } from "@harnesskit/agent-sdk";
 
 const needsQuotes = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}"\\]/u;
 

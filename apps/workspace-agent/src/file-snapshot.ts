@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
-import { ToolError } from "@harnesskit/thread-server";
+import { ToolError } from "@harnesskit/agent-sdk";
 import { readAtMost } from "./read-bytes.ts";
 import { openRegularFile } from "./safe-open.ts";
 import type { Workspace } from "./workspace.ts";

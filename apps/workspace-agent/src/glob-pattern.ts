@@ -1,10 +1,8 @@
-import { ToolError } from "@harnesskit/thread-server";
+import { ToolError } from "@harnesskit/agent-sdk";
 import picomatch from "picomatch";
 import type { Deadline } from "./deadline.ts";
+import { maxGlobLength } from "./limits.ts";
 import { RegexWorker } from "./regex-worker.ts";
-
-/** Characters of the longest glob pattern. */
-export const maxGlobLength = 1000;
 
 /** Tells which paths a glob pattern means. Slashes separate, a leading dot is nothing special, `**` spans directories. */
 export class GlobMatcher {

@@ -2,6 +2,10 @@ import { InvalidArgumentError } from "@harnesskit/wire";
 
 /** The longest time a command may ask for, in milliseconds. */
 export const maxCommandTimeoutMs = 600_000;
+/** Characters of the longest glob pattern. */
+export const maxGlobLength = 1000;
+/** Characters of the longest search pattern. */
+export const maxPatternLength = 1000;
 
 /** Every bound of the workspace tools. All are positive whole numbers. */
 export interface WorkspaceToolsLimits {

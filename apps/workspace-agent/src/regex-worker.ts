@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { ToolError } from "@harnesskit/thread-server";
+import { ToolError } from "@harnesskit/agent-sdk";
 import type { Deadline } from "./deadline.ts";
 
 /** A regular expression as text. */
@@ -48,7 +48,7 @@ export class RegexWorker {
 
   /**
    * The indexes of the first `maxFound` texts that match.
-   * Throws `ToolError` `tool.timeout`, `tool.cancelled`, or `tool.failed` if the expression needs too much memory.
+   * Throws `ToolError` `tool.timeout`, `tool.canceled`, or `tool.failed` if the expression needs too much memory.
    */
   async matching(texts: readonly string[], maxFound: number): Promise<number[]> {
     this.#deadline.throwIfOver();

@@ -63,7 +63,7 @@ async function smallEnough({ paths, directory, maxFileBytes }: RipgrepRequest): 
 
 /**
  * Numbers of the lines that match, per path, each file's ascending. Undefined if ripgrep failed, which leaves open
- * why. Throws `ToolError` `tool.timeout` or `tool.cancelled`.
+ * why. Throws `ToolError` `tool.timeout` or `tool.canceled`.
  */
 export async function ripgrepLines(request: RipgrepRequest): Promise<Map<string, number[]> | undefined> {
   const { deadline } = request;

@@ -1,8 +1,7 @@
-import { ToolError } from "@harnesskit/thread-server";
+import { ToolError } from "@harnesskit/agent-sdk";
+import { maxPatternLength } from "./limits.ts";
 import { type Both, both, classEscape, literal, wordBoundary } from "./search-syntax.ts";
 
-/** Characters of the longest search pattern. */
-export const maxPatternLength = 1000;
 const maxRepeat = 1000;
 const maxDepth = 50;
 

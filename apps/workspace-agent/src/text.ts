@@ -1,4 +1,4 @@
-import { ToolError } from "@harnesskit/thread-server";
+import { ToolError } from "@harnesskit/agent-sdk";
 import { displayPath } from "./file-errors.ts";
 
 /** Whether bytes are taken for binary: text has no NUL. */
@@ -8,10 +8,10 @@ export const isBinary = (bytes: Uint8Array): boolean => bytes.includes(0);
 export const binaryError = (path: string): ToolError =>
   new ToolError("tool.binary_file", `${displayPath(path)} is a binary file`);
 
-/** `tool.cancelled` */
-export const cancelledError = (): ToolError => new ToolError("tool.cancelled", "the call was cancelled");
+/** `tool.canceled` */
+export const cancelledError = (): ToolError => new ToolError("tool.canceled", "the call was cancelled");
 
-/** Throws `ToolError` `tool.cancelled` once the signal is aborted. */
+/** Throws `ToolError` `tool.canceled` once the signal is aborted. */
 export function throwIfCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw cancelledError();
 }

@@ -1,6 +1,6 @@
 import type { Dirent } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
-import { ToolError } from "@harnesskit/thread-server";
+import { ToolError } from "@harnesskit/agent-sdk";
 import type { Deadline } from "./deadline.ts";
 import { displayPath, systemCode, toFileError } from "./file-errors.ts";
 import { openDirectory, pinnedPath } from "./safe-open.ts";

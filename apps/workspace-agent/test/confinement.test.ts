@@ -1,6 +1,6 @@
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ToolError } from "@harnesskit/thread-server";
+import { ToolError } from "@harnesskit/agent-sdk";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Workspace } from "../src/workspace.ts";
@@ -104,7 +104,7 @@ describe("confinement", () => {
     const alias = join(fixture.base, "alias");
     await symlink(fixture.directory, alias);
     for (const path of ["file.txt", join(alias, "file.txt"), fixture.path("file.txt")]) {
-      const prepared = await fixture.tool("read").prepare({ path }, { threadId: "t", directory: alias });
+      const prepared = await fixture.prepare("read", { path }, alias);
       expect(prepared.input).toEqual({ path: "file.txt" });
       expect(await run(prepared)).toMatchObject({ text: "inside\n" });
     }
@@ -112,7 +112,7 @@ describe("confinement", () => {
 
   it("refuses a workspace that is missing or a file, without naming it", async () => {
     for (const directory of [join(fixture.base, "none"), fixture.path("file.txt")]) {
-      const error = await failure(fixture.tool("read").prepare({ path: "x" }, { threadId: "t", directory }));
+      const error = await failure(fixture.prepare("read", { path: "x" }, directory));
       expect(error.code).toBe("tool.failed");
       expect(error.message).not.toContain(fixture.base);
     }

@@ -135,6 +135,6 @@ describe("glob", () => {
 
   it("stops when the turn is cancelled", async () => {
     const prepared = await fixture.prepare("glob", { pattern: "*" });
-    expect(await failureCode(run(prepared, { signal: AbortSignal.abort() }))).toBe("tool.cancelled");
+    expect(await failureCode(run(prepared, { signal: AbortSignal.abort() }))).toBe("tool.canceled");
   });
 });

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { GrepOutput, WorkspaceToolsOptions } from "../src/index.ts";
+import type { GrepOutput, WorkspaceAgentOptions } from "../src/index.ts";
 import { Fixture, failureCode, run } from "./support/fixture.ts";
 import { until } from "./support/processes.ts";
 
@@ -12,7 +12,7 @@ const engines = [
 ] as const;
 
 describe.each(engines)("grep with %s", (_, searchPath) => {
-  const create = (options: WorkspaceToolsOptions = {}) =>
+  const create = (options: WorkspaceAgentOptions = {}) =>
     Fixture.create({ ...options, ...(searchPath === undefined ? {} : { searchPath }) });
   let fixture: Fixture;
   beforeEach(async () => {
@@ -214,7 +214,7 @@ describe.each(engines)("grep with %s", (_, searchPath) => {
   it("stops when the turn is cancelled, before and during the search", async () => {
     await fixture.put("a", `${"a".repeat(60)}!\n`);
     const prepared = await fixture.prepare("grep", { pattern: "^(a|a|aa)+$" });
-    expect(await failureCode(run(prepared, { signal: AbortSignal.abort() }))).toBe("tool.cancelled");
+    expect(await failureCode(run(prepared, { signal: AbortSignal.abort() }))).toBe("tool.canceled");
     const controller = new AbortController();
     let settled = false;
     const call = run(prepared, { signal: controller.signal }).then(
@@ -226,7 +226,7 @@ describe.each(engines)("grep with %s", (_, searchPath) => {
     });
     controller.abort();
     await until(() => settled);
-    expect(await call).toBe("tool.cancelled");
+    expect(await call).toBe("tool.canceled");
   });
 
   it("makes the input canonical", async () => {
@@ -251,9 +251,7 @@ describe("the ripgrep that grep uses", () => {
     await symlink(fixture.path("bin"), join(fixture.outside, "bin"));
     const searchPath = [".", "bin", "", fixture.path("bin"), join(fixture.outside, "bin")].join(":");
     await using planted = await Fixture.create({ searchPath });
-    const prepared = await planted
-      .tool("grep")
-      .prepare({ pattern: "touch" }, { threadId: "t", directory: fixture.directory });
+    const prepared = await planted.prepare("grep", { pattern: "touch" }, fixture.directory);
     expect(await run(prepared)).toEqual({ matches: [{ path: "bin/rg", line: 2, text: 'touch "$0.ran"' }] });
     expect(Object.keys(await fixture.listing())).toEqual(["bin", "bin/rg"]);
   });

@@ -1,12 +1,12 @@
 import { mkdir, readFile, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { PreparedCall } from "@harnesskit/thread-server";
+
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { takeSnapshot } from "../src/file-snapshot.ts";
 import { PinnedDirectory } from "../src/pinned-directory.ts";
 import { replaceFile } from "../src/replace-file.ts";
 import { Workspace } from "../src/workspace.ts";
-import { Fixture, failureCode, run } from "./support/fixture.ts";
+import { Fixture, failureCode, type PreparedCall, run } from "./support/fixture.ts";
 
 let fixture: Fixture;
 beforeEach(async () => {

@@ -142,7 +142,7 @@ describe("read", () => {
   it("stops when the turn is cancelled", async () => {
     await fixture.put("a.txt", "a\n");
     const prepared = await fixture.prepare("read", { path: "a.txt" });
-    expect(await failureCode(run(prepared, { signal: AbortSignal.abort() }))).toBe("tool.cancelled");
+    expect(await failureCode(run(prepared, { signal: AbortSignal.abort() }))).toBe("tool.canceled");
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { ToolError } from "@harnesskit/thread-server";
+import { ToolError } from "@harnesskit/agent-sdk";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileSearchPattern } from "../src/search-pattern.ts";

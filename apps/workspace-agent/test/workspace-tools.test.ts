@@ -2,13 +2,14 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { HarnessError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { commandEnvironment } from "../src/command-environment.ts";
-import { createWorkspaceTools, defaultLimits, type WorkspaceToolsOptions } from "../src/index.ts";
+import { workspaceTools } from "../src/declarations/index.ts";
+import { createWorkspaceAgent, defaultLimits, type WorkspaceAgentOptions } from "../src/index.ts";
 import { Fixture, failure } from "./support/fixture.ts";
 
 describe("the workspace tools", () => {
   it("have fixed names, effects and inputs", () => {
     verifies("THR-60");
-    const surface = createWorkspaceTools().map((tool) => {
+    const surface = workspaceTools.map((tool) => {
       const {
         properties = {},
         required = [],
@@ -36,12 +37,12 @@ describe("the workspace tools", () => {
   });
 
   it("say that commands are not confined", () => {
-    const [bash] = createWorkspaceTools();
+    const [bash] = workspaceTools;
     expect(bash?.description).toContain("There is NO sandbox");
   });
 
   it("have schemas and descriptions that are plain JSON", () => {
-    for (const { inputSchema, description } of createWorkspaceTools()) {
+    for (const { inputSchema, description } of workspaceTools) {
       expect(JSON.parse(JSON.stringify(inputSchema))).toEqual(inputSchema);
       expect(description.length).toBeGreaterThan(50);
     }
@@ -56,10 +57,12 @@ describe("the workspace tools", () => {
     { searchTimeoutMs: Number.POSITIVE_INFINITY },
     { env: [""] },
     { env: ["A=B"] },
-  ] satisfies WorkspaceToolsOptions[])("refuse the option %j", (options) => {
+    { env: ["HARNESS_SESSION_TOKEN"] },
+    { env: ["HARNESS_AGENT_SOCKET"] },
+  ] satisfies WorkspaceAgentOptions[])("refuse the option %j", (options) => {
     let thrown: unknown;
     try {
-      createWorkspaceTools(options);
+      createWorkspaceAgent(options);
     } catch (error) {
       thrown = error;
     }
@@ -112,6 +115,19 @@ describe("the environment of commands", () => {
       PATH: "/bin",
       LC_ALL: "C",
       CUSTOM: "c",
+    });
+  });
+
+  it("has the id by which a core finds what was left behind, and never the way to the core", () => {
+    const source = {
+      PATH: "/bin",
+      HARNESS_LAUNCH_ID: "lch_1",
+      HARNESS_SESSION_TOKEN: "secret",
+      HARNESS_AGENT_SOCKET: "/run/core",
+    };
+    expect(commandEnvironment(["HARNESS_SESSION_TOKEN", "HARNESS_AGENT_SOCKET"], source)).toEqual({
+      PATH: "/bin",
+      HARNESS_LAUNCH_ID: "lch_1",
     });
   });
 });

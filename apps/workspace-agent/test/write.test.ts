@@ -185,7 +185,7 @@ describe("write", () => {
 
   it("does nothing when the turn is cancelled", async () => {
     const prepared = await fixture.prepare("write", { path: "a", content: "x" });
-    expect(await failureCode(run(prepared, { signal: AbortSignal.abort() }))).toBe("tool.cancelled");
+    expect(await failureCode(run(prepared, { signal: AbortSignal.abort() }))).toBe("tool.canceled");
     expect(await fixture.listing()).toEqual({});
   });
 

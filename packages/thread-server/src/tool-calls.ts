@@ -106,7 +106,7 @@ export class ToolCalls {
     if (!tool)
       throw new ToolError("tool.unknown", `There is no tool named ${JSON.stringify(name.slice(0, 100))}.`);
     const { threadId, directory } = thread;
-    const { input, preview, run } = await tool.prepare(rawInput, { threadId, directory });
+    const { input, preview, run } = await tool.prepare(rawInput, { threadId, directory, itemId });
     const common = { threadId, turnId: turn.turnId, itemId, directory, tool, input };
     const call = { ...common, digest: await digest({ tool: name, input }) };
     return { call: preview === undefined ? call : { ...call, preview }, run };
@@ -200,8 +200,8 @@ export class ToolCalls {
       settings.onError(error);
       return { status: "failed", error: "The tool failed.", code: "tool.failed" };
     }
-    const { code, message, output } = error;
-    const status = code === "tool.cancelled" ? "cancelled" : "failed";
+    const { code, message, output, mayHaveRun } = error;
+    const status = mayHaveRun ? "unknown" : code === "tool.cancelled" ? "cancelled" : "failed";
     return { status, error: message, code, ...(output === undefined ? {} : { output }) };
   }
 

@@ -10,10 +10,17 @@ export class ToolError extends HarnessError {
   override readonly name = "ToolError";
   /** What the tool had produced by then. */
   readonly output?: JsonValue;
+  /** Nobody knows whether and how far the tool ran: the call ends as `unknown`. */
+  readonly mayHaveRun?: true;
 
-  constructor(code: string, message: string, options: { output?: JsonValue; cause?: unknown } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    options: { output?: JsonValue; mayHaveRun?: true; cause?: unknown } = {},
+  ) {
     super(code, message, options.cause === undefined ? undefined : { cause: options.cause });
     if (options.output !== undefined) this.output = options.output;
+    if (options.mayHaveRun) this.mayHaveRun = true;
   }
 
   static override isInstance(value: unknown): value is ToolError {

@@ -8,6 +8,8 @@ export interface ToolScope {
   readonly threadId: string;
   /** Absolute path of the thread's directory: the workspace the call is confined to. */
   readonly directory: string;
+  /** The `tool_exec` item of the call. */
+  readonly itemId: string;
 }
 
 /** What a running call may use. */

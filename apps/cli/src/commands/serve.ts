@@ -1,16 +1,20 @@
 import { type ConnectOptions, createThreadServer, type ThreadServer } from "@harnesskit/thread-server";
-import { createAiSdkRunner } from "@harnesskit/thread-server/ai-sdk";
 import { createDirectoryResolver, createFileThreadStore } from "@harnesskit/thread-server/node";
 import { type Channel, createDeferred } from "@harnesskit/wire";
-import { createWorkspaceTools } from "@harnesskit/workspace-agent";
+import { workspaceTools } from "@harnesskit/workspace-agent/declarations";
 import { logFailure } from "../debug.ts";
 import { ExitCode } from "../exit-code.ts";
 import { checkedModel } from "../model-option.ts";
 import { agents } from "../serve/agents.ts";
+import { openNamedAuditLog } from "../serve/audit-log.ts";
+import { createLazyRunner, type LazyRunner } from "../serve/lazy-runner.ts";
 import { createModelChooser } from "../serve/model-chooser.ts";
 import { createModelLimit } from "../serve/model-limit.ts";
+import { createRuntimeTools } from "../serve/runtime-tools.ts";
 import { openSocketListeners } from "../serve/socket-listeners.ts";
 import { onStopSignals } from "../serve/stop-signals.ts";
+import type { ToolHost } from "../serve/tool-host.ts";
+import { createWorkspaceHost } from "../serve/workspace-host.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 
@@ -22,6 +26,10 @@ export interface ServeOptions {
   readonly listen?: readonly string[];
   /** What clients of `listen` may choose beside `model`. @default nothing */
   readonly allowModel?: readonly string[];
+  /** The audit log of tool calls; without it the server does not start. @default one in the user's state directory */
+  readonly audit?: string;
+  /** Of this program. */
+  readonly version: string;
 }
 
 /**
@@ -31,31 +39,65 @@ export interface ServeOptions {
  * opened before all of this is loaded; none where standard input is a terminal.
  */
 export const serve = async (options: ServeOptions, channel: Channel | undefined): Promise<ExitCode> => {
-  const { cwd, model, listen = [], allowModel = [] } = options;
+  const { cwd, model, listen = [], allowModel = [], version } = options;
   const defaultModel = checkedModel(model);
   const allowed = allowModel.map((spec) => checkedModel(spec, "--allow-model"));
   const workspace = await workspaceDirectory(cwd);
+  const audit = options.audit === undefined ? undefined : await openNamedAuditLog(options.audit);
+  const host = createWorkspaceHost({ version, audit });
+  const runner = createLazyRunner(createModelChooser({ defaultModel, env: process.env }));
   const server = createThreadServer({
     store: createFileThreadStore({ root: harnessDirectory(workspace) }),
     resolveDirectory: createDirectoryResolver(workspace),
-    runner: createAiSdkRunner({ model: createModelChooser({ defaultModel, env: process.env }) }),
-    tools: createWorkspaceTools(),
+    runner,
+    tools: createRuntimeTools(workspaceTools, host),
     agents,
     onError: (error) => logFailure("harness serve", error),
   });
-  if (listen.length > 0) {
-    const limit = createModelLimit([defaultModel, ...allowed]);
-    return serveSockets(server, { endpoints: listen, limit }, channel);
+  try {
+    if (listen.length > 0) {
+      const limit = createModelLimit([defaultModel, ...allowed]);
+      return await serveSockets({ server, host, runner }, { endpoints: listen, limit }, channel);
+    }
+    return channel === undefined ? ExitCode.done : await serveChannel({ server, host, runner }, channel);
+  } finally {
+    await audit?.close();
   }
-  if (channel === undefined) return ExitCode.done;
-  const ignoreSignals = onStopSignals(() => void server.close());
-  server.connect(channel);
-  const { error } = await channel.closed;
+};
+
+/** A server, the process of its tools, and its agent loop. */
+interface Served {
+  readonly server: ThreadServer;
+  readonly host: ToolHost;
+  readonly runner: LazyRunner;
+}
+
+/** Clients are served already: the tools' process starts, and while it does the rest is loaded. */
+const warmUp = async ({ host, runner }: Served): Promise<void> => {
+  await host.start();
+  runner.load();
+};
+
+/** Ends the turns, and then what ran their tools. */
+const close = async ({ server, host }: Served): Promise<void> => {
   await server.close();
-  ignoreSignals();
-  if (error === undefined) return ExitCode.done;
-  logFailure("harness serve", error);
-  return ExitCode.failed;
+  await host.close();
+};
+
+const serveChannel = async (served: Served, channel: Channel): Promise<ExitCode> => {
+  const { server } = served;
+  const ignoreSignals = onStopSignals(() => void server.close());
+  try {
+    server.connect(channel);
+    void warmUp(served);
+    const { error } = await channel.closed;
+    if (error === undefined) return ExitCode.done;
+    logFailure("harness serve", error);
+    return ExitCode.failed;
+  } finally {
+    await close(served);
+    ignoreSignals();
+  }
 };
 
 /**
@@ -63,22 +105,24 @@ export const serve = async (options: ServeOptions, channel: Channel | undefined)
  * standard input, or of who started this process, is only the end of one client.
  */
 const serveSockets = async (
-  server: ThreadServer,
+  served: Served,
   { endpoints, limit }: { endpoints: readonly string[]; limit: ConnectOptions },
   channel: Channel | undefined,
 ): Promise<ExitCode> => {
+  const { server } = served;
   const stopped = createDeferred<void>();
   const ignoreSignals = onStopSignals(() => stopped.resolve());
   try {
     const listeners = await openSocketListeners(endpoints, (accepted) => server.connect(accepted, limit));
     if (channel) server.connect(channel);
+    void warmUp(served);
     process.stderr.write(`harness serve: listening on ${oneLine(listeners.endpoints.join(" "), 2000)}\n`);
     await stopped.promise;
     // The clients hear how their turns end before the sockets close.
     await server.close();
     await listeners.close();
   } finally {
-    await server.close();
+    await close(served);
     ignoreSignals();
   }
   return ExitCode.done;

@@ -9,7 +9,7 @@ export interface ServerProcessOptions {
   readonly workspace: string;
 }
 
-/** What the server needs beside the usual: keys, where they are valid, and how to trust and to debug. */
+/** What the server needs beside the usual: keys, where they are valid, how to trust and to debug, and where the user's own files lie. */
 const inheritEnv = [
   "ANTHROPIC_API_KEY",
   "ANTHROPIC_BASE_URL",
@@ -18,6 +18,8 @@ const inheritEnv = [
   "OPENAI_COMPATIBLE_API_KEY",
   "NODE_EXTRA_CA_CERTS",
   "HARNESS_DEBUG",
+  "XDG_RUNTIME_DIR",
+  "XDG_STATE_HOME",
 ];
 
 /** How often the server is told to end, and how long it may take before this process ends without it. */

@@ -91,10 +91,11 @@ export const startProgram = (
   args: readonly string[],
   { cwd, env = {}, input }: HarnessOptions,
 ): RunningProgram => {
-  const { PATH = "", HOME = "" } = process.env;
+  // What belongs to the user stays out of the user's home.
+  const { PATH = "", HOME = "", XDG_STATE_HOME = "" } = process.env;
   const child = spawn(command, [...args], {
     cwd,
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, XDG_STATE_HOME, ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
   child.stdin.on("error", () => {});

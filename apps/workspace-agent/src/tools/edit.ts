@@ -1,5 +1,5 @@
-import { ToolError } from "@harnesskit/thread-server";
-import { z } from "zod";
+import { ToolError } from "@harnesskit/agent-sdk";
+import { type EditInput, editDeclaration } from "../declarations/edit.ts";
 import type { CallContext, WorkspaceToolDefinition } from "../definition.ts";
 import { changedError, displayPath, notAFileError, toFileError } from "../file-errors.ts";
 import { type PresentFile, takeSnapshot } from "../file-snapshot.ts";
@@ -8,34 +8,17 @@ import { replaceFile } from "../replace-file.ts";
 import { binaryError, decodeExactly, throwIfCancelled } from "../text.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 import { assertWritablePath } from "../workspace.ts";
-import { PathSchema, WellFormedTextSchema } from "./path-schema.ts";
-
-const EditInputSchema = z
-  .strictObject({
-    path: PathSchema,
-    oldText: WellFormedTextSchema.min(1).describe(
-      "The text to replace, exactly as in the file; must occur once",
-    ),
-    newText: WellFormedTextSchema.describe("The text to put in its place"),
-  })
-  .refine((input) => input.oldText !== input.newText, { error: "oldText and newText are the same" });
-
-/** Input of the edit tool. */
-export type EditInput = z.infer<typeof EditInputSchema>;
 
 /** Output of the edit tool. */
 export type EditOutput = { path: string; replacements: 1 };
 
 /** Replaces one passage of a file. */
 export const editTool: WorkspaceToolDefinition<EditInput, EditOutput> = {
-  name: "edit",
-  description:
-    "Replaces one passage in a text file of the workspace. `oldText` must occur exactly once, line ends and spaces " +
-    "included: take in enough of what is around it. Nothing in .git or .harness can be edited.",
-  input: EditInputSchema,
-  effects: "write",
+  ...editDeclaration,
 
   async normalise(input, { workspace }) {
+    if (input.oldText === input.newText)
+      throw new ToolError("tool.invalid_input", "oldText and newText are the same");
     const path = await workspace.resolve(input.path);
     if (path === ".") throw notAFileError(path, "a directory");
     assertWritablePath(path);

@@ -1,22 +1,11 @@
-import { z } from "zod";
 import { Deadline } from "../deadline.ts";
+import { type GlobInput, globDeclaration } from "../declarations/glob.ts";
 import type { WorkspaceToolDefinition } from "../definition.ts";
-import { GlobMatcher, maxGlobLength, normaliseGlob } from "../glob-pattern.ts";
+import { GlobMatcher, normaliseGlob } from "../glob-pattern.ts";
 import { throwIfCancelled } from "../text.ts";
 import { FileWalk, inBatches, relativeTo } from "../walk.ts";
-import { PathSchema, WellFormedTextSchema } from "./path-schema.ts";
 
 const batchSize = 2000;
-
-const GlobInputSchema = z.strictObject({
-  pattern: WellFormedTextSchema.min(1)
-    .max(maxGlobLength)
-    .describe("Glob relative to `path`: `*.ts` means the top level, `**/*.ts` all levels, `**/*` every file"),
-  path: PathSchema.exactOptional().describe("Directory to search; the whole workspace if left out"),
-});
-
-/** Input of the glob tool. */
-export type GlobInput = z.infer<typeof GlobInputSchema>;
 
 /** Output of the glob tool. */
 export type GlobOutput = {
@@ -28,12 +17,7 @@ export type GlobOutput = {
 
 /** Finds files by name. */
 export const globTool: WorkspaceToolDefinition<GlobInput, GlobOutput> = {
-  name: "glob",
-  description:
-    "Lists the files of the workspace whose path matches a glob pattern, sorted. Does not look into .git, .harness and " +
-    "node_modules, and does not follow links.",
-  input: GlobInputSchema,
-  effects: "read",
+  ...globDeclaration,
 
   async normalise(input, { workspace }) {
     const pattern = normaliseGlob(input.pattern);

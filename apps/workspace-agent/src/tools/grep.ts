@@ -1,35 +1,18 @@
 import { lstat } from "node:fs/promises";
 import { dirname } from "node:path/posix";
-import { z } from "zod";
 import { Deadline } from "../deadline.ts";
+import { type GrepInput, grepDeclaration } from "../declarations/grep.ts";
 import type { RunContext, WorkspaceToolDefinition } from "../definition.ts";
 import { toFileError } from "../file-errors.ts";
-import { GlobMatcher, maxGlobLength, normaliseGlob } from "../glob-pattern.ts";
+import { GlobMatcher, normaliseGlob } from "../glob-pattern.ts";
 import { LineSearch } from "../line-search.ts";
-import { compileSearchPattern, maxPatternLength } from "../search-pattern.ts";
+import { compileSearchPattern } from "../search-pattern.ts";
 import { cutText, throwIfCancelled } from "../text.ts";
 import { FileWalk, inBatches, relativeTo } from "../walk.ts";
-import { PathSchema, WellFormedTextSchema } from "./path-schema.ts";
 
 // Keeps the arguments of one ripgrep below what every system takes: paths have up to 4096 bytes, most have 60.
 const batchFiles = 1000;
 const batchBytes = 100_000;
-
-const GrepInputSchema = z.strictObject({
-  pattern: WellFormedTextSchema.min(1)
-    .max(maxPatternLength)
-    .describe("Regular expression, matched within single lines; (?i) at its start ignores case"),
-  path: PathSchema.exactOptional().describe("File or directory to search; the whole workspace if left out"),
-  include: WellFormedTextSchema.min(1)
-    .max(maxGlobLength)
-    .exactOptional()
-    .describe(
-      "Glob of the files to search: `*.ts` by name at any level, with a slash by path relative to `path`",
-    ),
-});
-
-/** Input of the grep tool. */
-export type GrepInput = z.infer<typeof GrepInputSchema>;
 
 /** Output of the grep tool. */
 export type GrepOutput = {
@@ -41,13 +24,7 @@ export type GrepOutput = {
 
 /** Finds lines in files. */
 export const grepTool: WorkspaceToolDefinition<GrepInput, GrepOutput> = {
-  name: "grep",
-  description:
-    "Searches the text files of the workspace for lines that match a regular expression, without lookaround and " +
-    "back-references. Does not look into .git, .harness and node_modules, binary and very large files, and does not " +
-    "follow links.",
-  input: GrepInputSchema,
-  effects: "read",
+  ...grepDeclaration,
 
   async normalise(input, { workspace }) {
     compileSearchPattern(input.pattern);

@@ -1,24 +1,10 @@
-import { ToolError } from "@harnesskit/thread-server";
-import { z } from "zod";
+import { ToolError } from "@harnesskit/agent-sdk";
+import { type ReadInput, readDeclaration } from "../declarations/read.ts";
 import type { WorkspaceToolDefinition } from "../definition.ts";
 import { displayPath, toFileError } from "../file-errors.ts";
 import { readLines } from "../read-lines.ts";
 import { openRegularFile } from "../safe-open.ts";
 import { binaryError, throwIfCancelled } from "../text.ts";
-import { PathSchema } from "./path-schema.ts";
-
-const ReadInputSchema = z.strictObject({
-  path: PathSchema,
-  offset: z
-    .int()
-    .min(1)
-    .exactOptional()
-    .describe("Number of the first line to return, from 1; 1 if left out"),
-  limit: z.int().min(1).exactOptional().describe("Number of lines to return; all if left out"),
-});
-
-/** Input of the read tool. */
-export type ReadInput = z.infer<typeof ReadInputSchema>;
 
 /** Output of the read tool. */
 export type ReadOutput = {
@@ -33,12 +19,7 @@ export type ReadOutput = {
 
 /** Reads lines of a text file. */
 export const readTool: WorkspaceToolDefinition<ReadInput, ReadOutput> = {
-  name: "read",
-  description:
-    "Reads a text file of the workspace. Returns its lines as they are; a long file is cut and marked `truncated`: " +
-    "continue with `offset`. Binary files are refused.",
-  input: ReadInputSchema,
-  effects: "read",
+  ...readDeclaration,
 
   async normalise(input, { workspace }) {
     const path = await workspace.resolve(input.path);

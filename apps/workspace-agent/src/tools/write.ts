@@ -1,5 +1,5 @@
-import { ToolError } from "@harnesskit/thread-server";
-import { z } from "zod";
+import { ToolError } from "@harnesskit/agent-sdk";
+import { type WriteInput, writeDeclaration } from "../declarations/write.ts";
 import type { CallContext, WorkspaceToolDefinition } from "../definition.ts";
 import { changedError, displayPath, notAFileError } from "../file-errors.ts";
 import { type FileSnapshot, takeSnapshot } from "../file-snapshot.ts";
@@ -7,15 +7,6 @@ import { replaceFile } from "../replace-file.ts";
 import { decodeExactly, throwIfCancelled } from "../text.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 import { assertWritablePath } from "../workspace.ts";
-import { PathSchema, WellFormedTextSchema } from "./path-schema.ts";
-
-const WriteInputSchema = z.strictObject({
-  path: PathSchema,
-  content: WellFormedTextSchema.describe("The whole new content of the file"),
-});
-
-/** Input of the write tool. */
-export type WriteInput = z.infer<typeof WriteInputSchema>;
 
 /** Output of the write tool. */
 export type WriteOutput = {
@@ -27,12 +18,7 @@ export type WriteOutput = {
 
 /** Creates or replaces a file. */
 export const writeTool: WorkspaceToolDefinition<WriteInput, WriteOutput> = {
-  name: "write",
-  description:
-    "Writes a text file of the workspace: creates it, with missing directories, or replaces its whole content. " +
-    "Nothing in .git or .harness can be written.",
-  input: WriteInputSchema,
-  effects: "write",
+  ...writeDeclaration,
 
   async normalise(input, { workspace, limits }) {
     const path = await workspace.resolve(input.path);

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type PreparedCall, type Tool, ToolError } from "@harnesskit/thread-server";
+import { type Agent, ToolError } from "@harnesskit/agent-sdk";
 import { expect } from "vitest";
-import { createWorkspaceTools, type WorkspaceToolsOptions } from "../../src/index.ts";
+import { createWorkspaceAgent, type Prepared, type WorkspaceAgentOptions } from "../../src/index.ts";
 
 export type ToolName = "bash" | "read" | "write" | "edit" | "glob" | "grep";
 
@@ -12,23 +12,33 @@ export interface RunOptions {
   log?: (stream: "stdout" | "stderr", text: string) => void;
 }
 
+/** A call as `prepare` returned it, with what it takes to make it. */
+export interface PreparedCall extends Prepared {
+  readonly name: ToolName;
+  readonly directory: string;
+  readonly agent: Agent;
+}
+
+/** What a call had produced when it failed. */
+const outputs = new WeakMap<object, unknown>();
+
 /** A workspace in a temporary directory, with a neighbour that no tool may touch. */
 export class Fixture {
   readonly base: string;
   readonly directory: string;
   readonly outside: string;
-  readonly #tools: Tool[];
+  readonly agent: Agent;
 
-  private constructor(base: string, tools: Tool[]) {
+  private constructor(base: string, agent: Agent) {
     this.base = base;
     this.directory = join(base, "workspace");
     this.outside = join(base, "outside");
-    this.#tools = tools;
+    this.agent = agent;
   }
 
-  static async create(options: WorkspaceToolsOptions = {}): Promise<Fixture> {
+  static async create(options: WorkspaceAgentOptions = {}): Promise<Fixture> {
     const base = await realpath(await mkdtemp(join(tmpdir(), "workspace-agent-")));
-    const fixture = new Fixture(base, createWorkspaceTools(options));
+    const fixture = new Fixture(base, createWorkspaceAgent(options));
     await mkdir(fixture.directory);
     await mkdir(fixture.outside);
     await writeFile(join(fixture.outside, "secret.txt"), "secret\n");
@@ -57,14 +67,10 @@ export class Fixture {
     return readFile(this.path(relative), "utf8");
   }
 
-  tool(name: ToolName): Tool {
-    const found = this.#tools.find((tool) => tool.name === name);
-    if (found === undefined) throw new TypeError(`no tool ${name}`);
-    return found;
-  }
-
-  prepare(name: ToolName, input: unknown): Promise<PreparedCall> {
-    return this.tool(name).prepare(input, { threadId: "thread-1", directory: this.directory });
+  async prepare(name: ToolName, input: unknown, directory = this.directory): Promise<PreparedCall> {
+    const call = { tool: name, input };
+    const output = await this.agent.call("prepare", call, { context: { project_root: directory } });
+    return { ...(output as Prepared), name, directory, agent: this.agent };
   }
 
   async call(name: ToolName, input: unknown, options: RunOptions = {}) {
@@ -82,23 +88,40 @@ export class Fixture {
   }
 }
 
-export function run(prepared: PreparedCall, options: RunOptions = {}) {
-  return prepared.run({
-    signal: options.signal ?? new AbortController().signal,
-    log: options.log ?? (() => undefined),
+/** Makes a prepared call. */
+export async function run(prepared: PreparedCall, options: RunOptions = {}) {
+  const { agent, name, input, expected, directory } = prepared;
+  let partial: unknown;
+  const call = agent.call(
+    name,
+    { ...input, expected },
+    {
+      context: { project_root: directory },
+      onStream: ({ channel, data }) => {
+        if (channel === "partial_result") partial = data.json;
+        else if (channel === "stdout" || channel === "stderr") options.log?.(channel, data.text);
+      },
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    },
+  );
+  return call.catch((error: unknown) => {
+    if (ToolError.isInstance(error)) outputs.set(error, partial);
+    throw error;
   });
 }
 
-/** The `ToolError` a call fails with. Any other outcome fails the test. */
-export async function failure(call: Promise<unknown>): Promise<ToolError> {
+/** The `ToolError` a call fails with, and what it had produced. Any other outcome fails the test. */
+export async function failure(
+  call: Promise<unknown>,
+): Promise<{ code: string; message: string; output: unknown }> {
   const outcome = await call.then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
   expect(outcome).toHaveProperty("error");
   const error = "error" in outcome ? outcome.error : undefined;
-  expect(ToolError.isInstance(error), String(error)).toBe(true);
-  return error as ToolError;
+  if (!ToolError.isInstance(error)) throw new TypeError(`no ToolError: ${String(error)}`);
+  return { code: error.code, message: error.message, output: outputs.get(error) };
 }
 
 /** The code of the `ToolError` a call fails with. */

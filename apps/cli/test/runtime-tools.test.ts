@@ -1,0 +1,331 @@
+import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { describe, expect, it, vi } from "vitest";
+import { harness, makeWorkspace, nothingRunsWith } from "./support/harness.ts";
+import { ToolServer } from "./support/tool-server.ts";
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const isGone = (pid: number): Promise<void> =>
+  vi.waitFor(
+    () => {
+      if (isRunning(pid)) throw new RangeError(`${pid} runs`);
+    },
+    { timeout: 15_000, interval: 20 },
+  );
+
+/** A command of two processes that run until they are ended, one of them in a session of its own. */
+const endless = (marker: string) =>
+  `echo $$ > shell.pid; setsid sh -c 'echo $$ > own.pid; exec sleep 300' & : ${marker}; sleep 300; echo over`;
+
+describe("the tools of harness serve", () => {
+  it("run in a process of their own, and are asked about as before", async () => {
+    verifies("RUN-1", "RUN-3", "RUN-40", "RUN-42");
+    const server = await ToolServer.start();
+    const { threadId, turnId } = await server.startTurn(
+      "write a.txt: hello, then edit a.txt: replace hello with goodbye, then read a.txt, " +
+        "then list files, then search for goodbye, then run the command: cat a.txt",
+    );
+    expect((await server.question(0)).metadata).toMatchObject({
+      tool: "write",
+      input: { path: "a.txt", content: "hello" },
+      preview: "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,1 @@\n+hello\n\\ No newline at end of file\n",
+    });
+    await server.answer(0);
+    const { preview } = (await server.question(1)).metadata as { preview: string };
+    expect(preview).toContain("-hello\n");
+    expect(preview).toContain("+goodbye\n");
+    await server.answer(1);
+    expect((await server.question(2)).metadata).toMatchObject({
+      tool: "bash",
+      input: { command: "cat a.txt" },
+    });
+    await server.answer(2);
+    expect(await server.turnEnd(turnId)).toMatchObject({ status: "completed" });
+    expect(server.told("approval.requested")).toHaveLength(3);
+
+    const items = server.items("tool_exec");
+    expect(items.map(({ data }) => [data.tool, data.status])).toEqual([
+      ["write", "succeeded"],
+      ["edit", "succeeded"],
+      ["read", "succeeded"],
+      ["glob", "succeeded"],
+      ["grep", "succeeded"],
+      ["bash", "succeeded"],
+    ]);
+    expect(items[2]?.data.output).toMatchObject({ path: "a.txt", text: "goodbye" });
+    expect(items[3]?.data.output).toMatchObject({ paths: ["README.md", "a.txt"] });
+    expect(items[4]?.data.output).toMatchObject({ matches: [{ path: "a.txt", line: 1, text: "goodbye" }] });
+    expect(items[5]?.data.output).toEqual({ exitCode: 0, stdout: "goodbye", stderr: "" });
+
+    const agent = await server.agentPid();
+    server.program.child.stdin?.end();
+    expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
+    await isGone(agent);
+    expect(await server.leftBehind()).toEqual([]);
+
+    expect(await verifyAuditFile(server.auditFile)).toMatchObject({ ok: true });
+    const calls = [];
+    for await (const entry of readAuditFile(server.auditFile)) {
+      if (entry.action === "tool.call") calls.push(entry);
+    }
+    expect(calls).toHaveLength(12);
+    expect(calls.map(({ correlation_id }) => correlation_id)).toEqual(calls.map(() => threadId));
+    expect(calls.map(({ causation_id }) => causation_id)).toEqual(
+      items.flatMap(({ itemId }) => [itemId, itemId]),
+    );
+    expect(calls.at(-1)).toMatchObject({
+      tool_id: "harnesskit.workspace/bash",
+      actor: { type: "agent", id: "harness.serve" },
+    });
+    expect(await readFile(server.auditFile, "utf8")).not.toContain("goodbye");
+  });
+
+  it("refuse to write over what was not shown", async () => {
+    const server = await ToolServer.start();
+    const { turnId } = await server.startTurn("edit README.md: replace Demo with Example");
+    await server.question();
+    await writeFile(server.path("README.md"), "# Demo\n\nchanged meanwhile\n");
+    await server.answer();
+    await server.turnEnd(turnId);
+    expect(server.items("tool_exec")[0]?.data).toMatchObject({ status: "failed", code: "tool.changed" });
+    expect(await readFile(server.path("README.md"), "utf8")).toBe("# Demo\n\nchanged meanwhile\n");
+  });
+
+  it("refuse what an agent that was started again since has not shown", async () => {
+    const server = await ToolServer.start();
+    const { turnId } = await server.startTurn("write a.txt: hello");
+    await server.question();
+    process.kill(await server.agentPid(), "SIGKILL");
+    await server.program.reports(/harnesskit\.workspace serves again/);
+    await writeFile(server.path("a.txt"), "somebody else's");
+    await server.answer();
+    await server.turnEnd(turnId);
+    expect(server.items("tool_exec")[0]?.data).toMatchObject({ status: "failed", code: "tool.changed" });
+  });
+
+  it("stream what a command prints, while it runs", async () => {
+    verifies("RUN-86");
+    const server = await ToolServer.start();
+    const { turnId } = await server.startTurn(
+      "run the command: echo begun; echo trouble >&2; until [ -e go ]; do sleep 0.02; done; printf '€ end'",
+    );
+    await server.answer();
+    const deltas = () => server.told("item.delta").map(({ delta }) => delta);
+    await server.until(() => deltas().includes("begun\n") && deltas().includes("trouble\n"));
+    expect(server.items("tool_exec")).toEqual([]);
+    await writeFile(server.path("go"), "");
+    await server.turnEnd(turnId);
+    const [exec] = server.items("tool_exec");
+    const logs = server.items("tool_log").map(({ data }) => data);
+    expect(logs).toEqual([
+      { toolItemId: exec?.itemId, stream: "stdout", text: "begun\n€ end" },
+      { toolItemId: exec?.itemId, stream: "stderr", text: "trouble\n" },
+    ]);
+  });
+
+  it("hand on all of a large output", async () => {
+    const server = await ToolServer.start();
+    const { data } = await server.runCommand("seq 1 150000");
+    expect(data.output).toMatchObject({ exitCode: 0, truncated: true });
+    const [log] = server.items("tool_log");
+    const text = log?.data.text as string;
+    const whole = Array.from({ length: 150_000 }, (_, index) => `${index + 1}\n`).join("");
+    expect(whole.startsWith(text)).toBe(true);
+    const [artifact] = server.items("artifact");
+    expect(artifact?.data).toMatchObject({ sizeBytes: whole.length });
+  });
+
+  it("hand on what a command that failed had written", async () => {
+    const server = await ToolServer.start();
+    const { data } = await server.runCommand("echo out; echo err >&2; exit 3");
+    expect(data).toMatchObject({
+      status: "failed",
+      code: "tool.failed",
+      error: "the command exited with code 3",
+      output: { exitCode: 3, stdout: "out\n", stderr: "err\n" },
+    });
+  });
+
+  it("say what is wrong with an input", async () => {
+    const server = await ToolServer.start();
+    const { turnId } = await server.startTurn("write ../out.txt: text");
+    await server.turnEnd(turnId);
+    expect(server.items("tool_exec")[0]?.data).toMatchObject({
+      status: "failed",
+      code: "tool.outside_workspace",
+    });
+    expect(server.told("approval.requested")).toEqual([]);
+  });
+
+  it("give commands the id of their launch, the server's own path, and no way to the core", async () => {
+    verifies("RUN-111");
+    const server = await ToolServer.start({ env: { OPENAI_API_KEY: "sk-test-0123456789" } });
+    const { data } = await server.runCommand("env");
+    const { stdout } = data.output as { stdout: string };
+    const variables = Object.fromEntries(stdout.split("\n").map((line) => line.split(/=(.*)/s).slice(0, 2)));
+    expect(variables).toMatchObject({
+      PATH: process.env.PATH,
+      HARNESS_LAUNCH_ID: expect.stringMatching(/^lch_/),
+    });
+    expect(Object.keys(variables).filter((name) => /TOKEN|KEY|SOCKET|COMMAND_PATH/.test(name))).toEqual([]);
+  });
+
+  it("are stopped, with all that they started, when the turn is cancelled", async () => {
+    verifies("RUN-99", "RUN-100");
+    const server = await ToolServer.start();
+    const marker = `${server.workspace}/marker`;
+    const command = `run the command: echo begun; (sleep 300; : ${marker}) & sleep 300; : ${marker}`;
+    const { threadId, turnId } = await server.startTurn(command);
+    await server.answer();
+    await server.until(() => server.told("item.delta").some(({ delta }) => delta === "begun\n"));
+    await server.client.call("turn.cancel", { threadId });
+    expect(await server.turnEnd(turnId)).toMatchObject({ status: "cancelled" });
+    expect(server.items("tool_exec")[0]?.data).toMatchObject({
+      status: "cancelled",
+      code: "tool.cancelled",
+      output: { exitCode: null, signal: "SIGTERM", stdout: "begun\n" },
+    });
+    await nothingRunsWith(marker);
+    expect((await server.runCommand("echo next")).data).toMatchObject({ output: { stdout: "next\n" } });
+    expect(server.program.stderr).toBe("");
+  });
+});
+
+describe("an agent that is lost", () => {
+  it("leaves its call unknown and nothing running; the turn goes on, and the next call works", async () => {
+    verifies("RUN-107", "THR-70");
+    const server = await ToolServer.start();
+    const { turnId } = await server.startTurn(`run the command: ${endless("x")}`);
+    await server.answer();
+    const pids = [Number(await server.line("shell.pid")), Number(await server.line("own.pid"))];
+    process.kill(await server.agentPid(), "SIGKILL");
+    expect(await server.turnEnd(turnId)).toMatchObject({ status: "completed" });
+    expect(server.items("tool_exec").map(({ data }) => data)).toMatchObject([
+      { tool: "bash", status: "unknown", code: "agent.lost" },
+    ]);
+    for (const pid of pids) await isGone(pid);
+    expect((await server.runCommand("echo next")).data).toMatchObject({
+      status: "succeeded",
+      output: { stdout: "next\n" },
+    });
+    const lines = server.program.stderr.trim().split("\n");
+    expect(lines).toEqual([
+      "harness serve: the agent harnesskit.workspace has ended and is started again (its process was ended by SIGKILL)",
+      "harness serve: the agent harnesskit.workspace serves again",
+    ]);
+  });
+
+  it("is started by the next call where it had ended in good order", async () => {
+    const server = await ToolServer.start();
+    process.kill(await server.agentPid(), "SIGTERM");
+    await server.program.reports(/has ended; the next call starts it again|has ended and is started again/);
+    expect((await server.runCommand("echo next")).data).toMatchObject({ output: { stdout: "next\n" } });
+  });
+
+  it("is noticed when it stands still, ended and started again", async () => {
+    verifies("RUN-105", "RUN-106");
+    const server = await ToolServer.start();
+    const { turnId } = await server.startTurn(`run the command: ${endless("y")}`);
+    await server.answer();
+    const pids = [Number(await server.line("shell.pid")), Number(await server.line("own.pid"))];
+    const agent = await server.agentPid();
+    process.kill(agent, "SIGSTOP");
+    await server.program.reports(/harnesskit\.workspace does not answer/);
+    expect(await server.turnEnd(turnId)).toMatchObject({ status: "completed" });
+    expect(server.items("tool_exec")[0]?.data).toMatchObject({ status: "unknown", code: "agent.lost" });
+    for (const pid of [...pids, agent]) await isGone(pid);
+    expect((await server.runCommand("echo next")).data).toMatchObject({ output: { stdout: "next\n" } });
+  }, 60_000);
+});
+
+describe("a server that is killed", () => {
+  it("leaves neither its agent nor a command, and its call ends as unknown at the next start", async () => {
+    verifies("THR-70");
+    const server = await ToolServer.start();
+    const { threadId } = await server.startTurn(`run the command: ${endless("z")}`);
+    await server.answer();
+    const pids = [Number(await server.line("shell.pid")), Number(await server.line("own.pid"))];
+    const agent = await server.agentPid();
+    server.program.child.kill("SIGKILL");
+    await server.program.ended;
+    for (const pid of [...pids, agent]) await isGone(pid);
+
+    const next = await ToolServer.start({
+      workspace: server.workspace,
+      env: { XDG_STATE_HOME: server.state, TMPDIR: server.temporary },
+    });
+    await next.client.call("thread.subscribe", { threadId, afterSeq: 0 });
+    const exec = await next.until(() => next.items("tool_exec")[0]);
+    expect(exec.data).toMatchObject({ tool: "bash", status: "unknown" });
+    expect((await next.runCommand("echo next", threadId)).data).toMatchObject({
+      output: { stdout: "next\n" },
+    });
+    next.program.child.stdin?.end();
+    await next.program.ended;
+    expect(await server.leftBehind()).toEqual([]);
+    expect(await verifyAuditFile(server.auditFile)).toMatchObject({ ok: true });
+  });
+
+  it("by SIGTERM while a command runs leaves nothing either", async () => {
+    const server = await ToolServer.start();
+    await server.startTurn(`run the command: ${endless("t")}`);
+    await server.answer();
+    const pids = [Number(await server.line("shell.pid")), Number(await server.line("own.pid"))];
+    server.program.child.kill("SIGTERM");
+    expect(await server.program.ended).toMatchObject({ code: 0 });
+    for (const pid of pids) await isGone(pid);
+    expect(await server.leftBehind()).toEqual([]);
+  });
+});
+
+describe("the audit log of harness serve", () => {
+  it("is the file that --audit names", async () => {
+    const workspace = await makeWorkspace();
+    await mkdir(join(workspace, "log"), { mode: 0o700 });
+    const server = await ToolServer.start({ workspace, args: ["--audit", "log/calls.jsonl"] });
+    await server.runCommand("echo hi");
+    server.program.child.stdin?.end();
+    expect((await server.program.ended).code).toBe(0);
+    expect(await readFile(join(workspace, "log/calls.jsonl"), "utf8")).toContain("harnesskit.workspace/bash");
+    await expect(stat(server.auditFile)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("has to be there where --audit names it", async () => {
+    const workspace = await makeWorkspace();
+    await mkdir(join(workspace, "log"));
+    await chmod(join(workspace, "log"), 0o777);
+    const end = await harness(["serve", "--audit", "log/calls.jsonl"], { cwd: workspace });
+    expect(end).toMatchObject({ code: 4, stdout: "" });
+    expect(end.stderr).toContain("the audit log log/calls.jsonl cannot be used");
+  });
+
+  it("is missed loudly where nobody named one, and the tools work on", async () => {
+    const workspace = await makeWorkspace({ state: "no directory" });
+    const server = await ToolServer.start({ workspace, env: { XDG_STATE_HOME: join(workspace, "state") } });
+    expect((await server.runCommand("echo hi")).data).toMatchObject({ status: "succeeded" });
+    expect(server.program.stderr).toMatch(/^harness serve: going on without an audit log: .*\n$/);
+  });
+
+  it("is one for each server that runs", async () => {
+    const first = await ToolServer.start();
+    await first.runCommand("echo hi");
+    const second = await ToolServer.start({ env: { XDG_STATE_HOME: first.state } });
+    await second.runCommand("echo hi");
+    const logs = [first.auditFile, first.auditFile.replace("serve.jsonl", "serve-2.jsonl")];
+    for (const server of [first, second]) {
+      server.program.child.stdin?.end();
+      await server.program.ended;
+    }
+    for (const log of logs) expect(await readFile(log, "utf8")).toContain("harnesskit.workspace/bash");
+  });
+});

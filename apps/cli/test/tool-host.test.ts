@@ -1,0 +1,248 @@
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { CallResult, StreamChunk } from "@harnesskit/core-runtime";
+import { type Tool, ToolError } from "@harnesskit/thread-server";
+import { HarnessError } from "@harnesskit/wire";
+import {
+  workspaceAgentId,
+  workspaceCoreLimits,
+  workspaceTools,
+} from "@harnesskit/workspace-agent/declarations";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createRuntimeTools, type ToolCaller } from "../src/serve/runtime-tools.ts";
+import { type HostCallOptions, ToolHost } from "../src/serve/tool-host.ts";
+
+const makeDirectory = async (): Promise<string> => {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "tool-host-")));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+};
+
+const makeHost = (directory: string) => {
+  const errors: unknown[] = [];
+  const notes: string[] = [];
+  const host = new ToolHost({
+    agentId: workspaceAgentId,
+    directory,
+    limits: workspaceCoreLimits,
+    environment: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
+    version: "1.0.0",
+    openAudit: async () => undefined,
+    note: (line) => notes.push(line),
+    onError: (error) => errors.push(error),
+  });
+  onTestFinished(() => host.close());
+  return { host, errors, notes };
+};
+
+const ignore = () => {};
+const builtAgent = fileURLToPath(new URL("../../workspace-agent", import.meta.url));
+
+describe("the host of the tools", () => {
+  it("says that the tools are unavailable where their agent has no manifest, and tries again", async () => {
+    const directory = await makeDirectory();
+    const { host, errors } = makeHost(directory);
+    const failure = { status: "failed", error: { code: "agent.unavailable" } };
+    expect(await host.call("read", { path: "x" }, {}, ignore)).toMatchObject(failure);
+    expect(await host.call("read", { path: "x" }, {}, ignore)).toMatchObject(failure);
+    expect(errors.map((error) => HarnessError.isInstance(error) && error.code)).toEqual([
+      "manifest_not_found",
+      "manifest_not_found",
+    ]);
+  });
+
+  it("says so where the agent does not start, and starts it again once it is given up", async () => {
+    const directory = await makeDirectory();
+    const manifest = {
+      id: workspaceAgentId,
+      version: "1.0.0",
+      command: ["sh", "-c", "echo not today >&2; exit 3"],
+      restart: { initial_backoff_ms: 1, max_backoff_ms: 1, max_burst: 1 },
+    };
+    await writeFile(join(directory, "opensentience.agent.json"), JSON.stringify(manifest));
+    const { host, errors, notes } = makeHost(directory);
+    for (let call = 0; call < 3; call++) {
+      expect(await host.call("read", { path: "x" }, {}, ignore)).toMatchObject({
+        status: "failed",
+        error: { code: "agent.unavailable", message: expect.not.stringContaining(directory) },
+      });
+    }
+    expect(errors.map((error) => HarnessError.isInstance(error) && error.code)).toContain(
+      "agent_start_failed",
+    );
+    expect(String(errors.at(-1))).toContain("not today");
+    expect(notes.join("\n")).toMatch(
+      /was given up; the next call starts it again \(it was given up after 1 restart/,
+    );
+  });
+
+  it("cancels a call that waits for the agent, and takes none when it is closed", async () => {
+    const { host } = makeHost(builtAgent);
+    const cancelled = host.call("glob", { pattern: "*" }, { signal: AbortSignal.abort() }, ignore);
+    expect(await cancelled).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
+    const output = await host.call(
+      "glob",
+      { pattern: "*" },
+      { context: { project_root: builtAgent } },
+      ignore,
+    );
+    expect(output).toMatchObject({
+      status: "succeeded",
+      output: { paths: expect.arrayContaining(["README.md"]) },
+    });
+    await host.close();
+    expect(await host.call("glob", { pattern: "*" }, {}, ignore)).toMatchObject({
+      status: "failed",
+      error: { code: "core.closed" },
+    });
+  });
+});
+
+const prepared: CallResult = {
+  status: "succeeded",
+  output: { input: { command: "x" }, expected: { root: "/work" } },
+};
+const failed = (code: string, where = "core"): CallResult => ({
+  status: code === "tool.canceled" ? "canceled" : "failed",
+  error: { code, message: `because of ${code}`, where },
+});
+
+interface SeenCall {
+  readonly tool: string;
+  readonly input: unknown;
+  readonly options: HostCallOptions;
+}
+
+/** bash over a host that answers as it is told. */
+const bashOver = (results: Record<string, CallResult>, chunks: StreamChunk[] = []) => {
+  const calls: SeenCall[] = [];
+  const host: ToolCaller = {
+    call: async (tool, input, options, onChunk) => {
+      calls.push({ tool, input, options });
+      if (tool === "bash") for (const chunk of chunks) onChunk(chunk);
+      return results[tool] ?? failed("tool.not_found");
+    },
+  };
+  const bash = createRuntimeTools(workspaceTools, host).find(({ name }) => name === "bash") as Tool;
+  return { bash, calls };
+};
+
+const scope = { threadId: "ses_1", directory: "/work", itemId: "item_1" };
+const execution = { signal: new AbortController().signal, log: ignore };
+
+const errorOf = async (call: Promise<unknown>): Promise<ToolError> => {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!ToolError.isInstance(error)) throw new TypeError(`no ToolError: ${String(error)}`);
+  return error;
+};
+
+describe("a tool of an agent as a tool of a thread server", () => {
+  it("carries who asked, for what, and what was prepared", async () => {
+    const { bash, calls } = bashOver({
+      prepare: prepared,
+      bash: { status: "succeeded", output: { ok: true } },
+    });
+    const call = await bash.prepare({ command: " x " }, scope);
+    expect(call.input).toEqual({ command: "x" });
+    expect(await call.run(execution)).toEqual({ ok: true });
+    const origin = {
+      caller: { type: "agent", id: "harness.serve" },
+      correlationId: "ses_1",
+      causationId: "item_1",
+      context: { project_root: "/work" },
+    };
+    expect(calls).toEqual([
+      {
+        tool: "prepare",
+        input: { tool: "bash", input: { command: " x " } },
+        options: { ...origin, isRepeatable: true, timeoutMs: 60_000 },
+      },
+      {
+        tool: "bash",
+        input: { command: "x", expected: { root: "/work" } },
+        options: { ...origin, signal: execution.signal, timeoutMs: 660_000 },
+      },
+    ]);
+  });
+
+  it.each([
+    ["tool.timeout", "tool.timeout"],
+    ["tool.canceled", "tool.cancelled"],
+    ["tool.forbidden", "tool.forbidden"],
+    ["tool.busy", "tool.busy"],
+    ["agent.unavailable", "agent.unavailable"],
+    ["tool.not_found", "agent.unavailable"],
+    ["tool.output_too_large", "tool.output_too_large"],
+  ])("tells %s as %s", async (code, told) => {
+    const { bash } = bashOver({ prepare: prepared, bash: failed(code) });
+    const error = await errorOf((await bash.prepare({}, scope)).run(execution));
+    expect(error.code).toBe(told);
+    expect(error.mayHaveRun).toBeUndefined();
+  });
+
+  it.each(["agent.lost", "core.closed", "protocol.invalid_message"])(
+    "tells that a call which ended with %s may have run, and that one that was only prepared has not",
+    async (code) => {
+      const running = bashOver({ prepare: prepared, bash: failed(code) });
+      const error = await errorOf((await running.bash.prepare({}, scope)).run(execution));
+      expect(error).toMatchObject({ code, mayHaveRun: true });
+      const preparing = await errorOf(bashOver({ prepare: failed(code) }).bash.prepare({}, scope));
+      expect(preparing.code).toBe(code);
+      expect(preparing.mayHaveRun).toBeUndefined();
+    },
+  );
+
+  it("keeps the code of a tool that says of a file what the core says of a tool", async () => {
+    const { bash } = bashOver({ prepare: failed("tool.not_found", "agent.tool") });
+    expect((await errorOf(bash.prepare({}, scope))).code).toBe("tool.not_found");
+  });
+
+  it.each([
+    {},
+    { input: [] },
+    { input: {}, expected: {} },
+    { input: {}, preview: 5, expected: { root: "/" } },
+  ])("does not show what is no prepared call: %j", async (output) => {
+    const { bash } = bashOver({ prepare: { status: "succeeded", output } });
+    expect((await errorOf(bash.prepare({}, scope))).code).toBe("tool.failed");
+  });
+
+  it("passes on what is streamed, what is missing in it, and what a failed call had produced", async () => {
+    const chunks: StreamChunk[] = [
+      { seq: 1, channel: "stdout", data: { text: "out" } },
+      { seq: 2, channel: "status", data: { text: "working" } },
+      { seq: 5, channel: "stderr", data: { text: "err" }, missing: 2 },
+      { seq: 6, channel: "log", data: { text: "[cut]" } },
+      { seq: 7, channel: "partial_result", data: { json: { exitCode: 1 } } },
+    ];
+    const { bash } = bashOver({ prepare: prepared, bash: failed("tool.failed", "agent.tool") }, chunks);
+    const seen: string[] = [];
+    const log = (stream: string, text: string) => void seen.push(`${stream}:${text}`);
+    const error = await errorOf((await bash.prepare({}, scope)).run({ ...execution, log }));
+    expect(error).toMatchObject({ code: "tool.failed", output: { exitCode: 1 } });
+    expect(seen).toEqual([
+      "stdout:out",
+      "stderr:\n[2 pieces of output are missing here]\n",
+      "stderr:err",
+      "stderr:[cut]\n",
+    ]);
+  });
+
+  it("goes on unwatched when the log fails", async () => {
+    const chunks: StreamChunk[] = [1, 2].map((seq) => ({ seq, channel: "stdout", data: { text: "x" } }));
+    const result: CallResult = { status: "succeeded", output: { ok: true } };
+    const { bash } = bashOver({ prepare: prepared, bash: result }, chunks);
+    let written = 0;
+    const log = () => {
+      written++;
+      throw new TypeError("the turn is over");
+    };
+    expect(await (await bash.prepare({}, scope)).run({ ...execution, log })).toEqual({ ok: true });
+    expect(written).toBe(1);
+  });
+});

@@ -1,0 +1,14 @@
+import { displayText } from "@harnesskit/wire";
+import { workspaceCoreLimits } from "./declarations/index.ts";
+import { createWorkspaceAgent } from "./workspace-agent.ts";
+
+// The program of the manifest. The core may look it up on another path than the one that commands are to see.
+const commandPath = process.env.HARNESS_COMMAND_PATH;
+if (commandPath !== undefined) process.env.PATH = commandPath;
+
+try {
+  await createWorkspaceAgent().run({ maxFrameBytes: workspaceCoreLimits.maxFrameBytes });
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`harnesskit-workspace-agent: ${displayText(message, { maxLength: 1000 })}\n`);
+}

@@ -1,0 +1,2 @@
+/** What running a tool may do. */
+export type ToolEffects = "read" | "write" | "execute";

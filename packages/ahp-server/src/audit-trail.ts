@@ -1,0 +1,128 @@
+import type { AuditOutcome, AuditSink } from "@harnesskit/audit";
+import { ahpEvents } from "@harnesskit/protocol/ahp";
+import type { RequestId } from "@harnesskit/protocol/envelope";
+import type { CheckedEvent } from "./check-event.ts";
+import type { AnyDecision } from "./decider.ts";
+import { namesOf } from "./incoming.ts";
+import { Refusal } from "./refusal.ts";
+
+/** Where entries go: the whole of an audit sink, or something that only records. */
+export type AuditRecorder = Pick<AuditSink, "record">;
+
+/** Where a record stands. */
+interface Place {
+  readonly requestId?: RequestId | undefined;
+  readonly batchIndex?: number | undefined;
+  readonly durationMs?: number | undefined;
+}
+
+const toRequestId = (id: RequestId | undefined): string | undefined =>
+  id === undefined || id === null || id === "" ? undefined : String(id);
+
+/**
+ * Records what a server decided and refused: types, ids, decisions, reasons and times. Never a payload, a context, an
+ * answer, or a reason in words. Where there is no sink it does nothing.
+ */
+export class AuditTrail {
+  readonly #sink: AuditRecorder | undefined;
+  readonly #onFailure: (cause: unknown) => void;
+
+  constructor(sink: AuditRecorder | undefined, onFailure: (cause: unknown) => void) {
+    this.#sink = sink;
+    this.#onFailure = onFailure;
+  }
+
+  handshake(names: { session_id: string; agent_id: string }, id: RequestId, version: string): void {
+    this.#record("ahp.handshake", "ok", names, { requestId: id }, { protocol_version: version });
+  }
+
+  /** An event that was decided, or taken note of; or its handler's failure. */
+  event(event: CheckedEvent, outcome: AnyDecision | Refusal, place: Place): void {
+    if (!this.#sink) return;
+    const { event_type, depth } = event;
+    if (outcome instanceof Refusal) {
+      const details = { event_type, depth, batch_index: place.batchIndex, reason: outcome.reason };
+      this.#record("ahp.event", outcome.outcome, event, place, details);
+      return;
+    }
+    // By itself a notification is told and not decided.
+    const isDecided = ahpEvents[event_type].blocking || place.batchIndex !== undefined;
+    const decision = isDecided ? outcome.decision : undefined;
+    this.#record("ahp.event", "ok", event, place, {
+      event_type,
+      depth,
+      batch_index: place.batchIndex,
+      decision,
+    });
+  }
+
+  /** A contract event, and whether it changed the state. */
+  contract(
+    event: CheckedEvent,
+    runId: string,
+    change: { readonly applied: boolean; readonly reason?: string | undefined },
+  ): void {
+    if (!this.#sink) return;
+    const { event_type } = event;
+    const outcome = change.applied ? "ok" : "refused";
+    const { applied, reason } = change;
+    this.#record("ahp.contract", outcome, event, {}, { event_type, run_id: runId, applied, reason });
+  }
+
+  batch(id: RequestId, events: number, durationMs: number, outcome: AuditOutcome): void {
+    this.#record("ahp.batch", outcome, {}, { requestId: id, durationMs }, { events });
+  }
+
+  query(
+    names: { session_id: string; agent_id: string; query_type: string },
+    outcome: unknown,
+    place: Place,
+  ): void {
+    const { query_type } = names;
+    if (outcome instanceof Refusal) {
+      this.#record("ahp.query", outcome.outcome, names, place, { query_type, reason: outcome.reason });
+    } else this.#record("ahp.query", "ok", names, place, { query_type });
+  }
+
+  /** A message that no handler saw. */
+  refused(method: string | undefined, id: RequestId | undefined, params: unknown, refusal: Refusal): void {
+    if (!this.#sink) return;
+    const { session_id, agent_id, ...types } = namesOf(params);
+    this.#record(
+      known.get(method ?? "") ?? "ahp.message",
+      refusal.outcome,
+      { session_id, agent_id },
+      { requestId: id },
+      { ...types, rpc_code: refusal.code, reason: refusal.reason },
+    );
+  }
+
+  #record(
+    action: string,
+    outcome: AuditOutcome,
+    names: { readonly session_id?: string | undefined; readonly agent_id?: string | undefined },
+    { requestId, durationMs }: Place,
+    details: Readonly<Record<string, string | number | boolean | undefined>>,
+  ): void {
+    try {
+      this.#sink?.record({
+        action,
+        outcome,
+        agent_id: names.agent_id || undefined,
+        session_id: names.session_id || undefined,
+        request_id: toRequestId(requestId),
+        duration_ms: durationMs === undefined ? undefined : Math.max(0, durationMs),
+        details,
+      });
+    } catch (cause) {
+      this.#onFailure(cause);
+    }
+  }
+}
+
+const known = new Map([
+  ["ahp/handshake", "ahp.handshake"],
+  ["ahp/event", "ahp.event"],
+  ["ahp/query", "ahp.query"],
+  ["ahp/batch", "ahp.batch"],
+]);

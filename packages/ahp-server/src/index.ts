@@ -1,0 +1,10 @@
+export { type AhpServer, createAhpServer } from "./ahp-server.ts";
+export type { AuditRecorder } from "./audit-trail.ts";
+export { HandlerError } from "./handler-error.ts";
+export type { AhpHandlers, EventHandler, EventOf, GenericEvent, HandlerCall } from "./handlers.ts";
+export type { AhpServerLimits } from "./limits.ts";
+export type { RefusalReason } from "./refusal.ts";
+export type { Reply, ResultReply } from "./server-parts.ts";
+export type { AhpServerOptions } from "./server-settings.ts";
+export type { AhpServerGauges, AhpServerStats } from "./server-stats.ts";
+export type { AhpState, RunFilter, RunSelector, RunState, RunWatchOptions } from "./state/run-state.ts";

@@ -1,0 +1,45 @@
+import type { HandshakeParams } from "@harnesskit/protocol/ahp";
+import type { Clock } from "@harnesskit/wire";
+import type { AuditRecorder } from "./audit-trail.ts";
+import type { AhpHandlers } from "./handlers.ts";
+import type { AhpServerLimits } from "./limits.ts";
+
+export interface AhpServerOptions<Context = unknown> {
+  /** The policy. */
+  readonly handlers: AhpHandlers<Context>;
+  /** What the harness is called in the handshake. */
+  readonly name: string;
+  /** Its version, in the handshake. */
+  readonly version: string;
+  /** @default see each limit */
+  readonly limits?: AhpServerLimits;
+  /**
+   * How long the handlers of one request may take, in milliseconds; a batch is one request. Not above `limits.timeoutMs`.
+   * @default nine tenths of `limits.timeoutMs`, so that the agent hears why before it gives up by itself
+   */
+  readonly handlerTimeoutMs?: number;
+  /**
+   * What the handshake says that the harness can do.
+   * @default pre_action, post_action, pre_prompt, query (with its handler), batch, run_lifecycle, task_list, verification,
+   *   and the events with a decision of their own that have a handler
+   */
+  readonly capabilities?: readonly string[];
+  /** Where decisions, refusals and contract events are recorded. @default nowhere */
+  readonly audit?: AuditRecorder;
+  /**
+   * Who sent a message, from what the transport knows. Principals are the same if they are the same text, or objects with
+   * the same JSON. @default the property `principal` of the context
+   */
+  readonly principalOf?: (context: Context) => unknown;
+  /**
+   * Which handshake the messages of an exchange go by: `session` wants one of the same credential and session;
+   * `credential` takes the last one of the same credential for a session that has none. @default "session"
+   */
+  readonly exchangeHandshake?: "session" | "credential";
+  /** Makes the `session_token` of a handshake's answer. @default none */
+  readonly createSessionToken?: (handshake: HandshakeParams, context: Context) => string;
+  /** Told of what no agent is told: what handlers threw, what could not be read or sent. @default ignored */
+  readonly onError?: (error: unknown) => void;
+  /** @default the real time */
+  readonly clock?: Clock;
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { event, handshake, notification, request } from "./support/messages.ts";
+import { startServer } from "./support/server.ts";
+
+const allowing = { pre_action: () => ({ decision: "allow" }) as const };
+const gate = event("pre_action");
+
+describe("exchanges", () => {
+  it("are answered as connections are, and go by the handshake of credential and session", async () => {
+    const { ask, shake, post } = startServer({ ...allowing, post_action: () => {} });
+    expect((await ask("ahp/event", gate)).error).toMatchObject({
+      code: -32600,
+      data: { reason: "handshake_required" },
+    });
+    expect((await post(notification("ahp/event", event("post_action"))))?.error?.code).toBe(-32600);
+    await shake();
+    expect((await ask("ahp/event", gate)).result).toEqual({ decision: "allow" });
+    expect(await post(notification("ahp/event", event("post_action")))).toBeUndefined();
+    expect((await ask("ahp/event", { ...gate, session_id: "another" })).error?.data.reason).toBe(
+      "handshake_required",
+    );
+    expect((await ask("ahp/event", gate, { principal: "another" })).error?.data.reason).toBe(
+      "handshake_required",
+    );
+    expect((await ask("ahp/event", gate, {})).error?.data.reason).toBe("handshake_required");
+    const query = { session_id: "another", agent_id: "a", query_type: "t", payload: 1 };
+    expect((await ask("ahp/query", query)).error?.data.reason).toBe("handshake_required");
+    const batch = await ask("ahp/batch", { events: [gate, { ...gate, session_id: "another" }] });
+    expect(batch.error?.data.reason).toBe("handshake_required");
+    expect((await ask("ahp/batch", { events: [gate] })).result.decisions).toEqual([{ decision: "allow" }]);
+  });
+
+  it("tell principals apart by their JSON", async () => {
+    const { ask, shake } = startServer(allowing);
+    await shake({}, { principal: { kind: "token", id: 1 } });
+    expect((await ask("ahp/event", gate, { principal: { id: 1, kind: "token" } })).result).toBeDefined();
+    for (const principal of [{ kind: "token", id: 2 }, '{"id":1,"kind":"token"}', null, [], undefined]) {
+      expect((await ask("ahp/event", gate, { principal })).error?.data.reason).toBe("handshake_required");
+    }
+  });
+
+  it("take the principal from elsewhere on demand, and fail closed where it is none", async () => {
+    const { ask, shake, errors } = startServer(allowing, { principalOf: ({ user }: any) => user });
+    await shake({}, { user: "me" });
+    expect((await ask("ahp/event", gate, { user: "me" })).result).toEqual({ decision: "allow" });
+    expect((await ask("ahp/event", gate, { user: () => "me" })).error).toMatchObject({
+      code: -32603,
+      data: { reason: "internal" },
+    });
+    expect((await ask("ahp/event", gate, null)).error?.data.reason).toBe("internal");
+    expect(errors).toHaveLength(2);
+  });
+
+  it("of any session of the credential are taken where that is chosen", async () => {
+    const seen: string[] = [];
+    const { ask, shake } = startServer(
+      {
+        pre_action: (_event, call) => {
+          seen.push(call.handshake.agent_id);
+          return { decision: "allow" };
+        },
+      },
+      { exchangeHandshake: "credential" },
+    );
+    await shake({ agent_id: "one" });
+    await shake({ agent_id: "two", session_id: "second" });
+    for (const session_id of ["sess-abc", "second", "third"]) await ask("ahp/event", { ...gate, session_id });
+    expect(seen).toEqual(["one", "two", "two"]);
+    const other = await ask("ahp/event", gate, { principal: "other" });
+    expect(other.error?.data.reason).toBe("handshake_required");
+  });
+
+  it("keep the former handshake when one is refused", async () => {
+    const { ask, shake } = startServer(allowing);
+    await shake();
+    expect((await shake({ protocol_version: "3" })).error?.code).toBe(-32000);
+    expect((await ask("ahp/event", gate)).result).toEqual({ decision: "allow" });
+  });
+
+  it("forget a handshake that nobody used for long", async () => {
+    const { ask, shake, clock, server } = startServer(allowing, { limits: { sessionTtlMs: 1000 } });
+    await shake();
+    await shake({ session_id: "second" });
+    for (let round = 0; round < 5; round++) {
+      clock.advance(900);
+      expect((await ask("ahp/event", gate)).result).toEqual({ decision: "allow" });
+    }
+    const second = { ...gate, session_id: "second" };
+    expect((await ask("ahp/event", second)).error?.data.reason).toBe("handshake_required");
+    clock.advance(1000);
+    expect((await ask("ahp/event", gate)).error?.data.reason).toBe("handshake_required");
+    expect(server.stats().sessions).toBe(0);
+    await shake();
+    expect((await ask("ahp/event", gate)).result).toEqual({ decision: "allow" });
+  });
+
+  it("are remembered up to a limit, and nobody pushes others out", async () => {
+    const { ask, shake, clock, server } = startServer(allowing, { limits: { maxSessions: 3 } });
+    await shake({}, { principal: "victim" });
+    for (let session = 0; session < 50; session++) {
+      clock.advance(1);
+      await shake({ session_id: `s${session}` }, { principal: "greedy" });
+    }
+    expect(server.stats().sessions).toBe(3);
+    expect((await ask("ahp/event", gate, { principal: "victim" })).result).toEqual({ decision: "allow" });
+    const kept = async (session: number) =>
+      (await ask("ahp/event", { ...gate, session_id: `s${session}` }, { principal: "greedy" })).result !==
+      undefined;
+    expect([await kept(47), await kept(48), await kept(49)]).toEqual([false, true, true]);
+    await shake({}, { principal: "newcomer" });
+    expect((await ask("ahp/event", gate, { principal: "newcomer" })).result).toEqual({ decision: "allow" });
+    expect(server.stats().sessions).toBe(3);
+  });
+
+  it("cancel their request when the client goes away, and tell its handler", async () => {
+    const signals: AbortSignal[] = [];
+    const { shake, post, server } = startServer({
+      pre_action: (_event, { signal }) => {
+        signals.push(signal);
+        return new Promise(() => {});
+      },
+    });
+    await shake();
+    const abort = new AbortController();
+    const reply = post(request(1, "ahp/event", gate), { principal: "someone", signal: abort.signal });
+    const gone = post(request(2, "ahp/event", gate), {
+      principal: "someone",
+      signal: AbortSignal.abort(),
+    });
+    expect((await gone)?.error).toMatchObject({ code: -32603, data: { reason: "cancelled" } });
+    expect(server.stats().pending).toBe(1);
+    abort.abort();
+    expect((await reply)?.error?.data.reason).toBe("cancelled");
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+    expect(server.stats()).toMatchObject({ pending: 0, cancelled: 2 });
+  });
+
+  it("are refused when too many are being handled, and taken again after that", async () => {
+    const waiting: ((decision: { decision: "allow" }) => void)[] = [];
+    const { shake, ask, server, entries } = startServer(
+      { pre_action: () => new Promise((resolve) => waiting.push(resolve)) },
+      { limits: { maxPending: 2 } },
+    );
+    await shake();
+    const replies = [ask("ahp/event", gate), ask("ahp/event", gate)];
+    expect((await ask("ahp/event", gate)).error).toMatchObject({
+      code: -32603,
+      message: "Handler error: too many messages are being handled",
+      data: { reason: "overloaded" },
+    });
+    expect(entries().at(-1)).toMatchObject({ outcome: "limited", details: { reason: "overloaded" } });
+    for (const resolve of waiting) resolve({ decision: "allow" });
+    for (const { result } of await Promise.all(replies)) expect(result).toEqual({ decision: "allow" });
+    const again = ask("ahp/event", gate);
+    waiting.at(-1)?.({ decision: "allow" });
+    expect((await again).result).toEqual({ decision: "allow" });
+    expect(server.stats().refusedRequests).toBe(1);
+  });
+
+  it("do not wait for the handler of a notification, but count it until it is done", async () => {
+    let release: ((nothing: undefined) => void) | undefined;
+    const { shake, post, ask } = startServer(
+      { ...allowing, post_action: () => new Promise<undefined>((resolve) => (release = resolve)) },
+      { limits: { maxPending: 1 } },
+    );
+    await shake();
+    expect(await post(notification("ahp/event", event("post_action")))).toBeUndefined();
+    expect((await ask("ahp/event", gate)).error?.data.reason).toBe("overloaded");
+    release?.(undefined);
+    await Promise.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect((await ask("ahp/event", gate)).result).toEqual({ decision: "allow" });
+  });
+
+  it("and connections are served by one object at once", async () => {
+    const { server, ask, shake } = startServer(allowing);
+    await shake();
+    const replies = await Promise.all([ask("ahp/event", gate), server.handle(request(0, "x"), {})]);
+    expect(replies[0].result).toEqual({ decision: "allow" });
+    expect(replies[1]).toMatchObject({ id: 0, error: { code: -32601 } });
+    expect(server.stats()).toMatchObject({ requests: 3, handshakes: 1 });
+    await server.close();
+    expect((await ask("ahp/event", gate)).error).toMatchObject({
+      code: -32603,
+      data: { reason: "server_closed" },
+    });
+    expect((await ask("ahp/handshake", handshake())).error?.data.reason).toBe("server_closed");
+  });
+});

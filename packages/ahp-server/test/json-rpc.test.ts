@@ -1,0 +1,176 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { type ContractCase, exchangeContract } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { createAhpServer } from "../src/index.ts";
+import { RawAgent } from "./support/agent.ts";
+import { event, handshake, notification, request } from "./support/messages.ts";
+import { startServer } from "./support/server.ts";
+
+const allowing = { pre_action: () => ({ decision: "allow" }) as const };
+
+describe("ids", () => {
+  it("come back as they came", async () => {
+    verifies("AHP-96", "AHP-8", "AHP-16");
+    const { server } = startServer(allowing);
+    const agent = await RawAgent.ready(server);
+    for (const id of ["req-123", "", 0, 7, -1, 1.5, null, 2 ** 53 - 1]) {
+      const before = agent.received.length;
+      await agent.channel.send(request(id, "ahp/event", event("pre_action")));
+      await agent.until(() => agent.received.length > before);
+      expect(agent.received.at(-1)).toEqual({ jsonrpc: "2.0", id, result: { decision: "allow" } });
+    }
+  });
+
+  it("that are in use are refused, and the first request is answered all the same", async () => {
+    const waiting: ((decision: { decision: "allow" }) => void)[] = [];
+    const { server } = startServer({ pre_action: () => new Promise((resolve) => waiting.push(resolve)) });
+    const agent = await RawAgent.ready(server);
+    await agent.channel.send(request("x", "ahp/event", event("pre_action")));
+    await agent.channel.send(request("x", "ahp/event", event("pre_action")));
+    const refused = await agent.answer("x");
+    expect(refused.error).toMatchObject({ code: -32600, data: { reason: "duplicate_id" } });
+    waiting[0]?.({ decision: "allow" });
+    await agent.until(({ result }) => result?.decision === "allow");
+    expect(waiting).toHaveLength(1);
+    expect((await agent.call("ahp/event", event("pre_prompt"))).result.decision).toBe("block");
+  });
+
+  it("are those of one connection: two exchanges may share one", async () => {
+    const waiting: ((decision: { decision: "allow" }) => void)[] = [];
+    const { post, shake } = startServer({
+      pre_action: () => new Promise((resolve) => waiting.push(resolve)),
+    });
+    await shake();
+    const replies = [1, 2].map(() => post(request("same", "ahp/event", event("pre_action"))));
+    for (const resolve of waiting) resolve({ decision: "allow" });
+    for (const reply of await Promise.all(replies)) expect(reply?.result).toEqual({ decision: "allow" });
+  });
+});
+
+describe("what is no request or notification", () => {
+  it.each([
+    ["a text", "hello", ""],
+    ["null", null, ""],
+    ["an empty array", [], ""],
+    ["an array of requests", [request("1", "ahp/event", event("pre_action"))], ""],
+    ["an empty object", {}, ""],
+    ["another version", { jsonrpc: "1.0", id: "7", method: "ahp/event" }, "7"],
+    ["no version", { id: 7, method: "ahp/event" }, 7],
+    ["a method that is no text", { jsonrpc: "2.0", id: "7", method: 1 }, "7"],
+    ["an answer", { jsonrpc: "2.0", id: "7", result: {} }, ""],
+    ["an error answer", { jsonrpc: "2.0", id: "7", error: { code: 1, message: "m" } }, ""],
+    ["an object as id", { jsonrpc: "2.0", id: {}, method: "ahp/event" }, ""],
+    ["a number that was rounded as id", { jsonrpc: "2.0", id: 1e300, method: "ahp/event" }, ""],
+  ])("is answered with -32600: %s", async (_name, message, id) => {
+    verifies("AHP-97", "AHP-100", "AHP-172", "AHP-173");
+    const { server, post } = startServer(allowing);
+    const agent = await RawAgent.ready(server);
+    await agent.channel.send(message);
+    const answer = await agent.until(({ error }) => error !== undefined);
+    expect(answer).toMatchObject({ jsonrpc: "2.0", id, error: { code: -32600 } });
+    expect(answer.error?.data.reason).toBe(Array.isArray(message) ? "batch_of_messages" : "not_json_rpc");
+    expect(await post(message)).toEqual(answer);
+    expect((await agent.call("ahp/event", event("pre_action"))).result).toEqual({ decision: "allow" });
+    expect(server.stats().invalidMessages).toBe(2);
+  });
+
+  it("may be no JSON at all: -32700, and the connection goes on", async () => {
+    verifies("AHP-183");
+    verifies("AHP-100", "AHP-172");
+    const { server, errors } = startServer(allowing);
+    const agent = await RawAgent.ready(server);
+    agent.wire.writeRaw("{oops\n");
+    expect(await agent.answer("")).toMatchObject({ error: { code: -32700, data: { reason: "not_json" } } });
+    agent.wire.writeRaw(Uint8Array.of(0x22, 0xff, 0x22, 0x0a));
+    await agent.until(({ error }) => error?.data.reason === "not_utf8");
+    agent.wire.writeRaw(`${"[".repeat(100)}${"]".repeat(100)}\n`);
+    await agent.until(({ error }) => error?.code === -32600 && error.data.reason === "too_deep");
+    expect((await agent.call("ahp/event", event("pre_action"))).result).toEqual({ decision: "allow" });
+    expect(server.stats().invalidMessages).toBe(3);
+    expect(errors).toHaveLength(3);
+  });
+
+  it("may be too large: -32600, and the connection goes on", async () => {
+    verifies("AHP-170");
+    const { server } = startServer(allowing);
+    const agent = await RawAgent.ready(server);
+    agent.wire.writeRaw(`"${"a".repeat(5_000_000)}"\n`);
+    const { error } = await agent.answer("");
+    expect(error).toMatchObject({
+      code: -32600,
+      data: { reason: "message_too_large", max_frame_bytes: 4_194_304 },
+    });
+    expect((await agent.call("ahp/event", event("pre_action"))).result).toEqual({ decision: "allow" });
+  });
+
+  it("has the same answer for a transport that reads bodies", () => {
+    const { server } = startServer();
+    const fault = Object.assign(new Error("no"), { code: "invalid_message", reason: "not_json" });
+    expect(server.malformed(fault as never)).toMatchObject({ id: "", error: { code: -32700 } });
+  });
+});
+
+describe("methods", () => {
+  it("that are unknown are -32601, before and after the handshake", async () => {
+    verifies("AHP-24", "AHP-100");
+    const { server } = startServer();
+    const agent = RawAgent.connect(server);
+    for (const method of ["ahp/none", "", "toString", "__proto__", "AHP/event", "initialize"]) {
+      expect((await agent.call(method)).error, method).toMatchObject({
+        code: -32601,
+        data: { reason: "unknown_method" },
+      });
+    }
+    await agent.call("ahp/handshake", handshake());
+    expect((await agent.call("ahp/none", {})).error?.code).toBe(-32601);
+  });
+
+  it.each(["ahp/event", "ahp/batch", "ahp/query"])("want their params: %s", async (method) => {
+    verifies("AHP-98", "AHP-100");
+    const { server } = startServer();
+    const agent = await RawAgent.ready(server);
+    for (const params of [undefined, null, "text", 7, [], [1], {}]) {
+      expect((await agent.call(method, params)).error, JSON.stringify(params)).toMatchObject({
+        code: -32602,
+      });
+    }
+  });
+
+  it("are answered only where they are requests", async () => {
+    verifies("AHP-18");
+    const { server } = startServer({ post_action: () => {} });
+    const agent = await RawAgent.ready(server);
+    await agent.tell(event("post_action"));
+    await agent.channel.send(notification("ahp/unknown"));
+    await agent.channel.send(notification("ahp/query", {}));
+    await agent.settled();
+    expect(agent.received.map(({ id }) => id)).toEqual(["r1", "r2"]);
+  });
+});
+
+const contract: ContractCase[] = exchangeContract({
+  name: "ahp-server",
+  makeExchange: async () => {
+    const server = createAhpServer({ handlers: allowing, name: "n", version: "1" });
+    await server.handle(request("h", "ahp/handshake", handshake()), {});
+    return server;
+  },
+  context: {},
+  answered: [
+    {
+      message: request("a", "ahp/event", event("pre_action")),
+      reply: { jsonrpc: "2.0", id: "a", result: { decision: "allow" } },
+    },
+    {
+      message: request(2, "ahp/batch", { events: [event("pre_action"), event("post_action")] }),
+      reply: { jsonrpc: "2.0", id: 2, result: { decisions: [{ decision: "allow" }, { decision: "allow" }] } },
+    },
+  ],
+  unanswered: [notification("ahp/event", event("post_action"))],
+});
+
+describe("the contract of exchanges", () => {
+  it.each(contract)("$name", async ({ run }) => {
+    await expect(run()).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,348 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { newlineCodec } from "@harnesskit/wire";
+import { createMemoryPair } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import type { HandlerCall } from "../src/index.ts";
+import { RawAgent } from "./support/agent.ts";
+import { event, notification, request } from "./support/messages.ts";
+import { startServer } from "./support/server.ts";
+
+type Allow = { decision: "allow" };
+const gate = (index: number) => event("pre_action", { payload: { index } });
+
+/** A gate whose decisions the test makes, by index. */
+const byHand = () => {
+  const waiting = new Map<number, { allow: () => void; call: HandlerCall }>();
+  return {
+    waiting,
+    /** The signal that the handler of this one was given. */
+    signalOf: (index: number): AbortSignal => {
+      const found = waiting.get(index);
+      if (!found) throw new Error(`nobody asked about ${index}`);
+      return found.call.signal;
+    },
+    pre_action: ({ payload }: { payload: unknown }, call: HandlerCall) =>
+      new Promise<Allow>((resolve) => {
+        const allow = () => resolve({ decision: "allow" });
+        waiting.set((payload as { index: number }).index, { allow, call });
+      }),
+  };
+};
+
+describe("requests of one connection", () => {
+  it("are decided side by side: a slow one holds up nobody", async () => {
+    verifies("AHP-91", "AHP-169");
+    const { waiting, pre_action } = byHand();
+    const { server } = startServer({ pre_action, pre_prompt: () => ({ decision: "allow" }) });
+    const agent = await RawAgent.ready(server);
+    const slow = agent.call("ahp/event", gate(1));
+    expect((await agent.call("ahp/event", event("pre_prompt"))).result).toEqual({ decision: "allow" });
+    const deeper = agent.call("ahp/event", { ...gate(2), depth: 1 });
+    await agent.settled();
+    waiting.get(2)?.allow();
+    expect((await deeper).result).toEqual({ decision: "allow" });
+    expect(server.stats().pending).toBe(1);
+    waiting.get(1)?.allow();
+    expect((await slow).result).toEqual({ decision: "allow" });
+    expect(server.stats().pending).toBe(0);
+  });
+
+  it("may be 10,000 at once, each with its own answer", async () => {
+    const { waiting, pre_action } = byHand();
+    const { server, clock } = startServer({ pre_action }, { limits: { maxPendingPerConnection: 10_000 } });
+    const agent = await RawAgent.ready(server);
+    const before = agent.received.length;
+    const sent = Array.from({ length: 10_000 }, (_, index) =>
+      agent.channel.send(request(index, "ahp/event", gate(index))),
+    );
+    await Promise.all(sent.slice(0, -1));
+    while (waiting.size < 9_999) await new Promise((resolve) => setImmediate(resolve));
+    expect(server.stats().pending).toBeGreaterThanOrEqual(9_999);
+    for (const index of [...waiting.keys()].reverse()) waiting.get(index)?.allow();
+    await agent.until(() => agent.received.length >= before + 9_999);
+    while (!waiting.has(9_999)) await new Promise((resolve) => setImmediate(resolve));
+    waiting.get(9_999)?.allow();
+    await agent.until(() => agent.received.length === before + 10_000);
+    const ids = new Set(agent.received.slice(before).map(({ id }) => id));
+    expect(ids.size).toBe(10_000);
+    expect(server.stats()).toMatchObject({ pending: 0, decisions: { allow: 10_000 } });
+    clock.advance(60_000);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("are read no further than the limit until one is answered", async () => {
+    const { waiting, pre_action } = byHand();
+    const { server } = startServer({ pre_action }, { limits: { maxPendingPerConnection: 3 } });
+    const agent = await RawAgent.ready(server);
+    for (let index = 0; index < 6; index++) {
+      void agent.channel.send(request(index, "ahp/event", gate(index)));
+    }
+    while (waiting.size < 3) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([...waiting.keys()]).toEqual([0, 1, 2]);
+    for (let index = 0; index < 6; index++) {
+      while (!waiting.has(index)) await new Promise((resolve) => setImmediate(resolve));
+      waiting.get(index)?.allow();
+      expect((await agent.answer(index)).result).toEqual({ decision: "allow" });
+      expect(server.stats().pending).toBeLessThanOrEqual(3);
+    }
+  });
+});
+
+describe("a handler that takes too long", () => {
+  it("is -32603 with the reason; its signal aborts, and what it brings later is dropped", async () => {
+    const { waiting, signalOf, pre_action } = byHand();
+    const { server, clock, entries } = startServer({ pre_action });
+    const agent = await RawAgent.ready(server);
+    const answer = agent.call("ahp/event", gate(1));
+    await agent.settled();
+    const signal = signalOf(1);
+    clock.advance(8_999);
+    expect(signal.aborted).toBe(false);
+    const second = agent.call("ahp/event", gate(2));
+    await agent.settled();
+    clock.advance(1);
+    expect((await answer).error).toEqual({
+      code: -32603,
+      message: "Handler error: there was no decision within 9000 ms",
+      data: { reason: "timeout", timeout_ms: 9000 },
+    });
+    expect(signal.aborted).toBe(true);
+    expect(signal.reason).toMatchObject({ code: "request_timeout" });
+    expect(signalOf(2).aborted).toBe(false);
+    waiting.get(1)?.allow();
+    await agent.settled();
+    waiting.get(2)?.allow();
+    expect((await second).result).toEqual({ decision: "allow" });
+    expect(server.stats()).toMatchObject({ handlerTimeouts: 1, lateResults: 1, decisions: { allow: 1 } });
+    const timeout = entries().find(({ outcome }) => outcome === "timeout");
+    expect(timeout).toMatchObject({ action: "ahp.event", duration_ms: 9000, details: { reason: "timeout" } });
+  });
+
+  it("and fails afterwards is told to nobody but onError", async () => {
+    let fail: ((cause: Error) => void) | undefined;
+    const { server, clock, errors } = startServer({
+      pre_action: () => new Promise((_resolve, reject) => (fail = reject)),
+    });
+    const agent = await RawAgent.ready(server);
+    const answer = agent.call("ahp/event", gate(1));
+    await agent.settled();
+    clock.advance(10_000);
+    expect((await answer).error?.data.reason).toBe("timeout");
+    const late = new Error("late");
+    fail?.(late);
+    await agent.settled();
+    expect(errors).toEqual([late]);
+    expect(agent.received.filter(({ id }) => id === "r2")).toHaveLength(1);
+  });
+});
+
+describe("notifications", () => {
+  it("of one session are handled in order, and of others beside them", async () => {
+    const begun: string[] = [];
+    const release = new Map<string, () => void>();
+    const { server } = startServer({
+      post_action: ({ session_id, payload }) => {
+        const name = `${session_id} ${payload}`;
+        begun.push(name);
+        return new Promise<void>((resolve) => release.set(name, resolve));
+      },
+    });
+    const agent = await RawAgent.ready(server);
+    const tell = (session_id: string, payload: number) =>
+      agent.tell(event("post_action", { session_id, payload }));
+    for (const payload of [1, 2, 3]) await tell("a", payload);
+    await tell("b", 1);
+    await agent.settled();
+    expect(begun).toEqual(["a 1", "b 1"]);
+    for (const next of [2, 3]) {
+      release.get(`a ${next - 1}`)?.();
+      await agent.settled();
+      expect(begun.at(-1)).toBe(`a ${next}`);
+    }
+    expect(begun).toHaveLength(4);
+  });
+
+  it("go on behind one that fails or hangs, each with its own time", async () => {
+    const seen: unknown[] = [];
+    const { server, clock, errors } = startServer({
+      post_action: ({ payload }, { signal }) => {
+        seen.push(payload);
+        if (payload === 1) throw new Error("no");
+        if (payload === 2) return Promise.reject(new Error("no"));
+        if (payload === 3)
+          return new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+        return undefined;
+      },
+    });
+    const agent = await RawAgent.ready(server);
+    for (const payload of [1, 2, 3, 4]) await agent.tell(event("post_action", { payload }));
+    await agent.settled();
+    expect(seen).toEqual([1, 2, 3]);
+    clock.advance(9000);
+    await agent.settled();
+    expect(seen).toEqual([1, 2, 3, 4]);
+    expect(errors).toHaveLength(2);
+    expect(server.stats()).toMatchObject({ handlerFailures: 2, handlerTimeouts: 1, lateResults: 1 });
+  });
+
+  it("may be many behind a slow one: the connection is read no further, and none is lost", async () => {
+    const seen: unknown[] = [];
+    let release: (() => void) | undefined;
+    const { server } = startServer(
+      {
+        post_action: ({ payload }) => {
+          seen.push(payload);
+          return payload === 0 ? new Promise<void>((resolve) => (release = resolve)) : undefined;
+        },
+      },
+      { limits: { maxPendingPerConnection: 16 } },
+    );
+    const agent = await RawAgent.ready(server);
+    const all = Array.from({ length: 5000 }, (_, payload) => payload);
+    for (const payload of all) void agent.tell(event("post_action", { payload }));
+    while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(server.stats().notifications).toBe(16);
+    release?.();
+    await agent.settled();
+    expect(seen).toEqual(all);
+  });
+});
+
+describe("a connection that closes", () => {
+  it("cancels what it asked, and nothing else", async () => {
+    verifies("AHP-185");
+    const { waiting, signalOf, pre_action } = byHand();
+    const { server, entries } = startServer({ pre_action });
+    const [first, second] = [await RawAgent.ready(server), await RawAgent.ready(server)];
+    void first.channel.send(request("1", "ahp/event", gate(1)));
+    void first.channel.send(request(null, "ahp/event", gate(2)));
+    void first.channel.send(request(null, "ahp/event", gate(3)));
+    const other = second.call("ahp/event", gate(4));
+    await Promise.all([first.settled(), second.settled()]);
+    const signals = [1, 2, 3, 4].map(signalOf);
+    first.wire.kill();
+    while (server.stats().openConnections > 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true, false]);
+    expect(signals[0]?.reason).toMatchObject({ code: "request_cancelled" });
+    for (const { allow } of waiting.values()) allow();
+    expect((await other).result).toEqual({ decision: "allow" });
+    expect(server.stats()).toMatchObject({ cancelled: 3, lateResults: 3, pending: 0 });
+    expect(entries().filter(({ outcome }) => outcome === "cancelled")).toHaveLength(3);
+  });
+
+  it("in good order gets every answer first", async () => {
+    const { waiting, pre_action } = byHand();
+    const { server } = startServer({ pre_action });
+    const agent = await RawAgent.ready(server);
+    const answer = agent.call("ahp/event", gate(1));
+    await agent.settled();
+    agent.wire.end();
+    await new Promise((resolve) => setImmediate(resolve));
+    waiting.get(1)?.allow();
+    expect((await answer).result).toEqual({ decision: "allow" });
+    while (server.stats().openConnections > 0) await new Promise((resolve) => setImmediate(resolve));
+    await agent.channel.close();
+    expect(await agent.closed).toEqual({});
+  });
+
+  it("does not take back what it told: notifications that wait are handled", async () => {
+    const seen: unknown[] = [];
+    let release: (() => void) | undefined;
+    const { server } = startServer({
+      post_action: ({ payload }) => {
+        seen.push(payload);
+        return payload === 1 ? new Promise<void>((resolve) => (release = resolve)) : undefined;
+      },
+    });
+    const agent = await RawAgent.ready(server);
+    for (const payload of [1, 2, 3]) await agent.tell(event("post_action", { payload }));
+    await agent.settled();
+    agent.wire.kill();
+    while (server.stats().openConnections > 0) await new Promise((resolve) => setImmediate(resolve));
+    release?.();
+    while (seen.length < 3) await new Promise((resolve) => setImmediate(resolve));
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  it("by the server answers what it cancels, and takes nothing more", async () => {
+    const { signalOf, pre_action } = byHand();
+    const { server } = startServer({ pre_action });
+    const agent = await RawAgent.ready(server);
+    const answer = agent.call("ahp/event", gate(1));
+    await agent.settled();
+    const closing = server.close();
+    expect((await answer).error).toMatchObject({ code: -32603, data: { reason: "cancelled" } });
+    await agent.channel.close();
+    await closing;
+    await server.close();
+    expect(signalOf(1).aborted).toBe(true);
+    expect(() => server.connect(createMemoryPair().server)).toThrow(
+      expect.objectContaining({ code: "connection_closed" }),
+    );
+    expect(server.stats()).toMatchObject({ openConnections: 0, pending: 0 });
+  });
+});
+
+describe("an answer that cannot be sent", () => {
+  it("because it is too large is an error in its place", async () => {
+    const { server } = startServer({
+      pre_action: () => ({ decision: "modify", modified_payload: "x".repeat(5000) }),
+      pre_prompt: () => ({ decision: "allow" }),
+    });
+    const agent = await RawAgent.ready(server, { codec: newlineCodec({ maxFrameBytes: 2000 }) });
+    expect((await agent.call("ahp/event", gate(1))).error).toMatchObject({
+      code: -32603,
+      data: { reason: "result_too_large" },
+    });
+    expect((await agent.call("ahp/event", event("pre_prompt"))).result).toEqual({ decision: "allow" });
+    expect(server.stats().unsendableReplies).toBe(1);
+  });
+
+  it("because nobody reads slows the reading, and costs nothing else", async () => {
+    const { server } = startServer(
+      { pre_action: () => ({ decision: "allow" }) },
+      { limits: { maxPendingPerConnection: 8 } },
+    );
+    const pair = createMemoryPair({ capacityBytes: 256 });
+    server.connect(pair.server);
+    const patient = await RawAgent.ready(server);
+    // The client's channel is not started yet: what is sent to it stays in the pipe.
+    for (let index = 0; index < 2000; index++) {
+      pair.client.send(request(index, "ahp/unknown")).catch(() => {});
+    }
+    for (let turn = 0; turn < 50; turn++) await patient.call("ahp/event", gate(turn));
+    expect(server.stats().refusedRequests).toBeLessThan(1000);
+    const greedy = new RawAgent(pair.client, pair.clientWire);
+    await greedy.answer(1999);
+    expect(greedy.received).toHaveLength(2000);
+  });
+});
+
+describe("an agent that sends rubbish and reads nothing", () => {
+  it("loses its connection when its answers are too many, and nobody else does", async () => {
+    const { server, errors } = startServer({ pre_action: () => ({ decision: "allow" }) });
+    const pair = createMemoryPair({ capacityBytes: 64, maxBufferedBytes: 4096 });
+    server.connect(pair.server);
+    const other = await RawAgent.ready(server);
+    for (let line = 0; line < 500; line++) pair.clientWire.writeRaw("rubbish\n");
+    expect(await pair.server.closed).toMatchObject({ error: { code: "buffer_full" } });
+    expect(errors).toContainEqual(
+      expect.objectContaining({ code: "buffer_full", limitName: "maxBufferedBytes" }),
+    );
+    expect((await other.call("ahp/event", gate(1))).result).toEqual({ decision: "allow" });
+    expect(server.stats()).toMatchObject({ openConnections: 1, pending: 0 });
+  });
+});
+
+describe("what comes with nothing to wait for", () => {
+  it("leaves no timer behind", async () => {
+    const { server, clock, shake, post } = startServer({ pre_action: () => ({ decision: "allow" }) });
+    await shake();
+    await post(request(1, "ahp/event", gate(1)));
+    await post(notification("ahp/event", event("post_action")));
+    expect(clock.pending).toBe(0);
+    await server.close();
+  });
+});

@@ -1,0 +1,67 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { describe, expect, it } from "vitest";
+import { createThreadServer, type Tool, ToolError, type ToolGate, type ToolOutcome } from "../src/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { callingRunner, recordingTool } from "./support/tools.ts";
+
+const lost = new ToolError("agent.lost", "The process is gone.", {
+  mayHaveRun: true,
+  output: { stdout: "half" },
+});
+
+const losing = (): Tool => {
+  let runs = 0;
+  return recordingTool("bash", "execute", async () => {
+    if (++runs === 1) throw lost;
+    return { ok: true };
+  });
+};
+
+describe("a call of which nobody knows how far it came", () => {
+  it("ends as unknown, is not run again, and the turn goes on", async () => {
+    verifies("THR-70");
+    const told: ToolOutcome[] = [];
+    const gate: ToolGate = {
+      before: () => ({ verdict: "allow" }),
+      after: (_call, outcome) => void told.push(outcome),
+    };
+    const bash = losing();
+    const call = { tool: "bash", input: { command: "x" } };
+    const server = createThreadServer({ runner: callingRunner(call, call), tools: [bash], gate });
+    const client = RawClient.connect(server);
+    const { result } = await client.startTurn(await client.createThread());
+    await client.turnEnd(result.turnId);
+    const unknown = { status: "unknown", code: "agent.lost", error: "The process is gone." };
+    expect(client.items("tool_exec")).toMatchObject([
+      { ...unknown, output: { stdout: "half" } },
+      { status: "succeeded" },
+    ]);
+    expect(told).toMatchObject([unknown, { status: "succeeded" }]);
+    await server.close();
+  });
+
+  it("fails as before without that mark", () => {
+    expect(new ToolError("agent.lost", "The process is gone.").mayHaveRun).toBeUndefined();
+    expect(lost).toMatchObject({ name: "ToolError", code: "agent.lost", mayHaveRun: true });
+  });
+
+  it("knows the item of a call before it is prepared", async () => {
+    const seen: string[] = [];
+    const base = recordingTool("read", "read");
+    const tool: Tool = {
+      ...base,
+      prepare: (given, scope) => {
+        seen.push(scope.itemId);
+        return base.prepare(given, scope);
+      },
+    };
+    const runner = callingRunner({ tool: "read", input: {} });
+    const server = createThreadServer({ runner, tools: [tool] });
+    const client = RawClient.connect(server);
+    const { result } = await client.startTurn(await client.createThread());
+    await client.turnEnd(result.turnId);
+    const started = client.all("item.started").find(({ item }) => item.type === "tool_exec");
+    expect(seen).toEqual([started?.item.itemId]);
+    await server.close();
+  });
+});
