@@ -1,6 +1,7 @@
+import { createRequire } from "node:module";
 import { canonicalJson } from "@harnesskit/wire";
-import { _, type KeywordCxt, type ValidateFunction } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import type { KeywordCxt, ValidateFunction } from "ajv";
+import type * as Ajv from "ajv/dist/2020.js";
 import type { CoreLimits } from "./core-limits.ts";
 import { patternEngine } from "./pattern-engine.ts";
 import { loopKeyword, type SafeSchema, stepKeyword } from "./safe-schema.ts";
@@ -82,8 +83,12 @@ export class ToolValidators {
 /** A base that references to the root need; nothing is looked up by it. */
 const schemaId = "tool";
 
+/** Loaded when a schema is first compiled: it takes as long as half a core's start. */
+const loadAjv = (): typeof Ajv => createRequire(import.meta.url)("ajv/dist/2020.js") as typeof Ajv;
+
 /** One for each schema, because a compiler keeps what it compiled for as long as it lives. */
-const createCompiler = (meter: StepMeter, lenient: boolean): Ajv2020 => {
+const createCompiler = (meter: StepMeter, lenient: boolean): Ajv.Ajv2020 => {
+  const { _, Ajv2020 } = loadAjv();
   const ajv = new Ajv2020({
     meta: false,
     validateSchema: false,
@@ -96,7 +101,7 @@ const createCompiler = (meter: StepMeter, lenient: boolean): Ajv2020 => {
     // Its optimizer takes time quadratic in the size of the schema.
     code: { optimize: false, regExp: patternEngine(meter, lenient) },
   });
-  addMeteredKeywords(ajv, meter);
+  addMeteredKeywords(ajv, meter, _);
   return ajv;
 };
 
@@ -113,7 +118,7 @@ const firstProblem = (validate: ValidateFunction): ValidationProblem => {
   };
 };
 
-const addMeteredKeywords = (ajv: Ajv2020, meter: StepMeter): void => {
+const addMeteredKeywords = (ajv: Ajv.Ajv2020, meter: StepMeter, _: typeof Ajv._): void => {
   ajv.addKeyword({
     keyword: stepKeyword,
     before: "$ref",
