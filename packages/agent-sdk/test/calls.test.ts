@@ -420,6 +420,8 @@ describe("small frames", () => {
     "of %i bytes are never exceeded, whatever a tool returns or throws",
     async (max_frame_bytes) => {
       verifies("RUN-16");
+      await using directory = await temporaryDirectory();
+      const { path: outputDirectory } = directory;
       const tools = [
         toolOf("give", ({ length }) => ({ text: "\u0001".repeat(length) })),
         toolOf("fail", ({ length }) => {
@@ -433,7 +435,8 @@ describe("small frames", () => {
         }),
       ];
       for (const outputFiles of [true, false]) {
-        const { core } = await connected(agentOf(tools, { outputFiles }), { welcome: { max_frame_bytes } });
+        const agent = agentOf(tools, { outputFiles, outputDirectory });
+        const { core } = await connected(agent, { welcome: { max_frame_bytes } });
         for (const length of [0, 50, 100, 140, 200, 800, 20_000]) {
           for (const { name } of tools) {
             const { payload } = await core.result(core.call(name, { length }));

@@ -20,16 +20,26 @@ export interface AgentDirectory {
   readonly closing: boolean;
 }
 
+/** Who knows more of agents than their sessions say. */
+export interface CallGate {
+  /** Why an agent gets no call although it could take it. */
+  refusal(agentId: string): CallResult | undefined;
+  /** The agent is to run here, whether or not it has ever come to serve. */
+  expects(agentId: string): boolean;
+}
+
 const noOptions: CallOptions = {};
 
 /** Takes calls: finds the tool, checks the input, asks for the permission, and hands the call to the agent's session. */
 export class CallRouter {
   readonly #context: CoreContext;
   readonly #agents: AgentDirectory;
+  readonly #gate: CallGate | undefined;
 
-  constructor(context: CoreContext, agents: AgentDirectory) {
+  constructor(context: CoreContext, agents: AgentDirectory, gate: CallGate | undefined) {
     this.#context = context;
     this.#agents = agents;
+    this.#gate = gate;
   }
 
   call(toolId: string, input: unknown, options: CallOptions = noOptions): ToolCall {
@@ -38,8 +48,7 @@ export class CallRouter {
     const session = this.#route(toolId);
     if (!("tools" in session)) return this.#refused(toolId, options, session);
     const tool = session.tools.get(toolId);
-    if (!tool)
-      return this.#refused(toolId, options, failure(RuntimeErrorCode.ToolNotFound, "no tool has this id"));
+    if (!tool) return this.#refused(toolId, options, noTool(session));
     if (options.signal?.aborted) {
       const aborted = failure(RuntimeErrorCode.Canceled, "the call was cancelled before it began");
       return this.#refused(toolId, options, aborted);
@@ -65,9 +74,11 @@ export class CallRouter {
   #route(toolId: string): Session | CallResult {
     if (this.#agents.closing) return failure(RuntimeErrorCode.CoreClosed, "the core takes no more calls");
     const agentId = toolId.slice(0, Math.max(0, toolId.indexOf("/")));
+    const refusal = this.#gate?.refusal(agentId);
+    if (refusal) return refusal;
     const session = this.#agents.session(agentId);
     if (session?.routable) return session;
-    if (!session && !this.#agents.knows(agentId)) {
+    if (!session && !this.#agents.knows(agentId) && !this.#gate?.expects(agentId)) {
       return failure(RuntimeErrorCode.ToolNotFound, "no tool has this id");
     }
     return failure(RuntimeErrorCode.AgentUnavailable, "the agent is not there now", { retryable: true });
@@ -205,6 +216,11 @@ export class CallRouter {
     return endedCall(callId, result);
   }
 }
+
+const noTool = ({ tools }: Session): CallResult =>
+  tools.isAwaited
+    ? failure(RuntimeErrorCode.AgentUnavailable, "the agent has not named its tools yet", { retryable: true })
+    : failure(RuntimeErrorCode.ToolNotFound, "no tool has this id");
 
 const directiveRequired = (): CallResult =>
   failure(RuntimeErrorCode.DirectiveRequired, "the tool has to be backed by a directive");

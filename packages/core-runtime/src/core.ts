@@ -6,7 +6,7 @@ import { Agents } from "./agents.ts";
 import { AuditBudget } from "./audit-trail.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
-import { CallRouter } from "./call-router.ts";
+import { type CallGate, CallRouter } from "./call-router.ts";
 import { Connection, type ConnectionOwner } from "./connection.ts";
 import type { CoreContext } from "./core-context.ts";
 import { checkWholeNumber } from "./core-limits.ts";
@@ -75,7 +75,7 @@ class RuntimeCore implements Core, ConnectionOwner {
   readonly #open = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
-  constructor(options: CoreOptions) {
+  constructor(options: CoreOptions, gate?: CallGate) {
     this.context = createContext(options);
     const { clock, limits, times } = this.context;
     this.admissions = new Admissions({
@@ -89,7 +89,7 @@ class RuntimeCore implements Core, ConnectionOwner {
       isAdmitted: (agentId) => this.admissions.hasAgent(agentId),
       ended: (session, reason) => this.#sessionEnded(session, reason),
     });
-    this.#router = new CallRouter(this.context, this.#agents);
+    this.#router = new CallRouter(this.context, this.#agents, gate);
   }
 
   connect(channel: Channel): void {
@@ -286,3 +286,6 @@ class RuntimeCore implements Core, ConnectionOwner {
 
 /** Makes a core. Throws `invalid_argument` for options that cannot be used. */
 export const createCore = (options: CoreOptions = {}): Core => new RuntimeCore(options);
+
+/** The same, with somebody else who knows what agents there are to be, and may refuse calls. */
+export const createGatedCore = (options: CoreOptions, gate: CallGate): Core => new RuntimeCore(options, gate);

@@ -1,6 +1,6 @@
 import { createUnixListener } from "@harnesskit/transport-uds";
 import { type Listener, systemClock } from "@harnesskit/wire";
-import { type Core, createCore } from "./core.ts";
+import { type Core, createGatedCore } from "./core.ts";
 import { checkWholeNumber, resolveLimits } from "./core-limits.ts";
 import type { CoreOptions } from "./core-options.ts";
 import { AgentDesk } from "./launch/agent-desk.ts";
@@ -112,7 +112,7 @@ const toRunningCore = (parts: Parts): RunningCore => {
     socketPath: directory.socketPath,
     connect: (channel) => core.connect(channel),
     admit: (launch, observer) => core.admit(launch, observer),
-    call: (toolId, input, options) => desk.call(toolId, input, options),
+    call: (toolId, input, options) => core.call(toolId, input, options),
     tools: () => core.tools(),
     watchTools: (options) => core.watchTools(options),
     agents: () => core.agents(),
@@ -152,12 +152,15 @@ const toRunningCore = (parts: Parts): RunningCore => {
 export const startCore = async (options: StartCoreOptions = {}): Promise<RunningCore> => {
   const limits = resolveLimits(options.limits);
   launchNumbers(options);
-  const core = createCore(options);
+  const core: Core = createGatedCore(options, {
+    refusal: (agentId) => desk.refusal(agentId),
+    expects: (agentId) => desk.expects(agentId),
+  });
   const bases = baseDirectories(process.env, options.socketDirectory);
   await sweepCores(bases);
   const directory = await makeCoreDirectory(bases);
   const { clock = systemClock, audit } = options;
-  const desk = new AgentDesk({ core, clock, audit, maxWatchers: limits.maxWatchers });
+  const desk: AgentDesk = new AgentDesk({ core, clock, audit, maxWatchers: limits.maxWatchers });
   const parts: Parts = { core, desk, directory, agents: makeAgents(options, core, desk, directory) };
   const { socketPath: path } = directory;
   try {

@@ -29,6 +29,7 @@ export class ToolRegistry {
   readonly #knownDigests: Map<string, string>;
   readonly #tools = new Map<string, RegisteredTool>();
   #length = 0;
+  #isAwaited = true;
 
   constructor(options: {
     readonly agentId: string;
@@ -42,6 +43,11 @@ export class ToolRegistry {
     this.#validators = options.validators;
     this.#slotsOf = options.slotsOf;
     this.#knownDigests = options.knownDigests;
+  }
+
+  /** The agent has registered nothing yet, so that nobody can say which tools it has. */
+  get isAwaited(): boolean {
+    return this.#isAwaited;
   }
 
   get size(): number {
@@ -61,6 +67,7 @@ export class ToolRegistry {
   }
 
   register(declarations: readonly unknown[], replace: boolean): RegistrationOutcome {
+    this.#isAwaited = false;
     if (replace) {
       this.#tools.clear();
       this.#length = 0;

@@ -129,6 +129,18 @@ describe("a registration", () => {
     await core.close();
   });
 
+  it("is waited for: before the first one an agent's tools are unavailable, and only then not there", async () => {
+    const { core, agent } = await agentOf();
+    const errorOf = async () => {
+      const result = await core.call("demo.agent/a", { text: "" }).result;
+      return result.status === "succeeded" ? undefined : result.error;
+    };
+    expect(await errorOf()).toMatchObject({ code: "agent.unavailable", retryable: true });
+    await agent.register([{ tool_id: "demo.agent/a" }]);
+    expect(await errorOf()).toMatchObject({ code: "tool.not_found" });
+    await core.close();
+  });
+
   it("can be taken back", async () => {
     verifies("RUN-79", "RUN-80");
     const { core, agent, toolIds } = await agentOf();

@@ -1,10 +1,7 @@
-import { randomUUID } from "node:crypto";
 import type { AuditSink } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import type { Clock } from "@harnesskit/wire";
-import { endedCall, type ToolCall } from "../call.ts";
-import type { CallOptions } from "../call-options.ts";
-import { failure } from "../call-result.ts";
+import { type CallResult, failure } from "../call-result.ts";
 import type { Core } from "../core.ts";
 import { Watches, type WatchOptions } from "../watch.ts";
 import { auditEntries } from "./audit-agents.ts";
@@ -21,6 +18,8 @@ export class AgentDesk {
   readonly #clock: Clock;
   readonly #audit: AuditSink | undefined;
   readonly #watches: Watches<LaunchedAgent>;
+  /** Agents that were launched; no more than there may be. */
+  readonly #launched = new Set<string>();
   /** Agents that end, their calls first. */
   readonly #stopping = new Set<string>();
 
@@ -38,6 +37,7 @@ export class AgentDesk {
 
   changed(agent: LaunchedAgent, before: LaunchedAgent): void {
     const { agentId } = agent;
+    this.#launched.add(agentId);
     if (agent.state === "stopping") this.#stopping.add(agentId);
     else this.#stopping.delete(agentId);
     this.#watches.push(agentId, agent);
@@ -56,17 +56,16 @@ export class AgentDesk {
     this.#watches.close();
   }
 
-  /** Calls a tool unless its agent, or the core, is about to end. */
-  call(toolId: string, input: unknown, options: CallOptions | undefined): ToolCall {
-    if (this.isClosing)
-      return this.#refuse(toolId, RuntimeErrorCode.CoreClosed, "the core takes no more calls");
-    if (this.#stopping.size > 0 && typeof toolId === "string") {
-      const agentId = toolId.slice(0, Math.max(0, toolId.indexOf("/")));
-      if (this.#stopping.has(agentId)) {
-        return this.#refuse(toolId, RuntimeErrorCode.AgentUnavailable, "the agent is being stopped");
-      }
-    }
-    return this.#core.call(toolId, input, options);
+  /** Why an agent gets no call: it, or the core, is about to end. */
+  refusal(agentId: string): CallResult | undefined {
+    if (this.isClosing) return failure(RuntimeErrorCode.CoreClosed, "the core takes no more calls");
+    if (!this.#stopping.has(agentId)) return undefined;
+    return failure(RuntimeErrorCode.AgentUnavailable, "the agent is being stopped", { retryable: true });
+  }
+
+  /** The agent was launched, and may come to serve. */
+  expects(agentId: string): boolean {
+    return this.#launched.has(agentId);
   }
 
   /** Settles when an agent, or all of them, have no call; at the latest after `timeoutMs`. */
@@ -83,17 +82,5 @@ export class AgentDesk {
     return this.#core
       .agents()
       .some((agent) => (agentId ?? agent.agentId) === agent.agentId && agent.inflight + agent.waiting > 0);
-  }
-
-  #refuse(toolId: string, code: RuntimeErrorCode, message: string): ToolCall {
-    const callId = randomUUID();
-    this.#audit?.record({
-      action: "tool.result",
-      outcome: "failed",
-      tool_id: String(toolId).slice(0, 257),
-      call_id: callId,
-      details: { code },
-    });
-    return endedCall(callId, failure(code, message, { retryable: true }));
   }
 }

@@ -139,6 +139,63 @@ describe("a core with agents", () => {
     expect(healthOf(core, agent.id)).toMatchObject({ state: "stopped", lastExit: { code: 0 } });
   });
 
+  it("counts and records, with all their ids, the calls that it refuses while an agent or itself ends", async () => {
+    const audit = new KeptAudit();
+    const agent = await cores.agents.make();
+    const core = await cores.start({ agents: [agent.directory], audit, drainTimeoutMs: 50 });
+    await core.ready();
+    const refuse = async (ids: { requestId: string; correlationId: string; causationId: string }) => {
+      const failedBefore = core.stats().callsFailed;
+      const actor = { type: "human", id: "ada" } as const;
+      const call = core.call(`${agent.id}/echo`, {}, { ...ids, actor });
+      expect(core.stats().callsFailed).toBe(failedBefore + 1);
+      const result = await call.result;
+      if (result.status === "succeeded") expect.fail("it was not refused");
+      expect(audit.entries.at(-1)).toMatchObject({
+        action: "tool.result",
+        outcome: "failed",
+        actor,
+        tool_id: `${agent.id}/echo`,
+        call_id: call.callId,
+        request_id: ids.requestId,
+        correlation_id: ids.correlationId,
+        causation_id: ids.causationId,
+        details: { code: result.error.code },
+      });
+      return result.error.code;
+    };
+    const hanging = core.call(`${agent.id}/hang`, {});
+    const stopped = core.stop(agent.id);
+    expect(await refuse({ requestId: "r1", correlationId: "s1", causationId: "c1" })).toBe(
+      "agent.unavailable",
+    );
+    expect(() => core.call(`${agent.id}/echo`, {}, { timeoutMs: 0 })).toThrowError(
+      expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }),
+    );
+    await stopped;
+    expect(await hanging.result).toMatchObject({ error: { code: "agent.lost" } });
+    const closed = core.drain();
+    expect(await refuse({ requestId: "r2", correlationId: "s2", causationId: "c2" })).toBe("core.closed");
+    await closed;
+  });
+
+  it("says of an agent that was launched and never served that it is away, not that there is no such tool", async () => {
+    const restart = { policy: "never" } as const;
+    const agent = await cores.agents.make(["--exit-at-start"], { restart });
+    const core = await cores.start({ agents: [agent.directory] });
+    const codes = new Set<string>();
+    for await (const { state } of core.health({ signal: AbortSignal.timeout(15_000) })) {
+      const result = await core.call(`${agent.id}/echo`, {}).result;
+      if (result.status === "failed") codes.add(`${result.error.code} ${result.error.retryable}`);
+      if (state === "stopped") break;
+    }
+    expect([...codes]).toEqual(["agent.unavailable true"]);
+    expect(await core.call("org.example.other/echo", {}).result).toMatchObject({
+      status: "failed",
+      error: { code: "tool.not_found" },
+    });
+  });
+
   it("stops an agent with calls that do not end, and one that does not obey", async () => {
     const agent = await cores.agents.make(["--ignore-term"]);
     const core = await cores.start({
