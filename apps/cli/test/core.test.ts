@@ -56,12 +56,25 @@ describe("harness core", () => {
     ["an unknown tool", ["--call", "com.example.hello/nope"], 1, /tool\.not_found/],
     ["an input that is no JSON", ["--call", greet, "--input", "{name}"], 2, /--input is no JSON/],
     ["an input without a call", ["--input", "{}"], 2, /--input belongs to --call/],
+    ["a time of nothing", ["--call", greet, "--timeout", "0"], 2, /--timeout/],
     ["both a list and a call", ["--list", "--call", greet], 2, /do not go together/],
   ])("refuses %s", async (_what, args, code, message) => {
     const cwd = await makeWorkspace();
     const end = await harness(["core", "--agent", helloAgent, ...args], { cwd });
     expect(end).toMatchObject({ code, stdout: "" });
     expect(end.stderr).toMatch(message);
+  });
+
+  it("prints an output whole that is too large for a message", async () => {
+    const cwd = await makeWorkspace();
+    const agent = await makeAgent(`
+      import { defineAgent, tool } from ${sdk};
+      const big = tool({ name: "big", description: "Big", input: { type: "object" }, run: () => ({ text: "x".repeat(3_000_000) }) });
+      await defineAgent({ id: "com.example.made", version: "1.0.0", tools: [big] }).run();
+    `);
+    const end = await harness(["core", "--agent", agent, "--call", "com.example.made/big"], { cwd });
+    expect(end).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse(end.stdout)).toEqual({ text: "x".repeat(3_000_000) });
   });
 
   it("streams what a tool says to standard error, made safe", async () => {
@@ -114,7 +127,7 @@ describe("harness core", () => {
     const audit = join(cwd, "logs", "audit.jsonl");
     const end = await harness(["core", "--agent", agent, "--list", "--audit", audit], { cwd });
     expect(end).toMatchObject({ code: 0, stdout: "com.example.made/good  Good\n" });
-    expect(end.stderr).toMatch(/the tool com\.example\.made\/huge is rejected: \S/);
+    expect(end.stderr).toMatch(/the tool com\.example\.made\/huge of com\.example\.made is rejected: \S/);
     expect(await readFile(audit, "utf8")).toMatch(/"action":"tool\.rejected".*com\.example\.made\/huge/);
   });
 

@@ -146,9 +146,12 @@ class AgentRun {
 
   async #wait(ms: number): Promise<void> {
     const waited = createDeferred<void>();
-    const cancel = this.#core.clock.after(ms, () => waited.resolve());
-    this.#interrupt.signal.addEventListener("abort", () => waited.resolve(), { once: true });
+    const { signal } = this.#interrupt;
+    const stop = () => waited.resolve();
+    const cancel = this.#core.clock.after(ms, stop);
+    signal.addEventListener("abort", stop, { once: true });
     await waited.promise;
+    signal.removeEventListener("abort", stop);
     cancel();
   }
 

@@ -41,7 +41,7 @@ const passedOn = (error: RuntimeError, { limits, redactor }: ResultContext): Run
     ),
     ...(keepsDetails && { details: redactedJson(details, redactor) }),
     ...(retryable !== undefined && { retryable }),
-    ...(where !== undefined && { where }),
+    ...(where !== undefined && { where: redactor.text(where.slice(0, 128)) }),
   };
 };
 

@@ -44,6 +44,9 @@ export class CallRouter {
 
   call(toolId: string, input: unknown, options: CallOptions = noOptions): ToolCall {
     if (typeof toolId !== "string") throw new InvalidArgumentError("a tool's id has to be a text");
+    if (typeof options !== "object" || options === null) {
+      throw new InvalidArgumentError("the options of a call have to be an object");
+    }
     if (options !== noOptions) checkCallOptions(options, this.#context.limits);
     const session = this.#route(toolId);
     if (!("tools" in session)) return this.#refused(toolId, options, session);

@@ -59,6 +59,12 @@ export class CallStream implements AsyncIterableIterator<StreamChunk> {
     return dropped;
   }
 
+  /** A chunk that is too large for any reader: the next one says that it is missing. */
+  drop(): number {
+    if (!this.#ended && !this.#abandoned) this.#dropped++;
+    return 1;
+  }
+
   /** No chunk follows. What waits can still be read. */
   end(): void {
     this.#ended = true;

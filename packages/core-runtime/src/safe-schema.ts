@@ -45,6 +45,7 @@ class SchemaCopier {
   readonly #references: { path: string; target: string }[] = [];
   #nodes = 0;
   #patterns = 0;
+  #containsDepth = 0;
   uncheckedPatterns = 0;
   inverting = false;
 
@@ -90,7 +91,9 @@ class SchemaCopier {
       if (shape === undefined) continue;
       loops ||= loopingKeywords.has(keyword);
       this.inverting ||= invertingKeywords.has(keyword);
+      if (keyword === "contains") this.#containsDepth++;
       const kept = this.#keyword(shape, source[keyword], `${path}/${keyword}`, depth);
+      if (keyword === "contains") this.#containsDepth--;
       if (kept === undefined) continue;
       copy[keyword] = kept;
       weight +=
@@ -185,6 +188,8 @@ class SchemaCopier {
   }
 
   #reference(value: unknown, path: string): string {
+    // ajv copies the problems of all entries before for each entry that does not fit: quadratic in a list's length.
+    if (this.#containsDepth > 0) throw new Refusal(path, "a reference under contains is not supported");
     if (typeof value !== "string" || (value !== "#" && !value.startsWith("#/"))) {
       throw new Refusal(path, "a reference has to point into the same schema (#/…)");
     }

@@ -13,7 +13,7 @@ import { redactedJson } from "./redacted-json.ts";
 export const takeChunk = (
   call: Call | undefined,
   payload: AgentToolStream["payload"],
-  { stats, redactor }: Pick<CoreContext, "stats" | "redactor">,
+  { stats, redactor, limits }: Pick<CoreContext, "stats" | "redactor" | "limits">,
 ): boolean => {
   if (!call || call.settled || call.streamDone) {
     stats.strayChunks++;
@@ -28,6 +28,12 @@ export const takeChunk = (
   if (missing > 0) stats.chunkGaps++;
   call.lastSeq = seq;
   if (done) call.streamDone = true;
+  const size = "text" in data ? 2 * data.text.length : (measureJson(data.json)?.bytes ?? 0);
+  if (size > limits.maxStreamBytes) {
+    // No reader could get it, and to look it through for secrets would take long.
+    stats.droppedChunks += call.stream.drop();
+    return true;
+  }
   const chunk: StreamChunk = {
     seq,
     channel,

@@ -81,6 +81,7 @@ describe("a schema of unknown origin", () => {
       refusalOf({ $ref: "#/%" }),
       refusalOf({ $ref: "#/title", title: "t" }),
       refusalOf({ items: { $id: "x" } }),
+      refusalOf({ contains: { anyOf: [{ $ref: "#/$defs/n" }] }, $defs: { n: {} } }),
       refusalOf({ $dynamicRef: "#x" }),
       refusalOf(JSON.parse('{"properties":{"__proto__":{}}}')),
     ]).toEqual([
@@ -90,6 +91,7 @@ describe("a schema of unknown origin", () => {
       "/$ref: the reference is malformed",
       "/$ref: the reference leads to no subschema",
       "/items: $id is not supported inside a schema",
+      "/contains/anyOf/0/$ref: a reference under contains is not supported",
       ": $dynamicRef is not supported",
       "/properties: a property cannot be called __proto__",
     ]);

@@ -86,6 +86,19 @@ describe("what a call streams", () => {
     await core.close();
   });
 
+  it("loses a chunk that no reader could get, and says so with the next one", async () => {
+    const { core, agent, call, message } = await running({ limits: { maxStreamBytes: 1000 } });
+    agent.stream(message, 1, "x".repeat(501));
+    agent.stream(message, 2, "", { channel: "partial_result", data: { json: { text: "x".repeat(1000) } } });
+    agent.stream(message, 3, "small");
+    agent.succeed(message);
+    expect(await all(call.stream)).toEqual([
+      { seq: 3, channel: "stdout", data: { text: "small" }, dropped: 2 },
+    ]);
+    expect(core.stats().droppedChunks).toBe(2);
+    await core.close();
+  });
+
   it("is given up by a reader that stops, and the call goes on", async () => {
     const { core, agent, call, message } = await running();
     agent.stream(message, 1, "one");

@@ -57,7 +57,8 @@ const shownDetails = ({ details = {} }: Entry): string[] =>
 const entryLine = (entry: Entry): string => {
   const { seq, time, action, outcome, duration_ms: took } = entry;
   const facts = [
-    entry.tool_id ?? entry.agent_id,
+    entry.tool_id,
+    entry.tool_id?.startsWith(`${entry.agent_id}/`) ? undefined : entry.agent_id,
     entry.call_id,
     took === undefined ? undefined : `${Math.round(took)} ms`,
     ...shownDetails(entry),

@@ -43,6 +43,11 @@ export const verifyAudit = async (file: string, options: AuditVerifyOptions): Pr
     const from = found.start.seq === 0 ? "" : `, the first of them number ${found.start.seq + 1}`;
     terminal.write(`${oneLine(file, 1000)} is intact: ${found.entries} entries${from}\n`);
     terminal.write(`  head: ${formatHead(found.head)}\n`);
+    if (!found.closed && !open) {
+      terminal.write(
+        "  its writer did not close it: it runs, was killed, or the end was cut off (--expect tells)\n",
+      );
+    }
     if (found.unsealed > 0) terminal.write(`  not sealed yet: ${found.unsealed}\n`);
   } else {
     const { kind, line, lastLine, file: where = file, message } = found.problem;

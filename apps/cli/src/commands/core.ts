@@ -51,7 +51,8 @@ export const core = async (
   }
 };
 
-const parseInput = ({ call, input, list }: CoreCommandOptions): unknown => {
+const parseInput = ({ call, input, list, timeout }: CoreCommandOptions): unknown => {
+  if (timeout < 1 || timeout > 3600) throw usageError("--timeout takes 1 to 3600 seconds");
   if (call !== undefined && list) throw usageError("--list and --call do not go together");
   if (input === undefined) return {};
   if (call === undefined) throw usageError("--input belongs to --call");
@@ -80,7 +81,9 @@ const launchAll = async (running: RunningCore, directories: readonly string[]): 
     throw new CliError(cause.code, cause.message, {
       cause,
       exitCode: ExitCode.unavailable,
-      hint: "HARNESS_DEBUG=1 shows what agents write to their standard output and error.",
+      ...(cause.code === "agent_start_failed" && {
+        hint: "HARNESS_DEBUG=1 shows what agents write to their standard output and error.",
+      }),
     });
   }
 };

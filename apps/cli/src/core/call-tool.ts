@@ -1,4 +1,6 @@
+import { readFile } from "node:fs/promises";
 import type { CallResult, RunningCore, StreamChunk } from "@harnesskit/core-runtime";
+import { OutputReferenceSchema } from "@harnesskit/protocol/runtime";
 import { displayText } from "@harnesskit/wire";
 import { ExitCode } from "../exit-code.ts";
 import { oneLine } from "../terminal/one-line.ts";
@@ -15,6 +17,7 @@ export interface ToolCallRequest {
   readonly err: Terminal;
 }
 
+const maxWholeOutputBytes = 64 * 1024 * 1024;
 const refusals = ["tool.forbidden", "tool.directive_required"];
 const absences = ["agent.unavailable", "agent.lost", "core.closed"];
 
@@ -30,6 +33,24 @@ const showChunk = ({ channel, data }: StreamChunk): string => {
   if ("json" in data) return `${safeJson(data.json)}\n`;
   const text = displayText(data.text, { multiline: true });
   return (channel === "status" || channel === "log") && !text.endsWith("\n") ? `${text}\n` : text;
+};
+
+/** A file that an output is in goes with its agent: here is the last moment to read it. */
+const withWholeOutput = async (result: CallResult): Promise<CallResult> => {
+  if (result.status !== "succeeded") return result;
+  const { data } = OutputReferenceSchema.safeParse(result.output);
+  if (data === undefined || data.output_file.size_bytes > maxWholeOutputBytes) return result;
+  try {
+    return { ...result, output: JSON.parse(await readFile(data.output_file.path, "utf8")) };
+  } catch {
+    return result;
+  }
+};
+
+/** Where in the input the problem is. */
+const placeOf = ({ error }: Exclude<CallResult, { status: "succeeded" }>): string => {
+  const { path } = error.details ?? {};
+  return typeof path === "string" && path !== "" ? ` (at ${oneLine(path, 300)})` : "";
 };
 
 /**
@@ -53,9 +74,12 @@ export const callTool = async (core: RunningCore, request: ToolCallRequest): Pro
     await err.ready();
   }
   if (isLineOpen) err.write("\n");
-  const result = await call.result;
+  const result = await withWholeOutput(await call.result);
   if (json) out.write(`${safeJson({ type: "result", call_id: call.callId, ...result })}\n`);
   else if (result.status === "succeeded") out.write(`${safeJson(result.output)}\n`);
-  else err.write(`harness core: ${result.error.code}: ${oneLine(result.error.message, 1000)}\n`);
+  else
+    err.write(
+      `harness core: ${result.error.code}: ${oneLine(result.error.message, 1000)}${placeOf(result)}\n`,
+    );
   return exitCodeOf(result);
 };

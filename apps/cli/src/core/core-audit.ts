@@ -3,11 +3,11 @@ import { oneLine } from "../terminal/one-line.ts";
 
 /** What somebody who starts a core should know at once. */
 const noteOf = ({ action, agent_id: agent, tool_id: tool, details }: AuditEntryInput): string | undefined => {
-  const about = oneLine(String(tool ?? agent ?? "an unknown agent"), 300);
+  const about = oneLine(agent ?? "an unknown agent", 300);
   const why = oneLine(String(details?.reason ?? details?.code ?? details?.limit ?? "no reason given"), 500);
   switch (action) {
     case "tool.rejected":
-      return `the tool ${about} is rejected: ${why}`;
+      return `the tool ${oneLine(tool || "without an id", 300)} of ${about} is rejected: ${why}`;
     case "agent.refused":
       return `a connection is refused (${about}): ${why}`;
     case "agent.manifest_drift":

@@ -27,7 +27,7 @@ const open = async (path: string): Promise<FileAuditSink> => {
     onError: (error) => {
       if (isTold && !isDebugging()) return;
       isTold = true;
-      logFailure("harness serve: the audit log", error);
+      logFailure("harness: the audit log", error);
     },
   });
 };

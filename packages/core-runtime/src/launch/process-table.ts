@@ -33,7 +33,7 @@ export const isProcess = (pid: number): boolean => {
 };
 
 /** The processes that have the launch's id in their environment. None on systems without `/proc`. */
-export const findLaunchProcesses = async (launchId: string): Promise<number[]> => {
+const findLaunchProcesses = async (launchId: string): Promise<number[]> => {
   const mark = markOf(launchId);
   const names = await readdir("/proc").catch(() => []);
   const found: number[] = [];

@@ -13,19 +13,49 @@ const exceedsDepth = (value: unknown, maxDepth: number): boolean => {
   return false;
 };
 
+/** Texts up to this length are parsed before their depth is looked at: they cannot cost much. */
+const maxUncheckedLength = 64 * 1024;
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Where the string ends that begins at `start`; the text's end for one that does not. */
+const endOfString = (text: string, start: number): number => {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+};
+
+/** The same before parsing, because building what nests millions of levels deep takes seconds. */
+const textExceedsDepth = (text: string, maxDepth: number): boolean => {
+  let depth = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === quote) index = endOfString(text, index);
+    else if (unit === 0x5b || unit === 0x7b) {
+      if (++depth > maxDepth) return true;
+    } else if (unit === 0x5d || unit === 0x7d) depth--;
+  }
+  return false;
+};
+
 /**
  * Parses one message. Returns the value, or an `invalid_message` error in its place. Each level of nesting takes two
  * characters, so that a short text need not be looked at.
  */
 export const parseMessage = (text: string, maxDepth: number): unknown => {
+  const tooDeep = () => new InvalidMessageError("too_deep", `a message nests deeper than ${maxDepth} levels`);
+  if (text.length > maxUncheckedLength && textExceedsDepth(text, maxDepth)) return tooDeep();
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
     return new InvalidMessageError("not_json", "a message is not JSON", { cause });
   }
-  if (text.length > 2 * maxDepth && exceedsDepth(value, maxDepth)) {
-    return new InvalidMessageError("too_deep", `a message nests deeper than ${maxDepth} levels`);
+  if (text.length > 2 * maxDepth && text.length <= maxUncheckedLength && exceedsDepth(value, maxDepth)) {
+    return tooDeep();
   }
   return value;
 };

@@ -173,6 +173,13 @@ describe.each(codecs)("%s", (_name, make) => {
     }
   });
 
+  it("bounds the depth of a large message too, brackets in texts left aside", () => {
+    const padding = `${"[{".repeat(40_000)}\\"\\\\`;
+    const deep = (depth: number) => [padding, JSON.parse("[".repeat(depth) + "]".repeat(depth)) as unknown];
+    expect(decode(make(), encode(make(), [deep(63)]))).toEqual([deep(63)]);
+    expect(decode(make(), encode(make(), [deep(64), 1]))).toMatchObject([{ reason: "too_deep" }, 1]);
+  });
+
   it("survives nesting that would exhaust a stack", () => {
     const text = utf8.encode("[".repeat(1_000_000) + "]".repeat(1_000_000));
     const bytes = make === newlineCodec ? new Uint8Array([...text, 10]) : frame(text);
