@@ -21,5 +21,12 @@ export type { Registration } from "./registrar.ts";
 export type { RunEnd, RunOptions } from "./run.ts";
 export type { CompiledSchema, JsonSchema, Problem, ToolSchema, Validated } from "./schema.ts";
 export type { SessionEnd } from "./session.ts";
-export { type Tool, type ToolDefinition, type ToolInput, type ToolOutput, tool } from "./tool.ts";
+export {
+  type Nothing,
+  type Tool,
+  type ToolDefinition,
+  type ToolInput,
+  type ToolOutput,
+  tool,
+} from "./tool.ts";
 export type { CallOrigin, CallPayload, ToolContext } from "./tool-context.ts";

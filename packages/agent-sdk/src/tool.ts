@@ -11,7 +11,7 @@ export type ToolInput<S extends ToolSchema> = S extends StandardSchemaV1
   : JsonObject;
 
 /** What a function without `return` gives. */
-type Nothing = ReturnType<() => void>;
+export type Nothing = ReturnType<() => void>;
 
 /** What `run` returns: the schema's input type; without one any object that has a JSON form, or nothing. */
 export type ToolOutput<S extends ToolSchema | undefined> = S extends StandardSchemaV1

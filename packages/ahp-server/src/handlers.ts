@@ -39,10 +39,11 @@ export interface HandlerCall<Context = unknown> {
   readonly batchIndex: number | undefined;
 }
 
-type MaybePromise<T> = T | Promise<T>;
+/** A value now or later. */
+export type MaybePromise<T> = T | Promise<T>;
 
 /** What a function without a return gives. */
-type Nothing = ReturnType<() => void>;
+export type Nothing = ReturnType<() => void>;
 
 /**
  * What handles an event of type `T`. A notification may be just noted; a decision on it matters only in a batch, and

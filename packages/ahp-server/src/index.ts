@@ -1,9 +1,17 @@
 export { type AhpServer, createAhpServer } from "./ahp-server.ts";
 export type { AuditRecorder } from "./audit-trail.ts";
 export { HandlerError } from "./handler-error.ts";
-export type { AhpHandlers, EventHandler, EventOf, GenericEvent, HandlerCall } from "./handlers.ts";
+export type {
+  AhpHandlers,
+  EventHandler,
+  EventOf,
+  GenericEvent,
+  HandlerCall,
+  MaybePromise,
+  Nothing,
+} from "./handlers.ts";
 export type { AhpServerLimits } from "./limits.ts";
-export type { RefusalReason } from "./refusal.ts";
+export type { ErrorReply, RefusalReason } from "./refusal.ts";
 export type { Reply, ResultReply } from "./server-parts.ts";
 export type { AhpServerOptions } from "./server-settings.ts";
 export type { AhpServerGauges, AhpServerStats } from "./server-stats.ts";

@@ -81,8 +81,14 @@ const outcomes = new Map<string, AuditOutcome>([
 ]);
 
 /** A response with an error. */
-export const errorReply = (id: RequestId, refusal: Refusal) => ({
-  jsonrpc: "2.0" as const,
+export interface ErrorReply {
+  readonly jsonrpc: "2.0";
+  readonly id: RequestId;
+  readonly error: ReturnType<Refusal["toErrorObject"]>;
+}
+
+export const errorReply = (id: RequestId, refusal: Refusal): ErrorReply => ({
+  jsonrpc: "2.0",
   id,
   error: refusal.toErrorObject(),
 });

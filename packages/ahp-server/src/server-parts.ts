@@ -5,7 +5,7 @@ import type { AuditTrail } from "./audit-trail.ts";
 import type { Decider } from "./decider.ts";
 import type { ResolvedLimits } from "./limits.ts";
 import type { NotificationLanes } from "./notification-lanes.ts";
-import type { errorReply } from "./refusal.ts";
+import type { ErrorReply } from "./refusal.ts";
 import type { AhpServerStats, DecisionCounts } from "./server-stats.ts";
 import type { RunStates } from "./state/run-states.ts";
 import type { Supervisor } from "./supervisor.ts";
@@ -36,6 +36,6 @@ export interface ResultReply {
 }
 
 /** A response of JSON-RPC. */
-export type Reply = ResultReply | ReturnType<typeof errorReply>;
+export type Reply = ResultReply | ErrorReply;
 
 export const resultReply = (id: RequestId, result: unknown): ResultReply => ({ jsonrpc: "2.0", id, result });

@@ -37,7 +37,7 @@ export interface CoreLimits {
   readonly maxPatterns: number;
   /** Characters of one regular expression. @default 1024 */
   readonly maxPatternLength: number;
-  /** Steps that one validation may take, see {@link ToolValidators}. @default 2000000 */
+  /** Steps that one validation may take. @default 2000000 */
   readonly maxValidationSteps: number;
   /** Compiled schemas that are kept; beyond, the one compiled first is dropped, and compiled anew if it is needed. @default 1024 */
   readonly maxCompiledSchemas: number;

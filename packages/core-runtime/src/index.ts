@@ -16,6 +16,7 @@ export {
   type AgentReason,
   type AgentReasonCode,
   AgentStartError,
+  type AgentStartErrorOptions,
   AgentsNotReadyError,
   CoreStoppedError,
   ManifestError,

@@ -84,20 +84,21 @@ export const ahpEvents = {
 /** The type of an event that can be sent with `ahp/event`. */
 export type AhpEventType = keyof typeof ahpEvents;
 
-type TypesWith<Field extends "blocking" | "specialised" | "batchable" | "contract"> = {
+/** The types of which something is true. */
+export type EventTypesWith<Field extends "blocking" | "specialised" | "batchable" | "contract"> = {
   [T in AhpEventType]: (typeof ahpEvents)[T][Field] extends true ? T : never;
 }[AhpEventType];
 
 /** Events that are requests. */
-export type BlockingEventType = TypesWith<"blocking">;
+export type BlockingEventType = EventTypesWith<"blocking">;
 /** Events that are notifications. */
 export type NotificationEventType = Exclude<AhpEventType, BlockingEventType>;
 /** Events with a decision of their own. */
-export type SpecialisedEventType = TypesWith<"specialised">;
+export type SpecialisedEventType = EventTypesWith<"specialised">;
 /** Events that may stand in a batch. */
-export type BatchableEventType = TypesWith<"batchable">;
+export type BatchableEventType = EventTypesWith<"batchable">;
 /** Events whose payload a harness checks in any case. */
-export type ContractEventType = TypesWith<"contract">;
+export type ContractEventType = EventTypesWith<"contract">;
 
 /** What a caller passes as the payload of an event of type `T`. */
 export type EventPayloadInput<T extends AhpEventType> = z.input<(typeof ahpEvents)[T]["payload"]>;

@@ -67,6 +67,7 @@ export {
   type DecisionFor,
   type EventPayload,
   type EventPayloadInput,
+  type EventTypesWith,
   methodEventTypes,
   type NotificationEventType,
   type SpecialisedEventType,

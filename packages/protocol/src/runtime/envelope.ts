@@ -16,7 +16,7 @@ export type Actor = z.infer<typeof ActorSchema>;
 
 /** What went wrong (section 3.3). Nothing in it is secret; `debug` is left out unless somebody asked for it. */
 export const RuntimeErrorSchema = z.object({
-  /** For programs, see {@link RuntimeErrorCode}. */
+  /** For programs, see `RuntimeErrorCode`. */
   code: z.string().min(1).max(256),
   /** For people. */
   message: z.string(),
