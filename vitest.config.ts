@@ -26,6 +26,7 @@ export default defineConfig({
     ],
     exclude: ["**/node_modules/**", "**/dist/**", "**/.harness/**"],
     pool: "forks",
+    maxWorkers: "100%",
     testTimeout: 20_000,
     hookTimeout: 30_000,
     teardownTimeout: 10_000,
