@@ -120,7 +120,7 @@ describe("harness core", () => {
       import { defineAgent, tool } from ${sdk};
       const run = () => ({});
       const good = tool({ name: "good", description: "Good", input: { type: "object" }, run });
-      const properties = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => ["p" + n, { type: "string" }]));
+      const properties = Object.fromEntries(Array.from({ length: 600 }, (_, n) => ["p" + n, { type: "string" }]));
       const huge = tool({ name: "huge", description: "Huge", input: { type: "object", properties }, run });
       await defineAgent({ id: "com.example.made", version: "1.0.0", tools: [good, huge] }).run();
     `);
