@@ -1,14 +1,10 @@
-import { createRequire } from "node:module";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import type * as Ajv from "ajv/dist/2020.js";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Validated } from "./schema.ts";
 
 /** Stops at the first problem, so that a hostile input cannot make it collect millions. `format` is an annotation. */
-let compiler: Ajv.Ajv2020 | undefined;
-
-/** Loaded when a plain JSON Schema is first compiled: it takes longer than all the rest of an agent's start. */
-const loadAjv = (): typeof Ajv => createRequire(import.meta.url)("ajv/dist/2020.js") as typeof Ajv;
+let compiler: Ajv2020 | undefined;
 
 const nameIn = (params: Record<string, unknown>): string | undefined => {
   const { type, missingProperty } = params;
@@ -18,13 +14,13 @@ const nameIn = (params: Record<string, unknown>): string | undefined => {
 
 /** Compiles a JSON Schema (draft 2020-12). Throws `invalid_argument` when it is none. */
 export const compileJsonSchema = (schema: JsonObject, name: string): ((value: unknown) => Validated) => {
-  compiler ??= new (loadAjv().Ajv2020)({
+  compiler ??= new Ajv2020({
     strict: false,
     validateFormats: false,
     addUsedSchema: false,
     logger: false,
   });
-  let check: ReturnType<Ajv.Ajv2020["compile"]>;
+  let check: ReturnType<Ajv2020["compile"]>;
   try {
     check = compiler.compile(schema);
   } catch (cause) {

@@ -1,5 +1,4 @@
-import { createRequire } from "node:module";
-import type * as Re2 from "re2js";
+import { RE2JS } from "re2js";
 import type { StepMeter } from "./step-meter.ts";
 
 /** Lookaround and back references: what no engine can test in linear time. */
@@ -53,12 +52,8 @@ export const patternEngine = (meter: StepMeter, lenient: boolean): PatternEngine
   return Object.assign(engine, { code: "patternEngine" });
 };
 
-/** Loaded with the first pattern that is compiled. */
-const loadRe2 = (): typeof Re2 => createRequire(import.meta.url)("re2js") as typeof Re2;
-
-const compile = (pattern: string): Re2.RE2JS | undefined => {
+const compile = (pattern: string): RE2JS | undefined => {
   if (judgePattern(pattern) !== "linear") return undefined;
-  const { RE2JS } = loadRe2();
   try {
     return RE2JS.compile(RE2JS.translateRegExp(pattern));
   } catch {

@@ -1,7 +1,5 @@
-import { createRequire } from "node:module";
 import { canonicalJson } from "@harnesskit/wire";
-import type { KeywordCxt, ValidateFunction } from "ajv";
-import type * as Ajv from "ajv/dist/2020.js";
+import { _, Ajv2020, type KeywordCxt, type ValidateFunction } from "ajv/dist/2020.js";
 import type { CoreLimits } from "./core-limits.ts";
 import { patternEngine } from "./pattern-engine.ts";
 import { loopKeyword, type SafeSchema, stepKeyword } from "./safe-schema.ts";
@@ -83,12 +81,8 @@ export class ToolValidators {
 /** A base that references to the root need; nothing is looked up by it. */
 const schemaId = "tool";
 
-/** Loaded when a schema is first compiled: it takes as long as half a core's start. */
-const loadAjv = (): typeof Ajv => createRequire(import.meta.url)("ajv/dist/2020.js") as typeof Ajv;
-
 /** One for each schema, because a compiler keeps what it compiled for as long as it lives. */
-const createCompiler = (meter: StepMeter, lenient: boolean): Ajv.Ajv2020 => {
-  const { _, Ajv2020 } = loadAjv();
+const createCompiler = (meter: StepMeter, lenient: boolean): Ajv2020 => {
   const ajv = new Ajv2020({
     meta: false,
     validateSchema: false,
@@ -101,7 +95,7 @@ const createCompiler = (meter: StepMeter, lenient: boolean): Ajv.Ajv2020 => {
     // Its optimizer takes time quadratic in the size of the schema.
     code: { optimize: false, regExp: patternEngine(meter, lenient) },
   });
-  addMeteredKeywords(ajv, meter, _);
+  addMeteredKeywords(ajv, meter);
   return ajv;
 };
 
@@ -118,7 +112,7 @@ const firstProblem = (validate: ValidateFunction): ValidationProblem => {
   };
 };
 
-const addMeteredKeywords = (ajv: Ajv.Ajv2020, meter: StepMeter, _: typeof Ajv._): void => {
+const addMeteredKeywords = (ajv: Ajv2020, meter: StepMeter): void => {
   ajv.addKeyword({
     keyword: stepKeyword,
     before: "$ref",
