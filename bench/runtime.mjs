@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { inRounds, latency, median, printTable, ratio, throughput } from "./lib/rounds.mjs";
+import { startIsolated } from "./lib/isolated.mjs";
+import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
 import { contenders } from "./runtime/contenders.mjs";
 import { inputOf, smallInput } from "./runtime/messages.mjs";
 
@@ -21,23 +22,20 @@ const inFlight = Number(values["in-flight"]);
 const largeInput = inputOf(64 * 1024);
 const large = { count: Math.ceil(count / 20), inFlight: 16 };
 
+const module = new URL("./runtime/contenders.mjs", import.meta.url);
 const directory = mkdtempSync(join(tmpdir(), "bench-runtime-"));
 const running = [];
 try {
-  for (const { name, start } of contenders) running.push({ name, ...(await start(directory)) });
-  for (const { call } of running) {
-    await throughput(() => call(smallInput), { count: count / 2, inFlight });
-    await throughput(() => call(largeInput), { count: large.count / 2, inFlight: large.inFlight });
+  for (const { name } of contenders) running.push(await startIsolated(module, name, directory));
+  for (const { throughput } of running) {
+    await throughput(smallInput, { count: count * 2, inFlight });
+    await throughput(largeInput, { count: large.count, inFlight: large.inFlight });
   }
-  const perSecond = await inRounds(running, rounds, ({ call }) =>
-    throughput(() => call(smallInput), { count, inFlight }),
+  const perSecond = await inRounds(running, rounds, ({ throughput }) =>
+    throughput(smallInput, { count, inFlight }),
   );
-  const alone = await inRounds(running, rounds, ({ call }) =>
-    latency(() => call(smallInput), { count: count / 10 }),
-  );
-  const largePerSecond = await inRounds(running, rounds, ({ call }) =>
-    throughput(() => call(largeInput), large),
-  );
+  const alone = await inRounds(running, rounds, ({ latency }) => latency(smallInput, { count: count / 10 }));
+  const largePerSecond = await inRounds(running, rounds, ({ throughput }) => throughput(largeInput, large));
   console.log(`${count} calls, ${inFlight} in flight, median of ${rounds} rounds, Node ${process.version}\n`);
   printTable(
     [
@@ -68,6 +66,6 @@ try {
     process.exitCode = 1;
   }
 } finally {
-  await Promise.all(running.map(({ close }) => close()));
+  for (const { close } of running) await close();
   rmSync(directory, { recursive: true, force: true });
 }

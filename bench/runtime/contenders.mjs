@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -37,13 +38,14 @@ const socketOf = async (name, directory) => {
   return { socket, close };
 };
 
-/** Calls by their ids. */
+/** Calls by their ids, which are as long as a core's. */
 const pendingCalls = (send) => {
   const pending = new Map();
+  const prefix = randomUUID().slice(0, 24);
   let last = 0;
   const call = (input) =>
     new Promise((resolve) => {
-      const id = `call_${++last}`;
+      const id = prefix + (++last).toString(16).padStart(12, "0");
       pending.set(id, resolve);
       send(callMessage(id, input));
     });
@@ -99,7 +101,10 @@ const startVscode = async (directory) => {
 const startMcp = async () => {
   const client = new Client({ name: "bench", version: "1.0.0" });
   await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: [here("../stdio/mcp-server.mjs")] }),
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [...process.execArgv, here("../stdio/mcp-server.mjs")],
+    }),
   );
   const ResultSchema = z.looseObject({});
   return {

@@ -1,4 +1,4 @@
-/** The hand-written framing: four bytes of length, JSON, one write a tick; no limit, no error. */
+/** The hand-written framing: four bytes of length, JSON, one write a tick; no limit, no error. Eight KiB leave earlier. */
 export const frames = (socket, onMessage) => {
   let chunks = [];
   let length = 0;
@@ -23,7 +23,10 @@ export const frames = (socket, onMessage) => {
     chunks = at === bytes.length ? [] : [bytes.subarray(at)];
     length = bytes.length - at;
   });
+  let pending = 0;
   const flush = () => {
+    if (out.length === 0) return;
+    pending = 0;
     socket.write(out.length === 1 ? out[0] : Buffer.concat(out));
     out = [];
   };
@@ -35,5 +38,7 @@ export const frames = (socket, onMessage) => {
     frame.utf8Write(text, 4);
     if (out.length === 0) queueMicrotask(flush);
     out.push(frame);
+    pending += frame.length;
+    if (pending >= 8192) flush();
   };
 };

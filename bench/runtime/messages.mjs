@@ -11,22 +11,33 @@ export const smallInput = {
 /** The input of `bytes` bytes: a file that is written. */
 export const inputOf = (bytes) => ({ path: "src/large.txt", content: "0123456789abcdef".repeat(bytes / 16) });
 
-/** The frames that a core and an agent exchange for one call. */
+/** The frames that a core and an agent exchange for one call, field by field. */
 export const callMessage = (callId, input) => ({
   v: 1,
   type: "core.tool.call",
   id: randomUUID(),
   ts: new Date().toISOString(),
-  request_id: callId,
   payload: { call_id: callId, tool_id: "com.example.echo/echo", input, timeout_ms: 120_000 },
+  request_id: callId,
+  correlation_id: callId,
 });
 
-export const resultMessage = ({ id, request_id, payload }) => ({
-  v: 1,
-  type: "agent.tool.result",
-  id: randomUUID(),
-  ts: new Date().toISOString(),
-  in_reply_to: id,
-  request_id,
-  payload: { call_id: payload.call_id, status: "succeeded", output: payload.input },
-});
+export const resultMessage = ({ request_id, correlation_id, payload }) => {
+  const now = new Date().toISOString();
+  return {
+    v: 1,
+    type: "agent.tool.result",
+    id: randomUUID(),
+    ts: now,
+    payload: {
+      call_id: payload.call_id,
+      status: "succeeded",
+      output: payload.input,
+      started_at: now,
+      finished_at: now,
+      metrics: { duration_ms: 0 },
+    },
+    request_id,
+    correlation_id,
+  };
+};

@@ -138,6 +138,36 @@ describe("what createByteChannel makes of a pipe", () => {
     await channel.closed;
     expect([starts, closes]).toEqual([1, [{}]]);
   });
+
+  it("writes a tick's messages at once, and the first 8 KiB before the tick is over", async () => {
+    const writes: { readonly bytes: number; readonly done: (error?: Error) => void }[] = [];
+    const channel = createByteChannel(
+      {
+        start() {},
+        pause() {},
+        resume() {},
+        write: ({ length }, done) => void writes.push({ bytes: length, done }),
+        end() {},
+        destroy() {},
+      },
+      { codec: newlineCodec(), context: {} },
+    );
+    const small = [channel.send("a"), channel.send("b")];
+    expect(writes).toEqual([]);
+    await quiet();
+    expect(writes).toMatchObject([{ bytes: 8 }]);
+    writes[0]?.done();
+    await expect(Promise.all(small)).resolves.toHaveLength(2);
+
+    const large = Array.from({ length: 20 }, () => channel.send("x".repeat(1021)));
+    expect(writes.slice(1)).toMatchObject([{ bytes: 8 * 1024 }]);
+    await quiet();
+    expect(writes).toHaveLength(2);
+    writes[1]?.done();
+    expect(writes.slice(2)).toMatchObject([{ bytes: 12 * 1024 }]);
+    writes[2]?.done();
+    await expect(Promise.all(large)).resolves.toHaveLength(20);
+  });
 });
 
 const bound = (pipe: ReturnType<typeof createMemoryPipes>[0]) => ({
