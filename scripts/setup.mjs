@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { placeDeclarations } from "./lib/declarations.mjs";
 import { pnpm } from "./lib/pnpm.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { stopChildrenOnSignals } from "./lib/run.mjs";
@@ -51,15 +52,23 @@ if (!isFresh()) {
   process.stdout.write("setup: installing and building …\n");
   const sources = sourceDigest(repositoryRoot);
   const installMs = await step("Installing the dependencies", ["install", "--frozen-lockfile"]);
-  const buildMs = await step("Building the packages", [
-    "exec",
-    "turbo",
-    "run",
-    "build",
-    "--no-daemon",
-    "--output-logs=errors-only",
-    "--cache-dir=.turbo/cache",
+  const emitted = join(repositoryRoot, ".cache/types");
+  rmSync(emitted, { recursive: true, force: true });
+  const begun = performance.now();
+  await Promise.all([
+    step("Building the packages", [
+      "exec",
+      "turbo",
+      "run",
+      "build",
+      "--no-daemon",
+      "--output-logs=errors-only",
+      "--cache-dir=.turbo/cache",
+    ]),
+    step("Writing the type declarations", ["exec", "tsc", "--pretty", "false", "-p", "tsconfig.types.json"]),
   ]);
+  placeDeclarations(repositoryRoot, emitted);
+  const buildMs = performance.now() - begun;
   mkdirSync(dirname(stampFile), { recursive: true });
   writeFileSync(stampFile, `${JSON.stringify({ sources, outputs: outputDigest(repositoryRoot) })}\n`);
   process.stdout.write(`setup: installed in ${seconds(installMs)}, built in ${seconds(buildMs)}\n`);

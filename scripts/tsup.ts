@@ -1,7 +1,8 @@
 import { defineConfig } from "tsup";
 
 /**
- * The build of one library package: ESM with type declarations, one file per entry, siblings left as imports.
+ * The build of one library package: ESM, one file per entry, siblings left as imports. The set-up writes the type
+ * declarations of all packages, in one run of the compiler.
  * Takes the entries as `{ "dist name": "source file" }`.
  */
 export const library = (entry: Record<string, string>) =>
@@ -11,9 +12,8 @@ export const library = (entry: Record<string, string>) =>
     target: "node20",
     platform: "neutral",
     external: [/^node:/],
-    dts: { compilerOptions: { ignoreDeprecations: "6.0" } },
     sourcemap: false,
-    clean: true,
+    clean: ["!**/*.d.ts"],
     splitting: true,
     treeshake: true,
     removeNodeProtocol: false,

@@ -9,6 +9,8 @@ const rootFiles = [
   "pnpm-workspace.yaml",
   "turbo.json",
   "tsconfig.base.json",
+  "tsconfig.types.json",
+  "scripts/lib/declarations.mjs",
   "scripts/tsup.ts",
 ];
 const packageFile = /^(?:package\.json|tsconfig\.json|tsup\.config\.ts|.*\.mjs)$/;

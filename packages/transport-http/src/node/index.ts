@@ -3,8 +3,8 @@ export { createHttpExchange, type NodeHttpExchangeOptions } from "./http-exchang
 export { createHttpServer, type HttpServer } from "./http-server.ts";
 export { toNodeHandler, type WebHandler } from "./node-handler.ts";
 export type { ClientTlsOptions } from "./node-poster.ts";
+export type { NodeSocketOptions } from "./node-socket-options.ts";
 export type { FallbackHandler, HttpServerOptions, ServerTlsOptions } from "./server-options.ts";
 export { InsecureTokenFileError } from "./token-file.ts";
 export type { WebSocketContext, WebSocketListenerOptions } from "./web-socket-listener.ts";
 export { createWebSocketTransport, type NodeWebSocketTransportOptions } from "./web-socket-transport.ts";
-export type { NodeSocketOptions } from "./ws-socket.ts";

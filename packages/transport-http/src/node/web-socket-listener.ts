@@ -13,7 +13,8 @@ import {
   type SocketChannel,
   type SocketLimits,
 } from "../socket/socket-channel.ts";
-import { type NodeSocketOptions, WsSocket, wsLimits } from "./ws-socket.ts";
+import type { NodeSocketOptions } from "./node-socket-options.ts";
+import { WsSocket, wsLimits } from "./ws-socket.ts";
 
 export interface WebSocketListenerOptions extends NodeSocketOptions {
   /** The path that takes WebSockets; it may take posted messages too. */

@@ -16,7 +16,8 @@ import { HttpStatusError } from "../errors.ts";
 import { assertProtocols, createSocketChannel, resolveSocketLimits } from "../socket/socket-channel.ts";
 import type { WebSocketClientContext, WebSocketClientOptions } from "../socket/web-socket-transport.ts";
 import type { ClientTlsOptions } from "./node-poster.ts";
-import { type NodeSocketOptions, WsSocket, wsLimits } from "./ws-socket.ts";
+import type { NodeSocketOptions } from "./node-socket-options.ts";
+import { WsSocket, wsLimits } from "./ws-socket.ts";
 
 export interface NodeWebSocketTransportOptions extends WebSocketClientOptions, NodeSocketOptions {
   /**

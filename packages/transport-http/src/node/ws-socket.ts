@@ -4,18 +4,8 @@ import type { WebSocket } from "ws";
 import { WebSocketCloseError } from "../errors.ts";
 import { closeCode } from "../socket/frame-codec.ts";
 import type { FrameSocket, FrameSocketEvents } from "../socket/frame-socket.ts";
-import type { SocketChannelOptions, SocketLimits } from "../socket/socket-channel.ts";
+import type { SocketLimits } from "../socket/socket-channel.ts";
 import { type LivenessOptions, watchLiveness } from "./liveness.ts";
-
-/** What both ends of a WebSocket in Node can set. */
-export interface NodeSocketOptions extends SocketChannelOptions {
-  /** How often the other side is pinged. @default 30000 */
-  readonly pingIntervalMs?: number;
-  /** How long a pinged side may be silent before the connection is cut. @default 10000 */
-  readonly pongTimeoutMs?: number;
-  /** Compresses messages (permessage-deflate). It costs memory for each connection. @default false */
-  readonly compression?: boolean;
-}
 
 /** Bytes that are still read for a handler that is busy, so that pings are seen and answered meanwhile. */
 const readAheadBytes = 64 * 1024;
