@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
+import { quickSchema } from "../quick-schema.ts";
 import { CountSchema, FactSchema, MetadataSchema } from "./common.ts";
 import { IntentSchema, TargetSchema } from "./context-values.ts";
 import { PlanningStrategySchema } from "./specialised-payloads.ts";
@@ -7,8 +8,7 @@ import { PlanningStrategySchema } from "./specialised-payloads.ts";
 const metadata = { metadata: MetadataSchema.optional() };
 const block = z.object({ decision: z.literal("block"), reason: z.string(), ...metadata });
 
-/** The answer to `pre_action` and `pre_prompt`, and to every event of a batch. */
-export const DecisionSchema = z.discriminatedUnion("decision", [
+const AnyDecisionSchema = z.discriminatedUnion("decision", [
   z.object({
     decision: z.literal("allow"),
     modified_payload: JsonValueSchema.optional(),
@@ -23,7 +23,19 @@ export const DecisionSchema = z.discriminatedUnion("decision", [
     escalation_target: z.string().optional(),
   }),
 ]);
-export type Decision = z.infer<typeof DecisionSchema>;
+export type Decision = z.infer<typeof AnyDecisionSchema>;
+
+/** A bare allow, or a bare block. */
+const keepDecision = (value: unknown): Decision | undefined => {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { decision, reason, metadata, modified_payload } = value as Record<string, unknown>;
+  if (metadata !== undefined || modified_payload !== undefined) return undefined;
+  if (decision === "allow") return { decision };
+  return decision === "block" && typeof reason === "string" ? { decision, reason } : undefined;
+};
+
+/** The answer to `pre_action` and `pre_prompt`, and to every event of a batch. */
+export const DecisionSchema: typeof AnyDecisionSchema = quickSchema(AnyDecisionSchema, keepDecision);
 
 /** The answer to `idle`. */
 export const IdleDecisionSchema = z.discriminatedUnion("decision", [

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
-import { Rfc3339Schema } from "../rfc3339.ts";
+import { keepJson } from "../envelope/keep-json.ts";
+import { quickSchema } from "../quick-schema.ts";
+import { isRfc3339, Rfc3339Schema } from "../rfc3339.ts";
 import { CountSchema, FactSchema, MetadataSchema } from "./common.ts";
-import { AhpEventTypeSchema } from "./event-types.ts";
+import { type AhpEventType, AhpEventTypeSchema } from "./event-types.ts";
 
 /** What the agent knows when it sends an event. */
 export const EventContextSchema = z.object({
@@ -23,8 +25,25 @@ export const EventContextSchema = z.object({
 });
 export type EventContext = z.infer<typeof EventContextSchema>;
 
-/** One event (section "Message Model"); its payload is checked by its type with `ahpEvents`. */
-export const AhpEventSchema = z.object({
+const eventTypes: ReadonlySet<string> = new Set(AhpEventTypeSchema.options);
+
+/** An event as nearly all are: without context and metadata. */
+const keepEvent = (value: unknown): AhpEvent | undefined => {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { event_type, session_id, agent_id, timestamp, depth, payload, context, metadata } = value as Record<
+    string,
+    unknown
+  >;
+  if (context !== undefined || metadata !== undefined || !isRfc3339(timestamp)) return undefined;
+  if (typeof session_id !== "string" || typeof agent_id !== "string") return undefined;
+  if (typeof event_type !== "string" || !eventTypes.has(event_type)) return undefined;
+  if (typeof depth !== "number" || !Number.isSafeInteger(depth) || depth < 0) return undefined;
+  const kept = keepJson(payload);
+  if (kept === undefined) return undefined;
+  return { event_type: event_type as AhpEventType, session_id, agent_id, timestamp, depth, payload: kept };
+};
+
+const EventSchema = z.object({
   event_type: AhpEventTypeSchema,
   session_id: z.string(),
   agent_id: z.string(),
@@ -35,4 +54,7 @@ export const AhpEventSchema = z.object({
   context: EventContextSchema.optional(),
   metadata: MetadataSchema.optional(),
 });
-export type AhpEvent = z.infer<typeof AhpEventSchema>;
+export type AhpEvent = z.infer<typeof EventSchema>;
+
+/** One event (section "Message Model"); its payload is checked by its type with `ahpEvents`. */
+export const AhpEventSchema: typeof EventSchema = quickSchema(EventSchema, keepEvent);

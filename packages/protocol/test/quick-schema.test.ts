@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { AhpEventSchema, ahpEvents, DecisionSchema } from "../src/ahp/index.ts";
+
+/** What the schemas say without their quick way in. */
+const SlowEventSchema = z.object(AhpEventSchema.shape);
+const SlowDecisionSchema = z.discriminatedUnion("decision", DecisionSchema.options);
+
+const outcome = (schema: z.ZodType, value: unknown) => {
+  const parsed = schema.safeParse(value);
+  return parsed.success
+    ? { data: parsed.data }
+    : { issues: parsed.error.issues.map(({ path, code }) => ({ path, code })) };
+};
+
+const oddly = (usual: fc.Arbitrary<unknown>) =>
+  fc.oneof({ weight: 8, arbitrary: usual }, fc.anything({ withNullPrototype: true, withBigInt: true }));
+
+const events = fc.record(
+  {
+    event_type: oddly(fc.constantFrom(...Object.keys(ahpEvents))),
+    session_id: oddly(fc.string()),
+    agent_id: oddly(fc.string()),
+    timestamp: oddly(
+      fc.constantFrom("2026-03-04T05:06:07Z", "2026-03-04 05:06:60.5+02:00", "2026-13-04T05:06:07Z"),
+    ),
+    depth: oddly(fc.oneof(fc.nat(), fc.constantFrom(-1, 0.5, -0, Number.NaN, 2 ** 53, 2 ** 53 - 1))),
+    payload: oddly(fc.jsonValue()),
+    context: fc.oneof(fc.constant(undefined), fc.anything(), fc.constant({ current_task: "test" })),
+    metadata: fc.oneof(fc.constant(undefined), fc.anything(), fc.dictionary(fc.string(), fc.jsonValue())),
+    other: fc.anything(),
+  },
+  { requiredKeys: ["session_id", "agent_id"] },
+);
+
+const decisions = fc.record(
+  {
+    decision: oddly(fc.constantFrom("allow", "block", "modify", "defer", "escalate")),
+    reason: oddly(fc.string()),
+    metadata: fc.oneof(fc.constant(undefined), fc.dictionary(fc.string(), fc.jsonValue()), fc.anything()),
+    modified_payload: fc.oneof(fc.constant(undefined), fc.jsonValue(), fc.anything()),
+    retry_after_ms: oddly(fc.nat()),
+    escalation_target: oddly(fc.string()),
+    other: fc.anything(),
+  },
+  { requiredKeys: ["decision"] },
+);
+
+describe("a schema with a quick way in", () => {
+  it("judges every event as it does without", () => {
+    fc.assert(
+      fc.property(fc.oneof({ weight: 20, arbitrary: events }, fc.anything()), (value) => {
+        expect(outcome(AhpEventSchema, value)).toEqual(outcome(SlowEventSchema, value));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("judges every decision as it does without", () => {
+    fc.assert(
+      fc.property(fc.oneof({ weight: 20, arbitrary: decisions }, fc.anything()), (value) => {
+        expect(outcome(DecisionSchema, value)).toEqual(outcome(SlowDecisionSchema, value));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("takes nothing from a usual event that it does not know", () => {
+    const payload = JSON.parse('{"a":{"__proto__":{"b":1},"c":2}}');
+    const event = {
+      event_type: "pre_action",
+      session_id: "s",
+      agent_id: "a",
+      timestamp: "2026-03-04T05:06:07Z",
+      depth: 0,
+      payload,
+    };
+    expect(AhpEventSchema.parse({ ...event, more: 1 })).toStrictEqual({ ...event, payload: { a: { c: 2 } } });
+    expect(DecisionSchema.parse({ decision: "allow", more: 1 })).toStrictEqual({ decision: "allow" });
+  });
+});
