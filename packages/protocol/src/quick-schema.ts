@@ -5,10 +5,7 @@ import type { z } from "zod";
  * undefined where it does not know; then the schema itself decides and says what is wrong. Changes the schema, and
  * gives it back.
  */
-export const quickSchema = <T extends z.ZodType>(
-  schema: T,
-  keep: (value: unknown) => z.output<T> | undefined,
-): T => {
+export const quickSchema = <T extends z.ZodType>(schema: T, keep: (value: unknown) => unknown): T => {
   const { parse } = schema._zod;
   const quick: typeof parse = (payload, context) => {
     const kept = keep(payload.value);

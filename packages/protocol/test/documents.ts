@@ -166,8 +166,15 @@ export const documents: Record<string, unknown[]> = {
   "thread.list result": [{ threads: [] }, { threads: [thread], nextCursor: "c" }],
   "thread.get params": [{ threadId: "ses_1" }, { threadId: "ses_1", afterSeq: 0, limit: 1 }],
   "thread.get result": [{ thread, events, lastSeq: 12 }],
-  "thread.subscribe params": [{ threadId: "ses_1" }, { threadId: "ses_1", afterSeq: 0 }],
-  "thread.subscribe result": [{ thread, lastSeq: 0 }],
+  "thread.subscribe params": [
+    { threadId: "ses_1" },
+    { threadId: "ses_1", afterSeq: 0 },
+    { threadId: "ses_1", afterSeq: 3, afterTime: 1 },
+  ],
+  "thread.subscribe result": [
+    { thread, lastSeq: 0 },
+    { thread, lastSeq: 3, lastTime: 1 },
+  ],
   "thread.unsubscribe params": [{ threadId: "ses_1" }],
   "thread.unsubscribe result": [{ ok: true }],
   "thread.delete params": [{ threadId: "ses_1" }],

@@ -8,22 +8,26 @@ import { PlanningStrategySchema } from "./specialised-payloads.ts";
 const metadata = { metadata: MetadataSchema.optional() };
 const block = z.object({ decision: z.literal("block"), reason: z.string(), ...metadata });
 
-const AnyDecisionSchema = z.discriminatedUnion("decision", [
-  z.object({
-    decision: z.literal("allow"),
-    modified_payload: JsonValueSchema.optional(),
-    ...metadata,
-  }),
-  block,
-  z.object({ decision: z.literal("modify"), modified_payload: JsonValueSchema, ...metadata }),
-  z.object({ decision: z.literal("defer"), retry_after_ms: CountSchema, reason: z.string().optional() }),
-  z.object({
-    decision: z.literal("escalate"),
-    reason: z.string(),
-    escalation_target: z.string().optional(),
-  }),
-]);
-export type Decision = z.infer<typeof AnyDecisionSchema>;
+/** The answer to `pre_action` and `pre_prompt`, and to every event of a batch. */
+export const DecisionSchema = quickSchema(
+  z.discriminatedUnion("decision", [
+    z.object({
+      decision: z.literal("allow"),
+      modified_payload: JsonValueSchema.optional(),
+      ...metadata,
+    }),
+    block,
+    z.object({ decision: z.literal("modify"), modified_payload: JsonValueSchema, ...metadata }),
+    z.object({ decision: z.literal("defer"), retry_after_ms: CountSchema, reason: z.string().optional() }),
+    z.object({
+      decision: z.literal("escalate"),
+      reason: z.string(),
+      escalation_target: z.string().optional(),
+    }),
+  ]),
+  (value): unknown => keepDecision(value),
+);
+export type Decision = z.infer<typeof DecisionSchema>;
 
 /** A bare allow, or a bare block. */
 const keepDecision = (value: unknown): Decision | undefined => {
@@ -33,9 +37,6 @@ const keepDecision = (value: unknown): Decision | undefined => {
   if (decision === "allow") return { decision };
   return decision === "block" && typeof reason === "string" ? { decision, reason } : undefined;
 };
-
-/** The answer to `pre_action` and `pre_prompt`, and to every event of a batch. */
-export const DecisionSchema: typeof AnyDecisionSchema = quickSchema(AnyDecisionSchema, keepDecision);
 
 /** The answer to `idle`. */
 export const IdleDecisionSchema = z.discriminatedUnion("decision", [

@@ -25,6 +25,23 @@ export const EventContextSchema = z.object({
 });
 export type EventContext = z.infer<typeof EventContextSchema>;
 
+/** One event (section "Message Model"); its payload is checked by its type with `ahpEvents`. */
+export const AhpEventSchema = quickSchema(
+  z.object({
+    event_type: AhpEventTypeSchema,
+    session_id: z.string(),
+    agent_id: z.string(),
+    timestamp: Rfc3339Schema,
+    /** How many decisions deep: 0 for an event that no other caused. */
+    depth: CountSchema,
+    payload: JsonValueSchema,
+    context: EventContextSchema.optional(),
+    metadata: MetadataSchema.optional(),
+  }),
+  (value): unknown => keepEvent(value),
+);
+export type AhpEvent = z.infer<typeof AhpEventSchema>;
+
 const eventTypes: ReadonlySet<string> = new Set(AhpEventTypeSchema.options);
 
 /** An event as nearly all are: without context and metadata. */
@@ -42,19 +59,3 @@ const keepEvent = (value: unknown): AhpEvent | undefined => {
   if (kept === undefined) return undefined;
   return { event_type: event_type as AhpEventType, session_id, agent_id, timestamp, depth, payload: kept };
 };
-
-const EventSchema = z.object({
-  event_type: AhpEventTypeSchema,
-  session_id: z.string(),
-  agent_id: z.string(),
-  timestamp: Rfc3339Schema,
-  /** How many decisions deep: 0 for an event that no other caused. */
-  depth: CountSchema,
-  payload: JsonValueSchema,
-  context: EventContextSchema.optional(),
-  metadata: MetadataSchema.optional(),
-});
-export type AhpEvent = z.infer<typeof EventSchema>;
-
-/** One event (section "Message Model"); its payload is checked by its type with `ahpEvents`. */
-export const AhpEventSchema: typeof EventSchema = quickSchema(EventSchema, keepEvent);

@@ -3,7 +3,7 @@ import { JsonObjectSchema } from "../envelope/json.ts";
 import type { MethodTable } from "../envelope/method-table.ts";
 import { ApprovalDecisionSchema, GrantScopeSchema } from "./item.ts";
 import { EventSchema } from "./notifications.ts";
-import { InputPartSchema, ModelRefSchema, ThreadSchema } from "./thread.ts";
+import { InputPartSchema, ModelRefSchema, ThreadSchema, TimestampSchema } from "./thread.ts";
 
 /** The version of the protocol that `initialize` answers with. */
 export const THREAD_PROTOCOL_VERSION = "1.0.0";
@@ -97,8 +97,15 @@ export const threadMethods = {
       threadId: z.string(),
       /** Events with a greater number are sent, those of the past first. @default only what comes */
       afterSeq: z.int().nonnegative().optional(),
+      /** The time of the event `afterSeq` as it was heard; refused when the log has another one there. @default not compared */
+      afterTime: TimestampSchema.optional(),
     }),
-    result: z.object({ thread: ThreadSchema, lastSeq: z.int().nonnegative() }),
+    result: z.object({
+      thread: ThreadSchema,
+      lastSeq: z.int().nonnegative(),
+      /** The time of that event. */
+      lastTime: TimestampSchema.optional(),
+    }),
   },
   "thread.unsubscribe": { params: z.object({ threadId: z.string() }), result: OkSchema },
   "thread.delete": { params: z.object({ threadId: z.string() }), result: OkSchema },

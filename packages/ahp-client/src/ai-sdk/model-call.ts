@@ -1,0 +1,125 @@
+import { HarnessError } from "@harnesskit/wire";
+import { isSameJson } from "./is-same-json.ts";
+import { type Judged, judge } from "./judge.ts";
+import type { Lane } from "./lane.ts";
+import type { CallOptions, GenerateResult, Model, Prompt, StreamResult } from "./model-types.ts";
+import { toModifiedPrompt } from "./modified-prompt.ts";
+import { observeStream } from "./observed-stream.ts";
+import { type Report, startReport } from "./outcome.ts";
+import { pause } from "./pause.ts";
+import { backOff, isRateLimit } from "./rate-limit.ts";
+import { ResponseSummary } from "./response-summary.ts";
+import { type ShownPrompt, showPrompt, toPromptMessage, toPromptSubject } from "./shown-prompt.ts";
+import type { Supervision } from "./supervision.ts";
+import { SupervisionError } from "./supervision-error.ts";
+
+export interface ModelCallOptions {
+  readonly supervision: Supervision;
+  readonly lane: Lane;
+  readonly model: Model;
+  readonly params: CallOptions;
+}
+
+/** One request of a model: judged before each attempt, reported once. */
+export class ModelCall {
+  readonly #options: ModelCallOptions;
+  readonly #summary: ResponseSummary;
+  /** Undefined until the model is called. */
+  #report: Report | undefined;
+
+  constructor(options: ModelCallOptions) {
+    this.#options = options;
+    this.#summary = new ResponseSummary(options.supervision.options.maxReportTextBytes);
+  }
+
+  async generate(): Promise<GenerateResult> {
+    const { model, params } = this.#options;
+    const result = await this.#attempts((prompt) => model.doGenerate({ ...params, prompt }));
+    this.#summary.addResult(result);
+    this.#tell(undefined, false);
+    return result;
+  }
+
+  async stream(): Promise<StreamResult> {
+    const { model, params } = this.#options;
+    const result = await this.#attempts((prompt) => model.doStream({ ...params, prompt }));
+    const stream = observeStream(result.stream, {
+      part: (part) => this.#summary.add(part),
+      end: ({ error, isCancelled }) => this.#tell(error ?? this.#summary.error, isCancelled),
+      signal: params.abortSignal,
+    });
+    return { ...result, stream };
+  }
+
+  async #attempts<T>(call: (prompt: Prompt) => PromiseLike<T>): Promise<T> {
+    const { params } = this.#options;
+    const signal = params.abortSignal;
+    const held: { leave?: (() => void) | undefined } = {};
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const prompt = await this.#allowedPrompt();
+        this.#report ??= this.#startReport();
+        try {
+          return await call(prompt);
+        } catch (error) {
+          if (signal?.aborted || !isRateLimit(error)) throw error;
+          await this.#waitAfter(error, attempt, held);
+        }
+      }
+    } catch (error) {
+      this.#tell(error, signal?.aborted ?? false);
+      // The SDK knows an abort by its reason.
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      held.leave?.();
+    }
+  }
+
+  async #allowedPrompt(): Promise<Prompt> {
+    const { supervision, model, params } = this.#options;
+    const { options } = supervision;
+    const subject = toPromptSubject(model, params.tools);
+    const judged: Judged<ShownPrompt> = {
+      eventType: "pre_prompt",
+      toPayload: ({ payload }) => payload,
+      toMessage: (value) => toPromptMessage(value, model),
+      async modify(value, modified) {
+        if (!value.isWhole) {
+          const reason = "the harness saw a part of the prompt, and cannot replace all of it";
+          throw new SupervisionError("invalid_modification", reason, { eventType: "pre_prompt" });
+        }
+        const next = showPrompt(toModifiedPrompt(modified, value.files), subject, options);
+        return isSameJson(next.text, value.text) ? value : next;
+      },
+    };
+    const first = showPrompt(params.prompt, subject, options);
+    return (await judge(supervision, judged, first, params.abortSignal)).value.prompt;
+  }
+
+  /** Rejects where there is no further attempt. */
+  async #waitAfter(error: Error, attempt: number, held: { leave?: (() => void) | undefined }): Promise<void> {
+    const { supervision, lane, params } = this.#options;
+    const signal = params.abortSignal;
+    const { waitMs, isQueued } = await backOff(supervision, error, attempt, signal);
+    if (isQueued && !held.leave) {
+      held.leave = await lane.enter(signal).catch((cause: unknown) => {
+        const reason = HarnessError.isInstance(cause) ? cause.message : "the queue failed";
+        throw new SupervisionError("rate_limited", reason, { eventType: "rate_limit", cause });
+      });
+    }
+    await pause(supervision.clock, waitMs, signal);
+  }
+
+  #startReport(): Report {
+    const { supervision, model } = this.#options;
+    return startReport(supervision, "post_response", toPromptSubject(model, undefined));
+  }
+
+  #tell(error: unknown, isCancelled: boolean): void {
+    const fields = this.#summary.toJson();
+    if (isCancelled) this.#report?.({ outcome: "cancelled", fields });
+    else if (error !== undefined) this.#report?.({ outcome: "error", fields, error });
+    else this.#report?.({ outcome: "success", fields });
+  }
+}

@@ -1,0 +1,88 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { clip } from "./clip.ts";
+import type { GenerateResult, StreamPart } from "./model-types.ts";
+
+const maxToolCalls = 100;
+
+type Content = GenerateResult["content"][number];
+type Part = StreamPart | Content;
+
+/** A provider that says something odd spoils its report, and not the answer. */
+const tolerant = (look: () => void): void => {
+  try {
+    look();
+  } catch {
+    // The report lacks it.
+  }
+};
+
+/** What a report tells of a response: the beginning of its text, its tool calls by name, how it finished, its usage. */
+export class ResponseSummary {
+  readonly #maxTextBytes: number;
+  readonly #toolCalls: JsonObject[] = [];
+  #toolCallCount = 0;
+  #text = "";
+  #textLength = 0;
+  #end: JsonObject = {};
+  /** An error that the stream told of. */
+  error: unknown;
+
+  constructor(maxTextBytes: number) {
+    this.#maxTextBytes = maxTextBytes;
+  }
+
+  addResult(result: GenerateResult): void {
+    tolerant(() => {
+      for (const part of result.content) this.#add(part);
+      this.#finish(result.finishReason, result.usage);
+    });
+  }
+
+  add(part: Part): void {
+    tolerant(() => this.#add(part));
+  }
+
+  toJson(): JsonObject {
+    return {
+      text: clip(this.#text, this.#maxTextBytes),
+      text_length: this.#textLength,
+      ...(this.#toolCallCount > 0 && { tool_calls: this.#toolCalls, tool_call_count: this.#toolCallCount }),
+      ...this.#end,
+    };
+  }
+
+  #add(part: Part): void {
+    if (part.type === "text") this.#addText(part.text);
+    else if (part.type === "text-delta") this.#addText(part.delta);
+    else if (part.type === "tool-call") this.#addToolCall(part);
+    else if (part.type === "finish") this.#finish(part.finishReason, part.usage);
+    else if (part.type === "error") this.error = part.error ?? "the model's stream told of an error";
+  }
+
+  #addText(text: string): void {
+    this.#textLength += text.length;
+    // One more than can be told, so that it is seen to be cut.
+    const room = this.#maxTextBytes + 1 - this.#text.length;
+    if (room > 0) this.#text += text.slice(0, room);
+  }
+
+  #addToolCall({ toolCallId, toolName, providerExecuted }: Extract<Part, { type: "tool-call" }>): void {
+    if (++this.#toolCallCount > maxToolCalls) return;
+    this.#toolCalls.push({
+      tool_call_id: clip(toolCallId, 512),
+      tool_name: clip(toolName, 512),
+      ...(providerExecuted && { provider_executed: true }),
+    });
+  }
+
+  #finish(
+    reason: GenerateResult["finishReason"],
+    { inputTokens, outputTokens }: GenerateResult["usage"],
+  ): void {
+    const usage = {
+      ...(inputTokens.total !== undefined && { input_tokens: inputTokens.total }),
+      ...(outputTokens.total !== undefined && { output_tokens: outputTokens.total }),
+    };
+    this.#end = { finish_reason: reason.unified, usage };
+  }
+}

@@ -1,0 +1,135 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { Tool, ToolExecutionOptions } from "ai";
+import { clip } from "./clip.ts";
+import { confirm } from "./confirm.ts";
+import { judge } from "./judge.ts";
+import { judgedCopy } from "./judged-copy.ts";
+import { startReport } from "./outcome.ts";
+import type { Supervision } from "./supervision.ts";
+import { SupervisionError } from "./supervision-error.ts";
+import { type Arguments, toArguments, toArgumentsMessage, toJudgedCall } from "./tool-arguments.ts";
+
+export interface SupervisedCall {
+  readonly toolName: string;
+  readonly tool: Tool;
+  readonly input: unknown;
+  readonly options: ToolExecutionOptions;
+  /** Runs the tool with what was judged. */
+  readonly execute: (input: unknown) => unknown;
+}
+
+const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+
+const toResultFields = (result: unknown, maxBytes: number): JsonObject => {
+  try {
+    const text = typeof result === "string" ? result : JSON.stringify(result);
+    return text === undefined ? {} : { result: clip(text, maxBytes) };
+  } catch {
+    // What has no JSON is not told.
+    return {};
+  }
+};
+
+/** Runs one call of a tool: judged before, reported after. Gives its outputs; one, where it does not stream. */
+export async function* superviseCall(
+  supervision: Supervision,
+  call: SupervisedCall,
+): AsyncGenerator<unknown> {
+  const { toolCallId, abortSignal } = call.options;
+  const { input, wasModified } = await allowedInput(supervision, call);
+  const subject = {
+    action_type: "tool_call",
+    tool_name: call.toolName,
+    tool_call_id: toolCallId,
+    ...(wasModified && { arguments_modified: true }),
+  };
+  const report = startReport(supervision, "post_action", subject);
+  const succeeded = (result: unknown) => {
+    report({
+      outcome: "success",
+      fields: toResultFields(result, supervision.options.maxReportTextBytes),
+    });
+  };
+  try {
+    const result = call.execute(input);
+    if (!isIterable(result)) {
+      const output = await (result as unknown);
+      succeeded(output);
+      yield output;
+      return;
+    }
+    let last: unknown;
+    for await (const output of result) {
+      last = output;
+      yield output;
+    }
+    succeeded(last);
+  } catch (error) {
+    report({ outcome: abortSignal?.aborted ? "cancelled" : "error", error });
+    throw error;
+  } finally {
+    // Whoever reads the outputs may stop before their end.
+    report({ outcome: "cancelled" });
+  }
+}
+
+/** What may run. Rejects with a {@link SupervisionError}. */
+const allowedInput = async (
+  supervision: Supervision,
+  call: SupervisedCall,
+): Promise<{ readonly input: unknown; readonly wasModified: boolean }> => {
+  const { toolName, tool, input, options } = call;
+  const { maxEventTextBytes, approvals } = supervision.options;
+  const signal = options.abortSignal;
+  const judged = toJudgedCall({ toolName, tool, toolCallId: options.toolCallId }, maxEventTextBytes);
+  const first = toArguments(toolName, input, maxEventTextBytes);
+  const { value, wasModified, wasConfirmed } = await judge(supervision, judged, first, signal);
+  const isOurs = approvals === "harness" || wasModified;
+  if (isOurs && !wasConfirmed && (await needsApproval(call, value))) {
+    await confirmCall(supervision, call, value, judged.toPayload(value));
+  }
+  if (!signal?.aborted) return { input: value.input, wasModified };
+  throw new SupervisionError("cancelled", "its caller gave it up", { eventType: "pre_action", toolName });
+};
+
+const needsApproval = async (
+  { tool, toolName, options }: SupervisedCall,
+  value: Arguments,
+): Promise<boolean> => {
+  const { needsApproval: needs } = tool;
+  if (typeof needs !== "function") return needs === true;
+  const { toolCallId, messages, experimental_context } = options;
+  try {
+    // It gets a copy of its own, so that it cannot change what was judged.
+    const answer: unknown = await needs(judgedCopy(value.input), {
+      toolCallId,
+      messages,
+      experimental_context,
+    });
+    return answer !== false;
+  } catch (cause) {
+    const details = { eventType: "pre_action", toolName, cause } as const;
+    throw new SupervisionError("unavailable", "whether it needs approval cannot be told", details);
+  }
+};
+
+const confirmCall = (
+  supervision: Supervision,
+  { toolName, options }: SupervisedCall,
+  value: Arguments,
+  payload: JsonObject,
+): Promise<void> =>
+  confirm(
+    supervision,
+    {
+      eventType: "pre_action",
+      toolName,
+      toolCallId: options.toolCallId,
+      reason: "the tool needs approval",
+      message: toArgumentsMessage(toolName, value),
+      payload,
+      confirmationType: "user_confirm",
+    },
+    options.abortSignal,
+  );

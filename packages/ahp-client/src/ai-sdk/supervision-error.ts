@@ -1,0 +1,101 @@
+import { displayText, HarnessError } from "@harnesskit/wire";
+import type { FailureCode } from "../errors.ts";
+import type { ClientVerdict } from "../verdict.ts";
+
+/** Why a supervised model was not called, or a supervised tool not run. */
+export type SupervisionErrorCode =
+  /** The harness's policy forbids it. */
+  | "blocked"
+  /** Whoever was asked to confirm it said no. */
+  | "refused"
+  /** No decision, or no answer to a confirmation, came in time. */
+  | "timed_out"
+  /** Nobody could decide: the harness gave no usable decision, or there was nobody to confirm. `failure` says more. */
+  | "unavailable"
+  /** The harness put it off more often, or for longer, than the options allow. */
+  | "deferred"
+  /** The harness's modification does not fit: other arguments than the tool takes, no prompt, another tool. */
+  | "invalid_modification"
+  /** The harness modified it again and again. */
+  | "too_many_modifications"
+  /** It cannot be shown to the harness whole: larger than `maxEventTextBytes`, or no JSON. */
+  | "unjudgeable"
+  /** The provider limits the rate, and there is no further attempt. */
+  | "rate_limited"
+  /** The caller's signal aborted. */
+  | "cancelled";
+
+export interface SupervisionErrorDetails {
+  /** The event that was to be decided. */
+  readonly eventType: "pre_action" | "pre_prompt" | "confirmation" | "rate_limit";
+  /** The tool, for `pre_action` and its confirmation. */
+  readonly toolName?: string;
+  /** Why the harness gave no decision, where it gave none. */
+  readonly failure?: FailureCode;
+  /** When to ask again, with `deferred` and `rate_limited`, where somebody said. */
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
+
+const headline: Readonly<Record<SupervisionErrorCode, string>> = {
+  blocked: "Blocked by policy",
+  refused: "Refused",
+  timed_out: "Not run, no decision came in time",
+  unavailable: "Not run, nobody could decide",
+  deferred: "Not run, deferred by policy",
+  invalid_modification: "Not run, the policy's modification does not fit",
+  too_many_modifications: "Not run, the policy modified it too often",
+  unjudgeable: "Not run, it cannot be shown to the harness",
+  rate_limited: "Rate limited",
+  cancelled: "Cancelled",
+};
+
+/**
+ * What did not happen, and why (`code`, {@link SupervisionErrorCode}). A model reads `message` as the result of its tool
+ * call, so it says what happened and is safe to show.
+ */
+export class SupervisionError extends HarnessError {
+  override readonly name = "SupervisionError";
+  declare readonly code: SupervisionErrorCode;
+  /** The reason as it was given: by the harness, by a person, or by this client. Untrusted text. */
+  readonly reason: string;
+  readonly eventType: SupervisionErrorDetails["eventType"];
+  readonly toolName?: string;
+  readonly failure?: FailureCode;
+  readonly retryAfterMs?: number;
+
+  constructor(code: SupervisionErrorCode, reason: string, details: SupervisionErrorDetails) {
+    const { eventType, toolName, failure, retryAfterMs, cause } = details;
+    const text = reason === "" ? "" : `: ${displayText(reason, { maxLength: 1000 })}`;
+    super(code, `${headline[code]}${text}`, cause === undefined ? undefined : { cause });
+    this.reason = reason;
+    this.eventType = eventType;
+    if (toolName !== undefined) this.toolName = toolName;
+    if (failure !== undefined) this.failure = failure;
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+  }
+
+  static override isInstance(value: unknown): value is SupervisionError {
+    return HarnessError.isInstance(value) && value.name === "SupervisionError";
+  }
+}
+
+const codeOf = (failure: FailureCode): SupervisionErrorCode => {
+  switch (failure) {
+    case "timeout":
+      return "timed_out";
+    case "cancelled":
+      return "cancelled";
+    case "unsendable":
+      return "unjudgeable";
+    default:
+      return "unavailable";
+  }
+};
+
+/** The error for a decision that this client had to make. */
+export const undecided = (
+  { code, reason, error }: ClientVerdict<unknown>,
+  details: SupervisionErrorDetails,
+): SupervisionError =>
+  new SupervisionError(codeOf(code), reason, { ...details, failure: code, cause: error });

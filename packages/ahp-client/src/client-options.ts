@@ -1,0 +1,203 @@
+import type {
+  AhpEventType,
+  BlockingEventType,
+  Decision,
+  DecisionFor,
+  EventPayloadInput,
+  HandshakeResult,
+  NotificationEventType,
+  QueryResult,
+} from "@harnesskit/protocol/ahp";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { Channel, Clock, CreateId, HarnessError, Transport } from "@harnesskit/wire";
+import type { DeadlineOptions } from "./deadlines.ts";
+import type { FailureCode } from "./errors.ts";
+import type { BatchEvent, EventFields, FullEvent } from "./events.ts";
+import type { AhpExchange } from "./exchange-line.ts";
+import type { FailOpenDecisions, OnFailOpen } from "./fail-open.ts";
+import type { HeartbeatState } from "./heartbeat.ts";
+import type { AhpClientLimits, HarnessLimits } from "./limits.ts";
+import type { ClientState } from "./link.ts";
+import type { LossReport } from "./losses.ts";
+import type { ReconnectOptions } from "./reconnect.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** The way to the harness; exactly one of the three. */
+export type HarnessEndpoint =
+  /** Opens channels: one, and another one after each loss. */
+  | { readonly transport: Transport; readonly channel?: never; readonly exchange?: never }
+  /** A channel that is open and not started. Its loss is the end. */
+  | { readonly channel: Channel; readonly transport?: never; readonly exchange?: never }
+  /** Posts each message by itself. It stays its owner's to close. */
+  | { readonly exchange: AhpExchange; readonly transport?: never; readonly channel?: never };
+
+/** What may be sent once more after its connection was lost. */
+export interface ResendOptions {
+  /** Calls that the harness may see twice. `confirmation` asks a person twice. */
+  readonly calls: readonly (BlockingEventType | "query" | "batch")[];
+  /** How often one call is sent at the most. @default 2 */
+  readonly maxAttempts?: number;
+}
+
+export type AhpClientOptions = HarnessEndpoint &
+  DeadlineOptions & {
+    /** What the agent is called in the handshake. */
+    readonly framework: string;
+    /** Its version, in the handshake. */
+    readonly version: string;
+    /** What the agent tells the harness that it can do. @default nothing */
+    readonly capabilities?: readonly string[];
+    /** @default a random one */
+    readonly sessionId?: string;
+    /** @default a random one */
+    readonly agentId?: string;
+    /** @default see each limit */
+    readonly limits?: Partial<AhpClientLimits>;
+    /**
+     * Makes a lost connection anew, with a handshake; not for a `channel`. A transport that starts a child process starts
+     * another one. @default 10 attempts, from 100 ms to 30 s apart
+     */
+    readonly reconnect?: false | ReconnectOptions;
+    /** Sends calls again whose connection was lost before their answer. @default none: a call is sent once */
+    readonly resend?: ResendOptions;
+    /** Events with a decision of their own that the harness decides, whether it advertises them or not. @default none */
+    readonly assumeCapabilities?: readonly AhpEventType[];
+    /** What decides when no harness is there, by event type. Needs `onFailOpen`. @default nothing: the refusing decision */
+    readonly failOpen?: FailOpenDecisions;
+    /** Told of each event that `failOpen` decided. What it throws is ignored. */
+    readonly onFailOpen?: OnFailOpen;
+    /**
+     * Told of lost notifications: at once, or, of those lost without a connection, when there is one again or none will
+     * come. What it throws is ignored. @default nobody is told
+     */
+    readonly onLoss?: (report: LossReport) => void;
+    /**
+     * Tells the harness of lost notifications too, but for those that it refused: with an `error` event whose payload has
+     * `code: "notifications_lost"`, `count`, `bytes`, `by_type`, `by_reason`, `since` and `until`. @default true
+     */
+    readonly reportLosses?: boolean;
+    /** Told of each change of the state. What it throws is ignored. @default nobody is told */
+    readonly onState?: (state: ClientState) => void;
+    /**
+     * Told of what has no caller: a late answer, a line that is no message. For a log. What it throws is ignored.
+     * @default nobody is told
+     */
+    readonly onError?: (error: HarnessError) => void;
+    /** @default the real time */
+    readonly clock?: Clock;
+    /** @default random ids */
+    readonly createId?: CreateId;
+  };
+
+export interface CallOptions {
+  /** How long this call waits. @default the deadline of its class */
+  readonly timeoutMs?: number | undefined;
+  /** Gives the call up: the refusing decision with `cancelled`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The events that get the generic decision. */
+export type GateEventType = "pre_action" | "pre_prompt";
+
+/** The answer to a notification, given at once. */
+export interface NotificationReceipt {
+  /** Always allow: a notification decides nothing. */
+  readonly decision: { readonly decision: "allow" };
+  /** False when it was dropped: over a limit of the harness or of the buffer, or the client is closed. It counts as lost. */
+  readonly accepted: boolean;
+}
+
+export interface AhpClientStats {
+  /** Events that were handed over to be sent, of batches too. */
+  readonly events: number;
+  /** Decisions of the harness. */
+  readonly harnessVerdicts: number;
+  /** Decisions of this client, by the code of the failure. */
+  readonly clientVerdicts: Readonly<Partial<Record<FailureCode, number>>>;
+  /** How many of these `failOpen` made. */
+  readonly failedOpen: number;
+  /** Calls that wait for their answers. */
+  readonly inFlight: number;
+  readonly notificationsSent: number;
+  readonly notificationsBuffered: number;
+  readonly notificationsLost: number;
+  /** Answers that came late, twice or to no call, and what was no message. */
+  readonly droppedMessages: number;
+  readonly reconnects: number;
+}
+
+/** A query's payload: a text is its question. */
+export type QueryPayload = string | JsonObject;
+
+/** The agent's side of AHP 2.4. */
+export interface AhpClient {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly state: ClientState;
+  /** What the last handshake brought; undefined before the first. */
+  readonly harness: HandshakeResult | undefined;
+  /** What the harness allows. Before the handshake, what the protocol says. */
+  readonly harnessLimits: HarnessLimits;
+  /** Whether an event of this type would be sent: those with a decision of their own only if the harness decides them. */
+  supports(eventType: AhpEventType): boolean;
+  /** What was counted so far; a copy. */
+  stats(): AhpClientStats;
+  /**
+   * Connects, and introduces the agent. Everything else throws `handshake_required` (`AhpUsageError`) until one has
+   * succeeded. Rejects with an `AhpFailure`, such as `unreachable` or `version_mismatch`; then it can be called again.
+   */
+  handshake(options?: CallOptions): Promise<HandshakeResult>;
+  /**
+   * Asks before an action or a prompt. Resolves with the harness's decision, or with `block` and why. Rejects only with an
+   * `AhpUsageError` (`handshake_required`, `invalid_event`, `wrong_event_kind`), and with `invalid_argument` for a
+   * `timeoutMs` that is no time; then nothing was sent.
+   */
+  decide<T extends GateEventType>(
+    eventType: T,
+    payload: EventPayloadInput<T>,
+    options?: EventFields & CallOptions,
+  ): Promise<Verdict<Decision>>;
+  /** As `decide`, for every blocking event, with the decision of its type. */
+  sendTyped<T extends BlockingEventType>(
+    eventType: T,
+    payload: EventPayloadInput<T>,
+    options?: EventFields & CallOptions,
+  ): Promise<Verdict<DecisionFor<T>>>;
+  /** As `sendTyped`, with an event that is sent as it is. */
+  sendFull<T extends BlockingEventType>(
+    event: FullEvent<T>,
+    options?: CallOptions,
+  ): Promise<Verdict<DecisionFor<T>>>;
+  /**
+   * Tells the harness, and does not wait. While there is no connection it is kept, within limits. Throws an
+   * `AhpUsageError` as `decide` rejects with one.
+   */
+  notify<T extends NotificationEventType>(
+    eventType: T,
+    payload: EventPayloadInput<T>,
+    options?: EventFields,
+  ): NotificationReceipt;
+  /** As `notify`, with an event that is sent as it is. */
+  notifyFull<T extends NotificationEventType>(event: FullEvent<T>): NotificationReceipt;
+  /**
+   * Asks about several events at once. Resolves with as many verdicts, in their order; a batch that is not answered
+   * usably, or is over a limit of the harness, is `block` for each. Rejects only as `decide`, before anything is sent, and
+   * with `not_batchable`.
+   */
+  batch(events: readonly BatchEvent[], options?: CallOptions): Promise<Verdict<Decision>[]>;
+  /**
+   * Asks the harness for anything else. There is no safe answer: it rejects with an `AhpFailure`; and as `decide`, before
+   * anything is sent.
+   */
+  query(queryType: string, payload: QueryPayload, options?: CallOptions): Promise<QueryResult>;
+  /**
+   * Sends a heartbeat now and every `intervalMs`; `state` is the agent's, or what tells it. Without a connection a beat
+   * is left out. Returns what ends it. Throws `invalid_argument`.
+   */
+  startHeartbeat(intervalMs: number, state: string | (() => HeartbeatState)): () => void;
+  /** Settles with true when every notification so far is sent or counted as lost, with false when the time is over. */
+  flush(options?: { readonly timeoutMs?: number }): Promise<boolean>;
+  /** Settles what is pending, at once, and closes the connection. Notifications that wait are lost; see `flush`. Idempotent. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}

@@ -1,0 +1,156 @@
+import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
+
+/** Why a call has no answer of the harness that could be used. */
+export type FailureCode =
+  /** There is no connection, and none came about in time. Nothing was sent. */
+  | "unreachable"
+  /** The connection was lost after the call was sent; whether the harness has seen it is unknown. */
+  | "connection_lost"
+  /** No answer before the deadline. */
+  | "timeout"
+  /** The harness refused the credentials. */
+  | "unauthorized"
+  /** The harness answered with an error; `rpcCode` and `rpcMessage` say which. */
+  | "harness_error"
+  /** What came is no answer of JSON-RPC 2.0, has another id, has no result, or a result of another form. */
+  | "invalid_answer"
+  /** The result is no decision of the event's type. */
+  | "invalid_decision"
+  /** A batch was answered with more or fewer decisions than it had events. */
+  | "decision_count"
+  /** The harness speaks another major version of the protocol. */
+  | "version_mismatch"
+  /** The harness does not advertise this event, which has a decision of its own. Nothing was sent. */
+  | "not_advertised"
+  /** The event is deeper than the harness takes. Nothing was sent. */
+  | "depth_exceeded"
+  /** The batch is larger than the harness takes. Nothing was sent. */
+  | "batch_too_large"
+  /** `maxInFlight` calls wait for their answers. Nothing was sent. */
+  | "overloaded"
+  /** The message is too large for the transport, or no JSON. Nothing was sent. */
+  | "unsendable"
+  /** The caller's signal aborted. */
+  | "cancelled"
+  /** This client was closed. */
+  | "closed";
+
+export interface AhpFailureOptions {
+  readonly cause?: unknown;
+  readonly rpcCode?: number;
+  readonly rpcMessage?: string;
+}
+
+/** A call that the harness did not answer, or not usably. `code` says why, {@link FailureCode}. */
+export class AhpFailure extends HarnessError {
+  override readonly name = "AhpFailure";
+  declare readonly code: FailureCode;
+  /** With `harness_error`: the code of the harness's error. */
+  readonly rpcCode?: number;
+  /** With `harness_error`: its message, as it came. It is untrusted text; `message` shows it safely. */
+  readonly rpcMessage?: string;
+
+  constructor(code: FailureCode, message: string, { cause, rpcCode, rpcMessage }: AhpFailureOptions = {}) {
+    super(code, message, cause === undefined ? undefined : { cause });
+    if (rpcCode !== undefined) this.rpcCode = rpcCode;
+    if (rpcMessage !== undefined) this.rpcMessage = rpcMessage;
+  }
+
+  static override isInstance(value: unknown): value is AhpFailure {
+    return HarnessError.isInstance(value) && value.name === "AhpFailure";
+  }
+}
+
+export type UsageErrorCode =
+  /** A handshake has to succeed before anything else. */
+  | "handshake_required"
+  /** The event does not fit its type, or its type is unknown. */
+  | "invalid_event"
+  /** A notification where a blocking event belongs, or the other way round. */
+  | "wrong_event_kind"
+  /** A batch holds an event that has a decision of its own. */
+  | "not_batchable";
+
+/** A call that is wrong whatever the harness says (`code`, {@link UsageErrorCode}). Nothing was sent. */
+export class AhpUsageError extends HarnessError {
+  override readonly name = "AhpUsageError";
+  declare readonly code: UsageErrorCode;
+
+  constructor(code: UsageErrorCode, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
+
+  static override isInstance(value: unknown): value is AhpUsageError {
+    return HarnessError.isInstance(value) && value.name === "AhpUsageError";
+  }
+}
+
+const codesOf: Readonly<Record<string, FailureCode>> = {
+  request_timeout: "timeout",
+  request_cancelled: "cancelled",
+  connection_closed: "connection_lost",
+  transport_failed: "connection_lost",
+  tls_failed: "unreachable",
+  unavailable: "unreachable",
+  server_error: "connection_lost",
+  unauthorized: "unauthorized",
+  forbidden: "unauthorized",
+  frame_too_large: "unsendable",
+  invalid_argument: "unsendable",
+  request_too_large: "unsendable",
+  buffer_full: "overloaded",
+};
+
+/** What the system says of a connection that did not come about. */
+const unconnected = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+
+/** True when one of the causes says that nobody was there to send anything to. */
+const wasNeverConnected = (thrown: unknown): boolean => {
+  let current = thrown;
+  for (let depth = 0; depth < 6 && typeof current === "object" && current !== null; depth++) {
+    const { code, cause } = current as { readonly code?: unknown; readonly cause?: unknown };
+    if (typeof code === "string" && unconnected.has(code)) return true;
+    current = cause;
+  }
+  return false;
+};
+
+const codeOf = (thrown: unknown): FailureCode => {
+  const code = (HarnessError.isInstance(thrown) ? codesOf[thrown.code] : undefined) ?? "invalid_answer";
+  return code === "connection_lost" && wasNeverConnected(thrown) ? "unreachable" : code;
+};
+
+const safe = (text: string): string => displayText(text, { maxLength: 300 });
+
+const messageOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : "it failed without an error";
+
+/** Names what a connection rejected a call with. What it does not know is an answer that is none. */
+export const toFailure = (thrown: unknown): AhpFailure => {
+  if (AhpFailure.isInstance(thrown)) return thrown;
+  if (ProtocolError.isInstance(thrown)) {
+    const { rpcCode, message } = thrown;
+    const text = `the harness answered with error ${rpcCode}: ${safe(message)}`;
+    return new AhpFailure("harness_error", text, { cause: thrown, rpcCode, rpcMessage: message });
+  }
+  return new AhpFailure(codeOf(thrown), safe(messageOf(thrown)), { cause: thrown });
+};
+
+/** As {@link toFailure}, for what opening a connection rejected with: nothing was sent then. */
+export const toOpenFailure = (thrown: unknown): AhpFailure => {
+  const failure = toFailure(thrown);
+  if (failure.code !== "connection_lost" && failure.code !== "invalid_answer") return failure;
+  return new AhpFailure("unreachable", failure.message, { cause: thrown });
+};
+
+/** True when the connection below the call is gone, or nobody is at its other end. */
+export const isLoss = ({ code }: AhpFailure): boolean => code === "connection_lost" || code === "unreachable";
+
+/** True when the harness refused a call because it knows no handshake of this agent (any more): it was not handled. */
+export const wantsHandshake = ({ code, cause }: AhpFailure): boolean => {
+  if (code !== "harness_error" || !ProtocolError.isInstance(cause)) return false;
+  const { data } = cause;
+  return (
+    typeof data === "object" && data !== null && "reason" in data && data.reason === "handshake_required"
+  );
+};

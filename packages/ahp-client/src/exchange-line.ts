@@ -1,0 +1,77 @@
+import { type Clock, type Exchange, type FrameTooLargeError, HarnessError } from "@harnesskit/wire";
+import { Ending } from "./ending.ts";
+import { noAnswer, refusalIn, resultOf } from "./exchange-reply.ts";
+import type { Line, LineRequestOptions, LineSource, OnDropped } from "./line.ts";
+import { within } from "./within.ts";
+
+/** What an exchange is told about each message. */
+export interface ExchangeCall {
+  /** Aborts when nobody waits for the reply any more. */
+  readonly signal: AbortSignal;
+  /** How long the reply is waited for, in whole milliseconds; at least 1. */
+  readonly timeoutMs: number;
+}
+
+/** One message out, one reply back or none: `createHttpExchange` of transport-http is one. It may reject. */
+export type AhpExchange = Exchange<ExchangeCall>;
+
+export interface ExchangeLineOptions {
+  readonly clock: Clock;
+  /** How long a notification may take. */
+  readonly notifyTimeoutMs: () => number;
+  readonly onDropped: OnDropped;
+}
+
+/** No timer waits longer than this. */
+const maxTimeoutMs = 2 ** 31 - 1;
+
+/** An exchange says `frame_too_large` of a message and of its reply; what was refused unsent is told apart by its size. */
+const toReplyError = (error: unknown, message: unknown): unknown => {
+  if (!HarnessError.isInstance(error) || error.code !== "frame_too_large") return error;
+  const { maxFrameBytes } = error as FrameTooLargeError;
+  const bytes = new TextEncoder().encode(JSON.stringify(message)).length;
+  return bytes > maxFrameBytes ? error : noAnswer("is too large", error);
+};
+
+/**
+ * The lines over an exchange. There is no connection to lose, so that one is never over by itself: whoever calls learns
+ * that nobody is there. The exchange stays its owner's to close.
+ */
+export const exchangeSource = (exchange: AhpExchange, options: ExchangeLineOptions): LineSource => {
+  const { clock, notifyTimeoutMs, onDropped } = options;
+  const end = new Ending();
+  let lastId = 0;
+
+  /** Hands one message over. Settles by its deadline whatever the exchange does; what it says later is dropped. */
+  const post = (method: string, message: unknown, { timeoutMs, signal }: LineRequestOptions) => {
+    const whole = Math.min(Math.max(1, Math.ceil(timeoutMs)), maxTimeoutMs);
+    return within(async (giveUp) => exchange.handle(message, { signal: giveUp, timeoutMs: whole }), {
+      clock,
+      name: method,
+      timeoutMs,
+      signal,
+      end,
+      onLate: (reply) => {
+        if (reply !== undefined) onDropped(noAnswer("came late"));
+      },
+    }).catch((error: unknown) => {
+      throw toReplyError(error, message);
+    });
+  };
+
+  const open = (): Line => ({
+    window: 1,
+    async request(method, params, call) {
+      const id = String(++lastId);
+      return resultOf(await post(method, { jsonrpc: "2.0", id, method, params }, call), id);
+    },
+    async notify(method, params) {
+      const message = { jsonrpc: "2.0", method, params };
+      const refusal = refusalIn(await post(method, message, { timeoutMs: notifyTimeoutMs() }));
+      if (refusal) throw refusal;
+    },
+    // What else is under way may still be answered.
+    discard() {},
+  });
+  return { reopens: true, open: async () => open(), close: async () => end.end() };
+};

@@ -1,0 +1,47 @@
+import {
+  AHP_VERSION,
+  AhpErrorCode,
+  type HandshakeParams,
+  type HandshakeResult,
+  HandshakeResultSchema,
+} from "@harnesskit/protocol/ahp";
+import { displayText } from "@harnesskit/wire";
+import { AhpFailure, toFailure } from "./errors.ts";
+import type { Line, LineRequestOptions } from "./line.ts";
+
+/** The part of a version that has to agree. */
+const majorOf = (version: string): string | undefined => /^(\d{1,9})(?:\.|$)/.exec(version)?.[1];
+
+const mismatch = (version: string, cause?: unknown): AhpFailure =>
+  new AhpFailure(
+    "version_mismatch",
+    `the harness speaks version ${displayText(version, { maxLength: 50 })} of the protocol, this client ${AHP_VERSION}`,
+    cause === undefined ? {} : { cause },
+  );
+
+/** Says who the agent is, and checks that the harness speaks the same major version. Rejects with an {@link AhpFailure}. */
+export const shakeHands = async (
+  line: Line,
+  params: HandshakeParams,
+  options: LineRequestOptions,
+): Promise<HandshakeResult> => {
+  let answer: unknown;
+  try {
+    answer = await line.request("ahp/handshake", params, options);
+  } catch (error) {
+    const failure = toFailure(error);
+    if (failure.rpcCode !== AhpErrorCode.UnsupportedVersion) throw failure;
+    const { rpcCode, rpcMessage = "" } = failure;
+    throw new AhpFailure("version_mismatch", failure.message, { cause: error, rpcCode, rpcMessage });
+  }
+  const parsed = HandshakeResultSchema.safeParse(answer);
+  if (!parsed.success) {
+    throw new AhpFailure("invalid_answer", "the answer to the handshake is of another form", {
+      cause: parsed.error,
+    });
+  }
+  if (majorOf(parsed.data.protocol_version) !== majorOf(AHP_VERSION)) {
+    throw mismatch(parsed.data.protocol_version);
+  }
+  return parsed.data;
+};

@@ -1,0 +1,90 @@
+import type { Task, TaskStatus } from "@harnesskit/protocol/ahp";
+import { definedFields } from "./defined-fields.ts";
+import { assertTransition, ReporterError, taskTransitions } from "./transitions.ts";
+
+/** What a task says beside its status. What is left out stays as it was. */
+export type TaskDetails = Partial<Omit<Task, "id" | "status" | "updated_at">>;
+
+/** A new task; it is pending. */
+export type NewTask = TaskDetails & { readonly title: string; readonly id?: string };
+
+/** The tasks of a run. Each change sends the whole list, which replaces the one before. */
+export interface TaskListReporter {
+  /** The tasks as they were last sent; a copy. */
+  readonly tasks: readonly Task[];
+  /** Adds a task and gives its id. Throws `duplicate_id`, `run_ended`. */
+  add(task: NewTask): string;
+  /** Moves a task on. Throws `illegal_transition`, `unknown_id`, `run_ended`. */
+  set(id: string, status: TaskStatus, details?: TaskDetails): void;
+  /** Changes what a task says, and not its status. Throws `unknown_id`, `run_ended`. */
+  update(id: string, details: TaskDetails): void;
+}
+
+export interface TaskListOptions {
+  readonly now: () => string;
+  readonly createId: () => string;
+  /** Throws `run_ended`. */
+  readonly assertOpen: () => void;
+  /** Sends the list; throws when it cannot be sent, and then nothing has changed. */
+  readonly send: (tasks: Task[], updatedAt: string) => void;
+}
+
+const detailNames = ["title", "depends_on", "evidence", "artifacts", "error", "metadata"] as const;
+
+export class TaskList implements TaskListReporter {
+  readonly #options: TaskListOptions;
+  #tasks: readonly Task[] = [];
+
+  constructor(options: TaskListOptions) {
+    this.#options = options;
+  }
+
+  get tasks(): readonly Task[] {
+    return structuredClone(this.#tasks);
+  }
+
+  add(task: NewTask): string {
+    this.#options.assertOpen();
+    const { id = this.#options.createId(), title } = task;
+    if (this.#tasks.some((each) => each.id === id)) {
+      throw new ReporterError("duplicate_id", `there is a task ${JSON.stringify(id)} already`);
+    }
+    this.#send((updatedAt) => [
+      ...this.#tasks,
+      { ...definedFields(task, detailNames), id, title, status: "pending", updated_at: updatedAt },
+    ]);
+    return id;
+  }
+
+  set(id: string, status: TaskStatus, details: TaskDetails = {}): void {
+    const task = this.#find(id);
+    assertTransition(`task ${JSON.stringify(id)}`, taskTransitions, task.status, status);
+    this.#replace(task, { ...task, ...definedFields(details, detailNames), status });
+  }
+
+  update(id: string, details: TaskDetails): void {
+    const task = this.#find(id);
+    this.#replace(task, { ...task, ...definedFields(details, detailNames) });
+  }
+
+  #find(id: string): Task {
+    this.#options.assertOpen();
+    const task = this.#tasks.find((each) => each.id === id);
+    if (!task) throw new ReporterError("unknown_id", `there is no task ${JSON.stringify(id)}`);
+    return task;
+  }
+
+  #replace(task: Task, next: Task): void {
+    this.#send((updatedAt) =>
+      this.#tasks.map((each) => (each === task ? { ...next, updated_at: updatedAt } : each)),
+    );
+  }
+
+  #send(toTasks: (updatedAt: string) => Task[]): void {
+    const updatedAt = this.#options.now();
+    const tasks = toTasks(updatedAt);
+    this.#options.send(tasks, updatedAt);
+    // What was sent is JSON, so that it can be cloned; and what its caller changes later was not sent.
+    this.#tasks = structuredClone(tasks);
+  }
+}

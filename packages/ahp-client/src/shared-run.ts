@@ -1,0 +1,34 @@
+import { type WithinOptions, within } from "./within.ts";
+
+/**
+ * One run of something for all who want it at the same time. Each waits as long as it wants to; when nobody waits any
+ * more the run is told to stop.
+ */
+export class SharedRun<T> {
+  #current: { readonly result: Promise<T>; readonly abort: AbortController; waiting: number } | undefined;
+
+  /** Begins a run, or joins the one that is under way. Rejects as it does, or as {@link within}. */
+  async join(
+    run: (signal: AbortSignal) => Promise<T>,
+    options: Omit<WithinOptions<T>, "onLate">,
+  ): Promise<T> {
+    while (this.#current?.abort.signal.aborted) await this.#current.result.catch(() => {});
+    this.#current ??= this.#begin(run);
+    const current = this.#current;
+    current.waiting++;
+    try {
+      return await within(() => current.result, options);
+    } finally {
+      if (--current.waiting === 0 && this.#current === current) current.abort.abort();
+    }
+  }
+
+  #begin(run: (signal: AbortSignal) => Promise<T>) {
+    const abort = new AbortController();
+    const result = run(abort.signal).finally(() => {
+      this.#current = undefined;
+    });
+    result.catch(() => {});
+    return { result, abort, waiting: 0 };
+  }
+}

@@ -1,0 +1,2 @@
+export { createStdioChannel } from "@harnesskit/transport-stdio";
+export { createTestServer } from "./support/test-server.ts";

@@ -1,0 +1,249 @@
+import { fileURLToPath } from "node:url";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createHttpExchange } from "@harnesskit/transport-http/node";
+import { createChildTransport } from "@harnesskit/transport-stdio";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type AhpClient, type AhpFailure, createAhpClient, type FailureCode } from "../src/index.ts";
+import { ahpFailureOf, base } from "./support/client.ts";
+import { type HttpFault, startFaultyHttp } from "./support/faulty-http.ts";
+import { blockingTypes, notificationTypes, payloads, refusals } from "./support/samples.ts";
+
+const fixture = fileURLToPath(new URL("./fixtures/faulty-harness.mjs", import.meta.url));
+
+/** Long where the refusal must not wait for it, short where it is what ends the wait. */
+const longMs = 20_000;
+const shortMs = 120;
+
+interface Expectation {
+  /** What becomes of an event and, where nothing else is said, of a query and a batch. */
+  readonly code: FailureCode;
+  readonly query?: FailureCode;
+  readonly batch?: FailureCode;
+  readonly handshake?: FailureCode;
+}
+
+const lost: Expectation = { code: "connection_lost" };
+const silent: Expectation = { code: "timeout" };
+const noAnswer: Expectation = { code: "invalid_answer" };
+const noDecision: Expectation = {
+  code: "invalid_decision",
+  query: "invalid_answer",
+  handshake: "invalid_answer",
+};
+
+/** What a child process may do instead of answering. */
+const processFaults: Readonly<Record<string, Expectation>> = {
+  kill: lost,
+  exit: lost,
+  crash: lost,
+  close: lost,
+  half_a_line: lost,
+  hang: silent,
+  slow: silent,
+  garbage: silent,
+  wrong_id: silent,
+  no_id: { ...noAnswer, code: "timeout" },
+  array: silent,
+  too_large: silent,
+  error: { code: "harness_error" },
+  wrong_jsonrpc: noAnswer,
+  no_result: noAnswer,
+  null_result: { ...noDecision, batch: "invalid_answer" },
+  result_and_error: noAnswer,
+  other_decision: noDecision,
+  wrong_count: { ...noDecision, batch: "decision_count" },
+};
+
+/** What an HTTP server may do instead of answering. */
+const httpFaults: Readonly<Record<HttpFault, Expectation>> = {
+  break_off: lost,
+  half_a_body: lost,
+  hang: silent,
+  slow: silent,
+  slow_body: silent,
+  garbage: noAnswer,
+  no_http: noAnswer,
+  no_json_type: noAnswer,
+  no_content: noAnswer,
+  too_large: noAnswer,
+  status_401: { code: "unauthorized" },
+  status_403: { code: "unauthorized" },
+  status_404: noAnswer,
+  status_500: lost,
+  status_503: { code: "unreachable" },
+  redirect: noAnswer,
+  error: { code: "harness_error" },
+  wrong_id: noAnswer,
+  no_id: noAnswer,
+  wrong_jsonrpc: noAnswer,
+  no_result: noAnswer,
+  null_result: { ...noDecision, batch: "invalid_answer" },
+  result_and_error: noAnswer,
+  array: noAnswer,
+  other_decision: noDecision,
+  wrong_count: { ...noDecision, batch: "decision_count" },
+};
+
+/** What was found, for the sum at the end. */
+const found = { refusingDecisions: 0, typedErrors: 0, receipts: 0, places: new Set<string>() };
+
+const place = (what: string, fault: string, name: string) => found.places.add(`${what} ${fault} ${name}`);
+
+const expectReason = (error: AhpFailure, code: FailureCode) => {
+  expect(error).toMatchObject({ name: "AhpFailure", code });
+  expect(error.message.length).toBeGreaterThan(5);
+};
+
+/** Every call of a client whose harness has this fault. They settle by themselves, or the test does not end. */
+const callAll = async (client: AhpClient, what: string, fault: string, expected: Expectation) => {
+  const { code, query = code, batch = code } = expected;
+  // One after the other where a fault ends the connection, so that each event type meets it.
+  const isLoss = code === "connection_lost" || code === "unreachable";
+  const runAll = async (runs: (() => Promise<void>)[]) => {
+    if (isLoss) for (const run of runs) await run();
+    else await Promise.all(runs.map((run) => run()));
+  };
+  await runAll([
+    ...blockingTypes.map((type) => async () => {
+      const verdict = await client.sendTyped(type, payloads[type] as never);
+      expect(verdict, `${fault} at ${type}`).toMatchObject({ origin: "client", code, failedOpen: false });
+      const { reason, error, decision } = verdict as Extract<typeof verdict, { origin: "client" }>;
+      expect(decision).toEqual({ decision: refusals[type], reason });
+      expect(reason).toContain(code);
+      expectReason(error, code);
+      place(what, fault, type);
+      found.refusingDecisions++;
+    }),
+    async () => {
+      const verdicts = await client.batch([
+        { event_type: "pre_action", payload: 1 },
+        { event_type: "post_action", payload: 2 },
+        { event_type: "pre_prompt", payload: 3 },
+      ]);
+      expect(verdicts).toHaveLength(3);
+      for (const verdict of verdicts) {
+        expect(verdict, `${fault} at a batch`).toMatchObject({
+          code: batch,
+          decision: { decision: "block" },
+        });
+        found.refusingDecisions++;
+      }
+      place(what, fault, "batch");
+    },
+    async () => {
+      expectReason(await ahpFailureOf(client.query("t", "q")), query);
+      place(what, fault, "query");
+      found.typedErrors++;
+    },
+  ]);
+  for (const type of notificationTypes) {
+    expect(client.notify(type, payloads[type] as never).decision).toEqual({ decision: "allow" });
+    place(what, fault, type);
+    found.receipts++;
+  }
+  expect(client.stats()).toMatchObject({ harnessVerdicts: 0, failedOpen: 0, inFlight: 0 });
+};
+
+/** As long as a connection that is lost before anything was answered takes to be made anew. */
+const patient = { initialDelayMs: 0, maxDelayMs: 0, maxAttempts: Number.POSITIVE_INFINITY };
+
+const timeoutOf = ({ code }: Expectation) => (code === "timeout" ? shortMs : longMs);
+
+describe("a harness in a child process that", () => {
+  const transportOf = (...args: string[]) =>
+    createChildTransport({
+      command: process.execPath,
+      args: [fixture, ...args],
+      stderr: "ignore",
+      closeTimeoutMs: 50,
+      exitGraceMs: 50,
+    });
+
+  it.each(Object.entries(processFaults))(
+    "has the fault %s: no event is allowed",
+    async (fault, expected) => {
+      verifies("AHP-187", "AHP-188", "AHP-189", "AHP-190", "AHP-191", "AHP-192", "AHP-193", "AHP-184");
+      const client = createAhpClient({
+        ...base,
+        transport: transportOf(fault),
+        deadlines: { handshake: longMs },
+        requestTimeoutMs: timeoutOf(expected),
+        reconnect: patient,
+      });
+      onTestFinished(() => client.close());
+      await client.handshake();
+      await callAll(client, "process", fault, expected);
+    },
+    60_000,
+  );
+
+  it.each(Object.entries(processFaults))(
+    "has the fault %s in the handshake: it fails",
+    async (fault, expected) => {
+      verifies("AHP-12", "AHP-162");
+      const { code, handshake = code } = expected;
+      const client = createAhpClient({ ...base, transport: transportOf(fault, "handshake") });
+      onTestFinished(() => client.close());
+      const timeoutMs = code === "timeout" ? 300 : longMs;
+      expectReason(await ahpFailureOf(client.handshake({ timeoutMs })), handshake);
+      expect(client.state).toBe("new");
+      place("process", fault, "handshake");
+      found.typedErrors++;
+    },
+  );
+});
+
+describe("a harness behind HTTP that", () => {
+  it.each(Object.entries(httpFaults))("has the fault %s: no event is allowed", async (fault, expected) => {
+    verifies("AHP-187", "AHP-188", "AHP-189", "AHP-190", "AHP-191", "AHP-192", "AHP-193");
+    const server = await startFaultyHttp(fault as HttpFault, "events");
+    const exchange = createHttpExchange({ url: server.url, maxMessageBytes: 100_000 });
+    const client = createAhpClient({
+      ...base,
+      exchange,
+      deadlines: { handshake: longMs },
+      requestTimeoutMs: timeoutOf(expected),
+      reconnect: patient,
+    });
+    onTestFinished(async () => {
+      await client.close();
+      exchange.close();
+      await server.close();
+    });
+    await client.handshake();
+    await callAll(client, "http", fault, expected);
+  });
+
+  it.each(Object.entries(httpFaults))(
+    "has the fault %s in the handshake: it fails",
+    async (fault, expected) => {
+      const { code, handshake = code } = expected;
+      const server = await startFaultyHttp(fault as HttpFault, "handshake");
+      const exchange = createHttpExchange({ url: server.url, maxMessageBytes: 100_000 });
+      const client = createAhpClient({ ...base, exchange });
+      onTestFinished(async () => {
+        await client.close();
+        exchange.close();
+        await server.close();
+      });
+      expectReason(await ahpFailureOf(client.handshake({ timeoutMs: timeoutOf(expected) })), handshake);
+      expect(client.state).toBe("new");
+      place("http", fault, "handshake");
+      found.typedErrors++;
+    },
+  );
+});
+
+describe("all of these faults", () => {
+  it("were met at each event type, the query, the batch and the handshake", () => {
+    const faults = Object.keys(processFaults).length + Object.keys(httpFaults).length;
+    const places = blockingTypes.length + notificationTypes.length + 3;
+    expect([faults, places]).toEqual([45, 23]);
+    expect(found).toMatchObject({
+      refusingDecisions: faults * (blockingTypes.length + 3),
+      typedErrors: faults * 2,
+      receipts: faults * notificationTypes.length,
+    });
+    expect(found.places.size).toBe(faults * places);
+  });
+});

@@ -1,0 +1,268 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createScriptedTransport } from "@harnesskit/wire/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createAhpClient } from "../src/index.ts";
+import { ahpFailureOf, base, clientOf, connected, failureOf, misuseOf, poll } from "./support/client.ts";
+import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
+import { agreements, fullEvent, handshakeResult, payloads } from "./support/samples.ts";
+
+describe("the handshake", () => {
+  it("says the version, who the agent is and what it can do", async () => {
+    verifies("AHP-9", "AHP-60", "AHP-121");
+    const harness = new FakeHarness();
+    const client = clientOf(harness, {
+      capabilities: ["pre_action", "post_action"],
+      sessionId: "ses_1",
+      agentId: "agent_1",
+    });
+    expect(client.state).toBe("new");
+    expect(client.harness).toBeUndefined();
+    const result = await client.handshake();
+    expect(harness.received).toEqual([
+      {
+        jsonrpc: "2.0",
+        id: expect.any(String),
+        method: "ahp/handshake",
+        params: {
+          protocol_version: "2.4",
+          agent_info: { framework: "test", version: "1.0.0", capabilities: ["pre_action", "post_action"] },
+          session_id: "ses_1",
+          agent_id: "agent_1",
+        },
+      },
+    ]);
+    expect(result).toEqual(handshakeResult());
+    expect(client.harness).toEqual(handshakeResult());
+    expect(client.state).toBe("ready");
+  });
+
+  it("makes up session and agent where none are given, others for each client", async () => {
+    verifies("AHP-161");
+    const harness = new FakeHarness();
+    for (let index = 0; index < 20; index++) await clientOf(harness).handshake();
+    const ids = harness.received.flatMap(({ params }) => [params.session_id, params.agent_id]);
+    expect(new Set(ids).size).toBe(40);
+    for (const id of ids) expect(id).toMatch(/^(ses|agent)_[0-9a-f]{32}$/);
+    const client = clientOf(harness, { createId: (prefix) => `${prefix}-mine` });
+    expect([client.sessionId, client.agentId]).toEqual(["ses-mine", "agent-mine"]);
+  });
+
+  it.each(["2.0", "2", "2.99", "2.4.1"])("accepts version %s", async (protocol_version) => {
+    verifies("AHP-13");
+    const { client } = await connected(afterHandshake(agree, { protocol_version }));
+    expect((await client.decide("pre_action", {})).decision).toEqual(agreements.pre_action);
+  });
+
+  it.each(["3.0", "1.9", "20", "", "two", "2x", " 2.4", "v2.4"])(
+    "fails with version %j, and no event is sent",
+    async (protocol_version) => {
+      verifies("AHP-12");
+      const harness = new FakeHarness(afterHandshake(agree, { protocol_version }));
+      const client = clientOf(harness);
+      expect((await ahpFailureOf(client.handshake())).code).toBe("version_mismatch");
+      expect(client.state).toBe("new");
+      expect(await misuseOf(() => client.decide("pre_action", {}))).toBe("handshake_required");
+      expect(await misuseOf(() => client.notify("post_action", {}))).toBe("handshake_required");
+      expect(new Set(harness.methods)).toEqual(new Set(["ahp/handshake"]));
+    },
+  );
+
+  it("fails with the harness's own words where it is the one that refuses", async () => {
+    const harness = new FakeHarness((message, connection) =>
+      connection.fail(message, -32000, "Unsupported protocol version"),
+    );
+    expect(await ahpFailureOf(clientOf(harness).handshake())).toMatchObject({
+      code: "version_mismatch",
+      rpcCode: -32000,
+      rpcMessage: "Unsupported protocol version",
+    });
+    harness.answer = (message, connection) => connection.fail(message, -32603, "Handler error: no");
+    expect(await ahpFailureOf(clientOf(harness).handshake())).toMatchObject({
+      code: "harness_error",
+      rpcCode: -32603,
+    });
+  });
+
+  it.each([null, 1, [], {}, { protocol_version: "2.4" }, handshakeResult({ config: { max_depth: -1 } })])(
+    "fails with the answer %j",
+    async (answer) => {
+      const harness = new FakeHarness((message, connection) => connection.reply(message, answer));
+      expect((await ahpFailureOf(clientOf(harness).handshake())).code).toBe("invalid_answer");
+    },
+  );
+});
+
+describe("before the handshake is done", () => {
+  it("everything else fails and is not sent", async () => {
+    verifies("AHP-67", "AHP-68", "AHP-162");
+    const harness = new FakeHarness();
+    const client = clientOf(harness);
+    const calls: (() => unknown)[] = [
+      () => client.decide("pre_action", {}),
+      () => client.sendTyped("idle", payloads.idle),
+      () => client.sendFull(fullEvent("pre_action")),
+      () => client.notify("post_action", {}),
+      () => client.notifyFull(fullEvent("post_action")),
+      () => client.batch([{ event_type: "pre_action", payload: 1 }]),
+      () => client.batch([]),
+      () => client.query("t", "q"),
+      () => client.startHeartbeat(1000, "working"),
+    ];
+    for (const call of calls) expect(await misuseOf(call)).toBe("handshake_required");
+    expect(harness.connections).toHaveLength(0);
+    harness.answer = () => {};
+    const shaking = client.handshake();
+    await harness.until("ahp/handshake", 1);
+    for (const call of calls) expect(await misuseOf(call)).toBe("handshake_required");
+    harness.answer = agree;
+    if (harness.received[0]) agree(harness.received[0], harness.last);
+    await shaking;
+    expect(harness.methods).toEqual(["ahp/handshake"]);
+    expect((await client.decide("pre_action", {})).origin).toBe("harness");
+  });
+
+  it("it can be tried again, over another connection", async () => {
+    const harness = new FakeHarness();
+    const client = clientOf(harness);
+    harness.refuse();
+    expect((await ahpFailureOf(client.handshake())).code).toBe("unreachable");
+    harness.refusesWith = undefined;
+    harness.answer = (_message, { channel }) => void channel.close();
+    expect((await ahpFailureOf(client.handshake())).code).toBe("connection_lost");
+    harness.answer = (message, connection) => connection.fail(message, -32603, "Handler error: not yet");
+    expect((await ahpFailureOf(client.handshake())).code).toBe("harness_error");
+    harness.answer = agree;
+    await client.handshake();
+    expect(client.state).toBe("ready");
+    expect(harness.connections).toHaveLength(3);
+    expect(client.stats().reconnects).toBe(0);
+    await poll(() => harness.connections[1]?.channel.signal.aborted).toBe(true);
+  });
+
+  it("it can be tried again on a channel that is there, which stays open", async () => {
+    const harness = new FakeHarness((message, connection) => connection.fail(message, -32000, "no"));
+    const client = createAhpClient({ ...base, channel: harness.open() });
+    expect((await ahpFailureOf(client.handshake())).code).toBe("version_mismatch");
+    harness.answer = agree;
+    await client.handshake();
+    expect((await client.decide("pre_action", {})).origin).toBe("harness");
+    expect(harness.connections).toHaveLength(1);
+    await client.close();
+    expect(harness.last.channel.signal.aborted).toBe(true);
+  });
+});
+
+describe("several handshakes", () => {
+  it("at one time are one, and each caller waits as long as it wants to", async () => {
+    const harness = new FakeHarness(() => {});
+    const client = clientOf(harness);
+    const abort = new AbortController();
+    const impatient = ahpFailureOf(client.handshake({ signal: abort.signal }));
+    const hasty = ahpFailureOf(client.handshake({ timeoutMs: 20 }));
+    const patient = client.handshake({ timeoutMs: 10_000 });
+    await harness.until("ahp/handshake", 1);
+    abort.abort();
+    expect((await impatient).code).toBe("cancelled");
+    expect((await hasty).code).toBe("timeout");
+    expect(client.state).toBe("new");
+    const [message] = harness.received;
+    if (message) harness.last.reply(message, handshakeResult());
+    expect(await patient).toEqual(handshakeResult());
+    expect(harness.received).toHaveLength(1);
+  });
+
+  it("that all give up leave nothing behind: the next one begins anew", async () => {
+    const harness = new FakeHarness(() => {});
+    const client = clientOf(harness);
+    const abort = new AbortController();
+    const both = [1, 2].map(() => ahpFailureOf(client.handshake({ signal: abort.signal })));
+    await harness.until("ahp/handshake", 1);
+    abort.abort();
+    expect((await Promise.all(both)).map(({ code }) => code)).toEqual(["cancelled", "cancelled"]);
+    harness.answer = agree;
+    expect(await client.handshake()).toEqual(handshakeResult());
+    expect(harness.connections).toHaveLength(2);
+    await poll(() => harness.connections[0]?.channel.signal.aborted).toBe(true);
+  });
+
+  it("one after the other: the last that succeeded holds, also after one that was refused", async () => {
+    const { harness, client } = await connected();
+    harness.answer = afterHandshake(agree, { config: { max_depth: 3 } });
+    expect((await client.handshake()).config).toEqual({ max_depth: 3 });
+    expect(client.harnessLimits.maxDepth).toBe(3);
+    harness.answer = (message, connection) => connection.fail(message, -32603, "Handler error: no");
+    expect((await ahpFailureOf(client.handshake())).code).toBe("harness_error");
+    harness.answer = agree;
+    expect(client.state).toBe("ready");
+    expect(client.harnessLimits.maxDepth).toBe(3);
+    expect((await client.decide("pre_action", {})).origin).toBe("harness");
+    expect(harness.connections).toHaveLength(1);
+  });
+
+  it("are refused after close, and end with it", async () => {
+    const harness = new FakeHarness(() => {});
+    const client = clientOf(harness);
+    const shaking = ahpFailureOf(client.handshake());
+    await harness.until("ahp/handshake", 1);
+    await client.close();
+    expect((await shaking).code).toBe("closed");
+    expect((await ahpFailureOf(client.handshake())).code).toBe("closed");
+  });
+
+  it("end with a close also where the transport does not hear of it", async () => {
+    let open: ((channel: never) => void) | undefined;
+    const client = createAhpClient({
+      ...base,
+      transport: { connect: () => new Promise((resolve) => (open = resolve)) },
+    });
+    const shaking = ahpFailureOf(client.handshake());
+    await client.close();
+    expect((await shaking).code).toBe("closed");
+    const harness = new FakeHarness();
+    open?.(harness.open() as never);
+    // What comes late is put away.
+    await poll(() => harness.last.channel.signal.aborted).toBe(true);
+  });
+});
+
+describe("a script", () => {
+  it("of the published example is played to its end", async () => {
+    const transport = createScriptedTransport([
+      { expect: { jsonrpc: "2.0", method: "ahp/handshake", params: { protocol_version: "2.4" } } },
+      { send: ([message]: any) => ({ jsonrpc: "2.0", id: message.id, result: handshakeResult() }) },
+      {
+        expect: { method: "ahp/event", params: { event_type: "pre_action", payload: { tool_name: "bash" } } },
+      },
+      { send: (all: any) => ({ jsonrpc: "2.0", id: all.at(-1).id, result: { decision: "allow" } }) },
+      { expect: { method: "ahp/event", params: { event_type: "post_action", payload: { status: "ok" } } } },
+      { expectEnd: true },
+    ]);
+    const client = createAhpClient({ ...base, transport, reconnect: false });
+    onTestFinished(() => client.close());
+    await client.handshake();
+    expect((await client.decide("pre_action", { tool_name: "bash" })).decision).toEqual({
+      decision: "allow",
+    });
+    client.notify("post_action", { status: "ok" });
+    await client.flush();
+    void client.close();
+    await transport.done;
+    transport.verify();
+  });
+});
+
+describe("a timeout that is none", () => {
+  it("is refused as an argument", async () => {
+    const { client } = await connected();
+    for (const timeoutMs of [0, -1, Number.NaN]) {
+      const calls = [
+        client.handshake({ timeoutMs }),
+        client.decide("pre_action", {}, { timeoutMs }),
+        client.batch([{ event_type: "pre_action", payload: 1 }], { timeoutMs }),
+        client.query("t", "q", { timeoutMs }),
+      ];
+      for (const call of calls) expect(await failureOf(call)).toMatchObject({ code: "invalid_argument" });
+    }
+    expect(client.stats().events).toBe(0);
+  });
+});

@@ -1,0 +1,353 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createFaultyTransport, createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type ClientState, createAhpClient } from "../src/index.ts";
+import { ahpFailureOf, base, clientOf, connected, poll } from "./support/client.ts";
+import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
+
+const quick = { initialDelayMs: 0, maxDelayMs: 0 };
+
+describe("a lost connection", () => {
+  it("ends every pending call at once, each with what is safe", async () => {
+    verifies("AHP-184", "AHP-187", "AHP-192", "AHP-193");
+    const { harness, client } = await connected(
+      afterHandshake(() => {}),
+      { reconnect: false },
+    );
+    const gate = client.decide("pre_action", {});
+    const batch = client.batch([{ event_type: "pre_action", payload: 1 }]);
+    const query = ahpFailureOf(client.query("t", "q"));
+    await harness.until("ahp/query", 1);
+    // No timer could have fired: the deadline is 10 s away.
+    const startedAt = performance.now();
+    harness.last.wire.kill();
+    expect(await gate).toMatchObject({ code: "connection_lost", decision: { decision: "block" } });
+    expect((await batch)[0]).toMatchObject({ code: "connection_lost", decision: { decision: "block" } });
+    expect((await query).code).toBe("connection_lost");
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(client.state).toBe("lost");
+    expect(await client.decide("pre_action", {})).toMatchObject({ code: "unreachable" });
+    expect((await ahpFailureOf(client.query("t", "q"))).code).toBe("unreachable");
+  });
+
+  it("ends them too when the harness only sends no more", async () => {
+    verifies("AHP-184");
+    const { harness, client } = await connected(
+      afterHandshake((_message, { wire }) => wire.end()),
+      {
+        reconnect: false,
+      },
+    );
+    expect(await client.decide("pre_action", {})).toMatchObject({ code: "connection_lost" });
+    await poll(() => client.state).toBe("lost");
+    await poll(() => harness.last.channel.signal.aborted).toBe(true);
+  });
+
+  it("is made anew, with a handshake before anything else; calls made meanwhile wait for it", async () => {
+    const states: ClientState[] = [];
+    const { harness, client } = await connected(agree, {
+      reconnect: quick,
+      onState: (state) => void states.push(state),
+    });
+    harness.refuse();
+    harness.last.wire.kill();
+    await poll(() => client.state).toBe("reconnecting");
+    const calls = [client.decide("pre_action", { index: 1 }), client.decide("pre_action", { index: 2 })];
+    const query = client.query("t", "q");
+    const shaking = client.handshake();
+    harness.refusesWith = undefined;
+    for (const { origin } of await Promise.all(calls)) expect(origin).toBe("harness");
+    expect((await query).answer).toBe(42);
+    await shaking;
+    expect(harness.methods.slice(1)).toEqual(["ahp/handshake", "ahp/event", "ahp/event", "ahp/query"]);
+    expect(states).toEqual(["ready", "reconnecting", "ready"]);
+    expect(client.stats()).toMatchObject({ reconnects: 1, clientVerdicts: {} });
+  });
+
+  it("is waited for no longer than the deadline of the call", async () => {
+    const clock = createManualClock();
+    const { harness, client } = await connected(agree, {
+      clock,
+      reconnect: { initialDelayMs: 60_000, maxDelayMs: 60_000 },
+    });
+    harness.refuse();
+    harness.last.wire.kill();
+    await poll(() => client.state).toBe("reconnecting");
+    const abort = new AbortController();
+    const gate = client.decide("pre_action", {});
+    const given = client.decide("pre_action", {}, { signal: abort.signal });
+    abort.abort();
+    expect(await given).toMatchObject({ code: "cancelled" });
+    clock.advance(10_000);
+    expect(await gate).toMatchObject({ code: "unreachable", decision: { decision: "block" } });
+    expect(harness.events).toEqual([]);
+  });
+
+  it("is tried for as often as is configured, with waits that double, and a handshake begins anew", async () => {
+    const clock = createManualClock();
+    const { harness, client } = await connected(agree, {
+      clock,
+      reconnect: { maxAttempts: 4, initialDelayMs: 100, maxDelayMs: 300, random: () => 0.999_999 },
+    });
+    harness.refuse();
+    harness.last.wire.kill();
+    await poll(() => client.state).toBe("reconnecting");
+    const waits = [100, 200, 300, 300];
+    for (const [index, wait] of waits.entries()) {
+      await poll(() => clock.pending).toBeGreaterThan(0);
+      clock.advance(wait * 0.9);
+      expect(client.state).toBe("reconnecting");
+      clock.advance(wait * 0.1);
+      if (index < 3) await poll(() => clock.pending).toBeGreaterThan(0);
+    }
+    await poll(() => client.state).toBe("lost");
+    expect(await client.decide("pre_action", {})).toMatchObject({
+      code: "unreachable",
+      reason: expect.stringContaining("nobody listens"),
+    });
+    expect((await ahpFailureOf(client.handshake())).code).toBe("unreachable");
+    harness.refusesWith = undefined;
+    await client.handshake();
+    expect((await client.decide("pre_action", {})).origin).toBe("harness");
+  });
+
+  it("is given up at once where another attempt cannot help", async () => {
+    const { harness, client } = await connected(agree, { reconnect: quick });
+    harness.answer = afterHandshake(agree, { protocol_version: "3.0" });
+    harness.last.wire.kill();
+    await poll(() => client.state).toBe("lost");
+    expect(harness.connections).toHaveLength(2);
+    expect(await client.decide("pre_action", {})).toMatchObject({ code: "unreachable" });
+    expect(harness.events).toEqual([]);
+  });
+
+  it("again and again, before anything was answered, is given up at last", async () => {
+    const { harness, client } = await connected(
+      afterHandshake((_message, { wire }) => wire.kill()),
+      {
+        reconnect: { initialDelayMs: 0, maxDelayMs: 1000, maxAttempts: 5 },
+      },
+    );
+    const codes: unknown[] = [];
+    while (client.state !== "lost") codes.push((await client.decide("pre_action", {})) as { code?: string });
+    expect(codes).toHaveLength(6);
+    for (const verdict of codes) expect(verdict).toMatchObject({ code: "connection_lost" });
+    expect(harness.connections).toHaveLength(6);
+  });
+
+  it("that was given up is tried for anew after a handshake that its caller asked for", async () => {
+    const { harness, client } = await connected(agree, {
+      reconnect: { ...quick, maxDelayMs: 1000, maxAttempts: 1 },
+    });
+    harness.refuse();
+    harness.last.wire.kill();
+    await poll(() => client.state).toBe("lost");
+    harness.refusesWith = undefined;
+    await client.handshake();
+    harness.last.wire.kill();
+    await poll(() => client.stats().reconnects).toBe(1);
+    expect((await client.decide("pre_action", {})).origin).toBe("harness");
+  });
+
+  it("again and again, where calls are answered in between, is made anew each time", async () => {
+    const { harness, client } = await connected(agree, {
+      reconnect: { initialDelayMs: 0, maxDelayMs: 60_000, maxAttempts: 2 },
+    });
+    for (let round = 0; round < 8; round++) {
+      expect((await client.decide("pre_action", {})).origin).toBe("harness");
+      harness.last.wire.kill();
+      await poll(() => client.stats().reconnects).toBe(round + 1);
+    }
+  });
+
+  it("is the end where the channel was the caller's", async () => {
+    const harness = new FakeHarness();
+    const client = createAhpClient({ ...base, channel: harness.open() });
+    onTestFinished(() => client.close());
+    await client.handshake();
+    harness.last.wire.kill();
+    await poll(() => client.state).toBe("lost");
+    expect((await ahpFailureOf(client.handshake())).code).toBe("unreachable");
+    expect(harness.connections).toHaveLength(1);
+  });
+});
+
+describe("a call that was sent", () => {
+  it("is not sent again, unless its caller configured that", async () => {
+    verifies("AHP-171");
+    const cutFirst = (resend: object | undefined) => {
+      let isCut = false;
+      return connected(
+        afterHandshake((message, connection) => {
+          if (isCut) return agree(message, connection);
+          isCut = true;
+          connection.wire.kill();
+        }),
+        { reconnect: quick, ...(resend && { resend }) } as object,
+      );
+    };
+    const plain = await cutFirst(undefined);
+    expect(await plain.client.decide("pre_action", {})).toMatchObject({ code: "connection_lost" });
+    expect((await plain.client.decide("pre_action", {})).origin).toBe("harness");
+    expect(plain.harness.events).toHaveLength(2);
+    const other = await cutFirst({ calls: ["pre_prompt", "query"] });
+    expect(await other.client.decide("pre_action", {})).toMatchObject({ code: "connection_lost" });
+    expect(other.harness.events).toHaveLength(1);
+    const chosen = await cutFirst({ calls: ["pre_action", "batch", "query"] });
+    expect((await chosen.client.decide("pre_action", { index: 7 })).origin).toBe("harness");
+    expect(chosen.harness.events.map(({ payload }) => payload)).toEqual([{ index: 7 }, { index: 7 }]);
+  });
+
+  it("is sent again no more often than configured", async () => {
+    verifies("AHP-171");
+    const { harness, client } = await connected(
+      afterHandshake((_message, { wire }) => wire.kill()),
+      {
+        reconnect: { ...quick, maxAttempts: 100 },
+        resend: { calls: ["pre_action"], maxAttempts: 4 },
+      },
+    );
+    expect(await client.decide("pre_action", {})).toMatchObject({ code: "connection_lost" });
+    expect(harness.events).toHaveLength(4);
+  });
+
+  it("is not sent again after a timeout or an error, whatever is configured", async () => {
+    verifies("AHP-171");
+    const clock = createManualClock();
+    const resend = { calls: ["pre_action"], maxAttempts: 5 } as const;
+    const silent = await connected(
+      afterHandshake(() => {}),
+      { clock, resend },
+    );
+    const verdict = silent.client.decide("pre_action", {});
+    await silent.harness.until("ahp/event", 1);
+    clock.advance(10_000);
+    expect(await verdict).toMatchObject({ code: "timeout" });
+    const failing = await connected(
+      afterHandshake((message, { fail }) => fail(message, -32603, "no")),
+      { resend },
+    );
+    expect(await failing.client.decide("pre_action", {})).toMatchObject({ code: "harness_error" });
+    expect([silent.harness.events.length, failing.harness.events.length]).toEqual([1, 1]);
+  });
+});
+
+describe("a harness that has forgotten the handshake", () => {
+  const forgetful = async (times: number) => {
+    let left = times;
+    return connected((message, connection) => {
+      if (message.method === "ahp/handshake" || left === 0) return agree(message, connection);
+      left--;
+      connection.fail(message, -32600, "No handshake", { reason: "handshake_required" });
+    });
+  };
+
+  it("is told again who this is, and the call is sent once more", async () => {
+    const { harness, client } = await forgetful(1);
+    expect((await client.decide("pre_action", { index: 1 })).origin).toBe("harness");
+    expect(harness.methods).toEqual(["ahp/handshake", "ahp/event", "ahp/handshake", "ahp/event"]);
+    expect(client.stats().reconnects).toBe(0);
+  });
+
+  it("is told once for all calls that were refused", async () => {
+    const { harness, client } = await forgetful(20);
+    const calls = Array.from({ length: 20 }, (_, index) => client.decide("pre_action", { index }));
+    for (const { origin } of await Promise.all(calls)) expect(origin).toBe("harness");
+    expect(harness.methods.filter((method) => method === "ahp/handshake")).toHaveLength(2);
+    expect(harness.events).toHaveLength(40);
+  });
+
+  it("is not told for ever", async () => {
+    const { harness, client } = await forgetful(Number.POSITIVE_INFINITY);
+    expect(await client.decide("pre_action", {})).toMatchObject({
+      code: "harness_error",
+      error: { rpcCode: -32600 },
+      decision: { decision: "block" },
+    });
+    expect(harness.methods).toEqual(["ahp/handshake", "ahp/event", "ahp/handshake", "ahp/event"]);
+  });
+});
+
+describe("close", () => {
+  it("ends the connection and what belongs to it, at once and once", async () => {
+    verifies("AHP-62");
+    const { harness, client } = await connected(afterHandshake(() => {}));
+    const stop = client.startHeartbeat(1, "working");
+    const gate = client.decide("pre_action", {});
+    const query = ahpFailureOf(client.query("t", "q"));
+    await harness.until("ahp/query", 1);
+    const closing = [client.close(), client.close()];
+    expect(client.state).toBe("closed");
+    expect(await gate).toMatchObject({ code: "closed", decision: { decision: "block" } });
+    expect((await query).code).toBe("closed");
+    await Promise.all(closing);
+    await poll(() => harness.last.channel.signal.aborted).toBe(true);
+    expect(await client.decide("pre_action", {})).toMatchObject({ code: "closed" });
+    expect((await client.batch([{ event_type: "pre_action", payload: 1 }]))[0]).toMatchObject({
+      code: "closed",
+    });
+    expect((await ahpFailureOf(client.query("t", "q"))).code).toBe("closed");
+    expect(client.notify("post_action", {}).accepted).toBe(false);
+    stop();
+    const { length } = harness.received;
+    await client[Symbol.asyncDispose]();
+    expect(harness.received).toHaveLength(length);
+  });
+
+  it("sends what was told before it", async () => {
+    const { harness, client } = await connected();
+    for (let index = 0; index < 50; index++) client.notify("post_action", { index });
+    await client.close();
+    await harness.until("ahp/event", 50);
+  });
+
+  it("ends a reconnecting client, and no timer stays", async () => {
+    verifies("AHP-62");
+    const clock = createManualClock();
+    const { harness, client } = await connected(agree, { clock });
+    harness.refuse();
+    harness.last.wire.kill();
+    await poll(() => client.state).toBe("reconnecting");
+    const gate = client.decide("pre_action", {});
+    await client.close();
+    expect(await gate).toMatchObject({ code: "closed" });
+    await poll(() => clock.pending).toBe(0);
+    expect(harness.connections).toHaveLength(1);
+  });
+
+  it("of a client that never shook hands closes the channel that it was given", async () => {
+    const harness = new FakeHarness();
+    const client = createAhpClient({ ...base, channel: harness.open() });
+    await client.close();
+    expect(harness.last.channel.signal.aborted).toBe(true);
+    await clientOf(new FakeHarness()).close();
+  });
+});
+
+describe("faults of single messages", () => {
+  const faults = ["drop", "duplicate", "garble", "close_before", "close_after", "fail"] as const;
+
+  it.each(faults.flatMap((kind) => [["send", kind] as const, ["receive", kind] as const]))(
+    "%s %s: the verdict is the harness's or refuses, and the next call is answered",
+    async (direction, kind) => {
+      if (direction === "receive" && kind === "fail") return expect(kind).toBe("fail");
+      const harness = new FakeHarness();
+      const transport = createFaultyTransport(harness, [{ direction, index: 1, kind }]);
+      const isSilent = kind === "drop" || kind === "garble";
+      const client = clientOf(harness, {
+        transport,
+        deadlines: { gate: isSilent ? 100 : 10_000 },
+        reconnect: quick,
+      } as object);
+      await client.handshake();
+      const verdict = await client.decide("pre_action", { index: 1 });
+      const isAnswered = kind === "duplicate" || (direction === "receive" && kind === "close_after");
+      if (isAnswered) expect(verdict.origin).toBe("harness");
+      else {
+        const code = isSilent ? "timeout" : "connection_lost";
+        expect(verdict).toMatchObject({ origin: "client", code, decision: { decision: "block" } });
+      }
+      await poll(async () => (await client.decide("pre_action", { index: 2 })).origin).toBe("harness");
+    },
+  );
+});

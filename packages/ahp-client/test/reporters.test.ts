@@ -1,0 +1,278 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import {
+  RunLifecycleSchema,
+  type RunStatus,
+  TaskListSchema,
+  VerificationSchema,
+} from "@harnesskit/protocol/ahp";
+import { createManualClock, createMemoryPair } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { AhpUsageError, createAhpClient, createRunReporter, ReporterError } from "../src/index.ts";
+import { startHarness } from "./ai-sdk/in-process.ts";
+
+const thrownBy = (run: () => unknown): unknown => {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+};
+
+const codeOf = (run: () => unknown): string | undefined => {
+  const thrown = thrownBy(run);
+  return ReporterError.isInstance(thrown) ? thrown.code : undefined;
+};
+
+const at = (offsetMs: number): string => new Date(1_700_000_000_000 + offsetMs).toISOString();
+
+const start = async () => {
+  const clock = createManualClock();
+  let lastId = 0;
+  const harness = await startHarness({}, { client: { clock } });
+  const run = createRunReporter(harness.client, {
+    runId: "run-1",
+    prompt: "fix the tests",
+    metadata: { branch: "main" },
+    clock,
+    createId: (prefix) => `${prefix}-${++lastId}`,
+  });
+  return { ...harness, clock, run };
+};
+
+describe("a run reporter", () => {
+  it("tells each status with all that is known of the run", async () => {
+    verifies("AHP-35", "AHP-36");
+    const { run, clock, settled, of, server } = await start();
+    clock.advance(1000);
+    run.set("planning");
+    clock.advance(1000);
+    run.set("executing");
+    run.set("verifying");
+    run.set("completed", { result_summary: "all pass" });
+    await settled();
+    const same = {
+      run_id: "run-1",
+      session_id: "sess-abc",
+      prompt: "fix the tests",
+      metadata: { branch: "main" },
+    };
+    const started = { ...same, started_at: at(1000) };
+    expect(of("run_lifecycle")).toEqual([
+      { ...same, status: "created", updated_at: at(0) },
+      { ...started, status: "planning", updated_at: at(1000) },
+      { ...started, status: "executing", updated_at: at(2000) },
+      { ...started, status: "verifying", updated_at: at(2001) },
+      { ...started, status: "completed", result_summary: "all pass", updated_at: at(2002) },
+    ]);
+    for (const payload of of("run_lifecycle"))
+      expect(RunLifecycleSchema.safeParse(payload).success).toBe(true);
+    expect(server.state.run("run-1")).toMatchObject({ status: "completed", isFinished: true, ignored: 0 });
+  });
+
+  it("has no start when it ends before it began", async () => {
+    const { run, settled, of } = await start();
+    run.set("cancelled", { error: "the user left" });
+    await settled();
+    expect(of("run_lifecycle").at(-1)).toMatchObject({ status: "cancelled", error: "the user left" });
+    expect(of("run_lifecycle").at(-1)).not.toHaveProperty("started_at");
+  });
+
+  it("refuses a status that cannot follow, and sends nothing", async () => {
+    const { run, client, settled, of } = await start();
+    for (const status of ["verifying", "completed", "created", "constructor", "done"] as RunStatus[]) {
+      const { events } = client.stats();
+      expect(codeOf(() => run.set(status))).toBe("illegal_transition");
+      expect(client.stats().events).toBe(events);
+    }
+    run.set("failed", { error: "no luck" });
+    expect(codeOf(() => run.set("executing"))).toBe("illegal_transition");
+    expect(codeOf(() => run.tasks.add({ title: "late" }))).toBe("run_ended");
+    expect(codeOf(() => run.verification())).toBe("run_ended");
+    await settled();
+    expect(of("run_lifecycle").map(({ status }) => status)).toEqual(["created", "failed"]);
+    expect(run.status).toBe("failed");
+  });
+
+  it("stays as it was when what it says is no JSON", async () => {
+    const { run, client } = await start();
+    const { events } = client.stats();
+    const thrown = thrownBy(() => run.set("executing", { metadata: { time: new Date() } as never }));
+    expect(AhpUsageError.isInstance(thrown) && thrown.code).toBe("invalid_event");
+    expect(run.status).toBe("created");
+    expect(client.stats().events).toBe(events);
+    run.set("executing", { metadata: { time: "now" } });
+    expect(run.status).toBe("executing");
+  });
+
+  it("does not let details change who the run is, nor a caller change what was told", async () => {
+    const { run, settled, of } = await start();
+    const metadata = { tags: ["a"] };
+    run.set("executing", { run_id: "other", session_id: "other", status: "failed", metadata } as object);
+    metadata.tags.push("b");
+    run.set("completed", { error: undefined } as object);
+    await settled();
+    for (const payload of of("run_lifecycle")) {
+      expect(payload).toMatchObject({ run_id: "run-1", session_id: "sess-abc" });
+    }
+    expect(of("run_lifecycle").at(-1)).toMatchObject({ status: "completed", metadata: { tags: ["a"] } });
+  });
+
+  it("needs the handshake", async () => {
+    const { client: channel } = createMemoryPair({ closeTimeoutMs: 1 });
+    const client = createAhpClient({ framework: "test", version: "1.0.0", channel });
+    const thrown = thrownBy(() => createRunReporter(client));
+    expect(AhpUsageError.isInstance(thrown) && thrown.code).toBe("handshake_required");
+    await client.close();
+  });
+
+  it("keeps the order of its snapshots when the clock is set back", async () => {
+    const { client, settled, of, server } = await startHarness();
+    const times = [5000, 1000, 1000, 4000];
+    const clock = { ...createManualClock(), now: () => times.shift() ?? 0 };
+    const run = createRunReporter(client, { runId: "r", clock });
+    run.set("planning");
+    run.set("executing");
+    run.set("completed");
+    await settled();
+    expect(of("run_lifecycle").map(({ updated_at: time }) => Date.parse(time))).toEqual([
+      5000, 5001, 5002, 5003,
+    ]);
+    expect(server.state.run("r")).toMatchObject({ status: "completed", ignored: 0 });
+  });
+});
+
+describe("a task list reporter", () => {
+  it("sends the whole list with each change, and the harness has the last one", async () => {
+    verifies("AHP-37", "AHP-38");
+    const { run, settled, of, server, clock } = await start();
+    const first = run.tasks.add({ title: "look" });
+    run.tasks.add({ id: "fix", title: "fix", depends_on: [first] });
+    clock.advance(10);
+    run.tasks.set(first, "in_progress");
+    run.tasks.set(first, "completed", { evidence: [{ kind: "log", summary: "seen" }] });
+    run.tasks.update("fix", { title: "fix it", artifacts: [{ id: "a", path: "src/a.ts" }] });
+    await settled();
+    const lists = of("task_list");
+    expect(lists.map(({ tasks }) => tasks.length)).toEqual([1, 2, 2, 2, 2]);
+    for (const list of lists) expect(TaskListSchema.safeParse(list).success).toBe(true);
+    expect(lists.at(-1)).toEqual({
+      run_id: "run-1",
+      session_id: "sess-abc",
+      updated_at: at(12),
+      tasks: [
+        {
+          id: "task-1",
+          title: "look",
+          status: "completed",
+          evidence: [{ kind: "log", summary: "seen" }],
+          updated_at: at(11),
+        },
+        {
+          id: "fix",
+          title: "fix it",
+          status: "pending",
+          depends_on: ["task-1"],
+          artifacts: [{ id: "a", path: "src/a.ts" }],
+          updated_at: at(12),
+        },
+      ],
+    });
+    expect(server.state.tasks("run-1")).toEqual(run.tasks.tasks);
+  });
+
+  it("refuses what contradicts the list, and sends nothing", async () => {
+    const { run, client } = await start();
+    run.tasks.add({ id: "a", title: "a" });
+    const { events } = client.stats();
+    expect(codeOf(() => run.tasks.add({ id: "a", title: "again" }))).toBe("duplicate_id");
+    expect(codeOf(() => run.tasks.set("b", "in_progress"))).toBe("unknown_id");
+    expect(codeOf(() => run.tasks.update("b", {}))).toBe("unknown_id");
+    expect(codeOf(() => run.tasks.set("a", "completed"))).toBe("illegal_transition");
+    expect(thrownBy(() => run.tasks.add({ title: 5 } as never))).toMatchObject({ code: "invalid_event" });
+    expect(client.stats().events).toBe(events);
+    expect(run.tasks.tasks).toMatchObject([{ id: "a", status: "pending" }]);
+  });
+
+  it("cannot be moved past its transitions by details or by what it shows", async () => {
+    const { run, settled, server } = await start();
+    const evidence = [{ kind: "log", summary: "seen" }];
+    run.tasks.add({ title: "a", id: "a", status: "completed", evidence } as never);
+    evidence.push({ kind: "log", summary: "unseen" });
+    run.tasks.update("a", { status: "completed", id: "b", error: undefined } as never);
+    const [shown] = run.tasks.tasks;
+    if (shown) shown.status = "failed";
+    run.tasks.set("a", "in_progress");
+    await settled();
+    expect(server.state.tasks("run-1")).toMatchObject([
+      { id: "a", title: "a", status: "in_progress", evidence: [{ summary: "seen" }] },
+    ]);
+  });
+});
+
+describe("a verification reporter", () => {
+  it("sends each change whole, and the harness has one entry for each attempt", async () => {
+    verifies("AHP-39", "AHP-40", "AHP-158");
+    const { run, settled, of, server } = await start();
+    run.set("executing");
+    run.set("verifying");
+    const first = run.verification();
+    const check = first.addCheck({ subject: "tests", command: "npm test" });
+    first.set("running");
+    first.setCheck(check, "running");
+    first.setCheck(check, "failed", {
+      message: "2 fail",
+      evidence: [{ kind: "log", summary: "red", artifact: { id: "log", size_bytes: 10 } }],
+    });
+    first.set("failed", { residual_risks: ["flaky"] });
+    const second = run.verification();
+    second.set("running");
+    second.set("needs_review");
+    second.set("passed", { metadata: { by: "ann" } });
+    await settled();
+    for (const payload of of("verification"))
+      expect(VerificationSchema.safeParse(payload).success).toBe(true);
+    expect(server.state.verifications("run-1")).toMatchObject([
+      {
+        status: "failed",
+        residual_risks: ["flaky"],
+        checks: [{ id: "check-1", subject: "tests", status: "failed", message: "2 fail" }],
+      },
+      { status: "passed", checks: [], metadata: { by: "ann" } },
+    ]);
+    expect(server.state.verifications("run-1")).toHaveLength(2);
+    expect(server.state.verifications("run-1")[0]?.checks).toEqual(first.checks);
+  });
+
+  it("refuses what contradicts it, and sends nothing", async () => {
+    const { run, client } = await start();
+    const first = run.verification();
+    first.addCheck({ id: "a", subject: "a" });
+    const { events } = client.stats();
+    expect(codeOf(() => run.verification())).toBe("verification_open");
+    expect(codeOf(() => first.set("passed"))).toBe("illegal_transition");
+    expect(codeOf(() => first.addCheck({ id: "a", subject: "a" }))).toBe("duplicate_id");
+    expect(codeOf(() => first.setCheck("b", "running"))).toBe("unknown_id");
+    expect(codeOf(() => first.setCheck("a", "passed"))).toBe("illegal_transition");
+    expect(client.stats().events).toBe(events);
+    first.set("running");
+    expect(codeOf(() => run.verification())).toBe("verification_open");
+    first.set("failed");
+    expect(codeOf(() => first.addCheck({ subject: "late" }))).toBe("illegal_transition");
+    expect(codeOf(() => first.setCheck("a", "running"))).toBe("illegal_transition");
+    expect(client.stats().events).toBe(events + 2);
+  });
+
+  it("does not change any more when a later one was begun, or the run has ended", async () => {
+    const { run, client } = await start();
+    const first = run.verification();
+    first.set("needs_review");
+    const second = run.verification();
+    const { events } = client.stats();
+    expect(codeOf(() => first.set("passed"))).toBe("superseded");
+    expect(codeOf(() => first.addCheck({ subject: "late" }))).toBe("superseded");
+    run.set("cancelled");
+    expect(codeOf(() => second.set("running"))).toBe("run_ended");
+    expect(client.stats().events).toBe(events + 1);
+  });
+});

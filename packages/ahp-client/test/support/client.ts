@@ -1,0 +1,59 @@
+import type { Clock } from "@harnesskit/wire";
+import { onTestFinished } from "vitest";
+import {
+  type AhpClient,
+  type AhpClientOptions,
+  AhpFailure,
+  AhpUsageError,
+  createAhpClient,
+} from "../../src/index.ts";
+import { FakeHarness } from "./fake-harness.ts";
+
+export { poll } from "./poll.ts";
+
+export const base = { framework: "test", version: "1.0.0" };
+
+type Settings = Partial<Omit<AhpClientOptions, "transport" | "channel" | "exchange">>;
+
+/** A client of a fake harness, before its handshake; closed with the test. */
+export const clientOf = (harness: FakeHarness, options: Settings = {}): AhpClient => {
+  const client = createAhpClient({ ...base, transport: harness, ...options } as AhpClientOptions);
+  onTestFinished(() => client.close());
+  return client;
+};
+
+/** A fake harness and a client that has shaken hands with it. */
+export const connected = async (
+  answer?: ConstructorParameters<typeof FakeHarness>[0],
+  options: Settings & { clock?: Clock } = {},
+) => {
+  const harness = new FakeHarness(answer, options.clock);
+  const client = clientOf(harness, options);
+  await client.handshake();
+  return { harness, client };
+};
+
+/** What a promise was rejected with; "it was not" where it was not. */
+export const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => "it was not rejected",
+    (error: unknown) => error,
+  );
+
+/** The failure that a call was rejected with. */
+export const ahpFailureOf = async (promise: Promise<unknown>): Promise<AhpFailure> => {
+  const error = await failureOf(promise);
+  if (AhpFailure.isInstance(error)) return error;
+  throw new Error("the promise was not rejected with an AhpFailure", { cause: error });
+};
+
+/** The code of the usage error that a call throws or is rejected with. */
+export const misuseOf = async (run: () => unknown): Promise<string> => {
+  try {
+    await run();
+  } catch (error) {
+    if (AhpUsageError.isInstance(error)) return error.code;
+    throw new Error("it threw no AhpUsageError", { cause: error });
+  }
+  throw new Error("it threw nothing");
+};

@@ -1,0 +1,150 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
+import { type AhpClientOptions, createAhpClient } from "../src/index.ts";
+import { ahpFailureOf, base, poll } from "./support/client.ts";
+import { startEndpoint, transportNames } from "./support/endpoints.ts";
+import { agreements, blockingTypes, fullEvent, notificationTypes, payloads } from "./support/samples.ts";
+
+let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
+beforeAll(async () => {
+  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url));
+});
+afterAll(() => bundle.remove());
+
+type Name = (typeof transportNames)[number];
+
+const connect = async (name: Name, options: Partial<AhpClientOptions> = {}) => {
+  const { endpoint, close } = await startEndpoint[name](bundle.path);
+  const client = createAhpClient({
+    ...base,
+    sessionId: "ses_1",
+    agentId: "agent_1",
+    ...options,
+    ...endpoint,
+  } as AhpClientOptions);
+  onTestFinished(async () => {
+    await client.close();
+    await close();
+  });
+  await client.handshake();
+  return client;
+};
+
+/** Everything that one client can do, told to one harness; what came of it, and what the harness saw. */
+const tell = async (name: Name) => {
+  const client = await connect(name);
+  const results: unknown[] = [client.harness, client.harnessLimits];
+  const note = (verdict: any) => {
+    const { origin, code, decision } = verdict;
+    results.push(code === undefined ? { origin, decision } : { origin, code, decision: decision.decision });
+  };
+  for (const type of blockingTypes) note(await client.sendTyped(type, payloads[type] as never));
+  for (const type of blockingTypes) note(await client.sendFull(fullEvent(type)));
+  for (const type of notificationTypes) results.push(client.notify(type, payloads[type] as never));
+  for (const type of notificationTypes) results.push(client.notifyFull(fullEvent(type)));
+  expect(await client.flush()).toBe(true);
+  note(await client.decide("pre_action", { tool_name: "rm", text: "Grüße 👋\u2028" }));
+  note(await client.decide("pre_action", { fail: true }));
+  note(await client.decide("pre_action", {}, { depth: 5 }));
+  const batch = await client.batch([
+    { event_type: "pre_action", payload: { tool_name: "rm" } },
+    { event_type: "pre_prompt", payload: "p" },
+    { event_type: "post_action", payload: 1 },
+    { event_type: "pre_action", payload: { fail: true } },
+  ]);
+  for (const verdict of batch) note(verdict);
+  results.push(await client.query("t", "why?"));
+  results.push(await client.handshake());
+  const { answer: seen } = (await client.query("seen", "what?")) as { answer: any };
+  return { results, seen, stats: client.stats() };
+};
+
+describe("one client and one set of events", () => {
+  it("come to equal decisions over all four transports, and the harness sees the same", async () => {
+    verifies("AHP-6", "AHP-7", "AHP-76", "AHP-167");
+    const first = await tell("stdio");
+    for (const type of blockingTypes) {
+      expect(first.results).toContainEqual({ origin: "harness", decision: agreements[type] });
+    }
+    expect(first.seen).toHaveLength(46);
+    for (const type of [...blockingTypes, ...notificationTypes]) {
+      const { timestamp: _, ...full } = fullEvent(type);
+      // A harness fills in what a payload leaves out.
+      const payload = expect.objectContaining(payloads[type]);
+      const made = { session_id: "ses_1", agent_id: "agent_1", depth: 0, payload };
+      expect(first.seen).toContainEqual({ ...full, payload });
+      expect(first.seen).toContainEqual({ event_type: type, ...made });
+    }
+    expect(first.stats).toMatchObject({
+      events: 47,
+      harnessVerdicts: 25,
+      clientVerdicts: { harness_error: 1, depth_exceeded: 1 },
+      notificationsSent: 20,
+      notificationsLost: 0,
+      droppedMessages: 0,
+    });
+    for (const name of transportNames.slice(1)) {
+      const other = await tell(name);
+      expect(other.results, name).toEqual(first.results);
+      // Over HTTP a notification may be handled while the next message is under way.
+      const sorted = (events: unknown[]) => events.map((event) => JSON.stringify(event)).sort();
+      expect(sorted(other.seen), name).toEqual(sorted(first.seen));
+      expect(other.stats, name).toEqual(first.stats);
+    }
+  });
+});
+
+describe.each(transportNames)("over %s", (name) => {
+  it("the same request timeout can be set, and a request that exceeds it fails", async () => {
+    verifies("AHP-78");
+    const client = await connect(name, { requestTimeoutMs: 150, deadlines: { handshake: 10_000 } });
+    const slow = { slow: true };
+    const verdicts = await Promise.all([
+      client.decide("pre_action", slow),
+      client.decide("pre_prompt", slow),
+      client.decide("pre_action", slow, { timeoutMs: 40 }),
+    ]);
+    for (const verdict of verdicts) {
+      expect(verdict).toMatchObject({ code: "timeout", decision: { decision: "block" } });
+    }
+    const batch = await client.batch([{ event_type: "pre_action", payload: slow }]);
+    expect(batch[0]).toMatchObject({ code: "timeout" });
+    expect((await client.decide("pre_action", {}, { timeoutMs: 5000 })).origin).toBe("harness");
+  });
+
+  it("events may be sent and decided while another one waits", async () => {
+    verifies("AHP-91");
+    const client = await connect(name);
+    const abort = new AbortController();
+    const slow = client.decide("pre_action", { slow: true }, { signal: abort.signal });
+    for (let depth = 1; depth < 4; depth++) {
+      expect((await client.decide("pre_action", {}, { depth })).origin).toBe("harness");
+    }
+    expect(client.stats().inFlight).toBe(1);
+    abort.abort();
+    expect(await slow).toMatchObject({ code: "cancelled" });
+  });
+
+  it("a message above the size limit is refused, and the next one is answered", async () => {
+    const client = await connect(name);
+    const text = "x".repeat(5 * 1024 * 1024);
+    expect(await client.decide("pre_action", { text })).toMatchObject({
+      code: "unsendable",
+      decision: { decision: "block" },
+    });
+    expect((await client.decide("pre_action", {})).origin).toBe("harness");
+  });
+
+  it("close settles what waits and ends the connection", async () => {
+    verifies("AHP-62");
+    const client = await connect(name);
+    const slow = client.decide("pre_action", { slow: true });
+    const query = ahpFailureOf(client.query("slow", "q", { signal: AbortSignal.abort() }));
+    await poll(() => client.stats().inFlight).toBeGreaterThan(0);
+    await client.close();
+    expect(await slow).toMatchObject({ code: "closed", decision: { decision: "block" } });
+    expect((await query).code).toBe("cancelled");
+    expect(client.state).toBe("closed");
+  });
+});

@@ -1,0 +1,2 @@
+export { createStdioChannel } from "@harnesskit/transport-stdio";
+export { createAhpServer } from "../src/index.ts";

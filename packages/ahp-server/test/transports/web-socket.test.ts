@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createHttpServer } from "@harnesskit/transport-http/node";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type ClientOptions, WebSocket } from "ws";
+import { event, handshake, notification, request } from "../support/messages.ts";
+import { startServer } from "../support/server.ts";
+
+const token = "a+token/for=tests&0123%456789";
+
+const start = async (options: object = {}) => {
+  const { server: harness } = startServer({ pre_action: () => ({ decision: "allow" }) });
+  const server = createHttpServer({ token, graceMs: 500, ...options });
+  await server.listen();
+  const listener = server.webSocketListener({ path: "/ahp", closeTimeoutMs: 200 });
+  await listener.listen((channel) => harness.connect(channel));
+  onTestFinished(async () => {
+    await harness.close();
+    await server.close();
+  });
+  const url = `${server.webSocketUrl}/ahp`;
+  /** The status that an upgrade is refused with, or 101. */
+  const statusOf = (query = "", clientOptions: ClientOptions = {}) =>
+    new Promise<number>((resolve, reject) => {
+      const socket = new WebSocket(`${url}${query}`, clientOptions);
+      socket.on("error", reject);
+      socket.on("unexpected-response", (_request, response) => {
+        response.destroy();
+        resolve(response.statusCode ?? 0);
+      });
+      socket.on("open", () => {
+        socket.terminate();
+        resolve(101);
+      });
+    });
+  return { harness, url, statusOf };
+};
+
+const bearer = { headers: { authorization: `Bearer ${token}` } };
+
+describe("over WebSocket", () => {
+  it("a message is one text frame, and a ping is answered", async () => {
+    verifies("AHP-7", "AHP-113", "AHP-116");
+    const { url } = await start();
+    const socket = new WebSocket(url, bearer);
+    onTestFinished(() => socket.terminate());
+    const frames: { text: string; isBinary: boolean }[] = [];
+    socket.on("message", (data, isBinary) => void frames.push({ text: String(data), isBinary }));
+    await once(socket, "open");
+    socket.send(JSON.stringify(request("h", "ahp/handshake", handshake())));
+    socket.send(JSON.stringify(notification("ahp/event", event("post_action"))));
+    socket.send(JSON.stringify(request("q1", "ahp/event", event("pre_action"))));
+    await expect.poll(() => frames.length, { timeout: 10_000 }).toBe(2);
+    expect(frames.map(({ isBinary }) => isBinary)).toEqual([false, false]);
+    expect(JSON.parse(frames[0]?.text ?? "")).toMatchObject({ id: "h", result: { protocol_version: "2.4" } });
+    expect(JSON.parse(frames[1]?.text ?? "")).toEqual({
+      jsonrpc: "2.0",
+      id: "q1",
+      result: { decision: "allow" },
+    });
+    const pong = once(socket, "pong");
+    socket.ping("are you there?");
+    expect(String((await pong)[0])).toBe("are you there?");
+    expect(frames).toHaveLength(2);
+  });
+
+  it("an API key or a bearer token is checked, in its header or percent-encoded in the query", async () => {
+    verifies("AHP-82", "AHP-114", "AHP-177");
+    const { statusOf, harness } = await start();
+    const encoded = encodeURIComponent(token);
+    expect(await statusOf("", bearer)).toBe(101);
+    expect(await statusOf("", { headers: { "x-api-key": token } })).toBe(101);
+    expect(await statusOf(`?api_key=${encoded}`)).toBe(101);
+    expect(await statusOf(`?token=${encoded}`)).toBe(101);
+    expect(harness.stats().connections).toBe(4);
+    for (const query of ["", "?token=", `?token=${encoded}x`, `?token=${token}`, `?key=${encoded}`]) {
+      expect(await statusOf(query), query).toBe(401);
+    }
+    expect(await statusOf("", { headers: { authorization: `Bearer ${token}x` } })).toBe(401);
+    expect(await statusOf("", { headers: { "x-api-key": "x" } })).toBe(401);
+    expect(harness.stats().connections).toBe(4);
+  });
+
+  it("a Host or an Origin that is not allowed is refused with 403", async () => {
+    verifies("AHP-178");
+    const { statusOf, harness } = await start({ allowedOrigins: ["https://app.example"] });
+    expect(await statusOf("", { ...bearer, origin: "https://app.example" })).toBe(101);
+    expect(await statusOf("", { ...bearer, origin: "https://evil.example" })).toBe(403);
+    expect(await statusOf("", { headers: { ...bearer.headers, host: "evil.example" } })).toBe(403);
+    expect(harness.stats().connections).toBe(1);
+  });
+});
