@@ -91,6 +91,18 @@ const assertPayload = (eventType: AhpEventType, payload: unknown): void => {
   if (schema !== JsonValueSchema) assertForm(schema, payload, `the payload of ${eventType}`);
 };
 
+let stampedAt = Number.NaN;
+let stamp = "";
+
+/** Events of one millisecond share their timestamp's text. */
+const timestampAt = (timeMs: number): string => {
+  if (timeMs !== stampedAt) {
+    stamp = new Date(timeMs).toISOString();
+    stampedAt = timeMs;
+  }
+  return stamp;
+};
+
 /** A new event of this agent. Throws `invalid_event`. */
 export const makeEvent = (
   sender: Sender,
@@ -102,7 +114,7 @@ export const makeEvent = (
     event_type: eventType,
     session_id: sender.sessionId,
     agent_id: sender.agentId,
-    timestamp: new Date(sender.clock.now()).toISOString(),
+    timestamp: timestampAt(sender.clock.now()),
     depth,
     payload,
   };
@@ -123,12 +135,26 @@ export const keepEvent = (event: unknown): AhpEvent => {
 
 /** An event of a batch, with what it leaves out. Throws `invalid_event` and `not_batchable`. */
 export const completeEvent = (sender: Sender, event: BatchEvent): AhpEvent => {
-  const { event_type: eventType, payload, session_id, agent_id, timestamp, ...fields } = event ?? {};
+  const {
+    event_type: eventType,
+    payload,
+    session_id,
+    agent_id,
+    timestamp,
+    depth,
+    context,
+    metadata,
+  } = event ?? {};
   assertEventType(eventType);
   if (!ahpEvents[eventType].batchable) {
     throw new AhpUsageError("not_batchable", `${eventType} has a decision of its own and is sent by itself`);
   }
-  const made = makeEvent(sender, eventType, payload, fields);
-  const own = Object.entries({ session_id, agent_id, timestamp }).filter(([, value]) => value !== undefined);
-  return own.length === 0 ? made : keepEvent({ ...made, ...Object.fromEntries(own) });
+  const made = makeEvent(sender, eventType, payload, { depth, context, metadata });
+  if (session_id === undefined && agent_id === undefined && timestamp === undefined) return made;
+  return keepEvent({
+    ...made,
+    session_id: session_id ?? made.session_id,
+    agent_id: agent_id ?? made.agent_id,
+    timestamp: timestamp ?? made.timestamp,
+  });
 };
