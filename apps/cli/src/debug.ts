@@ -6,10 +6,15 @@ import { oneLine } from "./terminal/one-line.ts";
 export const isDebugging = (env: NodeJS.ProcessEnv = process.env): boolean =>
   !["", "0", undefined].includes(env.HARNESS_DEBUG);
 
-/** Writes a failure that has no caller to stderr: one safe line, with its causes where HARNESS_DEBUG is set. */
-export const logFailure = (where: string, error: unknown): void => {
+/** A failure that has no caller: one safe line, with its causes below where HARNESS_DEBUG is set. */
+export const describeFailure = (where: string, error: unknown): string => {
   const code = HarnessError.isInstance(error) ? ` (${error.code})` : "";
   const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${where}: ${oneLine(message, 500)}${code}\n`);
-  if (isDebugging()) process.stderr.write(`${describeCauses(error)}\n`);
+  const line = `${where}: ${oneLine(message, 500)}${code}`;
+  return isDebugging() ? `${line}\n${describeCauses(error)}` : line;
+};
+
+/** Writes a failure that has no caller to stderr. */
+export const logFailure = (where: string, error: unknown): void => {
+  process.stderr.write(`${describeFailure(where, error)}\n`);
 };

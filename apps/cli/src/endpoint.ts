@@ -5,32 +5,51 @@ import { oneLine } from "./terminal/one-line.ts";
 
 const allowed = "An endpoint is unix:PATH, the path of a socket that only you can reach";
 
-/** The path of a `unix:PATH`. Throws a usage error that says what is allowed for anything else. */
+/**
+ * The path of a `unix:PATH`. Throws a usage error that says what is allowed for anything else, for a path that names a
+ * directory, and for one that a shell should have replaced.
+ */
 export const socketPathOf = (endpoint: string, option: string): string => {
   const path = endpoint.startsWith("unix:") ? endpoint.slice("unix:".length) : "";
-  if (path !== "") return path;
-  throw usageError(`${option}: ${oneLine(endpoint, 200)} is no endpoint`, allowed);
+  const refused = (what: string, hint: string) =>
+    usageError(`${option}: ${oneLine(endpoint, 200)} ${what}`, hint);
+  if (path === "") throw refused("is no endpoint", allowed);
+  if (path.startsWith("~/"))
+    throw refused(
+      "begins with ~, which the shell left as it is",
+      `Write "unix:$HOME/${oneLine(path.slice(2))}"`,
+    );
+  if (/(^|\/)\.{0,2}$/.test(path)) throw refused("names a directory", allowed);
+  return path;
 };
 
 /** Codes that only another path can cure. */
 const wrongPath = new Set(["path_too_long", "insecure_directory", "not_a_socket", "invalid_argument"]);
 
+export interface SocketAdvice {
+  /** How another path is named. @default `OPTION unix:PATH` */
+  readonly form?: string;
+  /** What to do about a server that is there already. @default to attach to it */
+  readonly whenInUse?: string;
+}
+
 /** Why a socket cannot be used, as an error that says what to do; its sentences are those of the transport. */
-export const toSocketFailure = (thrown: unknown, option: string): unknown => {
+export const toSocketFailure = (thrown: unknown, option: string, advice: SocketAdvice = {}): unknown => {
+  const {
+    form = `${option} unix:PATH`,
+    whenInUse = "Use the server that runs there: harness attach unix:PATH",
+  } = advice;
   if (!HarnessError.isInstance(thrown) || CliError.isInstance(thrown)) return thrown;
   const { code, message } = thrown;
   if (wrongPath.has(code)) {
     return new CliError("usage", `${option}: ${oneLine(message, 1000)}`, {
       exitCode: ExitCode.usage,
-      hint: `Name another path: ${option} unix:PATH`,
+      hint: `Name another path: ${form}`,
       cause: thrown,
     });
   }
   if (code !== "address_in_use" && code !== "transport_failed") return thrown;
-  const hint =
-    code === "address_in_use"
-      ? "Use the server that runs there: harness attach unix:PATH"
-      : "Look into it: the same command with HARNESS_DEBUG=1";
+  const hint = code === "address_in_use" ? whenInUse : "Look into it: the same command with HARNESS_DEBUG=1";
   return new CliError("unavailable", oneLine(message, 1000), {
     exitCode: ExitCode.unavailable,
     hint,

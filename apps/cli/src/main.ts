@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { describeCauses, toCliError } from "./cli-error.ts";
+import { describeCauses, toCliError, usageError } from "./cli-error.ts";
 import { isDebugging } from "./debug.ts";
 import { ExitCode } from "./exit-code.ts";
 import { createProgram } from "./program.ts";
@@ -11,11 +11,23 @@ export interface MainOptions {
   readonly version: string;
 }
 
+const requireWorkingDirectory = (): void => {
+  try {
+    process.cwd();
+  } catch {
+    throw usageError(
+      "The directory that this was started in does not exist any more",
+      "Go to one that does: cd DIR",
+    );
+  }
+};
+
 /** Runs the command line and returns its exit code. Never rejects; what went wrong is said on stderr. */
 export const main = async ({ args, binPath, version }: MainOptions): Promise<ExitCode> => {
   let exitCode: ExitCode = ExitCode.done;
-  const program = createProgram({ binPath, version, onExit: (code) => (exitCode = code) });
   try {
+    requireWorkingDirectory();
+    const program = createProgram({ binPath, version, onExit: (code) => (exitCode = code) });
     await program.parseAsync([...args], { from: "user" });
     return exitCode;
   } catch (error) {

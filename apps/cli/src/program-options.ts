@@ -17,3 +17,12 @@ export const wholeNumber =
     if (/^\d{1,15}$/.test(text)) return Number(text);
     throw usageError(`${option}: ${displayText(text, { maxLength: 100 })} is no whole number from 0`);
   };
+
+/** Collects the ports that an option is given; 0 stands for one that is free. */
+export const severalPorts =
+  (option: string) =>
+  (text: string, before: readonly number[] = []): number[] => {
+    const port = wholeNumber(option)(text);
+    if (port <= 65_535) return [...before, port];
+    throw usageError(`${option}: a port is a number from 0 to 65535`);
+  };

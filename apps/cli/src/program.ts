@@ -1,6 +1,7 @@
 import { type Channel, displayText } from "@harnesskit/wire";
 import { Command, Option } from "commander";
 import type { ExitCode } from "./exit-code.ts";
+import { addAhpCommands } from "./program-ahp.ts";
 import { cwdOption, jsonOption, severalTimes, wholeNumber } from "./program-options.ts";
 import { addRuntimeCommands } from "./program-runtime.ts";
 
@@ -12,10 +13,11 @@ export interface ProgramOptions {
   readonly onExit: (code: ExitCode) => void;
 }
 
-const retryOption = (what: string) =>
-  new Option("--retry-for <seconds>", what)
-    .argParser(wholeNumber("--retry-for"))
-    .default(60, "60; 0: not at all");
+const retryOption = (server: string) =>
+  new Option(
+    "--retry-for <seconds>",
+    `how long ${server} is tried again when it is lost; if given, one that is not there yet is waited for, too (default: 60; 0: not at all)`,
+  ).argParser(wholeNumber("--retry-for"));
 const modelForms = "offline, anthropic:MODEL, openai:MODEL or openai-compatible:URL#MODEL";
 
 /** The command line. A command's code is loaded when it is called. */
@@ -73,7 +75,7 @@ started it chooses any model for a turn; clients of a socket choose among those 
 --model and --allow-model.`,
     )
     .action(async (options) => {
-      const channel = await openStdio(options.listen !== undefined);
+      const channel = await openServeStdio(options.listen !== undefined);
       const { serve } = await import("./commands/serve.ts");
       onExit(await serve({ ...options, version }, channel));
     });
@@ -100,7 +102,7 @@ started it chooses any model for a turn; clients of a socket choose among those 
         "use the server on this socket, unix:PATH, instead of starting one",
       ).conflicts("cwd"),
     )
-    .addOption(retryOption("how long the server of --attach is tried again when it is lost"))
+    .addOption(retryOption("the server of --attach"))
     .addOption(jsonOption("one JSON line per event, the last of type result"))
     .addHelpText("after", '\nExample:\n  harness run --approve once "run the tests"')
     .action(async (prompt: string | undefined, options) => {
@@ -123,7 +125,7 @@ started it chooses any model for a turn; clients of a socket choose among those 
       new Option("--after <seq>", "show only events after this number").argParser(wholeNumber("--after")),
     )
     .addOption(new Option("--follow", "stay when the turn has ended, until Ctrl-C"))
-    .addOption(retryOption("how long the server is tried again when it is lost"))
+    .addOption(retryOption("the server"))
     .addOption(jsonOption("one JSON line per event, the last of type result"))
     .addHelpText(
       "after",
@@ -138,6 +140,7 @@ started it chooses any model for a turn; clients of a socket choose among those 
   addThreadCommands(program, onExit);
   addGrantCommands(program);
   addRuntimeCommands(program, { version, onExit });
+  addAhpCommands(program, { version, onExit });
 
   program
     .command("doctor")
@@ -153,17 +156,14 @@ started it chooses any model for a turn; clients of a socket choose among those 
   return program;
 };
 
-/**
- * Standard input and output as a channel. From here on nothing but the protocol reaches standard output, whatever the
- * rest prints when it is loaded. A server with sockets reads no terminal, and outlives who started it.
- */
-const openStdio = async (hasSockets: boolean): Promise<Channel | undefined> => {
-  if (hasSockets) {
-    process.stdout.removeAllListeners("error").on("error", () => {});
-    if (process.stdin.isTTY) return undefined;
+/** The channel of `harness serve`. A server with sockets reads no terminal, and outlives who started it. */
+const openServeStdio = async (hasSockets: boolean): Promise<Channel | undefined> => {
+  const { ignoreLostReader, openStdio } = await import("./serve/open-stdio.ts");
+  if (hasSockets && process.stdin.isTTY) {
+    ignoreLostReader();
+    return undefined;
   }
-  const { createStdioChannel } = await import("@harnesskit/transport-stdio");
-  return createStdioChannel({ watchParent: !hasSockets });
+  return openStdio({ outlives: hasSockets });
 };
 
 const addThreadCommands = (program: Command, onExit: ProgramOptions["onExit"]): void => {
@@ -173,12 +173,16 @@ const addThreadCommands = (program: Command, onExit: ProgramOptions["onExit"]): 
     .addHelpText("after", "\nExample:\n  harness threads list");
 
   threads
-    .command("list")
-    .description("the threads, the one used last first")
+    .command("list", { isDefault: true })
+    .description("the threads, the one used last first; also without the word list")
     .addOption(cwdOption())
     .addOption(jsonOption("one JSON document"))
+    .allowExcessArguments()
     .addHelpText("after", "\nExample:\n  harness threads list --json")
-    .action(async (options) => {
+    .action(async (options, command: Command) => {
+      // A word that is none of the commands comes here, because this is what runs without one.
+      const [word] = command.args;
+      if (word !== undefined) command.error(`error: unknown command '${word}'`);
       const { listThreads } = await import("./commands/threads-list.ts");
       await listThreads(options);
     });

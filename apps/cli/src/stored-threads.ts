@@ -1,5 +1,5 @@
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
-import { StoreError, type ThreadStore } from "@harnesskit/thread-server";
+import { StoreError, type ThreadLease, type ThreadStore } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { CliError } from "./cli-error.ts";
 import { oneLine } from "./terminal/one-line.ts";
@@ -14,8 +14,8 @@ export interface StoredThreads {
   get(threadId: string): Promise<Thread>;
   events(threadId: string): AsyncIterable<Event>;
   /**
-   * Removes a thread with its log, artifacts and grants, unless it is `kept` by then. "locked" where a server writes it,
-   * "gone" where there is none.
+   * Removes a thread with its log, artifacts and grants, unless it is `kept` by then; without `kept`, also what is left of
+   * one that cannot be read. "locked" where a server writes it, "gone" where there is none.
    */
   remove(
     threadId: string,
@@ -39,13 +39,14 @@ export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => 
       if (!thread) throw threadNotFound(threadId, workspace);
       return thread;
     },
-    async remove(threadId, kept = () => false) {
-      if (!(await store.get(threadId))) return "gone";
+    async remove(threadId, kept) {
       try {
-        const lease = await store.lease(threadId);
-        // Whoever held it until now may have used it, or removed it.
+        const lease = await leaseOf(store, threadId);
+        if (!lease) return "gone";
+        // Whoever held it until now may have used it.
         const thread = await store.get(threadId);
-        if (thread && !kept(thread)) {
+        // Nothing can be said for one that cannot be read.
+        if (thread ? !kept?.(thread) : !kept) {
           await store.delete(threadId);
           return "removed";
         }
@@ -59,6 +60,17 @@ export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => 
     grants: () => store.grants(),
     revokeGrant: (grantId) => store.removeGrant(grantId),
   };
+};
+
+/** The lease of a thread, also of one that cannot be read any more; undefined where nothing is left of it. */
+const leaseOf = async (store: ThreadStore, threadId: string): Promise<ThreadLease | undefined> => {
+  const isKnown = (await store.get(threadId)) !== undefined;
+  try {
+    return await store.lease(threadId);
+  } catch (error) {
+    if (!isKnown && StoreError.isInstance(error) && error.code === "store_failed") return undefined;
+    throw error;
+  }
 };
 
 /** There is no such thread below the directory. */

@@ -69,6 +69,24 @@ describe("harness attach, when the server is killed while a turn waits and start
     expect(count(watching.stderr, back)).toBe(1);
   });
 
+  it("puts the question again at No, whatever was typed while the server was away", async ({ skip }) => {
+    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+    const { server, cwd } = await waitingThread();
+    const program = startInTerminal(["attach", server.endpoint], { cwd });
+    await program.sees(/Allow it\?/);
+    await killServer(server);
+    await program.sees(lost);
+    program.write(yesOnce);
+    await program.sees(/\^\[\[A\^\[\[A\r\n/);
+    await serveSocket({ cwd });
+    await program.sees(new RegExp(`${back.source}[\\s\\S]*Allow it\\?`));
+    program.write("\r");
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(3);
+    expect(stdout).toContain("rejected by harness attach");
+    await expect(readFile(join(cwd, "ran.txt"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
   it("is told of an answer that another client gave after the restart", async () => {
     const { server, cwd, requestId } = await waitingThread();
     const watching = startHarness(["attach", server.endpoint], { cwd, input: "" });
@@ -188,6 +206,20 @@ describe("harness run --attach, when the server is killed", () => {
     expect(code).toBe(0);
     expect(count(stdout, /approved once by harness run/)).toBe(1);
     expect(await readFile(join(server.cwd, "ran.txt"), "utf8")).toBe("ran\n");
+  });
+
+  it("asks again at No, whatever was typed meanwhile", async ({ skip }) => {
+    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+    const [server, program] = await started();
+    await killServer(server);
+    await program.sees(lost);
+    program.write(yesOnce);
+    await program.sees(/\^\[\[A\^\[\[A\r\n/);
+    await serveSocket({ cwd: server.cwd });
+    await program.sees(new RegExp(`${back.source}[\\s\\S]*Allow it\\?`));
+    program.write("\r");
+    expect((await program.ended).code).toBe(3);
+    await expect(readFile(join(server.cwd, "ran.txt"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
   it("gives up with exit code 4 where it does not come back", async ({ skip }) => {

@@ -71,6 +71,15 @@ describe("harness attach", () => {
     expect(other.stdout).toBe("Nothing has run in this thread yet. To wait for it: --follow\n");
   });
 
+  it("with --after behind the last event does not say that nothing has run", async () => {
+    const { server, cwd, client, requestId, threadId } = await waitingThread();
+    await client.peer.request("approval.respond", { requestId, decision: "reject" });
+    await client.notified("turn.completed");
+    const end = await harness(["attach", server.endpoint, "--after", "100000"], { cwd });
+    expect(end).toMatchObject({ code: 3, stderr: "" });
+    expect(end.stdout).toMatch(new RegExp(`^thread ${threadId}\n`));
+  });
+
   it("--json writes numbered events after --after and a result", async () => {
     const { server, cwd, threadId } = await waitingThread();
     const args = ["attach", server.endpoint, "--approve", "once", "--json"];
@@ -107,9 +116,13 @@ describe("harness attach", () => {
 
   it.each([
     [["tcp:127.0.0.1:1"], 2, "An endpoint is unix:PATH"],
+    [["unix:/"], 2, "names a directory"],
+    [["unix:."], 2, "names a directory"],
+    [["unix:some/.."], 2, "names a directory"],
+    [["unix:~/x.sock"], 2, 'Write "unix:$HOME/x.sock"'],
     [["unix:none.sock"], 4, "does not exist: start its server"],
+    [["unix:none.sock"], 4, "  Start one there: harness serve --listen unix:none.sock\n"],
     [["unix:README.md"], 4, "is a file of another kind"],
-    [["unix:."], 4, "is a file of another kind"],
     [["unix:none.sock", "--after", "x"], 2, "is no whole number"],
     [["unix:none.sock", "--retry-for", "-1"], 2, "is no whole number"],
   ])("%j is refused with exit code %i", async (args, code, text) => {

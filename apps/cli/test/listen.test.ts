@@ -1,5 +1,7 @@
-import { chmod, mkdir, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { once } from "node:events";
+import { chmod, mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
@@ -65,6 +67,43 @@ describe("harness serve --listen", () => {
     expect(await client.createThread()).toMatch(/^ses_/);
   });
 
+  it("says little of clients that send nonsense, and how much more there was", async () => {
+    const server = await serveSocket();
+    const path = server.endpoint.slice("unix:".length);
+    const nonsense = Buffer.concat([Buffer.from([0, 0, 0, 2]), Buffer.from("{x")]);
+    const babble = async (messages: number) => {
+      const socket = connect(path);
+      socket.resume().end(Buffer.concat(Array.from({ length: messages }, () => nonsense)));
+      await once(socket, "close");
+    };
+    await babble(1_239);
+    await server.program.reports(/… and 1,234 more of this client\n/);
+    expect(server.program.stderr.match(/a message is not JSON/g)).toHaveLength(5);
+    for (let client = 0; client < 40; client++) await babble(6);
+    server.program.child.kill("SIGTERM");
+    const { code, stderr } = await server.program.ended;
+    expect(code).toBe(0);
+    expect(stderr.match(/not JSON|this client/g)).toHaveLength(30);
+    expect(stderr).toContain("harness serve: … and 216 more of all clients\n");
+  });
+
+  it.each<[string, (path: string) => Promise<void>]>([
+    ["removed", (path) => rm(path)],
+    ["replaced", (path) => rm(path).then(() => writeFile(path, ""))],
+    ["removed with its directory", (path) => rm(dirname(path), { recursive: true })],
+  ])("says once that its socket was %s, serves who is connected, and ends in order", async (_, act) => {
+    const server = await serveSocket();
+    const client = await SocketClient.connect(server);
+    await act(server.endpoint.slice("unix:".length));
+    await server.program.reports(/was removed or replaced: new clients cannot reach this server/);
+    await expect(client.peer.request("thread.list", {})).resolves.toMatchObject({ threads: [] });
+    server.program.child.kill("SIGTERM");
+    const { code, stderr } = await server.program.ended;
+    expect(code).toBe(0);
+    expect(stderr.match(/was removed or replaced/g)).toHaveLength(1);
+    expect(stderr).toContain(`the socket of ${server.endpoint} was`);
+  });
+
   it("takes over the socket of a server that was killed", async () => {
     const first = await serveSocket();
     first.program.child.kill("SIGKILL");
@@ -116,6 +155,8 @@ describe("harness serve --listen", () => {
   it.each([
     ["tcp:127.0.0.1:0", "An endpoint is unix:PATH"],
     ["unix:", "An endpoint is unix:PATH"],
+    ["unix:/", "names a directory"],
+    ["unix:~/x.sock", 'Write "unix:$HOME/x.sock"'],
     ["/tmp/x.sock", "An endpoint is unix:PATH"],
     [`unix:${"x".repeat(200)}`, "choose a shorter directory"],
     ["unix:file", "is no socket and was left alone"],
@@ -130,5 +171,6 @@ describe("harness serve --listen", () => {
     expect(end).toMatchObject({ code: 2, stdout: "" });
     expect(end.stderr).toContain(text);
     await expect(stat(join(cwd, ".harness/ok.sock"))).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(stat(join(cwd, "~"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 });

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -54,6 +54,44 @@ describe("harness run in a terminal", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("approved always, for exactly this");
     expect(stdout.match(/bash wants to run/g)).toHaveLength(1);
+  });
+
+  it.each([
+    ["arrows and Enter", up + up + enter, /\^\[\[A\^\[\[A\r\n/],
+    ["letters that move the choice", "kk", /kk/],
+  ])("puts a question at No, whatever was typed before it: %s", async (_, typed, echo) => {
+    const cwd = await makeWorkspace();
+    const wait = "echo on; until [ -e go ]; do sleep 0.05; done";
+    const program = startInTerminal(
+      ["run", `run the command: ${wait} then run the command: echo hi >> made`],
+      {
+        cwd,
+      },
+    );
+    await program.sees(/Allow it\?/);
+    program.write(up + up + enter);
+    await program.sees(/│ on/);
+    program.write(typed);
+    await program.sees(echo);
+    await writeFile(join(cwd, "go"), "");
+    await program.sees(/Allow it\?[\s\S]*echo hi >> made[\s\S]*Allow it\?/);
+    program.write(enter);
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(3);
+    expect(stdout).toContain("rejected by harness run");
+    await expect(readFile(join(cwd, "made"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("cancels the turn with Ctrl-C while the question is not put yet", async () => {
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(["run", edit], { cwd });
+    program.child.stdout?.on("data", (text: string) => {
+      if (text.includes("edit wants to change")) program.write(ctrlC);
+    });
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(1);
+    expect(stripVTControlCharacters(stdout)).toContain("○ cancelled ·");
+    expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A small demo.");
   });
 
   it("cancels the turn with Ctrl-C at the question", async () => {

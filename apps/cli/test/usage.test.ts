@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { harness, makeWorkspace } from "./support/harness.ts";
+import { binPath, harness, makeWorkspace, startProgram } from "./support/harness.ts";
 
 const commands = [
   [],
@@ -20,6 +20,9 @@ const commands = [
   ["audit"],
   ["audit", "verify"],
   ["audit", "show"],
+  ["ahp"],
+  ["ahp", "serve"],
+  ["ahp", "send"],
 ];
 
 describe("the command line", () => {
@@ -53,6 +56,8 @@ describe("the command line", () => {
     [["run", "x", "--cwd", "README.md"], "is no directory"],
     [["threads", "list", "--cwd", "/does/not/exist"], "does not exist"],
     [["threads", "shwo"], "unknown command"],
+    [["threads", "list", "two"], "unknown command 'two'"],
+    [["threads", "--jsno"], "Did you mean --json?"],
     [["threads", "show"], "missing required argument"],
     [["doctor", "--jsno"], "Did you mean --json?"],
     [["--cwd"], "unknown option"],
@@ -62,6 +67,30 @@ describe("the command line", () => {
     expect(end).toMatchObject({ code: 2, stdout: "" });
     expect(end.stderr).toContain(text);
     expect(end.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it.each([["threads", "list"], ["run", "x"], ["serve"], ["doctor"]])(
+    "%s says that the directory it was started in is gone: exit code 2",
+    async (...args) => {
+      const cwd = await makeWorkspace();
+      const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"';
+      const end = await startProgram("sh", ["-c", script, process.execPath, binPath, ...args], {
+        cwd,
+        input: "",
+      }).ended;
+      expect(end).toMatchObject({ code: 2, stdout: "" });
+      expect(end.stderr).toContain("The directory that this was started in does not exist any more\n  Go to");
+      expect(end.stderr).not.toMatch(/\n\s+at /);
+    },
+  );
+
+  it("lists the threads with threads alone, with the options of list", async () => {
+    const cwd = await makeWorkspace();
+    const alone = await harness(["threads"], { cwd });
+    expect(alone).toMatchObject({ code: 0, stderr: "" });
+    expect(alone.stdout).toContain(`No threads in ${cwd}`);
+    const json = await harness(["threads", "--json", "--cwd", cwd], { cwd: "/" });
+    expect(json).toMatchObject({ code: 0, stdout: '{"threads":[]}\n', stderr: "" });
   });
 
   it("shows what hides in a wrong argument", async () => {

@@ -11,4 +11,5 @@ try {
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error);
   process.stderr.write(`harnesskit-workspace-agent: ${displayText(message, { maxLength: 1000 })}\n`);
+  process.exitCode = 1;
 }

@@ -123,6 +123,7 @@ export class ConnectionWatch {
   }
 }
 
-const say = (text: string): void => {
+/** Says on stderr how the connection does. */
+export const say = (text: string): void => {
   process.stderr.write(`harness: ${text}\n`);
 };

@@ -1,7 +1,6 @@
 import type { EventBody, ThreadClient, ThreadEvent, TurnResult } from "@harnesskit/thread-client";
 import { createDeferred, type HarnessError } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
-import { logFailure } from "../debug.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Approver } from "../run/approver.ts";
 import type { RunOutput } from "../run/run-output.ts";
@@ -183,16 +182,3 @@ const toBody = ({ seq, time, type, data }: ThreadEvent): EventBody => {
 
 const deleted = (): CliError =>
   new CliError("thread_not_found", "The thread was deleted", { hint: "Others: harness threads list" });
-
-/** Errors that are told, so that a server cannot fill a terminal with them. */
-const maxToldErrors = 20;
-
-/** What to do with the errors of a client that only a follower uses: what it had to drop is read anew, and is no news. */
-export const followErrors = (command: string): ((error: HarnessError) => void) => {
-  let left = maxToldErrors;
-  return (error) => {
-    if (error.code === "buffer_full" || left === 0) return;
-    logFailure(command, error);
-    if (--left === 0) process.stderr.write(`${command}: further errors like these are not told\n`);
-  };
-};

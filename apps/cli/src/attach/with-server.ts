@@ -1,16 +1,14 @@
 import { createThreadClient, type ThreadClient } from "@harnesskit/thread-client";
 import type { HarnessError, Transport } from "@harnesskit/wire";
 import { type ConnectionNotices, ConnectionWatch } from "./connection-watch.ts";
+import { firstContact, type SharedServer } from "./first-contact.ts";
 
 export interface WithServerOptions extends ConnectionNotices {
   readonly transport: Transport;
   /** Who this is: what the log says about who answered. */
   readonly clientInfo: { readonly name: string; readonly version: string };
-  /**
-   * How long a server that others use as well is tried again when it is lost; 0: not at all. @default the server ends
-   * with its connection
-   */
-  readonly retrySeconds: number | undefined;
+  /** A server that others use as well. @default the server ends with its connection */
+  readonly shared: SharedServer | undefined;
   /** Gives up connecting, and waiting for a server that is lost. */
   readonly signal: AbortSignal;
   /** Told what arrived and was not used. */
@@ -24,24 +22,26 @@ const requestTimeoutMs = 20_000;
 const delays = { initialDelayMs: 200, maxDelayMs: 2_000 };
 
 /**
- * Connects, lets `use` work, and closes. A lost connection is made anew for a time. Rejects with what `use` rejects
- * with, and with a `CliError` `unavailable` or `cancelled` when a lost server was given up.
+ * Connects, lets `use` work, and closes. A connection that is lost, the first one included, is made anew for a time.
+ * Rejects with what `use` rejects with, and with a `CliError` `unavailable` or `cancelled` when a server was given up.
  */
 export const withServer = async <T>(
   options: WithServerOptions,
   use: (client: ThreadClient) => Promise<T>,
 ): Promise<T> => {
-  const { transport, clientInfo, retrySeconds, signal, onError } = options;
-  const isShared = retrySeconds !== undefined;
-  const client = await createThreadClient({
-    transport,
-    clientInfo,
-    signal,
-    onError,
-    ...(isShared && { requestTimeoutMs }),
-    reconnect: isShared && retrySeconds > 0 && { maxAttempts: Number.POSITIVE_INFINITY, ...delays },
-  });
-  const watch = new ConnectionWatch(client, { ...options, retrySeconds: retrySeconds ?? 0 });
+  const { transport, clientInfo, shared, signal, onError } = options;
+  const retrySeconds = shared?.retrySeconds ?? 0;
+  const connect = (until: AbortSignal) =>
+    createThreadClient({
+      transport,
+      clientInfo,
+      signal: until,
+      onError,
+      ...(shared && { requestTimeoutMs }),
+      reconnect: retrySeconds > 0 && { maxAttempts: Number.POSITIVE_INFINITY, ...delays },
+    });
+  const client = await (shared ? firstContact(connect, shared, signal) : connect(signal));
+  const watch = new ConnectionWatch(client, { ...options, retrySeconds });
   try {
     return await use(client);
   } catch (error) {
@@ -50,6 +50,6 @@ export const withServer = async <T>(
     watch.stop();
     const closed = client.close();
     // Who leaves a server that is stuck does not wait for its goodbye.
-    if (!isShared || !signal.aborted) await closed;
+    if (!shared || !signal.aborted) await closed;
   }
 };

@@ -2,7 +2,9 @@ import type { ApprovalRequest, ThreadClient } from "@harnesskit/thread-client";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { attachCommand, comeBackHint, toAttachFailure } from "../attach/attach-failure.ts";
 import { chooseThread } from "../attach/choose-thread.ts";
-import { type FollowedTurn, followErrors, ThreadFollower } from "../attach/thread-follower.ts";
+import { ErrorNotes } from "../attach/error-notes.ts";
+import { sharedServer } from "../attach/first-contact.ts";
+import { type FollowedTurn, ThreadFollower } from "../attach/thread-follower.ts";
 import { withServer } from "../attach/with-server.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -20,8 +22,8 @@ export interface AttachOptions {
   /** Events up to this number are not shown. */
   readonly after?: number;
   readonly follow?: true;
-  /** How long a lost server is tried again, in seconds. */
-  readonly retryFor: number;
+  /** How long the server is tried again, in seconds. @default 60 where it was there */
+  readonly retryFor?: number;
   readonly json?: true;
 }
 
@@ -70,7 +72,8 @@ const followThread = async (
     ...(json && { onWatched: tellWatched, tellsAnswers: false }),
   });
   const output = json ? createJsonOutput(terminal) : createTimelineOutput(terminal, timeline);
-  const onError = followErrors("harness attach");
+  const notes = new ErrorNotes("harness attach");
+  const onError = notes.tellFollower;
   const follower = new ThreadFollower({
     terminal,
     output,
@@ -83,7 +86,7 @@ const followThread = async (
   const server = {
     transport: createUnixTransport({ path: socketPathOf(endpoint, "attach") }),
     clientInfo: { name: approver.clientName, version },
-    retrySeconds: retryFor,
+    shared: sharedServer(endpoint, retryFor),
     signal,
     onError,
     onLost: () => {
@@ -109,6 +112,7 @@ const followThread = async (
     });
   } finally {
     breakLine();
+    notes.end();
     interrupts.dispose();
   }
 };

@@ -1,12 +1,11 @@
 import { toModelReference } from "@harnesskit/models";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import type { Thread, ThreadClient, TurnHandle } from "@harnesskit/thread-client";
-import { type HarnessError, ProtocolError } from "@harnesskit/wire";
+import { ProtocolError } from "@harnesskit/wire";
 import { attachCommand } from "../attach/attach-failure.ts";
 import type { FollowedTurn } from "../attach/thread-follower.ts";
 import { withServer } from "../attach/with-server.ts";
 import { CliError, usageError } from "../cli-error.ts";
-import { logFailure } from "../debug.ts";
 import { socketPathOf } from "../endpoint.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { checkedModel } from "../model-option.ts";
@@ -27,8 +26,8 @@ export interface RunOptions {
   readonly thread?: string;
   /** The endpoint of a server that runs. @default one is started */
   readonly attach?: string;
-  /** How long the server of `attach` is tried again when it is lost, in seconds. */
-  readonly retryFor: number;
+  /** How long the server of `attach` is tried again, in seconds. @default 60 where it was there */
+  readonly retryFor?: number;
   readonly json?: true;
 }
 
@@ -56,11 +55,13 @@ export const run = async (
   if (options.model !== undefined) checkedModel(options.model);
   if (attach !== undefined) socketPathOf(attach, "--attach");
   const workspace = await workspaceDirectory(options.cwd);
+  const { approve, json = false, retryFor } = options;
+  const parts = createRunParts({ ...context, workspace, approve, attach, json, threadId, retryFor });
   try {
-    return await runTurns(prompt, workspace, options, context);
+    return await runTurns(prompt, workspace, options, parts);
   } catch (error) {
-    const failure = toRunFailure(error, { workspace, threadId, attach });
-    if (options.json) createTerminal().write(failureLine(failure, threadId));
+    const failure = toRunFailure(error, { workspace, threadId: parts.threadId, attach });
+    if (json) createTerminal().write(failureLine(failure, threadId));
     throw failure;
   }
 };
@@ -69,10 +70,9 @@ const runTurns = async (
   prompt: string | undefined,
   workspace: string,
   options: RunOptions,
-  context: RunContext,
+  parts: RunParts,
 ): Promise<ExitCode> => {
-  const { approve, attach, json = false, thread: threadId, retryFor } = options;
-  const parts = createRunParts({ ...context, workspace, approve, attach, json, threadId, retryFor });
+  const { attach, thread: threadId } = options;
   const placeOf = (id: string): Pick<RunSummary, "log" | "again"> =>
     attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
   parts.interrupts.listen();
@@ -95,6 +95,7 @@ const runTurns = async (
     throw error;
   } finally {
     parts.breakLine();
+    parts.notes.end();
     parts.interrupts.dispose();
   }
 };
@@ -124,9 +125,8 @@ const startTurn = async (
   parts: RunParts,
   placeOf: PlaceOf,
 ): Promise<ExitCode | "busy"> => {
-  const onError = (error: HarnessError) => logFailure("harness run", error);
   try {
-    return await withServer({ ...parts.connecting, onError }, async (client) => {
+    return await withServer({ ...parts.connecting, onError: parts.notes.tell }, async (client) => {
       const thread = await openThread(client, prompt, options, parts.interrupts);
       parts.threadId = thread.threadId;
       parts.approver.directory = thread.directory;

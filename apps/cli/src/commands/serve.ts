@@ -7,6 +7,7 @@ import { ExitCode } from "../exit-code.ts";
 import { checkedModel } from "../model-option.ts";
 import { agents } from "../serve/agents.ts";
 import { openNamedAuditLog } from "../serve/audit-log.ts";
+import { ClientFaults } from "../serve/client-faults.ts";
 import { createLazyRunner, type LazyRunner } from "../serve/lazy-runner.ts";
 import { createModelChooser } from "../serve/model-chooser.ts";
 import { createModelLimit } from "../serve/model-limit.ts";
@@ -46,30 +47,35 @@ export const serve = async (options: ServeOptions, channel: Channel | undefined)
   const audit = options.audit === undefined ? undefined : await openNamedAuditLog(options.audit);
   const host = createWorkspaceHost({ version, audit });
   const runner = createLazyRunner(createModelChooser({ defaultModel, env: process.env }));
+  const faults = new ClientFaults("harness serve", (line) => process.stderr.write(`${line}\n`));
   const server = createThreadServer({
     store: createFileThreadStore({ root: harnessDirectory(workspace) }),
     resolveDirectory: createDirectoryResolver(workspace),
     runner,
     tools: createRuntimeTools(workspaceTools, host),
     agents,
-    onError: (error) => logFailure("harness serve", error),
+    onError: faults.tell,
   });
   try {
     if (listen.length > 0) {
       const limit = createModelLimit([defaultModel, ...allowed]);
-      return await serveSockets({ server, host, runner }, { endpoints: listen, limit }, channel);
+      return await serveSockets({ server, host, runner, faults }, { endpoints: listen, limit }, channel);
     }
-    return channel === undefined ? ExitCode.done : await serveChannel({ server, host, runner }, channel);
+    return channel === undefined
+      ? ExitCode.done
+      : await serveChannel({ server, host, runner, faults }, channel);
   } finally {
+    faults.end();
     await audit?.close();
   }
 };
 
-/** A server, the process of its tools, and its agent loop. */
+/** A server, the process of its tools, its agent loop, and where it is said what its clients do wrong. */
 interface Served {
   readonly server: ThreadServer;
   readonly host: ToolHost;
   readonly runner: LazyRunner;
+  readonly faults: ClientFaults;
 }
 
 /** Clients are served already: the tools' process starts, and while it does the rest is loaded. */
@@ -85,10 +91,10 @@ const close = async ({ server, host }: Served): Promise<void> => {
 };
 
 const serveChannel = async (served: Served, channel: Channel): Promise<ExitCode> => {
-  const { server } = served;
+  const { server, faults } = served;
   const ignoreSignals = onStopSignals(() => void server.close());
   try {
-    server.connect(channel);
+    server.connect(faults.watch(channel));
     void warmUp(served);
     const { error } = await channel.closed;
     if (error === undefined) return ExitCode.done;
@@ -100,6 +106,13 @@ const serveChannel = async (served: Served, channel: Channel): Promise<ExitCode>
   }
 };
 
+const tellGone = (endpoint: string): void => {
+  process.stderr.write(
+    `harness serve: the socket of ${oneLine(endpoint, 1000)} was removed or replaced: new clients cannot reach this server, ` +
+      "those that are connected stay. End it with SIGTERM or Ctrl-C, and start it again\n",
+  );
+};
+
 /**
  * Serves until a signal. Who started this process may choose any model, who comes by a socket those of the `limit`. The end of
  * standard input, or of who started this process, is only the end of one client.
@@ -109,12 +122,15 @@ const serveSockets = async (
   { endpoints, limit }: { endpoints: readonly string[]; limit: ConnectOptions },
   channel: Channel | undefined,
 ): Promise<ExitCode> => {
-  const { server } = served;
+  const { server, faults } = served;
   const stopped = createDeferred<void>();
   const ignoreSignals = onStopSignals(() => stopped.resolve());
   try {
-    const listeners = await openSocketListeners(endpoints, (accepted) => server.connect(accepted, limit));
-    if (channel) server.connect(channel);
+    const listeners = await openSocketListeners(endpoints, {
+      accept: (accepted) => server.connect(faults.watch(accepted), limit),
+      onGone: tellGone,
+    });
+    if (channel) server.connect(faults.watch(channel));
     void warmUp(served);
     process.stderr.write(`harness serve: listening on ${oneLine(listeners.endpoints.join(" "), 2000)}\n`);
     await stopped.promise;

@@ -1,11 +1,17 @@
 import { isCancel, select } from "@clack/prompts";
-import type { ApprovalDecision, ApprovalHandler, ApprovalRequest } from "@harnesskit/thread-client";
+import type {
+  ApprovalDecision,
+  ApprovalHandler,
+  ApprovalMetadata,
+  ApprovalRequest,
+} from "@harnesskit/thread-client";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
 import { oneLine } from "../terminal/one-line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { approvalChoices, approvalLines } from "./approval-view.ts";
 import { AskGate } from "./ask-gate.ts";
+import { quietKeyboard } from "./quiet-keyboard.ts";
 
 /**
  * Who answers: the user at the terminal, `--approve`, nobody because there is no terminal (the answer is no then), or
@@ -114,14 +120,8 @@ export class Approver {
       if (signal.aborted) return undefined;
       timeline.lines(approvalLines(metadata, this.directory, terminal.style));
       const closing = this.gate.signal;
-      const answer = await select<ApprovalDecision>({
-        message: "Allow it?",
-        options: approvalChoices(metadata),
-        initialValue: "reject",
-        showInstructions: false,
-        signal: AbortSignal.any([signal, closing]),
-      });
-      if (!isCancel(answer)) {
+      const answer = await askAtTerminal(metadata, AbortSignal.any([signal, closing]));
+      if (answer !== undefined) {
         if (this.#put.has(requestId)) this.#put.set(requestId, answer);
         return answer;
       }
@@ -140,6 +140,25 @@ export class Approver {
     return place;
   }
 }
+
+/**
+ * The choice of who sits at the terminal, undefined after Ctrl-C and when the signal aborts. An answer is for what was
+ * shown: nothing counts that was typed before.
+ */
+const askAtTerminal = async (
+  metadata: ApprovalMetadata,
+  signal: AbortSignal,
+): Promise<ApprovalDecision | undefined> => {
+  if ((await quietKeyboard(process.stdin, signal)) !== "quiet") return undefined;
+  const answer = await select<ApprovalDecision>({
+    message: "Allow it?",
+    options: approvalChoices(metadata),
+    initialValue: "reject",
+    showInstructions: false,
+    signal,
+  });
+  return isCancel(answer) ? undefined : answer;
+};
 
 /** What is said where a question is shown and cannot be answered. */
 export const watchedText =

@@ -1,6 +1,7 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
+import { toAbsence } from "../attach/absent-server.ts";
 import { toAttachFailure } from "../attach/attach-failure.ts";
 import { CliError, toCliError } from "../cli-error.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -41,6 +42,8 @@ export const toRunFailure = (thrown: unknown, { workspace, threadId = "", attach
   }
   if (ProtocolError.isInstance(thrown)) return fromServer(thrown);
   if (attach !== undefined) {
+    const absence = threadId === "" ? toAbsence(thrown, attach) : undefined;
+    if (absence) return absence.failure;
     return toAttachFailure(thrown, { option: "--attach", endpoint: attach, threadId: threadId || undefined });
   }
   if (lost.has(code)) {

@@ -1,4 +1,7 @@
+import { startHint } from "../attach/absent-server.ts";
 import { comeBackHint } from "../attach/attach-failure.ts";
+import { ErrorNotes } from "../attach/error-notes.ts";
+import { sharedServer } from "../attach/first-contact.ts";
 import type { WithServerOptions } from "../attach/with-server.ts";
 import { ExitCode } from "../exit-code.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
@@ -13,8 +16,8 @@ export interface RunPartsOptions extends RunServerOptions {
   readonly approve: "ask" | "once" | "reject" | undefined;
   readonly json: boolean;
   readonly threadId: string | undefined;
-  /** How long the server of `attach` is tried again when it is lost, in seconds. */
-  readonly retryFor: number;
+  /** How long the server of `attach` is tried again, in seconds. */
+  readonly retryFor: number | undefined;
 }
 
 /** What the turns of one run share. */
@@ -28,6 +31,8 @@ export interface RunParts {
   readonly approver: Approver;
   readonly interrupts: Interrupts;
   readonly mode: ApprovalMode;
+  /** Where it is told what arrived and was not used. */
+  readonly notes: ErrorNotes;
   /** Ends a line that is open, so that something else can be written. */
   readonly breakLine: () => void;
   /** Settles when the server that was told to quit is gone; undefined where it was not. */
@@ -59,14 +64,17 @@ export const createRunParts = (options: RunPartsOptions): RunParts => {
     connecting: {
       transport: server,
       clientInfo: { name: approver.clientName, version },
-      retrySeconds: attach === undefined ? undefined : retryFor,
+      shared: attach === undefined ? undefined : sharedServer(attach, retryFor),
       signal: interrupts.signal,
       onLost: () => {
         approver.gate.close();
         breakLine();
       },
       onBack: () => approver.gate.open(),
-      comeBackHint: () => (attach === undefined ? "" : comeBackHint(attach, parts.threadId)),
+      comeBackHint: () => {
+        if (attach === undefined) return "";
+        return parts.threadId === undefined ? startHint(attach) : comeBackHint(attach, parts.threadId);
+      },
     },
     threadId: options.threadId,
     terminal,
@@ -74,6 +82,7 @@ export const createRunParts = (options: RunPartsOptions): RunParts => {
     approver,
     interrupts,
     mode,
+    notes: new ErrorNotes("harness run"),
     breakLine,
     quitting: () => quitting,
   };

@@ -1,4 +1,4 @@
-import { type FollowedTurn, followErrors, ThreadFollower } from "../attach/thread-follower.ts";
+import { type FollowedTurn, ThreadFollower } from "../attach/thread-follower.ts";
 import { withServer } from "../attach/with-server.ts";
 import { CliError } from "../cli-error.ts";
 import { logFailure } from "../debug.ts";
@@ -13,11 +13,11 @@ import type { RunParts } from "./run-parts.ts";
  */
 export const settleTurn = async (
   threadId: string,
-  { connecting, terminal, output, approver, interrupts, mode }: RunParts,
+  { connecting, terminal, output, approver, interrupts, mode, notes }: RunParts,
 ): Promise<FollowedTurn | undefined> => {
   // To refuse for want of a terminal would be the end of a question that somebody else can still answer.
   if (mode === "no-terminal") throw approvalWaiting(threadId);
-  const onError = followErrors("harness run");
+  const onError = notes.tellFollower;
   const follower = new ThreadFollower({ terminal, output, approver, onlyOpenTurn: true, onError });
   const { signal } = interrupts;
   return withServer({ ...connecting, onError }, async (client) => {

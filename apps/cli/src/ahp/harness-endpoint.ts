@@ -1,0 +1,59 @@
+import type { HarnessEndpoint } from "@harnesskit/ahp-client";
+import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
+import { createChildTransport } from "@harnesskit/transport-stdio";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { HarnessError } from "@harnesskit/wire";
+import { CliError, usageError } from "../cli-error.ts";
+import { toSocketFailure } from "../endpoint.ts";
+import { oneLine } from "../terminal/one-line.ts";
+import { splitWords } from "./split-words.ts";
+
+/** A way to a harness, and what gives it up. */
+export interface OpenEndpoint {
+  readonly endpoint: HarnessEndpoint;
+  close(): void;
+}
+
+const forms = "--to takes unix:PATH, http(s)://HOST:PORT/ahp, ws(s)://HOST:PORT/ahp or stdio:COMMAND";
+
+const open = (to: string, token: string | undefined): OpenEndpoint | undefined => {
+  const scheme = /^([a-z]+):/i.exec(to)?.[1]?.toLowerCase() ?? "";
+  const rest = to.slice(scheme.length + 1);
+  const access = { url: to, ...(token === undefined ? {} : { credentials: { bearer: token } }) };
+  const byTransport = (transport: HarnessEndpoint["transport"] & object): OpenEndpoint => ({
+    endpoint: { transport },
+    close: () => {},
+  });
+  switch (scheme) {
+    case "unix":
+      return rest === "" ? undefined : byTransport(createUnixTransport({ path: rest, framing: "newline" }));
+    case "stdio": {
+      const [command, ...args] = splitWords(rest, "--to");
+      return command === undefined ? undefined : byTransport(createChildTransport({ command, args }));
+    }
+    case "ws":
+    case "wss":
+      return byTransport(createWebSocketTransport(access));
+    case "http":
+    case "https": {
+      const exchange = createHttpExchange(access);
+      return { endpoint: { exchange }, close: () => exchange.close() };
+    }
+    default:
+      return undefined;
+  }
+};
+
+/** The way to the harness at `--to`; nothing is opened yet. Throws a usage error for what is none. */
+export const openEndpoint = (to: string, token: string | undefined): OpenEndpoint => {
+  try {
+    const found = open(to, token);
+    if (found) return found;
+  } catch (error) {
+    if (CliError.isInstance(error)) throw error;
+    if (!HarnessError.isInstance(error)) throw error;
+    if (error.code === "path_too_long") throw toSocketFailure(error, "--to");
+    throw usageError(`--to: ${oneLine(error.message, 500)}`, forms);
+  }
+  throw usageError(`--to: ${oneLine(to, 200)} is no endpoint`, forms);
+};

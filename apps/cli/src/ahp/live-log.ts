@@ -1,0 +1,34 @@
+/** What may wait for a slow reader of standard error. */
+const maxWaitingBytes = 1024 * 1024;
+
+const two = (value: number): string => String(value).padStart(2, "0");
+
+const timeOf = (date: Date): string =>
+  `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+
+/** Lines on standard error that never hold up the harness, nor fill its memory. */
+export interface LiveLog {
+  /** One line, which has to be safe text. */
+  say(line: string): void;
+  /** One line with the time of day. */
+  tell(line: string): void;
+}
+
+/**
+ * Writes lines to a stream. Those that come while a slow reader has much to read are dropped, and their number is said
+ * with the next one. A reader that goes away ends nothing.
+ */
+export const createLiveLog = (stream: NodeJS.WriteStream = process.stderr): LiveLog => {
+  let dropped = 0;
+  stream.on("error", () => {});
+  const say = (line: string): void => {
+    if (stream.destroyed || stream.writableLength > maxWaitingBytes) {
+      dropped++;
+      return;
+    }
+    const missing = dropped === 0 ? "" : `harness ahp: ${dropped} lines are missing here: nobody read them\n`;
+    dropped = 0;
+    stream.write(`${missing}harness ahp: ${line}\n`);
+  };
+  return { say, tell: (line) => say(`${timeOf(new Date())} ${line}`) };
+};

@@ -1,0 +1,86 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { CliError, usageError } from "../cli-error.ts";
+import { ExitCode } from "../exit-code.ts";
+import { oneLine } from "../terminal/one-line.ts";
+
+const maxTokenFileBytes = 4096;
+const minServerTokenLength = 16;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "unknown";
+
+const openFile = async (file: string): Promise<FileHandle | undefined> => {
+  try {
+    return await open(file, "r");
+  } catch (cause) {
+    if (codeOf(cause) === "ENOENT") return undefined;
+    throw unreadable(file, `(${codeOf(cause)})`, cause);
+  }
+};
+
+const unreadable = (file: string, why: string, cause?: unknown): CliError =>
+  new CliError("token_unreadable", `--token-file: ${oneLine(file)} cannot be read ${why}`.trimEnd(), {
+    exitCode: ExitCode.usage,
+    hint: "Name a file with the token and nothing else in it",
+    cause,
+  });
+
+const readWhole = async (
+  file: string,
+  handle: FileHandle,
+): Promise<{ readonly text: string; readonly mode: number }> => {
+  const stat = await handle.stat();
+  if (!stat.isFile()) throw unreadable(file, "(it is no file)");
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxTokenFileBytes + 1), 0);
+  if (bytesRead > maxTokenFileBytes) throw unreadable(file, `(it has more than ${maxTokenFileBytes} bytes)`);
+  return { text: buffer.toString("utf8", 0, bytesRead).trim(), mode: stat.mode };
+};
+
+const readToken = async (
+  file: string,
+): Promise<{ readonly token: string; readonly mode: number } | undefined> => {
+  const handle = await openFile(file);
+  if (!handle) return undefined;
+  try {
+    const { text, mode } = await readWhole(file, handle);
+    if (!/^[\x21-\x7e]+$/.test(text)) {
+      throw usageError(
+        `--token-file: ${oneLine(file)} holds no token`,
+        "A token is visible ASCII characters",
+      );
+    }
+    return { token: text, mode };
+  } finally {
+    await handle.close();
+  }
+};
+
+/**
+ * The token that a server asks for; undefined where the file is missing, which is where one is made then. Throws a usage
+ * error for a file that other users can read, and for a token that is easily guessed.
+ */
+export const readServerToken = async (file: string): Promise<string | undefined> => {
+  const found = await readToken(file);
+  if (!found) return undefined;
+  if (process.platform !== "win32" && (found.mode & 0o077) !== 0) {
+    throw usageError(`--token-file: ${oneLine(file)} is open to other users`, "chmod it to 0600");
+  }
+  if (found.token.length < minServerTokenLength) {
+    throw usageError(
+      `--token-file: the token has less than ${minServerTokenLength} characters`,
+      "Remove the file, and one is made",
+    );
+  }
+  return found.token;
+};
+
+/** The token that a client shows: of the file, else of HARNESS_AHP_TOKEN, else none. */
+export const readClientToken = async (
+  file: string | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string | undefined> => {
+  if (file === undefined) return env.HARNESS_AHP_TOKEN?.trim() || undefined;
+  const found = await readToken(file);
+  if (!found) throw unreadable(file, "(it is not there)");
+  return found.token;
+};

@@ -1,0 +1,120 @@
+import { type Command, Option } from "commander";
+import type { ExitCode } from "./exit-code.ts";
+import { jsonOption, severalPorts, severalTimes, wholeNumber } from "./program-options.ts";
+
+interface AhpContext {
+  readonly version: string;
+  readonly onExit: (code: ExitCode) => void;
+}
+
+/** The commands of the Agent Harness Protocol: `ahp serve` and `ahp send`. */
+export const addAhpCommands = (program: Command, context: AhpContext): void => {
+  const ahp = program
+    .command("ahp")
+    .description("supervise agents: a harness of the Agent Harness Protocol, and a client for it")
+    .addHelpText("after", "\nExample:\n  harness ahp serve --unix .harness/ahp.sock");
+  addServe(ahp, context);
+  addSend(ahp, context);
+};
+
+const addServe = (ahp: Command, { version, onExit }: AhpContext): void => {
+  ahp
+    .command("serve")
+    .description("a harness without a policy: answers agents, keeps their state and an audit log")
+    .addOption(new Option("--stdio", "serve standard input and output, one JSON message a line"))
+    .addOption(
+      new Option("--unix <path>", "serve a Unix socket; can be given several times").argParser(severalTimes),
+    )
+    .addOption(
+      new Option(
+        "--http <port>",
+        "serve HTTP on 127.0.0.1 at /ahp; 0: a free port; can be given several times",
+      ).argParser(severalPorts("--http")),
+    )
+    .addOption(
+      new Option(
+        "--ws <port>",
+        "serve WebSocket on 127.0.0.1 at /ahp; 0: a free port; can be given several times",
+      ).argParser(severalPorts("--ws")),
+    )
+    .addOption(
+      new Option(
+        "--token-file <file>",
+        "the token of HTTP and WebSocket; made there if the file is missing (default: made and named)",
+      ),
+    )
+    .addOption(
+      new Option("--default <decision>", "what asks for permission is answered with")
+        .choices(["allow", "block", "escalate"])
+        .default("escalate"),
+    )
+    .addOption(
+      new Option(
+        "--audit <file>",
+        "where decisions are recorded; there is no harness without it (default: a file of the user's)",
+      ),
+    )
+    .addOption(new Option("--quiet", "no line on standard error for each event"))
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness ahp serve --unix .harness/ahp.sock --http 0
+  harness ahp serve --stdio --default block
+
+Everything given is served at once, by one harness. It has no policy: pre_action, pre_prompt
+and confirmation are answered with --default, idle is allowed only with --default allow,
+notifications are taken, and the queries runs, run and stats tell what it knows. Other events
+that ask for an answer are refused as not supported.
+Who can open the socket's file is let in by it; HTTP and WebSocket ask for the token.
+With --stdio alone it ends with its input, else with SIGTERM or Ctrl-C.`,
+    )
+    .action(async (options) => {
+      const { checkPlaces, isStdioAlone } = await import("./ahp/places.ts");
+      checkPlaces(options);
+      const { openStdio } = await import("./serve/open-stdio.ts");
+      const channel = options.stdio ? await openStdio({ outlives: !isStdioAlone(options) }) : undefined;
+      const { ahpServe } = await import("./commands/ahp-serve.ts");
+      onExit(await ahpServe({ ...options, version }, channel));
+    });
+};
+
+const addSend = (ahp: Command, { version, onExit }: AhpContext): void => {
+  ahp
+    .command("send")
+    .description("send one event, batch or query to a harness, and print its decision")
+    .argument("<file>", "JSON: an event, an array of events (a batch) or a query; - for standard input")
+    .addOption(
+      new Option(
+        "--to <endpoint>",
+        "unix:PATH, http(s)://…, ws(s)://… or stdio:COMMAND ARGS",
+      ).makeOptionMandatory(),
+    )
+    .addOption(
+      new Option("--token-file <file>", "the harness's token (default: $HARNESS_AHP_TOKEN, if it is set)"),
+    )
+    .addOption(
+      new Option(
+        "--timeout <seconds>",
+        "how long to wait for each answer (default: as the harness says, else 10)",
+      ).argParser(wholeNumber("--timeout")),
+    )
+    .addOption(jsonOption("one JSON document"))
+    .addHelpText(
+      "after",
+      `\nExample:
+  echo '{"event_type":"pre_action","payload":{"tool_name":"bash"}}' |
+    harness ahp send --to unix:.harness/ahp.sock -
+  harness ahp send --to 'stdio:python3 harness.py' event.json
+
+session_id, agent_id, timestamp and depth are filled in where the event has none. A query is
+{"query_type": …, "payload": …}.
+
+Exit codes: 0 go on (allow, modify, approve, retry, queue; a notification that was sent; an
+answer to a query), 2 wrong usage, 3 the harness says no, not now or not this (block, reject,
+escalate, defer, skip, refine), 4 the harness gave no decision. Of a batch the highest counts.`,
+    )
+    .action(async (file: string, options) => {
+      const { ahpSend } = await import("./commands/ahp-send.ts");
+      onExit(await ahpSend(file, options, { version }));
+    });
+};

@@ -1,0 +1,93 @@
+import { type Channel, HarnessError } from "@harnesskit/wire";
+import { describeFailure } from "../debug.ts";
+import { LineBudget } from "../terminal/line-budget.ts";
+
+/** Faults of one client that are told, and lines about all clients in a minute. The others are counted. */
+const maxPerClient = 5;
+const maxPerMinute = 30;
+const minuteMs = 60_000;
+
+/** Codes of what can only be a client's doing. */
+const clientCodes = new Set([
+  "invalid_message",
+  "frame_too_large",
+  "buffer_full",
+  "connection_closed",
+  "transport_failed",
+]);
+
+/** Says on stderr what clients do wrong, in few lines however much that is, and all else that fails in the server. */
+export class ClientFaults {
+  readonly #where: string;
+  readonly #write: (line: string) => void;
+  readonly #minute: LineBudget;
+  #timer: NodeJS.Timeout | undefined;
+  /** The client whose message is being handled. */
+  #current: LineBudget | undefined;
+
+  /**
+   * @param where what each line begins with
+   * @param write takes a line without its end
+   */
+  constructor(where: string, write: (line: string) => void) {
+    this.#where = where;
+    this.#write = write;
+    this.#minute = new LineBudget({
+      maxLines: maxPerMinute,
+      write,
+      more: (count) => `${where}: … and ${count} more of all clients`,
+    });
+  }
+
+  /** A client's channel. What is told while its messages are handled counts as its fault. */
+  watch<Context>(channel: Channel<Context>): Channel<Context> {
+    const faults = new LineBudget({
+      maxLines: maxPerClient,
+      write: (line, count) => this.#tellInMinute(line, count),
+      more: (count) => `${this.#where}: … and ${count} more of this client`,
+    });
+    void channel.closed.then(() => faults.end());
+    const inside = <T>(handle: () => T): T => {
+      this.#current = faults;
+      try {
+        return handle();
+      } finally {
+        this.#current = undefined;
+      }
+    };
+    return {
+      start: (handlers) =>
+        channel.start({
+          message: (message) => inside(() => handlers.message(message)),
+          error: (error) => inside(() => handlers.error(error)),
+          ...(handlers.end && { end: () => handlers.end?.() }),
+          close: (reason) => handlers.close(reason),
+        }),
+      send: (message) => channel.send(message),
+      close: (error) => channel.close(error),
+      closed: channel.closed,
+      signal: channel.signal,
+      context: channel.context,
+    };
+  }
+
+  /** Takes an error that has no caller. */
+  readonly tell = (error: unknown): void => {
+    const text = describeFailure(this.#where, error);
+    if (this.#current) this.#current.tell(text);
+    else if (HarnessError.isInstance(error) && clientCodes.has(error.code)) this.#tellInMinute(text, 1);
+    else this.#write(text);
+  };
+
+  /** Says how many more there were. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#minute.end();
+  }
+
+  #tellInMinute(line: string, count: number): void {
+    this.#timer ??= setTimeout(() => this.end(), minuteMs).unref();
+    this.#minute.tell(line, count);
+  }
+}

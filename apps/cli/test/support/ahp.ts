@@ -1,0 +1,114 @@
+import { createConnection } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { onTestFinished } from "vitest";
+import { type HarnessEnd, makeWorkspace, type RunningProgram, startHarness } from "./harness.ts";
+
+/** A `harness ahp serve` that is ready. */
+export interface AhpServed {
+  readonly cwd: string;
+  readonly program: RunningProgram;
+  /** `unix:…`, `http://…` and `ws://…`, in the order of the command line. */
+  readonly endpoints: readonly string[];
+  readonly tokenFile: string | undefined;
+}
+
+/** Where the state of a test's user lies. */
+export const stateOf = (cwd: string): string => join(cwd, "state");
+
+/** Starts a program whose logs and tokens stay in the test's directory. */
+export const startAhp = (args: readonly string[], cwd: string, input?: string): RunningProgram =>
+  startHarness(["ahp", ...args], {
+    cwd,
+    env: { XDG_STATE_HOME: stateOf(cwd), XDG_RUNTIME_DIR: cwd },
+    ...(input === undefined ? {} : { input }),
+  });
+
+export const ahp = (args: readonly string[], cwd: string, input = ""): Promise<HarnessEnd> =>
+  startAhp(args, cwd, input).ended;
+
+/** Starts a harness, and waits until it has said where it listens. */
+export const serveAhp = async (args: readonly string[], given?: string): Promise<AhpServed> => {
+  const cwd = given ?? (await makeWorkspace());
+  const program = startAhp(["serve", ...args], cwd);
+  const count = args.filter((arg) => ["--unix", "--http", "--ws", "--stdio"].includes(arg)).length;
+  await program.reports(new RegExp(`(listening on [^]*){${count}}\\n`));
+  const endpoints = [...program.stderr.matchAll(/listening on (\S+:\S+)\n/g)].map(([, found = ""]) => found);
+  return { cwd, program, endpoints, tokenFile: /token in (.+)\n/.exec(program.stderr)?.[1] };
+};
+
+export interface Reply {
+  readonly id: unknown;
+  readonly result?: Record<string, unknown>;
+  readonly error?: {
+    readonly code: number;
+    readonly message: string;
+    readonly data: { readonly reason: string };
+  };
+}
+
+export const who = { session_id: "session-1", agent_id: "agent-1" };
+
+export const handshake = (id = "h", version = "2.4") => ({
+  jsonrpc: "2.0",
+  id,
+  method: "ahp/handshake",
+  params: {
+    ...who,
+    protocol_version: version,
+    agent_info: { framework: "test", version: "1", capabilities: [] },
+  },
+});
+
+/** The params of an event; a blocking one with an id is a request. */
+export const event = (type: string, payload: unknown = {}, id?: string) => ({
+  jsonrpc: "2.0",
+  ...(id === undefined ? {} : { id }),
+  method: "ahp/event",
+  params: { ...who, event_type: type, timestamp: "2026-01-01T00:00:00Z", depth: 0, payload },
+});
+
+/** Lines out, lines in. */
+export class LineAgent {
+  readonly #write: (text: string) => void;
+  readonly #lines: AsyncIterator<string>;
+
+  private constructor(input: NodeJS.ReadableStream, write: (text: string) => void) {
+    this.#write = write;
+    this.#lines = createInterface({ input })[Symbol.asyncIterator]();
+  }
+
+  static ofProgram({ child }: RunningProgram): LineAgent {
+    if (!child.stdout || !child.stdin) throw new TypeError("the program has no pipes");
+    const { stdin } = child;
+    return new LineAgent(child.stdout, (text) => void stdin.write(text));
+  }
+
+  static ofSocket(path: string): LineAgent {
+    const socket = createConnection(path);
+    onTestFinished(() => void socket.destroy());
+    return new LineAgent(socket, (text) => void socket.write(text));
+  }
+
+  tell(message: object | string): void {
+    this.#write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
+  }
+
+  async ask(message: object | string): Promise<Reply> {
+    this.tell(message);
+    const { value, done } = await this.#lines.next();
+    if (done) throw new RangeError("the harness closed");
+    return JSON.parse(value) as Reply;
+  }
+}
+
+/** One POST of a message, with a bearer token where there is one. */
+export const post = (url: string, message: object, token?: string): Promise<Response> =>
+  fetch(url, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(message),
+  });
