@@ -13,7 +13,7 @@ Next:
   npm start -- --cwd ../other-project "describe this repository"      the same agent elsewhere
   node apps/cli/dist/bin.js --help                                    every command of the harness
 
-What is called \`harness\` above is \`node apps/cli/dist/bin.js\` in this repository, \`npx @harnesskit/cli\` elsewhere.
+What is called \`harness\` above is \`node apps/cli/dist/bin.js\` in this repository; \`npm link\` in apps/cli makes it a command of yours.
 `;
 
 const startedIn = process.env.INIT_CWD ?? process.cwd();

@@ -1,4 +1,4 @@
-import { appendFile, chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -174,6 +174,41 @@ describe("harness doctor", () => {
     ]);
     expect(problems[0]?.text).toContain(`${path}:2, `);
     expect(problems[0]?.text).toMatch(/:11 and 90 more$/);
+  });
+
+  it.each([
+    ["missing", (path: string) => rm(path)],
+    ["garbled", (path: string) => writeFile(path, "{")],
+  ])("notes a meta.json that is %s and can be made again from the log", async (_what, damage) => {
+    const { cwd, threadId, directory } = await withThread();
+    await damage(join(directory, "meta.json"));
+    const files = await readdir(directory);
+    const { ok, findings } = await doctor(cwd);
+    expect(ok).toBe(true);
+    expect(findings).toContainEqual({
+      check: "thread",
+      status: "note",
+      text: expect.stringMatching(`${threadId}: no thread can be read from .*meta.json; the log says`),
+    });
+    expect(await readdir(directory)).toEqual(files);
+    const { stdout } = await harness(["threads", "list"], { cwd });
+    expect(stdout).toContain(threadId);
+  });
+
+  it("finds a thread that cannot be made again, and what it says removes it", async () => {
+    const { cwd, threadId, directory } = await withThread();
+    await rm(join(directory, "meta.json"));
+    await writeFile(join(directory, "events.jsonl"), "");
+    const { problems } = await doctor(cwd);
+    expect(problems).toMatchObject(
+      [{ check: "thread", text: /neither meta.json nor the log/, fix: /harness threads delete ses_/ }].map(
+        asMatch,
+      ),
+    );
+    const removed = await harness(["threads", "delete", threadId], { cwd });
+    expect(removed).toMatchObject({ code: 0, stdout: expect.stringContaining(`Removed ${threadId}`) });
+    expect(await doctor(cwd)).toMatchObject({ ok: true, problems: [] });
+    expect(await harness(["threads", "delete", threadId], { cwd })).toMatchObject({ code: 1 });
   });
 
   it("finds a turn that was interrupted", async () => {

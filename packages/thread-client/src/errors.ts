@@ -87,6 +87,30 @@ export class MalformedMessageError extends HarnessError {
   }
 }
 
+/**
+ * What was heard of a thread is not in its log (`log_went_back`): the log was replaced by an earlier state, or by another.
+ * What was heard before may never have happened for this server.
+ */
+export class LogWentBackError extends HarnessError {
+  override readonly name = "LogWentBackError";
+  constructor(
+    readonly threadId: string,
+    options?: { cause?: unknown },
+  ) {
+    super("log_went_back", "the log of the thread is not the one that was heard: it went back", options);
+  }
+
+  static override isInstance(value: unknown): value is LogWentBackError {
+    return HarnessError.isInstance(value) && value.name === "LogWentBackError";
+  }
+}
+
+/** True for the refusal of a server that compared what was heard with its log. */
+export const isWentBackRefusal = (error: unknown): boolean => {
+  const data = ProtocolError.isInstance(error) ? error.data : undefined;
+  return typeof data === "object" && data !== null && "reason" in data && data.reason === "log_went_back";
+};
+
 /** Why an approval was rejected by this client itself, or why its callback was given up. */
 export type ApprovalErrorCode =
   /** The digest is not that of the tool and the input that are shown. */

@@ -1,6 +1,6 @@
 import type { EventBody, Thread, ThreadMethodResult } from "@harnesskit/protocol/threads";
 import { createDeferred, type HarnessError } from "@harnesskit/wire";
-import { MalformedMessageError } from "./errors.ts";
+import { LogWentBackError } from "./errors.ts";
 import { SeenIds } from "./seen-ids.ts";
 
 type ApprovalEvent = Extract<EventBody, { type: "approval.requested" }>;
@@ -10,6 +10,12 @@ export interface FollowReader {
   push(event: EventBody): void;
   /** Nothing more comes: in good order without an error. */
   end(error?: HarnessError): void;
+}
+
+/** An event that was heard. Its time tells it from another one that took its number. */
+export interface HeardEvent {
+  readonly seq: number;
+  readonly time: number | undefined;
 }
 
 /** Questions that are kept to be told to later readers. */
@@ -25,23 +31,28 @@ export class Follow {
   /** What arrives is what the subscription sends. */
   listening = false;
   #ended: { readonly error: HarnessError | undefined } | undefined;
-  #cursor: number | undefined;
+  #heard: HeardEvent | undefined;
   #thread: Thread | undefined;
   readonly #asked = new SeenIds();
   readonly #open = new Map<string, ApprovalEvent>();
 
   constructor(
     readonly threadId: string,
-    /** The number of the last event that was heard before, if any was. */
-    heard: number | undefined,
+    /** The last event that was heard before, if any was. */
+    heard: HeardEvent | undefined,
   ) {
-    this.#cursor = heard;
+    this.#heard = heard;
     this.joined.promise.catch(() => {});
   }
 
   /** The number of the last event that came; undefined before the first subscription. */
   get cursor(): number | undefined {
-    return this.#cursor;
+    return this.#heard?.seq;
+  }
+
+  /** The last event that came; undefined before the first subscription. */
+  get heard(): HeardEvent | undefined {
+    return this.#heard;
   }
 
   get thread(): Thread | undefined {
@@ -53,26 +64,31 @@ export class Follow {
     return [...this.#open.values()];
   }
 
-  /** The answer to a subscription. Throws `invalid_message` when the log ends before what was heard of it. */
+  /** The answer to a subscription. Throws `log_went_back` when the log ends before what was heard of it. */
   subscribed(
-    { thread, lastSeq }: ThreadMethodResult<"thread.subscribe">,
+    { thread, lastSeq, lastTime }: ThreadMethodResult<"thread.subscribe">,
     afterSeq: number | undefined,
   ): void {
-    if (afterSeq !== undefined && lastSeq < afterSeq) {
-      throw new MalformedMessageError("thread.subscribe", "the log is shorter than what was heard of it");
-    }
+    if (afterSeq !== undefined && lastSeq < afterSeq) throw new LogWentBackError(this.threadId);
     this.#thread = thread;
-    this.#cursor ??= lastSeq;
+    this.#heard ??= { seq: lastSeq, time: lastTime };
     this.joined.resolve();
+  }
+
+  /** True for an event that took the number of one that was heard: the server has begun to write another log. */
+  contradicts({ data: { seq, time } }: EventBody): boolean {
+    const heard = this.#heard;
+    if (!this.listening || !heard || seq === undefined || time === undefined) return false;
+    return seq <= heard.seq && heard.time !== undefined && time > heard.time;
   }
 
   /** False for what was told before. */
   accept(event: EventBody): boolean {
     if (!this.listening) return false;
-    const { seq } = event.data;
+    const { seq, time } = event.data;
     if (seq !== undefined) {
-      if (this.#cursor !== undefined && seq <= this.#cursor) return false;
-      this.#cursor = seq;
+      if (this.#heard !== undefined && seq <= this.#heard.seq) return false;
+      this.#heard = { seq, time };
     }
     if (event.type === "approval.requested" && !this.#asked.add(event.data.requestId)) return false;
     this.#note(event);

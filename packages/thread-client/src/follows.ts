@@ -1,8 +1,9 @@
 import { type EventBody, ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { ConnectionClosedError, HarnessError } from "@harnesskit/wire";
 import type { Connection } from "./connection.ts";
-import { ThreadError } from "./errors.ts";
-import { Follow } from "./follow.ts";
+import { defined } from "./defined.ts";
+import { isWentBackRefusal, LogWentBackError, ThreadError } from "./errors.ts";
+import { Follow, type HeardEvent } from "./follow.ts";
 import { isLoss } from "./link.ts";
 import { parseResult } from "./validation.ts";
 
@@ -25,7 +26,7 @@ const maxHeardThreads = 1000;
  */
 export class Follows {
   readonly #all = new Map<string, Follow>();
-  readonly #heard = new Map<string, number>();
+  readonly #heard = new Map<string, HeardEvent>();
   /** Only what is followed counts: from the first `follow` on, over all connections. */
   #narrow = false;
   #wire: Wire | undefined;
@@ -83,10 +84,14 @@ export class Follows {
 
   /** Takes what arrives. False when it was heard before, or is not followed. */
   accept(event: EventBody): boolean {
-    const { threadId, seq } = event.data;
-    if (this.#narrow) return this.#all.get(threadId)?.accept(event) ?? false;
-    if (seq !== undefined) this.#hear(threadId, seq);
-    return true;
+    const { threadId, seq, time } = event.data;
+    if (!this.#narrow) {
+      if (seq !== undefined) this.#hear(threadId, { seq, time });
+      return true;
+    }
+    const follow = this.#all.get(threadId);
+    if (follow?.contradicts(event)) this.#fail(follow, new LogWentBackError(threadId));
+    return follow?.accept(event) ?? false;
   }
 
   /** The thread is gone: its readers end in good order. */
@@ -138,12 +143,15 @@ export class Follows {
     if (this.#wire !== wire) throw new ConnectionClosedError();
     if (this.#all.get(threadId) !== follow) return;
     follow.listening = true;
-    const afterSeq = follow.cursor;
-    const params = afterSeq === undefined ? { threadId } : { threadId, afterSeq };
-    const answer = await wire.connection.call("thread.subscribe", params, (result) =>
-      parseResult("thread.subscribe", result),
-    );
-    follow.subscribed(answer, afterSeq);
+    const { heard } = follow;
+    const place = heard && defined({ afterSeq: heard.seq, afterTime: heard.time });
+    const parse = (result: unknown) => parseResult("thread.subscribe", result);
+    const answer = await wire.connection
+      .call("thread.subscribe", { threadId, ...place }, parse)
+      .catch((error: unknown) => {
+        throw isWentBackRefusal(error) ? new LogWentBackError(threadId, { cause: error }) : error;
+      });
+    follow.subscribed(answer, heard?.seq);
   }
 
   #narrowed(wire: Wire, threadId: string): Promise<void> {
@@ -161,9 +169,9 @@ export class Follows {
     this.onFailure(follow.threadId, error);
   }
 
-  #hear(threadId: string, seq: number): void {
+  #hear(threadId: string, heard: HeardEvent): void {
     this.#heard.delete(threadId);
-    this.#heard.set(threadId, seq);
+    this.#heard.set(threadId, heard);
     if (this.#heard.size <= maxHeardThreads) return;
     for (const oldest of this.#heard.keys()) {
       this.#heard.delete(oldest);
@@ -180,4 +188,6 @@ const unsubscribe = async ({ connection }: Wire, threadId: string): Promise<void
 
 /** The thread cannot be followed over any connection. */
 const isGone = (error: unknown): error is HarnessError =>
-  HarnessError.isInstance(error) && (error.code === "thread_not_found" || error.code === "invalid_message");
+  HarnessError.isInstance(error) && goneCodes.has(error.code);
+
+const goneCodes = new Set(["thread_not_found", "invalid_message", "log_went_back"]);

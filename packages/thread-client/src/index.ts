@@ -30,6 +30,7 @@ export type {
 export {
   ApprovalError,
   type ApprovalErrorCode,
+  LogWentBackError,
   MalformedMessageError,
   ThreadError,
   type ThreadErrorName,

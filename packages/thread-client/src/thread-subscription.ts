@@ -12,7 +12,8 @@ export type ThreadEvent = EventBody & { readonly seq?: number; readonly time?: n
 
 /**
  * The events of one thread, each once and in order, over reconnects too. Leaving the loop, or `close`, ends it. The loop
- * ends when the thread is deleted, and throws `connection_closed` or `thread_not_found` when no more can come. The past
+ * ends when the thread is deleted, and throws `connection_closed` or `thread_not_found` when no more can come, and
+ * `log_went_back` when the server's log is no longer the one that was followed. The past
  * is read at the pace of the loop; what comes meanwhile waits, within the limits of a turn's events.
  */
 export interface ThreadSubscription extends AsyncIterable<ThreadEvent> {

@@ -127,6 +127,7 @@ describe("following over a loss", () => {
     expect(second.calls.find(({ method }) => method === "thread.subscribe")?.params).toEqual({
       threadId,
       afterSeq: 4,
+      afterTime: 4,
     });
     expect(states).toEqual(["reconnecting", "connected"]);
     await client.close();
@@ -202,8 +203,8 @@ describe("following over a loss", () => {
     lost(first);
     const handle = await starting;
     expect(await failureOf(handle.result)).toMatchObject({
-      name: "MalformedMessageError",
-      code: "invalid_message",
+      name: "LogWentBackError",
+      code: "log_went_back",
     });
     await client.close();
   });
@@ -224,6 +225,56 @@ describe("following over a loss", () => {
     await again;
     second.send(numbered(turn.completed("cancelled"), 1));
     expect(await handle.result).toMatchObject({ status: "cancelled" });
+    await client.close();
+  });
+});
+
+describe("a log that went back", () => {
+  const wentBack = { name: "LogWentBackError", code: "log_went_back", threadId };
+
+  it("is told, when the server says that the event heard last is another one there", async () => {
+    const first = serverOf({}, 3);
+    const refusing = serverOf({
+      "thread.subscribe": ({ afterTime }) => {
+        if (afterTime !== undefined)
+          throw new ProtocolError(-32602, "another log", { data: { reason: "log_went_back" } });
+        return { thread, lastSeq: 20 };
+      },
+    });
+    const { client } = await connect([first, refusing]);
+    const events = (await client.subscribe(threadId))[Symbol.asyncIterator]();
+    first.send(numbered(turn.started(), 4));
+    await take(events, 1);
+    lost(first);
+    expect(await failureOf(events.next())).toMatchObject({ ...wentBack, cause: { rpcCode: -32602 } });
+    await reached(client, "connected");
+    // Asked for anew, without a place in the old log, the thread can be followed.
+    expect((await client.subscribe(threadId)).lastSeq).toBe(20);
+    await client.close();
+  });
+
+  it("compares the last event of the past too, of which only the answer told the time", async () => {
+    const first = serverOf({
+      "thread.subscribe": () => ({ thread, lastSeq: 3, lastTime: 33 }),
+    });
+    const second = serverOf({}, 3);
+    const { client } = await connect([first, second]);
+    await client.subscribe(threadId);
+    const asked = second.called("thread.subscribe");
+    lost(first);
+    expect((await asked).params).toEqual({ threadId, afterSeq: 3, afterTime: 33 });
+    await client.close();
+  });
+
+  it("is told, when a server begins to write another log under a subscription", async () => {
+    const server = serverOf({}, 3);
+    const { client } = await connect([server]);
+    const events = (await client.subscribe(threadId))[Symbol.asyncIterator]();
+    server.send(numbered(turn.started(), 4), numbered(turn.started(), 4));
+    await take(events, 1);
+    const later = { ...turn.started().data, seq: 2, time: 9 };
+    server.notify("turn.started", later);
+    expect(await failureOf(events.next())).toMatchObject(wentBack);
     await client.close();
   });
 });
@@ -279,8 +330,8 @@ describe("giving up", () => {
     lost(first);
     // The log of the last server ends before what was heard: it is another thread.
     expect(await failureOf(events.next())).toMatchObject({
-      name: "MalformedMessageError",
-      code: "invalid_message",
+      name: "LogWentBackError",
+      code: "log_went_back",
     });
     await reached(client, "connected");
     expect(busy.count("thread.subscribe")).toBe(1);

@@ -35,8 +35,8 @@ export class ActiveTurn {
   #onWaiting: (() => void) | undefined;
   /** Who is to be told once the end is stored. */
   readonly #onStored: (() => void)[] = [];
-  /** Why the end could not be stored. */
-  #unstored: unknown;
+  /** What clients were told of the end although it could not be stored, and why. */
+  #unstored: { readonly bodies: readonly EventBody[]; readonly error: unknown } | undefined;
   /** Items whose start was not stored, each with the reason: nothing of them is. */
   readonly #missing = new Map<string, unknown>();
 
@@ -78,7 +78,9 @@ export class ActiveTurn {
       (error: unknown) => this.#toEnding(error),
     );
     const left = this.ended.then((): Ending => ({ status: "completed" }));
-    const ending = await Promise.race([done, this.#overdue(), left]);
+    const watch = this.#watchStop();
+    const ending = await Promise.race([done, watch.overdue, left]);
+    watch.end();
     await this.#end(this.#cancelled && ending.status !== "error" ? { status: "cancelled" } : ending);
   }
 
@@ -86,6 +88,16 @@ export class ActiveTurn {
   cancel(): void {
     this.#cancelled = true;
     this.#abort.abort(new HarnessError("turn_cancelled", "the turn was cancelled"));
+  }
+
+  /** The events of an end that was told and not stored; undefined for any other. */
+  get unstoredEnd(): readonly EventBody[] | undefined {
+    return this.#unstored?.bodies;
+  }
+
+  /** Tells the turn to stop because its log is lost: it ends with this error. */
+  abandon(error: StoreError): void {
+    this.#abort.abort(error);
   }
 
   /** Cancels, and settles when the end is stored; `onStored` runs before anybody is told. Rejects when it is not. */
@@ -97,7 +109,7 @@ export class ActiveTurn {
     });
     this.cancel();
     await this.ended;
-    if (!isStored) throw this.#unstored ?? turnEnded();
+    if (!isStored) throw this.#unstored?.error ?? turnEnded();
   }
 
   /** Ends the turn because the server closes. What waits for a human is left as it is in the log. */
@@ -189,19 +201,25 @@ export class ActiveTurn {
     return { type: event, data: { ...ids, type, item: { ...ids, type, data } } } as EventBody;
   }
 
-  /** Resolves some time after the turn was told to stop, whether its runner listens or not. */
-  #overdue(): Promise<Ending> {
+  /** `overdue` resolves some time after the turn was told to stop, whether its runner listens or not, until `end`. */
+  #watchStop(): { readonly overdue: Promise<Ending>; end(): void } {
     const { clock, cancelTimeoutMs } = this.#options.settings;
-    const ending: Ending = { status: "cancelled" };
-    return new Promise((resolve) => {
-      const onAbort = () =>
-        clock.after(cancelTimeoutMs, () => resolve(this.#toEnding(this.signal.reason, ending)));
-      this.signal.addEventListener("abort", onAbort, { once: true });
-    });
+    const overdue = createDeferred<Ending>();
+    let stopTimer = () => {};
+    const onAbort = () => {
+      stopTimer = clock.after(cancelTimeoutMs, () => overdue.resolve(this.#toEnding(this.signal.reason)));
+    };
+    if (this.signal.aborted) onAbort();
+    else this.signal.addEventListener("abort", onAbort, { once: true });
+    const end = () => {
+      this.signal.removeEventListener("abort", onAbort);
+      stopTimer();
+    };
+    return { overdue: overdue.promise, end };
   }
 
-  #toEnding(error: unknown, whenCancelled: Ending = { status: "cancelled" }): Ending {
-    if (this.#cancelled) return whenCancelled;
+  #toEnding(error: unknown): Ending {
+    if (this.#cancelled) return { status: "cancelled" };
     const cause = this.signal.aborted ? this.signal.reason : error;
     if (TurnError.isInstance(cause) || StoreError.isInstance(cause)) {
       return { status: "error", error: cause.message, code: cause.code };
@@ -226,7 +244,7 @@ export class ActiveTurn {
     };
     const written = bodies.map((body) => log.append(body, body === last ? onStored : undefined));
     await Promise.all(written).catch((error) => {
-      this.#unstored = error;
+      this.#unstored = { bodies, error };
       settings.onUnwritten(bodies, error);
     });
     this.#ended.resolve();

@@ -1,4 +1,4 @@
-import type { Event, EventBody, ModelRef, Thread } from "@harnesskit/protocol/threads";
+import type { Event, EventBody, ModelRef } from "@harnesskit/protocol/threads";
 import { type Channel, HarnessError, type Peer } from "@harnesskit/wire";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { Attendance } from "./attendance.ts";
@@ -122,7 +122,7 @@ export class Connections implements Attendance {
   }
 
   /** Tells that a thread is gone. */
-  notifyDeleted({ threadId }: Thread): void {
+  notifyDeleted(threadId: string): void {
     for (const connection of this.#hearing(threadId)) {
       connection.outbox.forget(threadId);
       connection.peer.notify("thread.deleted", { threadId }).catch(this.#options.onError);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
-import { HarnessError, ProtocolError } from "@harnesskit/wire";
+import { HarnessError, invalidParams, ProtocolError } from "@harnesskit/wire";
 
 /** A turn cannot go on. The message is shown to people: a safe sentence. */
 export class TurnError extends HarnessError {
@@ -11,14 +11,36 @@ export class TurnError extends HarnessError {
   }
 }
 
-/** The store could not read or write. Codes: `store_failed`, `store_full`, `thread_locked`. */
+/**
+ * The store could not read or write. Codes: `store_failed`, `store_full`, `thread_locked`, and `lock_unreadable` where
+ * nobody can say who holds the thread.
+ */
 export class StoreError extends HarnessError {
   override readonly name = "StoreError";
+  /** With `store_failed`: the log is not as this server left it. */
+  readonly detail?: "log_changed";
+
+  constructor(code: string, message: string, options: { cause?: unknown; detail?: "log_changed" } = {}) {
+    const { cause, detail } = options;
+    super(code, message, cause === undefined ? undefined : { cause });
+    if (detail !== undefined) this.detail = detail;
+  }
 
   static override isInstance(value: unknown): value is StoreError {
     return HarnessError.isInstance(value) && value.name === "StoreError";
   }
 }
+
+/** The log was deleted, replaced or cut while a server had it open: nothing that relies on it may run. */
+export const logChanged = (): StoreError =>
+  new StoreError(
+    "store_failed",
+    "The log of the thread was changed from outside; it is read anew when the thread is used next",
+    { detail: "log_changed" },
+  );
+
+export const isLogChanged = (error: unknown): error is StoreError =>
+  StoreError.isInstance(error) && error.detail === "log_changed";
 
 /** Something was written to a turn that has ended (`turn_ended`). */
 export const turnEnded = (): HarnessError => new HarnessError("turn_ended", "the turn has ended");
@@ -31,11 +53,10 @@ export const threadNotFound = (data?: JsonObject): ProtocolError =>
   });
 
 /** -32002 */
-export const turnBusy = (data: JsonObject): ProtocolError =>
-  new ProtocolError(ThreadErrorCode.TurnBusy, "The thread has an active turn already", {
-    code: "turn_busy",
-    data,
-  });
+export const turnBusy = (
+  data: JsonObject,
+  message = "The thread has an active turn already",
+): ProtocolError => new ProtocolError(ThreadErrorCode.TurnBusy, message, { code: "turn_busy", data });
 
 /** -32003 */
 export const turnNotFound = (): ProtocolError =>
@@ -43,18 +64,41 @@ export const turnNotFound = (): ProtocolError =>
     code: "turn_not_found",
   });
 
+/** Why an answer or a grant is refused, in words. */
+const refusals = {
+  unknown: "No approval waits under this id",
+  already_resolved: "This approval was answered already",
+  digest_mismatch: "The approval waits, but for another digest",
+  changed: "What would run is no longer what was shown",
+  unknown_grant: "There is no such grant",
+} as const;
+
 /** -32004, with the reason in `data`. */
-export const approvalNotFound = (data: JsonObject): ProtocolError =>
-  new ProtocolError(ThreadErrorCode.ApprovalNotFound, "No approval waits under this id", {
+export const approvalNotFound = (
+  data: JsonObject & { readonly reason: keyof typeof refusals },
+): ProtocolError =>
+  new ProtocolError(ThreadErrorCode.ApprovalNotFound, refusals[data.reason], {
     code: "approval_not_found",
     data,
   });
 
-/** -32002: another server holds the thread. */
-export const threadLocked = (): ProtocolError =>
-  new ProtocolError(ThreadErrorCode.TurnBusy, "Another server holds this thread", {
-    code: "thread_locked",
-    data: { reason: "thread_locked" },
+/** True for the error of a thread that this server may not write. */
+export const isLocked = (error: unknown): error is StoreError =>
+  StoreError.isInstance(error) && (error.code === "thread_locked" || error.code === "lock_unreadable");
+
+/** -32002: another server holds the thread, or nobody can say who does. */
+export const threadLocked = ({ code, message }: StoreError): ProtocolError =>
+  new ProtocolError(
+    ThreadErrorCode.TurnBusy,
+    code === "thread_locked" ? "Another server holds this thread" : message,
+    { code, data: { reason: code } },
+  );
+
+/** -32602: what the client heard of the thread is not in its log. */
+export const logWentBack = (lastSeq: number): ProtocolError =>
+  invalidParams("The log of the thread is not the one that was heard: it went back and goes on otherwise", {
+    reason: "log_went_back",
+    lastSeq,
   });
 
 /** -32005: the `clientRequestId` came with another payload before. */

@@ -1,5 +1,6 @@
 import type { Event, EventBody, Item } from "@harnesskit/protocol/threads";
 import { type Clock, createDeferred, type Deferred } from "@harnesskit/wire";
+import { isLogChanged, type StoreError } from "./errors.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
 interface Entry {
@@ -17,6 +18,8 @@ export interface EventLogOptions {
   readonly flush: FlushPolicy;
   /** Told of each event after it was written, in order. */
   readonly onEvent: (event: Event) => void;
+  /** Told when the store finds that the log is another than was written. */
+  readonly onChanged: (error: StoreError) => void;
 }
 
 /** When the log is flushed to disk. Whatever is told was written before; this is about the end of the machine. */
@@ -81,7 +84,7 @@ export class EventLog {
   }
 
   async #write(entries: Entry[]): Promise<void> {
-    const { threadId, store, clock, flush, onEvent } = this.#options;
+    const { threadId, store, clock, flush, onEvent, onChanged } = this.#options;
     const time = clock.now();
     const events = entries.map(
       ({ body }, index) => ({ seq: this.#lastSeq + 1 + index, time, ...body }) as Event,
@@ -93,6 +96,7 @@ export class EventLog {
     } catch (error) {
       // What was appended meanwhile was meant to follow what is now missing.
       for (const { done } of [...entries, ...this.#queue.splice(0)]) done.reject(error);
+      if (isLogChanged(error)) onChanged(error);
       return;
     }
     this.#lastSeq += events.length;

@@ -1,5 +1,6 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import type { Peer } from "@harnesskit/wire";
+import { logChanged } from "./errors.ts";
 import { mergeEvents } from "./merge-events.ts";
 
 export interface OutboxOptions {
@@ -128,6 +129,7 @@ export class Outbox {
   async #catchUp(threadId: string, parked: Parked): Promise<void> {
     let window: Event[] = [];
     let length = 0;
+    const { latest } = parked;
     for await (const event of this.#options.read(threadId, parked.after)) {
       if (this.#parked.get(threadId) !== parked) return;
       // Written, but not passed on yet: it comes by itself, after the answer that it belongs to.
@@ -141,6 +143,7 @@ export class Outbox {
       length = 0;
     }
     if (window.length > 0) await this.#hand(window, true);
+    if (parked.after < latest && this.#parked.get(threadId) === parked) throw logChanged();
     if (parked.after >= parked.latest && this.#parked.get(threadId) === parked) this.#parked.delete(threadId);
   }
 }

@@ -13,7 +13,6 @@ import {
   type Call,
   type Channel,
   createPeer,
-  type HarnessError,
   invalidParams,
   methodNotFound,
   type Peer,
@@ -22,6 +21,7 @@ import {
 import { type Connection, Connections, type ConnectOptions } from "./connections.ts";
 import { threadToCreate } from "./create-thread.ts";
 import { approvalNotFound, StoreError } from "./errors.ts";
+import { checkHeard, readPage } from "./read-log.ts";
 import { nameRequest } from "./request-digest.ts";
 import { threadOfRequest } from "./request-id.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
@@ -123,14 +123,18 @@ class Server implements ThreadServer {
     "thread.list": async (params = {}) => toThreadPage(await this.#settings.store.list(), params),
     "thread.get": ({ threadId, afterSeq = 0, limit }) =>
       this.#sessions.read(threadId, async (thread, session) => {
-        const options = limit === undefined ? { afterSeq } : { afterSeq, limit };
-        const events = await readPage(this.#settings.store.events(threadId, options));
+        const page = { afterSeq, limit, lastSeq: session?.lastSeq };
+        const events = await readPage(this.#settings.store, threadId, page);
         return session ? { thread, events, lastSeq: session.lastSeq } : { thread, events };
       }),
-    "thread.subscribe": ({ threadId, afterSeq }, call, client) =>
+    "thread.subscribe": ({ threadId, afterSeq, afterTime }, call, client) =>
       this.#sessions.use(threadId, async (session) => {
-        const { thread, lastSeq } = session;
-        call.reply({ thread, lastSeq });
+        if (afterSeq !== undefined && afterTime !== undefined) {
+          const heard = { afterSeq, afterTime, lastSeq: session.lastSeq };
+          await checkHeard(this.#settings.store, threadId, heard);
+        }
+        const { thread, lastSeq, lastTime } = session;
+        call.reply({ thread, lastSeq, lastTime });
         client.subscribe(threadId, lastSeq, afterSeq);
         for (const body of session.standingQuestions(afterSeq ?? lastSeq)) client.tell(body);
         this.#connections.changed();
@@ -143,9 +147,9 @@ class Server implements ThreadServer {
         return { ok: true };
       }),
     "thread.delete": async ({ threadId }, call) => {
-      const thread = await this.#sessions.delete(threadId);
+      await this.#sessions.delete(threadId);
       call.reply({ ok: true });
-      this.#connections.notifyDeleted(thread);
+      this.#connections.notifyDeleted(threadId);
       return undefined;
     },
     "turn.start": async (params, call, client) => {
@@ -238,25 +242,14 @@ const toIssues = (issues: readonly { path: PropertyKey[]; message: string }[]): 
     .slice(0, 10)
     .map(({ path, message }) => ({ path: path.map(String).join(".").slice(0, 200), message }));
 
-/** As many bytes of events as could ever be sent are collected; the peer then says that the result is too large. */
-const maxPageLength = 8 * 1024 * 1024;
-
-const readPage = async (events: AsyncIterable<Event>): Promise<Event[]> => {
-  const page: Event[] = [];
-  let length = 0;
-  for await (const event of events) {
-    page.push(event);
-    length += JSON.stringify(event).length;
-    if (length > maxPageLength) break;
-  }
-  return page;
-};
-
 const isThreadNotFound = (error: unknown): boolean =>
   ProtocolError.isInstance(error) && error.rpcCode === ThreadErrorCode.ThreadNotFound;
 
-const storeFailure = (error: HarnessError): ProtocolError =>
-  new ProtocolError(-32603, error.message, { data: { reason: error.code }, code: error.code, cause: error });
+const storeFailure = (error: StoreError): ProtocolError => {
+  const { code, detail, message } = error;
+  const data = { reason: code, ...(detail !== undefined && { detail }) };
+  return new ProtocolError(-32603, message, { data, code, cause: error });
+};
 
 const resultTooLarge = (method: string, maxFrameBytes: number): ProtocolError => {
   const data = { reason: "result_too_large", maxFrameBytes };

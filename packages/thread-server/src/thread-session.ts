@@ -5,7 +5,7 @@ import { ApprovalFlow } from "./approval-flow.ts";
 import { Approvals, type Response } from "./approvals.ts";
 import type { Attendance } from "./attendance.ts";
 import { closeOpenItems, endTurn } from "./close-open-items.ts";
-import { requestConflict, StoreError, turnBusy, turnNotFound } from "./errors.ts";
+import { isLocked, requestConflict, type StoreError, turnBusy, turnNotFound } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import type { RequestName } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -37,6 +37,9 @@ export class ThreadSession {
   #beginning: Promise<void> | undefined;
   /** Settles when the active turn is over and noted. */
   #running: Promise<void> = Promise.resolve();
+  /** The end of the last turn, where it was told and could not be stored. */
+  #unstoredEnd: readonly EventBody[] | undefined;
+  #isLost = false;
 
   private constructor(thread: Thread, lease: ThreadLease, state: ThreadState, options: ThreadSessionOptions) {
     this.#thread = thread;
@@ -50,7 +53,8 @@ export class ThreadSession {
       options.onEvent(event);
     };
     const { threadId } = thread;
-    this.#log = new EventLog({ threadId, store, clock, flush, lastSeq: state.lastSeq, onEvent });
+    const onChanged = (error: StoreError) => this.lose(error);
+    this.#log = new EventLog({ threadId, store, clock, flush, lastSeq: state.lastSeq, onEvent, onChanged });
   }
 
   /** Opens a new thread; `onWritten` runs when it is stored, before anybody is told. */
@@ -68,7 +72,7 @@ export class ThreadSession {
       else onWritten();
       return session;
     } catch (error) {
-      if (!(StoreError.isInstance(error) && error.code === "thread_locked")) await discard(thread, store);
+      if (!isLocked(error)) await discard(thread, store);
       if (session) await session.#lease.release();
       throw error;
     }
@@ -111,6 +115,21 @@ export class ThreadSession {
     return this.#state.lastSeq;
   }
 
+  get lastTime(): number {
+    return this.#state.lastTime;
+  }
+
+  /** True when the log is no longer the one that this session knows: it is to be given back, and opened anew. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** The log was changed from outside. The active turn ends with this error, and nothing more is written. */
+  lose(error: StoreError): void {
+    this.#isLost = true;
+    this.#active?.abandon(error);
+  }
+
   /** True while a turn has not ended. */
   get isBusy(): boolean {
     return this.#active !== undefined;
@@ -139,7 +158,7 @@ export class ThreadSession {
     this.#beginning = (async () => {
       await this.#checkDirectory();
       await settings.runner.accept?.(request);
-      if (this.#state.turn) await this.#closeInterrupted(unstoredEnd, "store_failed");
+      await this.#storeEnd();
       await turn.begin(() => onWritten(turnId));
     })();
     try {
@@ -178,6 +197,7 @@ export class ThreadSession {
   async close(): Promise<void> {
     await this.#active?.shutDown();
     await this.#running;
+    await this.#storeEnd().catch(this.#options.settings.onError);
     await this.#log.settled();
     await this.#lease.release();
   }
@@ -199,6 +219,7 @@ export class ThreadSession {
   async #runTurn(turn: ActiveTurn, work: () => Promise<void>): Promise<void> {
     await this.#touch();
     await turn.run(work);
+    this.#unstoredEnd = turn.unstoredEnd;
     this.#active = undefined;
     await this.#touch();
     this.#options.onTurnOver(this.#thread.threadId);
@@ -239,6 +260,7 @@ export class ThreadSession {
 
   /** Notes that the thread was used. */
   async #touch(): Promise<void> {
+    if (this.#isLost) return;
     const { store, clock, onError } = this.#options.settings;
     const { created } = this.#thread.time;
     this.#thread = { ...this.#thread, time: { created, updated: clock.now() } };
@@ -262,7 +284,7 @@ export class ThreadSession {
       () => false,
     );
     if (request && inPlace) await this.#waitOn(standing, request);
-    else await this.#closeInterrupted(interruption, "interrupted");
+    else await this.#closeInterrupted();
   }
 
   /** The turn waits on; answered, it runs what was approved and goes on to its end. What else was open is closed. */
@@ -295,13 +317,21 @@ export class ThreadSession {
     });
   }
 
-  /** Writes the end of a turn that has none. */
-  async #closeInterrupted(error: string, code: string): Promise<void> {
+  /** Writes the end of a turn that an earlier server left without one. */
+  async #closeInterrupted(): Promise<void> {
     const { turn } = this.#state;
     if (!turn) return;
     const time = { ...turn.time, completed: this.#options.settings.clock.now() };
-    const bodies = endTurn({ ...turn, status: "error", time }, { status: "error", error, code }, this.#state);
+    const ending = { status: "error", error: interruption, code: "interrupted" } as const;
+    const bodies = endTurn({ ...turn, status: "error", time }, ending, this.#state);
     await Promise.all(bodies.map((body) => this.#log.append(body)));
+  }
+
+  /** Stores the end of the last turn as it was told, where that could not be done at the time. */
+  async #storeEnd(): Promise<void> {
+    if (!this.#unstoredEnd || this.#isLost) return;
+    await Promise.all(this.#unstoredEnd.map((body) => this.#log.append(body)));
+    this.#unstoredEnd = undefined;
   }
 }
 
@@ -315,7 +345,6 @@ const discard = async ({ threadId }: Thread, store: ThreadStore): Promise<void> 
 };
 
 const interruption = "The server stopped while the turn was running.";
-const unstoredEnd = "The end of the turn could not be stored.";
 
 /** The end of the log, back to the start of its last turn at least: so much is needed to go on with that turn. */
 const lastTurns = async (store: ThreadStore, threadId: string, maxBytes: number): Promise<Event[]> => {

@@ -1,5 +1,5 @@
 import type { Thread } from "@harnesskit/protocol/threads";
-import { StoreError, threadLocked, threadNotFound, turnBusy } from "./errors.ts";
+import { isLocked, isLogChanged, StoreError, threadLocked, threadNotFound, turnBusy } from "./errors.ts";
 import { ThreadSession, type ThreadSessionOptions } from "./thread-session.ts";
 
 interface Entry {
@@ -14,8 +14,6 @@ interface Entry {
 
 /** True while it is being opened, asked something, or has a turn. */
 const isInUse = ({ opened, users }: Entry): boolean => opened === undefined || opened.isBusy || users > 0;
-
-const isLocked = (error: unknown): boolean => StoreError.isInstance(error) && error.code === "thread_locked";
 
 /**
  * The threads that this server writes. One is opened when it is first needed, and closed when nobody has used it for a
@@ -46,8 +44,9 @@ export class ThreadSessions {
     try {
       await this.#enter(threadId, ThreadSession.create(thread, onWritten, this.#options)).session;
     } catch (error) {
-      // Another server has made it, and writes it.
       if (!isLocked(error)) throw error;
+      if (error.code !== "thread_locked") throw threadLocked(error);
+      // Another server has made it, and writes it.
       onWritten();
     }
   }
@@ -57,7 +56,7 @@ export class ThreadSessions {
     try {
       return await this.#use(threadId, work);
     } catch (error) {
-      throw isLocked(error) ? threadLocked() : error;
+      throw isLocked(error) ? threadLocked(error) : error;
     }
   }
 
@@ -77,13 +76,30 @@ export class ThreadSessions {
   }
 
   /** Removes a thread with everything that belongs to it. Throws -32001, and -32002 while a turn is active. */
-  delete(threadId: string): Promise<Thread> {
-    return this.use(threadId, async (session) => {
-      if (session.isBusy) throw turnBusy({ reason: "turn_active" });
+  async delete(threadId: string): Promise<void> {
+    if (!this.#open.has(threadId) && !(await this.#options.settings.store.get(threadId))) {
+      return this.#deleteRest(threadId);
+    }
+    await this.use(threadId, async (session) => {
+      if (session.isBusy) {
+        const message = "The thread cannot be deleted while a turn is under way";
+        throw turnBusy({ reason: "turn_active" }, message);
+      }
       this.#open.delete(threadId);
       await this.#options.settings.store.delete(threadId);
-      return session.thread;
     });
+  }
+
+  /** Removes what is left of a thread that cannot be read any more. Throws -32001 where nothing is. */
+  async #deleteRest(threadId: string): Promise<void> {
+    const { store } = this.#options.settings;
+    try {
+      await store.lease(threadId);
+    } catch (error) {
+      if (isLocked(error)) throw threadLocked(error);
+      throw StoreError.isInstance(error) ? threadNotFound() : error;
+    }
+    await store.delete(threadId);
   }
 
   async close(): Promise<void> {
@@ -103,6 +119,9 @@ export class ThreadSessions {
     const entry = await this.#take(threadId);
     try {
       return await work(await entry.session);
+    } catch (error) {
+      if (isLogChanged(error)) entry.opened?.lose(error);
+      throw error;
     } finally {
       entry.users--;
       this.#watchIdle(threadId);
@@ -159,11 +178,15 @@ export class ThreadSessions {
     }
   }
 
-  /** Has the thread closed in a while if nobody uses it now, and not if somebody does. */
+  /** Has the thread closed in a while if nobody uses it now, and not if somebody does; at once when its log is lost. */
   #watchIdle(threadId: string): void {
     const { attendance, settings } = this.#options;
     const entry = this.#open.get(threadId);
     if (!entry) return;
+    if (entry.opened?.isLost && !isInUse(entry)) {
+      this.#close(threadId, entry);
+      return;
+    }
     if (isInUse(entry) || attendance.hasSubscriber(threadId)) {
       entry.stopTimer?.();
       entry.stopTimer = undefined;

@@ -50,6 +50,7 @@ export class ThreadState {
   readonly #requests = new BoundedMap<string, StartedRequest>(maxRemembered);
   #size = 0;
   #lastSeq = 0;
+  #lastTime = 0;
   #turn: Turn | undefined;
 
   /** @param maxHistoryLength characters of completed items kept; the oldest turns go first */
@@ -57,6 +58,11 @@ export class ThreadState {
 
   get lastSeq(): number {
     return this.#lastSeq;
+  }
+
+  /** The time of the last event. */
+  get lastTime(): number {
+    return this.#lastTime;
   }
 
   /** The turn that has started and not ended. */
@@ -103,6 +109,7 @@ export class ThreadState {
 
   apply(event: Event): void {
     this.#lastSeq = event.seq;
+    this.#lastTime = event.time;
     switch (event.type) {
       case "turn.started":
         this.#begin(event.data.turn);

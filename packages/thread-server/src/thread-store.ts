@@ -53,14 +53,19 @@ export interface ThreadStore {
   delete(threadId: string): Promise<void>;
   /**
    * Appends events, all or nothing. Settles when they would survive the end of this process; with `flush`, when they
-   * would survive the end of the machine. The caller holds the thread's lease.
+   * would survive the end of the machine. The caller holds the thread's lease. Rejects with `store_failed` and the detail
+   * `log_changed`, from then on every time, when the log is found to be another than this store has written: where others
+   * can change it, the store looks before it flushes, and before it takes what lets a turn or a tool run.
    */
   append(threadId: string, events: readonly Event[], options: { flush: boolean }): Promise<void>;
   /** The events of the thread, in order. */
   events(threadId: string, options?: ReadEventsOptions): AsyncIterable<Event>;
   /** The last events of the thread, in order: as many as fit in about `maxBytes`, at least the last one. */
   lastEvents(threadId: string, maxBytes: number): Promise<Event[]>;
-  /** Takes the right to write. Rejects with `thread_locked` while another living server holds it. */
+  /**
+   * Takes the right to write. Rejects with `thread_locked` while another living server holds it, and with
+   * `lock_unreadable` where that cannot be told.
+   */
   lease(threadId: string): Promise<ThreadLease>;
   /** Begins a file that belongs to the thread. `name` holds letters, digits, `_`, `-` and `.` only. */
   openArtifact(threadId: string, name: string): Promise<ArtifactWriter>;

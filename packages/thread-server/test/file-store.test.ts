@@ -254,7 +254,7 @@ describe("the lock", () => {
     await second.server.close();
   });
 
-  it.each([
+  it.each<[string, () => Promise<unknown>, true | object]>([
     [
       "of a dead process is taken over",
       async () => ({ pid: await deadPid(), host: hostname(), nonce: "n" }),
@@ -263,19 +263,31 @@ describe("the lock", () => {
     [
       "of a pid that belongs to a later process is taken over",
       async () => ({ pid: process.pid, host: hostname(), started: "1", nonce: "n" }),
-      process.platform === "linux",
+      process.platform === "linux" ? true : { code: "thread_locked" },
     ],
-    ["of a living process holds", async () => ({ pid: process.pid, host: hostname(), nonce: "n" }), false],
-    ["of another host holds", async () => ({ pid: await deadPid(), host: "elsewhere", nonce: "n" }), false],
-    ["that names nobody holds", async () => "garbage", false],
+    [
+      "of a living process holds",
+      async () => ({ pid: process.pid, host: hostname(), nonce: "n" }),
+      { code: "thread_locked" },
+    ],
+    [
+      "of another host holds",
+      async () => ({ pid: await deadPid(), host: "elsewhere", nonce: "n" }),
+      { code: "thread_locked" },
+    ],
+    [
+      "that names nobody holds, and is named",
+      async () => "garbage",
+      { code: "lock_unreadable", message: expect.stringContaining("threads/ses_1/lock.json") },
+    ],
   ])("%s", async (_name, owner, taken) => {
     await using dir = await tempDir();
     const store = createFileThreadStore({ root: dir.path });
     await store.create(thread("ses_1"));
     const lock = join(dir.path, "threads/ses_1/lock.json");
     await writeFile(lock, JSON.stringify(await owner()));
-    if (!taken) {
-      await expect(store.lease("ses_1")).rejects.toMatchObject({ name: "StoreError", code: "thread_locked" });
+    if (typeof taken === "object") {
+      await expect(store.lease("ses_1")).rejects.toMatchObject({ name: "StoreError", ...taken });
       return;
     }
     const lease = await store.lease("ses_1");

@@ -1,4 +1,5 @@
 import { usageError } from "../cli-error.ts";
+import { socketPathOf } from "../endpoint.ts";
 
 /** Where a harness is served. */
 export interface Places {
@@ -18,6 +19,7 @@ export const checkPlaces = ({ stdio, unix = [], http = [], ws = [], tokenFile }:
     throw usageError("Say where to serve", "For example: --stdio, --unix PATH, --http 0 or --ws 0");
   }
   if (unix.includes("")) throw usageError("--unix: the path is empty");
+  for (const path of unix) socketPathOf(`unix:${path}`, "--unix");
   const wanted = ports.filter((port) => port !== 0);
   const twice = wanted.find((port, index) => wanted.indexOf(port) < index);
   if (twice !== undefined) {

@@ -49,12 +49,28 @@ export const toAttachFailure = (thrown: unknown, { option, endpoint, threadId }:
         cause,
       });
     }
+    if (error.rpcCode === ThreadErrorCode.TurnBusy && reasonOf(error) === "lock_unreadable") {
+      return new CliError("lock_unreadable", oneLine(error.message, 500), {
+        hint: "Where the server runs: harness doctor",
+        cause,
+      });
+    }
     if (error.rpcCode === ThreadErrorCode.TurnBusy) {
       return new CliError("turn_busy", "The thread is in use: another server writes it", {
         hint: "Attach to that server, or end it",
         cause,
       });
     }
+  }
+  if (error.code === "log_went_back") {
+    return new CliError(
+      "log_went_back",
+      "The thread is not the one that was followed: its log went back to an earlier state",
+      {
+        hint: `Some of what was shown is not in it any more. See what is: ${attachCommand(endpoint, threadId)}`,
+        cause,
+      },
+    );
   }
   const unavailable = (message: string, hint: string) =>
     new CliError("unavailable", message, { exitCode: ExitCode.unavailable, hint, cause });
@@ -84,6 +100,9 @@ export const toAttachFailure = (thrown: unknown, { option, endpoint, threadId }:
     comeBackHint(endpoint, threadId),
   );
 };
+
+const reasonOf = ({ data }: ProtocolError): unknown =>
+  typeof data === "object" && data !== null && "reason" in data ? data.reason : undefined;
 
 /** The error, or the cause of a lost connection, that says that this is no server for this program. */
 const foreignError = (error: HarnessError): HarnessError | undefined => {

@@ -1,6 +1,6 @@
-import { open, readdir } from "node:fs/promises";
+import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Event } from "@harnesskit/protocol/threads";
+import { type Event, ThreadSchema } from "@harnesskit/protocol/threads";
 import { createFileThreadStore, isDead, readLock } from "@harnesskit/thread-server/node";
 import { oneLine } from "../terminal/one-line.ts";
 import { shellWord } from "../terminal/shell-word.ts";
@@ -37,6 +37,7 @@ const checkThread = async (harness: string, root: string, name: string): Promise
     findings.push(problem("log", `${oneLine(name, 80)}: the last line of its log is torn`, repair));
   }
   findings.push(...(await checkLog(oneLine(name, 80), join(directory, "events.jsonl"))));
+  findings.push(...(await checkMeta(harness, name)));
   const state = await lastTurn(harness, name);
   if (state !== undefined) {
     const what = state === "waits" ? "waits for an answer to an approval" : "was interrupted";
@@ -47,6 +48,31 @@ const checkThread = async (harness: string, root: string, name: string): Promise
     findings.push(problem("turn", `${oneLine(name, 80)}: its last turn has no end, it ${what}`, fix));
   }
   return findings;
+};
+
+/** Looks whether it can be told what thread this is: from its own file, or from its log. */
+const checkMeta = async (harness: string, name: string): Promise<Finding[]> => {
+  if (!/^ses_[A-Za-z0-9]+$/.test(name)) return [];
+  const path = join(harness, "threads", name, "meta.json");
+  const thread = await createFileThreadStore({ root: harness })
+    .get(name)
+    .catch(() => undefined);
+  if (!thread) {
+    const fix = `Nothing can bring it back but a copy. To have it gone: harness threads delete ${name}`;
+    const text = `${oneLine(name, 80)}: neither meta.json nor the log says what thread this is`;
+    return [problem("thread", text, fix)];
+  }
+  if (await isReadable(path)) return [];
+  const how = "the log says what was in it, and it is written anew when the thread goes on";
+  return [note("thread", `${oneLine(name, 80)}: no thread can be read from ${oneLine(path, 1000)}; ${how}`)];
+};
+
+const isReadable = async (path: string): Promise<boolean> => {
+  try {
+    return ThreadSchema.safeParse(JSON.parse(await readFile(path, "utf8"))).success;
+  } catch {
+    return false;
+  }
 };
 
 const checkLock = async (path: string, name: string): Promise<{ holder: Holder; finding?: Finding }> => {

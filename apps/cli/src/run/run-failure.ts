@@ -35,6 +35,10 @@ export const toRunFailure = (thrown: unknown, { workspace, threadId = "", attach
       : toAttachFailure(thrown, { option: "--attach", endpoint: attach, threadId });
   }
   if (isRefusal(thrown, ThreadErrorCode.TurnBusy)) {
+    if (fieldsOf((thrown as ProtocolError).data).reason === "lock_unreadable") {
+      const hint = "Look into it: harness doctor";
+      return new CliError("lock_unreadable", displayText(message, { maxLength: 500 }), { hint, cause });
+    }
     return new CliError("turn_busy", "The thread is in use: another server writes it", {
       hint: "Use that one: harness run --attach unix:PATH, or begin another thread without --thread",
       cause,

@@ -1,19 +1,44 @@
 import { constants, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Event } from "@harnesskit/protocol/threads";
+import { isLogChanged, logChanged } from "../errors.ts";
 import { repairTail } from "./repair-tail.ts";
+import { isMissing } from "./store-failure.ts";
 import { noFollow, type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
+
+const newline = 0x0a;
+
+/** After these a turn or a tool runs, which must not happen with a log that is not there; flushed or not. */
+const precedesAction = ({ type, data }: Event): boolean =>
+  type === "turn.started" ||
+  type === "approval.resolved" ||
+  (type === "item.started" && data.type === "tool_exec");
 
 /** The append-only log of one thread: an event a line. */
 export class EventFile {
+  readonly #fileSystem: StoreFileSystem;
+  readonly #path: string;
   readonly #file: FileHandle;
+  readonly #inode: number;
   #size: number;
+  /** The size when the file was last found to be as it was written. */
+  #checkedSize: number;
   /** True while something lies behind the last event that could not be taken back. */
   #hasRest = false;
+  #isChanged = false;
 
-  private constructor(file: FileHandle, size: number) {
+  private constructor(
+    fileSystem: StoreFileSystem,
+    path: string,
+    file: FileHandle,
+    { inode, size }: { inode: number; size: number },
+  ) {
+    this.#fileSystem = fileSystem;
+    this.#path = path;
     this.#file = file;
+    this.#inode = inode;
     this.#size = size;
+    this.#checkedSize = size;
   }
 
   /** Opens the log, makes it where there is none, and cuts off a last line that was not written to its end. */
@@ -21,31 +46,67 @@ export class EventFile {
     const file = await fileSystem.open(path, constants.O_RDWR | constants.O_CREAT | noFollow, 0o600);
     try {
       await syncDirectory(fileSystem, dirname(path));
-      return new EventFile(file, await repairTail(file));
+      const size = await repairTail(file);
+      return new EventFile(fileSystem, path, file, { inode: (await file.stat()).ino, size });
     } catch (error) {
       await file.close();
       throw error;
     }
   }
 
-  /** Appends the events as a whole: where the disk gives out in between, what was written of them is taken back. */
+  /**
+   * Appends the events as a whole: where the disk gives out in between, what was written of them is taken back. Before a
+   * flush and before what lets a tool run, looks whether the file is still the one that was written; rejects with
+   * `log_changed`, from then on every time, when it is not.
+   */
   async append(events: readonly Event[], flush: boolean): Promise<void> {
+    if (this.#isChanged) throw logChanged();
     let text = "";
     for (const event of events) text += `${JSON.stringify(event)}\n`;
     const bytes = Buffer.from(text, "utf8");
     try {
       await this.#removeRest();
+      if (flush || events.some(precedesAction)) await this.#check();
       for (let done = 0; done < bytes.length; ) {
         const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.#size + done);
         done += bytesWritten;
       }
       if (flush) await this.#file.datasync();
     } catch (error) {
+      if (isLogChanged(error)) throw error;
       this.#hasRest = true;
       await this.#removeRest().catch(() => {});
       throw error;
     }
     this.#size += bytes.length;
+  }
+
+  /** The name must still lead to this file, and the file must end where the last write ended. */
+  async #check(): Promise<void> {
+    const [isInPlace, isWhole] = await Promise.all([this.#isInPlace(), this.#isWhole()]);
+    if (isInPlace && isWhole) {
+      this.#checkedSize = this.#size;
+      return;
+    }
+    this.#isChanged = true;
+    throw logChanged();
+  }
+
+  async #isInPlace(): Promise<boolean> {
+    try {
+      const { ino, size } = await this.#fileSystem.lstat(this.#path);
+      return ino === this.#inode && size === this.#size;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+  }
+
+  /** What was cut off, and then written on at the old place, has a hole where a line ended. */
+  async #isWhole(): Promise<boolean> {
+    if (this.#checkedSize === 0) return true;
+    const { buffer, bytesRead } = await this.#file.read(Buffer.alloc(1), 0, 1, this.#checkedSize - 1);
+    return bytesRead === 1 && buffer[0] === newline;
   }
 
   async #removeRest(): Promise<void> {

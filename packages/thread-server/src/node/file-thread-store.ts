@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Event, type Grant, type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
+import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { type Clock, randomId, systemClock } from "@harnesskit/wire";
 import { checkArtifactName } from "../artifact-name.ts";
 import { StoreError } from "../errors.ts";
@@ -18,6 +18,7 @@ import { EventFile } from "./event-file.ts";
 import { GrantFiles } from "./grant-files.ts";
 import { defaultGrantKeyPath, GrantSeal } from "./grant-key.ts";
 import { makeDirectory } from "./make-directory.ts";
+import { readMeta, threadOfLog } from "./meta-file.ts";
 import { readEvents, readLastEvents } from "./read-events.ts";
 import { refuseLinks } from "./refuse-links.ts";
 import { RequestFiles } from "./request-files.ts";
@@ -62,7 +63,10 @@ const isLeftover = (name: string): boolean => /\.(?:tmp_[0-9a-f]+|stale)$/.test(
 /** How many `meta.json` files are read at the same time. */
 const parallelReads = 32;
 
-/** Keeps threads as files: `threads/{threadId}/events.jsonl` and `meta.json` (section "Persistence"). */
+/**
+ * Keeps threads as files: `threads/{threadId}/events.jsonl` and `meta.json` (section "Persistence"). A `meta.json` that
+ * is missing or garbled is read from the log, and written anew by who holds the thread.
+ */
 class FileThreadStore implements ThreadStore {
   readonly #root: string;
   readonly #fileSystem: StoreFileSystem;
@@ -108,7 +112,7 @@ class FileThreadStore implements ThreadStore {
   get(threadId: string): Promise<Thread | undefined> {
     return guarded(async () => {
       const files = threadFiles(this.#root, threadId);
-      return files && this.#readMeta(files, threadId);
+      return files && ((await readMeta(this.#fileSystem, files.meta, threadId)) ?? this.#rebuilt(threadId));
     });
   }
 
@@ -189,6 +193,7 @@ class FileThreadStore implements ThreadStore {
       const lock = await this.#locks.acquire(files.lock);
       try {
         await this.#sweep(files);
+        await this.#mendMeta(files, threadId);
         const held = { events: await EventFile.open(this.#fileSystem, files.events), lock };
         this.#held.set(threadId, held);
         return { release: () => this.#release(threadId, held) };
@@ -312,16 +317,24 @@ class FileThreadStore implements ThreadStore {
     return writeFileAtomic(this.#fileSystem, files.meta, `${JSON.stringify(thread, null, 2)}\n`);
   }
 
-  /** The thread, or undefined where the file is missing or is no thread of this id. */
-  async #readMeta(files: ThreadFiles, threadId: string): Promise<Thread | undefined> {
+  /** The thread from its log alone; undefined where that cannot be read either. */
+  async #rebuilt(threadId: string): Promise<Thread | undefined> {
+    const log = await this.#openEvents(threadId).catch(() => undefined);
+    if (!log) return undefined;
     try {
-      const parsed = ThreadSchema.safeParse(JSON.parse(await this.#fileSystem.readFile(files.meta, "utf8")));
-      return parsed.success && parsed.data.threadId === threadId ? parsed.data : undefined;
-    } catch (error) {
-      if (isMissing(error) || error instanceof SyntaxError) return undefined;
-      if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
-      throw error;
+      return await threadOfLog(log, threadId);
+    } catch {
+      return undefined;
+    } finally {
+      await log.close();
     }
+  }
+
+  /** Writes `meta.json` anew where it is missing or garbled. Where that fails, the log still says what is in it. */
+  async #mendMeta(files: ThreadFiles, threadId: string): Promise<void> {
+    if (await readMeta(this.#fileSystem, files.meta, threadId)) return;
+    const thread = await this.#rebuilt(threadId);
+    if (thread) await this.#writeMeta(files, thread).catch(() => {});
   }
 }
 

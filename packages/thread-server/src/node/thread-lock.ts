@@ -78,8 +78,8 @@ export const readLock = async (
 const maxAttempts = 10;
 
 /**
- * Takes the lock for this process. A lock of a dead process is taken over; one of a living process, of another host or
- * of nobody that can be read is `thread_locked`.
+ * Takes the lock for this process. A lock of a dead process is taken over; one of a living process or of another host
+ * is `thread_locked`, and one that names nobody `lock_unreadable`.
  */
 export const acquireLock = async (
   path: string,
@@ -102,10 +102,20 @@ export const acquireLock = async (
     if (await take()) return { nonce: base.nonce, release };
     const owner = await readLock(path, fileSystem);
     if (owner === undefined) continue;
-    if (owner === "unreadable" || !isOwnerDead(owner)) break;
+    if (owner === "unreadable") throw unreadable(path);
+    if (!isOwnerDead(owner)) break;
     await removeStale({ fileSystem, lock: path, text, isOwnerDead }, path, owner);
   }
   throw new StoreError("thread_locked", "Another server writes this thread");
+};
+
+/** Names the file below the store's root. */
+const unreadable = (path: string): StoreError => {
+  const file = path.split(/[\\/]/).slice(-3).join("/");
+  return new StoreError(
+    "lock_unreadable",
+    `The lock file ${file} names no server, so that nobody can say who writes the thread: see \`harness doctor\``,
+  );
 };
 
 interface Takeover {

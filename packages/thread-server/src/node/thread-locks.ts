@@ -21,7 +21,7 @@ export class ThreadLocks {
     this.#isOwnerDead = isOwnerDead;
   }
 
-  /** Takes a lock. Rejects with `thread_locked` while somebody else holds it. */
+  /** Takes a lock. Rejects with `thread_locked` while somebody else holds it, or with `lock_unreadable`. */
   async acquire(path: string): Promise<ThreadLease> {
     const left = this.#left.get(path);
     this.#left.delete(path);

@@ -89,8 +89,10 @@ export class ModelFileSystem {
       rm: (path: string, options: { force?: boolean; recursive?: boolean } = {}) => this.#rm(path, options),
       lstat: async (path: string) => {
         if (this.#crashed) return never();
-        if (this.disk.find(path) === undefined) throw systemError("ENOENT", "lstat");
-        return { isSymbolicLink: () => false, mtimeMs: Date.now() };
+        const ino = this.disk.find(path);
+        if (ino === undefined) throw systemError("ENOENT", "lstat");
+        const size = this.disk.isDirectory(ino) ? 0 : this.disk.content(ino).length;
+        return { isSymbolicLink: () => false, mtimeMs: Date.now(), ino, size };
       },
     };
     return calls as unknown as StoreFileSystem;
@@ -206,7 +208,7 @@ export class ModelFileSystem {
           buffer.set(bytes, offset);
           return { value: { bytesRead: bytes.length, buffer } };
         }),
-      stat: () => this.#step("stat", () => ({ value: { size: this.disk.content(node).length } })),
+      stat: () => this.#step("stat", () => ({ value: { ino: node, size: this.disk.content(node).length } })),
       truncate: (size: number) =>
         this.#step("truncate", () => ({ ops: [{ op: "truncate", file: node, size }], value: undefined })),
       datasync: () => sync("datasync"),

@@ -1,0 +1,63 @@
+import type { Event } from "@harnesskit/protocol/threads";
+import { logChanged, logWentBack } from "./errors.ts";
+import type { ThreadStore } from "./thread-store.ts";
+
+/** As many bytes of events as could ever be sent are collected; the peer then says that the result is too large. */
+const maxPageLength = 8 * 1024 * 1024;
+
+export interface Page {
+  readonly afterSeq: number;
+  /** Undefined: all. */
+  readonly limit: number | undefined;
+  /** The number of the last event, where that is known. */
+  readonly lastSeq: number | undefined;
+}
+
+/** Reads a part of a log. Rejects with `log_changed` when the log ends before its last event. */
+export const readPage = async (
+  store: ThreadStore,
+  threadId: string,
+  { afterSeq, limit, lastSeq = 0 }: Page,
+): Promise<Event[]> => {
+  const page: Event[] = [];
+  let length = 0;
+  const options = limit === undefined ? { afterSeq } : { afterSeq, limit };
+  for await (const event of store.events(threadId, options)) {
+    page.push(event);
+    length += JSON.stringify(event).length;
+    if (length > maxPageLength) return page;
+  }
+  if (page.length !== limit && (page.at(-1)?.seq ?? afterSeq) < lastSeq) throw logChanged();
+  return page;
+};
+
+const eventAt = async (store: ThreadStore, threadId: string, seq: number): Promise<Event | undefined> => {
+  for await (const event of store.events(threadId, { afterSeq: seq - 1, limit: 1 })) {
+    return event.seq === seq ? event : undefined;
+  }
+  return undefined;
+};
+
+export interface Heard {
+  /** The number of the last event that a client heard. */
+  readonly afterSeq: number;
+  /** The time of that event. */
+  readonly afterTime: number;
+  /** The number of the last event. */
+  readonly lastSeq: number;
+}
+
+/**
+ * Makes sure that a log can be followed from where a client stopped: -32602 `log_went_back` when what the client heard
+ * last is not in it, `log_changed` when the log ends before its last event.
+ */
+export const checkHeard = async (
+  store: ThreadStore,
+  threadId: string,
+  { afterSeq, afterTime, lastSeq }: Heard,
+): Promise<void> => {
+  if (!(await eventAt(store, threadId, lastSeq))) throw logChanged();
+  if (afterSeq === 0) return;
+  const last = await eventAt(store, threadId, afterSeq);
+  if (last?.time !== afterTime) throw logWentBack(lastSeq);
+};

@@ -1,0 +1,186 @@
+import { appendFile, readdir, readFile, rename, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createDeferred } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { createThreadServer, type FlushPolicy, type TurnRunner } from "../src/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { tempDir } from "./support/temp-dir.ts";
+import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+
+const setUp = async (runner: TurnRunner, flush: FlushPolicy = "boundaries") => {
+  const dir = await tempDir();
+  const tool = recordingTool("bash", "execute");
+  const clock = createManualClock();
+  const store = createFileThreadStore({ root: dir.path });
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => void errors.push(error);
+  const server = createThreadServer({ runner, tools: [tool], store, flush, clock, onError });
+  const client = RawClient.connect(server);
+  const threadId = await client.createThread();
+  const directory = join(dir.path, "threads", threadId);
+  const log = join(directory, "events.jsonl");
+  return {
+    ...{ server, client, tool, errors, threadId, directory, log, clock, root: dir.path },
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await dir[Symbol.asyncDispose]();
+    },
+  };
+};
+
+const changed = {
+  code: -32603,
+  message: expect.stringContaining("changed from outside"),
+  data: { reason: "store_failed", detail: "log_changed" },
+};
+
+/** What can be done to a log beneath its server. */
+const changes: readonly [string, (log: string) => Promise<void>][] = [
+  ["deleted", (log) => rm(log)],
+  ["emptied", (log) => truncate(log, 0)],
+  ["cut off", (log) => truncate(log, 40)],
+  ["appended to", (log) => appendFile(log, '{"seq":9007199254740991}\n')],
+  [
+    "replaced by a copy",
+    async (log) => {
+      await writeFile(`${log}.bak`, await readFile(log));
+      await rename(`${log}.bak`, log);
+    },
+  ],
+  [
+    "moved behind a link",
+    async (log) => {
+      await rename(log, `${log}.moved`);
+      await symlink(`${log}.moved`, log);
+    },
+  ],
+  ["gone with its directory", (log) => rm(join(log, ".."), { recursive: true })],
+];
+
+describe("a log that is changed beneath its server", () => {
+  it.each(changes)("starts no turn when it was %s", async (_how, change) => {
+    await using setup = await setUp(callingRunner({ tool: "bash", input: {} }));
+    const { client, threadId, log, tool } = setup;
+    await change(log);
+    expect((await client.startTurn(threadId)).error).toMatchObject(changed);
+    expect(client.told.map(({ type }) => type)).toEqual(["thread.created"]);
+    expect(tool.runs).toEqual([]);
+  });
+
+  it.each(changes)("lets no approved tool run when it was %s, and ends the turn", async (_how, change) => {
+    await using setup = await setUp(callingRunner({ tool: "bash", input: {} }));
+    const { client, threadId, log, tool } = setup;
+    const { result } = await client.startTurn(threadId);
+    const { requestId } = (await client.notification("approval.requested")).params;
+    await change(log);
+    const { error } = await client.call("approval.respond", { requestId, decision: "once" });
+    expect(error).toMatchObject(changed);
+    const end = await client.turnEnd(result.turnId);
+    expect(end).toMatchObject({ method: "turn.error", params: { code: "store_failed" } });
+    expect(end.params).not.toHaveProperty("seq");
+    expect(tool.runs).toEqual([]);
+  });
+
+  it.each(["always", "never"] as const)("is found with flush %s too", async (flush) => {
+    await using setup = await setUp(callingRunner({ tool: "bash", input: {} }), flush);
+    await rm(setup.log);
+    expect((await setup.client.startTurn(setup.threadId)).error).toMatchObject(changed);
+  });
+
+  it("is found though deltas were written on at the old place", async () => {
+    const going = createDeferred<void>();
+    await using setup = await setUp({
+      async run(turn) {
+        const message = turn.message();
+        message.append("before");
+        await going.promise;
+        message.append("after");
+        while (!client.told.some(({ data }) => data.delta === "after")) await new Promise(setImmediate);
+        await message.complete();
+      },
+    });
+    const { client, threadId, log } = setup;
+    const { result } = await client.startTurn(threadId);
+    await client.notification("item.delta");
+    await truncate(log, 0);
+    going.resolve();
+    const end = await client.turnEnd(result.turnId);
+    expect(end).toMatchObject({ method: "turn.error", params: { code: "store_failed" } });
+  });
+
+  it("is given back, and read anew by the next start", async () => {
+    await using setup = await setUp(sayingRunner("x"));
+    const { client, threadId, log, directory } = setup;
+    const kept = await readFile(log);
+    const first = await client.startTurn(threadId);
+    await client.turnEnd(first.result.turnId);
+    await writeFile(log, kept);
+    expect((await client.startTurn(threadId)).error).toMatchObject(changed);
+    await expect.poll(() => readdir(directory)).not.toContain("lock.json");
+    const { result } = await client.startTurn(threadId);
+    expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+    const events = await client.events(threadId);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(events.filter(({ type }) => type === "turn.started")).toHaveLength(1);
+  });
+
+  it("is told to a reader who finds fewer events than there were", async () => {
+    await using setup = await setUp(sayingRunner("x"));
+    const { client, threadId, log } = setup;
+    const { result } = await client.startTurn(threadId);
+    await client.turnEnd(result.turnId);
+    const { lastSeq } = (await client.call("thread.subscribe", { threadId })).result;
+    const [first = ""] = (await readFile(log, "utf8")).split(/(?<=\n)/);
+    await writeFile(log, first);
+    // As far as it goes it can be read, and not further.
+    const page = await client.call("thread.get", { threadId, limit: 1 });
+    expect(page.result).toMatchObject({ events: [{ seq: 1 }], lastSeq });
+    expect((await client.call("thread.get", { threadId })).error).toMatchObject(changed);
+    expect((await client.call("thread.get", { threadId })).result).toMatchObject({ lastSeq: 1 });
+  });
+
+  it("ends the connection of a client that is to be told more than it holds", async () => {
+    await using setup = await setUp(sayingRunner("x"));
+    const { server, threadId, log } = setup;
+    await truncate(log, 0);
+    const late = RawClient.connect(server);
+    await late.call("thread.subscribe", { threadId, afterSeq: 0 });
+    await late.closed;
+    expect(setup.errors).toMatchObject([{ name: "StoreError", code: "store_failed", detail: "log_changed" }]);
+  });
+});
+
+describe("a subscription that names the time of the event heard last", () => {
+  it("goes on behind that event", async () => {
+    await using setup = await setUp(sayingRunner("x"));
+    const { client, server, threadId, clock } = setup;
+    await clock.advance(5);
+    const { result } = await client.startTurn(threadId);
+    await client.turnEnd(result.turnId);
+    const events = await client.events(threadId);
+    const [, heard, ...rest] = events;
+    const next = RawClient.connect(server);
+    const place = { threadId, afterSeq: heard?.seq, afterTime: heard?.time };
+    expect((await next.call("thread.subscribe", place)).result).toMatchObject({
+      lastSeq: events.length,
+      lastTime: events.at(-1)?.time,
+    });
+    await next.turnEnd(result.turnId);
+    expect(next.told.at(-1)?.data).toEqual(rest.at(-1)?.data);
+  });
+
+  it.each([
+    ["is another one", { afterSeq: 2, afterTime: 4 }],
+    ["is not there", { afterSeq: 99, afterTime: 5 }],
+  ])("is refused when that event %s", async (_how, place) => {
+    await using setup = await setUp(sayingRunner("x"));
+    const { client, threadId, clock } = setup;
+    await clock.advance(5);
+    const { result } = await client.startTurn(threadId);
+    await client.turnEnd(result.turnId);
+    const { error } = await client.call("thread.subscribe", { threadId, ...place });
+    expect(error).toMatchObject({ code: -32602, data: { reason: "log_went_back" } });
+  });
+});

@@ -1,0 +1,141 @@
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { createMemoryThreadStore, createThreadServer, StoreError, type ThreadStore } from "../src/index.ts";
+import { overriding } from "./support/overriding.ts";
+import { ofType, RawClient } from "./support/raw-client.ts";
+import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+
+/** A store that is full while `full` is set. */
+const fillable = () => {
+  const inner = createMemoryThreadStore();
+  const disk = { full: false };
+  const append: ThreadStore["append"] = (...args) =>
+    disk.full ? Promise.reject(new StoreError("store_full", "The disk is full")) : inner.append(...args);
+  return { disk, inner, store: overriding(inner, { append }) };
+};
+
+const failing = () => {
+  const { disk, inner, store } = fillable();
+  const server = createThreadServer({
+    store,
+    runner: {
+      async run(turn) {
+        if (turn.history.length > 1) return;
+        disk.full = true;
+        await turn.message().complete();
+      },
+    },
+  });
+  return { disk, inner, server, client: RawClient.connect(server) };
+};
+
+describe("the end of a turn that cannot be stored", () => {
+  it("is told without a number, and stored as it was told before the next turn", async () => {
+    const { disk, server, client } = failing();
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId);
+    const { params } = await client.turnEnd(result.turnId);
+    expect(params).toMatchObject({ code: "store_full", error: "The disk is full" });
+    expect(params).not.toHaveProperty("seq");
+    expect(params).not.toHaveProperty("time");
+    expect((await client.startTurn(threadId)).error?.data).toEqual({ reason: "store_full" });
+    disk.full = false;
+    const next = await client.startTurn(threadId);
+    await client.turnEnd(next.result.turnId);
+    const ends = ofType(await client.events(threadId), "turn.error");
+    expect(ends.map(({ data }) => data)).toEqual([params]);
+    await server.close();
+  });
+
+  it("is stored as it was told when the server closes", async () => {
+    const { disk, inner, server, client } = failing();
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId);
+    const { params } = await client.turnEnd(result.turnId);
+    disk.full = false;
+    await server.close();
+    const [last] = await inner.lastEvents(threadId, 1);
+    expect(last).toMatchObject({ type: "turn.error", data: params });
+  });
+});
+
+describe("the end of a turn", () => {
+  const setUp = (runner = sayingRunner("x")) => {
+    const clock = createManualClock();
+    const errors: unknown[] = [];
+    const tools = [recordingTool("bash", "execute")];
+    const onError = (error: unknown) => void errors.push(error);
+    const server = createThreadServer({ runner, tools, clock, onError, idleTimeoutMs: 1e9 });
+    return { clock, errors, server, client: RawClient.connect(server) };
+  };
+
+  it("leaves no timer, and no error for later", async () => {
+    const { clock, errors, server, client } = setUp();
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId);
+    expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+    await client.call("thread.list");
+    // Of the thread only: it is given back when nobody uses it.
+    expect(clock.pending).toBe(1);
+    clock.advance(60_000);
+    expect(errors).toEqual([]);
+    await server.close();
+  });
+
+  it("leaves none either when it was cancelled and its runner stopped in time", async () => {
+    const { clock, errors, server, client } = setUp(callingRunner({ tool: "bash", input: {} }));
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId);
+    await client.notification("approval.requested");
+    await client.call("turn.cancel", { threadId });
+    expect((await client.turnEnd(result.turnId)).params.status).toBe("cancelled");
+    await client.call("thread.list");
+    expect(clock.pending).toBe(1);
+    clock.advance(60_000);
+    expect(errors).toEqual([]);
+    await server.close();
+  });
+});
+
+describe("what is refused", () => {
+  const setUp = async () => {
+    const tools = [recordingTool("bash", "execute")];
+    const server = createThreadServer({ runner: callingRunner({ tool: "bash", input: {} }), tools });
+    const client = RawClient.connect(server);
+    const threadId = await client.createThread();
+    await client.startTurn(threadId);
+    const { requestId } = (await client.notification("approval.requested")).params;
+    return { server, client, threadId, requestId };
+  };
+
+  it("says what it is about", async () => {
+    const { server, client, threadId, requestId } = await setUp();
+    const refusal = async (method: string, params: object) => (await client.call(method, params)).error;
+    expect(await refusal("grant.revoke", { grantId: "grant_1" })).toEqual({
+      code: -32004,
+      message: "There is no such grant",
+      data: { reason: "unknown_grant" },
+    });
+    expect(
+      await refusal("approval.respond", { requestId, decision: "once", digest: "sha256:0" }),
+    ).toMatchObject({
+      code: -32004,
+      message: "The approval waits, but for another digest",
+      data: { reason: "digest_mismatch" },
+    });
+    expect(await refusal("thread.delete", { threadId })).toEqual({
+      code: -32002,
+      message: "The thread cannot be deleted while a turn is under way",
+      data: { reason: "turn_active" },
+    });
+    expect((await client.call("approval.respond", { requestId, decision: "reject" })).result).toEqual({
+      ok: true,
+    });
+    expect(await refusal("approval.respond", { requestId, decision: "once" })).toMatchObject({
+      code: -32004,
+      message: "This approval was answered already",
+      data: { reason: "already_resolved" },
+    });
+    await server.close();
+  });
+});
