@@ -6,7 +6,7 @@ export const action = {
 };
 
 /** The event around it, as a client sends it. */
-export const eventOf = (payload) => ({
+const eventOf = (payload) => ({
   event_type: "pre_action",
   session_id: "ses_0a1b2c3d4e5f",
   agent_id: "agent_0a1b2c3d4e5f",
