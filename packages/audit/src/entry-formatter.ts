@@ -39,6 +39,8 @@ export class EntryFormatter {
   #generation = -1;
   #flags = 0;
   #maxStringLength: number;
+  readonly #lastIds: unknown[] = [undefined, undefined, undefined];
+  readonly #lastIdsJson: string[] = ["", "", ""];
   #lastTimeMs = Number.NaN;
   #lastTime = "";
 
@@ -101,10 +103,10 @@ export class EntryFormatter {
     if (actor !== undefined) {
       body += `,"actor":{"type":${this.#actorField(actor?.type)},"id":${this.#actorField(actor?.id)}}`;
     }
-    if (entry.agent_id !== undefined) body += this.#id(',"agent_id":', entry.agent_id);
-    if (entry.tool_id !== undefined) body += this.#id(',"tool_id":', entry.tool_id);
+    if (entry.agent_id !== undefined) body += this.#repeated(0, ',"agent_id":', entry.agent_id);
+    if (entry.tool_id !== undefined) body += this.#repeated(1, ',"tool_id":', entry.tool_id);
     if (entry.call_id !== undefined) body += this.#id(',"call_id":', entry.call_id);
-    if (entry.session_id !== undefined) body += this.#id(',"session_id":', entry.session_id);
+    if (entry.session_id !== undefined) body += this.#repeated(2, ',"session_id":', entry.session_id);
     if (entry.request_id !== undefined) body += this.#id(',"request_id":', entry.request_id);
     if (entry.correlation_id !== undefined) body += this.#id(',"correlation_id":', entry.correlation_id);
     if (entry.causation_id !== undefined) body += this.#id(',"causation_id":', entry.causation_id);
@@ -122,6 +124,7 @@ export class EntryFormatter {
     this.#texts.clear();
     this.#keys.clear();
     this.#actions.clear();
+    this.#lastIds.fill(undefined);
   }
 
   #time(timeMs: number): string {
@@ -161,6 +164,21 @@ export class EntryFormatter {
     if (typeof id === "string" && id !== "") return prefix + this.#text(id);
     this.#mark("invalid");
     return typeof id === "number" ? `${prefix}"${id}"` : "";
+  }
+
+  /** An id that is likely the one of the entry before, in the same field: what was made of it then is used again. */
+  #repeated(field: number, prefix: string, id: unknown): string {
+    const isWhole = this.#maxStringLength === this.#limits.maxStringLength;
+    if (isWhole && id === this.#lastIds[field]) return this.#lastIdsJson[field] as string;
+    const flags = this.#flags;
+    this.#flags = 0;
+    const json = this.#id(prefix, id);
+    if (isWhole && this.#flags === 0) {
+      this.#lastIds[field] = id;
+      this.#lastIdsJson[field] = json;
+    }
+    this.#flags |= flags;
+    return json;
   }
 
   #duration(durationMs: unknown): string {
