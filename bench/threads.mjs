@@ -1,11 +1,13 @@
 // The thread server on its files, side by side with the bare file system.
 // Usage: node bench/threads.mjs [--rounds 5] [--gigabytes 1]
+import { execFile } from "node:child_process";
 import { mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { parseArgs } from "node:util";
+import { fileURLToPath } from "node:url";
+import { parseArgs, promisify } from "node:util";
 import { median, printTable } from "./lib/rounds.mjs";
-import { inTempDir, longLog, serve } from "./threads/setting.mjs";
+import { inTempDir, serve } from "./threads/setting.mjs";
 
 const { values } = parseArgs({
   options: { rounds: { type: "string", default: "5" }, gigabytes: { type: "string", default: "1" } },
@@ -19,27 +21,12 @@ const timed = async (work) => {
   return { ms: performance.now() - begin, result };
 };
 
-/** Writes a log for a thread that no server has made. */
+/** Writes a log for a thread that no server has made, in another process, so that what it takes is not measured here. */
 const writeLog = async (root, threadId, count, textLength) => {
-  const directory = join(root, "threads", threadId);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const time = { created: 1, updated: 1 };
-  await writeFile(
-    join(directory, "meta.json"),
-    JSON.stringify({ threadId, title: "", directory: "/", time }),
-  );
-  const file = await open(join(directory, "events.jsonl"), "w");
-  let block = "";
-  for (const lines of longLog(threadId, count, textLength)) {
-    block += lines;
-    if (block.length < 4 * 1024 * 1024) continue;
-    await file.write(block);
-    block = "";
-  }
-  await file.write(block);
-  const { size } = await file.stat();
-  await file.close();
-  return size;
+  const script = fileURLToPath(new URL("./threads/write-log.mjs", import.meta.url));
+  const args = [script, root, threadId, String(count), String(textLength)];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return Number(stdout);
 };
 
 /** Appending and telling, against a bare `write` of each of the same lines. */
@@ -125,7 +112,7 @@ const turnStart = async () => {
 const pageOfLongLog = async () => {
   await inTempDir(async (root) => {
     const bytes = Number(values.gigabytes) * 1024 ** 3;
-    const large = await writeLog(root, "ses_large", Math.round((bytes / 1400) * 4), 4600);
+    const large = await writeLog(root, "ses_large", Math.round(bytes / 1400), 4600);
     await writeLog(root, "ses_small", 1000, 4600);
     const { server, peer } = serve(root, { run: async () => {} });
     const lastSeq = async (threadId) => (await peer.request("thread.get", { threadId, limit: 1 })).lastSeq;

@@ -68,6 +68,7 @@ if (!isFresh()) {
     step("Writing the type declarations", ["exec", "tsc", "--pretty", "false", "-p", "tsconfig.types.json"]),
   ]);
   placeDeclarations(repositoryRoot, emitted);
+  rmSync(emitted, { recursive: true, force: true });
   const buildMs = performance.now() - begun;
   mkdirSync(dirname(stampFile), { recursive: true });
   writeFileSync(stampFile, `${JSON.stringify({ sources, outputs: outputDigest(repositoryRoot) })}\n`);

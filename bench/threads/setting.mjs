@@ -37,24 +37,3 @@ export const serve = (root, runner, options = {}) => {
   const create = async () => (await peer.request("thread.create", {})).thread.threadId;
   return { server, store, peer, heard, turn, create };
 };
-
-/** Writes a log of `count` finished one-line turns without a server: fast enough for a gigabyte. */
-export const longLog = function* (threadId, count, textLength) {
-  const text = "x".repeat(textLength);
-  let seq = 1;
-  const time = 1_700_000_000_000;
-  const thread = { threadId, title: "long", directory: "/", time: { created: time, updated: time } };
-  const line = (type, data) => `${JSON.stringify({ seq: seq++, time, type, data })}\n`;
-  yield line("thread.created", { threadId, thread });
-  for (let index = 0; seq < count; index++) {
-    const turnId = `turn_${index}`;
-    const itemId = `item_${index}`;
-    const turn = { turnId, threadId, status: "running", time: { started: time } };
-    const item = { itemId, threadId, turnId, type: "assistant_message", data: { text } };
-    const ids = { threadId, turnId };
-    yield line("turn.started", { ...ids, turn }) +
-      line("item.started", { ...ids, itemId, type: item.type, item: { ...item, data: { text: "" } } }) +
-      line("item.completed", { ...ids, itemId, type: item.type, item }) +
-      line("turn.completed", { ...ids, status: "completed", turn: { ...turn, status: "completed" } });
-  }
-};
