@@ -1,6 +1,6 @@
 import type { AgentToolResult, RuntimeError } from "@harnesskit/protocol/runtime";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import type { Clock, HarnessError } from "@harnesskit/wire";
+import { type Clock, type HarnessError, isThenable } from "@harnesskit/wire";
 import { callScope } from "./call-scope.ts";
 import { CallStream, type StreamPayload, type StreamSink } from "./call-stream.ts";
 import { ToolError, ToolFailedError } from "./errors.ts";
@@ -53,9 +53,6 @@ export interface AbortOutcome {
 
 /** About what a result takes beside its output. */
 const resultBytes = 512;
-
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 
 /**
  * One call of a tool, from its input to its one result. The result comes from whatever is first: the tool's end, or, for

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { type Backoff, backoffDelayMs, resolveBackoff } from "@harnesskit/wire";
 
 /** How a lost connection is made anew, with a handshake of its own. */
 export interface ReconnectOptions {
@@ -15,25 +15,13 @@ export interface ReconnectOptions {
   readonly random?: () => number;
 }
 
-export type ReconnectPolicy = Required<ReconnectOptions>;
+export type ReconnectPolicy = Backoff;
 
 /** The policy with its defaults; undefined for none. Throws `invalid_argument`. */
-export const resolveReconnect = (options: false | ReconnectOptions = {}): ReconnectPolicy | undefined => {
-  if (options === false) return undefined;
-  const { maxAttempts = 10, initialDelayMs = 100, maxDelayMs = 30_000, random = Math.random } = options;
-  if (!(maxAttempts >= 1)) throw new InvalidArgumentError("reconnect.maxAttempts is at least 1");
-  if (!(initialDelayMs >= 0 && maxDelayMs >= initialDelayMs)) {
-    throw new InvalidArgumentError("reconnect.initialDelayMs is at least 0, and maxDelayMs no less");
-  }
-  return { maxAttempts, initialDelayMs, maxDelayMs, random };
-};
-
-/** How long to wait before an attempt, the first being 1. */
-const delayBeforeMs = (attempt: number, policy: ReconnectPolicy): number => {
-  const { initialDelayMs, maxDelayMs, random } = policy;
-  const longest = Math.min(maxDelayMs, initialDelayMs * 2 ** Math.min(attempt - 1, 1000));
-  return longest / 2 + (random() * longest) / 2;
-};
+export const resolveReconnect = (options: false | ReconnectOptions = {}): ReconnectPolicy | undefined =>
+  options === false
+    ? undefined
+    : resolveBackoff(options, { maxAttempts: 10, initialDelayMs: 100, prefix: "reconnect." });
 
 /** Counts the attempts in a row. */
 export class Attempts {
@@ -47,7 +35,7 @@ export class Attempts {
   /** How long to wait before the next attempt, which counts from here; undefined when there is none. */
   next(): number | undefined {
     if (this.#made >= this.#policy.maxAttempts) return undefined;
-    return delayBeforeMs(++this.#made, this.#policy);
+    return backoffDelayMs(++this.#made, this.#policy);
   }
 
   /** The connection served, or somebody asks for one. */

@@ -7,13 +7,12 @@ import {
   type QueryParams,
   type QueryResult,
 } from "@harnesskit/protocol/ahp";
-import { HarnessError } from "@harnesskit/wire";
+import { HarnessError, isThenable } from "@harnesskit/wire";
 import type { CheckedEvent } from "./check-event.ts";
 import type { AhpHandlers, HandlerCall } from "./handlers.ts";
 import { parseWith, type Schema } from "./parse-params.ts";
 import { handlerFailure, Refusal, toHandlerFailure } from "./refusal.ts";
 import type { AhpServerStats } from "./server-stats.ts";
-import { isThenable } from "./supervisor.ts";
 
 /** A decision of any event's type. */
 export type AnyDecision = DecisionFor<AhpEventType>;

@@ -4,10 +4,6 @@ import type { PendingCall } from "./pending-call.ts";
 import { handlerFailure, type Refusal } from "./refusal.ts";
 import type { AhpServerStats } from "./server-stats.ts";
 
-/** True for what can be waited for like a promise; a handler may return anything. */
-export const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
-
 const timedOut = (timeoutMs: number): Refusal =>
   handlerFailure("timeout", `there was no decision within ${timeoutMs} ms`, { timeout_ms: timeoutMs });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { InvalidArgumentError, isThenable } from "@harnesskit/wire";
 import type { Authorization, AuthorizationRequest } from "./authorize.ts";
 import { Call, endedCall, type ToolCall } from "./call.ts";
 import { outcomeOf } from "./call-audit.ts";
@@ -230,6 +230,3 @@ const directiveRequired = (): CallResult =>
 
 const sameRules = ({ info: a }: RegisteredTool, { info: b }: RegisteredTool): boolean =>
   a.side_effects === b.side_effects && a.requires_directive === b.requires_directive;
-
-const isThenable = <T>(value: T | PromiseLike<T> | undefined): value is PromiseLike<T> =>
-  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";

@@ -1,3 +1,4 @@
+import { isRfc3339 } from "@harnesskit/protocol/envelope";
 import type {
   AgentHeartbeat,
   AgentToolResult,
@@ -6,12 +7,10 @@ import type {
 } from "@harnesskit/protocol/runtime";
 import { isObject, measureJson } from "./measure-json.ts";
 
-/**
+/*
  * Checks of the messages that come with every call and every heartbeat, by hand because they are hot. They accept
  * exactly what the schemas of the protocol package accept; a test holds them against each other.
  */
-const rfc3339 =
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 export const isId = (value: unknown): value is string =>
   typeof value === "string" && value.length > 0 && value.length <= 256;
@@ -23,7 +22,7 @@ let lastTime: unknown;
 /** Messages of one millisecond share their times, so the last one that was found to be one is known. */
 const isTime = (value: unknown): boolean => {
   if (value === lastTime) return true;
-  if (typeof value !== "string" || value.length > 64 || !rfc3339.test(value)) return false;
+  if (!isRfc3339(value)) return false;
   lastTime = value;
   return true;
 };

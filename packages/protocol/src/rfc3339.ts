@@ -7,6 +7,6 @@ const maxLength = 64;
 /** A point in time in any form of RFC 3339: lower case, a space before the time and a leap second among them. */
 export const Rfc3339Schema = z.string().max(maxLength).regex(shape);
 
-/** Whether {@link Rfc3339Schema} takes the value. */
+/** Whether a value is a point in time in any form of RFC 3339, as the schemas of the protocols take it. */
 export const isRfc3339 = (value: unknown): value is string =>
   typeof value === "string" && value.length <= maxLength && shape.test(value);

@@ -1,6 +1,7 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
 import {
   BufferFullError,
+  backoffDelayMs,
   type Channel,
   type Clock,
   type CloseReason,
@@ -11,9 +12,10 @@ import {
   type RequestOptions,
   systemClock,
   type Transport,
+  wait,
 } from "@harnesskit/wire";
 import { Connection } from "./connection.ts";
-import { delayBeforeMs, type ReconnectPolicy } from "./reconnect.ts";
+import type { ReconnectPolicy } from "./reconnect.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** Whether the server can be reached: `reconnecting` from a loss until everything followed is followed again. */
@@ -200,7 +202,7 @@ export class Link {
     let attempt = 0;
     while (attempt < policy.maxAttempts && !isFinal(cause)) {
       attempt++;
-      await this.#pause(delayBeforeMs(attempt, policy));
+      await wait(backoffDelayMs(attempt, policy), this.#options.clock ?? systemClock, this.#giveUp.signal);
       if (this.#closing) return;
       try {
         await this.#attempt();
@@ -235,21 +237,6 @@ export class Link {
     this.#ready?.resolve();
     this.#ready = undefined;
     this.#tell();
-  }
-
-  #pause(delayMs: number): Promise<void> {
-    const { signal } = this.#giveUp;
-    return new Promise((resolve) => {
-      const cancel = (this.#options.clock ?? systemClock).after(delayMs, () => {
-        signal.removeEventListener("abort", onAbort);
-        resolve();
-      });
-      const onAbort = () => {
-        cancel();
-        resolve();
-      };
-      signal.addEventListener("abort", onAbort, { once: true });
-    });
   }
 
   #finish(error: HarnessError, reason: CloseReason): void {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { type Backoff, resolveBackoff } from "@harnesskit/wire";
 
 /** How a lost connection is made anew. */
 export interface ReconnectOptions {
@@ -12,22 +12,10 @@ export interface ReconnectOptions {
   readonly random?: () => number;
 }
 
-export type ReconnectPolicy = Required<ReconnectOptions>;
+export type ReconnectPolicy = Backoff;
 
 /** The policy with its defaults; undefined for none. Throws `invalid_argument`. */
-export const resolveReconnect = (options: false | ReconnectOptions = false): ReconnectPolicy | undefined => {
-  if (options === false) return undefined;
-  const { maxAttempts = 10, initialDelayMs = 200, maxDelayMs = 30_000, random = Math.random } = options;
-  if (!(maxAttempts >= 1)) throw new InvalidArgumentError("reconnect.maxAttempts is at least 1");
-  if (!(initialDelayMs >= 0 && maxDelayMs >= initialDelayMs)) {
-    throw new InvalidArgumentError("reconnect.initialDelayMs is at least 0, and maxDelayMs no less");
-  }
-  return { maxAttempts, initialDelayMs, maxDelayMs, random };
-};
-
-/** How long to wait before an attempt, the first being 1. */
-export const delayBeforeMs = (attempt: number, policy: ReconnectPolicy): number => {
-  const { initialDelayMs, maxDelayMs, random } = policy;
-  const longest = Math.min(maxDelayMs, initialDelayMs * 2 ** Math.min(attempt - 1, 1000));
-  return longest / 2 + (random() * longest) / 2;
-};
+export const resolveReconnect = (options: false | ReconnectOptions = false): ReconnectPolicy | undefined =>
+  options === false
+    ? undefined
+    : resolveBackoff(options, { maxAttempts: 10, initialDelayMs: 200, prefix: "reconnect." });

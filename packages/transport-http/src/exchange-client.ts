@@ -1,5 +1,8 @@
 import {
+  type Backoff,
+  type BackoffOptions,
   BufferFullError,
+  backoffDelayMs,
   type Clock,
   ConnectionClosedError,
   defaultWireLimits,
@@ -8,9 +11,10 @@ import {
   HarnessError,
   RequestCancelledError,
   RequestTimeoutError,
+  resolveBackoff,
   systemClock,
+  wait,
 } from "@harnesskit/wire";
-import { type Backoff, type BackoffOptions, delayAfterMs, resolveBackoff, wait } from "./backoff.ts";
 import { assertCounts, assertTimes } from "./check-options.ts";
 import { toClientUrl } from "./client-url.ts";
 import { neverSent, toConnectionError } from "./connection-error.ts";
@@ -23,6 +27,8 @@ import { isJsonType, toContentLength } from "./read-body.ts";
 export interface HttpRetryOptions extends BackoffOptions {
   /** Attempts of one message. @default 3 */
   readonly maxAttempts?: number;
+  /** The longest wait after the first attempt, in milliseconds. @default 200 */
+  readonly initialDelayMs?: number;
   /** Whether a message may be handled twice: then broken connections, timeouts and 5xx are tried again too. @default false */
   readonly idempotent?: boolean;
 }
@@ -99,7 +105,7 @@ class ExchangeClient implements HttpExchange {
       "content-type": "application/json",
     };
     this.#retry = options.retry && {
-      ...resolveBackoff(options.retry, 3),
+      ...resolveBackoff(options.retry, { maxAttempts: 3, initialDelayMs: 200 }),
       idempotent: options.retry.idempotent ?? false,
     };
     this.#clock = options.clock ?? systemClock;
@@ -133,7 +139,7 @@ class ExchangeClient implements HttpExchange {
       } catch (error) {
         if (!this.#retry || attempt >= this.#retry.maxAttempts || !this.#mayTryAgain(error)) throw error;
         const asked = HarnessError.isInstance(error) && "retryAfterMs" in error ? error.retryAfterMs : 0;
-        const delayMs = Math.max(delayAfterMs(attempt, this.#retry), Number(asked ?? 0));
+        const delayMs = Math.max(backoffDelayMs(attempt, this.#retry), Number(asked ?? 0));
         if (delayMs > this.#retry.maxDelayMs) throw error;
         const signals = AbortSignal.any([this.#closed.signal, ...(call.signal ? [call.signal] : [])]);
         await wait(delayMs, this.#clock, signals);

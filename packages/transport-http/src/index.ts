@@ -1,4 +1,4 @@
-export type { BackoffOptions } from "./backoff.ts";
+export type { BackoffOptions } from "@harnesskit/wire";
 export type { HttpCredentials } from "./credentials.ts";
 export {
   type FailureKind,

@@ -1,16 +1,21 @@
 import {
+  type BackoffOptions,
+  backoffDelayMs,
   type Channel,
   type Clock,
   RequestCancelledError,
+  resolveBackoff,
   systemClock,
   type Transport,
+  wait,
 } from "@harnesskit/wire";
-import { type BackoffOptions, delayAfterMs, resolveBackoff, wait } from "./backoff.ts";
 import { failureKindOf } from "./errors.ts";
 
 export interface ReconnectingTransportOptions extends BackoffOptions {
   /** Attempts of one `connect`. @default Infinity */
   readonly maxAttempts?: number;
+  /** The longest wait after the first attempt, in milliseconds. @default 200 */
+  readonly initialDelayMs?: number;
   /** Called after each attempt that failed and before the wait. */
   readonly onRetry?: (retry: { attempt: number; delayMs: number; error: unknown }) => void;
   /** @default the real time */
@@ -27,7 +32,7 @@ export const withReconnect = <Context>(
   options: ReconnectingTransportOptions = {},
 ): Transport<Context> => {
   const { onRetry, clock = systemClock } = options;
-  const backoff = resolveBackoff(options, Number.POSITIVE_INFINITY);
+  const backoff = resolveBackoff(options, { maxAttempts: Number.POSITIVE_INFINITY, initialDelayMs: 200 });
   return {
     async connect(call = {}): Promise<Channel<Context>> {
       const { signal } = call;
@@ -38,7 +43,7 @@ export const withReconnect = <Context>(
         } catch (error) {
           const kind = failureKindOf(error);
           if ((kind !== "unavailable" && kind !== "timed_out") || attempt >= backoff.maxAttempts) throw error;
-          const delayMs = delayAfterMs(attempt, backoff);
+          const delayMs = backoffDelayMs(attempt, backoff);
           onRetry?.({ attempt, delayMs, error });
           await wait(delayMs, clock, signal);
         }

@@ -1,4 +1,12 @@
 export {
+  type Backoff,
+  type BackoffDefaults,
+  type BackoffOptions,
+  backoffDelayMs,
+  resolveBackoff,
+  wait,
+} from "./backoff.ts";
+export {
   type ByteChannelOptions,
   type BytePipe,
   type ByteReceiver,
@@ -41,3 +49,4 @@ export {
   type StreamOutput,
   type StreamPipeOptions,
 } from "./stream-pipe.ts";
+export { isThenable } from "./thenable.ts";

@@ -1,12 +1,13 @@
-import { type Clock, InvalidArgumentError } from "@harnesskit/wire";
+import type { Clock } from "./clock.ts";
+import { InvalidArgumentError } from "./errors.ts";
 
 /** How long to wait between attempts: the wait doubles, and each is between half and all of its length. */
 export interface BackoffOptions {
-  /** Attempts in all; Infinity for ever. */
+  /** Attempts in a row; Infinity for ever. */
   readonly maxAttempts?: number;
-  /** The longest wait after the first attempt. @default 200 */
+  /** The longest wait after the first attempt. */
   readonly initialDelayMs?: number;
-  /** @default 30000 */
+  /** The longest wait of all. @default 30000 */
   readonly maxDelayMs?: number;
   /** A number from 0 up to 1. @default Math.random */
   readonly random?: () => number;
@@ -14,23 +15,32 @@ export interface BackoffOptions {
 
 export type Backoff = Required<BackoffOptions>;
 
+export interface BackoffDefaults {
+  readonly maxAttempts: number;
+  readonly initialDelayMs: number;
+  /** Stands before the names of options in errors. @default nothing */
+  readonly prefix?: string;
+}
+
 /** The policy with its defaults. Throws `invalid_argument`. */
-export const resolveBackoff = (options: BackoffOptions, maxAttemptsDefault: number): Backoff => {
+export const resolveBackoff = (options: BackoffOptions, defaults: BackoffDefaults): Backoff => {
   const {
-    maxAttempts = maxAttemptsDefault,
-    initialDelayMs = 200,
+    maxAttempts = defaults.maxAttempts,
+    initialDelayMs = defaults.initialDelayMs,
     maxDelayMs = 30_000,
     random = Math.random,
   } = options;
-  if (!(maxAttempts >= 1)) throw new InvalidArgumentError("maxAttempts is at least 1");
+  const { prefix = "" } = defaults;
+  if (!(maxAttempts >= 1)) throw new InvalidArgumentError(`${prefix}maxAttempts is at least 1`);
   if (!(initialDelayMs >= 0 && maxDelayMs >= initialDelayMs)) {
-    throw new InvalidArgumentError("initialDelayMs is at least 0, and maxDelayMs no less");
+    throw new InvalidArgumentError(`${prefix}initialDelayMs is at least 0, and maxDelayMs no less`);
   }
   return { maxAttempts, initialDelayMs, maxDelayMs, random };
 };
 
-/** How long to wait after an attempt, the first being 1. */
-export const delayAfterMs = (attempt: number, { initialDelayMs, maxDelayMs, random }: Backoff): number => {
+/** The wait that belongs to an attempt, the first being 1, in milliseconds. */
+export const backoffDelayMs = (attempt: number, backoff: Backoff): number => {
+  const { initialDelayMs, maxDelayMs, random } = backoff;
   const longest = Math.min(maxDelayMs, initialDelayMs * 2 ** Math.min(attempt - 1, 1000));
   return longest / 2 + (random() * longest) / 2;
 };
