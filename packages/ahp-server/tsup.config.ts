@@ -2,4 +2,6 @@ import { library } from "../../scripts/tsup.ts";
 
 export default library({
   index: "src/index.ts",
+  policy: "src/policy/index.ts",
+  "policy-node": "src/policy/node/index.ts",
 });

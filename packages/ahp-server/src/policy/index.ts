@@ -1,0 +1,42 @@
+export type { PolicyFunction, PolicyFunctionCall } from "./cel/policy-function.ts";
+export type { Explanation, ShadowDecision } from "./decide/explanation.ts";
+export { type PolicyFile, PolicyFileSchema, type PolicyMode } from "./file/policy-schema.ts";
+export { policyJsonSchema } from "./json-schema.ts";
+export { type ParsePolicyOptions, parsePolicy } from "./parse-policy.ts";
+export { Policy } from "./policy.ts";
+export {
+  PolicyError,
+  type PolicyErrorCode,
+  type PolicyProblem,
+  RuleError,
+  type RuleErrorCode,
+  type SourcePlace,
+} from "./policy-error.ts";
+export {
+  createPolicyHarness,
+  type PolicyHarness,
+  type PolicyHarnessOptions,
+  type PolicyHarnessStats,
+} from "./policy-harness.ts";
+export type { PolicyLimits } from "./policy-limits.ts";
+export type { AnyDecision } from "./rules/decision-maker.ts";
+export {
+  type BacktestChange,
+  type BacktestOptions,
+  type BacktestReport,
+  backtest,
+} from "./tools/backtest.ts";
+export { checkPolicy } from "./tools/check-policy.ts";
+export {
+  eventOfCase,
+  type ParseCasesOptions,
+  type PolicyCase,
+  PolicyCasesSchema,
+  parsePolicyCases,
+} from "./tools/policy-cases.ts";
+export {
+  type CaseResult,
+  type PolicyTestReport,
+  type RuleCoverage,
+  testPolicy,
+} from "./tools/test-policy.ts";

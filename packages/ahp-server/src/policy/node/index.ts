@@ -1,0 +1,3 @@
+export { loadPolicy } from "./load-policy.ts";
+export { casesFileOf, type TestPolicyFileOptions, testPolicyFile } from "./test-policy-file.ts";
+export { type PolicyWatch, type WatchPolicyOptions, watchPolicy } from "./watch-policy.ts";

@@ -1,0 +1,69 @@
+import { open } from "node:fs/promises";
+import { type ParsePolicyOptions, parsePolicy } from "../parse-policy.ts";
+import type { Policy } from "../policy.ts";
+import { PolicyError } from "../policy-error.ts";
+import { resolvePolicyLimits } from "../policy-limits.ts";
+
+/** A file grows by so much between two reads at least. */
+const minChunkBytes = 4096;
+
+/** All bytes of a file. Throws a `RangeError` for more than allowed, also of a file that has no size, as a pipe. */
+const readAll = async (file: string, maxBytes: number): Promise<Buffer> => {
+  const handle = await open(file, "r");
+  try {
+    const { size } = await handle.stat();
+    const chunks: Buffer[] = [];
+    for (let length = 0; ; ) {
+      if (length > maxBytes || size > maxBytes) throw new RangeError("too large");
+      const chunk = Buffer.alloc(Math.max(minChunkBytes, Math.min(size, maxBytes) - length + 1));
+      const { bytesRead } = await handle.read(chunk, 0, chunk.length, null);
+      if (bytesRead === 0) return Buffer.concat(chunks);
+      chunks.push(chunk.subarray(0, bytesRead));
+      length += bytesRead;
+    }
+  } finally {
+    await handle.close();
+  }
+};
+
+/**
+ * Reads a text file of at most `maxLength` characters. Throws `policy_unreadable`, `policy_too_large`, or `policy_syntax`
+ * for what is not UTF-8.
+ */
+export const readBounded = async (file: string, maxLength: number): Promise<string> => {
+  const fail = (
+    code: "policy_unreadable" | "policy_too_large" | "policy_syntax",
+    message: string,
+    cause?: unknown,
+  ) => new PolicyError(code, file, [{ message, path: "", line: 1, column: 1 }], { cause });
+  // A character has at most three bytes for each of its UTF-16 units.
+  const maxBytes = maxLength * 3;
+  let bytes: Buffer;
+  try {
+    bytes = await readAll(file, maxBytes);
+  } catch (cause) {
+    if (cause instanceof RangeError)
+      throw fail("policy_too_large", `the file has more than ${maxBytes} bytes`);
+    const code = (cause as { code?: unknown }).code;
+    const why = code === "ENOENT" ? "there is no such file" : `the file cannot be read (${String(code)})`;
+    throw fail("policy_unreadable", why, cause);
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw fail("policy_syntax", "the file is not UTF-8", cause);
+  }
+};
+
+/**
+ * Reads a policy file and makes it ready. Its workspace is the working directory unless the options or the file say
+ * another. Throws `PolicyError`.
+ */
+export const loadPolicy = async (
+  file: string,
+  options: Omit<ParsePolicyOptions, "file"> = {},
+): Promise<Policy> => {
+  const { workspace = process.cwd() } = options;
+  const text = await readBounded(file, resolvePolicyLimits(options.limits).maxFileLength);
+  return parsePolicy(text, { ...options, workspace, file });
+};

@@ -1,0 +1,28 @@
+import type { ParsePolicyOptions } from "../parse-policy.ts";
+import { resolvePolicyLimits } from "../policy-limits.ts";
+import { parsePolicyCases } from "../tools/policy-cases.ts";
+import { type PolicyTestReport, testPolicy } from "../tools/test-policy.ts";
+import { loadPolicy, readBounded } from "./load-policy.ts";
+
+export interface TestPolicyFileOptions extends Omit<ParsePolicyOptions, "file"> {
+  /** @default the policy's name with `.test` before its ending, beside it */
+  readonly casesFile?: string;
+}
+
+/** Where a policy's cases stand: `policy.test.yaml` beside `policy.yaml`. */
+export const casesFileOf = (file: string): string =>
+  file.replace(/(\.[^./\\]+)?$/, (ending) => `.test${ending}`);
+
+/** Reads a policy and the cases beside it, and tests it. Throws `PolicyError` for either file. */
+export const testPolicyFile = async (
+  file: string,
+  options: TestPolicyFileOptions = {},
+): Promise<PolicyTestReport> => {
+  const { casesFile = casesFileOf(file), ...rest } = options;
+  const policy = await loadPolicy(file, rest);
+  const text = await readBounded(casesFile, resolvePolicyLimits(rest.limits).maxFileLength);
+  return testPolicy(
+    policy,
+    parsePolicyCases(text, { file: casesFile, ...(rest.limits && { limits: rest.limits }) }),
+  );
+};

@@ -1,0 +1,88 @@
+import { canonicalJson } from "@harnesskit/wire";
+import { decide } from "../decide/decide.ts";
+import type { Explanation } from "../decide/explanation.ts";
+import { LimitStore } from "../limits/limit-store.ts";
+import { type Policy, partsOf } from "../policy.ts";
+import { eventOfCase, type PolicyCase } from "./policy-cases.ts";
+
+export interface CaseResult {
+  readonly name: string;
+  readonly passed: boolean;
+  /** What differs from what was expected; empty where it passed. */
+  readonly problems: readonly string[];
+  readonly explanation: Explanation;
+}
+
+/** How often each rule and limit decided, and which never did. */
+export interface RuleCoverage {
+  readonly decisions: ReadonlyMap<string, number>;
+  readonly uncovered: readonly string[];
+  /** Rules and limits that decided, of all; 1 where there are none. */
+  readonly ratio: number;
+}
+
+export interface PolicyTestReport {
+  readonly passed: number;
+  readonly failed: number;
+  readonly results: readonly CaseResult[];
+  readonly coverage: RuleCoverage;
+}
+
+const show = (value: unknown): string => (value === undefined ? "none" : canonicalJson(value).slice(0, 500));
+
+const differences = ({ expect }: PolicyCase, { decided, rule }: Explanation): string[] => {
+  const expected = typeof expect === "string" ? { decision: expect } : expect;
+  const problems: string[] = [];
+  const differ = (what: string, wanted: unknown, found: unknown): void => {
+    problems.push(`${what}: expected ${show(wanted)}, got ${show(found)}`);
+  };
+  const fields: Record<string, unknown> = { ...decided };
+  if (expected.decision !== undefined && expected.decision !== decided?.decision) {
+    differ("decision", expected.decision, decided?.decision);
+  }
+  if (expected.rule !== undefined && expected.rule !== (rule ?? null))
+    differ("rule", expected.rule, rule ?? null);
+  if (expected.reason !== undefined && !String(fields.reason ?? "").includes(expected.reason)) {
+    differ("reason", expected.reason, fields.reason);
+  }
+  const { modified_payload: wanted } = expected;
+  if (wanted !== undefined && show(wanted) !== show(fields.modified_payload)) {
+    differ("modified_payload", wanted, fields.modified_payload);
+  }
+  return problems;
+};
+
+/**
+ * Decides the events of cases and compares: each case by itself, with limits that have counted nothing. A policy in
+ * shadow is tested for what it would decide. Never throws.
+ */
+export const testPolicy = (policy: Policy, cases: readonly PolicyCase[]): PolicyTestReport => {
+  const decisions = new Map<string, number>();
+  const { bounds } = partsOf(policy);
+  const count = (name: string): void => {
+    decisions.set(name, (decisions.get(name) ?? 0) + 1);
+  };
+  const results = cases.map((one): CaseResult => {
+    const counting = { store: new LimitStore(bounds.maxLimitKeys), nowMs: 0 };
+    const event = eventOfCase(one);
+    let explanation = decide(policy, event, counting);
+    for (let again = 1; again < one.repeat; again++) explanation = decide(policy, event, counting);
+    if (explanation.rule !== undefined && explanation.source !== "failure") count(explanation.rule);
+    for (const { rule } of explanation.shadowed) count(rule);
+    const problems = differences(one, explanation);
+    return { name: one.name, passed: problems.length === 0, problems, explanation };
+  });
+  const names = [...policy.limits, ...policy.rules];
+  const uncovered = names.filter((name) => !decisions.has(name));
+  const passed = results.filter((result) => result.passed).length;
+  return {
+    passed,
+    failed: results.length - passed,
+    results,
+    coverage: {
+      decisions,
+      uncovered,
+      ratio: names.length === 0 ? 1 : (names.length - uncovered.length) / names.length,
+    },
+  };
+};

@@ -1,0 +1,47 @@
+/** Whether a text holds a pattern of file names. */
+export const isPattern = (text: string): boolean => /[*?[]/.test(text);
+
+const escaped = (char: string): string => (/[\\^$.*+?()[\]{}|/]/.test(char) ? `\\${char}` : char);
+
+const classOf = (text: string, at: number): { source: string; end: number } | undefined => {
+  const end = text.indexOf("]", text[at + 1] === "]" || /[!^]/.test(text[at + 1] ?? "") ? at + 2 : at + 1);
+  if (end === -1) return undefined;
+  const inner = text
+    .slice(at + 1, end)
+    .replace(/\\/g, "\\\\")
+    .replace(/\[/g, "\\[")
+    .replace(/\]/g, "\\]");
+  return { source: `[${inner.replace(/^[!^]/, "^")}]`, end };
+};
+
+/** The regular expression of a shell pattern; undefined where it is none that can be read. */
+export const patternToRegExp = (
+  pattern: string,
+  anchored: "both" | "start" | "end" | "none",
+): RegExp | undefined => {
+  let source = "";
+  for (let at = 0; at < pattern.length; at++) {
+    const char = pattern[at] ?? "";
+    const group = char === "[" ? classOf(pattern, at) : undefined;
+    if (group !== undefined) {
+      source += group.source;
+      at = group.end;
+    } else if (char === "*") {
+      // Stars side by side mean the same as one, and would make matching slow.
+      if (pattern[at - 1] !== "*") source += "[^]*?";
+    } else source += char === "?" ? "[^]" : escaped(char);
+  }
+  // Each further star multiplies the steps of a match that fails.
+  if (source.split("[^]*?").length > 6) return undefined;
+  const start = anchored === "both" || anchored === "start" ? "^" : "";
+  const end = anchored === "both" || anchored === "end" ? "$" : "";
+  try {
+    return new RegExp(`${start}${source}${end}`);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether a pattern may stand for a name; true where the pattern cannot be read. */
+export const mayMatch = (pattern: string, name: string): boolean =>
+  patternToRegExp(pattern, "both")?.test(name) ?? true;

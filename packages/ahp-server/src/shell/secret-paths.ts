@@ -1,0 +1,43 @@
+import { isPattern, mayMatch } from "./glob.ts";
+
+const names =
+  /^(?:\.env(?:\.(?!example$|sample$|template$|dist$|defaults?$)[^/]*)?|\.envrc|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.*\.(?:pem|p12|pfx|jks|keystore|kdbx|ppk|key|tfstate)|[._]netrc|\.npmrc|\.yarnrc\.yml|\.pypirc|\.pgpass|\.my\.cnf|\.git-credentials|\.htpasswd|\.vault-token|\.dockercfg|\.boto|\.s3cfg|\.[a-z]*_history|\.vault_pass.*|credentials(?:\.(?:json|ya?ml|toml|ini|csv|db|tfrc\.json))?|secrets?\.(?:json|ya?ml|toml|ini|env)|service[-_]account.*\.json|client_secret.*\.json|master\.key|wallet\.dat|login\.keychain.*|g?shadow-?|sudoers|krb5\.keytab|\.terraformrc)$/;
+
+const folders =
+  /(?:^|\/)(?:\.ssh|\.aws|\.gnupg|\.kube|\.azure|\.password-store|\.docker\/config\.json|\.config\/(?:gcloud|gh|hub|op|rclone|doctl)|\.cargo\/credentials|\.gem\/credentials|\.terraform\.d|\.mozilla|\.config\/google-chrome|library\/keychains)(?:\/|$)|^\/etc\/(?:sudoers\.d|ssl\/private|ssh\/ssh_host_[a-z0-9]*_key)(?:\/|$)|^\/proc\/[^/]+\/(?:environ|mem)$|^\/(?:var\/)?run\/secrets(?:\/|$)|^\/dev\/mem$/;
+
+/** A pattern that may stand for one of these stands for a secret. */
+const samples = [
+  ".env",
+  ".env.local",
+  ".netrc",
+  ".npmrc",
+  ".pgpass",
+  ".git-credentials",
+  ".ssh",
+  ".aws",
+  ".gnupg",
+  ".kube",
+  "id_rsa",
+  "id_ed25519",
+];
+
+const patternIsSecret = (segment: string): boolean =>
+  // `*` and `*.ts` are everybody's patterns; a star does not stand for a leading dot either.
+  (!/^[*?]/.test(segment) || segment.replace(/[*?]/g, "").length > 2) &&
+  !/^\.?\*+$/.test(segment) &&
+  samples.some((sample) => mayMatch(segment, sample));
+
+/** Whether a normalised path is, or by its patterns may be, a file or a folder that holds secrets. */
+export const isSecretPath = (path: string): boolean => {
+  const lower = path.toLowerCase();
+  const segments = lower.split("/");
+  const last = segments.at(-1) ?? "";
+  if (last.endsWith(".pub")) return false;
+  if (names.test(last) || folders.test(lower)) return true;
+  if (!isPattern(lower)) return false;
+  return (
+    segments.some((segment) => isPattern(segment) && patternIsSecret(segment)) ||
+    mayMatch(lower, "/etc/shadow")
+  );
+};

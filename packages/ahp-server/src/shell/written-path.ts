@@ -1,0 +1,75 @@
+import type { Runner } from "./call.ts";
+import { shown } from "./marks.ts";
+import type { ResolvedPath } from "./resolve-path.ts";
+
+interface Target {
+  readonly pattern: RegExp;
+  readonly verdict: "write" | "privilege" | "destructive";
+  readonly code: string;
+  readonly text: string;
+}
+
+const targets: readonly Target[] = [
+  {
+    pattern:
+      /^\/dev\/(?:[shv]d[a-z]|nvme\d|mmcblk\d|xvd[a-z]|r?disk\d|mapper\/|md\d|loop\d|dm-\d|k?mem$|port$)/,
+    verdict: "destructive",
+    code: "writes-device",
+    text: "writes to a disk or to memory",
+  },
+  {
+    pattern:
+      /^\/etc\/(?:passwd|g?shadow|group|sudoers|pam\.d|doas\.conf|polkit-1|ld\.so\.preload|ssh\/sshd_config)/,
+    verdict: "privilege",
+    code: "writes-accounts",
+    text: "changes who may do what on this machine",
+  },
+  {
+    pattern: /^\/(?:proc|sys)\//,
+    verdict: "privilege",
+    code: "writes-kernel",
+    text: "changes a setting of the kernel",
+  },
+  {
+    pattern: /^\/(?:boot|efi|bin|sbin|lib\d*|usr\/(?:bin|sbin|lib\d*))\//,
+    verdict: "destructive",
+    code: "writes-system",
+    text: "replaces a part of the system",
+  },
+  {
+    pattern: /\/\.ssh\/(?:authorized_keys|config|rc|environment)$/,
+    verdict: "privilege",
+    code: "opens-login",
+    text: "changes who may log in or what a login runs",
+  },
+  {
+    pattern:
+      /(?:\/\.(?:bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zshenv|zprofile|zlogin|xinitrc|xprofile|inputrc|gitconfig)|\/\.config\/(?:autostart|systemd|fish|git)\/.*|^\/etc\/(?:cron.*|profile.*|bash.*|rc\.local|init\.d.*|systemd.*|environment)|\/var\/spool\/cron.*|\/library\/launch(?:agents|daemons)\/.*)$/i,
+    verdict: "write",
+    code: "persists",
+    text: "is run by itself later on",
+  },
+  {
+    pattern: /\/\.git\/(?:hooks\/|config$|info\/attributes$)|\/\.(?:husky|githooks)\//,
+    verdict: "write",
+    code: "git-hook",
+    text: "is run by git later on",
+  },
+];
+
+/** Whether a file is a script that something runs later, so that what is put into it counts now. */
+export const runsLater = (path: string): boolean =>
+  /\/\.git\/hooks\/|\/\.(?:husky|githooks)\/|\/\.(?:bashrc|bash_\w+|profile|zshrc|zshenv|zprofile|zlogin)$|^\/etc\/(?:profile|cron\.\w+\/)/.test(
+    path,
+  );
+
+/** Says of a file that is written what that amounts to. */
+export const noteWritten = (run: Runner, named: string, found: ResolvedPath): void => {
+  if (found.unknown)
+    run.report("unknown", "unknown-path", `it writes a path that is not known: ${shown(named)}`);
+  run.report("write", "writes-file", `it writes ${found.path}`);
+  for (const { pattern, verdict, code, text } of targets) {
+    if (!pattern.test(found.path)) continue;
+    run.report(verdict, code, `it writes ${found.path}, which ${text}`);
+  }
+};
