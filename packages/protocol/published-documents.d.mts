@@ -1,5 +1,6 @@
 import type { ProtocolDocument, SchemaDocument } from "./schema-documents.mjs";
 import type * as ahp from "./src/ahp/index.ts";
+import type * as chat from "./src/chat/index.ts";
 import type * as envelope from "./src/envelope/index.ts";
 import type * as runtime from "./src/runtime/index.ts";
 import type * as threads from "./src/threads/index.ts";
@@ -10,10 +11,12 @@ export const publishedDocuments: (entries: {
   readonly threads: typeof threads;
   readonly runtime: typeof runtime;
   readonly ahp: typeof ahp;
+  readonly chat: typeof chat;
 }) => {
   readonly envelope: ProtocolDocument;
   readonly threads: ProtocolDocument;
   readonly runtime: ProtocolDocument;
   readonly ahp: ProtocolDocument;
+  readonly chat: ProtocolDocument;
   readonly "agent-manifest": SchemaDocument;
 };

@@ -5,4 +5,5 @@ export default library({
   threads: "src/threads/index.ts",
   runtime: "src/runtime/index.ts",
   ahp: "src/ahp/index.ts",
+  chat: "src/chat/index.ts",
 });

@@ -1,0 +1,108 @@
+/** The items of all lists that grew out of one another, and what they were copied from. */
+interface Trunk<T> {
+  readonly items: T[];
+  /** The trunk whose first `length` items these began with. */
+  readonly origin: { readonly trunk: Trunk<T>; readonly length: number } | undefined;
+  readonly forks: number;
+}
+
+/** How many forks in a row are remembered; beyond, two lists are no longer known to have a beginning in common. */
+const maxForks = 16;
+
+/**
+ * A list that never changes and costs nothing to grow: what it becomes by {@link append} shares its items with it. Only
+ * a second continuation of the same list copies. The items belong to the list and must not be changed.
+ */
+export class SharedList<T> {
+  readonly #trunk: Trunk<T>;
+  #array: readonly T[] | undefined;
+  /** How many items it has. */
+  readonly length: number;
+
+  private constructor(trunk: Trunk<T>, length: number) {
+    this.#trunk = trunk;
+    this.length = length;
+  }
+
+  /** A list of these items. */
+  static of<T>(items: Iterable<T>): SharedList<T> {
+    const own = [...items];
+    return new SharedList({ items: own, origin: undefined, forks: 0 }, own.length);
+  }
+
+  /**
+   * What this list and all that grew out of it without a fork have in common: a key for what is known of their items.
+   * What holds for the first n items of one of them holds for the first n of the others.
+   */
+  get lineage(): object {
+    return this.#trunk;
+  }
+
+  /** This list with the items at its end. Takes as long as there are items to add. */
+  append(items: readonly T[]): SharedList<T> {
+    if (items.length === 0) return this;
+    const trunk = this.#trunk.items.length === this.length ? this.#trunk : this.#fork();
+    for (const item of items) trunk.items.push(item);
+    return new SharedList(trunk, trunk.items.length);
+  }
+
+  #fork(): Trunk<T> {
+    const isRemembered = this.#trunk.forks < maxForks;
+    return {
+      items: this.#trunk.items.slice(0, this.length),
+      origin: isRemembered ? { trunk: this.#trunk, length: this.length } : undefined,
+      forks: isRemembered ? this.#trunk.forks + 1 : 0,
+    };
+  }
+
+  /** The first items of it, as a list that shares them. */
+  first(length: number): SharedList<T> {
+    return length >= this.length ? this : new SharedList(this.#trunk, Math.max(0, length));
+  }
+
+  /** The item at an index; a negative one counts from the end. Undefined where there is none. */
+  at(index: number): T | undefined {
+    const place = index < 0 ? this.length + index : index;
+    return place >= 0 && place < this.length ? this.#trunk.items[place] : undefined;
+  }
+
+  /** A copy of the items from one index up to another, as `Array.prototype.slice` counts them. */
+  slice(from = 0, to = this.length): T[] {
+    const index = (value: number) =>
+      value < 0 ? Math.max(0, this.length + value) : Math.min(value, this.length);
+    return this.#trunk.items.slice(index(from), index(to));
+  }
+
+  /** The items as a frozen array, made once. */
+  toArray(): readonly T[] {
+    this.#array ??= Object.freeze(this.#trunk.items.slice(0, this.length));
+    return this.#array;
+  }
+
+  /** How many items at the beginning are known to be the same ones in another list; 0 for lists that never met. */
+  commonLength(other: SharedList<T>): number {
+    const limits = new Map<Trunk<T>, number>();
+    for (let trunk = this.#trunk, length = this.length; ; ) {
+      limits.set(trunk, length);
+      if (trunk.origin === undefined) break;
+      length = Math.min(length, trunk.origin.length);
+      trunk = trunk.origin.trunk;
+    }
+    for (let trunk = other.#trunk, length = other.length; ; ) {
+      const known = limits.get(trunk);
+      if (known !== undefined) return Math.min(known, length);
+      if (trunk.origin === undefined) return 0;
+      length = Math.min(length, trunk.origin.length);
+      trunk = trunk.origin.trunk;
+    }
+  }
+
+  *[Symbol.iterator](): Iterator<T> {
+    for (let index = 0; index < this.length; index++) yield this.#trunk.items[index] as T;
+  }
+
+  /** An array, for `JSON.stringify`. */
+  toJSON(): readonly T[] {
+    return this.toArray();
+  }
+}

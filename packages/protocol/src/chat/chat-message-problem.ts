@@ -1,0 +1,62 @@
+import type { z } from "zod";
+import {
+  CallingMessageSchema,
+  SayingMessageSchema,
+  SystemMessageSchema,
+  ToolMessageSchema,
+  UserMessageSchema,
+} from "./chat-message.ts";
+
+type Issue = z.core.$ZodIssue;
+
+const depthOf = (issues: readonly Issue[]): number =>
+  Math.max(...issues.map((issue) => told(issue).path.length), 0);
+
+/** The issue that says most: of a union, the first one of the form that what was given comes nearest to. */
+const told = (issue: Issue): { path: PropertyKey[]; message: string } => {
+  const forms = issue.code === "invalid_union" ? issue.errors.filter((issues) => issues.length > 0) : [];
+  const [first, ...others] = forms;
+  if (first === undefined) return { path: issue.path, message: issue.message };
+  const nearest = others.reduce((best, form) => (depthOf(form) > depthOf(best) ? form : best), first);
+  const inner = told(nearest[0] as Issue);
+  return { path: [...issue.path, ...inner.path], message: inner.message };
+};
+
+const place = (path: readonly PropertyKey[]): string =>
+  path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
+
+const hasCalls = (value: object): boolean => {
+  const { tool_calls: calls } = value as { tool_calls?: unknown };
+  return Array.isArray(calls) && calls.length > 0;
+};
+
+/** The schema of the form that a value means to have, told from its role. */
+const formOf = (value: object, role: unknown): z.ZodType | undefined => {
+  switch (role) {
+    case "system":
+      return SystemMessageSchema;
+    case "user":
+      return UserMessageSchema;
+    case "assistant":
+      return hasCalls(value) ? CallingMessageSchema : SayingMessageSchema;
+    case "tool":
+      return ToolMessageSchema;
+    default:
+      return undefined;
+  }
+};
+
+/**
+ * Says in one line what keeps a value from being a chat message, for whoever wrote it: `message.content[0].text: …`.
+ * Undefined for a message. The content of the value is not in the line.
+ */
+export const chatMessageProblem = (value: unknown): string | undefined => {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return "message: expected an object";
+  const form = formOf(value, (value as { role?: unknown }).role);
+  if (form === undefined) return "message.role: expected system, user, assistant or tool";
+  const issue = form.safeParse(value).error?.issues[0];
+  if (issue === undefined) return undefined;
+  const { path, message } = told(issue);
+  return `message${place(path)}: ${message}`;
+};

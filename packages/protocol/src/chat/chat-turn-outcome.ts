@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { JsonObjectSchema } from "../envelope/json.ts";
+import { ChatMessageSchema, SystemMessageSchema } from "./chat-message.ts";
+import { ErrorBucketSchema } from "./error-buckets.ts";
+import { SignalDescriptorSchema } from "./signal-descriptor.ts";
+
+/** The turn ended. `replies` are the messages that it added, in order and of all roles; what was sent is not among them. */
+export const CompletedTurnSchema = z.object({
+  outcome: z.literal("completed"),
+  replies: z.array(ChatMessageSchema),
+  final_state: JsonObjectSchema.optional(),
+});
+export type CompletedTurn = z.infer<typeof CompletedTurnSchema>;
+
+/** The turn failed. `reply` is for the user; it is not part of the conversation. */
+export const ErroredTurnSchema = z.object({
+  outcome: z.literal("errored"),
+  error_bucket: ErrorBucketSchema,
+  error_category: z.string().min(1).optional(),
+  reply: SystemMessageSchema,
+});
+export type ErroredTurn = z.infer<typeof ErroredTurnSchema>;
+
+/** The turn waits for a signal. `pending_messages` are those that it added before. */
+export const SuspendedTurnSchema = z.object({
+  outcome: z.literal("suspended"),
+  signal_descriptor: SignalDescriptorSchema,
+  pending_messages: z.array(ChatMessageSchema),
+  invocation_id: z.string().min(1),
+});
+export type SuspendedTurn = z.infer<typeof SuspendedTurnSchema>;
+
+/** How a turn ended (section "Return type"). */
+export const ChatTurnOutcomeSchema = z.discriminatedUnion("outcome", [
+  CompletedTurnSchema,
+  ErroredTurnSchema,
+  SuspendedTurnSchema,
+]);
+export type ChatTurnOutcome = z.infer<typeof ChatTurnOutcomeSchema>;

@@ -1,0 +1,69 @@
+import { z } from "zod";
+
+/** Text. Alone in a list it means the same as the text itself as content. The signature is the provider's, kept as it is. */
+export const TextBlockSchema = z.object({
+  type: z.literal("text"),
+  text: z.string().min(1),
+  signature: z.string().optional(),
+});
+export type TextBlock = z.infer<typeof TextBlockSchema>;
+
+/** Where an image is: an address of any scheme, which is never fetched, or its bytes. */
+export const ImageSourceSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("url"), url: z.string().min(1) }),
+  z.object({ type: z.literal("inline"), base64_data: z.string().min(1) }),
+]);
+export type ImageSource = z.infer<typeof ImageSourceSchema>;
+
+const image = {
+  type: z.literal("image"),
+  detail: z.enum(["auto", "low", "high"]).optional(),
+};
+const [UrlSourceSchema, InlineSourceSchema] = ImageSourceSchema.options;
+
+/** An image, in messages of the user only. Inline bytes need their media type; beside an address it is ignored. */
+export const ImageBlockSchema = z.union([
+  z.object({ ...image, source: UrlSourceSchema, media_type: z.string().optional() }),
+  z.object({
+    ...image,
+    source: InlineSourceSchema,
+    media_type: z.string().regex(/^image\/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$/),
+  }),
+]);
+export type ImageBlock = z.infer<typeof ImageBlockSchema>;
+
+/** What a model thought, in messages of the assistant only. */
+export const ThinkingBlockSchema = z.object({
+  type: z.literal("thinking"),
+  text: z.string().min(1),
+  signature: z.string().optional(),
+});
+export type ThinkingBlock = z.infer<typeof ThinkingBlockSchema>;
+
+/** What a model thought and its provider hid, in messages of the assistant only. */
+export const RedactedThinkingBlockSchema = z.object({
+  type: z.literal("redacted_thinking"),
+  data: z.string(),
+});
+export type RedactedThinkingBlock = z.infer<typeof RedactedThinkingBlockSchema>;
+
+/** A part of a message's content. Which roles may have it depends on its type. */
+export const ContentBlockSchema = z.union([
+  TextBlockSchema,
+  ImageBlockSchema,
+  ThinkingBlockSchema,
+  RedactedThinkingBlockSchema,
+]);
+export type ContentBlock = z.infer<typeof ContentBlockSchema>;
+
+/** What a message of the user may consist of. */
+export const UserBlockSchema = z.union([TextBlockSchema, ImageBlockSchema]);
+export type UserBlock = z.infer<typeof UserBlockSchema>;
+
+/** What a message of the assistant may consist of. */
+export const AssistantBlockSchema = z.discriminatedUnion("type", [
+  TextBlockSchema,
+  ThinkingBlockSchema,
+  RedactedThinkingBlockSchema,
+]);
+export type AssistantBlock = z.infer<typeof AssistantBlockSchema>;
