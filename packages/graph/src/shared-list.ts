@@ -1,3 +1,5 @@
+import { createListView } from "./list-view.ts";
+
 /** The items of all lists that grew out of one another, and what they were copied from. */
 interface Trunk<T> {
   readonly items: T[];
@@ -16,6 +18,7 @@ const maxForks = 16;
 export class SharedList<T> {
   readonly #trunk: Trunk<T>;
   #array: readonly T[] | undefined;
+  #view: readonly T[] | undefined;
   /** How many items it has. */
   readonly length: number;
 
@@ -60,6 +63,11 @@ export class SharedList<T> {
     return length >= this.length ? this : new SharedList(this.#trunk, Math.max(0, length));
   }
 
+  /** A list of the same items that shares nothing with this one but what is known of its beginning. */
+  copy(): SharedList<T> {
+    return new SharedList(this.#fork(), this.length);
+  }
+
   /** The item at an index; a negative one counts from the end. Undefined where there is none. */
   at(index: number): T | undefined {
     const place = index < 0 ? this.length + index : index;
@@ -71,6 +79,15 @@ export class SharedList<T> {
     const index = (value: number) =>
       value < 0 ? Math.max(0, this.length + value) : Math.min(value, this.length);
     return this.#trunk.items.slice(index(from), index(to));
+  }
+
+  /**
+   * The items as an array that cannot be changed, at no cost: it looks at the list. It is an array in all but one thing:
+   * `structuredClone` does not take it (`[...view]` is one that it takes).
+   */
+  get view(): readonly T[] {
+    this.#view ??= createListView(this);
+    return this.#view;
   }
 
   /** The items as a frozen array, made once. */

@@ -1,0 +1,99 @@
+import { InvalidArgumentError, systemClock } from "@harnesskit/wire";
+import type { Plan } from "./compile/plan.ts";
+import type { CompileOptions } from "./compile-options.ts";
+import type { InvokeOptions } from "./invoke-options.ts";
+import { type DrainOptions, type DrainSummary, drainAll, drainOne } from "./observers/drain.ts";
+import { EventQueue } from "./observers/event-queue.ts";
+import type { Observer } from "./observers/node-event.ts";
+import { type ObserverOptions, toRegistration } from "./observers/observers.ts";
+import { type GraphWarning, platformWarning } from "./observers/warn.ts";
+import type { GraphOutcome } from "./outcome.ts";
+import type { Host } from "./run/host.ts";
+import { resume } from "./run/resume.ts";
+import { start } from "./run/start.ts";
+import { planSessions } from "./sessions/session-plan.ts";
+import type { Fields, StateSchema } from "./state/schema.ts";
+import { createMemoryStore } from "./stores/memory-store.ts";
+
+const demandCount = (value: number, name: string): number => {
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw new InvalidArgumentError(`${name} is no integer of at least 1`);
+};
+
+/** A graph that was checked and can run, any number of times at once. */
+export class CompiledGraph<F extends Fields = Fields> {
+  readonly state: StateSchema<F>;
+  /** What is odd about the graph and not wrong. */
+  readonly warnings: readonly GraphWarning[];
+  /** @internal */
+  readonly plan: Plan;
+  readonly #host: Host;
+  readonly #queues = new Set<EventQueue>();
+
+  /** @internal */
+  constructor(plan: Plan, warnings: readonly GraphWarning[], options: CompileOptions<F>) {
+    this.plan = plan;
+    this.state = plan.schema as unknown as StateSchema<F>;
+    this.warnings = warnings;
+    const { clock = systemClock, onWarning = platformWarning } = options;
+    const maxQueuedEvents = demandCount(options.maxQueuedEvents ?? 100_000, "maxQueuedEvents");
+    this.#host = {
+      plan,
+      sessions: planSessions(plan.schema, options.session as CompileOptions["session"]),
+      store: options.store ?? createMemoryStore({ clock }),
+      keepsSessions: options.store !== undefined,
+      maxSteps: demandCount(options.maxSteps ?? 100_000, "maxSteps"),
+      clock,
+      createId: options.createId ?? (() => crypto.randomUUID()),
+      openQueue: (invocationId, enter) => {
+        const onIdle = (queue: EventQueue) => this.#queues.delete(queue);
+        const queue = new EventQueue({ invocationId, maxQueuedEvents, onWarning, enter, onIdle });
+        this.#queues.add(queue);
+        return queue;
+      },
+    };
+  }
+
+  /**
+   * Runs the graph, or goes on with a paused run of it. Gives the outcome of a run that ended or suspended; rejects with a
+   * {@link GraphError} for one that failed, and with `invalid_argument` for options that cannot be.
+   */
+  async invoke(options: InvokeOptions<F> = {}): Promise<GraphOutcome<F>> {
+    const given = options as unknown as InvokeOptions;
+    const outcome = await (given.resumeInvocation === undefined
+      ? start(this.#host, given)
+      : resume(this.#host, given));
+    return outcome as GraphOutcome<F>;
+  }
+
+  /**
+   * Has an observer told of every run of this graph, also as a part of another one, from the next invocation on. Gives what
+   * takes it back, likewise from the next one on. Throws `invalid_argument` for phases that are none.
+   */
+  attach(observer: Observer, options: ObserverOptions = {}): () => void {
+    const registration = toRegistration(observer, options);
+    this.plan.observers = [...this.plan.observers, registration];
+    return () => {
+      this.plan.observers = this.plan.observers.filter((other) => other !== registration);
+    };
+  }
+
+  /**
+   * Waits until the invocations that run now have ended and their events are delivered. When the time is over, what is left is
+   * given up. Rejects with `invalid_argument` for a time that is none.
+   */
+  drain(options: DrainOptions = {}): Promise<DrainSummary> {
+    return drainAll([...this.#queues], options);
+  }
+
+  /**
+   * Waits until the events that an invocation has made so far are delivered. Gives nothing up. One that is unknown, or over,
+   * has none.
+   */
+  drainEventsFor(invocationId: string, options: DrainOptions = {}): Promise<DrainSummary> {
+    return drainOne(
+      [...this.#queues].find((queue) => queue.invocationId === invocationId),
+      options,
+    );
+  }
+}

@@ -1,0 +1,119 @@
+import { HarnessError } from "@harnesskit/wire";
+
+/** Why a graph cannot be compiled. */
+export type GraphCompileErrorCode =
+  | "no_declared_entry"
+  | "unreachable_node"
+  | "dangling_edge"
+  | "multiple_outgoing_edges"
+  | "missing_outgoing_edge"
+  | "duplicate_node"
+  | "conflicting_reducers"
+  | "mapping_references_undeclared_field"
+  | "conflicting_projection_forms"
+  | "reducer_configuration_invalid"
+  | "session_state_migration_chain_ambiguous";
+
+/** A graph cannot be compiled; nothing of it has run. `category` is the code, as in errors of a run. */
+export class GraphCompileError extends HarnessError {
+  override readonly name = "GraphCompileError";
+  declare readonly code: GraphCompileErrorCode;
+  readonly category: GraphCompileErrorCode;
+  constructor(code: GraphCompileErrorCode, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+    this.category = code;
+  }
+}
+
+/** How a run can fail. */
+export type GraphErrorCode =
+  | "node_exception"
+  | "edge_exception"
+  | "reducer_error"
+  | "routing_error"
+  | "state_validation_error"
+  | "fan_out_empty"
+  | "parallel_branches_branch_failed"
+  | "node_cancelled"
+  | "step_limit_reached"
+  | "invocation_cancelled"
+  | "session_load_failed"
+  | "session_save_failed"
+  | "session_write_conflict"
+  | "session_state_migration_missing"
+  | "session_state_migration_chain_ambiguous"
+  | "session_state_migration_failed"
+  | "suspension_persistence_failed"
+  | "suspension_record_invalid"
+  | "suspension_resume_payload_invalid"
+  | "suspension_in_unsupported_context";
+
+export interface GraphErrorDetails {
+  readonly cause?: unknown;
+  /** The node that it happened in. */
+  readonly nodeName?: string;
+  /** The names on the way to that node, outermost first, itself last. */
+  readonly namespace?: readonly string[];
+  /** The last state that was whole: what the node received, or what its update was merged into. */
+  readonly recoverableState?: unknown;
+  /** The fields of the state that it is about. */
+  readonly fields?: readonly string[];
+  /** The reducer that refused an update. */
+  readonly reducer?: string;
+  /** What else is known, such as the versions that a migration is missing between. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** A run failed. `category` is the code; the error of user code is the `cause`. */
+export class GraphError extends HarnessError {
+  override readonly name = "GraphError";
+  declare readonly code: GraphErrorCode;
+  readonly category: GraphErrorCode;
+  readonly node_name: string | undefined;
+  readonly namespace: readonly string[];
+  readonly recoverable_state: unknown;
+  readonly fields: readonly string[];
+  readonly reducer: string | undefined;
+  readonly data: Readonly<Record<string, unknown>>;
+
+  constructor(code: GraphErrorCode, message: string, details: GraphErrorDetails = {}) {
+    super(code, message, "cause" in details ? { cause: details.cause } : undefined);
+    this.category = code;
+    this.node_name = details.nodeName;
+    this.namespace = details.namespace ?? [];
+    this.recoverable_state = details.recoverableState;
+    this.fields = details.fields ?? [];
+    this.reducer = details.reducer;
+    this.data = details.data ?? {};
+  }
+
+  static override isInstance(value: unknown): value is GraphError {
+    return HarnessError.isInstance(value) && value.name === "GraphError";
+  }
+}
+
+/** The text of whatever was thrown. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error
+    ? error.message
+    : typeof error === "string"
+      ? error
+      : "something was thrown that is no error";
+
+const carriers = new Set<unknown>(["node_exception", "parallel_branches_branch_failed"]);
+/** How far a chain of causes is followed. */
+const maxCauses = 100;
+
+/**
+ * What kind of failure an error stands for: the category of the outermost error in its chain of causes that has one and
+ * does not only carry what a node threw. Null where there is none.
+ */
+export const errorCategory = (error: unknown): string | null => {
+  let link = error;
+  for (let depth = 0; depth < maxCauses && typeof link === "object" && link !== null; depth++) {
+    const { category, cause } = link as { category?: unknown; cause?: unknown };
+    if (typeof category === "string" && category !== "" && !carriers.has(category)) return category;
+    link = cause;
+  }
+  return null;
+};

@@ -1,0 +1,54 @@
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { ObserverInput } from "./observers/observers.ts";
+import type { InvocationEnd } from "./outcome.ts";
+import type { Fields, InitialOf, StateOf } from "./state/schema.ts";
+import type { LeaseProof } from "./stores/lease-store.ts";
+
+interface CommonOptions<F extends Fields> {
+  /** Told of this invocation alone, behind those that are attached to graphs. @default [] */
+  readonly observers?: readonly ObserverInput[];
+  /** What nodes find in their context. @default {} */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Cancels the invocation: no further node begins, and running ones are told. @default never */
+  readonly signal?: AbortSignal;
+  /** Leases that whoever calls holds; what is written is refused when one is lost (`session_write_conflict`). @default [] */
+  readonly leases?: readonly LeaseProof[];
+  /**
+   * Refuses a pause for a signal that another invocation waits for: it fails with `suspension_persistence_failed`, whose
+   * cause has the code `signal_taken`. @default false
+   */
+  readonly isSignalUnique?: boolean;
+  /**
+   * Says what is kept as `result` with the record of a suspension, in the same write as its end or pause. After an end, the
+   * record counts as not delivered until a patch says so; undefined: there is nothing to deliver. Called for every pause,
+   * and for the end of a resumed run. @default nothing is kept
+   */
+  readonly settle?: (end: InvocationEnd<F>) => JsonValue | undefined;
+}
+
+/** How an invocation begins. */
+export interface StartOptions<F extends Fields = Fields> extends CommonOptions<F> {
+  /**
+   * Values to begin with: merged by the reducers over what a session has of the field, in place of a default. As a function,
+   * called once, with the state as it was loaded or null. @default {}
+   */
+  readonly initial?: InitialOf<F> | ((loaded: StateOf<F> | null) => InitialOf<F> | undefined);
+  /** The session to load, and to save at the end. Not empty. @default none */
+  readonly sessionId?: string;
+  /** Any text of letters, digits and `-._~`. @default a random UUID */
+  readonly correlationId?: string;
+  /** @default a random UUID */
+  readonly invocationId?: string;
+  readonly resumeInvocation?: undefined;
+  readonly signalPayload?: undefined;
+}
+
+/** How a paused invocation goes on. Its ids and its session are those that it has. */
+export interface ResumeOptions<F extends Fields = Fields> extends CommonOptions<F> {
+  /** The id of the paused invocation. */
+  readonly resumeInvocation: string;
+  /** Values that are put over the paused state, as they are. */
+  readonly signalPayload: JsonObject;
+}
+
+export type InvokeOptions<F extends Fields = Fields> = StartOptions<F> | ResumeOptions<F>;

@@ -1,0 +1,1 @@
+export { currentInvocation, suspend } from "./async-context.ts";

@@ -1,0 +1,86 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { Fields, StateOf, UpdateOf } from "../state/schema.ts";
+
+/** Which invocation something runs in. */
+export interface InvocationInfo {
+  readonly invocationId: string;
+  readonly correlationId: string;
+  /** Null for an invocation of no session. */
+  readonly sessionId: string | null;
+  /** What the invocation was started with, not looked at. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface SuspendOptions {
+  /**
+   * True: the node counts as done, and the resumed run continues behind it. False: the resumed run calls it again.
+   * @default true
+   */
+  readonly markNodeCompleted?: boolean;
+}
+
+/** What the resumed run waits for; `metadata` is kept and given back. */
+export interface SuspendDescriptor {
+  /** Not empty. */
+  readonly signal_id: string;
+  readonly metadata?: JsonObject;
+}
+
+/** What middleware knows of the node that it is around. */
+export interface MiddlewareContext extends InvocationInfo {
+  readonly nodeName: string;
+  /** The names on the way to the node, outermost first, itself last. */
+  readonly namespace: readonly string[];
+  /** The index of the item, in an instance of a fan-out. */
+  readonly fanOutIndex: number | undefined;
+  /** The name of the branch, in one of parallel branches. */
+  readonly branchName: string | undefined;
+  /** Aborted when nobody waits for the node any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What a node is given beside the state. */
+export interface NodeContext<F extends Fields = Fields> extends MiddlewareContext {
+  /** 0 for the first run of the node's body, one more for each that middleware asks for. */
+  readonly attemptIndex: number;
+  /** True where the body runs again because it suspended with `markNodeCompleted: false`. */
+  readonly isResumed: boolean;
+  /**
+   * Pauses the invocation here. Does not return: what the body does after it is not waited for, and what it gives back is
+   * dropped, also when it catches what this throws. Throws `suspension_in_unsupported_context` in a fan-out or branches
+   * that collect errors, and after the body has ended; that ends the run, also when it is caught. Throws
+   * `invalid_argument` for a descriptor without a signal id.
+   */
+  suspend(descriptor: SuspendDescriptor, options?: SuspendOptions): never;
+  /**
+   * Saves the session now, with the update merged into the state of this node. Gives false, and does nothing, where there
+   * is no session or no store. Rejects with `session_save_failed`, or with `session_write_conflict`, `reducer_error` and
+   * `state_validation_error`; in a subgraph, which has no session, with `session_save_failed`.
+   */
+  saveSession(update?: UpdateOf<F>): Promise<boolean>;
+}
+
+/** What a function without `return` gives. */
+export type Nothing = ReturnType<() => void>;
+
+type MaybePromise<T> = T | PromiseLike<T>;
+
+/** What a node gives back: an update of some fields, or nothing. */
+export type NodeResult<F extends Fields> = UpdateOf<F> | undefined | Nothing;
+
+/** The body of a node. The state is frozen. */
+export type NodeBody<F extends Fields> = (
+  state: StateOf<F>,
+  context: NodeContext<F>,
+) => MaybePromise<NodeResult<F>>;
+
+/**
+ * What is put around a node. It may call `next` any number of times, with another state or the one it got, catch what
+ * it throws, and change what it gives. A suspension comes out of `next` as an error that {@link isSuspension} knows; catching
+ * it changes nothing.
+ */
+export type Middleware<F extends Fields = Fields> = (
+  state: StateOf<F>,
+  next: (state?: StateOf<F>) => Promise<UpdateOf<F>>,
+  context: MiddlewareContext,
+) => MaybePromise<NodeResult<F>>;

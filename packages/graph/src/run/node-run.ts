@@ -1,0 +1,214 @@
+import type { PlannedNode } from "../compile/plan.ts";
+import { GraphError, type GraphErrorCode, messageOf } from "../errors.ts";
+import type { FanOutConfig, NodeEvent, ParallelBranchesConfig } from "../observers/node-event.ts";
+import type { Snapshot } from "../state/snapshot.ts";
+import type { AmbientScope } from "./ambient.ts";
+import type { Frame } from "./frame.ts";
+import type { Pause } from "./pause.ts";
+import { isUnsupported, unsupported } from "./unsupported.ts";
+
+export type AttemptConfigs = {
+  readonly fan_out_config?: FanOutConfig;
+  readonly parallel_branches_config?: ParallelBranchesConfig;
+};
+
+/** One call of a node's body, or of what a fan-out or branches node does. */
+export interface Attempt {
+  readonly index: number;
+  readonly received: object;
+  readonly configs: AttemptConfigs;
+  /** True once nobody waits for it: it has ended or suspended. */
+  isOver: boolean;
+}
+
+/** How a resumed run comes back to a node. */
+export interface Return {
+  readonly attemptIndex: number;
+}
+
+/** One node being run: its attempts, what observers are told of them, and the suspension that may come out of it. */
+export class NodeRun {
+  readonly frame: Frame;
+  readonly node: PlannedNode;
+  readonly state: Snapshot;
+  readonly namespace: readonly string[];
+  /** The errors that belong to a node inside, and pass as they are. */
+  passing: unknown;
+  #pause: Pause | undefined;
+  #onPause: ((pause: Pause) => void) | undefined;
+  #refused: GraphError | undefined;
+  #step: number | undefined;
+  #attempts: number;
+  /** True where the body runs again behind a suspension. */
+  readonly isReturn: boolean;
+  /** The attempt whose end observers were not told yet. */
+  #open: Attempt | undefined;
+
+  constructor(frame: Frame, node: PlannedNode, state: Snapshot, back?: Return) {
+    this.frame = frame;
+    this.node = node;
+    this.state = state;
+    this.namespace = [...frame.namespace, node.name];
+    this.#attempts = back?.attemptIndex ?? 0;
+    this.isReturn = back !== undefined;
+  }
+
+  get step(): number {
+    this.#step ??= this.frame.invocation.takeStep();
+    return this.#step;
+  }
+
+  /** True where a body or a node of its own has run, so that the node counts as run. */
+  get hasRun(): boolean {
+    return this.#step !== undefined;
+  }
+
+  get pause(): Pause | undefined {
+    return this.#pause;
+  }
+
+  /** Waits for the node's code, unless it suspends; then nobody waits for it any more. */
+  settle(chain: Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#onPause = reject;
+      chain.then(
+        (update) => {
+          if (this.#pause !== undefined) reject(this.#pause);
+          else if (this.#refused !== undefined) reject(this.#refused);
+          else resolve(update);
+        },
+        (error: unknown) => reject(this.#pause ?? this.#refused ?? error),
+      );
+    });
+  }
+
+  /** Throws again what ended the node for good, where something has. */
+  checkOver(): void {
+    if (this.#pause !== undefined) throw this.#pause;
+    if (this.#refused !== undefined) throw this.#refused;
+  }
+
+  /** Has the node end with a suspension. */
+  pauseWith(pause: Pause): void {
+    if (this.#pause !== undefined) return;
+    this.#pause = pause;
+    if (this.#open !== undefined) {
+      const attempt = this.#open;
+      attempt.isOver = true;
+      this.#open = undefined;
+      pause.position = { namespace: [...this.namespace], step: this.step };
+      pause.reports.push((error) => this.#tellPause(attempt, pause, error));
+    }
+    this.#onPause?.(pause);
+  }
+
+  #tellPause(attempt: Attempt, { descriptor }: Pause, error: GraphError | undefined): void {
+    if (error === undefined) this.#tell("suspended", attempt, { descriptor });
+    else this.#tell("completed", attempt, { error: { category: error.code, instance: error } });
+  }
+
+  /** Has the node fail because something suspended where it cannot. */
+  refuse(message: string): GraphError {
+    this.#refused ??= unsupported(message, this.namespace);
+    return this.#refused;
+  }
+
+  /** Begins a call of what the node does. Throws where the node is over. */
+  begin(received: object, configs: AttemptConfigs = {}): Attempt {
+    this.checkOver();
+    this.frame.abort.check();
+    this.closeOpen();
+    const attempt: Attempt = { index: this.#attempts++, received, configs, isOver: false };
+    void this.step;
+    this.#open = attempt;
+    this.#tell("started", attempt, {});
+    return attempt;
+  }
+
+  /** Ends a call that threw; what comes of the node may still be something else. */
+  fail(attempt: Attempt, error: unknown): void {
+    attempt.isOver = true;
+    if (this.#open !== attempt) return;
+    this.#open = undefined;
+    if (this.#isTold) {
+      const wrapped = this.wrap(error);
+      this.#tell("completed", attempt, { error: { category: wrapped.code, instance: wrapped } });
+    }
+  }
+
+  /** Ends the call that went well last, another one or the end of the node coming after it. */
+  closeOpen(
+    outcome: { readonly state: Snapshot } | { readonly error: GraphError } = { state: this.state },
+  ): void {
+    const attempt = this.#open;
+    if (attempt === undefined) return;
+    attempt.isOver = true;
+    this.#open = undefined;
+    if (!this.#isTold) return;
+    if ("error" in outcome) {
+      this.#tell("completed", attempt, { error: { category: outcome.error.code, instance: outcome.error } });
+    } else {
+      this.#tell("completed", attempt, { post_state: outcome.state.view });
+    }
+  }
+
+  get #isTold(): boolean {
+    return this.frame.observers.length > 0;
+  }
+
+  #tell(phase: NodeEvent["phase"], attempt: Attempt, facts: Partial<NodeEvent>): void {
+    const { frame } = this;
+    if (!this.#isTold) return;
+    const fanOutIndex = frame.fanOutIndexes.at(-1);
+    const branchName = frame.branchNames.at(-1);
+    const event: NodeEvent = {
+      phase,
+      invocation_id: frame.invocation.info.invocationId,
+      correlation_id: frame.invocation.info.correlationId,
+      node_name: this.node.name,
+      namespace: this.namespace,
+      step: this.step,
+      pre_state: attempt.received,
+      ...facts,
+      parent_states: frame.parents.map((parent) => parent.view),
+      attempt_index: attempt.index,
+      ...(fanOutIndex === undefined ? {} : { fan_out_index: fanOutIndex }),
+      ...(branchName === undefined ? {} : { branch_name: branchName }),
+      fan_out_index_chain: frame.fanOutIndexes,
+      branch_name_chain: frame.branchNames,
+      ...attempt.configs,
+    };
+    frame.invocation.events?.push({ event: Object.freeze(event), to: frame.observers });
+  }
+
+  /** An error of this node, the thrown one as its cause. */
+  wrap(cause: unknown, code: GraphErrorCode = this.#code): GraphError {
+    if (cause === this.passing && GraphError.isInstance(cause)) return cause;
+    if (isUnsupported(cause) && cause === this.#refused) return cause;
+    return new GraphError(code, `${this.node.name}: ${messageOf(cause)}`, {
+      cause,
+      nodeName: this.node.name,
+      namespace: this.namespace,
+      recoverableState: this.state.view,
+    });
+  }
+
+  get #code(): GraphErrorCode {
+    return this.node.definition.kind === "parallel" ? "parallel_branches_branch_failed" : "node_exception";
+  }
+
+  /** What asynchronous code of the middleware sees. */
+  middlewareScope(): AmbientScope {
+    return {
+      info: this.frame.invocation.info,
+      suspend: () => {
+        throw this.refuse("middleware cannot suspend");
+      },
+    };
+  }
+
+  /** Names the node in errors of its update. */
+  get origin(): { readonly nodeName: string; readonly namespace: readonly string[] } {
+    return { nodeName: this.node.name, namespace: this.namespace };
+  }
+}

@@ -1,0 +1,94 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { GraphCompileError, GraphError, messageOf } from "../errors.ts";
+import { isMapping } from "../state/check.ts";
+import type { Migration } from "./session-options.ts";
+
+/** The registered migrations, by the version that they begin with. */
+export type MigrationTable = ReadonlyMap<string, readonly Migration[]>;
+
+const text = (version: string): string => (version === "" ? "no version" : JSON.stringify(version));
+
+/** Throws `session_state_migration_chain_ambiguous` for two migrations of the same pair. */
+export const createMigrationTable = (migrations: readonly Migration[]): MigrationTable => {
+  const table = new Map<string, Migration[]>();
+  for (const migration of migrations) {
+    const { from, to } = migration;
+    const known = table.get(from) ?? [];
+    if (known.some((other) => other.to === to)) {
+      throw new GraphCompileError(
+        "session_state_migration_chain_ambiguous",
+        `two migrations lead from ${text(from)} to ${text(to)}`,
+      );
+    }
+    table.set(from, [...known, migration]);
+  }
+  return table;
+};
+
+const describe = (table: MigrationTable): string => {
+  const pairs = [...table.values()].flat().map(({ from, to }) => `${text(from)} to ${text(to)}`);
+  return pairs.length === 0 ? "none" : pairs.join(", ");
+};
+
+/** The shortest chain between two versions, found breadth first. Throws where there is none, or more than one. */
+const findChain = (table: MigrationTable, from: string, to: string): readonly Migration[] => {
+  const data = {
+    from_version: from,
+    to_version: to,
+    registered_migrations_count: [...table.values()].flat().length,
+    registry_description: describe(table),
+  };
+  let ends = new Map<string, Migration[][]>([[from, [[]]]]);
+  const seen = new Set([from]);
+  while (ends.size > 0) {
+    const found = ends.get(to);
+    if (found !== undefined) {
+      if (found.length === 1) return found[0] as Migration[];
+      throw new GraphError(
+        "session_state_migration_chain_ambiguous",
+        `several shortest chains lead from ${text(from)} to ${text(to)}`,
+        { data },
+      );
+    }
+    const next = new Map<string, Migration[][]>();
+    for (const [version, chains] of ends) {
+      for (const step of table.get(version) ?? []) {
+        if (seen.has(step.to)) continue;
+        const known = next.get(step.to) ?? [];
+        // Two are enough to know that there are several.
+        next.set(step.to, [...known, ...chains.map((chain) => [...chain, step])].slice(0, 2));
+      }
+    }
+    for (const version of next.keys()) seen.add(version);
+    ends = next;
+  }
+  throw new GraphError(
+    "session_state_migration_missing",
+    `no migration leads from ${text(from)} to ${text(to)} (registered: ${data.registry_description})`,
+    { data },
+  );
+};
+
+/** The fields in another version. Rejects with one of the three errors of migrations. */
+export const migrate = async (
+  table: MigrationTable,
+  state: JsonObject,
+  from: string,
+  to: string,
+): Promise<JsonObject> => {
+  let fields = state;
+  for (const step of findChain(table, from, to)) {
+    const data = { from_version: step.from, to_version: step.to };
+    try {
+      fields = await step.migrate(fields);
+    } catch (cause) {
+      const message = `the migration from ${text(step.from)} to ${text(step.to)} threw: ${messageOf(cause)}`;
+      throw new GraphError("session_state_migration_failed", message, { cause, data });
+    }
+    if (!isMapping(fields)) {
+      const message = `the migration from ${text(step.from)} to ${text(step.to)} gave no object`;
+      throw new GraphError("session_state_migration_failed", message, { data });
+    }
+  }
+  return fields;
+};

@@ -1,0 +1,51 @@
+import { InvalidArgumentError } from "@harnesskit/wire";
+import { GraphCompileError } from "../errors.ts";
+import type { StateSchema } from "../state/schema.ts";
+import { createMigrationTable, type MigrationTable } from "./migrations.ts";
+import type { SessionOptions } from "./session-options.ts";
+
+/** How the sessions of a graph are kept. */
+export interface SessionPlan {
+  /** The fields that belong to a session, with the names that they are stored under. */
+  readonly fields: readonly (readonly [field: string, stored: string])[];
+  readonly schemaVersion: string;
+  readonly migrations: MigrationTable;
+  readonly autoSave: boolean;
+  readonly concurrency: "last-write-wins" | "optimistic" | "lease";
+  readonly leaseTtlMs: number;
+  readonly leaseWaitMs: number;
+}
+
+const fieldsOf = (schema: StateSchema, fields: SessionOptions["fields"]): (readonly [string, string])[] => {
+  if (fields === undefined || fields === "all") return schema.slots.map(({ name }) => [name, name] as const);
+  const pairs = Array.isArray(fields)
+    ? fields.map((name: string) => [name, name] as const)
+    : Object.entries(fields as Record<string, string>).filter(([, stored]) => stored !== undefined);
+  const unknown = pairs.find(([field]) => !schema.places.has(field));
+  if (unknown !== undefined) {
+    throw new GraphCompileError(
+      "mapping_references_undeclared_field",
+      `the session refers to ${unknown[0]}, which the state does not declare`,
+    );
+  }
+  if (new Set(pairs.map(([, stored]) => stored)).size !== pairs.length) {
+    throw new InvalidArgumentError("two fields of a session are stored under one name");
+  }
+  return pairs;
+};
+
+const demandDuration = (value: number, name: string, least: number): number => {
+  if (Number.isFinite(value) && value >= least) return value;
+  throw new InvalidArgumentError(`${name} is no duration of at least ${least}`);
+};
+
+/** Throws a {@link GraphCompileError}, or `invalid_argument` for an option that is none. */
+export const planSessions = (schema: StateSchema, options: SessionOptions = {}): SessionPlan => ({
+  fields: fieldsOf(schema, options.fields),
+  schemaVersion: options.schemaVersion ?? "",
+  migrations: createMigrationTable(options.migrations ?? []),
+  autoSave: options.autoSave ?? true,
+  concurrency: options.concurrency ?? "last-write-wins",
+  leaseTtlMs: demandDuration(options.leaseTtlMs ?? 30_000, "leaseTtlMs", 1),
+  leaseWaitMs: demandDuration(options.leaseWaitMs ?? 60_000, "leaseWaitMs", 0),
+});

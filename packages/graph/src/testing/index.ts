@@ -1,0 +1,7 @@
+export { ContractError } from "./contract-error.ts";
+export {
+  type ContractCase,
+  type GraphStoreContractOptions,
+  graphStoreContract,
+} from "./graph-store-contract.ts";
+export type { OpenedStore } from "./store-case.ts";

@@ -1,0 +1,103 @@
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { SharedList } from "../shared-list.ts";
+import type { SessionWrite, StoredSession } from "../stores/session-store.ts";
+import type { ListChange, StoredList, StoredState } from "../stores/stored-state.ts";
+import type { StoredSuspension, SuspensionPut } from "../stores/suspension-store.ts";
+
+type Sample = Readonly<Record<string, JsonValue | readonly JsonValue[]>>;
+
+/** A state of plain values, and of lists for the names that begin with `list`. */
+export const stateOf = (sample: Sample): StoredState =>
+  Object.fromEntries(
+    Object.entries(sample).map(([name, value]) => [
+      name,
+      name.startsWith("list") ? SharedList.of(value as JsonValue[]) : (value as JsonValue),
+    ]),
+  );
+
+/** A state as JSON, its lists as arrays. */
+export const plain = (state: StoredState | undefined): unknown => JSON.parse(JSON.stringify(state ?? null));
+
+const everythingIn = (state: StoredState) => {
+  const fields: Record<string, JsonValue> = {};
+  const lists: Record<string, ListChange> = {};
+  for (const [name, value] of Object.entries(state)) {
+    if (value instanceof SharedList) lists[name] = { keep: 0, items: value.toArray() };
+    else fields[name] = value as JsonValue;
+  }
+  return { fields, lists, removed: [] };
+};
+
+/** A write of a whole state, over nothing that is known. */
+export const firstWrite = (
+  sessionId: string,
+  sample: Sample,
+  change: Partial<SessionWrite> = {},
+): SessionWrite => {
+  const state = stateOf(sample);
+  return { sessionId, schemaVersion: "1", state, baseVersion: null, changes: everythingIn(state), ...change };
+};
+
+/** A write that adds items to `list` of what was loaded. */
+export const nextWrite = (
+  loaded: StoredSession,
+  items: readonly JsonValue[],
+  change: Partial<SessionWrite> = {},
+): SessionWrite => {
+  const before = loaded.state.list as StoredList;
+  const list = (before instanceof SharedList ? before : SharedList.of(before as readonly JsonValue[])).append(
+    items,
+  );
+  return {
+    sessionId: loaded.session_id,
+    schemaVersion: loaded.schema_version,
+    state: { ...loaded.state, list },
+    baseVersion: loaded.version,
+    changes: { fields: {}, lists: { list: { keep: list.length - items.length, items } }, removed: [] },
+    ...change,
+  };
+};
+
+type PutChange = Partial<StoredSuspension> &
+  Pick<Partial<SuspensionPut>, "expectedRevision" | "isSignalUnique">;
+
+/** A pause. */
+export const pause = (invocationId: string, change: PutChange = {}): SuspensionPut => {
+  const { expectedRevision, isSignalUnique, revision: _, updated_at: __, ...record } = change;
+  return {
+    kind: "put",
+    record: {
+      invocation_id: invocationId,
+      correlation_id: "c1",
+      session_id: null,
+      status: "suspended",
+      descriptor: {
+        signal_id: `signal-${invocationId}`,
+        metadata: { kind: "approval", nested: [{ a: null }] },
+      },
+      node_name: "outer",
+      namespace: ["outer", "gate"],
+      mark_node_completed: true,
+      attempt_index: 1,
+      completed_positions: [{ namespace: ["first"], step: 0 }],
+      next_step: 3,
+      schema_version: "1",
+      is_session_saved: false,
+      frames: [
+        { node: "outer", state: stateOf({ note: "é\u2028", list: [1, { b: 2 }] }), session_lists: {} },
+        {
+          node: "gate",
+          state: stateOf({ done: false }),
+          session_lists: { messages: { session_field: "history", length: 2 } },
+        },
+      ],
+      signal: null,
+      result: null,
+      is_delivered: true,
+      suspended_at: "2026-01-02T03:04:05.678Z",
+      ...record,
+    },
+    ...(expectedRevision === undefined ? {} : { expectedRevision }),
+    ...(isSignalUnique === undefined ? {} : { isSignalUnique }),
+  };
+};

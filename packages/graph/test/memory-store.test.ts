@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { createMemoryStore, StoreError } from "../src/index.ts";
+import { graphStoreContract } from "../src/testing/index.ts";
+import { firstWrite, pause } from "../src/testing/store-samples.ts";
+
+const cases = graphStoreContract({
+  name: "memory",
+  open: () => ({ store: createMemoryStore(), dispose() {} }),
+});
+
+describe("the contract of stores", () => {
+  it.each(cases.map(({ name, run }) => [name, run] as const))("%s", async (_, run) => {
+    await expect(run()).resolves.toBeUndefined();
+  });
+});
+
+const codeOf = (error: unknown): string | undefined => (error instanceof StoreError ? error.code : undefined);
+
+describe("the limits of the store in memory", () => {
+  it("refuses a session too many, and still writes those that it has", async () => {
+    const store = createMemoryStore({ maxSessions: 1 });
+    await store.sessions.save(firstWrite("a", { list: [1] }));
+    const refused = await store.sessions.save(firstWrite("b", {})).catch((error: unknown) => error);
+    expect(codeOf(refused)).toBe("store_full");
+    await store.sessions.save(firstWrite("a", { list: [2] }));
+    expect(await store.sessions.load("b")).toBeNull();
+  });
+
+  it("refuses a suspension too many until one has ended, and forgets the oldest that have", async () => {
+    const store = createMemoryStore({ maxSuspensions: 2, maxEnded: 1 });
+    await store.suspensions.save(pause("a"));
+    await store.suspensions.save(pause("b"));
+    const refused = await store.suspensions.save(pause("c")).catch((error: unknown) => error);
+    expect(codeOf(refused)).toBe("store_full");
+    for (const invocationId of ["a", "b"]) {
+      await store.suspensions.save({ kind: "patch", invocationId, status: "completed" });
+    }
+    await store.suspensions.save(pause("c"));
+    expect((await store.suspensions.list()).map((entry) => entry.invocation_id)).toEqual(["b", "c"]);
+  });
+
+  it("remembers what has ended and is not delivered, however many there are", async () => {
+    const store = createMemoryStore({ maxEnded: 1 });
+    for (const invocationId of ["a", "b", "c"]) {
+      await store.suspensions.save(pause(invocationId));
+      await store.suspensions.save({
+        kind: "patch",
+        invocationId,
+        status: "errored",
+        result: 1,
+        isDelivered: false,
+      });
+    }
+    expect(await store.suspensions.list({ isDelivered: false })).toHaveLength(3);
+  });
+});

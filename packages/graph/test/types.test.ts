@@ -1,0 +1,75 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { type ChatMessage, ChatMessageSchema } from "@harnesskit/protocol/chat";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { z } from "zod";
+import {
+  append,
+  concatFlatten,
+  defineGraph,
+  defineState,
+  END,
+  lastWriteWins,
+  merge,
+  mergeAll,
+  type StateOf,
+  type UpdateOf,
+} from "../src/index.ts";
+
+const fields = {
+  messages: append(ChatMessageSchema),
+  count: lastWriteWins(z.number(), { default: 0 }),
+  tags: concatFlatten(z.string()),
+  seen: merge(z.boolean()),
+  notes: mergeAll(z.number()),
+};
+const state = defineState(fields);
+type State = StateOf<typeof fields>;
+type Update = UpdateOf<typeof fields>;
+
+describe("the types of a graph", () => {
+  it("give each field its value and its update", () => {
+    expectTypeOf<State["messages"]>().toEqualTypeOf<readonly ChatMessage[]>();
+    expectTypeOf<State["count"]>().toEqualTypeOf<number>();
+    expectTypeOf<State["tags"]>().toEqualTypeOf<readonly string[]>();
+    expectTypeOf<Update["tags"]>().toEqualTypeOf<readonly (readonly string[])[] | undefined>();
+    expectTypeOf<State["seen"]>().toEqualTypeOf<Readonly<Record<string, boolean>>>();
+    expectTypeOf<Update["notes"]>().toEqualTypeOf<readonly Readonly<Record<string, number>>[] | undefined>();
+  });
+
+  it("let a node see the state and give a checked part of it", () => {
+    const graph = defineGraph(state)
+      .node("read", (seen) => {
+        expectTypeOf(seen).toEqualTypeOf<State>();
+        return { count: seen.count + 1, messages: [{ role: "assistant", content: "x" }] };
+      })
+      .node("later", async (seen) => ({ tags: [[String(seen.count)]] }))
+      .node("nothing", () => {})
+      .node("nothing later", async () => {})
+      .node("maybe", async (seen) => (seen.count > 1 ? { count: 0 } : undefined))
+      .node("stop", (_, { suspend }) => suspend({ signal_id: "s" }));
+    expectTypeOf(graph.edge)
+      .parameter(0)
+      .toEqualTypeOf<"read" | "later" | "nothing" | "nothing later" | "maybe" | "stop">();
+    expectTypeOf(graph.edge)
+      .parameter(1)
+      .toEqualTypeOf<"read" | "later" | "nothing" | "nothing later" | "maybe" | "stop" | typeof END>();
+    const node = defineGraph(state).node;
+    expectTypeOf(node).toBeCallableWith("a", () => ({ count: 1 }));
+    type Wrong = Parameters<typeof node<"a", { count: number; other: number }>>[1];
+    expectTypeOf<() => { count: number; other: number }>().not.toMatchTypeOf<Wrong>();
+    type Right = Parameters<typeof node<"a", { count: number }>>[1];
+    expectTypeOf<() => { count: number }>().toMatchTypeOf<Right>();
+  });
+
+  it("let an outcome tell its state", async () => {
+    verifies("CHAT-G1");
+    const graph = defineGraph(state)
+      .node("a", () => ({ count: 2 }))
+      .entry("a")
+      .conditionalEdge("a", ({ count }) => (count > 1 ? END : "a"))
+      .compile();
+    const outcome = await graph.invoke({ initial: { count: 1 } });
+    expectTypeOf(outcome.state).toEqualTypeOf<State>();
+    expect(outcome).toMatchObject({ outcome: "completed", state: { count: 2, messages: [], seen: {} } });
+  });
+});
