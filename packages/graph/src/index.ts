@@ -66,6 +66,7 @@ export type { FieldSchema } from "./state/standard-schema.ts";
 export {
   type BoundedOptions,
   boundedAppend,
+  field,
   type KeyedOptions,
   lastWriteWins,
   type MappingOptions,

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { ahpDocuments } from "./ahp-documents.ts";
+import { chatDocuments } from "./chat-documents.ts";
 import { runtimeDocuments } from "./runtime-documents.ts";
 
 const thread = {
@@ -205,6 +206,7 @@ export const documents: Record<string, unknown[]> = {
   "turn.cancel result": [{ ok: true }],
   ...notifications,
   ...runtimeDocuments,
+  ...chatDocuments,
   ...ahpDocuments,
 };
 

@@ -4,12 +4,13 @@ import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { publishedDocuments } from "../published-documents.mjs";
 import * as ahp from "../src/ahp/index.ts";
+import * as chat from "../src/chat/index.ts";
 import * as envelope from "../src/envelope/index.ts";
 import * as runtime from "../src/runtime/index.ts";
 import * as threads from "../src/threads/index.ts";
 import { anyDocument, documents } from "./documents.ts";
 
-const files = publishedDocuments({ envelope, threads, runtime, ahp });
+const files = publishedDocuments({ envelope, threads, runtime, ahp, chat });
 
 const ajv = new Ajv2020({ strict: false, allErrors: false });
 for (const file of Object.values(files)) ajv.addSchema(file);
@@ -27,6 +28,7 @@ const exported = [
   ...Object.entries(threads).map((entry) => ["threads", ...entry] as const),
   ...Object.entries(runtime).map((entry) => ["runtime", ...entry] as const),
   ...Object.entries(ahp).map((entry) => ["ahp", ...entry] as const),
+  ...Object.entries(chat).map((entry) => ["chat", ...entry] as const),
 ].filter(([, name]) => name.endsWith("Schema"));
 
 /** Every published schema, with the zod schema that it was made from. */
@@ -64,7 +66,7 @@ const pairs: [string, z.ZodType, ValidateFunction][] = [
 
 describe("the JSON Schema files", () => {
   it("cover every exported schema, method and notification", () => {
-    expect(Object.keys(files)).toEqual(["envelope", "threads", "runtime", "ahp", "agent-manifest"]);
+    expect(Object.keys(files)).toEqual(["envelope", "threads", "runtime", "ahp", "chat", "agent-manifest"]);
     expect(pairs.length).toBe(exported.length + 1 + 2 * 12 + 10 + 2 * 4);
     for (const file of Object.values(files)) {
       expect(file.$schema).toBe("https://json-schema.org/draft/2020-12/schema");

@@ -42,6 +42,9 @@ export const lastWriteWins = <T>(schema: FieldSchema<T>, options: { readonly def
     reduce: (_, update) => check(schema, update),
   });
 
+/** A field with the reducer that fields have where none is named: {@link lastWriteWins}. */
+export const field = lastWriteWins;
+
 type Mapping<T> = Readonly<Record<string, T>>;
 
 export interface MappingOptions<T> {

@@ -9,11 +9,23 @@ import {
 
 type Issue = z.core.$ZodIssue;
 
-const depthOf = (issues: readonly Issue[]): number =>
-  Math.max(...issues.map((issue) => told(issue).path.length), 0);
+interface Told {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** Whether the issues of a form are those of something that means to be of another type. */
+const isAlien = (issues: readonly Issue[]): boolean =>
+  issues.some((issue) => told(issue).path.at(-1) === "type");
+
+/** How near a value comes to a form, by its issues: another kind of value altogether, another type, or a wrong part. */
+const depthOf = (issues: readonly Issue[]): number => {
+  const depth = Math.max(...issues.map((issue) => told(issue).path.length));
+  return depth === 0 ? -2 : isAlien(issues) ? -1 / depth : depth;
+};
 
 /** The issue that says most: of a union, the first one of the form that what was given comes nearest to. */
-const told = (issue: Issue): { path: PropertyKey[]; message: string } => {
+const told = (issue: Issue): Told => {
   const forms = issue.code === "invalid_union" ? issue.errors.filter((issues) => issues.length > 0) : [];
   const [first, ...others] = forms;
   if (first === undefined) return { path: issue.path, message: issue.message };

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
+import { Rfc3339Schema } from "../rfc3339.ts";
 import { SignalDescriptorSchema } from "./signal-descriptor.ts";
 
 const id = z.string().min(1);
 const count = z.int().nonnegative();
-const time = z.iso.datetime();
+const time = Rfc3339Schema;
 
 /** A session as it is kept: the fields of the state that belong to it, in the version of the schema that wrote them. */
 export const SessionRecordSchema = z.object({
@@ -67,6 +68,8 @@ export const SuspensionRecordSchema = z.object({
   /** The step of the next node. */
   next_step: count,
   schema_version: z.string(),
+  /** True: the session was saved with this state at the pause. */
+  is_session_saved: z.boolean(),
   /** The graphs on the way to the node that suspended, outermost first. Empty once the invocation has ended. */
   frames: z.array(SuspensionFrameSchema),
   signal: AcceptedSignalSchema.nullable(),
