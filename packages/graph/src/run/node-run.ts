@@ -71,6 +71,8 @@ export class NodeRun {
   settle(chain: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#onPause = reject;
+      // A body that suspends before it first waits has done so already.
+      if (this.#pause !== undefined) reject(this.#pause);
       chain.then(
         (update) => {
           if (this.#pause !== undefined) reject(this.#pause);
