@@ -15,7 +15,7 @@ import type { Middleware, NodeContext, NodeResult } from "./run/context.ts";
 import type { Fields, StateOf, StateSchema, UpdateOf } from "./state/schema.ts";
 
 /** Nothing to object to, unless a body gives something that the state does not have. */
-type CheckExtra<Update, Given> = [Given] extends [never]
+export type CheckExtra<Update, Given> = [Given] extends [never]
   ? unknown
   : Given extends object
     ? Exclude<keyof Given, keyof Update> extends never

@@ -10,12 +10,15 @@ export {
   type GraphErrorCode,
   type GraphErrorDetails,
 } from "./errors.ts";
-export { defineGraph, type GraphBuilder } from "./graph-builder.ts";
+export { type CheckExtra, defineGraph, type GraphBuilder } from "./graph-builder.ts";
 export type { InvokeOptions, ResumeOptions, StartOptions } from "./invoke-options.ts";
 export type {
   BranchOptions,
   CollectedError,
+  ErrorPolicyOptions,
   FanOutOptions,
+  FieldMapping,
+  FieldNames,
   NodeOptions,
   ParallelOptions,
   SubgraphOptions,
@@ -34,11 +37,13 @@ export type { GraphWarning } from "./observers/warn.ts";
 export type { CompletedOutcome, GraphOutcome, InvocationEnd, SuspendedOutcome } from "./outcome.ts";
 export type {
   InvocationInfo,
+  MaybePromise,
   Middleware,
   MiddlewareContext,
   NodeBody,
   NodeContext,
   NodeResult,
+  Nothing,
   SuspendDescriptor,
   SuspendOptions,
 } from "./run/context.ts";
@@ -57,12 +62,14 @@ export {
 export {
   defineState,
   type Fields,
+  type FieldUpdate,
+  type FieldValue,
   type InitialOf,
   type StateOf,
   type StateSchema,
   type UpdateOf,
 } from "./state/schema.ts";
-export type { FieldSchema } from "./state/standard-schema.ts";
+export type { FieldSchema, SchemaIssue, SchemaResult } from "./state/standard-schema.ts";
 export {
   type BoundedOptions,
   boundedAppend,

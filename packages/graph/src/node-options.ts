@@ -3,9 +3,12 @@ import type { ErrorPolicy } from "./definition.ts";
 import type { Middleware } from "./run/context.ts";
 import type { Fields } from "./state/schema.ts";
 
-type Names<F extends Fields> = keyof F & string;
+/** The names of a state's fields. */
+export type FieldNames<F extends Fields> = keyof F & string;
 /** By each field of one state, a field of another. */
-type Mapping<To extends Fields, From extends Fields> = { readonly [K in Names<To>]?: Names<From> };
+export type FieldMapping<To extends Fields, From extends Fields> = {
+  readonly [K in FieldNames<To>]?: FieldNames<From>;
+};
 
 export interface NodeOptions<F extends Fields> {
   /** What is put around this node alone, outermost first; that of the graph is around it. @default [] */
@@ -20,13 +23,13 @@ export interface NodeOptions<F extends Fields> {
 export type SubgraphOptions<F extends Fields, Sub extends Fields> = NodeOptions<F> & {
   readonly graph: CompiledGraph<Sub>;
   /** By each field of the subgraph, the field that is copied into it. */
-  readonly inputs?: Mapping<Sub, F>;
+  readonly inputs?: FieldMapping<Sub, F>;
   /** By each field of this graph, the field of the subgraph that is merged into it. Nothing else comes out then. */
-  readonly outputs?: Mapping<F, Sub>;
+  readonly outputs?: FieldMapping<F, Sub>;
   /** Fields of both that are copied in. */
-  readonly projectsIn?: readonly (Names<F> & Names<Sub>)[];
+  readonly projectsIn?: readonly (FieldNames<F> & FieldNames<Sub>)[];
   /** Fields of both that are merged out. */
-  readonly projectsOut?: readonly (Names<F> & Names<Sub>)[];
+  readonly projectsOut?: readonly (FieldNames<F> & FieldNames<Sub>)[];
 };
 
 /** What became of an item or a branch that failed, for the `errorsField`. */
@@ -38,29 +41,30 @@ export interface CollectedError {
   readonly message: string;
 }
 
-interface ErrorOptions<F extends Fields> {
+/** What happens when an item or a branch fails. */
+export interface ErrorPolicyOptions<F extends Fields> {
   /**
    * `fail_fast`: the first error cancels the others and fails the node. `collect`: what failed is left out; nothing in it may
    * suspend. @default "fail_fast"
    */
   readonly errorPolicy?: ErrorPolicy;
   /** With `collect`: the field into which a list of {@link CollectedError} is merged. @default none */
-  readonly errorsField?: Names<F>;
+  readonly errorsField?: FieldNames<F>;
 }
 
 export type FanOutOptions<F extends Fields, Sub extends Fields> = NodeOptions<F> &
-  ErrorOptions<F> & {
+  ErrorPolicyOptions<F> & {
     readonly graph: CompiledGraph<Sub>;
     /** The list whose items are worked on. */
-    readonly itemsField: Names<F>;
+    readonly itemsField: FieldNames<F>;
     /** The field of the subgraph that gets the item. */
-    readonly itemField: Names<Sub>;
+    readonly itemField: FieldNames<Sub>;
     /** The field of the subgraph that is the item's result. */
-    readonly collectField: Names<Sub>;
+    readonly collectField: FieldNames<Sub>;
     /** The field into which the list of results, in the order of the items, is merged. */
-    readonly targetField: Names<F>;
+    readonly targetField: FieldNames<F>;
     /** By each field of the subgraph, the field that is copied into each instance. @default {} */
-    readonly inputs?: Mapping<Sub, F>;
+    readonly inputs?: FieldMapping<Sub, F>;
     /** How many instances run at once. @default 10 */
     readonly concurrency?: number;
     /** What an empty list is: an error (`fan_out_empty`) or nothing to do. @default "raise" */
@@ -70,16 +74,16 @@ export type FanOutOptions<F extends Fields, Sub extends Fields> = NodeOptions<F>
 export interface BranchOptions<F extends Fields, Sub extends Fields> {
   readonly graph: CompiledGraph<Sub>;
   /** By each field of the subgraph, the field that is copied into it. @default {} */
-  readonly inputs?: Mapping<Sub, F>;
+  readonly inputs?: FieldMapping<Sub, F>;
   /** By each field of this graph, the field of the subgraph that is merged into it. @default the fields of the same name */
-  readonly outputs?: Mapping<F, Sub>;
+  readonly outputs?: FieldMapping<F, Sub>;
 }
 
 export type ParallelOptions<
   F extends Fields,
   Branches extends Readonly<Record<string, Fields>>,
 > = NodeOptions<F> &
-  ErrorOptions<F> & {
+  ErrorPolicyOptions<F> & {
     /** The branches by name. All run at once; what they give is merged in this order when all are done. */
     readonly branches: { readonly [Name in keyof Branches]: BranchOptions<F, Branches[Name]> };
   };

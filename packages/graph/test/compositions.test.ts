@@ -38,7 +38,7 @@ describe("subgraphs (graph-engine §4)", () => {
       .edge("before", "sub")
       .edge("sub", "after")
       .edge("after", END)
-      .compile();
+      .compile({ onWarning: () => {} });
   const logOf = async (projection: object) =>
     (await outer(projection).invoke({ initial: { count: 5 } })).state;
 

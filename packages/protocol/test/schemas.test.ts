@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import * as ahp from "../src/ahp/index.ts";
+import * as chat from "../src/chat/index.ts";
 import * as envelope from "../src/envelope/index.ts";
 import * as runtime from "../src/runtime/index.ts";
 import * as threads from "../src/threads/index.ts";
@@ -8,7 +9,7 @@ import { documents, examples } from "./documents.ts";
 
 const schemas: Record<string, z.ZodType> = {
   ...(Object.fromEntries(
-    Object.entries({ ...envelope, ...threads, ...runtime, ...ahp }).filter(([name]) =>
+    Object.entries({ ...envelope, ...threads, ...runtime, ...ahp, ...chat }).filter(([name]) =>
       name.endsWith("Schema"),
     ),
   ) as Record<string, z.ZodType>),

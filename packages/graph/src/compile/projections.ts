@@ -10,7 +10,7 @@ export interface Projection {
 const same = (names: readonly string[]) => names.map((name) => [name, name] as const);
 
 /** Every field that both have. */
-export const sharedNames = (parent: StateSchema, sub: StateSchema): string[] =>
+const sharedNames = (parent: StateSchema, sub: StateSchema): string[] =>
   parent.slots.map(({ name }) => name).filter((name) => sub.places.has(name));
 
 /** What goes in and out by the form that was declared. */

@@ -63,7 +63,8 @@ export interface NodeContext<F extends Fields = Fields> extends MiddlewareContex
 /** What a function without `return` gives. */
 export type Nothing = ReturnType<() => void>;
 
-type MaybePromise<T> = T | PromiseLike<T>;
+/** Something now or later. */
+export type MaybePromise<T> = T | PromiseLike<T>;
 
 /** What a node gives back: an update of some fields, or nothing. */
 export type NodeResult<F extends Fields> = UpdateOf<F> | undefined | Nothing;

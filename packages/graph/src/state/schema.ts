@@ -4,17 +4,19 @@ import type { Field, FieldSpec } from "./field.ts";
 /** Fields by name. */
 export type Fields = Readonly<Record<string, Field>>;
 
-type ValueOf<F> = F extends Field<infer Value, infer _> ? Value : never;
-type UpdateFor<F> = F extends Field<infer _, infer Update> ? Update : never;
+/** What a field holds. */
+export type FieldValue<F> = F extends Field<infer Value, infer _> ? Value : never;
+/** What an update of a field looks like. */
+export type FieldUpdate<F> = F extends Field<infer _, infer Update> ? Update : never;
 
 /** What a state holds: each field with its value. Deeply frozen at run time. */
-export type StateOf<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> };
+export type StateOf<F extends Fields> = { readonly [K in keyof F]: FieldValue<F[K]> };
 
 /** What a node gives back: updates of some fields, each as its reducer takes it. */
-export type UpdateOf<F extends Fields> = { readonly [K in keyof F]?: UpdateFor<F[K]> | undefined };
+export type UpdateOf<F extends Fields> = { readonly [K in keyof F]?: FieldUpdate<F[K]> | undefined };
 
 /** Values for some fields, as a run begins with them. */
-export type InitialOf<F extends Fields> = { readonly [K in keyof F]?: ValueOf<F[K]> | undefined };
+export type InitialOf<F extends Fields> = { readonly [K in keyof F]?: FieldValue<F[K]> | undefined };
 
 /** A field's place in a state. */
 export interface Slot {

@@ -11,11 +11,13 @@ export interface FieldSchema<Output = unknown> {
   };
 }
 
-type SchemaResult<Output> =
+/** What a schema answers. */
+export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
-interface SchemaIssue {
+/** Why a schema refuses a value, and where in it. */
+export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }

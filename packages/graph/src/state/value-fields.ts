@@ -43,7 +43,8 @@ export const lastWriteWins = <T>(schema: FieldSchema<T>, options: { readonly def
   });
 
 /** A field with the reducer that fields have where none is named: {@link lastWriteWins}. */
-export const field = lastWriteWins;
+export const field = <T>(schema: FieldSchema<T>, options: { readonly default: T }): Field<T, T> =>
+  lastWriteWins(schema, options);
 
 type Mapping<T> = Readonly<Record<string, T>>;
 

@@ -12,7 +12,6 @@ import {
   lastWriteWins,
   type NodeBody,
   type NodeEvent,
-  type StateOf,
 } from "../../src/index.ts";
 
 /** What most tests of the engine work with. */
@@ -23,7 +22,6 @@ export const fields = {
 };
 export const state = defineState(fields);
 export type TestFields = typeof fields;
-export type TestState = StateOf<TestFields>;
 
 type Body<F extends Fields> = NodeBody<F>;
 
