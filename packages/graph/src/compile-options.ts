@@ -4,6 +4,7 @@ import type { SessionOptions } from "./sessions/session-options.ts";
 import type { Fields } from "./state/schema.ts";
 import type { GraphStore } from "./stores/graph-store.ts";
 
+/** How a graph runs. Where it runs as a part of another graph, the options of that one count. */
 export interface CompileOptions<F extends Fields = Fields> {
   /**
    * Where sessions and suspensions are kept. @default no session is kept, and suspensions in the memory of this graph

@@ -48,8 +48,24 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
   const suspensions = new Map<string, StoredSuspension>();
   /** Ids of what has ended and is delivered, the oldest first. */
   const ended = new Set<string>();
+  /** By signal, the ids of the invocations that wait for it. */
+  const waitingFor = new Map<string, Set<string>>();
   /** How many records are waiting for a signal. */
   let waiting = 0;
+  const forget = (record: StoredSuspension | undefined) => {
+    if (record?.status !== "suspended") return;
+    const signal = record.descriptor.signal_id;
+    const ids = waitingFor.get(signal);
+    waiting--;
+    ids?.delete(record.invocation_id);
+    if (ids?.size === 0) waitingFor.delete(signal);
+  };
+  const remember = (record: StoredSuspension) => {
+    if (record.status !== "suspended") return;
+    const signal = record.descriptor.signal_id;
+    waiting++;
+    waitingFor.set(signal, (waitingFor.get(signal) ?? new Set()).add(record.invocation_id));
+  };
   let lastNumber = 0;
   let isClosed = false;
   const nextNumber = () => ++lastNumber;
@@ -100,12 +116,8 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
     }
     if (!isSignalUnique) return;
     const wanted = record.descriptor.signal_id;
-    for (const other of suspensions.values()) {
-      if (other.status !== "suspended" || other.invocation_id === record.invocation_id) continue;
-      if (other.descriptor.signal_id === wanted) {
-        throw new StoreError("signal_taken", `another invocation waits for ${wanted}`);
-      }
-    }
+    const others = [...(waitingFor.get(wanted) ?? [])].filter((id) => id !== record.invocation_id);
+    if (others.length > 0) throw new StoreError("signal_taken", `another invocation waits for ${wanted}`);
   };
   const checkPatch = ({ invocationId, status, expectedRevision }: SuspensionPatch): void => {
     const stored = suspensions.get(invocationId);
@@ -117,8 +129,8 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
   };
   const keep = (record: StoredSuspension): SuspensionReceipt => {
     const { invocation_id: id, status, is_delivered: isDelivered } = record;
-    const before = suspensions.get(id)?.status;
-    waiting += Number(status === "suspended") - Number(before === "suspended");
+    forget(suspensions.get(id));
+    remember(record);
     suspensions.set(id, Object.freeze(record));
     if (status !== "suspended" && isDelivered) ended.add(id);
     for (const oldest of ended) {
@@ -182,7 +194,7 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
       save: async (write) => (await commit({ suspension: write })).suspension as SuspensionReceipt,
       async delete(invocationId) {
         demandOpen();
-        if (suspensions.get(invocationId)?.status === "suspended") waiting--;
+        forget(suspensions.get(invocationId));
         ended.delete(invocationId);
         suspensions.delete(invocationId);
       },
