@@ -5,6 +5,9 @@ import type { Codec, CodecOptions, Decoder, Encoder } from "./codec.ts";
 import { checkFrameSize, parseMessage, stringifyMessage } from "./json-text.ts";
 
 const headerBytes = 4;
+/** What an encoder's memory begins with: twice what was taken last, within these. */
+const minFirstBytes = 8 * 1024;
+const maxFirstBytes = 64 * 1024;
 
 const writeHeader = (bytes: Uint8Array, at: number, length: number): void => {
   bytes[at] = length >>> 24;
@@ -24,6 +27,7 @@ class LengthPrefixEncoder implements Encoder {
   readonly #utf8 = new TextEncoder();
   #bytes = new Uint8Array(0);
   #length = 0;
+  #firstBytes = minFirstBytes;
 
   constructor(readonly maxFrameBytes: number) {}
 
@@ -43,6 +47,7 @@ class LengthPrefixEncoder implements Encoder {
   /** Hands the memory over with the bytes: they are still being written while the next messages are added. */
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.#length);
+    this.#firstBytes = Math.min(maxFirstBytes, Math.max(minFirstBytes, 2 * this.#length));
     this.#bytes = new Uint8Array(0);
     this.#length = 0;
     return taken;
@@ -51,7 +56,7 @@ class LengthPrefixEncoder implements Encoder {
   #reserve(extra: number): void {
     const needed = this.#length + extra;
     if (needed <= this.#bytes.length) return;
-    const grown = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, 8192));
+    const grown = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, this.#firstBytes));
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;
   }
