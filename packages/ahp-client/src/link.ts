@@ -199,7 +199,7 @@ export class Link {
       if (line && this.#line === line) this.#lost(toFailure(error ?? lostFailure()));
     };
     try {
-      line = await within((giveUp) => source.open(giveUp, onOver), {
+      line = await within(({ signal: giveUp }) => source.open(giveUp, onOver), {
         clock,
         name: "connecting",
         timeoutMs,

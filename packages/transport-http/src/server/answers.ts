@@ -26,6 +26,9 @@ export const refusal = (status: RefusedStatus, headers: Readonly<Record<string, 
 /** 401 with the scheme that is asked for (RFC 9110, 11.6.1). */
 export const unauthorized = (): Answer => refusal(401, { "www-authenticate": 'Bearer realm="harness"' });
 
+/** The headers of an answer with a message, beside {@link commonHeaders}. */
+export const jsonHeaders: Readonly<Record<string, string>> = { "content-type": "application/json" };
+
 /** Headers that every answer has. */
 export const commonHeaders: Readonly<Record<string, string>> = {
   "cache-control": "no-store",

@@ -37,6 +37,9 @@ export interface TokenPrincipal {
   readonly kind: "token";
 }
 
+/** The one principal of a server with a token. */
+export const tokenPrincipal: TokenPrincipal = Object.freeze({ kind: "token" });
+
 /** Lets everybody in: for a handler behind another check of credentials. */
 export const allowAnyone: Authenticate<undefined> = () => ({ principal: undefined });
 

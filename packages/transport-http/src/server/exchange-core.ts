@@ -1,12 +1,12 @@
 import { type Clock, HarnessError, type InvalidMessageError } from "@harnesskit/wire";
 import { createMessageCodec, type MessageCodec } from "../message-codec.ts";
 import { isJsonType, toContentLength } from "../read-body.ts";
-import { commonHeaders, refusal, unauthorized } from "./answers.ts";
+import { commonHeaders, jsonHeaders, refusal, unauthorized } from "./answers.ts";
 import { type Authenticate, type Authentication, shownCredential } from "./authenticate.ts";
 import { type HttpExchangeContext, pickHeaders } from "./context.ts";
 import type { HealthRules } from "./health.ts";
 import type { Answer, RequestView } from "./request-view.ts";
-import type { SiteGuard } from "./site-rules.ts";
+import { noHeaders, type SiteGuard } from "./site-rules.ts";
 
 /** What answers the messages that are posted to one path. */
 export interface ExchangeRoute<Principal> {
@@ -39,6 +39,9 @@ export interface ExchangeCoreOptions<Principal> {
   readonly onError: OnServerError | undefined;
 }
 
+/** Of nearly every answer. */
+const plainHeaders = { ...commonHeaders, ...jsonHeaders };
+
 /** The rules of a server, from a request to its answer, without any I/O of their own. */
 export class ExchangeCore<Principal> {
   readonly #options: ExchangeCoreOptions<Principal>;
@@ -69,8 +72,11 @@ export class ExchangeCore<Principal> {
 
   /** The headers of every answer added. */
   finish(request: RequestView, answer: Answer): Answer {
-    const headers = { ...commonHeaders, ...this.#options.guard.corsHeaders(request), ...answer.headers };
-    return { ...answer, headers };
+    const { status, body } = answer;
+    const cors = this.#options.guard.corsHeaders(request);
+    const isPlain = cors === noHeaders && answer.headers === jsonHeaders;
+    const headers = isPlain ? plainHeaders : { ...commonHeaders, ...cors, ...answer.headers };
+    return body === undefined ? { status, headers } : { status, headers, body };
   }
 
   /** Hands a failure over to `onError`. */
@@ -165,6 +171,6 @@ export class ExchangeCore<Principal> {
   }
 
   #reply(reply: unknown): Answer {
-    return { status: 200, headers: { "content-type": "application/json" }, body: this.#codec.encode(reply) };
+    return { status: 200, headers: jsonHeaders, body: this.#codec.encode(reply) };
   }
 }
