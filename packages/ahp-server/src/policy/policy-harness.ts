@@ -81,7 +81,8 @@ export const createPolicyHarness = (options: PolicyHarnessOptions): PolicyHarnes
   };
 
   const explain = (event: AhpEvent): Explanation => {
-    const explanation = decide(current, event, { store, nowMs: clock.now() }, explainer);
+    const nowMs = current.limits.length === 0 ? 0 : clock.now();
+    const explanation = decide(current, event, { store, nowMs }, explainer);
     stats.decisions++;
     if (explanation.error) {
       stats.failures++;
