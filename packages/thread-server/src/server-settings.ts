@@ -4,9 +4,11 @@ import { type AgentProfile, defaultAgent } from "./agent-profile.ts";
 import type { UnattendedPolicy } from "./approval-policy.ts";
 import type { FlushPolicy } from "./event-log.ts";
 import { createMemoryThreadStore } from "./memory-thread-store.ts";
+import type { PromptGate } from "./prompt-gate.ts";
 import type { ThreadStore } from "./thread-store.ts";
 import { askGate, type ToolGate } from "./tool-gate.ts";
 import type { Tool } from "./tools.ts";
+import type { TurnObserver } from "./turn-observer.ts";
 import type { TurnRunner } from "./turn-runner.ts";
 
 export interface ThreadServerOptions {
@@ -18,6 +20,10 @@ export interface ThreadServerOptions {
   readonly tools?: readonly Tool[];
   /** Who is asked before a tool runs. @default {@link askGate} */
   readonly gate?: ToolGate;
+  /** Who is asked before the agent gets a prompt. @default nobody: it gets all of them */
+  readonly promptGate?: PromptGate;
+  /** Told what turns do. @default nobody is told */
+  readonly observer?: TurnObserver;
   /** The profiles that `turn.start` may name; the first is the default. @default one named `code` */
   readonly agents?: readonly [AgentProfile, ...AgentProfile[]];
   /**
@@ -61,8 +67,10 @@ export interface ThreadServerOptions {
 }
 
 /** The options with their defaults, and what the parts of a server share. */
-export interface ServerSettings extends Required<Omit<ThreadServerOptions, "onError" | "approvalTimeoutMs">> {
+export interface ServerSettings
+  extends Required<Omit<ThreadServerOptions, "onError" | "approvalTimeoutMs" | "promptGate">> {
   readonly approvalTimeoutMs: number | undefined;
+  readonly promptGate: PromptGate | undefined;
   readonly onError: (error: unknown) => void;
   /** Events that the store refused at a turn's end: clients hear of them, the log does not have them. */
   readonly onUnwritten: (bodies: readonly EventBody[], error: unknown) => void;
@@ -81,6 +89,8 @@ export const resolveSettings = (
   store: options.store ?? createMemoryThreadStore(),
   tools: options.tools ?? [],
   gate: options.gate ?? askGate,
+  promptGate: options.promptGate,
+  observer: options.observer ?? {},
   agents: options.agents ?? [defaultAgent],
   resolveDirectory: options.resolveDirectory ?? onlyRoot,
   cancelTimeoutMs: options.cancelTimeoutMs ?? 5000,

@@ -8,16 +8,19 @@ import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { Timeline } from "../timeline/timeline.ts";
 import { type ApprovalMode, Approver } from "./approver.ts";
 import { Interrupts } from "./interrupts.ts";
+import { ItemFields } from "./item-fields.ts";
 import { createJsonOutput, createTimelineOutput, type RunOutput } from "./run-output.ts";
 import { RunServer, type RunServerOptions } from "./run-server.ts";
 
-export interface RunPartsOptions extends RunServerOptions {
+export interface RunPartsOptions extends Omit<RunServerOptions, "fields"> {
   readonly version: string;
   readonly approve: "ask" | "once" | "reject" | undefined;
   readonly json: boolean;
   readonly threadId: string | undefined;
   /** How long the server of `attach` is tried again, in seconds. */
   readonly retryFor: number | undefined;
+  /** Nobody judges, as the user wants it. */
+  readonly noPolicy: boolean;
 }
 
 /** What the turns of one run share. */
@@ -40,10 +43,11 @@ export interface RunParts {
 }
 
 export const createRunParts = (options: RunPartsOptions): RunParts => {
-  const { version, json, attach, retryFor } = options;
+  const { version, json, attach, retryFor, noPolicy } = options;
+  const fields = new ItemFields();
   const terminal = createTerminal();
   const timeline = new Timeline({ terminal, showPrompt: false });
-  const server = new RunServer(options);
+  const server = new RunServer({ ...options, fields });
   let quitting: Promise<never> | undefined;
   const interrupts = new Interrupts(() => {
     quitting = server.quit().then(() => process.exit(ExitCode.failed));
@@ -60,6 +64,9 @@ export const createRunParts = (options: RunPartsOptions): RunParts => {
   const breakLine = () => {
     if (!json) timeline.breakLine();
   };
+  const output = json
+    ? createJsonOutput(terminal, { noPolicy })
+    : createTimelineOutput(terminal, timeline, { noPolicy });
   const parts: RunParts = {
     connecting: {
       transport: server,
@@ -78,7 +85,10 @@ export const createRunParts = (options: RunPartsOptions): RunParts => {
     },
     threadId: options.threadId,
     terminal,
-    output: json ? createJsonOutput(terminal) : createTimelineOutput(terminal, timeline),
+    output: {
+      event: (event) => output.event(fields.restore(event)),
+      summary: (summary) => output.summary(summary),
+    },
     approver,
     interrupts,
     mode,

@@ -1,6 +1,7 @@
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import type { Transport } from "@harnesskit/wire";
+import type { Channel, Transport } from "@harnesskit/wire";
 import { socketPathOf } from "../endpoint.ts";
+import type { ItemFields } from "./item-fields.ts";
 import { ServerProcess } from "./server-process.ts";
 
 export interface RunServerOptions {
@@ -9,6 +10,10 @@ export interface RunServerOptions {
   readonly workspace: string;
   /** The endpoint of a server that runs. @default one is started for each connection */
   readonly attach: string | undefined;
+  /** Arguments of a server that is started: who judges. */
+  readonly policyArgs: readonly string[];
+  /** Looks at what the server tells. */
+  readonly fields: ItemFields;
 }
 
 /** The server of a run: a child of this process for each connection, or one that runs already. */
@@ -20,12 +25,16 @@ export class RunServer implements Transport {
     this.#options = options;
   }
 
-  async connect(options?: { signal?: AbortSignal }) {
-    const { attach, binPath, workspace } = this.#options;
+  async connect(options?: { signal?: AbortSignal }): Promise<Channel> {
+    return this.#options.fields.watch(await this.#connect(options));
+  }
+
+  async #connect(options?: { signal?: AbortSignal }): Promise<Channel> {
+    const { attach, binPath, workspace, policyArgs } = this.#options;
     if (attach !== undefined) {
       return createUnixTransport({ path: socketPathOf(attach, "--attach") }).connect(options);
     }
-    this.#child = new ServerProcess({ binPath, workspace });
+    this.#child = new ServerProcess({ binPath, workspace, policyArgs });
     return this.#child.connect(options);
   }
 

@@ -1,0 +1,44 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { InputPart, ItemData } from "@harnesskit/protocol/threads";
+
+/** Who decided about a call or a prompt, and why. Kept with the item; shown, so safe text. */
+export interface Judgement {
+  /** Such as the policy and its name. */
+  readonly by: string;
+  /** The rule that decided. */
+  readonly rule?: string;
+  readonly reason?: string;
+}
+
+/** What was asked for, where a gate changed it. */
+export interface Modification<Requested> extends Partial<Judgement> {
+  readonly requested: Requested;
+}
+
+/** What an item says of its judgement. A block and an ask say their reasons in the item's `error` and the approval, too. */
+export interface ItemJudgement<Requested> extends Judgement {
+  readonly decision: "allow" | "ask" | "block";
+  /** What was asked for before the last change; the item has what ran. */
+  readonly modified?: Modification<Requested>;
+}
+
+/** The data of a `tool_exec` item with what a gate said of it. */
+export type JudgedToolData = ItemData<"tool_exec"> & { readonly judgement?: ItemJudgement<JsonObject> };
+
+/** The data of a `user_message` item with what a gate said of it. */
+export type JudgedMessageData = ItemData<"user_message"> & {
+  readonly judgement?: ItemJudgement<InputPart[]>;
+  /** The model is not given it: it was not allowed, or not yet. */
+  readonly withheld?: true;
+};
+
+/** What an item says of a verdict; nothing where the gate said nothing about itself and changed nothing. */
+export const toItemJudgement = <Requested>(
+  decision: ItemJudgement<Requested>["decision"],
+  judgement: Judgement | undefined,
+  modified: Modification<Requested> | undefined,
+): { judgement?: ItemJudgement<Requested> } => {
+  if (!judgement && !modified) return {};
+  const by = judgement ?? { by: modified?.by ?? "the gate" };
+  return { judgement: { decision, ...by, ...(modified && { modified }) } };
+};
