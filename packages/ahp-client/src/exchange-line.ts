@@ -74,6 +74,8 @@ export const exchangeSource = (exchange: AhpExchange, options: ExchangeLineOptio
 
   const open = (): Line => ({
     window: 1,
+    // Whatever comes back belongs to the message that was posted.
+    nonsense: 0,
     async request(method, params, call) {
       const id = String(++lastId);
       return resultOf(await post(method, { jsonrpc: "2.0", id, method, params }, call), id);

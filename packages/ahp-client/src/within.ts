@@ -16,7 +16,7 @@ export interface WithinOptions<T> {
 }
 
 /**
- * Runs something that may not know deadlines. Rejects with `request_timeout` or `request_cancelled` when its time is over
+ * Runs something that may not know deadlines, and keeps the process alive until it is settled. Rejects with `request_timeout` or `request_cancelled` when its time is over
  * or the signal aborts; what runs is told by its {@link Stop}, and not waited for.
  */
 export const within = <T>(
@@ -46,11 +46,15 @@ export const within = <T>(
     const onAbort = () => giveUp(new RequestCancelledError(name, { cause: signal?.reason }));
     // A clock may call early where the wait is longer than its timers.
     const arm = (leftMs: number) => {
-      cancelTimer = clock.after(leftMs, () => {
-        const left = deadline - clock.now();
-        if (left > 0) arm(left);
-        else giveUp(new RequestTimeoutError(name, timeoutMs));
-      });
+      cancelTimer = clock.after(
+        leftMs,
+        () => {
+          const left = deadline - clock.now();
+          if (left > 0) arm(left);
+          else giveUp(new RequestTimeoutError(name, timeoutMs));
+        },
+        true,
+      );
     };
     if (Number.isFinite(timeoutMs)) arm(timeoutMs);
     signal?.addEventListener("abort", onAbort, { once: true });

@@ -1,5 +1,5 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
-import { type Clock, type CreateId, invalidParams, randomId, systemClock } from "@harnesskit/wire";
+import { type Clock, type CreateId, invalidParams, quietly, randomId, systemClock } from "@harnesskit/wire";
 import { type AgentProfile, defaultAgent } from "./agent-profile.ts";
 import type { UnattendedPolicy } from "./approval-policy.ts";
 import type { FlushPolicy } from "./event-log.ts";
@@ -58,7 +58,10 @@ export interface ThreadServerOptions {
   readonly unattended?: UnattendedPolicy;
   /** Characters that wait for a slow client; then it is served from the log. @default 1048576 */
   readonly maxOutboxLength?: number;
-  /** Told of what has no client to be told: failures of the runner, the store, a connection. @default ignored */
+  /**
+   * Told of what has no client to be told: failures of the runner, the store, a connection. What it throws is ignored.
+   * @default nobody is told
+   */
   readonly onError?: (error: unknown) => void;
   /** @default the real time */
   readonly clock?: Clock;
@@ -105,7 +108,7 @@ export const resolveSettings = (
   approvalTimeoutMs: options.approvalTimeoutMs,
   unattended: options.unattended ?? "wait",
   maxOutboxLength: options.maxOutboxLength ?? 1_048_576,
-  onError: options.onError ?? (() => {}),
+  onError: (error) => quietly(() => options.onError?.(error)),
   clock: options.clock ?? systemClock,
   createId: options.createId ?? randomId,
   onUnwritten,

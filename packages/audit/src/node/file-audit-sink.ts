@@ -3,6 +3,7 @@ import { type AuditHead, genesis } from "../audit-head.ts";
 import type { AuditDetails, AuditEntryInput } from "../entry.ts";
 import { EntryFormatter } from "../entry-formatter.ts";
 import { OpenAction } from "../open-action.ts";
+import { quietly } from "../quietly.ts";
 import type { AuditAction, AuditSink } from "../sink.ts";
 import { snapshotOf } from "../snapshot.ts";
 import { BlockBuilder } from "./block-builder.ts";
@@ -192,11 +193,8 @@ export class FileSink implements FileAuditSink {
   }
 
   #tell(error: AuditError): void {
-    try {
-      this.#settings.onError(error);
-    } catch {
-      // The one who is told is not to stop the log.
-    }
+    // The one who is told is not to stop the log.
+    quietly(() => this.#settings.onError(error));
   }
 
   /** Seals what is in the buffer and hands it to the writer. */
