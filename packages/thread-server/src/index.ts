@@ -5,8 +5,6 @@ export { StoreError, TurnError } from "./errors.ts";
 export type { FlushPolicy } from "./event-log.ts";
 export type {
   ItemJudgement,
-  JudgedMessageData,
-  JudgedToolData,
   Judgement,
   Modification,
 } from "./judgement.ts";

@@ -5,7 +5,7 @@ import type { ApprovalFlow, StandingQuestion } from "./approval-flow.ts";
 import type { ApprovalAnswer } from "./approvals.ts";
 import { TurnError } from "./errors.ts";
 import { findGrant } from "./find-grant.ts";
-import { type JudgedMessageData, type Modification, toItemJudgement } from "./judgement.ts";
+import { type Modification, toItemJudgement } from "./judgement.ts";
 import type { JudgedPrompt, PromptGate, PromptVerdict } from "./prompt-gate.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { asRequested } from "./standing-calls.ts";
@@ -147,7 +147,7 @@ export class PromptJudge {
   async #give(
     itemId: string,
     request: TurnRequest,
-    said: Pick<JudgedMessageData, "judgement">,
+    said: Pick<ItemData<"user_message">, "judgement">,
   ): Promise<TurnRequest> {
     const { turn } = this.#options;
     await turn.complete("user_message", itemId, messageOf(request, said));
@@ -159,7 +159,7 @@ export class PromptJudge {
     itemId: string,
     request: TurnRequest,
     why: TurnError,
-    said: Pick<JudgedMessageData, "judgement">,
+    said: Pick<ItemData<"user_message">, "judgement">,
   ): Promise<never> {
     const data = messageOf(request, { ...said, withheld: true });
     await this.#options.turn.complete("user_message", itemId, data);
@@ -169,7 +169,7 @@ export class PromptJudge {
 
 const messageOf = (
   request: TurnRequest,
-  more: Pick<JudgedMessageData, "judgement" | "withheld">,
+  more: Pick<ItemData<"user_message">, "judgement" | "withheld">,
 ): ItemData<"user_message"> => ({ content: [...request.input], ...asRequested(request), ...more });
 
 const textOf = (content: readonly InputPart[]): string =>
@@ -189,7 +189,7 @@ const withText = (content: readonly InputPart[], text: string): InputPart[] => {
     : kept.map((part) => (part.type === "text" ? { type: "text", text } : part));
 };
 
-const itemJudgement = ({ verdict, modified }: Judged): Pick<JudgedMessageData, "judgement"> =>
+const itemJudgement = ({ verdict, modified }: Judged): Pick<ItemData<"user_message">, "judgement"> =>
   toItemJudgement(verdict.verdict, verdict.judgement, modified);
 
 const allows = ({ decision }: ApprovalAnswer): boolean => decision === "once" || decision === "always";

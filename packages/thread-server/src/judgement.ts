@@ -1,6 +1,3 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { InputPart, ItemData } from "@harnesskit/protocol/threads";
-
 /** Who decided about a call or a prompt, and why. Kept with the item; shown, so safe text. */
 export interface Judgement {
   /** Such as the policy and its name. */
@@ -21,16 +18,6 @@ export interface ItemJudgement<Requested> extends Judgement {
   /** What was asked for before the last change; the item has what ran. */
   readonly modified?: Modification<Requested>;
 }
-
-/** The data of a `tool_exec` item with what a gate said of it. */
-export type JudgedToolData = ItemData<"tool_exec"> & { readonly judgement?: ItemJudgement<JsonObject> };
-
-/** The data of a `user_message` item with what a gate said of it. */
-export type JudgedMessageData = ItemData<"user_message"> & {
-  readonly judgement?: ItemJudgement<InputPart[]>;
-  /** The model is not given it: it was not allowed, or not yet. */
-  readonly withheld?: true;
-};
 
 /** What an item says of a verdict; nothing where the gate said nothing about itself and changed nothing. */
 export const toItemJudgement = <Requested>(

@@ -5,7 +5,7 @@ import type { ActiveTurn } from "./active-turn.ts";
 import type { ApprovalFlow, StandingQuestion } from "./approval-flow.ts";
 import type { ApprovalAnswer } from "./approvals.ts";
 import { findGrant } from "./find-grant.ts";
-import { type JudgedToolData, type Modification, toItemJudgement } from "./judgement.ts";
+import { type Modification, toItemJudgement } from "./judgement.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { ToolError } from "./tool-error.ts";
 import type { ToolVerdict } from "./tool-gate.ts";
@@ -42,7 +42,7 @@ interface Judged {
 }
 
 /** What a call's item says from its start to its end. */
-type Shown = Omit<JudgedToolData, "status">;
+type Shown = Omit<ItemData<"tool_exec">, "status">;
 
 /**
  * The way of one tool call: prepared, judged by the gate, approved by a human where the gate asks for it, run once,
@@ -257,7 +257,7 @@ const changed: ToolOutcome = {
 };
 
 /** What the item says of its judgement. */
-const said = ({ verdict, modified }: Judged): Pick<JudgedToolData, "judgement"> =>
+const said = ({ verdict, modified }: Judged): Pick<ItemData<"tool_exec">, "judgement"> =>
   toItemJudgement(verdict.verdict, verdict.judgement, modified);
 
 const allows = ({ decision }: ApprovalAnswer): boolean => decision === "once" || decision === "always";

@@ -1,6 +1,5 @@
 import type { Item, Thread } from "@harnesskit/protocol/threads";
 import type { ActiveTurn } from "./active-turn.ts";
-import type { JudgedMessageData } from "./judgement.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ToolCalls } from "./tool-calls.ts";
 import type { MessageWriter, TurnContext, TurnRequest } from "./turn-runner.ts";
@@ -41,8 +40,7 @@ export const createTurnContext = ({
 });
 
 /** A prompt that was not allowed stays in the log, and out of what later turns are told. */
-const isGiven = ({ type, data }: Item): boolean =>
-  type !== "user_message" || !(data as JudgedMessageData | undefined)?.withheld;
+const isGiven = (item: Item): boolean => item.type !== "user_message" || !item.data?.withheld;
 
 const createMessageWriter = (
   turn: ActiveTurn,

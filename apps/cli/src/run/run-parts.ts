@@ -8,11 +8,10 @@ import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { Timeline } from "../timeline/timeline.ts";
 import { type ApprovalMode, Approver } from "./approver.ts";
 import { Interrupts } from "./interrupts.ts";
-import { ItemFields } from "./item-fields.ts";
 import { createJsonOutput, createTimelineOutput, type RunOutput } from "./run-output.ts";
 import { RunServer, type RunServerOptions } from "./run-server.ts";
 
-export interface RunPartsOptions extends Omit<RunServerOptions, "fields"> {
+export interface RunPartsOptions extends RunServerOptions {
   readonly version: string;
   readonly approve: "ask" | "once" | "reject" | undefined;
   readonly json: boolean;
@@ -44,10 +43,9 @@ export interface RunParts {
 
 export const createRunParts = (options: RunPartsOptions): RunParts => {
   const { version, json, attach, retryFor, noPolicy } = options;
-  const fields = new ItemFields();
   const terminal = createTerminal();
   const timeline = new Timeline({ terminal, showPrompt: false });
-  const server = new RunServer({ ...options, fields });
+  const server = new RunServer(options);
   let quitting: Promise<never> | undefined;
   const interrupts = new Interrupts(() => {
     quitting = server.quit().then(() => process.exit(ExitCode.failed));
@@ -85,10 +83,7 @@ export const createRunParts = (options: RunPartsOptions): RunParts => {
     },
     threadId: options.threadId,
     terminal,
-    output: {
-      event: (event) => output.event(fields.restore(event)),
-      summary: (summary) => output.summary(summary),
-    },
+    output,
     approver,
     interrupts,
     mode,

@@ -1,7 +1,6 @@
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import type { Channel, Transport } from "@harnesskit/wire";
 import { socketPathOf } from "../endpoint.ts";
-import type { ItemFields } from "./item-fields.ts";
 import { ServerProcess } from "./server-process.ts";
 
 export interface RunServerOptions {
@@ -12,8 +11,6 @@ export interface RunServerOptions {
   readonly attach: string | undefined;
   /** Arguments of a server that is started: who judges. */
   readonly policyArgs: readonly string[];
-  /** Looks at what the server tells. */
-  readonly fields: ItemFields;
 }
 
 /** The server of a run: a child of this process for each connection, or one that runs already. */
@@ -26,10 +23,6 @@ export class RunServer implements Transport {
   }
 
   async connect(options?: { signal?: AbortSignal }): Promise<Channel> {
-    return this.#options.fields.watch(await this.#connect(options));
-  }
-
-  async #connect(options?: { signal?: AbortSignal }): Promise<Channel> {
     const { attach, binPath, workspace, policyArgs } = this.#options;
     if (attach !== undefined) {
       return createUnixTransport({ path: socketPathOf(attach, "--attach") }).connect(options);

@@ -1,6 +1,5 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
 import { oneLine } from "../terminal/one-line.ts";
-import { judgementOf } from "./item-judgement.ts";
 
 /** Under whom a turn ran, and what became of its prompt and its calls. */
 export interface JudgedSummary {
@@ -21,7 +20,7 @@ export class JudgedCounts {
     if (event.type !== "item.completed") return;
     const { item } = event.data;
     if (item.type !== "tool_exec" && item.type !== "user_message") return;
-    const judgement = judgementOf(item.data);
+    const judgement = item.data?.judgement;
     if (!judgement) return;
     this.#by = oneLine(judgement.by, 100);
     if (judgement.modified) this.#counts.changed++;

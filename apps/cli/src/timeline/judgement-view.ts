@@ -1,10 +1,13 @@
+import type { ItemData } from "@harnesskit/protocol/threads";
 import { oneLine } from "../terminal/one-line.ts";
 import type { Style } from "../terminal/style.ts";
 import { diffLines } from "./diff-view.ts";
-import type { ShownJudgement } from "./item-judgement.ts";
+
+/** What a judge said of a call or of a prompt. */
+type Judgement = NonNullable<ItemData<"tool_exec" | "user_message">["judgement"]>;
 
 /** The quiet mark of a call that ran: which rule allowed it, or had the user asked. */
-export const ranMark = (judgement: ShownJudgement | undefined, style: Style): string => {
+export const ranMark = (judgement: Judgement | undefined, style: Style): string => {
   if (judgement?.rule === undefined) return "";
   const rule = `rule ${oneLine(judgement.rule, 60)}`;
   return style.dim(judgement.decision === "ask" ? ` (asked: ${rule})` : ` (${rule})`);
@@ -37,10 +40,11 @@ const differences = (requested: unknown, actual: unknown): string => {
     .join("\n");
 };
 
-/** Both versions of what a judge has changed, and why, as safe lines; none where nothing was changed. */
+/** Both versions, as they are to be shown, of what a judge has changed, and why, as safe lines; none where nothing was changed. */
 export const changeLines = (
   what: string,
-  judgement: ShownJudgement | undefined,
+  judgement: Judgement | undefined,
+  requested: unknown,
   actual: unknown,
   style: Style,
 ): string[] => {
@@ -49,5 +53,5 @@ export const changeLines = (
   const rule = modified.rule === undefined ? "" : ` (rule ${oneLine(modified.rule, 60)})`;
   const why = modified.reason === undefined ? "" : `: ${oneLine(modified.reason, 300)}`;
   const head = `${what} was changed by ${oneLine(modified.by ?? by ?? "", 100)}${rule}${why}`;
-  return [`  ${style.yellow("~")} ${head}`, ...diffLines(differences(modified.requested, actual), style)];
+  return [`  ${style.yellow("~")} ${head}`, ...diffLines(differences(requested, actual), style)];
 };

@@ -3,7 +3,6 @@ import { displayText } from "@harnesskit/wire";
 import { formatDuration } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { judgementOf } from "./item-judgement.ts";
 import { changeLines, ranMark } from "./judgement-view.ts";
 import { LogView } from "./log-view.ts";
 import { Prose } from "./prose.ts";
@@ -26,10 +25,8 @@ interface Open {
 }
 
 /** The text of a prompt's parts, as far as they are that. */
-const promptText = (content: unknown): string =>
-  (Array.isArray(content) ? content : [])
-    .flatMap((part: { text?: unknown } | null) => (typeof part?.text === "string" ? [part.text] : []))
-    .join("\n");
+const promptText = (content: ItemData<"user_message">["content"] = []): string =>
+  content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 
 /** Shows the events of a thread as people read them, live or from the log. Everything is shown as safe text. */
 export class Timeline {
@@ -112,7 +109,8 @@ export class Timeline {
     const subject = oneLine(toolSubject(tool, input), room);
     this.#terminal.write(`${style.cyan("●")} ${style.bold(name)} ${subject}`);
     this.#openLine = itemId;
-    const changes = changeLines("this call", judgementOf(data), input, style);
+    const { judgement } = data;
+    const changes = changeLines("this call", judgement, judgement?.modified?.requested, input, style);
     if (changes.length === 0) return;
     this.#openLine = undefined;
     this.#terminal.write(`\n${changes.join("\n")}\n`);
@@ -166,14 +164,9 @@ export class Timeline {
   #prompt({ data }: ItemOf<"user_message">): void {
     if (!data) return;
     const { style } = this.#terminal;
-    const judgement = judgementOf(data);
+    const { judgement, content } = data;
     const requested = promptText(judgement?.modified?.requested);
-    const changes = changeLines(
-      "the prompt",
-      judgement?.modified && { ...judgement, modified: { ...judgement.modified, requested } },
-      promptText(data.content),
-      style,
-    );
+    const changes = changeLines("the prompt", judgement, requested, promptText(content), style);
     if (!this.#showPrompt && changes.length === 0) return;
     this.#begin("note");
     for (const line of changes) this.#terminal.write(`${line}\n`);
@@ -211,7 +204,7 @@ export class Timeline {
     if (!data) return;
     const { style } = this.#terminal;
     const isShort = data.status === "succeeded";
-    const ending = toolEnding(data, style) + (isShort ? ranMark(judgementOf(data), style) : "");
+    const ending = toolEnding(data, style) + (isShort ? ranMark(data.judgement, style) : "");
     if (this.#openLine === itemId) this.#terminal.write(isShort ? ` ${ending}\n` : `\n  ${ending}\n`);
     else {
       this.breakLine();
