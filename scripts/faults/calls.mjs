@@ -59,7 +59,7 @@ export class Calls {
 /** Undefined for a call that a core was killed with before it said that it took it. */
 const codeOf = ({ requestId, callId, told: [told] }, entries, wasKilled) => {
   const starts = entries.filter(({ action }) => action === "tool.call");
-  const ends = entries.filter(({ action }) => action === "tool.result");
+  const ends = entries.filter(({ outcome }) => outcome !== undefined);
   must(starts.length <= 1, `${requestId}: ${starts.length} starts in the log`);
   must(ends.length <= 1, `${requestId}: ${ends.length} ends in the log`);
   for (const entry of entries) {

@@ -21,7 +21,7 @@ function problemOf(node) {
   }
   if (ts.isAsExpression(node) && node.type.kind === ts.SyntaxKind.AnyKeyword)
     return ["any", "casts `as any`"];
-  if (ts.isExportAssignment(node)) return ["default", "has a default export"];
+  if (ts.isExportAssignment(node) && !node.isExportEquals) return ["default", "has a default export"];
   if (ts.isExportDeclaration(node) && node.exportClause === undefined)
     return ["star", "exports everything of a module (`export *`)"];
   return undefined;

@@ -7,7 +7,7 @@ interface AhpContext {
   readonly onExit: (code: ExitCode) => void;
 }
 
-/** The commands of the Agent Harness Protocol: `ahp serve` and `ahp send`. */
+/** The commands of the Agent Harness Protocol: `ahp serve` and `ahp send`, and those about policies. */
 export const addAhpCommands = (program: Command, context: AhpContext): void => {
   const ahp = program
     .command("ahp")
@@ -15,12 +15,18 @@ export const addAhpCommands = (program: Command, context: AhpContext): void => {
     .addHelpText("after", "\nExample:\n  harness ahp serve --unix .harness/ahp.sock");
   addServe(ahp, context);
   addSend(ahp, context);
+  addCheck(ahp, context);
+  addTest(ahp, context);
+  addBacktest(ahp, context);
 };
+
+const policyOption = () =>
+  new Option("--policy <file>", "the policy's file, or default for the shipped one").makeOptionMandatory();
 
 const addServe = (ahp: Command, { version, onExit }: AhpContext): void => {
   ahp
     .command("serve")
-    .description("a harness without a policy: answers agents, keeps their state and an audit log")
+    .description("a harness: answers agents by a policy or all alike, keeps their state and an audit log")
     .addOption(new Option("--stdio", "serve standard input and output, one JSON message a line"))
     .addOption(
       new Option("--unix <path>", "serve a Unix socket; can be given several times").argParser(severalTimes),
@@ -44,7 +50,13 @@ const addServe = (ahp: Command, { version, onExit }: AhpContext): void => {
       ),
     )
     .addOption(
-      new Option("--default <decision>", "what asks for permission is answered with")
+      new Option(
+        "--policy <file>",
+        "decide by this file, and by what it says when it changes; default: the shipped policy for coding agents",
+      ).conflicts("default"),
+    )
+    .addOption(
+      new Option("--default <decision>", "without a policy: what asks for permission is answered with")
         .choices(["allow", "block", "escalate"])
         .default("escalate"),
     )
@@ -54,23 +66,33 @@ const addServe = (ahp: Command, { version, onExit }: AhpContext): void => {
         "where decisions are recorded; there is no harness without it (default: a file of the user's)",
       ),
     )
+    .addOption(
+      new Option(
+        "--record-content",
+        "keep the events themselves in the log of --audit, without what looks like a secret, for ahp backtest",
+      ),
+    )
     .addOption(new Option("--quiet", "no line on standard error for each event"))
     .addHelpText(
       "after",
       `\nExample:
-  harness ahp serve --unix .harness/ahp.sock --http 0
+  harness ahp serve --policy policy.yaml --unix .harness/ahp.sock --http 0
+  harness ahp serve --policy default --unix a.sock --audit log.jsonl --record-content
   harness ahp serve --stdio --default block
 
-Everything given is served at once, by one harness. It has no policy: pre_action, pre_prompt
-and confirmation are answered with --default, idle is allowed only with --default allow,
-notifications are taken, and the queries runs, run and stats tell what it knows. Other events
-that ask for an answer are refused as not supported.
+Everything given is served at once, by one harness. A policy that is broken at the start is
+refused with line and column; one that is broken when it changes is said, and the former stays
+in force. Without a policy pre_action, pre_prompt and confirmation are answered with --default,
+idle is allowed only with --default allow, notifications are taken, and other events that ask
+for an answer are refused as not supported. The queries runs, run and stats tell what it knows.
 Who can open the socket's file is let in by it; HTTP and WebSocket ask for the token.
 With --stdio alone it ends with its input, else with SIGTERM or Ctrl-C.`,
     )
     .action(async (options) => {
       const { checkPlaces, isStdioAlone } = await import("./ahp/places.ts");
       checkPlaces(options);
+      const { checkHarnessLog } = await import("./ahp/harness-log.ts");
+      checkHarnessLog(options);
       const { openStdio } = await import("./serve/open-stdio.ts");
       const channel = options.stdio ? await openStdio({ outlives: !isStdioAlone(options) }) : undefined;
       const { ahpServe } = await import("./commands/ahp-serve.ts");
@@ -116,5 +138,81 @@ escalate, defer, skip, refine), 4 the harness gave no decision. Of a batch the h
     .action(async (file: string, options) => {
       const { ahpSend } = await import("./commands/ahp-send.ts");
       onExit(await ahpSend(file, options, { version }));
+    });
+};
+
+const addCheck = (ahp: Command, { onExit }: AhpContext): void => {
+  ahp
+    .command("check")
+    .description("say what a policy decides of events, by which rule and why")
+    .argument("<files...>", "JSON: an event, or an array of events; - for standard input")
+    .addOption(policyOption())
+    .addOption(jsonOption("one JSON document"))
+    .addHelpText(
+      "after",
+      `\nExample:
+  echo '{"event_type":"pre_action","payload":{"tool_name":"read","arguments":{"path":"a"}}}' |
+    harness ahp check --policy default -
+
+Each event is decided as if it were the first, so that no limit is reached. session_id, agent_id,
+timestamp and depth are filled in where the event has none; the workspace is metadata.workspace,
+else the policy's, else the working directory.
+
+Exit codes: 0 go on (allow, modify, approve, retry, queue), 2 wrong usage or a broken policy,
+3 the policy says no, not now or not this. Of several events the highest counts.`,
+    )
+    .action(async (files: readonly string[], options) => {
+      const { ahpCheck } = await import("./commands/ahp-check.ts");
+      onExit(await ahpCheck(files, options));
+    });
+};
+
+const addTest = (ahp: Command, { onExit }: AhpContext): void => {
+  ahp
+    .command("test")
+    .description("decide the cases beside a policy, and say which rules none of them tries")
+    .argument("<file>", "the policy's file, or default for the shipped one")
+    .addOption(new Option("--cases <file>", "the cases (default: beside policy.yaml, policy.test.yaml)"))
+    .addOption(jsonOption("one JSON document"))
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness ahp test policy.yaml
+
+policy.test.yaml then holds, for example:
+  cases:
+    - { name: force, tool: bash, args: { command: git push -f }, expect: block }
+    - { name: reads, tool: read, args: { path: a }, expect: { decision: allow, rule: reads } }
+
+Exit codes: 0 all cases passed, 1 one failed, 2 wrong usage, a broken policy or broken cases.`,
+    )
+    .action(async (file: string, options) => {
+      const { ahpTest } = await import("./commands/ahp-test.ts");
+      onExit(await ahpTest(file, options));
+    });
+};
+
+const addBacktest = (ahp: Command, { onExit }: AhpContext): void => {
+  ahp
+    .command("backtest")
+    .description("say what a policy would have decided otherwise of the events in an audit log")
+    .argument("<audit>", "the log of an ahp serve with --record-content")
+    .addOption(policyOption())
+    .addOption(jsonOption("one JSON document"))
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness ahp serve --unix a.sock --audit log.jsonl --record-content
+  harness ahp backtest --policy policy.yaml log.jsonl
+
+Limits count at the times of the log. What looked like a secret is not in the log, so that rules
+about secrets decide otherwise.
+
+Exit codes: 0 done, 1 some lines are no entries, 2 wrong usage or a broken policy, 4 the log cannot
+be read.`,
+    )
+    .action(async (file: string, options) => {
+      const { ahpBacktest } = await import("./commands/ahp-backtest.ts");
+      onExit(await ahpBacktest(file, options));
     });
 };

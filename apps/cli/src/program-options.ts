@@ -1,5 +1,5 @@
 import { displayText } from "@harnesskit/wire";
-import { Option } from "commander";
+import { type Command, Option } from "commander";
 import { usageError } from "./cli-error.ts";
 
 export const cwdOption = () =>
@@ -18,6 +18,14 @@ export const wholeNumber =
     throw usageError(`${option}: ${displayText(text, { maxLength: 100 })} is no whole number from 0`);
   };
 
+/** Reads a number of seconds, with up to three places. */
+const seconds =
+  (option: string) =>
+  (text: string): number => {
+    if (/^\d{1,6}(?:\.\d{1,3})?$/.test(text)) return Number(text);
+    throw usageError(`${option}: ${displayText(text, { maxLength: 100 })} is no number of seconds`);
+  };
+
 /** Collects the ports that an option is given; 0 stands for one that is free. */
 export const severalPorts =
   (option: string) =>
@@ -26,3 +34,29 @@ export const severalPorts =
     if (port <= 65_535) return [...before, port];
     throw usageError(`${option}: a port is a number from 0 to 65535`);
   };
+
+/** Adds the options that say who judges what the agent wants to do. */
+export const addPolicyOptions = (command: Command): Command =>
+  command
+    .addOption(
+      new Option(
+        "--policy <file>",
+        "the policy that judges prompts and tool calls (default: the one that ships)",
+      ),
+    )
+    .addOption(new Option("--no-policy", "no policy: only you are asked, before what writes or executes"))
+    .addOption(
+      new Option(
+        "--ahp <endpoint>",
+        "the harness that judges instead: stdio:COMMAND ARGS, unix:PATH, http(s)://… or ws(s)://…",
+      ),
+    )
+    .addOption(
+      new Option("--ahp-token-file <file>", "the token of --ahp (default: $HARNESS_AHP_TOKEN, if it is set)"),
+    )
+    .addOption(
+      new Option(
+        "--policy-timeout <seconds>",
+        "how long a decision may take; then it is no (default: 10)",
+      ).argParser(seconds("--policy-timeout")),
+    );

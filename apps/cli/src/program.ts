@@ -2,7 +2,7 @@ import { type Channel, displayText } from "@harnesskit/wire";
 import { Command, Option } from "commander";
 import type { ExitCode } from "./exit-code.ts";
 import { addAhpCommands } from "./program-ahp.ts";
-import { cwdOption, jsonOption, severalTimes, wholeNumber } from "./program-options.ts";
+import { addPolicyOptions, cwdOption, jsonOption, severalTimes, wholeNumber } from "./program-options.ts";
 import { addRuntimeCommands } from "./program-runtime.ts";
 
 export interface ProgramOptions {
@@ -38,8 +38,7 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
         "Exit codes: 0 done, 1 failed or cancelled, 2 wrong usage, 3 refused, 4 unavailable",
     );
 
-  program
-    .command("serve")
+  addPolicyOptions(program.command("serve"))
     .description("serve the thread protocol on standard input and output")
     .addOption(cwdOption())
     .addOption(
@@ -72,16 +71,21 @@ Standard input and output carry one JSON message a line. A socket carries four b
 length, big-endian, before each message; clients: harness attach, harness run --attach.
 With --listen the server stays when its input ends; SIGTERM or Ctrl-C ends it. Who
 started it chooses any model for a turn; clients of a socket choose among those of
---model and --allow-model.`,
+--model and --allow-model.
+
+A policy judges each prompt and tool call before it happens; where it cannot answer, nothing
+happens. It runs as a child of this server, or is the harness of --ahp.`,
     )
     .action(async (options) => {
       const channel = await openServeStdio(options.listen !== undefined);
+      const { startPolicy } = await import("./supervision/start-policy.ts");
+      const policy = startPolicy({ ...options, binPath });
+      policy.catch(() => {});
       const { serve } = await import("./commands/serve.ts");
-      onExit(await serve({ ...options, version }, channel));
+      onExit(await serve({ ...options, version }, policy, channel));
     });
 
-  program
-    .command("run")
+  addPolicyOptions(program.command("run"))
     .description("give the agent a task and follow what it does")
     .argument("[prompt]", "what to do; with --thread it may be left out, to answer what waits there")
     .addOption(cwdOption())
@@ -100,7 +104,7 @@ started it chooses any model for a turn; clients of a socket choose among those 
       new Option(
         "--attach <endpoint>",
         "use the server on this socket, unix:PATH, instead of starting one",
-      ).conflicts("cwd"),
+      ).conflicts(["cwd", "policy", "ahp", "ahpTokenFile", "policyTimeout"]),
     )
     .addOption(retryOption("the server of --attach"))
     .addOption(jsonOption("one JSON line per event, the last of type result"))

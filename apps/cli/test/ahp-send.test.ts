@@ -347,6 +347,12 @@ describe("harness ahp send", () => {
       "cannot stand in a batch",
     ],
     ["a query without a type", '{"query_type":1}', "A query has a query_type"],
+    [
+      "an event that is a query too",
+      '{"event_type":"pre_action","query_type":"weather","payload":{}}',
+      "has both an event_type and a query_type",
+    ],
+    ["a batch of such", '[{"event_type":"error","query_type":"weather"}]', "Event 0 of the batch has both"],
     ["too much", `"${"x".repeat(4_200_000)}"`, "more than 4194304 bytes"],
   ])("refuses %s before it connects, with exit code 2", async (_what, input, message) => {
     const cwd = await makeWorkspace();

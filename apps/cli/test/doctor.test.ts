@@ -75,6 +75,11 @@ describe("harness doctor", () => {
     await client.startTurn(threadId, "run the command: echo hi");
     await client.notified("approval.requested");
     const { findings, problems } = await doctor(cwd);
+    expect(findings).toContainEqual({
+      check: "policy",
+      status: "ok",
+      text: expect.stringMatching(/^coding-agent, \d+ rules: in force unless --policy, --ahp or --no-policy/),
+    });
     expect(problems).toEqual([]);
     expect(findings).toContainEqual({
       check: "lock",

@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
@@ -41,10 +41,14 @@ describe("harness serve", () => {
     expect(end.stdout.trim().split("\n")).toHaveLength(1);
   });
 
-  it("makes nothing before the first thread", async () => {
+  it("makes nothing before the first thread but the log of its policy", async () => {
     const cwd = await makeWorkspace();
-    await harness(["serve"], { cwd, input: initialize });
+    await harness(["serve", "--no-policy"], { cwd, input: initialize });
     await expect(stat(join(cwd, ".harness"))).rejects.toMatchObject({ code: "ENOENT" });
+    await harness(["serve"], { cwd, input: initialize });
+    // A policy that had no time to begin has no log.
+    expect((await readdir(join(cwd, ".harness"))).filter((name) => name !== "audit")).toEqual([]);
+    expect((await stat(join(cwd, ".harness"))).mode & 0o777).toBe(0o700);
   });
 
   it("lets a running turn go on to its end after the input has ended", async () => {

@@ -1,4 +1,4 @@
-import type { HarnessError } from "@harnesskit/wire";
+import { type HarnessError, quietly } from "@harnesskit/wire";
 import type { AgentSettings } from "./agent-options.ts";
 import { OutputFiles } from "./output-files.ts";
 import { RunningCalls } from "./running-calls.ts";
@@ -79,10 +79,6 @@ export class AgentCore implements CallEnvironment {
   }
 
   readonly report = (error: HarnessError): void => {
-    try {
-      (this.settings.onError ?? this.fallbackReport)?.(error);
-    } catch {
-      // Who is told of errors has nobody to be told of its own.
-    }
+    quietly(() => (this.settings.onError ?? this.fallbackReport)?.(error));
   };
 }

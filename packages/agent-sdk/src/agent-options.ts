@@ -19,7 +19,10 @@ export interface AgentOptions {
    * @default nobody; `run` writes a line to stderr for each
    */
   readonly onError?: (error: HarnessError) => void;
-  /** Told of the tools that the core did not take. @default `connect` rejects if it took none; else `onError` is told */
+  /**
+   * Told of the tools that the core did not take. What it throws goes to `onError`.
+   * @default `connect` rejects if it took none; else `onError` is told
+   */
   readonly onRejected?: (rejected: readonly RejectedTool[]) => void;
   /** Puts name and message of a tool's own exception into `error.debug`; they must be free of secrets. @default false */
   readonly debug?: boolean;

@@ -12,7 +12,8 @@ import {
   type Channel,
   ConnectionClosedError,
   createDeferred,
-  type HarnessError,
+  HarnessError,
+  quietly,
   RequestTimeoutError,
 } from "@harnesskit/wire";
 import type { AgentCore } from "./agent-core.ts";
@@ -299,7 +300,10 @@ export class Session {
     if (rejected.length === 0) return;
     const { onRejected } = this.#core.settings;
     if (onRejected) {
-      onRejected(rejected);
+      quietly(
+        () => onRejected(rejected),
+        (cause) => this.#core.report(new HarnessError("handler_failed", "onRejected failed", { cause })),
+      );
       return;
     }
     const error = new ToolsRejectedError(rejected);

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createTcpListener, createTcpTransport } from "@harnesskit/transport-uds";
+import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { type AgentOptions, defineAgent, tool } from "../src/index.ts";
@@ -205,6 +206,24 @@ describe("the tools", () => {
     expect(session.registered).toEqual([]);
     expect(told).toMatchObject([{ tool_id: `${agentId}/a` }]);
   });
+
+  it.each(["at once", "later"])(
+    "may be told to somebody who fails %s, and onError hears of that",
+    async (when) => {
+      const cause = new TypeError("the log service is down");
+      const told = createDeferred<unknown>();
+      const agent = agentOf(["a"], {
+        onRejected: () => {
+          if (when === "later") return Promise.reject(cause);
+          throw cause;
+        },
+        onError: told.resolve,
+      });
+      const { session } = await connected(agent, { reject: [`${agentId}/a`] });
+      expect(session.registered).toEqual([]);
+      expect(await told.promise).toMatchObject({ name: "HarnessError", code: "handler_failed", cause });
+    },
+  );
 
   it("may be none", async () => {
     const { core, session } = await connected(agentOf([]));

@@ -10,7 +10,7 @@ import {
   type NotificationEventType,
   type QueryResult,
 } from "@harnesskit/protocol/ahp";
-import { type Clock, HarnessError, randomId, systemClock } from "@harnesskit/wire";
+import { type Clock, HarnessError, quietly, randomId, systemClock } from "@harnesskit/wire";
 import { Calls } from "./calls.ts";
 import type {
   AhpClient,
@@ -28,7 +28,7 @@ import {
   assertEventType,
   assertKind,
   type BatchEvent,
-  completeEvent,
+  completeEvents,
   type EventFields,
   type FullEvent,
   keepEvent,
@@ -41,7 +41,6 @@ import { type HarnessLimits, resolveLimits, toHarnessLimits } from "./limits.ts"
 import { type ClientState, Link } from "./link.ts";
 import { Notifier } from "./notifier.ts";
 import { toQueryParams, toQueryResult } from "./query.ts";
-import { quietly } from "./quietly.ts";
 import { resolveReconnect } from "./reconnect.ts";
 import { Renewals } from "./renewals.ts";
 import type { Verdict } from "./verdict.ts";
@@ -197,7 +196,7 @@ class Client implements AhpClient {
 
   async batch(events: readonly BatchEvent[], options: CallOptions = {}): Promise<Verdict<Decision>[]> {
     this.#link.assertIntroduced();
-    const complete = events.map((event) => completeEvent(this.#sender, event));
+    const complete = completeEvents(this.#sender, events);
     const { length } = complete;
     if (length === 0) return [];
     const times = this.#times("batch", options);
@@ -229,12 +228,13 @@ class Client implements AhpClient {
       events: () => this.#events,
       isConnected: () => this.#link.state === "ready",
       send: (payload) => this.notify("heartbeat", payload),
-      onError: (cause) =>
-        this.#report(
-          HarnessError.isInstance(cause)
-            ? cause
-            : new HarnessError("handler_failed", "the state of a heartbeat failed", { cause }),
-        ),
+      onError: (cause) => {
+        const error = HarnessError.isInstance(cause)
+          ? cause
+          : new HarnessError("handler_failed", "the state of a heartbeat failed", { cause });
+        this.#report(error);
+        this.#notifier.leaveOut("heartbeat", error.code);
+      },
     });
     // It may have been closed before, or by the state that the first beat asked for.
     if (this.#link.state === "closed") stop();

@@ -1,7 +1,7 @@
 import type { BlockingEventType, HandshakeResult } from "@harnesskit/protocol/ahp";
 import { type Clock, InvalidArgumentError, RequestTimeoutError } from "@harnesskit/wire";
 import type { ResendOptions } from "./client-options.ts";
-import { AhpFailure, isLoss, toFailure, wantsHandshake } from "./errors.ts";
+import { AhpFailure, isLoss, toFailure, toLineFailure, wantsHandshake } from "./errors.ts";
 import type { Link, WaitOptions } from "./link.ts";
 import type { Origin, Renewals } from "./renewals.ts";
 
@@ -80,13 +80,14 @@ export class Calls {
       const { line, harness } = ready;
       check?.(harness);
       const wait = left();
+      const { nonsense } = line;
       sent++;
       try {
         const result = await line.request(method, params, wait);
         link.answered(line);
         return result;
       } catch (error) {
-        const failure = toFailure(error);
+        const failure = toLineFailure(error, line.nonsense - nonsense);
         if (failure.code === "harness_error") link.answered(line);
         if (isLoss(failure)) link.abandon(line, failure);
         if (wantsHandshake(failure) && !isRenewed) {

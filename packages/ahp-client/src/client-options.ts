@@ -193,7 +193,8 @@ export interface AhpClient {
   query(queryType: string, payload: QueryPayload, options?: CallOptions): Promise<QueryResult>;
   /**
    * Sends a heartbeat now and every `intervalMs`; `state` is the agent's, or what tells it. Without a connection a beat
-   * is left out. Returns what ends it. Throws `invalid_argument`.
+   * is left out; one whose `state` throws or is none counts as lost (`onLoss`, `handler_failed` or `invalid_event`). Returns what
+   * ends it. Throws `invalid_argument`.
    */
   startHeartbeat(intervalMs: number, state: string | (() => HeartbeatState)): () => void;
   /** Settles with true when every notification so far is sent or counted as lost, with false when the time is over. */

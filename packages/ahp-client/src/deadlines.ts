@@ -78,6 +78,7 @@ export class Deadlines {
 }
 
 const checkedTimeout = (timeoutMs: number): number => {
-  if (timeoutMs > 0) return timeoutMs;
-  throw new InvalidArgumentError(`a deadline is above 0 ms, not ${timeoutMs}`);
+  if (Number.isFinite(timeoutMs) && timeoutMs > 0) return timeoutMs;
+  const found = typeof timeoutMs === "number" ? String(timeoutMs) : `a ${typeof timeoutMs}`;
+  throw new InvalidArgumentError(`a deadline is a number of milliseconds above 0, not ${found}`);
 };

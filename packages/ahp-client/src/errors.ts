@@ -10,9 +10,9 @@ export type FailureCode =
   | "timeout"
   /** The harness refused the credentials. */
   | "unauthorized"
-  /** The harness answered with an error; `rpcCode` and `rpcMessage` say which. */
+  /** The harness answered with an error; `rpcCode` and `rpcMessage` say which, where it was one of JSON-RPC. */
   | "harness_error"
-  /** What came is no answer of JSON-RPC 2.0, has another id, has no result, or a result of another form. */
+  /** What came, in time or while the call waited, is no answer of JSON-RPC 2.0 to it, or has a result of another form. */
   | "invalid_answer"
   /** The result is no decision of the event's type. */
   | "invalid_decision"
@@ -26,9 +26,9 @@ export type FailureCode =
   | "depth_exceeded"
   /** The batch is larger than the harness takes. Nothing was sent. */
   | "batch_too_large"
-  /** `maxInFlight` calls wait for their answers. Nothing was sent. */
+  /** `maxInFlight` calls wait for their answers, and nothing was sent; or the harness said that it has too many. */
   | "overloaded"
-  /** The message is too large for the transport, or no JSON. Nothing was sent. */
+  /** The message is too large or too deep for the transport, or no JSON, and nothing was sent; or the harness closed on it. */
   | "unsendable"
   /** The caller's signal aborted. */
   | "cancelled"
@@ -92,7 +92,7 @@ const codesOf: Readonly<Record<string, FailureCode>> = {
   transport_failed: "connection_lost",
   tls_failed: "unreachable",
   unavailable: "unreachable",
-  server_error: "connection_lost",
+  server_error: "harness_error",
   unauthorized: "unauthorized",
   forbidden: "unauthorized",
   frame_too_large: "unsendable",
@@ -115,9 +115,35 @@ const wasNeverConnected = (thrown: unknown): boolean => {
   return false;
 };
 
+/** Why a harness, or this side of it, ended a connection that was there: these are answers. */
+const endings: Readonly<Record<string, FailureCode>> = {
+  message_too_big: "unsendable",
+  policy_violation: "harness_error",
+  protocol_violation: "invalid_answer",
+  unsupported_data: "invalid_answer",
+  invalid_data: "invalid_answer",
+  invalid_message: "invalid_answer",
+};
+
+/** What one of the causes says of a connection's end. */
+const endingOf = (thrown: unknown): FailureCode | undefined => {
+  let current = thrown;
+  for (let depth = 0; depth < 6 && HarnessError.isInstance(current); depth++) {
+    const code = Object.hasOwn(endings, current.code) ? endings[current.code] : undefined;
+    if (code) return code;
+    current = current.cause;
+  }
+  return undefined;
+};
+
+/** A gateway's status says that nobody is behind it; these are a harness's own. */
+const busy: ReadonlySet<unknown> = new Set([429, 503]);
+
 const codeOf = (thrown: unknown): FailureCode => {
   const code = (HarnessError.isInstance(thrown) ? codesOf[thrown.code] : undefined) ?? "invalid_answer";
-  return code === "connection_lost" && wasNeverConnected(thrown) ? "unreachable" : code;
+  if (code === "unreachable" && busy.has((thrown as { status?: unknown }).status)) return "overloaded";
+  if (code !== "connection_lost") return code;
+  return wasNeverConnected(thrown) ? "unreachable" : (endingOf(thrown) ?? code);
 };
 
 const safe = (text: string): string => displayText(text, { maxLength: 300 });
@@ -134,6 +160,17 @@ export const toFailure = (thrown: unknown): AhpFailure => {
     return new AhpFailure("harness_error", text, { cause: thrown, rpcCode, rpcMessage: message });
   }
   return new AhpFailure(codeOf(thrown), safe(messageOf(thrown)), { cause: thrown });
+};
+
+/**
+ * As {@link toFailure}, for a request during which so much `nonsense` came over its line: a harness that sends that is not
+ * absent, though no answer came.
+ */
+export const toLineFailure = (thrown: unknown, nonsense: number): AhpFailure => {
+  const failure = toFailure(thrown);
+  if (nonsense === 0 || !(failure.code === "timeout" || failure.code === "connection_lost")) return failure;
+  const text = `what the harness sent is no answer to the call: ${failure.message}`;
+  return new AhpFailure("invalid_answer", text, { cause: failure });
 };
 
 /** As {@link toFailure}, for what opening a connection rejected with: nothing was sent then. */

@@ -133,8 +133,14 @@ export const keepEvent = (event: unknown): AhpEvent => {
   return full;
 };
 
+/** The events of a batch, each with what it leaves out. Throws `invalid_event` and `not_batchable`. */
+export const completeEvents = (sender: Sender, events: readonly BatchEvent[]): AhpEvent[] => {
+  if (!Array.isArray(events)) throw new AhpUsageError("invalid_event", "a batch is an array of events");
+  return events.map((event: BatchEvent) => completeEvent(sender, event));
+};
+
 /** An event of a batch, with what it leaves out. Throws `invalid_event` and `not_batchable`. */
-export const completeEvent = (sender: Sender, event: BatchEvent): AhpEvent => {
+const completeEvent = (sender: Sender, event: BatchEvent): AhpEvent => {
   const {
     event_type: eventType,
     payload,

@@ -2,12 +2,15 @@ import { type Clock, type Exchange, type FrameTooLargeError, HarnessError } from
 import { Ending } from "./ending.ts";
 import { noAnswer, refusalIn, resultOf } from "./exchange-reply.ts";
 import type { Line, LineRequestOptions, LineSource, OnDropped } from "./line.ts";
+import type { Stop } from "./stop.ts";
 import { within } from "./within.ts";
 
 /** What an exchange is told about each message. */
 export interface ExchangeCall {
   /** Aborts when nobody waits for the reply any more. */
   readonly signal: AbortSignal;
+  /** The same without a signal, for an exchange that can do with less: registers its listener, and returns what takes it back. */
+  readonly onGiveUp: (listener: (reason: unknown) => void) => () => void;
   /** How long the reply is waited for, in whole milliseconds; at least 1. */
   readonly timeoutMs: number;
 }
@@ -45,7 +48,17 @@ export const exchangeSource = (exchange: AhpExchange, options: ExchangeLineOptio
   /** Hands one message over. Settles by its deadline whatever the exchange does; what it says later is dropped. */
   const post = (method: string, message: unknown, { timeoutMs, signal }: LineRequestOptions) => {
     const whole = Math.min(Math.max(1, Math.ceil(timeoutMs)), maxTimeoutMs);
-    return within(async (giveUp) => exchange.handle(message, { signal: giveUp, timeoutMs: whole }), {
+    const run = async (stop: Stop) => {
+      const call = {
+        timeoutMs: whole,
+        onGiveUp: stop.onGiveUp,
+        get signal() {
+          return stop.signal;
+        },
+      };
+      return exchange.handle(message, call);
+    };
+    return within(run, {
       clock,
       name: method,
       timeoutMs,
@@ -61,6 +74,8 @@ export const exchangeSource = (exchange: AhpExchange, options: ExchangeLineOptio
 
   const open = (): Line => ({
     window: 1,
+    // Whatever comes back belongs to the message that was posted.
+    nonsense: 0,
     async request(method, params, call) {
       const id = String(++lastId);
       return resultOf(await post(method, { jsonrpc: "2.0", id, method, params }, call), id);

@@ -1,7 +1,6 @@
 import { ahpEvents, type BlockingEventType, type DecisionFor } from "@harnesskit/protocol/ahp";
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { InvalidArgumentError, quietly } from "@harnesskit/wire";
 import type { AhpFailure, FailureCode } from "./errors.ts";
-import { quietly } from "./quietly.ts";
 import type { ClientVerdict } from "./verdict.ts";
 
 /** What decides in place of an absent harness, by event type. */

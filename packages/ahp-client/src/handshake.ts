@@ -6,7 +6,7 @@ import {
   HandshakeResultSchema,
 } from "@harnesskit/protocol/ahp";
 import { displayText } from "@harnesskit/wire";
-import { AhpFailure, toFailure } from "./errors.ts";
+import { AhpFailure, toLineFailure } from "./errors.ts";
 import type { Line, LineRequestOptions } from "./line.ts";
 
 /** The part of a version that has to agree. */
@@ -25,11 +25,12 @@ export const shakeHands = async (
   params: HandshakeParams,
   options: LineRequestOptions,
 ): Promise<HandshakeResult> => {
+  const { nonsense } = line;
   let answer: unknown;
   try {
     answer = await line.request("ahp/handshake", params, options);
   } catch (error) {
-    const failure = toFailure(error);
+    const failure = toLineFailure(error, line.nonsense - nonsense);
     if (failure.rpcCode !== AhpErrorCode.UnsupportedVersion) throw failure;
     const { rpcCode, rpcMessage = "" } = failure;
     throw new AhpFailure("version_mismatch", failure.message, { cause: error, rpcCode, rpcMessage });

@@ -16,7 +16,7 @@ export interface HeartbeatOptions {
   /** Whether a beat can be sent now: one that waits says nothing when it comes. */
   readonly isConnected: () => boolean;
   readonly send: (payload: EventPayloadInput<"heartbeat">) => void;
-  /** Told of a `state` that threw, or told what is none; that beat is left out. */
+  /** Told of a `state` that threw, or told what is none; that beat is left out, and counts as lost. */
   readonly onError: (cause: unknown) => void;
 }
 

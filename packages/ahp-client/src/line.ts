@@ -14,6 +14,8 @@ export interface Line {
   notify(method: string, params: unknown): Promise<void>;
   /** Notifications that may be unsettled at one time without losing their order. */
   readonly window: number;
+  /** How much came over it that was no answer to any request, so that what then is not answered was not left alone. */
+  readonly nonsense: number;
   /** It is of no use any more: what belongs to it alone is put away. */
   discard(): void;
 }

@@ -1,7 +1,15 @@
 import type { HandshakeParams, HandshakeResult } from "@harnesskit/protocol/ahp";
 import { type Clock, createDeferred, type Deferred } from "@harnesskit/wire";
 import { Ending } from "./ending.ts";
-import { AhpFailure, AhpUsageError, isLoss, toFailure, toOpenFailure } from "./errors.ts";
+import {
+  AhpFailure,
+  AhpUsageError,
+  type FailureCode,
+  isLoss,
+  toFailure,
+  toLineFailure,
+  toOpenFailure,
+} from "./errors.ts";
 import { shakeHands } from "./handshake.ts";
 import type { Line, LineSource } from "./line.ts";
 import { Attempts, type ReconnectPolicy } from "./reconnect.ts";
@@ -40,8 +48,21 @@ const isFinal = ({ code }: AhpFailure): boolean => code === "version_mismatch" |
 
 const closedFailure = () => new AhpFailure("closed", "the client is closed");
 
+/** A harness that refused the handshake, or answered it with nonsense, is there. */
+const answers: ReadonlySet<FailureCode> = new Set([
+  "unauthorized",
+  "harness_error",
+  "invalid_answer",
+  "version_mismatch",
+]);
+
+/** There is no line to use. The code is that of the last attempt where the harness was reached by it. */
 const unreachable = (text: string, cause: AhpFailure | undefined): AhpFailure =>
-  new AhpFailure("unreachable", cause ? `${text}: ${cause.message}` : text, { cause });
+  new AhpFailure(
+    cause && answers.has(cause.code) ? cause.code : "unreachable",
+    cause ? `${text}: ${cause.message}` : text,
+    { cause },
+  );
 
 /** One line after the other, each with its handshake, as far as the policy goes. */
 export class Link {
@@ -51,6 +72,8 @@ export class Link {
   readonly #end = new Ending();
   #state: ClientState = "new";
   #line: Line | undefined;
+  /** The line over which hands are shaken, or were last. */
+  #introducing: Line | undefined;
   #ready: ReadyLine | undefined;
   #readySince = 0;
   #harness: HandshakeResult | undefined;
@@ -158,14 +181,17 @@ export class Link {
         end: this.#end,
       });
     } catch (error) {
-      throw this.#state === "closed" ? closedFailure() : toFailure(error);
+      if (this.#state === "closed") throw closedFailure();
+      throw toLineFailure(error, this.#introducing?.nonsense ?? 0);
     }
   }
 
   async #introduce({ timeoutMs, signal }: WaitOptions): Promise<HandshakeResult> {
     const { clock, params } = this.#options;
     const deadline = clock.now() + timeoutMs;
+    this.#introducing = undefined;
     const line = this.#ready?.line ?? (await this.#open({ timeoutMs, signal }));
+    this.#introducing = line;
     try {
       const leftMs = Math.max(1, deadline - clock.now());
       const harness = await shakeHands(line, params, { timeoutMs: leftMs, signal });
@@ -199,7 +225,7 @@ export class Link {
       if (line && this.#line === line) this.#lost(toFailure(error ?? lostFailure()));
     };
     try {
-      line = await within((giveUp) => source.open(giveUp, onOver), {
+      line = await within(({ signal: giveUp }) => source.open(giveUp, onOver), {
         clock,
         name: "connecting",
         timeoutMs,
@@ -248,11 +274,11 @@ export class Link {
     this.#to("lost");
   }
 
-  /** Waits, and no longer than until the client is closed. */
+  /** Waits, as a connection would keep the process alive, and no longer than until the client is closed. */
   async #pause(delayMs: number): Promise<void> {
     const over = createDeferred<void>();
     const onOver = () => over.resolve();
-    const cancel = this.#options.clock.after(delayMs, onOver);
+    const cancel = this.#options.clock.after(delayMs, onOver, true);
     const unlisten = this.#end.listen(onOver);
     await over.promise;
     cancel();

@@ -1,4 +1,4 @@
-import type { AhpEvent } from "@harnesskit/protocol/ahp";
+import type { AhpEvent, AhpEventType } from "@harnesskit/protocol/ahp";
 import type { Clock } from "@harnesskit/wire";
 import type { NotificationReceipt } from "./client-options.ts";
 import { type AhpFailure, isLoss, toFailure, wantsHandshake } from "./errors.ts";
@@ -67,6 +67,11 @@ export class Notifier {
     if (refusal === undefined) return { decision: allow, accepted: this.queue.add(event) };
     this.#lose({ type: event.event_type, bytes: bytesOf(JSON.stringify(event)) }, refusal);
     return { decision: allow, accepted: false };
+  }
+
+  /** Counts a notification that could not be made, and tells of it as of any other loss. */
+  leaveOut(type: AhpEventType, reason: string): void {
+    this.#lose({ type, bytes: 0 }, reason);
   }
 
   /** The link's state has changed. */

@@ -3,6 +3,7 @@ import {
   type Clock,
   ConnectionClosedError,
   createPeer,
+  FaultRun,
   type HarnessError,
   InvalidMessageError,
   type Peer,
@@ -19,33 +20,63 @@ interface Fields {
 
 const noMessage = (text: string) => new InvalidMessageError("not_json_rpc", text);
 
+/** What a harness sent that belongs to no call, counted; so much of it in a row that it is not read any further. */
+class Nonsense {
+  count = 0;
+  readonly #run = new FaultRun();
+  readonly #onDropped: OnDropped;
+
+  constructor(onDropped: OnDropped) {
+    this.#onDropped = onDropped;
+  }
+
+  /** An answer that came too late, or was cut off by an end, is none of it. Gives the error to close the connection with, once there are too many. */
+  readonly drop = (error: HarnessError): HarnessError | undefined => {
+    const reason = "reason" in error ? error.reason : undefined;
+    if (reason !== "late_answer" && reason !== "incomplete") this.count++;
+    this.#onDropped(error);
+    return this.#run.add();
+  };
+
+  answered(): void {
+    this.#run.end();
+  }
+}
+
 /**
  * The channel as a harness may use it. A harness only answers, so what is no answer is dropped and never answered
  * back; an answer with neither result nor error is made one that the peer refuses at once, instead of none.
  */
-const answersOnly = <Context>(channel: Channel<Context>, onDropped: OnDropped): Channel<Context> => ({
-  start: (handlers) =>
-    channel.start({
-      ...handlers,
-      message(message) {
-        if (typeof message !== "object" || message === null || Array.isArray(message)) {
-          return onDropped(noMessage("what the harness sent is no answer"));
-        }
-        const { id, method, result, error } = message as Fields;
-        if (method !== undefined) return onDropped(noMessage("a harness does not call an agent"));
-        if (result === undefined && error === undefined) {
-          return handlers.message({ jsonrpc: "2.0", id, error: "missing" });
-        }
-        return handlers.message(message);
-      },
-      error: onDropped,
-    }),
-  send: (message) => channel.send(message),
-  close: (error) => channel.close(error),
-  closed: channel.closed,
-  signal: channel.signal,
-  context: channel.context,
-});
+const answersOnly = <Context>(channel: Channel<Context>, nonsense: Nonsense): Channel<Context> => {
+  const drop = (error: HarnessError): void => {
+    const flood = nonsense.drop(error);
+    if (flood) void channel.close(flood);
+  };
+  return {
+    start: (handlers) =>
+      channel.start({
+        ...handlers,
+        message(message) {
+          if (typeof message !== "object" || message === null || Array.isArray(message)) {
+            return drop(noMessage("what the harness sent is no answer"));
+          }
+          const { id, method, result, error } = message as Fields;
+          if (method !== undefined) return drop(noMessage("a harness does not call an agent"));
+          nonsense.answered();
+          if (result === undefined && error === undefined) {
+            return handlers.message({ jsonrpc: "2.0", id, error: "missing" });
+          }
+          return handlers.message(message);
+        },
+        error: drop,
+      }),
+    send: (message) => channel.send(message),
+    close: (error) => channel.close(error),
+    closed: channel.closed,
+    signal: channel.signal,
+    context: channel.context,
+  };
+};
 
 export interface PeerLineOptions {
   readonly maxInFlight: number;
@@ -55,19 +86,28 @@ export interface PeerLineOptions {
 
 type OnOver = (error: HarnessError | undefined) => void;
 
-const openPeer = (channel: Channel, options: PeerLineOptions, onOver: OnOver): Peer =>
+const openPeer = (channel: Channel, options: PeerLineOptions, nonsense: Nonsense, onOver: OnOver): Peer =>
   createPeer(
-    answersOnly(channel, options.onDropped),
-    { unexpected: options.onDropped, close: ({ error }) => onOver(error) },
-    // One more than the calls, for a handshake beside them.
-    { stringIds: true, maxPendingRequests: options.maxInFlight + 1, clock: options.clock },
+    answersOnly(channel, nonsense),
+    { unexpected: (error) => void nonsense.drop(error), close: ({ error }) => onOver(error) },
+    {
+      stringIds: true,
+      // The id of what a harness could not read is "".
+      attributesErrors: true,
+      // One more than the calls, for a handshake beside them.
+      maxPendingRequests: options.maxInFlight + 1,
+      clock: options.clock,
+    },
   );
 
-const toLine = (peer: Peer, discard: () => void): Line => ({
+const toLine = (peer: Peer, nonsense: Nonsense, discard: () => void): Line => ({
   window: 256,
   request: (method, params, { timeoutMs, signal }: LineRequestOptions) =>
     peer.request(method, params, signal ? { timeoutMs, signal } : { timeoutMs }),
   notify: (method, params) => peer.notify(method, params),
+  get nonsense() {
+    return nonsense.count;
+  },
   discard,
 });
 
@@ -77,10 +117,11 @@ export const transportSource = (transport: Transport, options: PeerLineOptions):
   return {
     reopens: true,
     async open(signal, onOver) {
-      const peer = openPeer(await transport.connect({ signal }), options, onOver);
+      const nonsense = new Nonsense(options.onDropped);
+      const peer = openPeer(await transport.connect({ signal }), options, nonsense, onOver);
       open.add(peer);
       void peer.closed.then(() => open.delete(peer));
-      return toLine(peer, () => void peer.close());
+      return toLine(peer, nonsense, () => void peer.close());
     },
     close: async () => {
       await Promise.all([...open].map((peer) => peer.close()));
@@ -90,6 +131,7 @@ export const transportSource = (transport: Transport, options: PeerLineOptions):
 
 /** The line over a channel that is there. It cannot be replaced, so that nothing discards it; only its owner closes it. */
 export const channelSource = (channel: Channel, options: PeerLineOptions): LineSource => {
+  const nonsense = new Nonsense(options.onDropped);
   let peer: Peer | undefined;
   let tellOver: OnOver = () => {};
   return {
@@ -97,8 +139,8 @@ export const channelSource = (channel: Channel, options: PeerLineOptions): LineS
     async open(_signal, onOver) {
       if (channel.signal.aborted) throw new ConnectionClosedError("the channel is closed");
       tellOver = onOver;
-      peer ??= openPeer(channel, options, (error) => tellOver(error));
-      return toLine(peer, () => {});
+      peer ??= openPeer(channel, options, nonsense, (error) => tellOver(error));
+      return toLine(peer, nonsense, () => {});
     },
     close: () => (peer ?? channel).close(),
   };

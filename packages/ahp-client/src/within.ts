@@ -1,5 +1,6 @@
 import { type Clock, RequestCancelledError, RequestTimeoutError } from "@harnesskit/wire";
 import type { Ending } from "./ending.ts";
+import { Stop } from "./stop.ts";
 
 export interface WithinOptions<T> {
   readonly clock: Clock;
@@ -15,17 +16,17 @@ export interface WithinOptions<T> {
 }
 
 /**
- * Runs something that may not know deadlines. Rejects with `request_timeout` or `request_cancelled` when its time is over
- * or the signal aborts; what runs is told by its own signal, and not waited for.
+ * Runs something that may not know deadlines, and keeps the process alive until it is settled. Rejects with `request_timeout` or `request_cancelled` when its time is over
+ * or the signal aborts; what runs is told by its {@link Stop}, and not waited for.
  */
 export const within = <T>(
-  run: (signal: AbortSignal) => Promise<T>,
+  run: (stop: Stop) => Promise<T>,
   { clock, name, timeoutMs, signal, end, onLate }: WithinOptions<T>,
 ): Promise<T> =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(new RequestCancelledError(name, { cause: signal.reason }));
     if (end?.isOver) return reject(new RequestCancelledError(name));
-    const abort = new AbortController();
+    const stop = new Stop();
     const deadline = clock.now() + timeoutMs;
     let cancelTimer = () => {};
     let isSettled = false;
@@ -40,21 +41,25 @@ export const within = <T>(
     const giveUp = (error: unknown) => {
       if (!settle()) return;
       reject(error);
-      abort.abort(error);
+      stop.stop(error);
     };
     const onAbort = () => giveUp(new RequestCancelledError(name, { cause: signal?.reason }));
     // A clock may call early where the wait is longer than its timers.
     const arm = (leftMs: number) => {
-      cancelTimer = clock.after(leftMs, () => {
-        const left = deadline - clock.now();
-        if (left > 0) arm(left);
-        else giveUp(new RequestTimeoutError(name, timeoutMs));
-      });
+      cancelTimer = clock.after(
+        leftMs,
+        () => {
+          const left = deadline - clock.now();
+          if (left > 0) arm(left);
+          else giveUp(new RequestTimeoutError(name, timeoutMs));
+        },
+        true,
+      );
     };
     if (Number.isFinite(timeoutMs)) arm(timeoutMs);
     signal?.addEventListener("abort", onAbort, { once: true });
     const unlisten = end?.listen(() => giveUp(new RequestCancelledError(name)));
-    run(abort.signal).then(
+    run(stop).then(
       (value) => {
         if (settle()) resolve(value);
         else onLate?.(value);

@@ -83,13 +83,13 @@ describe("an answer that cannot be used", () => {
     clock.advance(9_999);
     expect(client.stats().inFlight).toBe(1);
     clock.advance(1);
-    expectRefused(await verdict, "pre_action", "timeout");
+    expectRefused(await verdict, "pre_action", "invalid_answer");
     expect(told).toEqual(Array(5).fill("invalid_message"));
     // What comes after the deadline settles nothing either.
     const [, message] = harness.received;
     if (message) harness.last.reply(message, { decision: "allow" });
     await poll(() => client.stats().droppedMessages).toBe(6);
-    expect(client.stats()).toMatchObject({ harnessVerdicts: 0, clientVerdicts: { timeout: 1 } });
+    expect(client.stats()).toMatchObject({ harnessVerdicts: 0, clientVerdicts: { invalid_answer: 1 } });
   });
 
   it("is an error: its code and message reach the caller", async () => {

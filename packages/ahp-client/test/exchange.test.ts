@@ -176,7 +176,7 @@ describe("over an exchange", () => {
     ["unauthorized", "unauthorized"],
     ["forbidden", "unauthorized"],
     ["unavailable", "unreachable"],
-    ["server_error", "connection_lost"],
+    ["server_error", "harness_error"],
     ["tls_failed", "unreachable"],
     ["not_found", "invalid_answer"],
     ["wrong_content_type", "invalid_answer"],

@@ -20,11 +20,14 @@ interface Expectation {
   readonly query?: FailureCode;
   readonly batch?: FailureCode;
   readonly handshake?: FailureCode;
+  /** Nothing comes that ends the wait before the deadline. */
+  readonly waits?: boolean;
 }
 
 const lost: Expectation = { code: "connection_lost" };
-const silent: Expectation = { code: "timeout" };
+const silent: Expectation = { code: "timeout", waits: true };
 const noAnswer: Expectation = { code: "invalid_answer" };
+const noise: Expectation = { ...noAnswer, waits: true };
 const noDecision: Expectation = {
   code: "invalid_decision",
   query: "invalid_answer",
@@ -40,11 +43,11 @@ const processFaults: Readonly<Record<string, Expectation>> = {
   half_a_line: lost,
   hang: silent,
   slow: silent,
-  garbage: silent,
-  wrong_id: silent,
-  no_id: { ...noAnswer, code: "timeout" },
-  array: silent,
-  too_large: silent,
+  garbage: noise,
+  wrong_id: noise,
+  no_id: noise,
+  array: noise,
+  too_large: noise,
   error: { code: "harness_error" },
   wrong_jsonrpc: noAnswer,
   no_result: noAnswer,
@@ -69,8 +72,8 @@ const httpFaults: Readonly<Record<HttpFault, Expectation>> = {
   status_401: { code: "unauthorized" },
   status_403: { code: "unauthorized" },
   status_404: noAnswer,
-  status_500: lost,
-  status_503: { code: "unreachable" },
+  status_500: { code: "harness_error" },
+  status_503: { code: "overloaded" },
   redirect: noAnswer,
   error: { code: "harness_error" },
   wrong_id: noAnswer,
@@ -147,13 +150,14 @@ const callAll = async (client: AhpClient, what: string, fault: string, expected:
 /** As long as a connection that is lost before anything was answered takes to be made anew. */
 const patient = { initialDelayMs: 0, maxDelayMs: 0, maxAttempts: Number.POSITIVE_INFINITY };
 
-const timeoutOf = ({ code }: Expectation) => (code === "timeout" ? shortMs : longMs);
+const timeoutOf = ({ waits = false }: Expectation) => (waits ? shortMs : longMs);
 
 describe("a harness in a child process that", () => {
   const transportOf = (...args: string[]) =>
     createChildTransport({
       command: process.execPath,
       args: [fixture, ...args],
+      maxFrameBytes: 100_000,
       stderr: "ignore",
       closeTimeoutMs: 50,
       exitGraceMs: 50,
@@ -184,7 +188,8 @@ describe("a harness in a child process that", () => {
       const { code, handshake = code } = expected;
       const client = createAhpClient({ ...base, transport: transportOf(fault, "handshake") });
       onTestFinished(() => client.close());
-      const timeoutMs = code === "timeout" ? 300 : longMs;
+      // The process has to be up before its noise can be heard.
+      const timeoutMs = expected === noise ? 3000 : timeoutOf(expected);
       expectReason(await ahpFailureOf(client.handshake({ timeoutMs })), handshake);
       expect(client.state).toBe("new");
       place("process", fault, "handshake");

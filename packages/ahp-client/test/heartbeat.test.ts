@@ -3,6 +3,7 @@ import { HeartbeatPayloadSchema } from "@harnesskit/protocol/ahp";
 import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import type { LossReport } from "../src/index.ts";
 import { startHarness } from "./ai-sdk/in-process.ts";
 
 const start = async () => {
@@ -96,6 +97,28 @@ describe("heartbeats", () => {
     expect(of("heartbeat")).toMatchObject([{ current_state: "well", uptime_ms: 2000 }]);
     expect(errors.map(({ code }) => code)).toEqual(["handler_failed", "invalid_event"]);
     expect(errors[0]?.cause).toBeInstanceOf(TypeError);
+  });
+
+  it("that are left out for their state count as lost, and are told as such, to the harness too", async () => {
+    const losses: LossReport[] = [];
+    const onLoss = (report: LossReport) => losses.push(report);
+    const clock = createManualClock();
+    const { client, settled, of } = await startHarness({}, { client: { clock, onLoss } });
+    const states: (() => any)[] = [
+      () => {
+        throw new TypeError("broken");
+      },
+      () => ({ current_state: 5 }),
+      () => ({ current_state: "well" }),
+    ];
+    client.startHeartbeat(1000, () => states.shift()?.());
+    clock.advance(2000);
+    await settled();
+    expect(of("heartbeat")).toMatchObject([{ current_state: "well" }]);
+    expect(client.stats().notificationsLost).toBe(2);
+    const byReason = { handler_failed: 1, invalid_event: 1 };
+    expect(losses).toMatchObject([{ count: 2, bytes: 0, byType: { heartbeat: 2 }, byReason }]);
+    expect(of("error")).toMatchObject([{ code: "notifications_lost", count: 2, by_reason: byReason }]);
   });
 
   it("can be ended by the state that they ask for", async () => {

@@ -117,7 +117,7 @@ describe("a lost connection", () => {
     harness.last.wire.kill();
     await poll(() => client.state).toBe("lost");
     expect(harness.connections).toHaveLength(2);
-    expect(await client.decide("pre_action", {})).toMatchObject({ code: "unreachable" });
+    expect(await client.decide("pre_action", {})).toMatchObject({ code: "version_mismatch" });
     expect(harness.events).toEqual([]);
   });
 
@@ -344,7 +344,8 @@ describe("faults of single messages", () => {
       const isAnswered = kind === "duplicate" || (direction === "receive" && kind === "close_after");
       if (isAnswered) expect(verdict.origin).toBe("harness");
       else {
-        const code = isSilent ? "timeout" : "connection_lost";
+        const heard = direction === "receive" && kind === "garble" ? "invalid_answer" : "timeout";
+        const code = isSilent ? heard : "connection_lost";
         expect(verdict).toMatchObject({ origin: "client", code, decision: { decision: "block" } });
       }
       await poll(async () => (await client.decide("pre_action", { index: 2 })).origin).toBe("harness");

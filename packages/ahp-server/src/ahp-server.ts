@@ -1,4 +1,10 @@
-import { type Channel, ConnectionClosedError, type HarnessError, systemClock } from "@harnesskit/wire";
+import {
+  type Channel,
+  ConnectionClosedError,
+  type HarnessError,
+  quietly,
+  systemClock,
+} from "@harnesskit/wire";
 import { AuditTrail } from "./audit-trail.ts";
 import { Connection } from "./connection.ts";
 import { Decider } from "./decider.ts";
@@ -10,6 +16,7 @@ import { Load } from "./load.ts";
 import { NotificationLanes } from "./notification-lanes.ts";
 import { ownerKey } from "./owner-key.ts";
 import { invalidRequest, toFaultRefusal } from "./refusal.ts";
+import { unsendableReply } from "./reply-sender.ts";
 import type { Reply, ServerParts } from "./server-parts.ts";
 import type { AhpServerOptions } from "./server-settings.ts";
 import { type AhpServerGauges, type AhpServerStats, createStats, DecisionCounts } from "./server-stats.ts";
@@ -33,6 +40,8 @@ export interface AhpServer<Context = unknown> {
   readonly handle: (message: unknown, context: Context) => Promise<Reply | undefined>;
   /** The answer to a body that is no message (`invalid_message`, `frame_too_large`): -32700 or -32600 with the id "". */
   readonly malformed: (error: HarnessError) => Reply;
+  /** The answer in the place of one that cannot be sent: it is too large, too deep or no JSON. -32603, `result_too_large`. */
+  readonly unsendable: (reply: unknown, error: HarnessError) => Reply;
   /** The durable contracts of all agents, reduced to their runs. */
   readonly state: AhpState;
   /** What was counted so far, and what there is now; a copy. */
@@ -57,13 +66,7 @@ class Server<Context> implements AhpServer<Context> {
   constructor(options: AhpServerOptions<Context>) {
     const { limits, handlerTimeoutMs } = resolveLimits(options.limits ?? {}, options.handlerTimeoutMs);
     const { handlers, clock = systemClock } = options;
-    const onError = (error: unknown): void => {
-      try {
-        options.onError?.(error);
-      } catch {
-        // Nobody is left to be told.
-      }
-    };
+    const onError = (error: unknown): void => quietly(() => options.onError?.(error));
     const decisions = new DecisionCounts();
     const stats = createStats(decisions);
     const capabilities = options.capabilities ?? toCapabilities((name) => handlers[name] !== undefined);
@@ -133,6 +136,11 @@ class Server<Context> implements AhpServer<Context> {
     } catch (cause) {
       return Promise.resolve(this.#dispatcher.broken(message, cause));
     }
+  };
+
+  readonly unsendable = (reply: unknown): Reply => {
+    this.#parts.stats.unsendableReplies++;
+    return unsendableReply(reply as Reply);
   };
 
   readonly malformed = (error: HarnessError): Reply =>

@@ -1,13 +1,22 @@
 import type { AuditOutcome, AuditSink } from "@harnesskit/audit";
-import { ahpEvents } from "@harnesskit/protocol/ahp";
+import { type AhpEvent, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { RequestId } from "@harnesskit/protocol/envelope";
 import type { CheckedEvent } from "./check-event.ts";
 import type { AnyDecision } from "./decider.ts";
 import { namesOf } from "./incoming.ts";
 import { Refusal } from "./refusal.ts";
 
+/** Facts about an event that its entry holds besides: no content, unless whoever gives them wants it in the log. */
+export type EventDetails = Readonly<Record<string, string | number | boolean | undefined>>;
+
 /** Where entries go: the whole of an audit sink, or something that only records. */
-export type AuditRecorder = Pick<AuditSink, "record">;
+export interface AuditRecorder extends Pick<AuditSink, "record"> {
+  /**
+   * More details for the entry of an event that a handler was asked about; the same object as the handler got. What it
+   * throws goes to `onError`, and the entry is recorded without. @default none
+   */
+  readonly eventDetails?: (event: AhpEvent) => EventDetails | undefined;
+}
 
 /** Where a record stands. */
 interface Place {
@@ -20,8 +29,8 @@ const toRequestId = (id: RequestId | undefined): string | undefined =>
   id === undefined || id === null || id === "" ? undefined : String(id);
 
 /**
- * Records what a server decided and refused: types, ids, decisions, reasons and times. Never a payload, a context, an
- * answer, or a reason in words. Where there is no sink it does nothing.
+ * Records what a server decided and refused: types, ids, decisions, reasons and times, and what the sink itself says of
+ * an event. Never of its own a payload, a context, an answer, or a reason in words. Where there is no sink it does nothing.
  */
 export class AuditTrail {
   readonly #sink: AuditRecorder | undefined;
@@ -40,20 +49,28 @@ export class AuditTrail {
   event(event: CheckedEvent, outcome: AnyDecision | Refusal, place: Place): void {
     if (!this.#sink) return;
     const { event_type, depth } = event;
-    if (outcome instanceof Refusal) {
-      const details = { event_type, depth, batch_index: place.batchIndex, reason: outcome.reason };
-      this.#record("ahp.event", outcome.outcome, event, place, details);
-      return;
-    }
+    const isRefused = outcome instanceof Refusal;
     // By itself a notification is told and not decided.
-    const isDecided = ahpEvents[event_type].blocking || place.batchIndex !== undefined;
-    const decision = isDecided ? outcome.decision : undefined;
-    this.#record("ahp.event", "ok", event, place, {
+    const isDecided = !isRefused && (ahpEvents[event_type].blocking || place.batchIndex !== undefined);
+    const details = {
       event_type,
       depth,
       batch_index: place.batchIndex,
-      decision,
-    });
+      decision: isDecided ? outcome.decision : undefined,
+      reason: isRefused ? outcome.reason : undefined,
+    };
+    const more = this.#more(event);
+    const outcomeOf = isRefused ? outcome.outcome : "ok";
+    this.#record("ahp.event", outcomeOf, event, place, more ? Object.assign(details, more) : details);
+  }
+
+  #more(event: CheckedEvent): EventDetails | undefined {
+    try {
+      return this.#sink?.eventDetails?.(event as AhpEvent);
+    } catch (cause) {
+      this.#onFailure(cause);
+      return undefined;
+    }
   }
 
   /** A contract event, and whether it changed the state. */

@@ -8,8 +8,8 @@ import {
   type Verification,
 } from "@harnesskit/protocol/ahp";
 import { JsonValueSchema } from "@harnesskit/protocol/envelope";
+import { jsonLength } from "@harnesskit/wire";
 import type { EventOf } from "./handlers.ts";
-import { jsonLength } from "./json-length.ts";
 import type { ResolvedLimits } from "./limits.ts";
 import { parseWith, type Schema } from "./parse-params.ts";
 import { invalidParams, Refusal } from "./refusal.ts";

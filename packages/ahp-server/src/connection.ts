@@ -6,9 +6,11 @@ import {
   ConnectionClosedError,
   createDeferred,
   type Deferred,
+  FaultRun,
   type HarnessError,
 } from "@harnesskit/wire";
 import type { Dispatcher } from "./dispatcher.ts";
+import { isIncoming } from "./incoming.ts";
 import type { Load } from "./load.ts";
 import type { Origin } from "./origin.ts";
 import { sessionKey } from "./owner-key.ts";
@@ -43,6 +45,7 @@ export class Connection<Context> implements Origin<Context> {
   readonly #sender: ReplySender;
   /** The requests that wait for their handlers; one with the id null, which any number may have, by itself. */
   readonly #requests = new Map<RequestId | PendingCall<Context>, PendingCall<Context>>();
+  readonly #faults = new FaultRun();
   /** Requests that wait for their answer. */
   #unanswered = 0;
   /** Notifications that wait for their turn or their handler. */
@@ -136,6 +139,7 @@ export class Connection<Context> implements Origin<Context> {
   }
 
   #receive(message: unknown): void | Promise<void> {
+    this.#judge(message);
     const reply = this.#options.dispatcher.receive(message, this);
     if (reply instanceof Promise) {
       this.#unanswered++;
@@ -158,6 +162,16 @@ export class Connection<Context> implements Origin<Context> {
     const refusal = toFaultRefusal(error);
     if (refusal) this.#sender.send(this.#options.dispatcher.malformed(refusal));
     this.#options.onError(error);
+  }
+
+  /** An agent that sends nothing but what is no message is not read any further. */
+  #judge(message: unknown): void {
+    if (isIncoming(message)) {
+      this.#faults.end();
+      return;
+    }
+    const flood = this.#faults.add();
+    if (flood) void this.#channel.close(flood);
   }
 
   /** Something was handled or sent: there is room again, or nothing is left to wait for. */

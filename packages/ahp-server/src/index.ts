@@ -1,5 +1,5 @@
 export { type AhpServer, createAhpServer } from "./ahp-server.ts";
-export type { AuditRecorder } from "./audit-trail.ts";
+export type { AuditRecorder, EventDetails } from "./audit-trail.ts";
 export { HandlerError } from "./handler-error.ts";
 export type {
   AhpHandlers,

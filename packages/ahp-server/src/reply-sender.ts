@@ -12,6 +12,10 @@ export interface ReplySenderOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** The answer in place of one that is larger or deeper than a message may be, or no JSON: -32603, `result_too_large`. */
+export const unsendableReply = ({ id }: Reply): Reply =>
+  errorReply(id, handlerFailure("result_too_large", "the answer is larger than a message may be"));
+
 /** Sends answers, and knows how many the other side has not taken yet. */
 export class ReplySender {
   readonly #options: ReplySenderOptions;
@@ -51,8 +55,7 @@ export class ReplySender {
     if (isCode(error, "connection_closed")) return;
     if ((isTooLarge(error) || isCode(error, "invalid_argument")) && !("error" in reply)) {
       onUnsendable();
-      const refusal = handlerFailure("result_too_large", "the answer is larger than the connection takes");
-      this.send(errorReply(reply.id, refusal));
+      this.send(unsendableReply(reply));
       return;
     }
     // An open connection that loses answers would lie.

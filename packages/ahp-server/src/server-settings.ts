@@ -38,7 +38,7 @@ export interface AhpServerOptions<Context = unknown> {
   readonly exchangeHandshake?: "session" | "credential";
   /** Makes the `session_token` of a handshake's answer. @default none */
   readonly createSessionToken?: (handshake: HandshakeParams, context: Context) => string;
-  /** Told of what no agent is told: what handlers threw, what could not be read or sent. @default ignored */
+  /** Told of what no agent is told: what handlers threw, what could not be read or sent. What it throws is ignored. @default nobody is told */
   readonly onError?: (error: unknown) => void;
   /** @default the real time */
   readonly clock?: Clock;

@@ -1,4 +1,4 @@
-import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
+import type { AuditAction, AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import type { Clock } from "@harnesskit/wire";
 import type { CoreStats } from "./core-stats.ts";
 
@@ -50,6 +50,15 @@ export class AuditTrail {
 
   record(entry: AuditEntryInput): void {
     this.#sink?.record(entry);
+  }
+
+  /** The beginning of what will end; undefined when there is no sink. */
+  begin(entry: AuditEntryInput): AuditAction | undefined {
+    const sink = this.#sink;
+    if (!sink) return undefined;
+    if (sink.begin) return sink.begin(entry);
+    sink.record(entry);
+    return { end: (end) => sink.record({ ...entry, ...end }) };
   }
 
   /** For what an agent can cause as often as it likes. The entry after a gap says how many were left out. */

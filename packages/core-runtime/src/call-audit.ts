@@ -1,4 +1,4 @@
-import type { AuditOutcome } from "@harnesskit/audit";
+import type { AuditEntryInput, AuditOutcome } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
@@ -9,20 +9,21 @@ interface Session {
   readonly sessionId: string;
 }
 
+const entryOf = (action: string, call: Call, session: Session): AuditEntryInput => ({
+  action,
+  actor: call.options.actor ?? call.options.caller,
+  agent_id: session.agentId,
+  tool_id: call.toolId,
+  call_id: call.callId,
+  session_id: session.sessionId,
+  request_id: call.options.requestId,
+  correlation_id: call.options.correlationId,
+  causation_id: call.causationId,
+});
+
 /** Before the call is sent. Ids that the core made up from the call's own are left out: they say nothing more. */
 export const auditCallStart = (audit: AuditTrail, call: Call, session: Session): void => {
-  if (!audit.on) return;
-  audit.record({
-    action: "tool.call",
-    actor: call.options.actor ?? call.options.caller,
-    agent_id: session.agentId,
-    tool_id: call.toolId,
-    call_id: call.callId,
-    session_id: session.sessionId,
-    request_id: call.options.requestId,
-    correlation_id: call.options.correlationId,
-    causation_id: call.causationId,
-  });
+  if (audit.on) call.audited = audit.begin(entryOf("tool.call", call, session));
 };
 
 /** When the call has ended for its caller, sent or not. */
@@ -34,19 +35,14 @@ export const auditCallEnd = (
   now: number,
 ): void => {
   if (!audit.on) return;
-  audit.record({
+  const end = {
     action: "tool.result",
     outcome: outcomeOf(result),
-    agent_id: session.agentId,
-    tool_id: call.toolId,
-    call_id: call.callId,
-    session_id: session.sessionId,
-    request_id: call.options.requestId,
-    correlation_id: call.options.correlationId,
-    causation_id: call.causationId,
     duration_ms: now - call.startedAt,
     details: result.status === "succeeded" ? undefined : { code: result.error.code },
-  });
+  };
+  if (call.audited) call.audited.end(end);
+  else audit.record({ ...entryOf("tool.result", call, session), ...end });
 };
 
 const refusals: ReadonlySet<string> = new Set([

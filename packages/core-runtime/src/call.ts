@@ -1,3 +1,4 @@
+import type { AuditAction } from "@harnesskit/audit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
@@ -56,6 +57,8 @@ export class Call implements ToolCall, Deadline {
   /** The number of the last stream chunk. */
   lastSeq = 0;
   streamDone = false;
+  /** Its beginning in the audit, once it was sent. */
+  audited: AuditAction | undefined;
   /** Calls that get the same result. */
   joiners: Set<Call> | undefined;
   /** The call whose result this one gets. */

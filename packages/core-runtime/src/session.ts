@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type AgentHello, type RuntimeError, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import type { Channel, HarnessError } from "@harnesskit/wire";
+import { type Channel, type HarnessError, quietly } from "@harnesskit/wire";
 import type { AdmittedLaunch } from "./admissions.ts";
 import { AuditBudget } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
@@ -243,11 +243,8 @@ export class Session implements CallCarrier, Deadline {
     this.#events.healthChanged(this, reason);
   }
 
-  #tell(what: (observer: AdmittedLaunch["observer"]) => void): void {
-    try {
-      what(this.admitted.observer);
-    } catch {
-      // An observer that fails must not take the agent's session with it.
-    }
+  #tell(what: (observer: AdmittedLaunch["observer"]) => unknown): void {
+    // An observer that fails must not take the agent's session with it.
+    quietly(() => what(this.admitted.observer));
   }
 }

@@ -96,6 +96,19 @@ const events = Object.entries(notifications)
   .filter(([type]) => type !== "thread.deleted")
   .flatMap(([type, params]) => params.map((data, index) => ({ seq: index + 1, time: 5, type, data })));
 
+const toolJudgement = {
+  decision: "block",
+  by: "policy coding-agent",
+  rule: "destructive-commands",
+  reason: "this would destroy something",
+  modified: { requested: { command: "ls" }, by: "policy team", rule: "into-tmp", reason: "not here" },
+};
+const promptJudgement = {
+  decision: "allow",
+  by: "policy coding-agent",
+  modified: { requested: [text] },
+};
+
 const grant = {
   grantId: "grant_1",
   scope: "thread",
@@ -148,7 +161,14 @@ export const documents: Record<string, unknown[]> = {
   GrantScopeSchema: ["thread", "directory"],
   GrantSchema: [grant, { ...grant, scope: "directory" }],
   ApprovalMetadataSchema: [metadata, { tool: "bash", input: {}, digest: "" }],
-  ItemSchema: [...items, { ...ids, type: "tool_log" }],
+  ItemSchema: [
+    ...items,
+    { ...ids, type: "tool_log" },
+    { ...ids, type: "tool_exec", data: { tool: "bash", input: {}, status: "blocked", judgement: toolJudgement } },
+    { ...ids, type: "user_message", data: { content: [text], judgement: promptJudgement, withheld: true } },
+  ],
+  ToolJudgementSchema: [toolJudgement, { decision: "allow", by: "policy coding-agent" }],
+  PromptJudgementSchema: [promptJudgement, { decision: "ask", by: "a harness", rule: "r", reason: "why" }],
   ThreadCapabilitiesSchema: [capabilities, { ...capabilities, subscriptions: { version: 1 } }],
   EventSchema: events,
   FileInputSchema: [fileByPath, fileByUri],

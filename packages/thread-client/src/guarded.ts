@@ -1,10 +1,8 @@
+import { quietly } from "@harnesskit/wire";
+
 /** A callback that cannot fail: what it throws has nobody to be reported to, and must not decide what becomes of a turn. */
 export const guarded =
   <T>(callback: ((value: T) => void) | undefined) =>
   (value: T): void => {
-    try {
-      callback?.(value);
-    } catch {
-      // As said above.
-    }
+    quietly(() => callback?.(value));
   };

@@ -9,6 +9,7 @@ import {
   createDeferred,
   type Deferred,
   HarnessError,
+  quietly,
   type RequestOptions,
   systemClock,
   type Transport,
@@ -251,13 +252,13 @@ export class Link {
 
   #tell(): void {
     for (const listener of [...this.#listeners]) {
-      try {
-        listener(this.#state);
-      } catch (cause) {
-        this.#options.onError(
-          new HarnessError("handler_failed", "a listener of the state failed", { cause }),
-        );
-      }
+      quietly(
+        () => listener(this.#state),
+        (cause) =>
+          this.#options.onError(
+            new HarnessError("handler_failed", "a listener of the state failed", { cause }),
+          ),
+      );
     }
   }
 }

@@ -49,6 +49,11 @@ export class ActiveTurn {
     return this.#options.turnId;
   }
 
+  /** True when an earlier server began it. */
+  get isResumed(): boolean {
+    return this.#options.begun !== undefined;
+  }
+
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
@@ -71,8 +76,8 @@ export class ActiveTurn {
     await log.append({ type: "turn.started", data }, onWritten);
   }
 
-  /** Runs the turn to its end. Never rejects. */
-  async run(work: () => Promise<void>): Promise<void> {
+  /** Runs the turn to its end, and gives it; undefined where it was left to a later server. Never rejects. */
+  async run(work: () => Promise<void>): Promise<Ending | undefined> {
     const done = work().then(
       (): Ending => ({ status: "completed" }),
       (error: unknown) => this.#toEnding(error),
@@ -81,7 +86,15 @@ export class ActiveTurn {
     const watch = this.#watchStop();
     const ending = await Promise.race([done, watch.overdue, left]);
     watch.end();
-    await this.#end(this.#cancelled && ending.status !== "error" ? { status: "cancelled" } : ending);
+    if (this.#closed) return undefined;
+    const final: Ending = this.#cancelled && ending.status !== "error" ? { status: "cancelled" } : ending;
+    await this.#end(final);
+    return final;
+  }
+
+  /** What the turn has used so far. */
+  get usage(): Usage | undefined {
+    return this.#usage;
   }
 
   /** Asks the runner to stop. The turn ends as cancelled, at the latest after the server's `cancelTimeoutMs`. */
@@ -229,7 +242,6 @@ export class ActiveTurn {
   }
 
   async #end(ending: Ending): Promise<void> {
-    if (this.#closed) return;
     this.#closed = true;
     const { log, state, settings } = this.#options;
     // Nothing of this turn is written any more but what closes it; tools that still run are told to stop.

@@ -11,6 +11,7 @@ import { watchQuestion } from "./approval-policy.ts";
 import type { ApprovalAnswer, Approvals } from "./approvals.ts";
 import type { Attendance } from "./attendance.ts";
 import { previewDigestOf } from "./find-grant.ts";
+import type { JudgedPrompt } from "./prompt-gate.ts";
 import { newRequestId } from "./request-id.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { JudgedCall } from "./turn-runner.ts";
@@ -23,11 +24,30 @@ export interface ApprovalFlowOptions {
   readonly settings: ServerSettings;
 }
 
+/** A question that was answered. */
+export interface Answered {
+  readonly requestId: string;
+  readonly answer: ApprovalAnswer;
+}
+
 /** A question that stands in the log, with the call that it asks about. */
 export interface StandingQuestion {
   readonly itemId: string;
   readonly data: ItemData<"approval">;
 }
+
+/** What is asked about: a call, or another thing that has a digest. */
+interface Subject {
+  readonly permission: string;
+  readonly input: ApprovalMetadata["input"];
+  readonly preview?: string | undefined;
+  readonly digest: string;
+  /** The call's item. */
+  readonly toolItemId?: string;
+}
+
+/** What the approval of a prompt says as its permission. */
+export const promptPermission = "prompt";
 
 /** Asks a human and writes question and answer down. */
 export class ApprovalFlow {
@@ -38,20 +58,29 @@ export class ApprovalFlow {
   }
 
   /** Asks about a call and waits for the answer. Rejects when the turn is told to stop. */
-  async ask(
-    call: JudgedCall,
+  askAboutCall(
+    { tool, input, preview, digest, itemId: toolItemId }: JudgedCall,
     reason: string | undefined,
-  ): Promise<{ requestId: string; answer: ApprovalAnswer }> {
+  ): Promise<Answered> {
+    return this.#ask({ permission: tool.name, input, preview, digest, toolItemId }, reason);
+  }
+
+  /** Asks whether the agent may have a prompt, as for a call. */
+  askAboutPrompt({ text, digest }: JudgedPrompt, reason: string | undefined): Promise<Answered> {
+    return this.#ask({ permission: promptPermission, input: { text }, digest }, reason);
+  }
+
+  async #ask(subject: Subject, reason: string | undefined): Promise<Answered> {
     const { turn, thread, settings } = this.#options;
     const requestId = newRequestId(thread.threadId, settings.createId);
-    const { tool, input, preview, digest } = call;
-    const metadata: ApprovalMetadata = { tool: tool.name, input, digest };
+    const { permission, input, preview, digest, toolItemId } = subject;
+    const metadata: ApprovalMetadata = { tool: permission, input, digest };
     if (preview !== undefined) metadata.preview = preview;
     if (reason !== undefined) metadata.reason = reason;
     if (settings.approvalTimeoutMs !== undefined) {
       metadata.expiresAt = settings.clock.now() + settings.approvalTimeoutMs;
     }
-    const data = { requestId, permission: tool.name, metadata, toolItemId: call.itemId };
+    const data = { requestId, permission, metadata, ...(toolItemId !== undefined && { toolItemId }) };
     const itemId = turn.newId("item");
     // The very object that was shown is what runs: nothing can have changed.
     const answer = this.#expect({ itemId, data }, async () => true);

@@ -1,12 +1,14 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
-import { type Clock, type CreateId, invalidParams, randomId, systemClock } from "@harnesskit/wire";
+import { type Clock, type CreateId, invalidParams, quietly, randomId, systemClock } from "@harnesskit/wire";
 import { type AgentProfile, defaultAgent } from "./agent-profile.ts";
 import type { UnattendedPolicy } from "./approval-policy.ts";
 import type { FlushPolicy } from "./event-log.ts";
 import { createMemoryThreadStore } from "./memory-thread-store.ts";
+import type { PromptGate } from "./prompt-gate.ts";
 import type { ThreadStore } from "./thread-store.ts";
 import { askGate, type ToolGate } from "./tool-gate.ts";
 import type { Tool } from "./tools.ts";
+import type { TurnObserver } from "./turn-observer.ts";
 import type { TurnRunner } from "./turn-runner.ts";
 
 export interface ThreadServerOptions {
@@ -18,6 +20,10 @@ export interface ThreadServerOptions {
   readonly tools?: readonly Tool[];
   /** Who is asked before a tool runs. @default {@link askGate} */
   readonly gate?: ToolGate;
+  /** Who is asked before the agent gets a prompt. @default nobody: it gets all of them */
+  readonly promptGate?: PromptGate;
+  /** Told what turns do. @default nobody is told */
+  readonly observer?: TurnObserver;
   /** The profiles that `turn.start` may name; the first is the default. @default one named `code` */
   readonly agents?: readonly [AgentProfile, ...AgentProfile[]];
   /**
@@ -52,7 +58,10 @@ export interface ThreadServerOptions {
   readonly unattended?: UnattendedPolicy;
   /** Characters that wait for a slow client; then it is served from the log. @default 1048576 */
   readonly maxOutboxLength?: number;
-  /** Told of what has no client to be told: failures of the runner, the store, a connection. @default ignored */
+  /**
+   * Told of what has no client to be told: failures of the runner, the store, a connection. What it throws is ignored.
+   * @default nobody is told
+   */
   readonly onError?: (error: unknown) => void;
   /** @default the real time */
   readonly clock?: Clock;
@@ -61,8 +70,10 @@ export interface ThreadServerOptions {
 }
 
 /** The options with their defaults, and what the parts of a server share. */
-export interface ServerSettings extends Required<Omit<ThreadServerOptions, "onError" | "approvalTimeoutMs">> {
+export interface ServerSettings
+  extends Required<Omit<ThreadServerOptions, "onError" | "approvalTimeoutMs" | "promptGate">> {
   readonly approvalTimeoutMs: number | undefined;
+  readonly promptGate: PromptGate | undefined;
   readonly onError: (error: unknown) => void;
   /** Events that the store refused at a turn's end: clients hear of them, the log does not have them. */
   readonly onUnwritten: (bodies: readonly EventBody[], error: unknown) => void;
@@ -81,6 +92,8 @@ export const resolveSettings = (
   store: options.store ?? createMemoryThreadStore(),
   tools: options.tools ?? [],
   gate: options.gate ?? askGate,
+  promptGate: options.promptGate,
+  observer: options.observer ?? {},
   agents: options.agents ?? [defaultAgent],
   resolveDirectory: options.resolveDirectory ?? onlyRoot,
   cancelTimeoutMs: options.cancelTimeoutMs ?? 5000,
@@ -95,7 +108,7 @@ export const resolveSettings = (
   approvalTimeoutMs: options.approvalTimeoutMs,
   unattended: options.unattended ?? "wait",
   maxOutboxLength: options.maxOutboxLength ?? 1_048_576,
-  onError: options.onError ?? (() => {}),
+  onError: (error) => quietly(() => options.onError?.(error)),
   clock: options.clock ?? systemClock,
   createId: options.createId ?? randomId,
   onUnwritten,

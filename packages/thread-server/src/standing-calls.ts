@@ -1,6 +1,6 @@
 import type { ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import type { AgentProfile } from "./agent-profile.ts";
-import { type StandingQuestion, toStandingQuestion } from "./approval-flow.ts";
+import { promptPermission, type StandingQuestion, toStandingQuestion } from "./approval-flow.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
@@ -25,13 +25,29 @@ export const standingCalls = ({ openItems, openApprovals }: ThreadState): Standi
   });
 };
 
+/** A prompt that waits for a human, with its question. */
+export interface StandingPrompt {
+  readonly question: StandingQuestion;
+  readonly message: ItemOf<"user_message">;
+}
+
+/** The prompt of a log that waits for a human. */
+export const standingPrompt = ({ openItems, openApprovals }: ThreadState): StandingPrompt | undefined => {
+  const message = openItems.map(({ item }) => item).find((item) => item.type === "user_message");
+  const question = openApprovals
+    .map(toStandingQuestion)
+    .find((asked) => asked?.data.permission === promptPermission && asked.data.toolItemId === undefined);
+  return message && question && { question, message };
+};
+
 /** What a turn was asked, from its user message; undefined where its agent is no more. */
 export const requestOf = (
   turnId: string,
-  { history }: ThreadState,
+  { history, openItems }: ThreadState,
   agents: readonly AgentProfile[],
 ): TurnRequest | undefined => {
-  const said = history.findLast((item) => item.turnId === turnId && item.type === "user_message");
+  const items = [...history, ...openItems.map(({ item }) => item)];
+  const said = items.findLast((item) => item.turnId === turnId && item.type === "user_message");
   if (said?.type !== "user_message" || !said.data) return undefined;
   const { content: input, agent: name, model } = said.data;
   const agent = agents.find((profile) => profile.name === name);

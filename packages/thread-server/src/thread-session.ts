@@ -7,13 +7,21 @@ import type { Attendance } from "./attendance.ts";
 import { closeOpenItems, endTurn } from "./close-open-items.ts";
 import { isLocked, requestConflict, type StoreError, turnBusy, turnNotFound } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
+import { PromptJudge } from "./judge-prompt.ts";
 import type { RequestName } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import { asRequested, requestOf, type StandingCall, standingCalls } from "./standing-calls.ts";
+import {
+  requestOf,
+  type StandingCall,
+  type StandingPrompt,
+  standingCalls,
+  standingPrompt,
+} from "./standing-calls.ts";
 import { ThreadState } from "./thread-state.ts";
 import type { ThreadLease, ThreadStore } from "./thread-store.ts";
 import { ToolCalls } from "./tool-calls.ts";
-import { createTurnContext } from "./turn-context.ts";
+import { createTurnContext, type TurnContextOptions } from "./turn-context.ts";
+import { type ObservedTurn, tell } from "./turn-observer.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
 export interface ThreadSessionOptions {
@@ -23,6 +31,12 @@ export interface ThreadSessionOptions {
   readonly onEvent: (event: Event) => void;
   /** Told when a turn is over and noted. */
   readonly onTurnOver: (threadId: string) => void;
+}
+
+/** What waits for a human in a log. */
+interface Standing {
+  readonly calls: readonly StandingCall[];
+  readonly prompt: StandingPrompt | undefined;
 }
 
 /** One thread that this server writes: its log, what the log adds up to, and its one active turn. */
@@ -167,7 +181,7 @@ export class ThreadSession {
       this.#active = undefined;
       throw error;
     }
-    this.#running = this.#runTurn(turn, () => this.#work(turn, request));
+    this.#running = this.#runTurn(turn, request, () => this.#work(turn, request));
     return turn;
   }
 
@@ -216,37 +230,51 @@ export class ThreadSession {
     return { thread: this.#thread, turnId, log: this.#log, state: this.#state, settings };
   }
 
-  async #runTurn(turn: ActiveTurn, work: () => Promise<void>): Promise<void> {
+  async #runTurn(turn: ActiveTurn, request: TurnRequest, work: () => Promise<void>): Promise<void> {
+    const { observer, onError } = this.#options.settings;
+    const observed = this.#observed(turn, request);
     await this.#touch();
-    await turn.run(work);
+    tell(() => observer.turnStarted?.(observed), onError);
+    const ending = await turn.run(work);
+    const { usage } = turn;
+    if (ending) tell(() => observer.turnEnded?.(observed, { ...ending, ...(usage && { usage }) }), onError);
     this.#unstoredEnd = turn.unstoredEnd;
     this.#active = undefined;
     await this.#touch();
     this.#options.onTurnOver(this.#thread.threadId);
   }
 
-  /** What a turn does: notes what the user said, then runs the agent. */
+  /** What a turn does: notes what the user said, then runs the agent with what it may have of it. */
   async #work(turn: ActiveTurn, request: TurnRequest): Promise<void> {
-    const itemId = turn.newId("item");
-    const said = { content: [...request.input] };
-    await turn.start("user_message", itemId, said);
-    await turn.complete("user_message", itemId, { ...said, ...asRequested(request) });
-    turn.signal.throwIfAborted();
-    await this.#runAgent(turn, request, this.#toolCalls(turn, request));
+    const admitted = await new PromptJudge(this.#judging(turn)).admit(request);
+    await this.#runAgent(turn, admitted, this.#toolCalls(turn, request));
   }
 
   #runAgent(turn: ActiveTurn, request: TurnRequest, calls: ToolCalls): Promise<void> {
-    const { settings } = this.#options;
-    const shared = { turn, thread: this.#thread, state: this.#state };
-    return settings.runner.run(createTurnContext({ ...shared, request, calls }));
+    const { runner, observer, onError } = this.#options.settings;
+    const observed = this.#observed(turn, request);
+    tell(() => observer.agentStarted?.(observed), onError);
+    const onResponse: TurnContextOptions["onResponse"] = (message) =>
+      tell(() => observer.responded?.(observed, message), onError);
+    const shared = { turn, thread: this.#thread, state: this.#state, onResponse };
+    return runner.run(createTurnContext({ ...shared, request, calls }));
+  }
+
+  #observed({ turnId, isResumed }: ActiveTurn, { agent }: TurnRequest): ObservedTurn {
+    const { threadId, directory } = this.#thread;
+    return { threadId, turnId, directory, agent: agent.name, isResumed };
+  }
+
+  #judging(turn: ActiveTurn) {
+    const { settings, attendance } = this.#options;
+    const shared = { turn, thread: this.#thread, settings };
+    return { ...shared, flow: new ApprovalFlow({ ...shared, approvals: this.approvals, attendance }) };
   }
 
   #toolCalls(turn: ActiveTurn, { agent }: TurnRequest): ToolCalls {
-    const { settings, attendance } = this.#options;
-    const shared = { turn, thread: this.#thread, settings };
-    const flow = new ApprovalFlow({ ...shared, approvals: this.approvals, attendance });
+    const { settings } = this.#options;
     const tools = settings.tools.filter(({ name }) => !agent.tools || agent.tools.includes(name));
-    return new ToolCalls({ ...shared, flow, tools });
+    return new ToolCalls({ ...this.#judging(turn), tools });
   }
 
   /** The directory comes from a file that others may have written: it must still be one that a thread may have. */
@@ -276,9 +304,10 @@ export class ThreadSession {
   async #recover(): Promise<void> {
     if (this.lastSeq === 0) await this.#begin();
     if (!this.#state.turn) return;
-    const standing = standingCalls(this.#state);
+    const standing = { calls: standingCalls(this.#state), prompt: standingPrompt(this.#state) };
     const { agents } = this.#options.settings;
-    const request = standing.length > 0 ? requestOf(this.#state.turn.turnId, this.#state, agents) : undefined;
+    const isStanding = standing.calls.length > 0 || standing.prompt !== undefined;
+    const request = isStanding ? requestOf(this.#state.turn.turnId, this.#state, agents) : undefined;
     const inPlace = await this.#checkDirectory().then(
       () => true,
       () => false,
@@ -288,10 +317,11 @@ export class ThreadSession {
   }
 
   /** The turn waits on; answered, it runs what was approved and goes on to its end. What else was open is closed. */
-  async #waitOn(standing: readonly StandingCall[], request: TurnRequest): Promise<void> {
+  async #waitOn({ calls: standing, prompt }: Standing, request: TurnRequest): Promise<void> {
     const { turn: begun } = this.#state;
     if (!begun) return;
     const waits = new Set(standing.flatMap(({ question, call }) => [question.itemId, call.itemId]));
+    if (prompt) waits.add(prompt.question.itemId).add(prompt.message.itemId);
     const rest = this.#state.openItems.filter(({ item }) => !waits.has(item.itemId));
     const bodies = closeOpenItems(
       rest,
@@ -310,11 +340,19 @@ export class ThreadSession {
       ),
     );
     answered.catch(() => {});
-    this.#running = this.#runTurn(turn, async () => {
+    const admitted = prompt && this.#admitAgain(turn, prompt, request);
+    admitted?.catch(() => {});
+    this.#running = this.#runTurn(turn, request, async () => {
       await answered;
+      const final = (await admitted) ?? request;
       turn.signal.throwIfAborted();
-      await this.#runAgent(turn, request, calls);
+      await this.#runAgent(turn, final, calls);
     });
+  }
+
+  #admitAgain(turn: ActiveTurn, { question, message }: StandingPrompt, request: TurnRequest) {
+    const wasRequested = this.#state.wasRequested(question.data.requestId);
+    return new PromptJudge(this.#judging(turn)).resume(message, request, question, wasRequested);
   }
 
   /** Writes the end of a turn that an earlier server left without one. */

@@ -5,12 +5,14 @@ import type { ActiveTurn } from "./active-turn.ts";
 import type { ApprovalFlow, StandingQuestion } from "./approval-flow.ts";
 import type { ApprovalAnswer } from "./approvals.ts";
 import { findGrant } from "./find-grant.ts";
+import { type Modification, toItemJudgement } from "./judgement.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { ToolError } from "./tool-error.ts";
 import type { ToolVerdict } from "./tool-gate.ts";
 import { ToolLog } from "./tool-log.ts";
 import { keepOutput } from "./tool-output.ts";
 import type { PreparedCall, Tool } from "./tools.ts";
+import { tell } from "./turn-observer.ts";
 import type { JudgedCall, ToolOutcome, ToolRequest } from "./turn-runner.ts";
 
 /** How often a gate may change one call before it is blocked. */
@@ -31,6 +33,13 @@ interface Prepared {
 }
 
 type FinalVerdict = Exclude<ToolVerdict, { verdict: "modify" }>;
+
+/** What a gate said of a call in the end; `prepared` is what it said it of. */
+interface Judged {
+  readonly prepared: Prepared;
+  readonly verdict: FinalVerdict;
+  readonly modified?: Modification<JsonObject>;
+}
 
 /** What a call's item says from its start to its end. */
 type Shown = Omit<ItemData<"tool_exec">, "status">;
@@ -61,14 +70,15 @@ export class ToolCalls {
       return this.#refuse(itemId, describe(request, toJsonObject(request.input)), this.#failure(error));
     }
     const judged = await this.#judge(prepared);
-    const outcome = await this.#carryOut(itemId, request, judged.prepared, judged.verdict);
+    const outcome = await this.#carryOut(itemId, request, judged);
     await this.#tellGate(judged.prepared.call, outcome);
     return outcome;
   }
 
   /**
    * Goes on with a call of an earlier server that waits for its approval. It is prepared anew when the answer comes and
-   * runs only if it is still what was shown; the gate is asked again, and its block wins.
+   * runs only if it is still what was shown; the gate is asked again, and its block wins. What it asks has been answered;
+   * what it changes is not what was shown.
    */
   async resume(
     { itemId, data }: ItemOf<"tool_exec"> & { data: ItemData<"tool_exec"> },
@@ -92,11 +102,14 @@ export class ToolCalls {
       return;
     }
     const { call, run } = prepared;
-    const { verdict } = await this.#judge(prepared);
-    const outcome =
-      verdict.verdict === "block"
-        ? await this.#finish(itemId, shown, blocked(verdict))
-        : await this.#run(itemId, { ...shown, approvedBy: requestId }, run);
+    const judged = await this.#judge(prepared);
+    const { verdict } = judged;
+    const again: Shown = { ...shown, ...said(judged) };
+    let outcome: ToolOutcome;
+    if (verdict.verdict === "block") outcome = await this.#finish(itemId, again, this.#blocked(verdict));
+    else if (judged.prepared.call.digest !== call.digest)
+      outcome = await this.#finish(itemId, again, changed);
+    else outcome = await this.#run(itemId, { ...again, approvedBy: requestId }, { call, run });
     await this.#tellGate(call, outcome);
   }
 
@@ -113,49 +126,61 @@ export class ToolCalls {
   }
 
   /** Asks the gate, again after each change that it makes. A gate that cannot answer blocks. */
-  async #judge(prepared: Prepared): Promise<{ prepared: Prepared; verdict: FinalVerdict }> {
+  async #judge(first: Prepared): Promise<Judged> {
     const { turn, settings } = this.#options;
+    let judged: Omit<Judged, "verdict"> = { prepared: first };
+    const block = (reason: string, code: string): Judged => ({
+      ...judged,
+      verdict: { verdict: "block", reason, code },
+    });
     for (let changes = 0; ; changes++) {
+      const { prepared } = judged;
       let verdict: ToolVerdict;
       try {
         verdict = await settings.gate.before(prepared.call, { signal: turn.signal });
-        if (verdict.verdict !== "modify") return { prepared, verdict };
+        if (verdict.verdict !== "modify") return { ...judged, verdict };
         if (changes === maxModifications)
           throw new HarnessError("gate_failed", "the gate changes the call again and again");
-        prepared = await this.#prepare(prepared.call.itemId, prepared.call.tool.name, verdict.input);
       } catch (error) {
         settings.onError(error);
-        const reason = "The call could not be judged, so it does not run.";
-        return { prepared, verdict: { verdict: "block", reason, code: "gate_failed" } };
+        return block("The call could not be judged, so it does not run.", "gate_failed");
+      }
+      const { judgement, reason, input } = verdict;
+      const why = { ...judgement, ...(reason !== undefined && { reason }) };
+      const { requested } = judged.modified ?? { requested: prepared.call.input };
+      try {
+        const next = await this.#prepare(prepared.call.itemId, prepared.call.tool.name, input);
+        judged = { prepared: next, modified: { ...why, requested } };
+      } catch (error) {
+        const { error: text = "it cannot be prepared" } = this.#failure(error);
+        return block(`It was to be changed to what the tool does not take: ${text}`, "gate.invalid_input");
       }
     }
   }
 
-  async #carryOut(
-    itemId: string,
-    request: ToolRequest,
-    { call, run }: Prepared,
-    verdict: FinalVerdict,
-  ): Promise<ToolOutcome> {
+  async #carryOut(itemId: string, request: ToolRequest, judged: Judged): Promise<ToolOutcome> {
     const { turn, thread, flow, settings } = this.#options;
-    const shown = describe(request, call.input);
-    if (verdict.verdict === "block") return this.#refuse(itemId, shown, blocked(verdict));
+    const { verdict, prepared } = judged;
+    const { call } = prepared;
+    const shown: Shown = { ...describe(request, call.input), ...said(judged) };
+    if (verdict.verdict === "block") return this.#refuse(itemId, shown, this.#blocked(verdict));
     const asks = verdict.verdict === "ask";
     const grant = asks ? await findGrant(settings.store, thread, call) : undefined;
     if (!asks || grant) {
       const allowed = grant ? { ...shown, approvedBy: grant.requestId } : shown;
       await turn.start("tool_exec", itemId, { ...allowed, status: "running" });
-      return this.#run(itemId, allowed, run);
+      return this.#run(itemId, allowed, prepared);
     }
     await turn.start("tool_exec", itemId, { ...shown, status: "pending" });
-    const { requestId, answer } = await flow.ask(call, verdict.reason);
+    const { requestId, answer } = await flow.askAboutCall(call, verdict.reason);
     return allows(answer)
-      ? this.#run(itemId, { ...shown, approvedBy: requestId }, run)
+      ? this.#run(itemId, { ...shown, approvedBy: requestId }, prepared)
       : this.#finish(itemId, shown, refusal(answer));
   }
 
-  async #run(itemId: string, shown: Shown, run: PreparedCall["run"]): Promise<ToolOutcome> {
+  async #run(itemId: string, shown: Shown, { call, run }: Prepared): Promise<ToolOutcome> {
     const { turn, thread, settings } = this.#options;
+    tell(() => settings.observer.callStarted?.(call), settings.onError);
     const log = new ToolLog({ turn, toolItemId: itemId, threadId: thread.threadId, settings });
     let outcome: ToolOutcome;
     try {
@@ -192,11 +217,15 @@ export class ToolCalls {
     return kept;
   }
 
+  /** A call that nobody waits for any more was not blocked. */
+  #blocked(verdict: FinalVerdict & { verdict: "block" }): ToolOutcome {
+    return this.#options.turn.signal.aborted ? cancelled : blocked(verdict);
+  }
+
   #failure(error: unknown): ToolOutcome {
     const { turn, settings } = this.#options;
     if (!ToolError.isInstance(error)) {
-      if (turn.signal.aborted)
-        return { status: "cancelled", error: "The call was cancelled.", code: "tool.cancelled" };
+      if (turn.signal.aborted) return cancelled;
       settings.onError(error);
       return { status: "failed", error: "The tool failed.", code: "tool.failed" };
     }
@@ -214,6 +243,22 @@ export class ToolCalls {
     }
   }
 }
+
+const cancelled: ToolOutcome = {
+  status: "cancelled",
+  error: "The call was cancelled.",
+  code: "tool.cancelled",
+};
+
+const changed: ToolOutcome = {
+  status: "failed",
+  error: "What would run is no longer what was shown.",
+  code: "approval.changed",
+};
+
+/** What the item says of its judgement. */
+const said = ({ verdict, modified }: Judged): Pick<ItemData<"tool_exec">, "judgement"> =>
+  toItemJudgement(verdict.verdict, verdict.judgement, modified);
 
 const allows = ({ decision }: ApprovalAnswer): boolean => decision === "once" || decision === "always";
 
@@ -238,11 +283,7 @@ const refusal = (answer: ApprovalAnswer): ToolOutcome => {
         code: "approval.unattended",
       };
     case "changed":
-      return {
-        status: "failed",
-        error: "What would run is no longer what was shown.",
-        code: "approval.changed",
-      };
+      return changed;
   }
 };
 

@@ -1,16 +1,34 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { Judgement } from "./judgement.ts";
 import type { JudgedCall, ToolOutcome } from "./turn-runner.ts";
 
-/** What a gate decides about a call. */
+/**
+ * Codes of a block that nobody decided: there was no answer in time, or nobody to ask. The model is told so, and not that
+ * a policy forbade it.
+ */
+export const undecidedCodes = { timeout: "gate.timeout", unavailable: "gate.unavailable" } as const;
+
+/** What a gate decides about a call. A `judgement` is kept with the call's item. */
 export type ToolVerdict =
   /** It runs. */
-  | { readonly verdict: "allow" }
+  | { readonly verdict: "allow"; readonly judgement?: Judgement }
   /** The user decides. */
-  | { readonly verdict: "ask"; readonly reason?: string }
+  | { readonly verdict: "ask"; readonly reason?: string; readonly judgement?: Judgement }
   /** It does not run; the reason is shown and told to the model. */
-  | { readonly verdict: "block"; readonly reason: string; readonly code?: string }
+  | {
+      readonly verdict: "block";
+      readonly reason: string;
+      /** @default "tool.blocked" */
+      readonly code?: string;
+      readonly judgement?: Judgement;
+    }
   /** It runs with another input, which is prepared and judged again. */
-  | { readonly verdict: "modify"; readonly input: JsonObject; readonly reason?: string };
+  | {
+      readonly verdict: "modify";
+      readonly input: JsonObject;
+      readonly reason?: string;
+      readonly judgement?: Judgement;
+    };
 
 /** Who is asked before a tool runs and told afterwards. A gate that throws blocks the call. */
 export interface ToolGate {

@@ -1,4 +1,4 @@
-import type { Thread } from "@harnesskit/protocol/threads";
+import type { Item, Thread } from "@harnesskit/protocol/threads";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ToolCalls } from "./tool-calls.ts";
@@ -10,6 +10,8 @@ export interface TurnContextOptions {
   readonly state: ThreadState;
   readonly request: TurnRequest;
   readonly calls: ToolCalls;
+  /** Told of each message when it is stored; not of reasoning. Must not throw. */
+  readonly onResponse: (message: { readonly text: string; readonly step?: number }) => void;
 }
 
 /** What a runner sees of its turn. */
@@ -19,14 +21,15 @@ export const createTurnContext = ({
   state,
   request,
   calls,
+  onResponse,
 }: TurnContextOptions): TurnContext => ({
   ...request,
   thread,
   turn: turn.turn,
   signal: turn.signal,
   tools: calls.tools,
-  history: state.history,
-  message: (options = {}) => createMessageWriter(turn, options),
+  history: state.history.filter(isGiven),
+  message: (options = {}) => createMessageWriter(turn, options, onResponse),
   callTool: (call) => calls.call(call),
   artifact: async (artifact) => {
     const itemId = turn.newId("item");
@@ -36,9 +39,13 @@ export const createTurnContext = ({
   addUsage: (usage) => turn.addUsage(usage),
 });
 
+/** A prompt that was not allowed stays in the log, and out of what later turns are told. */
+const isGiven = (item: Item): boolean => item.type !== "user_message" || !item.data?.withheld;
+
 const createMessageWriter = (
   turn: ActiveTurn,
   options: { reasoning?: true; step?: number },
+  onResponse: TurnContextOptions["onResponse"],
 ): MessageWriter => {
   const itemId = turn.newId("item");
   let text = "";
@@ -50,6 +57,10 @@ const createMessageWriter = (
       text += delta;
       turn.delta("assistant_message", itemId, delta);
     },
-    complete: () => turn.complete("assistant_message", itemId, { text, ...options }),
+    async complete() {
+      await turn.complete("assistant_message", itemId, { text, ...options });
+      if (!options.reasoning)
+        onResponse(options.step === undefined ? { text } : { text, step: options.step });
+    },
   };
 };

@@ -8,7 +8,7 @@ import { APICallError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
-import { createThreadServer, type ThreadServerOptions, ToolError } from "../src/index.ts";
+import { createThreadServer, type ThreadServerOptions, ToolError, undecidedCodes } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { recordingTool } from "./support/tools.ts";
 
@@ -132,6 +132,8 @@ describe("a turn on the AI SDK", () => {
         call("c3", "bad", "{not json"),
         call("c4", "missing", {}),
         call("c5", "blocked", {}),
+        call("c6", "late", {}),
+        call("c7", "away", {}),
         finish("tool-calls"),
       ],
       [finish("stop")],
@@ -143,14 +145,23 @@ describe("a turn on the AI SDK", () => {
       ),
       recordingTool("bad", "read"),
       recordingTool("blocked", "read"),
+      recordingTool("late", "read"),
+      recordingTool("away", "read"),
     ];
+    const codes: Record<string, string | undefined> = {
+      late: undecidedCodes.timeout,
+      away: undecidedCodes.unavailable,
+    };
     const { client, turn } = await run(model, {
       tools,
       gate: {
-        before: ({ tool }) =>
-          tool.name === "blocked"
+        before: ({ tool }) => {
+          const code = codes[tool.name];
+          if (code !== undefined) return { verdict: "block", reason: "Nobody judged it.", code };
+          return tool.name === "blocked"
             ? { verdict: "block", reason: "Rule 7." }
-            : { verdict: tool.effects === "read" ? "allow" : "ask" },
+            : { verdict: tool.effects === "read" ? "allow" : "ask" };
+        },
       },
     });
     const ended = turn();
@@ -174,6 +185,10 @@ describe("a turn on the AI SDK", () => {
         { toolCallId: "c3", output: { type: "error-json", value: { code: "tool.invalid_input" } } },
         { toolCallId: "c4", output: { type: "error-json", value: { code: "tool.unknown" } } },
         { toolCallId: "c5", output: { type: "execution-denied", reason: "Blocked by policy: Rule 7." } },
+        ...["gate.timeout", "gate.unavailable"].map((code, index) => ({
+          toolCallId: `c${index + 6}`,
+          output: { type: "error-json", value: { status: "not_run", code, message: "Nobody judged it." } },
+        })),
       ],
     });
     expect(tools.every(({ runs }) => runs.length === 0 || runs === tools[1]?.runs)).toBe(true);

@@ -39,14 +39,18 @@ export const neverSent = (error: HarnessError): boolean =>
     systemCodeOf(error.cause) ?? "",
   );
 
+/** undici's word for it has no code. */
+const isParserError = (cause: unknown): boolean =>
+  typeof cause === "object" && cause !== null && "name" in cause && cause.name === "HTTPParserError";
+
 /** Says what went wrong below HTTP: `transport_failed`, `tls_failed`, or `malformed_reply` for what is no HTTP. */
 export const toConnectionError = (endpoint: string, cause: unknown): HarnessError => {
   const code = systemCodeOf(cause);
   if (code !== undefined && tlsCode.test(code)) {
     return new TlsError(`${endpoint} gives no secure connection (${code})`, { cause });
   }
-  if (code?.startsWith("HPE_")) {
-    return new HttpReplyError("malformed_reply", `${endpoint} does not answer in HTTP (${code})`, { cause });
+  if (code?.startsWith("HPE_") || isParserError(cause)) {
+    return new HttpReplyError("malformed_reply", `${endpoint} does not answer in HTTP`, { cause });
   }
   return new TransportError(sentenceOf(endpoint, code), { cause });
 };

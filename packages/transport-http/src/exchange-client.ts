@@ -60,6 +60,8 @@ export interface HttpExchangeOptions {
 /** What one call may set. */
 export interface HttpCall {
   readonly signal?: AbortSignal;
+  /** In the place of `signal`, for who calls often: registers what is called to give up, and returns what takes it back. */
+  readonly onGiveUp?: (giveUp: (reason: unknown) => void) => () => void;
   /** @default that of the exchange */
   readonly timeoutMs?: number;
 }
@@ -158,7 +160,8 @@ class ExchangeClient implements HttpExchange {
   }
 
   async #post(body: string, call: HttpCall): Promise<unknown> {
-    const { signal, timeoutMs = this.#timeoutMs } = call;
+    const { onGiveUp, timeoutMs = this.#timeoutMs } = call;
+    const signal = onGiveUp ? undefined : call.signal;
     const name = `POST ${this.#endpoint}`;
     if (signal?.aborted) throw new RequestCancelledError(name, { cause: signal.reason });
     let why: HarnessError | undefined;
@@ -170,9 +173,11 @@ class ExchangeClient implements HttpExchange {
     const onStart = (stopPosting: () => void) => {
       stop = stopPosting;
     };
-    const onCancel = () => giveUp(new RequestCancelledError(name, { cause: signal?.reason }));
+    const cancel = (reason: unknown) => giveUp(new RequestCancelledError(name, { cause: reason }));
+    const onCancel = () => cancel(signal?.reason);
     const takeBack = this.#clock.after(timeoutMs, () => giveUp(new RequestTimeoutError(name, timeoutMs)));
     signal?.addEventListener("abort", onCancel, { once: true });
+    const unlisten = onGiveUp?.(cancel);
     this.#underWay.add(giveUp);
     try {
       return await this.#read(await this.#poster.post({ headers: this.#headers, body, onStart }));
@@ -182,6 +187,7 @@ class ExchangeClient implements HttpExchange {
     } finally {
       takeBack();
       signal?.removeEventListener("abort", onCancel);
+      unlisten?.();
       this.#underWay.delete(giveUp);
     }
   }

@@ -23,7 +23,8 @@ const headerBytes = 4;
 export const createMessageCodec = (limits: { maxFrameBytes: number; maxDepth: number }): MessageCodec => {
   const { maxFrameBytes } = limits;
   const encoder = newlineCodec(limits).createEncoder();
-  const decoder = lengthPrefixCodec(limits).createDecoder();
+  const codec = lengthPrefixCodec(limits);
+  let decoder = codec.createDecoder();
   const header = new DataView(new ArrayBuffer(headerBytes));
   const headerView = new Uint8Array(header.buffer);
   return {
@@ -37,7 +38,11 @@ export const createMessageCodec = (limits: { maxFrameBytes: number; maxDepth: nu
       header.setUint32(0, bytes.length);
       decoder.push(headerView);
       const [message] = decoder.push(bytes);
-      if (HarnessError.isInstance(message)) throw message;
+      if (HarnessError.isInstance(message)) {
+        // What came before, from anybody, is nothing to the next.
+        decoder = codec.createDecoder();
+        throw message;
+      }
       return message;
     },
   };

@@ -43,6 +43,7 @@ export const toContentLength = (header: string | undefined): number | undefined 
 /** True for `application/json`, with no charset or `utf-8`. */
 export const isJsonType = (header: string | undefined): boolean => {
   if (header === undefined) return false;
+  if (header === "application/json") return true;
   const [type = "", ...parameters] = header.split(";");
   if (type.trim().toLowerCase() !== "application/json") return false;
   return parameters.every((parameter) => {

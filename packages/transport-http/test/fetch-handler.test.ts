@@ -156,14 +156,17 @@ describe("createFetchHandler", () => {
     const clock = createManualClock();
     const handler = makeHandler({ clock, bodyTimeoutMs: 1000 });
     let cancelled = false;
+    const reading = createDeferred<void>();
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode('{"id":')),
+      pull: () => reading.resolve(),
       cancel() {
         cancelled = true;
       },
     });
     const answering = handler(post(body));
-    await until(() => clock.pending === 1);
+    await reading.promise;
+    expect(clock.pending).toBe(1);
     clock.advance(1000);
     expect((await answering).status).toBe(408);
     expect(cancelled).toBe(true);
@@ -234,6 +237,70 @@ describe("createFetchHandler", () => {
       throw new TypeError("the key store is gone");
     });
     expect((await broken(post("1"))).status).toBe(500);
+  });
+
+  it("refuses where authenticate names a principal and a refusal", async () => {
+    const answers: unknown[] = [
+      { principal: "ada", refused: "unauthorized" },
+      { principal: "ada", refused: "forbidden" },
+      { principal: "ada", refused: "yes" },
+      {},
+    ];
+    const statuses = answers.map(async (answer) => {
+      const authenticate = () => answer as { refused: "forbidden" };
+      const handler = createFetchHandler({
+        path: "/ahp",
+        allowedHosts: ["agent.test"],
+        handle: echoCore,
+        authenticate,
+      });
+      return (await handler(post("1"))).status;
+    });
+    expect(await Promise.all(statuses)).toEqual([401, 403, 401, 401]);
+  });
+
+  it.each(["yes", "failure"])(
+    "answers 503 where authenticate does not answer in time, and takes no late %s",
+    async (late) => {
+      const clock = createManualClock();
+      const answer = createDeferred<{ principal: string }>();
+      const errors: unknown[] = [];
+      let handled = 0;
+      const handler = createFetchHandler<string>({
+        path: "/ahp",
+        allowedHosts: ["agent.test"],
+        authenticate: () => answer.promise,
+        handle: async () => handled++,
+        bodyTimeoutMs: 700,
+        onError: (error) => errors.push(error),
+        clock,
+      });
+      const response = handler(post("1"));
+      await until(() => clock.pending > 0);
+      clock.advance(700);
+      expect((await response).status).toBe(503);
+      expect((await response).headers.get("retry-after")).toBe("1");
+      expect(errors).toMatchObject([{ name: "RequestTimeoutError", code: "request_timeout" }]);
+      if (late === "yes") answer.resolve({ principal: "ada" });
+      else answer.reject(new TypeError("the key store is gone"));
+      await new Promise(setImmediate);
+      expect(handled).toBe(0);
+      expect(errors).toHaveLength(1);
+      expect(clock.pending).toBe(0);
+    },
+  );
+
+  it("leaves no timer behind where authenticate answers in time", async () => {
+    const clock = createManualClock();
+    const handler = createFetchHandler<string>({
+      path: "/ahp",
+      allowedHosts: ["agent.test"],
+      authenticate: async () => ({ principal: "ada" }),
+      handle: async () => 1,
+      clock,
+    });
+    expect((await handler(post("1"))).status).toBe(200);
+    expect(clock.pending).toBe(0);
   });
 
   it("gives the principal that authenticate names", async () => {
@@ -315,7 +382,15 @@ describe("health", () => {
     isReady = true;
     expect(await (await handler(get("/readyz"))).text()).toBe("ready");
     expect((await handler(get("/healthz", "HEAD"))).body).toBeNull();
-    expect((await handler(get("/healthz", "POST"))).status).toBe(405);
+    const posted = await handler(get("/healthz", "POST"));
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    expect(await posted.text()).toBe("This path takes GET or HEAD.");
+    const got = await handler(get("/ahp"));
+    expect([got.status, got.headers.get("allow"), await got.text()]).toEqual([
+      405,
+      "POST",
+      "This path takes POST.",
+    ]);
   });
 
   it("says not ready when the hook fails, and nothing where it is turned off", async () => {

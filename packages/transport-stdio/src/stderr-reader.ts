@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { displayText } from "@harnesskit/wire";
+import { displayText, quietly } from "@harnesskit/wire";
 
 /**
  * Where the lines of a child's standard error go: to this process's standard error, to nobody, or to a function,
@@ -83,11 +83,8 @@ export class StderrReader {
   #tellLine(line: string, target: (line: string) => void): void {
     const whole = line.endsWith("\r") ? line.slice(0, -1) : line;
     for (let start = 0; start === 0 || start < whole.length; start += maxLineLength) {
-      try {
-        target(whole.slice(start, start + maxLineLength));
-      } catch {
-        // The child's output is read on, whatever its listener does.
-      }
+      // The child's output is read on, whatever its listener does.
+      quietly(() => target(whole.slice(start, start + maxLineLength)));
     }
   }
 

@@ -76,7 +76,10 @@ describe("closing", () => {
     const channel = await startFixture("stubborn", [], {
       closeTimeoutMs: 50,
       killTimeoutMs: 300,
-      stderr: heard.resolve,
+      stderr: (line) => {
+        heard.resolve(line);
+        return Promise.reject(new TypeError("the log service is down"));
+      },
     });
     const { log, untilMessages } = record(channel);
     await untilMessages(1);

@@ -5,6 +5,7 @@ import {
   HarnessError,
   InvalidArgumentError,
   type Listener,
+  quietly,
 } from "@harnesskit/wire";
 
 /** A listener on sockets of this machine. */
@@ -129,11 +130,11 @@ class NetListener<Context> implements SocketListener<Context> {
     const channel = this.#parts.toChannel(socket);
     this.#channels.add(channel);
     void channel.closed.then(() => this.#channels.delete(channel));
-    try {
-      accept(channel);
-    } catch (cause) {
-      void channel.close(new HarnessError("handler_failed", "a connection could not be taken", { cause }));
-    }
+    quietly(
+      () => accept(channel),
+      (cause) =>
+        channel.close(new HarnessError("handler_failed", "a connection could not be taken", { cause })),
+    );
   }
 }
 

@@ -334,27 +334,31 @@ describe("a listener", () => {
     expect(await rejection(server.send(1))).toMatchObject({ code: "connection_closed" });
   });
 
-  it("survives an accept callback that throws: that connection is closed, the next is served", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "s");
-    const listener = createUnixListener({ path });
-    await using _ = closing(listener);
-    const thrown = { kind: "thrown by the test" };
-    const failed = createDeferred<Channel<unknown>>();
-    let calls = 0;
-    await listener.listen((channel) => {
-      if (calls++ > 0) return echo(channel);
-      failed.resolve(channel);
-      throw thrown;
-    });
-    const first = await createUnixTransport({ path }).connect();
-    record(first);
-    expect(await (await failed.promise).closed).toMatchObject({
-      error: { code: "handler_failed", cause: thrown },
-    });
-    await first.closed;
-    expect(await ask(createUnixTransport({ path }), 2)).toBe(2);
-  });
+  it.each(["at once", "later"])(
+    "survives an accept callback that fails %s: that connection is closed, the next is served",
+    async (when) => {
+      await using directory = await temporaryDirectory();
+      const path = join(directory.path, "s");
+      const listener = createUnixListener({ path });
+      await using _ = closing(listener);
+      const thrown = { kind: "thrown by the test" };
+      const failed = createDeferred<Channel<unknown>>();
+      let calls = 0;
+      await listener.listen((channel): unknown => {
+        if (calls++ > 0) return echo(channel);
+        failed.resolve(channel);
+        if (when === "later") return Promise.reject(thrown);
+        throw thrown;
+      });
+      const first = await createUnixTransport({ path }).connect();
+      record(first);
+      expect(await (await failed.promise).closed).toMatchObject({
+        error: { code: "handler_failed", cause: thrown },
+      });
+      await first.closed;
+      expect(await ask(createUnixTransport({ path }), 2)).toBe(2);
+    },
+  );
 
   it("closes what exceeds its limit at once and counts it; there is room again when one leaves", async () => {
     await using directory = await temporaryDirectory();

@@ -45,7 +45,7 @@ export const backoffDelayMs = (attempt: number, backoff: Backoff): number => {
   return longest / 2 + (random() * longest) / 2;
 };
 
-/** Waits; settles early when the signal aborts. */
+/** Waits, and keeps the process alive meanwhile; settles early when the signal aborts. */
 export const wait = (delayMs: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted) {
@@ -57,6 +57,6 @@ export const wait = (delayMs: number, clock: Clock, signal: AbortSignal | undefi
       signal?.removeEventListener("abort", done);
       resolve();
     };
-    const takeBack = clock.after(delayMs, done);
+    const takeBack = clock.after(delayMs, done, true);
     signal?.addEventListener("abort", done, { once: true });
   });

@@ -11,6 +11,7 @@ import {
 } from "./errors.ts";
 import { defaultWireLimits } from "./limits.ts";
 import { MessageQueue } from "./message-queue.ts";
+import { quietly } from "./quietly.ts";
 
 /** Where a byte pipe delivers. */
 export interface ByteReceiver {
@@ -198,11 +199,7 @@ class ByteChannel<Context> implements Channel<Context> {
   }
 
   #tellClosed(reason: CloseReason): void {
-    try {
-      this.#handlers?.close(reason);
-    } catch {
-      // Nobody is left to be told.
-    }
+    quietly(() => this.#handlers?.close(reason));
   }
 }
 

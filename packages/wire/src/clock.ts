@@ -2,8 +2,11 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls `callback` once after `delayMs`. Returns what takes it back. A waiting timer does not keep the process alive. */
-  after(delayMs: number, callback: () => void): () => void;
+  /**
+   * Calls `callback` once after `delayMs`. Returns what takes it back. A waiting timer does not keep the process alive,
+   * unless `holdsProcess`: for what a caller awaits although nothing else may be open.
+   */
+  after(delayMs: number, callback: () => void, holdsProcess?: boolean): () => void;
 }
 
 /** Timers take no more than 31 bits; a longer wait fires early, and its owner looks at the time again. */
@@ -12,9 +15,10 @@ const maxTimerMs = 2 ** 31 - 1;
 /** The real time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  after(delayMs, callback) {
+  after(delayMs, callback, holdsProcess = false) {
     const timer: unknown = setTimeout(callback, Math.min(delayMs, maxTimerMs));
     if (
+      !holdsProcess &&
       typeof timer === "object" &&
       timer !== null &&
       "unref" in timer &&

@@ -57,11 +57,22 @@ export class FrameTooLargeError extends HarnessError {
   }
 }
 
-/** What arrived is no message: not JSON, not UTF-8, cut in the middle or nested too deeply. */
+/**
+ * What arrived is no message: not JSON, not UTF-8, cut in the middle or nested too deeply; an answer to no request
+ * (`late_answer`: to one that is over); or so much of this in a row that the connection is closed (`faults_in_a_row`).
+ */
 export class InvalidMessageError extends HarnessError {
   override readonly name = "InvalidMessageError";
   constructor(
-    readonly reason: "not_json" | "not_utf8" | "incomplete" | "too_deep" | "empty_frame" | "not_json_rpc",
+    readonly reason:
+      | "not_json"
+      | "not_utf8"
+      | "incomplete"
+      | "too_deep"
+      | "empty_frame"
+      | "not_json_rpc"
+      | "late_answer"
+      | "faults_in_a_row",
     message: string,
     options?: { cause?: unknown },
   ) {

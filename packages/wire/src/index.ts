@@ -16,6 +16,7 @@ export { canonicalJson, digest } from "./canonical-json.ts";
 export type { Channel, ChannelHandlers, CloseReason, Listener, Transport } from "./channel.ts";
 export { type Clock, type CreateId, randomId, systemClock } from "./clock.ts";
 export type { Codec, CodecOptions, Decoder, Encoder } from "./codec/codec.ts";
+export { FaultRun } from "./codec/fault-run.ts";
 export { lengthPrefixCodec } from "./codec/length-prefix-codec.ts";
 export { newlineCodec } from "./codec/newline-codec.ts";
 export { createDeferred, type Deferred } from "./deferred.ts";
@@ -32,6 +33,7 @@ export {
   TransportError,
 } from "./errors.ts";
 export type { Exchange } from "./exchange.ts";
+export { jsonLength } from "./json-length.ts";
 export { defaultWireLimits, type WireLimits } from "./limits.ts";
 export type { Call } from "./peer/inbound-call.ts";
 export { type BatchCall, createPeer, type Peer } from "./peer/peer.ts";
@@ -43,6 +45,7 @@ export {
   type ProtocolErrorOptions,
   toProtocolError,
 } from "./protocol-error.ts";
+export { quietly } from "./quietly.ts";
 export {
   createStreamPipe,
   type StreamInput,

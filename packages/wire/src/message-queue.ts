@@ -1,5 +1,6 @@
 import type { ChannelHandlers } from "./channel.ts";
 import { HarnessError } from "./errors.ts";
+import { quietly } from "./quietly.ts";
 import { isThenable } from "./thenable.ts";
 
 /**
@@ -101,10 +102,7 @@ export class MessageQueue {
   }
 
   #report(cause: unknown): void {
-    try {
-      this.handlers.error(new HarnessError("handler_failed", "a handler failed", { cause }));
-    } catch {
-      // An error handler that throws has nobody to be reported to; delivery goes on.
-    }
+    // An error handler that fails has nobody to be reported to; delivery goes on.
+    quietly(() => this.handlers.error(new HarnessError("handler_failed", "a handler failed", { cause })));
   }
 }

@@ -1,7 +1,7 @@
-import { type AhpHandlers, type AhpServer, HandlerError } from "@harnesskit/ahp-server";
-import type { ConfirmationDecision, Decision, IdleDecision, QueryResult } from "@harnesskit/protocol/ahp";
+import type { AhpHandlers, AhpServer } from "@harnesskit/ahp-server";
+import type { ConfirmationDecision, Decision, IdleDecision } from "@harnesskit/protocol/ahp";
 import type { ShownEvent } from "./event-line.ts";
-import { answerQuery } from "./state-query.ts";
+import { createQueryHandler } from "./state-query.ts";
 
 /** What a harness without a policy says to who asks for permission. */
 export type DefaultDecision = "allow" | "block" | "escalate";
@@ -49,12 +49,6 @@ export const createBuiltInHandlers = ({ decision, harness, onEvent }: BuiltInOpt
       onEvent(event);
       return { decision: "allow" };
     },
-    query: ({ query_type: type, payload }): QueryResult => {
-      const found = answerQuery(harness(), type, payload);
-      if (found) return found;
-      throw new HandlerError("a harness without a policy answers runs, run and stats", {
-        code: "unknown_query",
-      });
-    },
+    query: createQueryHandler(harness),
   };
 };

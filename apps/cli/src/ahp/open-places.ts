@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { AhpServer } from "@harnesskit/ahp-server";
-import { createHttpServer, type HttpServer } from "@harnesskit/transport-http/node";
-import { createUnixListener } from "@harnesskit/transport-uds";
+import type { HttpServer } from "@harnesskit/transport-http/node";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, usageError } from "../cli-error.ts";
 import { toSocketFailure } from "../endpoint.ts";
@@ -72,8 +71,10 @@ export const openPlaces = async (
   const credentials = () =>
     token === undefined ? (tokenFile === undefined ? {} : { tokenFile }) : { token };
 
+  // What is not asked for is not loaded: a harness on standard input and output is somebody's child, and waited for.
   try {
     for (const socket of unix) {
+      const { createUnixListener } = await import("@harnesskit/transport-uds");
       const listener = createUnixListener({ path: socket, framing: "newline" });
       await listener.listen((channel) => harness.connect(channel));
       open.push(listener);
@@ -85,11 +86,13 @@ export const openPlaces = async (
   }
   try {
     for (const port of http) {
+      const { createHttpServer } = await import("@harnesskit/transport-http/node");
       const server = createHttpServer({ port, routes: { [path]: harness }, onError, ...credentials() });
       await listen(server, "--http");
       endpoints.push(`${server.url}${path}`);
     }
     for (const port of ws) {
+      const { createHttpServer } = await import("@harnesskit/transport-http/node");
       const server = createHttpServer({ port, onError, ...credentials() });
       await server.webSocketListener({ path }).listen((channel) => harness.connect(channel));
       await listen(server, "--ws");

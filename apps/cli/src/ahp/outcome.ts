@@ -29,6 +29,9 @@ export type Outcome =
 /** Decisions after which the agent goes on, if not always as it had planned. */
 const goOn: ReadonlySet<string> = new Set(["allow", "modify", "approve", "retry", "queue"]);
 
+/** Whether the agent goes on after a decision. */
+export const goesOn = (decision: string): boolean => goOn.has(decision);
+
 /** How the command ends. */
 export const exitCodeOf = (outcome: Outcome): ExitCode => {
   switch (outcome.kind) {
@@ -47,7 +50,7 @@ export const exitCodeOf = (outcome: Outcome): ExitCode => {
 
 const exitCodeOfEvent = ({ origin, decision }: EventOutcome): ExitCode => {
   if (origin === "client") return ExitCode.unavailable;
-  return goOn.has(decision.decision) ? ExitCode.done : ExitCode.refused;
+  return goesOn(decision.decision) ? ExitCode.done : ExitCode.refused;
 };
 
 export const toEventOutcome = (eventType: string, verdict: Verdict<object>): EventOutcome => {

@@ -77,6 +77,12 @@ const toEvent = (value: unknown, what: string): DraftEvent => {
       `There are ${Object.keys(ahpEvents).join(", ")}`,
     );
   }
+  if ("query_type" in value) {
+    throw usageError(
+      `${what} has both an event_type and a query_type`,
+      "Leave out the one that is not meant",
+    );
+  }
   assertParsed(AhpEventSchema.safeParse({ ...filler, ...value }), what);
   const payload = value.payload ?? filler.payload;
   assertParsed(ahpEvents[type as AhpEventType].payload.safeParse(payload), `${what}: the payload of ${type}`);
@@ -110,6 +116,8 @@ export const readMessage = async (file: string): Promise<Message> => {
     throw usageError(`${file === "-" ? "Standard input" : oneLine(file)} is no JSON`, example);
   }
   if (Array.isArray(value)) return { kind: "batch", events: toBatch(value) };
-  if (isObject(value) && "query_type" in value) return { kind: "query", query: toQuery(value) };
+  if (isObject(value) && "query_type" in value && !("event_type" in value)) {
+    return { kind: "query", query: toQuery(value) };
+  }
   return { kind: "event", event: toEvent(value, "The event") };
 };

@@ -1,4 +1,4 @@
-import type { AhpServer, RunState } from "@harnesskit/ahp-server";
+import { type AhpHandlers, type AhpServer, HandlerError, type RunState } from "@harnesskit/ahp-server";
 import type { QueryResult } from "@harnesskit/protocol/ahp";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 
@@ -45,11 +45,20 @@ const toWhole = (run: RunState) => ({
   irregular: run.irregular,
 });
 
+/** The handler of the queries about a harness itself. Throws a `HandlerError` `unknown_query` for others. */
+export const createQueryHandler =
+  (harness: () => Pick<AhpServer, "state" | "stats">): NonNullable<AhpHandlers["query"]> =>
+  ({ query_type: type, payload }) => {
+    const found = answerQuery(harness(), type, payload);
+    if (found) return found;
+    throw new HandlerError("this harness answers runs, run and stats", { code: "unknown_query" });
+  };
+
 /**
  * What a harness knows of the agents: `runs` (payload may have `session_id` and `is_finished`), `run` (`run_id`, and
  * `session_id` where several have it) and `stats`. Undefined for any other type of query.
  */
-export const answerQuery = (
+const answerQuery = (
   harness: Pick<AhpServer, "state" | "stats">,
   type: string,
   payload: unknown,

@@ -1,22 +1,24 @@
-import { type AhpServer, createAhpServer, HandlerError } from "@harnesskit/ahp-server";
+import { type AhpServer, type AuditRecorder, createAhpServer, HandlerError } from "@harnesskit/ahp-server";
+import type { Policy } from "@harnesskit/ahp-server/policy";
 import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import { type Channel, createDeferred, HarnessError } from "@harnesskit/wire";
 import { createBuiltInHandlers, type DefaultDecision } from "../ahp/built-in-handlers.ts";
 import { entryLine, eventLine } from "../ahp/event-line.ts";
+import { type HarnessLogOptions, openHarnessLog } from "../ahp/harness-log.ts";
 import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
 import { openPlaces } from "../ahp/open-places.ts";
 import { isStdioAlone, type Places } from "../ahp/places.ts";
+import type { PolicyServer } from "../ahp/policy-server.ts";
 import { isDebugging } from "../debug.ts";
 import { ExitCode } from "../exit-code.ts";
-import { openHarnessAuditLog } from "../serve/audit-log.ts";
 import { onStopSignals } from "../serve/stop-signals.ts";
 import { oneLine } from "../terminal/one-line.ts";
 
-export interface AhpServeOptions extends Places {
-  /** The answer to what asks for permission. */
+export interface AhpServeOptions extends Places, HarnessLogOptions {
+  /** A policy file, or `default` for the shipped one. @default none: everything is answered with `default` */
+  readonly policy?: string;
+  /** The answer to what asks for permission, without a policy. */
   readonly default: DefaultDecision;
-  /** The audit log; without one there is no harness. @default one in the user's state directory */
-  readonly audit?: string;
   /** No line for each event. @default false */
   readonly quiet?: true;
   /** Of this program. */
@@ -32,10 +34,21 @@ export const ahpServe = async (options: AhpServeOptions, channel: Channel | unde
   const stopped = createDeferred<void>();
   const forget = onStopSignals(() => stopped.resolve());
   try {
-    const audit = await openHarnessAuditLog(options.audit);
+    const policy = await openNamedPolicy(options.policy);
+    const audit = await openHarnessLog(options);
     try {
-      const harness = createHarness(options, audit.sink, log);
-      return await serve(harness, options, { channel, log, stopped: stopped.promise, auditFile: audit.path });
+      const { harness, about, close } = await createHarness(options, policy, audit.sink, log);
+      try {
+        const auditLog = `audit log ${oneLine(audit.path, 1000)}${options.recordContent ? " with content" : ""}`;
+        return await serve(harness, options, {
+          channel,
+          log,
+          stopped: stopped.promise,
+          about: `${about}; ${auditLog}`,
+        });
+      } finally {
+        close();
+      }
     } finally {
       await audit.sink.close();
     }
@@ -44,25 +57,60 @@ export const ahpServe = async (options: AhpServeOptions, channel: Channel | unde
   }
 };
 
-const createHarness = (options: AhpServeOptions, audit: AuditSink, log: LiveLog): AhpServer => {
+const openNamedPolicy = async (name: string | undefined): Promise<Policy | undefined> => {
+  if (name === undefined) return undefined;
+  const { openPolicy } = await import("../ahp/policy-file.ts");
+  return openPolicy(name);
+};
+
+const createHarness = async (
+  options: AhpServeOptions,
+  policy: Policy | undefined,
+  audit: AuditSink,
+  log: LiveLog,
+): Promise<PolicyServer> => {
+  const { version, recordContent = false } = options;
   const tell = options.quiet ? () => {} : (line: string | undefined) => line !== undefined && log.tell(line);
+  const onError = (error: unknown) => sayFailure(log, error);
+  if (policy) {
+    const { createPolicyServer } = await import("../ahp/policy-server.ts");
+    const isWatched = options.policy !== "default";
+    return createPolicyServer({
+      policy,
+      isWatched,
+      version,
+      audit,
+      recordContent,
+      say: log.say,
+      tell,
+      onError,
+    });
+  }
+  const recorder = recordContent ? await recorderOfContent(audit) : audit;
   const harness: AhpServer = createAhpServer({
     name: "harness-ahp",
-    version: options.version,
+    version,
     handlers: createBuiltInHandlers({
       decision: options.default,
       harness: () => harness,
       onEvent: (event, decision) => tell(eventLine(event, decision)),
     }),
     audit: {
+      ...recorder,
       record(entry: AuditEntryInput) {
         audit.record(entry);
         tell(entryLine(entry));
       },
     },
-    onError: (error) => sayFailure(log, error),
+    onError,
   });
-  return harness;
+  const about = `no policy: permission is answered with ${options.default}`;
+  return { harness, about, close: () => {} };
+};
+
+const recorderOfContent = async (sink: AuditSink): Promise<AuditRecorder> => {
+  const { createPolicyAudit } = await import("@harnesskit/ahp-server/policy");
+  return createPolicyAudit({ sink, recordContent: true });
 };
 
 /** Of what was no message, or what a handler said, there is a line already. */
@@ -81,21 +129,20 @@ interface Served {
   readonly log: LiveLog;
   /** Settles with the first signal. */
   readonly stopped: Promise<void>;
-  readonly auditFile: string;
+  /** What it goes by, and where that is recorded. */
+  readonly about: string;
 }
 
 const serve = async (
   harness: AhpServer,
   options: AhpServeOptions,
-  { channel, log, stopped, auditFile }: Served,
+  { channel, log, stopped, about }: Served,
 ): Promise<ExitCode> => {
   try {
     const places = await openPlaces(harness, options, (error) => sayFailure(log, error));
     try {
       const { endpoints, tokenFile } = places;
-      log.say(
-        `no policy: permission is answered with ${options.default}; audit log ${oneLine(auditFile, 1000)}`,
-      );
+      log.say(about);
       if (tokenFile !== undefined) log.say(`token in ${oneLine(tokenFile, 1000)}`);
       for (const endpoint of endpoints) log.say(`listening on ${oneLine(endpoint, 1000)}`);
       if (channel) {

@@ -1,6 +1,7 @@
 import { checkDirectory } from "../doctor/directory-check.ts";
 import { checkKeys, checkNode, checkRipgrep } from "../doctor/environment-checks.ts";
 import type { Finding } from "../doctor/finding.ts";
+import { checkPolicy } from "../doctor/policy-check.ts";
 import { checkThreads } from "../doctor/thread-checks.ts";
 import { ExitCode } from "../exit-code.ts";
 import { safeJson } from "../terminal/safe-json.ts";
@@ -20,6 +21,7 @@ export const doctor = async ({ cwd, json }: DoctorOptions): Promise<ExitCode> =>
   const findings: Finding[] = [
     checkNode(process.versions.node),
     await checkDirectory(workspace, harness),
+    await checkPolicy(),
     ...(await checkThreads(harness)),
     await checkRipgrep(process.env.PATH ?? ""),
     checkKeys(process.env),

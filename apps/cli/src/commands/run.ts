@@ -15,10 +15,17 @@ import { failureLine, type RunSummary, storedPlace } from "../run/run-output.ts"
 import { createRunParts, type RunParts } from "../run/run-parts.ts";
 import { settleTurn } from "../run/settle-turn.ts";
 import { exitCodeOf, RefusedCalls } from "../run/turn-outcome.ts";
+import { checkPolicyFile } from "../supervision/check-policy-file.ts";
+import {
+  noPolicyText,
+  type PolicyOptions,
+  toPolicyArgs,
+  toPolicyChoice,
+} from "../supervision/policy-choice.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 
-export interface RunOptions {
+export interface RunOptions extends PolicyOptions {
   readonly cwd: string;
   readonly model?: string;
   readonly agent?: string;
@@ -54,9 +61,23 @@ export const run = async (
   }
   if (options.model !== undefined) checkedModel(options.model);
   if (attach !== undefined) socketPathOf(attach, "--attach");
+  const choice = toPolicyChoice(options);
   const workspace = await workspaceDirectory(options.cwd);
+  await checkPolicyFile(choice);
+  const noPolicy = attach === undefined && choice.kind === "none";
+  if (noPolicy) process.stderr.write(`harness run: ${noPolicyText}\n`);
+  const judged = { policyArgs: toPolicyArgs(options), noPolicy };
   const { approve, json = false, retryFor } = options;
-  const parts = createRunParts({ ...context, workspace, approve, attach, json, threadId, retryFor });
+  const parts = createRunParts({
+    ...context,
+    workspace,
+    approve,
+    attach,
+    json,
+    threadId,
+    retryFor,
+    ...judged,
+  });
   try {
     return await runTurns(prompt, workspace, options, parts);
   } catch (error) {

@@ -16,11 +16,15 @@ import { openSocketListeners } from "../serve/socket-listeners.ts";
 import { onStopSignals } from "../serve/stop-signals.ts";
 import type { ToolHost } from "../serve/tool-host.ts";
 import { createWorkspaceHost } from "../serve/workspace-host.ts";
+import { checkPolicyFile } from "../supervision/check-policy-file.ts";
+import { openSupervision } from "../supervision/open-supervision.ts";
+import { defaultPolicyName, noPolicyText, type PolicyOptions } from "../supervision/policy-choice.ts";
+import type { StartedPolicy } from "../supervision/start-policy.ts";
+import type { Supervision } from "../supervision/supervision.ts";
 import { oneLine } from "../terminal/one-line.ts";
-import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { harnessDirectory } from "../workspace-directory.ts";
 
-export interface ServeOptions {
-  readonly cwd: string;
+export interface ServeOptions extends PolicyOptions {
   /** The model of a turn that names none. */
   readonly model: string;
   /** Endpoints (`unix:PATH`) beside standard input and output. @default none */
@@ -36,14 +40,35 @@ export interface ServeOptions {
 /**
  * `harness serve`: the thread protocol on standard input and output. Ends with the input, once what was asked is
  * answered and its turns have ended or wait for an approval; with a signal; or when the parent process is gone. With
- * `listen` it serves sockets as well, and ends with a signal only. Takes the channel, not yet started, so that it can be
- * opened before all of this is loaded; none where standard input is a terminal.
+ * `listen` it serves sockets as well, and ends with a signal only. Takes the policy, whose process is starting, and the
+ * channel, not yet started, so that both can be begun before all of this is loaded; no channel where standard input is a
+ * terminal.
  */
-export const serve = async (options: ServeOptions, channel: Channel | undefined): Promise<ExitCode> => {
-  const { cwd, model, listen = [], allowModel = [], version } = options;
+export const serve = async (
+  options: ServeOptions,
+  starting: Promise<StartedPolicy>,
+  channel: Channel | undefined,
+): Promise<ExitCode> => {
+  const policy = await starting;
+  try {
+    return await serveUnder(policy, options, channel);
+  } finally {
+    // Who ends now does not wait for a process that nobody spoke to: it ends with its input.
+    void policy.process?.discard();
+  }
+};
+
+const serveUnder = async (
+  policy: StartedPolicy,
+  options: ServeOptions,
+  channel: Channel | undefined,
+): Promise<ExitCode> => {
+  const { model, listen = [], allowModel = [], version } = options;
   const defaultModel = checkedModel(model);
   const allowed = allowModel.map((spec) => checkedModel(spec, "--allow-model"));
-  const workspace = await workspaceDirectory(cwd);
+  const { choice, workspace } = policy;
+  const policyName = (await checkPolicyFile(choice)) ?? defaultPolicyName;
+  const supervision = await supervise(policy, policyName, options);
   const audit = options.audit === undefined ? undefined : await openNamedAuditLog(options.audit);
   const host = createWorkspaceHost({ version, audit });
   const runner = createLazyRunner(createModelChooser({ defaultModel, env: process.env }));
@@ -54,18 +79,19 @@ export const serve = async (options: ServeOptions, channel: Channel | undefined)
     runner,
     tools: createRuntimeTools(workspaceTools, host),
     agents,
+    ...supervision?.seams,
     onError: faults.tell,
   });
+  const served = { server, host, runner, faults, supervision };
   try {
     if (listen.length > 0) {
       const limit = createModelLimit([defaultModel, ...allowed]);
-      return await serveSockets({ server, host, runner, faults }, { endpoints: listen, limit }, channel);
+      return await serveSockets(served, { endpoints: listen, limit }, channel);
     }
-    return channel === undefined
-      ? ExitCode.done
-      : await serveChannel({ server, host, runner, faults }, channel);
+    return channel === undefined ? ExitCode.done : await serveChannel(served, channel);
   } finally {
     faults.end();
+    await supervision?.close();
     await audit?.close();
   }
 };
@@ -76,18 +102,43 @@ interface Served {
   readonly host: ToolHost;
   readonly runner: LazyRunner;
   readonly faults: ClientFaults;
+  /** Who judges; undefined for nobody. */
+  readonly supervision: Supervision | undefined;
 }
 
-/** Clients are served already: the tools' process starts, and while it does the rest is loaded. */
-const warmUp = async ({ host, runner }: Served): Promise<void> => {
-  await host.start();
-  runner.load();
+/** Starts who judges. Where nobody does, that is said. */
+const supervise = async (
+  { choice, process: policy }: StartedPolicy,
+  name: string,
+  { version, policyTimeout }: ServeOptions,
+): Promise<Supervision | undefined> => {
+  const note = (line: string) => void process.stderr.write(`harness serve: ${line}\n`);
+  if (choice.kind === "none") {
+    note(noPolicyText);
+    return undefined;
+  }
+  const timeoutMs = policyTimeout === undefined ? undefined : Math.round(policyTimeout * 1000);
+  return openSupervision({
+    choice,
+    process: policy,
+    policyName: choice.kind === "child" ? name : undefined,
+    version,
+    timeoutMs,
+    note,
+  });
 };
 
-/** Ends the turns, and then what ran their tools. */
-const close = async ({ server, host }: Served): Promise<void> => {
+/** Clients are served already. What a first prompt waits for comes first: who judges it, and the agent; then the tools. */
+const warmUp = async ({ host, runner, supervision }: Served): Promise<void> => {
+  runner.load();
+  await supervision?.whenReady();
+  await host.start();
+};
+
+/** Ends the turns, and then what ran and judged their tools. */
+const close = async ({ server, host, supervision }: Served): Promise<void> => {
   await server.close();
-  await host.close();
+  await Promise.all([host.close(), supervision?.close()]);
 };
 
 const serveChannel = async (served: Served, channel: Channel): Promise<ExitCode> => {

@@ -54,6 +54,14 @@ const describe = (
       effect: "It runs with your rights, in the whole system: there is no sandbox.",
     };
   }
+  const { text } = input;
+  if (tool === "prompt" && typeof text === "string") {
+    return {
+      head: "the policy asks about this prompt",
+      body: blockLines(text, style),
+      effect: "The model is given it.",
+    };
+  }
   if (preview !== undefined) {
     const place = typeof path === "string" ? ` ${oneLine(path, 1000)}` : " this";
     return {

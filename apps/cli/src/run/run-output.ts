@@ -1,10 +1,12 @@
 import type { EventBody, TurnResult } from "@harnesskit/thread-client";
 import type { CliError } from "../cli-error.ts";
 import type { ExitCode } from "../exit-code.ts";
+import { noPolicyText } from "../supervision/policy-choice.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { JudgedCounts, judgedText } from "../timeline/judged-counts.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { logFile } from "../workspace-directory.ts";
 
@@ -28,41 +30,69 @@ export interface RunOutput {
   summary(summary: RunSummary): void;
 }
 
-export const createJsonOutput = (terminal: Terminal): RunOutput => ({
-  event({ type, data }) {
-    terminal.write(`${safeJson({ type, data })}\n`);
-  },
-  summary({ threadId, turnId, log, result, exitCode }) {
-    const { status, turn } = result;
-    const failure = status === "error" ? { error: result.error, code: result.code } : {};
-    const usage = turn.usage === undefined ? {} : { usage: turn.usage };
-    const data = {
-      threadId,
-      turnId,
-      status,
-      ...(log === undefined ? {} : { log }),
-      exitCode,
-      ...usage,
-      ...failure,
-    };
-    terminal.write(`${safeJson({ type: "result", data })}\n`);
-  },
-});
+export interface RunOutputOptions {
+  /** Nobody judges, as the user wants it. @default false */
+  readonly noPolicy?: boolean;
+}
 
-export const createTimelineOutput = (terminal: Terminal, timeline: Timeline): RunOutput => ({
-  event: (event) => timeline.show(event),
-  summary({ threadId, log, again, unasked }) {
-    const { style } = terminal;
-    if (unasked > 0) {
-      const calls = unasked === 1 ? "1 call was" : `${unasked} calls were`;
+export const createJsonOutput = (terminal: Terminal, { noPolicy }: RunOutputOptions = {}): RunOutput => {
+  const judged = new JudgedCounts();
+  return {
+    event(event) {
+      const { type, data } = event;
+      judged.observe(event);
+      terminal.write(`${safeJson({ type, data })}\n`);
+    },
+    summary(summary) {
+      const policy = noPolicy ? { policy: null } : judged.summary && { policy: { ...judged.summary } };
+      terminal.write(`${safeJson({ type: "result", data: { ...toResult(summary), ...policy } })}\n`);
+    },
+  };
+};
+
+const toResult = ({ threadId, turnId, log, result, exitCode }: RunSummary): object => {
+  const { status, turn } = result;
+  const failure = status === "error" ? { error: result.error, code: result.code } : {};
+  const usage = turn.usage === undefined ? {} : { usage: turn.usage };
+  return {
+    threadId,
+    turnId,
+    status,
+    ...(log === undefined ? {} : { log }),
+    exitCode,
+    ...usage,
+    ...failure,
+  };
+};
+
+export const createTimelineOutput = (
+  terminal: Terminal,
+  timeline: Timeline,
+  { noPolicy }: RunOutputOptions = {},
+): RunOutput => {
+  const judged = new JudgedCounts();
+  return {
+    event(event) {
+      judged.observe(event);
+      timeline.show(event);
+    },
+    summary({ threadId, log, again, unasked }) {
+      const { style } = terminal;
+      if (noPolicy) terminal.write(`${style.yellow(noPolicyText)}\n`);
+      if (unasked > 0) {
+        const calls = unasked === 1 ? "1 call was" : `${unasked} calls were`;
+        terminal.write(
+          `${style.yellow(`${calls} refused: there is no terminal to ask in.`)} To allow: --approve once\n`,
+        );
+      }
+      const place = log === undefined ? "" : `  log: ${oneLine(log, 1000)}\n`;
+      const policy = judged.summary === undefined ? "" : `  ${judgedText(judged.summary)}\n`;
       terminal.write(
-        `${style.yellow(`${calls} refused: there is no terminal to ask in.`)} To allow: --approve once\n`,
+        style.dim(`thread ${oneLine(threadId, 80)}\n${policy}${place}  again: ${oneLine(again, 1200)}\n`),
       );
-    }
-    const place = log === undefined ? "" : `  log: ${oneLine(log, 1000)}\n`;
-    terminal.write(style.dim(`thread ${oneLine(threadId, 80)}\n${place}  again: ${oneLine(again, 1200)}\n`));
-  },
-});
+    },
+  };
+};
 
 /** The `result` line of a command that failed before there was one. */
 export const failureLine = ({ code, message, exitCode }: CliError, threadId: string | undefined): string => {

@@ -18,6 +18,8 @@ export interface RunPartsOptions extends RunServerOptions {
   readonly threadId: string | undefined;
   /** How long the server of `attach` is tried again, in seconds. */
   readonly retryFor: number | undefined;
+  /** Nobody judges, as the user wants it. */
+  readonly noPolicy: boolean;
 }
 
 /** What the turns of one run share. */
@@ -40,7 +42,7 @@ export interface RunParts {
 }
 
 export const createRunParts = (options: RunPartsOptions): RunParts => {
-  const { version, json, attach, retryFor } = options;
+  const { version, json, attach, retryFor, noPolicy } = options;
   const terminal = createTerminal();
   const timeline = new Timeline({ terminal, showPrompt: false });
   const server = new RunServer(options);
@@ -60,6 +62,9 @@ export const createRunParts = (options: RunPartsOptions): RunParts => {
   const breakLine = () => {
     if (!json) timeline.breakLine();
   };
+  const output = json
+    ? createJsonOutput(terminal, { noPolicy })
+    : createTimelineOutput(terminal, timeline, { noPolicy });
   const parts: RunParts = {
     connecting: {
       transport: server,
@@ -78,7 +83,7 @@ export const createRunParts = (options: RunPartsOptions): RunParts => {
     },
     threadId: options.threadId,
     terminal,
-    output: json ? createJsonOutput(terminal) : createTimelineOutput(terminal, timeline),
+    output,
     approver,
     interrupts,
     mode,

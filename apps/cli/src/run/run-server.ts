@@ -1,5 +1,5 @@
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import type { Transport } from "@harnesskit/wire";
+import type { Channel, Transport } from "@harnesskit/wire";
 import { socketPathOf } from "../endpoint.ts";
 import { ServerProcess } from "./server-process.ts";
 
@@ -9,6 +9,8 @@ export interface RunServerOptions {
   readonly workspace: string;
   /** The endpoint of a server that runs. @default one is started for each connection */
   readonly attach: string | undefined;
+  /** Arguments of a server that is started: who judges. */
+  readonly policyArgs: readonly string[];
 }
 
 /** The server of a run: a child of this process for each connection, or one that runs already. */
@@ -20,12 +22,12 @@ export class RunServer implements Transport {
     this.#options = options;
   }
 
-  async connect(options?: { signal?: AbortSignal }) {
-    const { attach, binPath, workspace } = this.#options;
+  async connect(options?: { signal?: AbortSignal }): Promise<Channel> {
+    const { attach, binPath, workspace, policyArgs } = this.#options;
     if (attach !== undefined) {
       return createUnixTransport({ path: socketPathOf(attach, "--attach") }).connect(options);
     }
-    this.#child = new ServerProcess({ binPath, workspace });
+    this.#child = new ServerProcess({ binPath, workspace, policyArgs });
     return this.#child.connect(options);
   }
 

@@ -7,6 +7,8 @@ export interface ServerProcessOptions {
   /** The file of this program. */
   readonly binPath: string;
   readonly workspace: string;
+  /** Arguments that say who judges. */
+  readonly policyArgs: readonly string[];
 }
 
 /** What the server needs beside the usual: keys, where they are valid, how to trust and to debug, and where the user's own files lie. */
@@ -17,6 +19,7 @@ const inheritEnv = [
   "OPENAI_BASE_URL",
   "OPENAI_COMPATIBLE_API_KEY",
   "NODE_EXTRA_CA_CERTS",
+  "HARNESS_AHP_TOKEN",
   "HARNESS_DEBUG",
   "XDG_RUNTIME_DIR",
   "XDG_STATE_HOME",
@@ -31,10 +34,10 @@ export class ServerProcess implements Transport<ChildContext> {
   readonly #transport: Transport<ChildContext>;
   #context: ChildContext | undefined;
 
-  constructor({ binPath, workspace }: ServerProcessOptions) {
+  constructor({ binPath, workspace, policyArgs }: ServerProcessOptions) {
     this.#transport = createChildTransport({
       command: process.execPath,
-      args: [binPath, "serve", "--cwd", workspace],
+      args: [binPath, "serve", "--cwd", workspace, ...policyArgs],
       cwd: workspace,
       inheritEnv,
       stderr: isDebugging() ? (line) => process.stderr.write(`${oneLine(line, 1000)}\n`) : "ignore",

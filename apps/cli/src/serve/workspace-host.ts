@@ -16,6 +16,8 @@ const agentEnvironment = (env: NodeJS.ProcessEnv): Record<string, string | undef
   ...env,
   PATH: [dirname(process.execPath), ...(env.PATH === undefined ? [] : [env.PATH])].join(delimiter),
   HARNESS_COMMAND_PATH: env.PATH,
+  // Of the harness that judges the commands.
+  HARNESS_AHP_TOKEN: undefined,
 });
 
 export interface WorkspaceHostOptions {

@@ -3,6 +3,7 @@ import { displayText } from "@harnesskit/wire";
 import { formatDuration } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { changeLines, ranMark } from "./judgement-view.ts";
 import { LogView } from "./log-view.ts";
 import { Prose } from "./prose.ts";
 import { toolEnding } from "./tool-ending.ts";
@@ -22,6 +23,10 @@ interface Open {
   readonly view: Prose | LogView | undefined;
   shown: string;
 }
+
+/** The text of a prompt's parts, as far as they are that. */
+const promptText = (content: ItemData<"user_message">["content"] = []): string =>
+  content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 
 /** Shows the events of a thread as people read them, live or from the log. Everything is shown as safe text. */
 export class Timeline {
@@ -95,7 +100,8 @@ export class Timeline {
     return new Prose(this.#terminal, item.data?.reasoning ? style.dim : (text) => text);
   }
 
-  #title(itemId: string, { tool, input }: ItemData<"tool_exec">): void {
+  #title(itemId: string, data: ItemData<"tool_exec">): void {
+    const { tool, input } = data;
     const { style, columns } = this.#terminal;
     this.#begin("tool");
     const name = oneLine(tool, 40);
@@ -103,6 +109,11 @@ export class Timeline {
     const subject = oneLine(toolSubject(tool, input), room);
     this.#terminal.write(`${style.cyan("●")} ${style.bold(name)} ${subject}`);
     this.#openLine = itemId;
+    const { judgement } = data;
+    const changes = changeLines("this call", judgement, judgement?.modified?.requested, input, style);
+    if (changes.length === 0) return;
+    this.#openLine = undefined;
+    this.#terminal.write(`\n${changes.join("\n")}\n`);
   }
 
   #streamed(itemId: string, delta: string): void {
@@ -151,9 +162,15 @@ export class Timeline {
   }
 
   #prompt({ data }: ItemOf<"user_message">): void {
-    if (!this.#showPrompt || !data) return;
-    this.#begin("note");
+    if (!data) return;
     const { style } = this.#terminal;
+    const { judgement, content } = data;
+    const requested = promptText(judgement?.modified?.requested);
+    const changes = changeLines("the prompt", judgement, requested, promptText(content), style);
+    if (!this.#showPrompt && changes.length === 0) return;
+    this.#begin("note");
+    for (const line of changes) this.#terminal.write(`${line}\n`);
+    if (!this.#showPrompt) return;
     for (const part of data.content) {
       const text = part.type === "text" ? part.text : `[file ${part.path ?? part.uri ?? ""}]`;
       const safe = displayText(text, { multiline: true });
@@ -185,8 +202,9 @@ export class Timeline {
 
   #tool({ itemId, data }: ItemOf<"tool_exec">): void {
     if (!data) return;
-    const ending = toolEnding(data, this.#terminal.style);
+    const { style } = this.#terminal;
     const isShort = data.status === "succeeded";
+    const ending = toolEnding(data, style) + (isShort ? ranMark(data.judgement, style) : "");
     if (this.#openLine === itemId) this.#terminal.write(isShort ? ` ${ending}\n` : `\n  ${ending}\n`);
     else {
       this.breakLine();

@@ -15,7 +15,8 @@ if (!existsSync(binPath)) throw new TypeError(`${binPath} is missing: build it f
 export const makeWorkspace = async (files: Record<string, string> = {}): Promise<string> => {
   const workspace = await realpath(await mkdtemp(join(tmpdir(), "harness-cli-")));
   onTestFinished(async () => {
-    await rm(workspace, { recursive: true, force: true });
+    // A policy's process ends a moment after the server that was killed, and writes its log until then.
+    await rm(workspace, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
   for (const [name, text] of Object.entries({ "README.md": "# Demo\n\nA small demo.\n", ...files })) {
     await writeFile(join(workspace, name), text);

@@ -67,7 +67,7 @@ const askPerson = async (
   const timeoutMs = options.escalationTimeoutMs;
   let answer: unknown;
   try {
-    answer = await within(async (giveUp) => options.onEscalate?.({ ...request, signal: giveUp }), {
+    answer = await within(async (stop) => options.onEscalate?.({ ...request, signal: stop.signal }), {
       clock,
       name: "the confirmation",
       timeoutMs,

@@ -1,6 +1,6 @@
 import type { BlockingEventType, DecisionFor, EventPayloadInput } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { HarnessError } from "@harnesskit/wire";
+import { HarnessError, quietly } from "@harnesskit/wire";
 import { AhpUsageError } from "../errors.ts";
 import type { Verdict } from "../verdict.ts";
 import { SupervisionError, type SupervisionErrorDetails } from "./supervision-error.ts";
@@ -57,11 +57,7 @@ export class Supervision {
       const error = HarnessError.isInstance(cause)
         ? cause
         : new HarnessError("report_failed", `${eventType} could not be sent`, { cause });
-      try {
-        this.options.onError?.(error);
-      } catch {
-        // Whoever is told has nobody to tell in turn.
-      }
+      quietly(() => this.options.onError?.(error));
     }
   }
 }

@@ -1,7 +1,8 @@
-import type { RunLifecycle, RunStatus } from "@harnesskit/protocol/ahp";
+import type { EventPayloadInput, RunLifecycle, RunStatus } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type Clock, type CreateId, randomId, systemClock } from "@harnesskit/wire";
 import type { AhpClient } from "../client-options.ts";
+import { assertFits, resolveMaxSnapshotLength } from "./assert-fits.ts";
 import { definedFields } from "./defined-fields.ts";
 import { TaskList, type TaskListReporter } from "./task-list-reporter.ts";
 import { assertTransition, isTerminal, ReporterError, runTransitions } from "./transitions.ts";
@@ -14,6 +15,11 @@ export interface RunReporterOptions {
   readonly prompt?: string;
   /** @default none */
   readonly metadata?: JsonObject;
+  /**
+   * Characters of one contract, about as JSON, that the harness takes (its own `maxSnapshotLength`): a larger one is refused
+   * here with `snapshot_too_large`. @default 1048576
+   */
+  readonly maxSnapshotLength?: number;
   /** @default the real time */
   readonly clock?: Clock;
   /** @default random ids */
@@ -28,7 +34,7 @@ export interface RunReporter {
   readonly runId: string;
   readonly status: RunStatus;
   readonly tasks: TaskListReporter;
-  /** Moves the run on. Throws `illegal_transition` (`ReporterError`); then nothing is sent. */
+  /** Moves the run on. Throws `illegal_transition`, `snapshot_too_large` (`ReporterError`); then nothing is sent. */
   set(status: RunStatus, details?: RunDetails): void;
   /**
    * Begins a verification, which is pending; the one before needs an outcome, or a review, and does not change after that.
@@ -48,6 +54,7 @@ class Run implements RunReporter {
   readonly #client: ReportingClient;
   readonly #clock: Clock;
   readonly #createId: CreateId;
+  readonly #maxSnapshotLength: number;
   #snapshot: Omit<RunLifecycle, "updated_at">;
   #verification: VerificationReporter | undefined;
   /** Of two snapshots with the same time a reader could not tell the later one, nor after a clock was set back. */
@@ -58,6 +65,7 @@ class Run implements RunReporter {
     this.#client = client;
     this.#clock = clock;
     this.#createId = createId;
+    this.#maxSnapshotLength = resolveMaxSnapshotLength(options.maxSnapshotLength);
     this.runId = options.runId ?? createId("run");
     this.#snapshot = { ...this.#ids(), status: "created", ...definedFields(options, ["prompt", "metadata"]) };
     this.#send(this.#snapshot, this.#now());
@@ -66,7 +74,7 @@ class Run implements RunReporter {
       createId: () => createId("task"),
       assertOpen: () => this.#assertOpen(),
       send: (tasks, updatedAt) => {
-        client.notify("task_list", { ...this.#ids(), tasks, updated_at: updatedAt });
+        this.#tell("task_list", { ...this.#ids(), tasks, updated_at: updatedAt });
       },
     });
   }
@@ -98,7 +106,7 @@ class Run implements RunReporter {
         throw new ReporterError("superseded", "a later verification of the run was begun");
       },
       send: (snapshot) => {
-        this.#client.notify("verification", { ...this.#ids(), ...snapshot, updated_at: this.#now() });
+        this.#tell("verification", { ...this.#ids(), ...snapshot, updated_at: this.#now() });
       },
     });
     this.#verification = attempt;
@@ -115,9 +123,17 @@ class Run implements RunReporter {
   }
 
   #send(snapshot: Omit<RunLifecycle, "updated_at">, updatedAt: string): void {
-    this.#client.notify("run_lifecycle", { ...snapshot, updated_at: updatedAt });
+    this.#tell("run_lifecycle", { ...snapshot, updated_at: updatedAt });
     // What was sent is JSON, so that it can be cloned; and what its caller changes later was not sent.
     this.#snapshot = structuredClone(snapshot);
+  }
+
+  #tell<T extends "run_lifecycle" | "task_list" | "verification">(
+    type: T,
+    payload: EventPayloadInput<T>,
+  ): void {
+    assertFits(type, payload, this.#maxSnapshotLength);
+    this.#client.notify(type, payload);
   }
 
   /** The time, at least a millisecond after the one before. */
@@ -128,7 +144,8 @@ class Run implements RunReporter {
 }
 
 /**
- * Begins to report a run, which is `created`. Throws what `client.notify` throws, such as `handshake_required`.
+ * Begins to report a run, which is `created`. Throws what `client.notify` throws, such as `handshake_required`,
+ * `snapshot_too_large` (`ReporterError`), and `invalid_argument`.
  * The notifications are kept and sent as any other.
  */
 export const createRunReporter = (client: ReportingClient, options: RunReporterOptions = {}): RunReporter =>

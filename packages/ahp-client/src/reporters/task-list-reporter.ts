@@ -8,7 +8,10 @@ export type TaskDetails = Partial<Omit<Task, "id" | "status" | "updated_at">>;
 /** A new task; it is pending. */
 export type NewTask = TaskDetails & { readonly title: string; readonly id?: string };
 
-/** The tasks of a run. Each change sends the whole list, which replaces the one before. */
+/**
+ * The tasks of a run. Each change sends the whole list, which replaces the one before; it throws `snapshot_too_large` for one
+ * that is too long.
+ */
 export interface TaskListReporter {
   /** The tasks as they were last sent; a copy. */
   readonly tasks: readonly Task[];

@@ -50,15 +50,32 @@ export type ReporterErrorCode =
   /** The verification before is pending or running: a harness could not tell the two apart. */
   | "verification_open"
   /** A later verification of the run was begun; this one does not change any more. */
-  | "superseded";
+  | "superseded"
+  /** The contract has more characters than a harness takes. `field` says where most of them are, `limit` how many may be. */
+  | "snapshot_too_large";
 
-/** A report that would contradict an earlier one (`code`, {@link ReporterErrorCode}). Nothing was sent, nothing changed. */
+export interface ReporterErrorDetails {
+  readonly field?: string;
+  readonly limit?: number;
+}
+
+/**
+ * A report that would contradict an earlier one, or that no harness would take (`code`, {@link ReporterErrorCode}). Nothing
+ * was sent, nothing changed.
+ */
 export class ReporterError extends HarnessError {
   override readonly name = "ReporterError";
   declare readonly code: ReporterErrorCode;
 
-  constructor(code: ReporterErrorCode, message: string) {
+  /** With `snapshot_too_large`: where most of it is, such as `tasks.3.error`. */
+  readonly field?: string;
+  /** With `snapshot_too_large`: the characters that a contract may have. */
+  readonly limit?: number;
+
+  constructor(code: ReporterErrorCode, message: string, { field, limit }: ReporterErrorDetails = {}) {
     super(code, message);
+    if (field !== undefined) this.field = field;
+    if (limit !== undefined) this.limit = limit;
   }
 
   static override isInstance(value: unknown): value is ReporterError {

@@ -11,7 +11,7 @@ export type NewCheck = CheckDetails & { readonly subject: string; readonly id?: 
 /** What a verification says beside its status and checks. */
 export type VerificationDetails = Partial<Pick<Verification, "residual_risks" | "metadata">>;
 
-/** One attempt to verify a run. Each change sends it whole. */
+/** One attempt to verify a run. Each change sends it whole, and throws `snapshot_too_large` where that is too long. */
 export interface VerificationReporter {
   readonly status: VerificationStatus;
   /** The checks as they were last sent; a copy. */

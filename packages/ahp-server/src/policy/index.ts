@@ -1,4 +1,22 @@
+export type { ShellLists } from "../shell/call.ts";
+export {
+  type FoundSecret,
+  findSecrets,
+  type RedactSecretsOptions,
+  redactSecrets,
+  type SecretKind,
+} from "../shell/find-secrets.ts";
+export { judgeCommand } from "../shell/judge-command.ts";
+export type { JudgedPlaces } from "../shell/judged-places.ts";
+export type { ShellJudgement, ShellPath, ShellReason, ShellVerdict } from "../shell/verdict.ts";
+export {
+  contentAuditLimits,
+  createPolicyAudit,
+  type PolicyAudit,
+  type PolicyAuditOptions,
+} from "./audit/policy-audit.ts";
 export type { PolicyFunction, PolicyFunctionCall } from "./cel/policy-function.ts";
+export { type CodingAgentOptions, codingAgentFunctions } from "./coding-agent/coding-agent-functions.ts";
 export type { Explanation, ShadowDecision } from "./decide/explanation.ts";
 export { type PolicyFile, PolicyFileSchema, type PolicyMode } from "./file/policy-schema.ts";
 export { policyJsonSchema } from "./json-schema.ts";
@@ -31,6 +49,7 @@ export {
   eventOfCase,
   type ParseCasesOptions,
   type PolicyCase,
+  PolicyCaseSchema,
   PolicyCasesSchema,
   parsePolicyCases,
 } from "./tools/policy-cases.ts";

@@ -5,7 +5,7 @@ import {
   ahpEvents,
   defaultHarnessCapabilities,
 } from "@harnesskit/protocol/ahp";
-import { type Clock, systemClock } from "@harnesskit/wire";
+import { type Clock, quietly, systemClock } from "@harnesskit/wire";
 import { HandlerError } from "../handler-error.ts";
 import type { AhpHandlers } from "../handlers.ts";
 import { decide, isUnconcerned } from "./decide/decide.ts";
@@ -22,7 +22,7 @@ export interface PolicyHarnessOptions {
   readonly redactor?: Pick<Redactor, "text">;
   /** Told of every decision and why it was made. What it throws goes to `onError`. @default ignored */
   readonly onDecision?: (explanation: Explanation, event: AhpEvent) => void;
-  /** Told of rules that failed, of policies that were refused and of what `onDecision` threw. @default ignored */
+  /** Told of rules that failed, of policies that were refused and of what `onDecision` threw. What it throws is ignored. @default ignored */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -72,28 +72,17 @@ export const createPolicyHarness = (options: PolicyHarnessOptions): PolicyHarnes
   const stats = { decisions: 0, failures: 0, reloads: 0, refusedReloads: 0 };
   let current = options.policy;
 
-  const report = (error: unknown): void => {
-    try {
-      onError?.(error);
-    } catch {
-      // Whoever is told of errors does not decide.
-    }
-  };
+  const report = (error: unknown): void => quietly(() => onError?.(error));
 
   const explain = (event: AhpEvent): Explanation => {
-    const explanation = decide(current, event, { store, nowMs: clock.now() }, explainer);
+    const nowMs = current.limits.length === 0 ? 0 : clock.now();
+    const explanation = decide(current, event, { store, nowMs }, explainer);
     stats.decisions++;
     if (explanation.error) {
       stats.failures++;
       report(explanation.error);
     }
-    if (onDecision) {
-      try {
-        onDecision(explanation, event);
-      } catch (error) {
-        report(error);
-      }
-    }
+    if (onDecision) quietly(() => onDecision(explanation, event), report);
     return explanation;
   };
 

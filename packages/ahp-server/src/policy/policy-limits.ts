@@ -36,7 +36,7 @@ export interface PolicyLimits {
 
 export type ResolvedPolicyLimits = Required<PolicyLimits>;
 
-export const defaultPolicyLimits: ResolvedPolicyLimits = {
+const defaultPolicyLimits: ResolvedPolicyLimits = {
   maxFileLength: 1_048_576,
   maxFileNodes: 50_000,
   maxFileDepth: 64,

@@ -37,6 +37,7 @@ export class Policy {
   /** Types of events that a rule or a default of the file decides, and those that every policy decides. */
   readonly decides: readonly AhpEventType[];
 
+  /** @internal */
   constructor(about: Pick<Policy, "name" | "file" | "mode" | "decides">, parts: PolicyParts) {
     this.name = about.name;
     this.file = about.file;

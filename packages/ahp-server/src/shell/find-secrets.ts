@@ -12,11 +12,10 @@ export interface FoundSecret {
   readonly certain: boolean;
 }
 
-/** A longer text is looked at in pieces of this many UTF-16 units. */
-const maxPiece = 1_048_576;
-
 const redactor = createRedactor();
-const placeholder = "[redacted]";
+
+/** What stands in the place of a secret. */
+export const placeholder = "[redacted]";
 
 const kindOf = (text: string, at: number, value: string): SecretKind => {
   if (value.startsWith("-----BEGIN")) return "private-key";
@@ -30,8 +29,8 @@ const kindOf = (text: string, at: number, value: string): SecretKind => {
 const tokenShape =
   /^["']?(?:gh[a-z]_|github_pat_|glpat-|xox|xapp-|AIza|ya29|A[A-Z]{2}A|npm_|pypi-|hf_|dop_|SG\.|eyJ|[srp]k[-_])[\w.-]{12,}/;
 
-/** A password or key with a value that is no variable and no word of a sentence. */
-const isCertain = (kind: SecretKind, value: string): boolean => {
+/** Whether the value of a password or key is no variable and no word of a sentence. */
+export const isCertainSecret = (value: string, kind: SecretKind = "assignment"): boolean => {
   if (kind === "private-key" || kind === "token") return true;
   if (/[$<>{}*]|…|[\uE000-\uE003]|^["']?(?:x{3,}|your|example|placeholder|changeme|dummy|test)/i.test(value))
     return false;
@@ -43,7 +42,12 @@ const isCertain = (kind: SecretKind, value: string): boolean => {
   );
 };
 
-const inPiece = (text: string, offset: number): FoundSecret[] => {
+/**
+ * Finds what has the shape of a secret in a text: tokens of known makers, private keys, passwords in URLs, values of
+ * authorization headers, and values that are assigned to a name such as `api_key`, in time linear to the text. It knows
+ * shapes only; a password that looks like any other word is found only by the name before it.
+ */
+export const findSecrets = (text: string): readonly FoundSecret[] => {
   const clean = redactor.text(text);
   if (clean === text) return [];
   const kept = clean.split(placeholder);
@@ -57,25 +61,31 @@ const inPiece = (text: string, offset: number): FoundSecret[] => {
     const value = text.slice(at, stop);
     if (value !== "" && value !== placeholder) {
       const kind = kindOf(text, at, value);
-      found.push({ kind, at: offset + at, length: value.length, certain: isCertain(kind, value) });
+      found.push({ kind, at, length: value.length, certain: isCertainSecret(value, kind) });
     }
     at = stop + next.length;
   });
   return found;
 };
 
-/**
- * Finds what has the shape of a secret in a text of any length: tokens of known makers, private keys, passwords in
- * URLs, values of authorization headers, and values that are assigned to a name such as `api_key`. It knows shapes
- * only; a password that looks like any other word is found only by the name before it.
- */
-export const findSecrets = (text: string): readonly FoundSecret[] => {
-  if (text.length <= maxPiece) return inPiece(text, 0);
-  const found: FoundSecret[] = [];
-  for (let at = 0; at < text.length; at += maxPiece)
-    found.push(...inPiece(text.slice(at, at + maxPiece), at));
-  return found;
-};
+/** Which secrets are taken out: all, or only those whose shape alone tells. */
+export interface RedactSecretsOptions {
+  /** @default false */
+  readonly certainOnly?: boolean;
+}
 
 /** The text with `[redacted]` in the place of each secret that {@link findSecrets} finds. */
-export const redactSecrets = (text: string): string => redactor.text(text);
+export const redactSecrets = (text: string, { certainOnly = false }: RedactSecretsOptions = {}): string => {
+  if (!certainOnly) return redactor.text(text);
+  let clean = "";
+  let from = 0;
+  for (const { at, length, certain } of findSecrets(text)) {
+    if (!certain) continue;
+    clean += text.slice(from, at) + placeholder;
+    from = at + length;
+  }
+  return from === 0 ? text : clean + text.slice(from);
+};
+
+/** Whether the value of a key of this name is a secret, whatever it looks like: `api_key`. */
+export const isSecretKey = (key: string): boolean => redactor.isSecretKey(key);

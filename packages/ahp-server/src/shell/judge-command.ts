@@ -1,28 +1,17 @@
 import type { ShellLists } from "./call.ts";
 import { Findings } from "./findings.ts";
 import { Interpreter } from "./interpreter.ts";
+import { type JudgedPlaces, toDirectory, toPathPlaces } from "./judged-places.ts";
 import { maxTextLength } from "./limits.ts";
 import { LruMap } from "./lru-map.ts";
 import { noteSecretsIn } from "./note-secrets.ts";
-import { normalPath, type PathPlaces } from "./resolve-path.ts";
 import { ShellState } from "./shell-state.ts";
 import type { ShellJudgement } from "./verdict.ts";
 
 /** Judgements that are kept. */
 const maxCached = 1024;
-/** UTF-16 units of commands that are kept with their judgements, all together. */
-const maxCachedLength = 2_097_152;
-
-export interface JudgeCommandOptions {
-  /** Absolute path of the folder in which the agent works. */
-  readonly workspace: string;
-  /** Absolute path of the folder in which the command starts. @default workspace */
-  readonly directory?: string;
-  /** Absolute path of the home folder; without it, `~` stands for itself and is outside. @default undefined */
-  readonly home?: string;
-  /** What is known besides. One object that is used again is cached; it is not to be changed. @default {} */
-  readonly lists?: ShellLists;
-}
+/** UTF-16 units of commands and of the texts of their judgements that are kept, all together. */
+const maxCachedLength = 8_388_608;
 
 const noLists: ShellLists = {};
 const cache = new LruMap<string, ShellJudgement>(maxCached, maxCachedLength);
@@ -41,13 +30,16 @@ const freeze = (judgement: ShellJudgement): ShellJudgement => {
   return Object.freeze(judgement);
 };
 
-const judge = (command: string, options: JudgeCommandOptions, lists: ShellLists): ShellJudgement => {
-  const places: PathPlaces = {
-    workspace: normalPath(options.workspace),
-    home: options.home === undefined ? undefined : normalPath(options.home),
-    allowed: (lists.allowedPaths ?? []).map(normalPath),
-    secret: lists.secretPaths ?? [],
-  };
+const sizeOf = ({ reasons, paths, programs }: ShellJudgement): number => {
+  let size = 0;
+  for (const { text } of reasons) size += text.length;
+  for (const { path } of paths) size += path.length;
+  for (const program of programs) size += program.length;
+  return size;
+};
+
+const judge = (command: string, options: JudgedPlaces, lists: ShellLists): ShellJudgement => {
+  const places = toPathPlaces(options);
   const findings = new Findings(places);
   if (command.length > maxTextLength) {
     findings.report("unknown", "too-large", `it is longer than ${maxTextLength} characters`, undefined);
@@ -58,7 +50,8 @@ const judge = (command: string, options: JudgeCommandOptions, lists: ShellLists)
   try {
     noteSecretsIn(command, findings);
     const run = new Interpreter(findings, lists, places.home);
-    run.judge(command, new ShellState([normalPath(options.directory ?? options.workspace)]));
+    const directory = toDirectory(options);
+    run.judge(command, new ShellState(directory === undefined ? undefined : [directory]));
   } catch {
     // What stops the judge, such as a call stack that is too small for a parse, must not let a command pass.
     findings.report("unknown", "judge-failed", "it could not be judged", undefined);
@@ -73,13 +66,13 @@ const judge = (command: string, options: JudgeCommandOptions, lists: ShellLists)
  * UTF-16 units of text, 32 levels of nesting, 20,000 steps; beyond them the verdict is at least `unknown`. Judgements are
  * frozen and the last 1024 are kept.
  */
-export const judgeCommand = (command: string, options: JudgeCommandOptions): ShellJudgement => {
+export const judgeCommand = (command: string, options: JudgedPlaces): ShellJudgement => {
   const lists = options.lists ?? noLists;
   const key = JSON.stringify([options.workspace, options.directory, options.home, numberOf(lists), command]);
   if (command.length > maxTextLength) return freeze(judge(command, options, lists));
   const known = cache.get(key);
   if (known !== undefined) return known;
   const judgement = freeze(judge(command, options, lists));
-  cache.set(key, judgement, key.length);
+  cache.set(key, judgement, key.length + sizeOf(judgement));
   return judgement;
 };

@@ -4,7 +4,8 @@ import { isSecretPath } from "./secret-paths.ts";
 
 /** Where paths are looked at from. */
 export interface PathPlaces {
-  readonly workspace: string;
+  /** Undefined where it is not known: then everything is outside. */
+  readonly workspace: string | undefined;
   readonly home: string | undefined;
   /** Folders outside the workspace that count as inside. */
   readonly allowed: readonly string[];
@@ -59,13 +60,16 @@ const climbing = (path: string): string | undefined => {
   return changed === path ? undefined : changed;
 };
 
+const insideOf = ({ workspace, allowed }: PathPlaces): readonly string[] =>
+  workspace === undefined ? allowed : [workspace, ...allowed];
+
 const resolveFrom = (text: string, directory: string | undefined, places: PathPlaces): ResolvedPath => {
   const path = joinPath(directory, text);
   if (path === undefined)
     return { path: shown(`…/${text}`), outside: true, secret: isSecretPath(text), unknown: true };
   const unknown = isUnknown(path);
   // An unknown part may hold `..` as well.
-  const inside = !unknown && [places.workspace, ...places.allowed].some((folder) => isBelow(path, folder));
+  const inside = !unknown && insideOf(places).some((folder) => isBelow(path, folder));
   const secret = isSecretPath(path) || places.secret.some((pattern) => mayMatch(pattern, path));
   return { path: shown(path.replaceAll(namesMark, "…")), outside: !inside, secret, unknown };
 };

@@ -1,4 +1,4 @@
-/** What a command does at worst, from harmless to worst in {@link verdictRank}. */
+/** What a command does at worst, from harmless to worst. */
 export type ShellVerdict = "read" | "write" | "unknown" | "exfiltration" | "privilege" | "destructive";
 
 const order: readonly ShellVerdict[] = [

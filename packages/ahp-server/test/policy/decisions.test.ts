@@ -104,6 +104,16 @@ describe("defaults", () => {
     });
   });
 
+  it("that allow are bare, unless a rule in shadow has something to say", () => {
+    const bare = policyOf("defaults: { gate: allow }\nrules: []");
+    expect(checkPolicy(bare, toolEvent("a")).decision).toEqual({ decision: "allow" });
+    const told = policyOf("defaults: { gate: allow }\nrules: [{ name: r, mode: shadow, then: block }]");
+    expect(checkPolicy(told, toolEvent("a")).decision).toMatchObject({
+      decision: "allow",
+      metadata: { policy: { source: "default", shadowed: ["r: block"] } },
+    });
+  });
+
   it("are those of the file, a type's before its class's", () => {
     const policy = policyOf(`
 defaults:
@@ -144,6 +154,36 @@ rules: []
       expect(ahpEvents[type].decision.safeParse(decision).success, type).toBe(true);
       const refusals = ["block", "defer", "skip", "reject"];
       expect(refusals).toContain(decision?.decision);
+    }
+  });
+});
+
+describe("what is the same for every event", () => {
+  const ofFile = (name: string) =>
+    policyOf(
+      `name: ${name}\nrules: [{ name: r, when: { event: [pre_action, error] }, then: { decision: block, reason: no, metadata: { by: [${name}] } } }]`,
+    );
+
+  it("is made once for a policy and a type, and cannot be changed", () => {
+    const harness = createPolicyHarness({ policy: ofFile("one") });
+    const first = harness.decide(toolEvent("a"));
+    expect(harness.decide(toolEvent("b"))).toBe(first);
+    expect(harness.decide(eventOf("error", {}))).not.toBe(first);
+    const { decision } = first as unknown as { decision: { metadata: { by: string[] } } };
+    expect(() => decision.metadata.by.push("x")).toThrow(TypeError);
+    harness.replace(ofFile("two"));
+    expect(harness.decide(toolEvent("a")).decision).toMatchObject({
+      metadata: { policy: { name: "two" }, by: ["two"] },
+    });
+  });
+
+  it("is not mixed up between policies that are asked in turn", () => {
+    const policies = [ofFile("one"), ofFile("two")];
+    for (let turn = 0; turn < 6; turn++) {
+      const policy = policies[turn % 2] as (typeof policies)[number];
+      expect(checkPolicy(policy, toolEvent("a")).decision).toMatchObject({
+        metadata: { policy: { name: policy.name }, by: [policy.name] },
+      });
     }
   });
 });

@@ -1,4 +1,5 @@
 import type { AuditEntry } from "@harnesskit/audit";
+import type { AhpEventType } from "@harnesskit/protocol/ahp";
 import { describe, expect, it } from "vitest";
 import { backtest, PolicyError, parsePolicyCases, testPolicy } from "../../src/policy/index.ts";
 import { policyOf, toolEvent } from "./support.ts";
@@ -59,7 +60,7 @@ describe("testing against what was recorded", () => {
   const entry = (
     seq: number,
     decision: string | undefined,
-    details: Record<string, string | number>,
+    details: Record<string, string | number | boolean>,
     ms = seq,
   ): AuditEntry => ({
     seq,
@@ -74,23 +75,25 @@ describe("testing against what was recorded", () => {
       ...details,
     },
   });
-  const payloadOf = (tool: string) => ({ payload: JSON.stringify({ tool_name: tool, arguments: {} }) });
+  const eventIn = (tool: string, event_type: AhpEventType = "pre_action") => ({
+    event: JSON.stringify(toolEvent(tool, {}, { event_type })),
+  });
 
   it("tells what would have been decided otherwise, with limits at the times of then", async () => {
     const report = await backtest(policy, [
-      entry(1, "allow", payloadOf("read")),
-      entry(2, "allow", payloadOf("bash")),
-      entry(3, "block", { event: JSON.stringify(toolEvent("read")) }),
-      entry(4, "allow", payloadOf("fetch"), 0),
-      entry(5, "allow", payloadOf("fetch"), 10),
-      entry(6, "allow", payloadOf("fetch"), 20),
-      entry(7, "allow", payloadOf("fetch"), 1500),
+      entry(1, "allow", eventIn("read")),
+      entry(2, "allow", eventIn("bash")),
+      entry(3, "block", eventIn("read")),
+      entry(4, "allow", eventIn("fetch"), 0),
+      entry(5, "allow", eventIn("fetch"), 10),
+      entry(6, "allow", eventIn("fetch"), 20),
+      entry(7, "allow", { ...eventIn("fetch"), event_cut: true }, 1500),
       entry(8, "allow", {}),
-      entry(9, "allow", { payload: "{ torn" }),
-      entry(10, undefined, { ...payloadOf("read"), event_type: "post_action" }),
+      entry(9, "allow", { event: "{ torn" }),
+      entry(10, undefined, eventIn("read", "post_action")),
       { seq: 11, time: "2026-05-01T00:00:00.000Z", action: "ahp.handshake" },
     ]);
-    expect(report).toMatchObject({ decided: 9, withoutEvent: 2, same: 4, changed: 3 });
+    expect(report).toMatchObject({ decided: 9, withoutEvent: 2, cut: 1, same: 4, changed: 3 });
     expect(report.transitions).toEqual({
       "allow → allow": 4,
       "allow → block": 1,

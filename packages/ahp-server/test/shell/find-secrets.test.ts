@@ -36,7 +36,16 @@ describe("finding secrets in texts", () => {
     expect(findSecrets("[redacted]")).toEqual([]);
   });
 
-  it("finds a secret in a text that is longer than one piece", () => {
+  it("takes out all of them, or only those that are certain", () => {
+    const text = `token: string; key ${token}, password: please`;
+    expect(redactSecrets(text)).toBe("token: [redacted]; key [redacted], password: [redacted]");
+    expect(redactSecrets(text, { certainOnly: true })).toBe(
+      "token: string; key [redacted], password: please",
+    );
+    expect(redactSecrets("token: string", { certainOnly: true })).toBe("token: string");
+  });
+
+  it("finds a secret at the end of a very long text", () => {
     const text = `${"a b ".repeat(400_000)}${token}`;
     expect(findSecrets(text)).toMatchObject([{ kind: "token", at: text.length - token.length }]);
   });

@@ -57,6 +57,14 @@ describe("a judgement", () => {
   });
 });
 
+describe("a workspace that is not known", () => {
+  it.each(["", "work/app", "."])("holds nothing: %j", (workspace) => {
+    expect(judgeCommand("cat a.txt", { workspace }).paths.every(({ outside }) => outside)).toBe(true);
+    expect(judgeCommand("cat /etc/hosts", { workspace }).paths[0]?.outside).toBe(true);
+    expect(judgeCommand("cat a.txt", { workspace }).verdict).toBe("unknown");
+  });
+});
+
 describe("lists", () => {
   it("name further programs, folders and secrets", () => {
     const lists = {

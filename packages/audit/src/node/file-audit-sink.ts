@@ -2,7 +2,10 @@ import { AuditError } from "../audit-error.ts";
 import { type AuditHead, genesis } from "../audit-head.ts";
 import type { AuditDetails, AuditEntryInput } from "../entry.ts";
 import { EntryFormatter } from "../entry-formatter.ts";
-import type { AuditSink } from "../sink.ts";
+import { OpenAction } from "../open-action.ts";
+import { quietly } from "../quietly.ts";
+import type { AuditAction, AuditSink } from "../sink.ts";
+import { snapshotOf } from "../snapshot.ts";
 import { BlockBuilder } from "./block-builder.ts";
 import type { SinkSettings } from "./file-sink-options.ts";
 import { LogFile } from "./log-file.ts";
@@ -16,10 +19,13 @@ export interface FileAuditSink extends AuditSink {
   readonly head: AuditHead;
   /** Entries that were never written: beyond `maxQueuedBytes`, after `close`, or left when it failed. */
   readonly dropped: number;
+  begin(entry: AuditEntryInput): AuditAction;
 }
 
 /** Room for a line beside its body. */
 const lineOverheadBytes = 256;
+/** Beginnings that wait for their ends; at one more, all that did not end are written. */
+const maxOpenActions = 4096;
 
 /** The sink behind `createFileAuditSink`. */
 export class FileSink implements FileAuditSink {
@@ -35,6 +41,8 @@ export class FileSink implements FileAuditSink {
   /** The time of what is in the buffer has come. */
   #isDue = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** In the order of their beginnings; those that ended are still among them. */
+  #open: OpenAction[] = [];
   #dropped = 0;
   /** Entries dropped since the queue was full; undefined while it is not. */
   #dropping: number | undefined;
@@ -84,14 +92,17 @@ export class FileSink implements FileAuditSink {
   }
 
   record(entry: AuditEntryInput): void {
-    if (this.#closing !== undefined || !this.#hasRoom()) {
-      this.#dropped++;
-      return;
-    }
-    this.#prepare();
-    const timeMs = this.#now();
-    this.#builder.append(this.#formatter.format(entry, this.#builder.seq + 1, timeMs));
-    this.#timer ??= setTimeout(this.#onTimer, this.#settings.flushIntervalMs);
+    this.#writeOpen();
+    this.#append(entry);
+  }
+
+  begin(entry: AuditEntryInput): AuditAction {
+    const open = this.#toOpen(entry);
+    if (open.isTold) return open;
+    if (this.#open.length >= maxOpenActions) this.#writeOpen();
+    this.#open.push(open);
+    this.#startTimer();
+    return open;
   }
 
   addSecret(value: string): boolean {
@@ -99,6 +110,7 @@ export class FileSink implements FileAuditSink {
   }
 
   removeSecret(value: string): void {
+    this.#writeOpen();
     this.#settings.redactor.removeSecret(value);
   }
 
@@ -107,8 +119,51 @@ export class FileSink implements FileAuditSink {
   }
 
   close(): Promise<void> {
+    this.#writeOpen();
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  readonly #append = (entry: AuditEntryInput, timeMs = this.#now()): void => {
+    if (this.#closing !== undefined || !this.#hasRoom()) {
+      this.#dropped++;
+      return;
+    }
+    this.#prepare();
+    this.#builder.append(this.#formatter.format(entry, this.#builder.seq + 1, timeMs));
+    this.#startTimer();
+  };
+
+  #startTimer(): void {
+    this.#timer ??= setTimeout(this.#onTimer, this.#settings.flushIntervalMs);
+  }
+
+  /** The beginning is told at once where there is no time left, and where it cannot be read whole. */
+  #toOpen(entry: AuditEntryInput): OpenAction {
+    const timeMs = this.#now();
+    let open: OpenAction;
+    let isTold = this.#closing !== undefined;
+    try {
+      open = new OpenAction(entry, timeMs, this.#append);
+    } catch {
+      isTold = true;
+      open = new OpenAction(snapshotOf(entry).snapshot, timeMs, this.#append);
+    }
+    open.isTold = isTold;
+    if (isTold) this.record(entry);
+    return open;
+  }
+
+  /** Tells the beginnings whose ends have not come. */
+  #writeOpen(): void {
+    if (this.#open.length === 0) return;
+    const open = this.#open;
+    this.#open = [];
+    for (const action of open) {
+      if (action.isTold) continue;
+      action.isTold = true;
+      this.#append(action, action.begunAt);
+    }
   }
 
   #begin({ isNew, removedBytes, unsealedLines, wasClosed, head }: OpenedLog): void {
@@ -122,6 +177,7 @@ export class FileSink implements FileAuditSink {
   }
 
   readonly #onTimer = (): void => {
+    this.#writeOpen();
     this.#timer = undefined;
     this.#isDue = true;
     // Behind a write under way, or one that the disk refuses, more comes together.
@@ -137,11 +193,8 @@ export class FileSink implements FileAuditSink {
   }
 
   #tell(error: AuditError): void {
-    try {
-      this.#settings.onError(error);
-    } catch {
-      // The one who is told is not to stop the log.
-    }
+    // The one who is told is not to stop the log.
+    quietly(() => this.#settings.onError(error));
   }
 
   /** Seals what is in the buffer and hands it to the writer. */
@@ -210,10 +263,11 @@ export class FileSink implements FileAuditSink {
       limit: "maxQueuedBytes",
       limit_bytes: maxQueuedBytes,
     });
-    this.#timer ??= setTimeout(this.#onTimer, this.#settings.flushIntervalMs);
+    this.#startTimer();
   }
 
   async #flush(): Promise<void> {
+    this.#writeOpen();
     this.#seal();
     await this.#writer.drained();
     if (this.#settings.sync !== "never") await this.#writer.sync();

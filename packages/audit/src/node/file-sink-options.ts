@@ -34,7 +34,7 @@ export interface FileAuditSinkOptions extends AuditLimits {
   readonly redactor?: Redactor;
   /** Milliseconds since 1970. @default Date.now */
   readonly clock?: () => number;
-  /** Told of writes that failed and of entries that are dropped. @default nobody */
+  /** Told of writes that failed and of entries that are dropped. What it throws is ignored. @default nobody */
   readonly onError?: (error: AuditError) => void;
   /** The file system. @default node:fs/promises */
   readonly fileSystem?: AuditFileSystem;

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { displayText } from "@harnesskit/wire";
+import { displayText, quietly } from "@harnesskit/wire";
 
 export interface OutputLinesOptions {
   /** Characters of one line; a longer one comes in parts. */
@@ -67,11 +67,8 @@ export class OutputLines {
     const { maxLineLength, onLine } = this.#options;
     const whole = line.endsWith("\r") ? line.slice(0, -1) : line;
     for (let start = 0; start === 0 || start < whole.length; start += maxLineLength) {
-      try {
-        onLine?.(whole.slice(start, start + maxLineLength));
-      } catch {
-        // The output is read on, whatever its listener does.
-      }
+      // The output is read on, whatever its listener does.
+      quietly(() => onLine?.(whole.slice(start, start + maxLineLength)));
     }
   }
 

@@ -15,7 +15,7 @@ export interface LaunchOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Holds before the `restart` of the manifests, field by field. @default {} */
   readonly restart?: RestartPolicy;
-  /** Gets each line that an agent writes to its standard output and error: untrusted, and maybe secret. */
+  /** Gets each line that an agent writes to its standard output and error: untrusted, and maybe secret. What it throws is ignored. */
   readonly onOutput?: (output: AgentOutput) => void;
   /** From 0 to 1, for the waits before restarts. @default Math.random */
   readonly random?: () => number;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
+import { keepJsonObject } from "../envelope/keep-json.ts";
 import { quickSchema } from "../quick-schema.ts";
 import { CountSchema, FactSchema, MetadataSchema } from "./common.ts";
 import { IntentSchema, TargetSchema } from "./context-values.ts";
@@ -29,13 +30,25 @@ export const DecisionSchema = quickSchema(
 );
 export type Decision = z.infer<typeof DecisionSchema>;
 
-/** A bare allow, or a bare block. */
+/** An allow or a block, with or without metadata, and an escalation: what policies answer. */
 const keepDecision = (value: unknown): Decision | undefined => {
   if (typeof value !== "object" || value === null) return undefined;
-  const { decision, reason, metadata, modified_payload } = value as Record<string, unknown>;
-  if (metadata !== undefined || modified_payload !== undefined) return undefined;
-  if (decision === "allow") return { decision };
-  return decision === "block" && typeof reason === "string" ? { decision, reason } : undefined;
+  const { decision, reason, metadata, modified_payload, escalation_target } = value as Record<
+    string,
+    unknown
+  >;
+  const isText = typeof reason === "string";
+  if (decision === "escalate") {
+    return isText && escalation_target === undefined ? { decision, reason } : undefined;
+  }
+  if (modified_payload !== undefined || !(decision === "allow" || (decision === "block" && isText)))
+    return undefined;
+  const kept: Decision = decision === "allow" ? { decision } : { decision, reason: reason as string };
+  if (metadata === undefined) return kept;
+  const known = keepJsonObject(metadata);
+  if (known === undefined) return undefined;
+  kept.metadata = known;
+  return kept;
 };
 
 /** The answer to `idle`. */

@@ -17,6 +17,12 @@ export {
   ToolStatusSchema,
 } from "./item.ts";
 export {
+  type PromptJudgement,
+  PromptJudgementSchema,
+  type ToolJudgement,
+  ToolJudgementSchema,
+} from "./judgement.ts";
+export {
   type Grant,
   GrantSchema,
   THREAD_PROTOCOL_VERSION,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
+import { PromptJudgementSchema, ToolJudgementSchema } from "./judgement.ts";
 import { InputPartSchema, ModelRefSchema, TimestampSchema } from "./thread.ts";
 
 /** What an item can be (section "Item Types"). */
@@ -52,6 +53,10 @@ export const ItemDataSchemas = {
     /** The agent and the model that the turn was started with. */
     agent: z.string().optional(),
     model: ModelRefSchema.optional(),
+    /** What a policy said of it. */
+    judgement: PromptJudgementSchema.optional(),
+    /** The model is not given it: it was not allowed, or not yet. */
+    withheld: z.literal(true).optional(),
   }),
   assistant_message: z.object({
     text: z.string(),
@@ -71,6 +76,8 @@ export const ItemDataSchemas = {
     step: z.int().nonnegative().optional(),
     /** The `requestId` of the approval that allowed it. */
     approvedBy: z.string().optional(),
+    /** What a policy said of it. A block and a question say their reasons in `error` and in the approval, too. */
+    judgement: ToolJudgementSchema.optional(),
   }),
   tool_log: z.object({
     toolItemId: z.string(),

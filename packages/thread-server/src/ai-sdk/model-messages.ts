@@ -36,7 +36,9 @@ const toOutput = ({
     case "rejected":
       return { type: "execution-denied", reason: error };
     case "blocked":
-      return { type: "execution-denied", reason: `Blocked by policy: ${error}` };
+      return isUndecided(code)
+        ? { type: "error-json", value: { status: "not_run", code, message: error } }
+        : { type: "execution-denied", reason: `Blocked by policy: ${error}` };
     case "failed":
     case "cancelled":
     case "unknown": {
@@ -45,6 +47,9 @@ const toOutput = ({
     }
   }
 };
+
+/** No policy forbade it: there was no answer, or none of use. */
+const isUndecided = (code: string): boolean => code === "gate_failed" || code.startsWith("gate.");
 
 /** The prompt as the model reads it. A file is named, not included: the model reads it with its tools. */
 const toUserMessage = ({ content }: ItemData<"user_message">): ModelMessage => {

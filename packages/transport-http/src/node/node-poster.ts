@@ -1,9 +1,8 @@
-import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
-import { Agent as TlsAgent, request as tlsRequest } from "node:https";
+/// <reference path="./undici-pool.d.ts" />
 import type { SecureContextOptions } from "node:tls";
-import { FrameTooLargeError } from "@harnesskit/wire";
-import type { Poster, PostReply } from "../poster.ts";
-import { joinChunks } from "../read-body.ts";
+import type { Pool } from "undici";
+import type { Poster } from "../poster.ts";
+import { PooledPost } from "./pooled-post.ts";
 
 /** What a client needs to trust the server, and the server the client. */
 export interface ClientTlsOptions extends Pick<SecureContextOptions, "ca" | "cert" | "key"> {
@@ -17,84 +16,79 @@ export interface NodePosterOptions {
   readonly tls: ClientTlsOptions | undefined;
 }
 
-/** A body that ended before its announced end. */
-const cutOff = () => Object.assign(new TypeError("the reply was cut off"), { code: "ECONNRESET" });
+/**
+ * Posts over a pool of connections that stay open. An idle one does not keep the process alive. What waits for a
+ * connection waits here, so that what is given up leaves nothing behind.
+ */
+class NodePoster implements Poster {
+  readonly #url: URL;
+  readonly #options: NodePosterOptions;
+  readonly #path: string;
+  readonly #waiting = new Set<PooledPost>();
+  #underWay = 0;
+  #pool: Pool | undefined;
+  #loading: Promise<void> | undefined;
+  #isClosed = false;
 
-const readReply = (response: IncomingMessage, maxBytes: number): Promise<Uint8Array> =>
-  new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
-    let length = 0;
-    response.on("data", (chunk: Uint8Array) => {
-      length += chunk.length;
-      if (length > maxBytes) {
-        reject(new FrameTooLargeError(maxBytes));
-        response.destroy();
-        return;
-      }
-      chunks.push(chunk);
+  constructor(url: URL, options: NodePosterOptions) {
+    this.#url = url;
+    this.#options = options;
+    this.#path = `${url.pathname}${url.search}`;
+  }
+
+  readonly post: Poster["post"] = (request) => {
+    const post = new PooledPost(request, this.#ended);
+    request.onStart(() => {
+      this.#waiting.delete(post);
+      post.giveUp();
     });
-    response.on("end", () => resolve(joinChunks(chunks, length)));
-    response.on("error", reject);
-    response.on("close", () => {
-      if (!response.complete) reject(cutOff());
+    this.#waiting.add(post);
+    if (this.#pool) this.#pump(this.#pool);
+    else this.#loading ??= this.#load();
+    return post.head;
+  };
+
+  readonly close = (): void => {
+    this.#isClosed = true;
+    for (const post of this.#waiting) post.giveUp();
+    this.#waiting.clear();
+    void this.#pool?.destroy().catch(() => {});
+  };
+
+  /** The client library is loaded by the first message: who only serves does not pay for it. */
+  async #load(): Promise<void> {
+    const { maxConnections, keepAliveMs, tls } = this.#options;
+    const { default: Pool } = await import("undici/lib/dispatcher/pool.js");
+    if (this.#isClosed) return;
+    this.#pool = new Pool(this.#url.origin, {
+      connections: maxConnections,
+      // An idle connection is given up before the usual server does it: a message on its way then would be lost.
+      keepAliveTimeout: keepAliveMs,
+      keepAliveMaxTimeout: keepAliveMs,
+      // The exchange has a time for the whole of a message.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      ...(tls && { connect: { ...tls } }),
     });
-  });
+    this.#pump(this.#pool);
+  }
 
-const toReply = (response: IncomingMessage): PostReply => ({
-  status: response.statusCode ?? 0,
-  header: (name) => {
-    const value = response.headers[name];
-    return typeof value === "string" ? value : undefined;
-  },
-  read: (maxBytes) => readReply(response, maxBytes),
-  discard() {
-    response.on("error", () => {});
-    // What has no body leaves its connection for the next message; any other body is not worth reading.
-    if (response.statusCode === 204) response.resume();
-    else response.destroy();
-  },
-});
+  #pump(pool: Pool): void {
+    for (const post of this.#waiting) {
+      if (this.#underWay >= this.#options.maxConnections) return;
+      this.#waiting.delete(post);
+      this.#underWay++;
+      const { headers, body } = post.request;
+      pool.dispatch({ path: this.#path, method: "POST", headers, body }, post);
+    }
+  }
 
-/** Posts with Node's own client, over connections that stay open. An idle one does not keep the process alive. */
-export const createNodePoster = (url: URL, options: NodePosterOptions): Poster => {
-  const isTls = url.protocol === "https:";
-  const shared = {
-    keepAlive: true,
-    maxSockets: options.maxConnections,
-    scheduling: "lifo",
-    // An idle connection is given up before the usual server does it: a message on its way then would be lost.
-    timeout: options.keepAliveMs,
-  } as const;
-  const agent = isTls ? new TlsAgent({ ...shared, ...options.tls }) : new PlainAgent(shared);
-  const target = {
-    agent,
-    method: "POST",
-    hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
-    port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
-    path: `${url.pathname}${url.search}`,
-    setHost: false,
+  readonly #ended = (): void => {
+    this.#underWay--;
+    if (this.#pool && !this.#isClosed) this.#pump(this.#pool);
   };
-  const { host } = url;
-  const open = isTls ? tlsRequest : plainRequest;
-  return {
-    post: ({ headers, body, onStart }) =>
-      new Promise((resolve, reject) => {
-        const request = open({
-          ...target,
-          headers: { host, ...headers, "content-length": Buffer.byteLength(body) },
-        });
-        onStart(() => void request.destroy());
-        let hasReply = false;
-        request.on("response", (response) => {
-          hasReply = true;
-          resolve(toReply(response));
-        });
-        request.on("error", reject);
-        request.on("close", () => {
-          if (!hasReply) reject(cutOff());
-        });
-        request.end(body);
-      }),
-    close: () => agent.destroy(),
-  };
-};
+}
+
+/** Posts with `undici`, over connections that stay open. */
+export const createNodePoster = (url: URL, options: NodePosterOptions): Poster =>
+  new NodePoster(url, options);

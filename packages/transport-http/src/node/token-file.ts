@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { lstat, mkdir, mkdtemp, open, readFile, rename, rm, rmdir } from "node:fs/promises";
+import { lstat, mkdir, open, readFile, rename, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { displayText, HarnessError } from "@harnesskit/wire";
 import { systemErrorCode } from "./system-error.ts";
+import { makeTokenDirectory } from "./token-directory.ts";
 
 /** The token cannot be kept where only this user reads it. */
 export class InsecureTokenFileError extends HarnessError {
@@ -73,7 +74,7 @@ const makePlace = async (
   wanted: string | undefined,
 ): Promise<{ path: string; ownDirectory: string | undefined }> => {
   if (wanted === undefined) {
-    const directory = await mkdtemp(join(process.env.XDG_RUNTIME_DIR ?? tmpdir(), "harness-http-"));
+    const directory = await makeTokenDirectory();
     return { path: join(directory, "token"), ownDirectory: directory };
   }
   const path = resolve(wanted);

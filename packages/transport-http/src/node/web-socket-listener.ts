@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { type Channel, HarnessError, InvalidArgumentError, type Listener } from "@harnesskit/wire";
+import { type Channel, HarnessError, InvalidArgumentError, type Listener, quietly } from "@harnesskit/wire";
 import { type WebSocket, WebSocketServer } from "ws";
 import { assertCounts, assertPath, assertTimes } from "../check-options.ts";
 import { refusal } from "../server/answers.ts";
@@ -115,13 +115,13 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
       const open = createSocketChannel<WebSocketContext<Principal>>(frames, full, this.#limits);
       this.#open.set(ws, open);
       ws.once("close", () => this.#open.delete(ws));
-      try {
-        this.#accept?.(open.channel);
-      } catch (cause) {
-        void open.channel.close(
-          new HarnessError("handler_failed", "a connection could not be taken", { cause }),
-        );
-      }
+      quietly(
+        () => this.#accept?.(open.channel),
+        (cause) =>
+          open.channel.close(
+            new HarnessError("handler_failed", "a connection could not be taken", { cause }),
+          ),
+      );
     });
   }
 

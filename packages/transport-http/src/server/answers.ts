@@ -5,7 +5,7 @@ const sentences = {
   401: "Credentials are needed: Authorization: Bearer, or X-API-Key.",
   403: "This host, origin or principal is not allowed.",
   404: "Nothing is served at this path.",
-  405: "This path takes POST.",
+  405: "This path does not take this method.",
   408: "The body did not arrive in time.",
   413: "The message is over the limit.",
   415: "A message is application/json in UTF-8.",
@@ -20,11 +20,17 @@ export type RefusedStatus = keyof typeof sentences;
 export const refusal = (status: RefusedStatus, headers: Readonly<Record<string, string>> = {}): Answer => ({
   status,
   headers: { "content-type": "text/plain; charset=utf-8", ...headers },
-  body: sentences[status],
+  body:
+    headers.allow === undefined
+      ? sentences[status]
+      : `This path takes ${headers.allow.replace(", ", " or ")}.`,
 });
 
 /** 401 with the scheme that is asked for (RFC 9110, 11.6.1). */
 export const unauthorized = (): Answer => refusal(401, { "www-authenticate": 'Bearer realm="harness"' });
+
+/** The headers of an answer with a message, beside {@link commonHeaders}. */
+export const jsonHeaders: Readonly<Record<string, string>> = { "content-type": "application/json" };
 
 /** Headers that every answer has. */
 export const commonHeaders: Readonly<Record<string, string>> = {

@@ -27,7 +27,16 @@ export type Authentication<Principal> =
   | { readonly principal: Principal }
   | { readonly refused: "unauthorized" | "forbidden" };
 
-/** Judges a request before anything of its message is read. What it throws refuses the request with 500. */
+/** Whether it lets the request in. What names a refusal beside a principal is a refusal. */
+export const isAdmission = <Principal>(
+  found: Authentication<Principal>,
+): found is { readonly principal: Principal } =>
+  "principal" in found && (found as { readonly refused?: unknown }).refused === undefined;
+
+/**
+ * Judges a request before anything of its message is read. What it throws refuses the request with 500; where it gives no
+ * answer within `bodyTimeoutMs`, that is 503, and a later one is ignored.
+ */
 export type Authenticate<Principal> = (
   request: AuthenticationRequest,
 ) => Authentication<Principal> | Promise<Authentication<Principal>>;
@@ -36,6 +45,9 @@ export type Authenticate<Principal> = (
 export interface TokenPrincipal {
   readonly kind: "token";
 }
+
+/** The one principal of a server with a token. */
+export const tokenPrincipal: TokenPrincipal = Object.freeze({ kind: "token" });
 
 /** Lets everybody in: for a handler behind another check of credentials. */
 export const allowAnyone: Authenticate<undefined> = () => ({ principal: undefined });

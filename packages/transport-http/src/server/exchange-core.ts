@@ -1,12 +1,20 @@
-import { type Clock, HarnessError, type InvalidMessageError } from "@harnesskit/wire";
+import {
+  type Clock,
+  HarnessError,
+  type InvalidMessageError,
+  isThenable,
+  quietly,
+  RequestTimeoutError,
+} from "@harnesskit/wire";
 import { createMessageCodec, type MessageCodec } from "../message-codec.ts";
 import { isJsonType, toContentLength } from "../read-body.ts";
-import { commonHeaders, refusal, unauthorized } from "./answers.ts";
-import { type Authenticate, type Authentication, shownCredential } from "./authenticate.ts";
+import { commonHeaders, jsonHeaders, refusal, unauthorized } from "./answers.ts";
+import { type Authenticate, type Authentication, isAdmission, shownCredential } from "./authenticate.ts";
 import { type HttpExchangeContext, pickHeaders } from "./context.ts";
 import type { HealthRules } from "./health.ts";
+import { inTime, tooLate } from "./in-time.ts";
 import type { Answer, RequestView } from "./request-view.ts";
-import type { SiteGuard } from "./site-rules.ts";
+import { noHeaders, type SiteGuard } from "./site-rules.ts";
 
 /** What answers the messages that are posted to one path. */
 export interface ExchangeRoute<Principal> {
@@ -17,6 +25,11 @@ export interface ExchangeRoute<Principal> {
    * @default status 400
    */
   readonly malformed?: (error: InvalidMessageError, context: HttpExchangeContext<Principal>) => unknown;
+  /**
+   * The reply in place of one that cannot be sent: it is larger or deeper than a message may be, or no JSON.
+   * @default status 500
+   */
+  readonly unsendable?: (reply: unknown, error: HarnessError) => unknown;
 }
 
 /** Where a failure is told that the client learns no more of than a 500. */
@@ -38,6 +51,9 @@ export interface ExchangeCoreOptions<Principal> {
   readonly clock: Clock;
   readonly onError: OnServerError | undefined;
 }
+
+/** Of nearly every answer. */
+const plainHeaders = { ...commonHeaders, ...jsonHeaders };
 
 /** The rules of a server, from a request to its answer, without any I/O of their own. */
 export class ExchangeCore<Principal> {
@@ -69,17 +85,16 @@ export class ExchangeCore<Principal> {
 
   /** The headers of every answer added. */
   finish(request: RequestView, answer: Answer): Answer {
-    const headers = { ...commonHeaders, ...this.#options.guard.corsHeaders(request), ...answer.headers };
-    return { ...answer, headers };
+    const { status, body } = answer;
+    const cors = this.#options.guard.corsHeaders(request);
+    const isPlain = cors === noHeaders && answer.headers === jsonHeaders;
+    const headers = isPlain ? plainHeaders : { ...commonHeaders, ...cors, ...answer.headers };
+    return body === undefined ? { status, headers } : { status, headers, body };
   }
 
   /** Hands a failure over to `onError`. */
   tell(error: unknown, request: RequestView, transport: "http" | "websocket"): void {
-    try {
-      this.#options.onError?.(error, { path: request.path ?? "", transport });
-    } catch {
-      // Nobody is left to be told.
-    }
+    quietly(() => this.#options.onError?.(error, { path: request.path ?? "", transport }));
   }
 
   /** Asks `authenticate`. Gives the principal, or the refusal. */
@@ -88,7 +103,8 @@ export class ExchangeCore<Principal> {
     transport: "http" | "websocket",
     acceptQuery: boolean,
   ): Promise<{ readonly principal: Principal } | Answer> {
-    const asked = this.#options.authenticate({
+    const { authenticate, bodyTimeoutMs, clock } = this.#options;
+    const asked = authenticate({
       transport,
       path: request.path ?? "",
       remoteAddress: request.remoteAddress,
@@ -98,8 +114,14 @@ export class ExchangeCore<Principal> {
         return request.signal;
       },
     });
-    const found: Authentication<Principal> = asked instanceof Promise ? await asked : asked;
-    if ("principal" in found) return found;
+    const found = isThenable<Authentication<Principal>>(asked)
+      ? await inTime(asked, bodyTimeoutMs, clock)
+      : asked;
+    if (found === tooLate) {
+      this.tell(new RequestTimeoutError("authenticate", bodyTimeoutMs), request, transport);
+      return refusal(503, { "retry-after": "1" });
+    }
+    if (isAdmission(found)) return found;
     return found.refused === "forbidden" ? refusal(403) : unauthorized();
   }
 
@@ -158,13 +180,22 @@ export class ExchangeCore<Principal> {
     } catch (error) {
       if (!HarnessError.isInstance(error) || error.code !== "invalid_message") throw error;
       const reply: unknown = await route.malformed?.(error as InvalidMessageError, context);
-      return reply === undefined ? refusal(400) : this.#reply(reply);
+      return reply === undefined ? refusal(400) : this.#reply(reply, route);
     }
     const reply = await route.handle(message, context);
-    return reply === undefined ? { status: 204, headers: {} } : this.#reply(reply);
+    return reply === undefined ? { status: 204, headers: {} } : this.#reply(reply, route);
   }
 
-  #reply(reply: unknown): Answer {
-    return { status: 200, headers: { "content-type": "application/json" }, body: this.#codec.encode(reply) };
+  #reply(reply: unknown, route: ExchangeRoute<Principal>): Answer {
+    return { status: 200, headers: jsonHeaders, body: this.#encode(reply, route) };
+  }
+
+  #encode(reply: unknown, { unsendable }: ExchangeRoute<Principal>): string {
+    try {
+      return this.#codec.encode(reply);
+    } catch (error) {
+      if (!HarnessError.isInstance(error) || !unsendable) throw error;
+      return this.#codec.encode(unsendable(reply, error));
+    }
   }
 }

@@ -14,7 +14,7 @@ export interface HandlerOptions {
   readonly maxBodyBytes?: number;
   /** How deep a message may nest. @default 64 */
   readonly maxDepth?: number;
-  /** How long a body may take to arrive; then 408. @default 10000 */
+  /** How long a body may take to arrive, then 408, and `authenticate` to answer, then 503. @default 10000 */
   readonly bodyTimeoutMs?: number;
   /** Messages that are read or handled at one time; further ones are answered 503. @default 256 */
   readonly maxInFlight?: number;
@@ -22,7 +22,7 @@ export interface HandlerOptions {
   readonly contextHeaders?: readonly string[];
   /** Paths that tell how the server is; `false` for none. @default `/healthz` and `/readyz` */
   readonly health?: HealthOptions | false;
-  /** Told what a client learns no more of than a 500. @default nobody */
+  /** Told what a client learns no more of than a 500. What it throws is ignored. @default nobody */
   readonly onError?: OnServerError;
   /** @default the real time */
   readonly clock?: Clock;

@@ -40,7 +40,8 @@ export interface SiteGuard {
   preflight(request: RequestView): Answer | undefined;
 }
 
-const none = {};
+/** What `corsHeaders` gives where there is nothing to say. */
+export const noHeaders: Readonly<Record<string, string>> = {};
 
 /** Makes the guard. Throws `invalid_argument` for what is no host or origin. */
 export const createSiteGuard = (rules: SiteRules): SiteGuard => {
@@ -54,7 +55,7 @@ export const createSiteGuard = (rules: SiteRules): SiteGuard => {
     return hosts.has(lower) || hosts.has(lower.replace(/:\d+$/, ""));
   };
   const corsHeaders = (request: RequestView): Readonly<Record<string, string>> => {
-    if (origins.size === 0) return none;
+    if (origins.size === 0) return noHeaders;
     const origin = request.header("origin");
     if (origin === undefined || !origins.has(origin)) return { vary: "Origin" };
     return { vary: "Origin", "access-control-allow-origin": origin };

@@ -1,4 +1,4 @@
-import { type Authenticate, assertToken, type TokenPrincipal } from "./authenticate.ts";
+import { type Authenticate, assertToken, type TokenPrincipal, tokenPrincipal } from "./authenticate.ts";
 
 const hash = async (text: string): Promise<Uint8Array> =>
   new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
@@ -20,6 +20,6 @@ export const createTokenAuthenticate = (token: string): Authenticate<TokenPrinci
   return async ({ credential }) => {
     if (credential === undefined) return { refused: "unauthorized" };
     const matches = isSame(await expected, await hash(credential.secret));
-    return matches ? { principal: { kind: "token" } } : { refused: "unauthorized" };
+    return matches ? { principal: tokenPrincipal } : { refused: "unauthorized" };
   };
 };

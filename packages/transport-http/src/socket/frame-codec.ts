@@ -1,4 +1,4 @@
-import { type Codec, HarnessError, newlineCodec } from "@harnesskit/wire";
+import { type Codec, FaultRun, HarnessError, newlineCodec } from "@harnesskit/wire";
 import { createMessageCodec } from "../message-codec.ts";
 
 /** The close codes of RFC 6455 that this package sends. */
@@ -13,7 +13,8 @@ export const closeCode = {
 } as const;
 
 /** Which close code a fault of what arrived asks for; undefined where the connection goes on. */
-const codeOfFault = (fault: HarnessError): number | undefined => {
+const codeOfFault = (fault: unknown): number | undefined => {
+  if (!HarnessError.isInstance(fault)) return undefined;
   if (fault.code === "frame_too_large") return closeCode.messageTooBig;
   // RFC 6455, 8.1: text that is not UTF-8 ends the connection.
   return "reason" in fault && fault.reason === "not_utf8" ? closeCode.invalidData : undefined;
@@ -31,6 +32,7 @@ export const frameCodec = (
   createEncoder: () => newlineCodec(limits).createEncoder(),
   createDecoder: () => {
     const codec = createMessageCodec(limits);
+    const faults = new FaultRun();
     let broken = false;
     return {
       get broken() {
@@ -38,14 +40,16 @@ export const frameCodec = (
       },
       push(frame) {
         try {
-          return [codec.decode(frame)];
+          const message = codec.decode(frame);
+          faults.end();
+          return [message];
         } catch (error) {
-          const code = HarnessError.isInstance(error) ? codeOfFault(error) : undefined;
-          if (code !== undefined) {
-            broken = true;
-            onFatal(code);
-          }
-          return [error];
+          const flood = faults.add();
+          const code = flood ? closeCode.policyViolation : codeOfFault(error);
+          if (code === undefined) return [error];
+          broken = true;
+          onFatal(code);
+          return flood ? [error, flood] : [error];
         }
       },
       end: () => [],

@@ -1,4 +1,5 @@
 import { FrameTooLargeError, InvalidArgumentError, InvalidMessageError } from "../errors.ts";
+import { defaultWireLimits } from "../limits.ts";
 
 /** True when arrays and objects nest deeper than `maxDepth`. Its own recursion is bounded by `maxDepth`. */
 const exceedsDepth = (value: unknown, maxDepth: number): boolean => {
@@ -60,8 +61,8 @@ export const parseMessage = (text: string, maxDepth: number): unknown => {
   return value;
 };
 
-/** Writes one message as JSON. Throws `invalid_argument` for what has no JSON. */
-export const stringifyMessage = (message: unknown): string => {
+/** Writes one message as JSON. Throws `invalid_argument` for what has no JSON, and for what the other side would find too deep. */
+export const stringifyMessage = (message: unknown, maxDepth: number = defaultWireLimits.maxDepth): string => {
   let text: string | undefined;
   try {
     text = JSON.stringify(message);
@@ -69,6 +70,10 @@ export const stringifyMessage = (message: unknown): string => {
     throw new InvalidArgumentError("the message has no JSON form", { cause });
   }
   if (text === undefined) throw new InvalidArgumentError("the message has no JSON form");
+  // An object may have another JSON than what it holds: where that seems too deep, the text tells.
+  if (text.length > 2 * maxDepth && exceedsDepth(message, maxDepth) && textExceedsDepth(text, maxDepth)) {
+    throw new InvalidArgumentError(`the message nests deeper than ${maxDepth} levels`);
+  }
   return text;
 };
 

@@ -2,9 +2,13 @@ import { FrameTooLargeError, InvalidMessageError } from "../errors.ts";
 import { defaultWireLimits } from "../limits.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import type { Codec, CodecOptions, Decoder, Encoder } from "./codec.ts";
+import { FaultRun } from "./fault-run.ts";
 import { checkFrameSize, parseMessage, stringifyMessage } from "./json-text.ts";
 
 const headerBytes = 4;
+/** What an encoder's memory begins with: twice what was taken last, within these. */
+const minFirstBytes = 8 * 1024;
+const maxFirstBytes = 64 * 1024;
 
 const writeHeader = (bytes: Uint8Array, at: number, length: number): void => {
   bytes[at] = length >>> 24;
@@ -24,15 +28,19 @@ class LengthPrefixEncoder implements Encoder {
   readonly #utf8 = new TextEncoder();
   #bytes = new Uint8Array(0);
   #length = 0;
+  #firstBytes = minFirstBytes;
 
-  constructor(readonly maxFrameBytes: number) {}
+  constructor(
+    readonly maxFrameBytes: number,
+    readonly maxDepth: number,
+  ) {}
 
   get pending(): number {
     return this.#length;
   }
 
   add(message: unknown): void {
-    const text = stringifyMessage(message);
+    const text = stringifyMessage(message, this.maxDepth);
     checkFrameSize(text, this.maxFrameBytes);
     this.#reserve(headerBytes + 3 * text.length);
     const { written } = this.#utf8.encodeInto(text, this.#bytes.subarray(this.#length + headerBytes));
@@ -43,6 +51,7 @@ class LengthPrefixEncoder implements Encoder {
   /** Hands the memory over with the bytes: they are still being written while the next messages are added. */
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.#length);
+    this.#firstBytes = Math.min(maxFirstBytes, Math.max(minFirstBytes, 2 * this.#length));
     this.#bytes = new Uint8Array(0);
     this.#length = 0;
     return taken;
@@ -51,7 +60,7 @@ class LengthPrefixEncoder implements Encoder {
   #reserve(extra: number): void {
     const needed = this.#length + extra;
     if (needed <= this.#bytes.length) return;
-    const grown = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, 8192));
+    const grown = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, this.#firstBytes));
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;
   }
@@ -60,6 +69,7 @@ class LengthPrefixEncoder implements Encoder {
 class LengthPrefixDecoder implements Decoder {
   readonly #utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   readonly #partial = new ByteBuffer();
+  readonly #faults = new FaultRun();
   #broken = false;
 
   constructor(
@@ -130,28 +140,43 @@ class LengthPrefixDecoder implements Decoder {
 
   #read(payload: Uint8Array, out: unknown[]): void {
     if (payload.length === 0) {
-      out.push(new InvalidMessageError("empty_frame", "a frame is empty"));
+      this.#fault(new InvalidMessageError("empty_frame", "a frame is empty"), out);
       return;
     }
     let text: string;
     try {
       text = this.#utf8.decode(payload);
     } catch (cause) {
-      out.push(new InvalidMessageError("not_utf8", "a message is not UTF-8", { cause }));
+      this.#fault(new InvalidMessageError("not_utf8", "a message is not UTF-8", { cause }), out);
       return;
     }
-    out.push(parseMessage(text, this.maxDepth));
+    const message = parseMessage(text, this.maxDepth);
+    if (message instanceof InvalidMessageError) {
+      this.#fault(message, out);
+      return;
+    }
+    this.#faults.end();
+    out.push(message);
+  }
+
+  #fault(error: InvalidMessageError, out: unknown[]): void {
+    out.push(error);
+    const flood = this.#faults.add();
+    if (!flood) return;
+    this.#broken = true;
+    out.push(flood);
   }
 }
 
 /**
  * Each message behind its length: four bytes, unsigned, big-endian. A length over the limit is refused on the
- * header, before anything is allocated, and ends the connection: nothing tells where the next message begins.
+ * header, before anything is allocated, and ends the connection: nothing tells where the next message begins. So do 1000
+ * frames in a row that hold no message.
  */
 export const lengthPrefixCodec = (options: CodecOptions = {}): Codec => {
   const { maxFrameBytes = defaultWireLimits.maxFrameBytes, maxDepth = defaultWireLimits.maxDepth } = options;
   return {
-    createEncoder: () => new LengthPrefixEncoder(maxFrameBytes),
+    createEncoder: () => new LengthPrefixEncoder(maxFrameBytes, maxDepth),
     createDecoder: () => new LengthPrefixDecoder(maxFrameBytes, maxDepth),
   };
 };

@@ -1,7 +1,8 @@
-import { FrameTooLargeError, InvalidMessageError } from "../errors.ts";
+import { FrameTooLargeError, type HarnessError, InvalidMessageError } from "../errors.ts";
 import { defaultWireLimits } from "../limits.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import type { Codec, CodecOptions, Decoder, Encoder } from "./codec.ts";
+import { FaultRun } from "./fault-run.ts";
 import { checkFrameSize, parseMessage, stringifyMessage } from "./json-text.ts";
 
 const newline = 0x0a;
@@ -9,14 +10,17 @@ const newline = 0x0a;
 class NewlineEncoder implements Encoder {
   #text = "";
 
-  constructor(readonly maxFrameBytes: number) {}
+  constructor(
+    readonly maxFrameBytes: number,
+    readonly maxDepth: number,
+  ) {}
 
   get pending(): number {
     return this.#text.length;
   }
 
   add(message: unknown): void {
-    const text = stringifyMessage(message);
+    const text = stringifyMessage(message, this.maxDepth);
     checkFrameSize(text, this.maxFrameBytes);
     this.#text += `${text}\n`;
   }
@@ -29,7 +33,8 @@ class NewlineEncoder implements Encoder {
 }
 
 class NewlineDecoder implements Decoder {
-  readonly broken = false;
+  readonly #faults = new FaultRun();
+  #broken = false;
   readonly #utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   readonly #line = new ByteBuffer();
   /** The line that is arriving is over the limit; it is dropped up to its newline. */
@@ -40,8 +45,13 @@ class NewlineDecoder implements Decoder {
     readonly maxDepth: number,
   ) {}
 
+  get broken(): boolean {
+    return this.#broken;
+  }
+
   push(chunk: Uint8Array): unknown[] {
     const out: unknown[] = [];
+    if (this.#broken) return out;
     const last = chunk.lastIndexOf(newline);
     if (last === -1) {
       this.#keep(chunk, out);
@@ -60,7 +70,7 @@ class NewlineDecoder implements Decoder {
 
   end(): unknown[] {
     const out: unknown[] = [];
-    if (this.#line.length === 0) return out;
+    if (this.#broken || this.#line.length === 0) return out;
     this.#finishLine(out);
     const [message] = out;
     if (message instanceof InvalidMessageError && message.reason !== "too_deep") {
@@ -75,7 +85,7 @@ class NewlineDecoder implements Decoder {
     if (this.#line.length + part.length > this.maxFrameBytes) {
       this.#line.clear();
       this.#dropping = true;
-      out.push(new FrameTooLargeError(this.maxFrameBytes));
+      this.#fault(new FrameTooLargeError(this.maxFrameBytes), out);
       return;
     }
     this.#line.append(part);
@@ -98,7 +108,7 @@ class NewlineDecoder implements Decoder {
     for (;;) {
       const end = text.indexOf("\n", start);
       this.#parse(end === -1 ? text.slice(start) : text.slice(start, end), out);
-      if (end === -1) return;
+      if (end === -1 || this.#broken) return;
       start = end + 1;
     }
   }
@@ -114,10 +124,10 @@ class NewlineDecoder implements Decoder {
 
   /** One line at a time: where one of them may be over the limit or not UTF-8, the others still count. */
   #readLinesApart(bytes: Uint8Array, out: unknown[]): void {
-    for (let start = 0; start <= bytes.length; ) {
+    for (let start = 0; start <= bytes.length && !this.#broken; ) {
       const found = bytes.indexOf(newline, start);
       const end = found === -1 ? bytes.length : found;
-      if (end - start > this.maxFrameBytes) out.push(new FrameTooLargeError(this.maxFrameBytes));
+      if (end - start > this.maxFrameBytes) this.#fault(new FrameTooLargeError(this.maxFrameBytes), out);
       else this.#readLine(bytes.subarray(start, end), out);
       start = end + 1;
     }
@@ -128,7 +138,7 @@ class NewlineDecoder implements Decoder {
     try {
       text = this.#utf8.decode(bytes);
     } catch (cause) {
-      out.push(new InvalidMessageError("not_utf8", "a message is not UTF-8", { cause }));
+      this.#fault(new InvalidMessageError("not_utf8", "a message is not UTF-8", { cause }), out);
       return;
     }
     this.#parse(text, out);
@@ -137,19 +147,31 @@ class NewlineDecoder implements Decoder {
   #parse(text: string, out: unknown[]): void {
     if (text.length === 0) return;
     const message = parseMessage(text, this.maxDepth);
-    if (message instanceof InvalidMessageError && text.trim() === "") return;
-    out.push(message);
+    if (!(message instanceof InvalidMessageError)) {
+      this.#faults.end();
+      out.push(message);
+    } else if (text.trim() !== "") this.#fault(message, out);
+  }
+
+  #fault(error: HarnessError, out: unknown[]): void {
+    out.push(error);
+    const flood = this.#faults.add();
+    if (!flood) return;
+    this.#broken = true;
+    this.#line.clear();
+    out.push(flood);
   }
 }
 
 /**
  * One JSON message a line, ended by LF. Empty lines are skipped, a CR before the LF is white space, a last line needs
- * no newline. A line over the limit is dropped up to its newline, and reading goes on behind it.
+ * no newline. A line over the limit is dropped up to its newline, and reading goes on behind it, but not behind 1000 lines
+ * in a row that are no messages.
  */
 export const newlineCodec = (options: CodecOptions = {}): Codec => {
   const { maxFrameBytes = defaultWireLimits.maxFrameBytes, maxDepth = defaultWireLimits.maxDepth } = options;
   return {
-    createEncoder: () => new NewlineEncoder(maxFrameBytes),
+    createEncoder: () => new NewlineEncoder(maxFrameBytes, maxDepth),
     createDecoder: () => new NewlineDecoder(maxFrameBytes, maxDepth),
   };
 };

@@ -53,6 +53,11 @@ export interface PeerOptions {
   readonly maxBatchSize?: number;
   /** Send request ids as strings, for protocols that want them. @default false */
   readonly stringIds?: boolean;
+  /**
+   * Where an error came without an id and exactly one request waits, it is that one's answer: for protocols whose other
+   * side cannot say which message it could not read. @default false: it is `unexpected`
+   */
+  readonly attributesErrors?: boolean;
   /** @default cancelling is local: the caller no longer waits, the other side is not told */
   readonly cancellation?: CancellationProtocol;
   /** @default the real time */
@@ -86,6 +91,7 @@ export const resolvePeerOptions = (options: PeerOptions) => ({
   maxQueuedCalls: atLeastOne("maxQueuedCalls", options.maxQueuedCalls ?? 1024),
   maxBatchSize: atLeastOne("maxBatchSize", options.maxBatchSize ?? 100),
   stringIds: options.stringIds ?? false,
+  attributesErrors: options.attributesErrors ?? false,
   cancellation: options.cancellation,
   clock: options.clock ?? systemClock,
 });

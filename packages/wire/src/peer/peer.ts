@@ -6,6 +6,7 @@ import {
   type RequestId,
 } from "@harnesskit/protocol/envelope";
 import type { Channel, CloseReason } from "../channel.ts";
+import { FaultRun } from "../codec/fault-run.ts";
 import {
   ConnectionClosedError,
   type FrameTooLargeError,
@@ -13,6 +14,7 @@ import {
   InvalidMessageError,
 } from "../errors.ts";
 import { methodNotFound, ProtocolError } from "../protocol-error.ts";
+import { quietly } from "../quietly.ts";
 import { AnswerSender } from "./answer-sender.ts";
 import type { ReplySink } from "./inbound-call.ts";
 import { InboundCalls } from "./inbound-calls.ts";
@@ -72,6 +74,7 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   readonly #options: ReturnType<typeof resolvePeerOptions>;
   readonly #pending: PendingRequests;
   readonly #inbound: InboundCalls<Context>;
+  readonly #faults = new FaultRun();
   #lastSent: Promise<void> | undefined;
   readonly #notifications: OrderedNotifications;
   readonly #answers: AnswerSender;
@@ -188,6 +191,7 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   #dispatch(message: unknown, sink: ReplySink, batch?: ReplyBatch): void | Promise<void> {
     switch (messageKind(message)) {
       case "request": {
+        this.#faults.end();
         const { id, method, params } = message as { id: RequestId; method: string; params?: Params };
         batch?.expect();
         return this.#inbound.accept(id, method, params, sink);
@@ -195,16 +199,17 @@ class JsonRpcPeer<Context> implements Peer<Context> {
       case "response":
         return this.#settle(message as { id: RequestId; result?: JsonValue; error?: ErrorObject });
       case "notification":
+        this.#faults.end();
         return this.#notified(message as { method: string; params?: Params });
       case "invalid_call": {
         const error = new ProtocolError(JsonRpcErrorCode.InvalidRequest, "Not a valid JSON-RPC 2.0 request");
         batch?.expect();
         sink.error(readableId(message), error);
-        return this.#report(new InvalidMessageError("not_json_rpc", "a message is not JSON-RPC 2.0"));
+        return this.#fault(new InvalidMessageError("not_json_rpc", "a message is not JSON-RPC 2.0"));
       }
       case "invalid_response": {
         const error = new InvalidMessageError("not_json_rpc", "an answer is not a JSON-RPC 2.0 response");
-        if (!this.#pending.fail(readableId(message), error)) this.#report(error);
+        if (!this.#pending.fail(readableId(message), error)) this.#fault(error);
       }
     }
   }
@@ -231,9 +236,30 @@ class JsonRpcPeer<Context> implements Peer<Context> {
   #settle({ id, result, error }: { id: RequestId; result?: JsonValue; error?: ErrorObject }): void {
     const known =
       error === undefined ? this.#pending.resolve(id, result as JsonValue) : this.#pending.reject(id, error);
-    if (known) return;
+    if (known) {
+      this.#faults.end();
+      return;
+    }
+    if (error && (id === null || id === "") && this.#isOnlyOnes(error)) return;
     const what = error === undefined ? "an answer" : `an error answer (${error.code})`;
-    this.#report(new InvalidMessageError("not_json_rpc", `${what} came late, twice or to no request`));
+    const isLate = this.#pending.wasSent(id);
+    this.#fault(
+      isLate
+        ? new InvalidMessageError("late_answer", `${what} came late or twice`)
+        : new InvalidMessageError("not_json_rpc", `${what} came to no request`),
+    );
+  }
+
+  #isOnlyOnes({ code, message, data }: ErrorObject): boolean {
+    if (!this.#options.attributesErrors) return false;
+    return this.#pending.failOnly(new ProtocolError(code, message, data === undefined ? {} : { data }));
+  }
+
+  /** What is of no use, in place of a message. */
+  #fault(error: InvalidMessageError): void {
+    this.#report(error);
+    const flood = this.#faults.add();
+    if (flood) void this.#channel.close(flood);
   }
 
   #notified({ method, params }: { method: string; params?: Params }): void | Promise<void> {
@@ -318,12 +344,9 @@ class JsonRpcPeer<Context> implements Peer<Context> {
     );
   }
 
+  /** A reporter that fails has nobody to be reported to; the connection goes on. */
   #report(error: HarnessError): void {
-    try {
-      this.#handlers.unexpected?.(error);
-    } catch {
-      // A reporter that throws has nobody to be reported to; the connection goes on.
-    }
+    quietly(() => this.#handlers.unexpected?.(error));
   }
 }
 

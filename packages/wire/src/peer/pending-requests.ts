@@ -81,6 +81,18 @@ export class PendingRequests {
     return pending !== undefined;
   }
 
+  /** Settles the one request that waits. False where none waits, or more than one. */
+  failOnly(error: HarnessError): boolean {
+    const [id] = this.#pending.keys();
+    return this.#pending.size === 1 && this.fail(id, error);
+  }
+
+  /** Whether a request had this id that waits no more. */
+  wasSent(id: unknown): boolean {
+    const number = typeof id === "string" || typeof id === "number" ? Number(id) : 0;
+    return Number.isInteger(number) && number >= 1 && number <= this.#lastId;
+  }
+
   /** Settles everything that waits, and takes nothing more: no answer can come any longer. */
   close(error: HarnessError): void {
     this.#closed = error;

@@ -162,8 +162,9 @@ describe.each(codecs)("%s", (_name, make) => {
     const nested = (depth: number) => JSON.parse("[".repeat(depth) + "]".repeat(depth)) as unknown;
     const objects = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`) as unknown;
     for (const make_ of [nested, objects]) {
+      const deeper = make({ maxDepth: 100 });
       expect(decode(make(), encode(make(), [make_(64)]))).toEqual([make_(64)]);
-      const [refusal] = decode(make(), encode(make(), [make_(65)]));
+      const [refusal] = decode(make(), encode(deeper, [make_(65)]));
       expect(refusal).toMatchObject({ code: "invalid_message", reason: "too_deep" });
       expect(decode(make({ maxDepth: 3 }), encode(make(), [make_(3), make_(4), 1]))).toMatchObject([
         make_(3),
@@ -177,7 +178,42 @@ describe.each(codecs)("%s", (_name, make) => {
     const padding = `${"[{".repeat(40_000)}\\"\\\\`;
     const deep = (depth: number) => [padding, JSON.parse("[".repeat(depth) + "]".repeat(depth)) as unknown];
     expect(decode(make(), encode(make(), [deep(63)]))).toEqual([deep(63)]);
-    expect(decode(make(), encode(make(), [deep(64), 1]))).toMatchObject([{ reason: "too_deep" }, 1]);
+    const bytes = encode(make({ maxDepth: 100 }), [deep(64), 1]);
+    expect(decode(make(), bytes)).toMatchObject([{ reason: "too_deep" }, 1]);
+  });
+
+  it("refuses to write what the other side would find too deep, and only that", () => {
+    const deep = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`) as unknown;
+    const encoder = make().createEncoder();
+    let refusal: unknown;
+    try {
+      encoder.add(deep(65));
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toMatchObject({ code: "invalid_argument", name: "InvalidArgumentError" });
+    expect(encoder.pending).toBe(0);
+    // What counts is the JSON, not the object.
+    const short = { toJSON: () => "short", hidden: deep(100) };
+    expect(decode(make(), encode(make(), [[short, "x".repeat(200)]]))).toEqual([["short", "x".repeat(200)]]);
+  });
+
+  it("reads no further than 1000 in a row that are no messages", () => {
+    const junk = (count: number) => {
+      const texts = Array.from({ length: count }, () => utf8.encode("y"));
+      return texts.flatMap((text) => [...(make === newlineCodec ? [...text, 10] : frame(text))]);
+    };
+    const decoder = make().createDecoder();
+    const one = [...encode(make(), [{ a: 1 }])];
+    expect(decoder.push(new Uint8Array([...junk(1000), ...one, ...junk(1000)]))).toHaveLength(2001);
+    expect(decoder.broken).toBe(false);
+    const [last, flood, ...more] = decoder.push(new Uint8Array([...junk(1), ...one, ...junk(5)]));
+    expect(last).toMatchObject({ code: "invalid_message", reason: "not_json" });
+    expect(flood).toMatchObject({ code: "invalid_message", reason: "faults_in_a_row" });
+    expect(more).toEqual([]);
+    expect(decoder.broken).toBe(true);
+    expect(decoder.push(new Uint8Array(one))).toEqual([]);
+    expect(decoder.end()).toEqual([]);
   });
 
   it("survives nesting that would exhaust a stack", () => {

@@ -19,7 +19,7 @@ export class CostMeter {
   readonly #elapsedMs: () => number;
   #steps = 0;
   #expressions = 0;
-  #deadlineAt = 0;
+  #deadlineAt: number | undefined;
   #failure: RuleError | undefined;
 
   /** `elapsedMs` is a monotonic time. */
@@ -28,11 +28,11 @@ export class CostMeter {
     this.#elapsedMs = elapsedMs;
   }
 
-  /** A new decision begins. */
+  /** A new decision begins. Its time runs from the first look: most decisions are over before one. */
   start(): void {
     this.#steps = 0;
     this.#failure = undefined;
-    this.#deadlineAt = this.#elapsedMs() + this.#limits.maxDecisionMs;
+    this.#deadlineAt = undefined;
   }
 
   /** An expression without loops begins. */
@@ -48,7 +48,9 @@ export class CostMeter {
   /** Throws `policy_deadline` if the time is over. */
   look(): void {
     if (this.#failure) throw this.#failure;
-    if (this.#elapsedMs() < this.#deadlineAt) return;
+    const now = this.#elapsedMs();
+    this.#deadlineAt ??= now + this.#limits.maxDecisionMs;
+    if (now < this.#deadlineAt) return;
     this.#fail("policy_deadline", `the decision took longer than ${this.#limits.maxDecisionMs} ms`);
   }
 

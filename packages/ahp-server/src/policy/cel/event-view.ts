@@ -1,7 +1,7 @@
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
-import { jsonLength } from "../../json-length.ts";
+import { jsonLength } from "@harnesskit/wire";
 import { RuleError } from "../policy-error.ts";
-import type { PolicyFunction, PolicyFunctionCall } from "./policy-function.ts";
+import type { PolicyFunction } from "./policy-function.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
@@ -23,9 +23,10 @@ interface Remembered {
 }
 
 /** An event as expressions see it: each property is a name of theirs. Nothing is computed before somebody asks. */
-export class EventView implements PolicyFunctionCall {
+export class EventView {
   readonly event: AhpEvent;
   readonly tool: string;
+  readonly args: JsonMap;
   readonly #workspace: string;
   #isMeasured = false;
   #remembered: Map<PolicyFunction, Remembered> | undefined;
@@ -34,6 +35,8 @@ export class EventView implements PolicyFunctionCall {
     this.event = event;
     const tool = ownOf(event.payload, "tool_name");
     this.tool = typeof tool === "string" ? tool : "";
+    const args = ownOf(event.payload, "arguments");
+    this.args = isMap(args) ? args : nothing;
     this.#workspace = workspace;
   }
 
@@ -43,11 +46,6 @@ export class EventView implements PolicyFunctionCall {
 
   get payload(): unknown {
     return this.event.payload;
-  }
-
-  get args(): JsonMap {
-    const args = ownOf(this.event.payload, "arguments");
-    return isMap(args) ? args : nothing;
   }
 
   get session(): string {

@@ -37,12 +37,14 @@ export class Expressions {
   readonly #meter: CostMeter;
   readonly #bounds: CostBounds;
   readonly #fastPath: FastPath;
+  readonly #named: Readonly<Record<string, readonly string[]>>;
   #view: EventView | undefined;
 
   /** Throws `invalid_argument` for a function whose signature cannot be used. */
   constructor(options: ExpressionsOptions) {
     const { limits } = options;
     this.#limits = limits;
+    this.#named = options.lists;
     this.#meter = new CostMeter(limits, options.elapsedMs);
     this.#environment = new Environment({
       homogeneousAggregateLiterals: false,
@@ -157,7 +159,10 @@ export class Expressions {
     const call = (...args: unknown[]): unknown => {
       const view = this.#view as EventView;
       this.#meter.look();
-      const answer = view.remember(own, args, () => own.call(args, view));
+      const answer = view.remember(own, args, () => {
+        const { event, workspace } = view;
+        return own.call(args, { event, workspace, lists: this.#named });
+      });
       if (answer instanceof Promise) {
         answer.catch(() => undefined);
         throw new RuleError("policy_function", `${own.signature} gave a promise`);

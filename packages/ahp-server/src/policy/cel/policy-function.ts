@@ -6,6 +6,8 @@ export interface PolicyFunctionCall {
   readonly event: AhpEvent;
   /** The event's workspace, else the policy's, else the harness's; empty where none is known. */
   readonly workspace: string;
+  /** The policy's named lists; the same object for all calls. */
+  readonly lists: Readonly<Record<string, readonly string[]>>;
 }
 
 /**

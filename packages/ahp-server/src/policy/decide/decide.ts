@@ -5,7 +5,7 @@ import type { Limit } from "../limits/limit.ts";
 import type { LimitStore, OverLimit } from "../limits/limit-store.ts";
 import { type Policy, type PolicyParts, partsOf } from "../policy.ts";
 import { RuleError } from "../policy-error.ts";
-import type { AnyDecision } from "../rules/decision-maker.ts";
+import type { AnyDecision, DecisionMaker } from "../rules/decision-maker.ts";
 import type { Rule } from "../rules/rule.ts";
 import { type About, Explainer } from "./explainer.ts";
 import type { Explanation, ShadowDecision } from "./explanation.ts";
@@ -24,6 +24,8 @@ interface Verdict {
   readonly why: string;
   readonly decision: Record<string, unknown> | undefined;
   readonly error?: RuleError;
+  /** What made the decision, where it makes the same one for every event of a type. */
+  readonly maker?: DecisionMaker | undefined;
 }
 
 const maxShadowed = 20;
@@ -73,7 +75,7 @@ class Deciding {
     if (!maker) return { source: "default", rule: undefined, why, decision: undefined };
     try {
       const decision = maker.make(this.#view.event.event_type, this.#view);
-      return { source: "default", rule: undefined, why, decision };
+      return { source: "default", rule: undefined, why, decision, maker };
     } catch (cause) {
       return this.#failed(undefined, cause);
     }
@@ -86,7 +88,7 @@ class Deciding {
       if (view.tool.length > maxIndexedName && condition.tool && !condition.tool(view.tool)) return undefined;
       if (!condition.holds(view)) return undefined;
       const made = decision.make(view.event.event_type, view);
-      return { source: "rule", rule: name, why: condition.why, decision: made };
+      return { source: "rule", rule: name, why: condition.why, decision: made, maker: decision };
     } catch (cause) {
       return this.#failed(name, cause);
     }
@@ -165,11 +167,28 @@ export const decide = (
   const deciding = new Deciding(parts, view);
   parts.expressions.start();
   const verdict = deciding.verdict(counting);
+  const { maker } = verdict;
+  const isSame = maker?.isSame === true && deciding.shadowed.length === 0;
+  const known = isSame ? explainer.known(policy, maker, event_type) : undefined;
+  if (known) return known;
+  const explanation = explain(policy, event, verdict, deciding.shadowed, explainer);
+  if (isSame) explainer.remember(policy, maker, event_type, explanation);
+  return explanation;
+};
+
+const explain = (
+  policy: Policy,
+  event: AhpEvent,
+  verdict: Verdict,
+  shadowed: readonly ShadowDecision[],
+  explainer: Explainer,
+): Explanation => {
   const { source, rule, why, error } = verdict;
-  const { shadowed } = deciding;
+  const { event_type } = event;
   const about = { source, rule, why: explainer.clean(why), shadowed };
+  const { bounds } = partsOf(policy);
   const decided =
-    verdict.decision && explainer.explained(policy, event_type, verdict.decision, about, parts.bounds);
+    verdict.decision && explainer.explained(policy, event_type, verdict.decision, about, bounds);
   const decision = policy.mode === "enforce" ? decided : onlyTold(policy, event, about, decided, explainer);
   return { decision, decided, source, rule, why: about.why, mode: policy.mode, shadowed, error };
 };

@@ -2,7 +2,7 @@ import { createRedactor, type Redactor } from "@harnesskit/audit";
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
 import type { Policy } from "../policy.ts";
 import type { ResolvedPolicyLimits } from "../policy-limits.ts";
-import { type AnyDecision, roomOf } from "../rules/decision-maker.ts";
+import { type AnyDecision, type DecisionMaker, roomOf } from "../rules/decision-maker.ts";
 import type { Explanation } from "./explanation.ts";
 
 /** What an explanation goes by. */
@@ -23,9 +23,26 @@ export class Explainer {
 
   readonly #redactor: Pick<Redactor, "text">;
   readonly #remembered = new Map<string, string>();
+  /** Explanations that are the same for every event of a type, of the policy that decided last. */
+  readonly #same = new Map<DecisionMaker, Map<AhpEventType, Explanation>>();
+  #policy: Policy | undefined;
 
   constructor(redactor: Pick<Redactor, "text">) {
     this.#redactor = redactor;
+  }
+
+  /** The explanation that was remembered for a decision of this maker. */
+  known(policy: Policy, maker: DecisionMaker, type: AhpEventType): Explanation | undefined {
+    return policy === this.#policy ? this.#same.get(maker)?.get(type) : undefined;
+  }
+
+  /** Keeps an explanation for all events of a type. It cannot be changed from here on. */
+  remember(policy: Policy, maker: DecisionMaker, type: AhpEventType, explanation: Explanation): void {
+    if (policy !== this.#policy) this.#same.clear();
+    this.#policy = policy;
+    const byType = this.#same.get(maker) ?? new Map<AhpEventType, Explanation>();
+    byType.set(type, frozen(explanation));
+    this.#same.set(maker, byType);
   }
 
   /** Words about a decision, without secrets. */
@@ -58,7 +75,9 @@ export class Explainer {
       // A failure names its rule in its words.
       decision.reason = about.source === "failure" ? said : said + by;
     }
-    if (room.metadata) {
+    // A bare allow is the commonest answer by far, and the cheapest: no rule had anything to say.
+    const isBare = about.source === "default" && decision.decision === "allow" && about.shadowed.length === 0;
+    if (room.metadata && !isBare) {
       const own = decision.metadata as Fields | undefined;
       decision.metadata = own ? { ...own, policy: told(policy, about) } : { policy: told(policy, about) };
     }
@@ -80,6 +99,15 @@ export class Explainer {
     return decision as AnyDecision;
   }
 }
+
+/** Frozen with all that it holds; these are as deep as the file that says them. */
+const frozen = <T>(value: T): T => {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) frozen(inner);
+  }
+  return value;
+};
 
 const told = (policy: Policy, { source, rule, why, shadowed }: About): Fields => {
   const fields: Fields = { name: policy.name };

@@ -6,8 +6,9 @@ const oneOrMore = <T extends z.ZodType>(item: T) => z.union([item, z.array(item)
 const name = z.string().min(1).max(100);
 const NameSchema = name.regex(/^[\w][\w .:/-]*$/, "a name is made of letters, digits, _ . : / - and spaces");
 
-export const PolicyModeSchema = z.enum(["enforce", "shadow"]);
-export type PolicyMode = z.infer<typeof PolicyModeSchema>;
+/** Whether decisions are made, or only told. */
+export type PolicyMode = "enforce" | "shadow";
+const PolicyModeSchema = z.enum(["enforce", "shadow"] satisfies PolicyMode[]);
 
 const glob = z.string().min(1).max(500);
 const globs = (what: string) =>

@@ -1,3 +1,4 @@
+export { defaultPolicyFile } from "./default-policy-file.ts";
 export { loadPolicy } from "./load-policy.ts";
 export { casesFileOf, type TestPolicyFileOptions, testPolicyFile } from "./test-policy-file.ts";
 export { type PolicyWatch, type WatchPolicyOptions, watchPolicy } from "./watch-policy.ts";

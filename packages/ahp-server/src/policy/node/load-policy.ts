@@ -1,4 +1,6 @@
 import { open } from "node:fs/promises";
+import { homedir } from "node:os";
+import { codingAgentFunctions } from "../coding-agent/coding-agent-functions.ts";
 import { type ParsePolicyOptions, parsePolicy } from "../parse-policy.ts";
 import type { Policy } from "../policy.ts";
 import { PolicyError } from "../policy-error.ts";
@@ -57,13 +59,14 @@ export const readBounded = async (file: string, maxLength: number): Promise<stri
 
 /**
  * Reads a policy file and makes it ready. Its workspace is the working directory unless the options or the file say
- * another. Throws `PolicyError`.
+ * another; its expressions can call `codingAgentFunctions` beside `functions`. Throws `PolicyError`.
  */
 export const loadPolicy = async (
   file: string,
   options: Omit<ParsePolicyOptions, "file"> = {},
 ): Promise<Policy> => {
-  const { workspace = process.cwd() } = options;
+  const { workspace = process.cwd(), functions = [] } = options;
+  const all = [...codingAgentFunctions({ home: homedir() }), ...functions];
   const text = await readBounded(file, resolvePolicyLimits(options.limits).maxFileLength);
-  return parsePolicy(text, { ...options, workspace, file });
+  return parsePolicy(text, { ...options, functions: all, workspace, file });
 };

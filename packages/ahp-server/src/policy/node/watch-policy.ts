@@ -1,6 +1,6 @@
 import { watch } from "node:fs";
 import { basename, dirname } from "node:path";
-import { type Clock, systemClock } from "@harnesskit/wire";
+import { type Clock, quietly, systemClock } from "@harnesskit/wire";
 import type { ParsePolicyOptions } from "../parse-policy.ts";
 import { isSamePolicy, type Policy } from "../policy.ts";
 import type { PolicyHarness } from "../policy-harness.ts";
@@ -21,14 +21,6 @@ export interface WatchPolicyOptions extends Omit<ParsePolicyOptions, "file"> {
   /** @default the real time */
   readonly clock?: Clock;
 }
-
-const tell = (listener: () => void): void => {
-  try {
-    listener();
-  } catch {
-    // Who is told of a reload has no part in it.
-  }
-};
 
 /** A file that is watched. */
 export interface PolicyWatch {
@@ -75,13 +67,13 @@ export const watchPolicy = (
       harness.tryReplace(() => {
         throw loaded.error;
       });
-      tell(() => onRefused?.(loaded.error));
+      quietly(() => onRefused?.(loaded.error));
       return;
     }
     lastRefusal = "";
     if (isSamePolicy(harness.policy, loaded)) return;
     harness.replace(loaded);
-    tell(() => onReload?.(loaded));
+    quietly(() => onReload?.(loaded));
   };
 
   // One read at a time, in order: what was read later is what holds.

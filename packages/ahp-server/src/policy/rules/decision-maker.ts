@@ -71,6 +71,8 @@ export class DecisionMaker {
   readonly #set: readonly (readonly [readonly string[], JsonTemplate])[];
   readonly #reason: Template | undefined;
   readonly #isFixed: boolean;
+  /** Whether it makes the same decision of every event of a type. */
+  readonly isSame: boolean;
 
   /** What is wrong goes to `problems`. */
   constructor(options: MakerOptions) {
@@ -94,6 +96,7 @@ export class DecisionMaker {
     );
     this.#isFixed =
       this.#set.length === 0 && this.#fields.every(([, field]) => field.isFixed) && decision !== "modify";
+    this.isSame = this.#isFixed && (this.#reason?.isFixed ?? true);
     if (set && (decision !== "modify" || source.modified_payload !== undefined)) {
       problems.add([...path, "set"], "set goes with modify, instead of modified_payload");
     }

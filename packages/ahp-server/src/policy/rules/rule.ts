@@ -25,7 +25,7 @@ export interface CompileParts {
 const gates: readonly AhpEventType[] = ["pre_action", "pre_prompt"];
 
 /** What a rule says that has no reason. */
-export const plainReason = (source: {
+const plainReason = (source: {
   readonly name: string;
   readonly description?: string | undefined;
 }): string => {

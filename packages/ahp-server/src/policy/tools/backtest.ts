@@ -23,6 +23,8 @@ export interface BacktestReport {
   readonly decided: number;
   /** Of these, entries without the event itself: content was not recorded, or was cut. */
   readonly withoutEvent: number;
+  /** Of these, events of which long texts were cut, so that the policy may have decided otherwise on the whole. */
+  readonly cut: number;
   /** Of these, events that the policy decides as they were decided. */
   readonly same: number;
   /** How often it would come to `was → now`, the same included. */
@@ -35,36 +37,20 @@ export interface BacktestReport {
 export interface BacktestOptions {
   /**
    * Gives the event of an entry, undefined where it holds none.
-   * @default the JSON of an event in `details.event`, or the JSON of a payload in `details.payload` (and `details.metadata`)
+   * @default the JSON in `details.event`, as `createPolicyAudit` records it
    */
   readonly eventOf?: (entry: AuditEntry) => unknown;
   /** Changes that are listed. @default 1000 */
   readonly maxChanges?: number;
 }
 
-const parsed = (text: unknown): unknown => {
-  if (typeof text !== "string") return undefined;
+const recordedIn = ({ details }: AuditEntry): unknown => {
+  if (typeof details?.event !== "string") return undefined;
   try {
-    return JSON.parse(text);
+    return JSON.parse(details.event);
   } catch {
     return undefined;
   }
-};
-
-const recordedEvent = (entry: AuditEntry): unknown => {
-  const { details = {} } = entry;
-  if (details.event !== undefined) return parsed(details.event);
-  const payload = parsed(details.payload);
-  if (payload === undefined) return undefined;
-  return {
-    event_type: details.event_type,
-    session_id: entry.session_id ?? "",
-    agent_id: entry.agent_id ?? "",
-    timestamp: entry.time,
-    depth: details.depth ?? 0,
-    payload,
-    ...(details.metadata === undefined ? {} : { metadata: parsed(details.metadata) }),
-  };
 };
 
 /**
@@ -77,11 +63,11 @@ export const backtest = async (
   entries: Iterable<AuditEntry> | AsyncIterable<AuditEntry>,
   options: BacktestOptions = {},
 ): Promise<BacktestReport> => {
-  const { eventOf = recordedEvent, maxChanges = 1000 } = options;
+  const { eventOf = recordedIn, maxChanges = 1000 } = options;
   const store = new LimitStore(partsOf(policy).bounds.maxLimitKeys);
   const transitions = new Map<string, number>();
   const changes: BacktestChange[] = [];
-  const counts = { decided: 0, withoutEvent: 0, same: 0, changed: 0 };
+  const counts = { decided: 0, withoutEvent: 0, cut: 0, same: 0, changed: 0 };
   for await (const entry of entries) {
     if (entry.action !== "ahp.event") continue;
     const was = entry.details?.decision;
@@ -96,6 +82,7 @@ export const backtest = async (
       counts.withoutEvent++;
       continue;
     }
+    if (entry.details?.event_cut === true) counts.cut++;
     const explanation = decide(policy, event.data, { store, nowMs: Date.parse(entry.time) });
     const now = explanation.decided?.decision;
     const transition = `${was} → ${now ?? "none"}`;

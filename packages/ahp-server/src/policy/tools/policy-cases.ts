@@ -14,7 +14,8 @@ const ExpectedSchema = z.union([
   }),
 ]);
 
-const CaseSchema = z.strictObject({
+/** One event and the decision that is expected. */
+export const PolicyCaseSchema = z.strictObject({
   name: z.string().min(1).max(500),
   event: AhpEventTypeSchema.default("pre_action"),
   tool: z.string().describe("Short for payload.tool_name.").optional(),
@@ -36,9 +37,9 @@ const CaseSchema = z.strictObject({
 /** The cases of a policy: events and the decisions that are expected. */
 export const PolicyCasesSchema = z.strictObject({
   $schema: z.string().optional(),
-  cases: z.array(CaseSchema).max(10_000),
+  cases: z.array(PolicyCaseSchema).max(10_000),
 });
-export type PolicyCase = z.infer<typeof CaseSchema>;
+export type PolicyCase = z.infer<typeof PolicyCaseSchema>;
 
 export interface ParseCasesOptions {
   /** What errors call the file. @default "policy.test.yaml" */

@@ -1,0 +1,45 @@
+import { type Policy, PolicyError, type PolicyProblem } from "@harnesskit/ahp-server/policy";
+import { defaultPolicyFile, loadPolicy } from "@harnesskit/ahp-server/policy/node";
+import { type CliError, usageError } from "../cli-error.ts";
+import { oneLine } from "../terminal/one-line.ts";
+
+/** Problems of one file that are said; there is one hint for the rest. */
+const maxShown = 10;
+
+/** The file of a policy that was named: `default` is the shipped one. */
+export const policyFileOf = (name: string): string => (name === "default" ? defaultPolicyFile : name);
+
+const problemLine = (file: string, { line, column, message }: PolicyProblem): string =>
+  `${oneLine(file, 1000)}:${line}:${column}: ${oneLine(message, 500)}`;
+
+/** What is wrong with a policy, in a line. */
+export const describePolicyError = (error: unknown): string => {
+  if (!PolicyError.isInstance(error))
+    return oneLine(error instanceof Error ? error.message : String(error), 500);
+  const [first] = error.problems;
+  const more = error.problems.length > 1 ? ` (and ${error.problems.length - 1} more)` : "";
+  return (first ? problemLine(error.file, first) : oneLine(error.message, 500)) + more;
+};
+
+/** A broken policy as a usage error that says each place; anything else as it is. */
+export const toPolicyFailure = (error: unknown): unknown => {
+  if (!PolicyError.isInstance(error)) return error;
+  const { code, file, problems } = error;
+  const lines = problems.slice(0, maxShown).map((problem) => problemLine(file, problem));
+  const left = problems.length - lines.length;
+  if (left > 0) lines.push(`and ${left} more`);
+  return usageError(
+    lines.join("\n"),
+    code === "policy_unreadable" ? "Name a file that is there, or default for the shipped policy" : undefined,
+  );
+};
+
+/** Reads a policy. Rejects with a usage error that has line and column. */
+export const openPolicy = async (name: string): Promise<Policy> => {
+  if (name === "") throw usageError("--policy: the name of the file is empty");
+  try {
+    return await loadPolicy(policyFileOf(name));
+  } catch (error) {
+    throw toPolicyFailure(error) as CliError;
+  }
+};

@@ -1,0 +1,127 @@
+import { type AhpServer, createAhpServer } from "@harnesskit/ahp-server";
+import {
+  createPolicyAudit,
+  createPolicyHarness,
+  type Explanation,
+  type Policy,
+  PolicyError,
+} from "@harnesskit/ahp-server/policy";
+import { watchPolicy } from "@harnesskit/ahp-server/policy/node";
+import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
+import type { AhpEvent } from "@harnesskit/protocol/ahp";
+import { oneLine } from "../terminal/one-line.ts";
+import { entryLine, eventLine } from "./event-line.ts";
+import { byWhom, inShadow } from "./explanation-view.ts";
+import { describePolicyError } from "./policy-file.ts";
+import { createQueryHandler } from "./state-query.ts";
+
+export interface PolicyServerOptions {
+  readonly policy: Policy;
+  /** Whether its file is looked at for changes. */
+  readonly isWatched: boolean;
+  readonly version: string;
+  readonly audit: AuditSink;
+  readonly recordContent: boolean;
+  /** A line that is always said. */
+  readonly say: (line: string) => void;
+  /** A line about an event. */
+  readonly tell: (line: string | undefined) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A harness under a policy. */
+export interface PolicyServer {
+  readonly harness: AhpServer;
+  /** The policy in a few words. */
+  readonly about: string;
+  /** Stops looking at the file. */
+  close(): void;
+}
+
+/** What is decided is shown with who decided it; what is only told, where a rule had something to say. */
+const decisionLine = (explanation: Explanation, event: AhpEvent): string => {
+  const { decision, rule } = explanation;
+  const isToldOnly = rule === undefined && decision?.decision === "allow" && explanation.source === "default";
+  const line = isToldOnly
+    ? eventLine(event, decision.decision)
+    : eventLine(event, decision && `${decision.decision} ${byWhom(explanation)}`);
+  return line + inShadow(explanation);
+};
+
+const entryOf = (policy: Policy): AuditEntryInput => ({
+  action: "ahp.policy",
+  outcome: "ok",
+  details: {
+    name: policy.name,
+    file: policy.file,
+    mode: policy.mode,
+    rules: policy.rules.length,
+    limits: policy.limits.length,
+  },
+});
+
+const entryOfRefusal = (file: string, error: unknown): AuditEntryInput => {
+  const problem = PolicyError.isInstance(error) ? error.problems[0] : undefined;
+  return {
+    action: "ahp.policy",
+    outcome: "refused",
+    details: {
+      file,
+      reason: PolicyError.isInstance(error) ? error.code : "unexpected",
+      problem: problem?.message,
+      line: problem?.line,
+      column: problem?.column,
+    },
+  };
+};
+
+const aboutPolicy = ({ name, file, mode, rules, limits }: Policy): string => {
+  const counts = `${rules.length} rules${limits.length === 0 ? "" : `, ${limits.length} limits`}`;
+  return `policy ${oneLine(name, 100)} (${counts}${mode === "shadow" ? ", in shadow" : ""}) from ${oneLine(file, 1000)}`;
+};
+
+/**
+ * A harness that decides by a policy. A file is put in force when it changes; one that is broken then is said, recorded
+ * and left out, and the former stays in force.
+ */
+export const createPolicyServer = (options: PolicyServerOptions): PolicyServer => {
+  const { policy: first, audit: sink, recordContent, say, tell, onError } = options;
+  const audit = createPolicyAudit({ sink, recordContent });
+  const policy = createPolicyHarness({
+    policy: first,
+    onDecision: (explanation, event) => {
+      audit.onDecision(explanation, event);
+      tell(decisionLine(explanation, event));
+    },
+    // A refused file is said by the watch.
+    onError: (error) => PolicyError.isInstance(error) || onError(error),
+  });
+  sink.record(entryOf(first));
+  const harness: AhpServer = createAhpServer({
+    name: "harness-ahp",
+    version: options.version,
+    handlers: { ...policy.handlers, query: createQueryHandler(() => harness) },
+    capabilities: [...policy.capabilities, "query"],
+    audit: {
+      ...audit,
+      record(entry: AuditEntryInput) {
+        sink.record(entry);
+        tell(entryLine(entry));
+      },
+    },
+    onError,
+  });
+  const watch = options.isWatched
+    ? watchPolicy(policy, first.file, {
+        onReload: (next) => {
+          sink.record(entryOf(next));
+          say(`${aboutPolicy(next)} is in force now`);
+        },
+        onRefused: (error) => {
+          sink.record(entryOfRefusal(first.file, error));
+          say(`${describePolicyError(error)}; the former policy stays in force`);
+        },
+      })
+    : undefined;
+  return { harness, about: aboutPolicy(first), close: () => watch?.close() };
+};

@@ -1,0 +1,59 @@
+import type { PolicyTestReport } from "@harnesskit/ahp-server/policy";
+import { testPolicyFile } from "@harnesskit/ahp-server/policy/node";
+import { byWhom } from "../ahp/explanation-view.ts";
+import { policyFileOf, toPolicyFailure } from "../ahp/policy-file.ts";
+import { ExitCode } from "../exit-code.ts";
+import { oneLine } from "../terminal/one-line.ts";
+import { safeJson } from "../terminal/safe-json.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+
+export interface AhpTestOptions {
+  /** The file of cases. @default beside the policy, with `.test` before its ending */
+  readonly cases?: string;
+  readonly json?: true;
+}
+
+const caseLine = ({ name, passed, problems, explanation }: PolicyTestReport["results"][number]): string => {
+  if (passed) return `ok    ${oneLine(name)}\n`;
+  const why = problems.map((problem) => `        ${oneLine(problem, 1000)}\n`).join("");
+  return `FAIL  ${oneLine(name)}\n${why}        decided ${byWhom(explanation)}: ${oneLine(explanation.why, 500)}\n`;
+};
+
+const percent = (ratio: number): string => `${Math.floor(ratio * 100)} %`;
+
+const summary = ({ passed, failed, coverage: { ratio, uncovered } }: PolicyTestReport): string => {
+  const names = uncovered.map((name) => oneLine(name, 100)).join(", ");
+  const missing = uncovered.length === 0 ? "" : `; no case for ${names}`;
+  return `${passed} passed, ${failed} failed; ${percent(ratio)} of the rules decided${missing}\n`;
+};
+
+const toJson = ({ passed, failed, results, coverage }: PolicyTestReport) => ({
+  passed,
+  failed,
+  coverage: {
+    ratio: coverage.ratio,
+    uncovered: coverage.uncovered,
+    decisions: Object.fromEntries(coverage.decisions),
+  },
+  cases: results.map(({ name, passed: isPassed, problems, explanation }) => ({
+    name,
+    passed: isPassed,
+    problems,
+    decision: explanation.decided?.decision ?? null,
+    rule: explanation.rule ?? null,
+  })),
+});
+
+/** `harness ahp test`: decides the cases beside a policy, and says which are wrong and which rules nobody tried. */
+export const ahpTest = async (name: string, { cases, json }: AhpTestOptions): Promise<ExitCode> => {
+  const report = await testPolicyFile(
+    policyFileOf(name),
+    cases === undefined ? {} : { casesFile: cases },
+  ).catch((error: unknown) => {
+    throw toPolicyFailure(error);
+  });
+  const terminal = createTerminal();
+  if (json) terminal.write(`${safeJson(toJson(report))}\n`);
+  else terminal.write(`${report.results.map(caseLine).join("")}${summary(report)}`);
+  return report.failed > 0 ? ExitCode.failed : ExitCode.done;
+};

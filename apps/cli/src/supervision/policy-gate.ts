@@ -1,0 +1,168 @@
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type {
+  JudgedCall,
+  JudgedPrompt,
+  Judgement,
+  PromptGate,
+  PromptVerdict,
+  ToolGate,
+  ToolOutcome,
+  ToolVerdict,
+} from "@harnesskit/thread-server";
+import { type Clock, canonicalJson, displayText } from "@harnesskit/wire";
+import { type AskOptions, askPolicy, type PolicyAnswer } from "./ask-policy.ts";
+import { Explainer, fieldOf } from "./explain.ts";
+import type { HarnessLink } from "./harness-link.ts";
+
+export interface PolicyGateOptions {
+  readonly link: Pick<HarnessLink, "decide" | "notify">;
+  /** What the policy is called until it says so itself. */
+  readonly name: () => string;
+  /** The agent that has the tools: the first part of their ids. */
+  readonly toolAgent: string;
+  readonly clock: Clock;
+}
+
+/** Characters of a result that a report has. */
+const maxReportLength = 16_384;
+
+/** The harness as the gate of a thread server: its decisions are the gate's verdicts, and whatever else it says is a block. */
+export class PolicyGate {
+  readonly #options: PolicyGateOptions;
+  readonly #explainer: Explainer;
+
+  constructor(options: PolicyGateOptions) {
+    this.#options = options;
+    this.#explainer = new Explainer(options.name);
+  }
+
+  readonly tools: Pick<ToolGate, "before"> = {
+    before: (call, { signal }) => this.#judgeCall(call, signal),
+  };
+
+  readonly prompts: PromptGate = {
+    before: (prompt, { signal }) => this.#judgePrompt(prompt, signal),
+  };
+
+  async #judgeCall(call: JudgedCall, signal: AbortSignal): Promise<ToolVerdict> {
+    const event = {
+      session: call.threadId,
+      payload: { ...toolCall(call), arguments: call.input },
+      metadata: this.#metadataOf(call),
+    };
+    const answer = await askPolicy("pre_action", event, this.#asking("this call", signal));
+    if (!("decision" in answer)) return this.#refused(answer);
+    const { decision } = answer;
+    const judgement = this.#explainer.explain(decision);
+    switch (decision.decision) {
+      case "block":
+        return { verdict: "block", reason: safe(decision.reason), code: "policy.blocked", judgement };
+      case "escalate":
+        return { verdict: "ask", reason: safe(decision.reason), judgement };
+      case "allow":
+      case "modify":
+        return this.#changed(call, decision.modified_payload, judgement);
+    }
+  }
+
+  /** The call as the harness wants it. One that stays as it is is allowed. */
+  #changed(call: JudgedCall, modified: JsonValue | undefined, judgement: Judgement): ToolVerdict {
+    if (modified === undefined) return { verdict: "allow", judgement };
+    const name = fieldOf(modified, "tool_name");
+    const input = fieldOf(modified, "arguments");
+    if ((name !== undefined && name !== call.tool.name) || !isObject(input)) {
+      const reason = "The policy changed this call to what is no call of this tool.";
+      return { verdict: "block", reason, code: "policy.invalid_change", judgement };
+    }
+    if (canonicalJson(input) === canonicalJson(call.input)) return { verdict: "allow", judgement };
+    return { verdict: "modify", input, judgement };
+  }
+
+  async #judgePrompt(prompt: JudgedPrompt, signal: AbortSignal): Promise<PromptVerdict> {
+    const { threadId, turnId, itemId, directory, agent, model, content, text } = prompt;
+    const files = content.flatMap((part) => (part.type === "file" ? [part.path ?? part.uri ?? ""] : []));
+    const event = {
+      session: threadId,
+      payload: {
+        prompt: text,
+        ...(files.length > 0 && { files }),
+        ...(model && { model: `${model.providerID}:${model.modelID}` }),
+      },
+      metadata: { workspace: directory, thread_id: threadId, turn_id: turnId, prompt_id: itemId, agent },
+    };
+    const answer = await askPolicy("pre_prompt", event, this.#asking("this prompt", signal));
+    if (!("decision" in answer)) return this.#refused(answer);
+    const { decision } = answer;
+    const judgement = this.#explainer.explain(decision);
+    switch (decision.decision) {
+      case "block":
+        return { verdict: "block", reason: safe(decision.reason), code: "policy.blocked", judgement };
+      case "escalate":
+        return { verdict: "ask", reason: safe(decision.reason), judgement };
+      case "allow":
+      case "modify": {
+        if (decision.modified_payload === undefined) return { verdict: "allow", judgement };
+        const wanted = fieldOf(decision.modified_payload, "prompt");
+        if (typeof wanted !== "string") {
+          const reason = "The policy changed this prompt to what is no text.";
+          return { verdict: "block", reason, code: "policy.invalid_change", judgement };
+        }
+        return wanted === text
+          ? { verdict: "allow", judgement }
+          : { verdict: "modify", text: wanted, judgement };
+      }
+    }
+  }
+
+  /** Tells the harness how a call ended that it has judged. */
+  report(call: JudgedCall, { status, output, error, code }: ToolOutcome): void {
+    const payload: JsonObject = { ...toolCall(call), outcome: outcomes[status], status };
+    if (output !== undefined)
+      payload.result = clip(typeof output === "string" ? output : JSON.stringify(output));
+    if (error !== undefined) payload.error = clip(error);
+    if (code !== undefined) payload.code = code;
+    this.#options.link.notify("post_action", {
+      session: call.threadId,
+      payload,
+      metadata: this.#metadataOf(call),
+    });
+  }
+
+  #metadataOf({ tool, directory, itemId, threadId, turnId }: JudgedCall): JsonObject {
+    const toolId = `${this.#options.toolAgent}/${tool.name}`;
+    return { tool_id: toolId, workspace: directory, call_id: itemId, thread_id: threadId, turn_id: turnId };
+  }
+
+  #asking(what: string, signal: AbortSignal): AskOptions {
+    const { link, clock } = this.#options;
+    return { link, clock, what, signal };
+  }
+
+  #refused({ code, reason }: Extract<PolicyAnswer, { code: string }>) {
+    return { verdict: "block", code, reason, judgement: { by: this.#explainer.by, reason } } as const;
+  }
+}
+
+const toolCall = ({ tool, itemId }: JudgedCall): JsonObject => ({
+  action_type: "tool_call",
+  tool_name: tool.name,
+  tool_call_id: itemId,
+});
+
+const outcomes: Readonly<Record<ToolOutcome["status"], string>> = {
+  succeeded: "success",
+  failed: "error",
+  rejected: "refused",
+  blocked: "blocked",
+  cancelled: "cancelled",
+  unknown: "unknown",
+};
+
+const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The harness's words: for people and for the model. */
+const safe = (reason: string): string => displayText(reason, { multiline: true, maxLength: 2_000 });
+
+const clip = (text: string): string =>
+  text.length <= maxReportLength ? text : `${text.slice(0, maxReportLength)}…`;

@@ -1,0 +1,281 @@
+import { stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { harness, jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
+import { ProtocolClient } from "./support/protocol-client.ts";
+import { ToolServer } from "./support/tool-server.ts";
+
+const policyOf = (...rules: string[]): string => `version: 1
+name: shop
+defaults:
+  gate: { decision: escalate, reason: no rule knows this }
+  pre_prompt: allow
+rules:
+${rules.map((rule) => `  - ${rule}\n`).join("")}`;
+
+const reads = "{ name: reads, when: { tool: [read, glob, grep] }, then: allow }";
+const allowsBash = "{ name: commands, when: { tool: bash }, then: allow }";
+const asksBash = "{ name: commands, when: { tool: bash }, then: { decision: escalate, reason: look at it } }";
+const blocksBash = "{ name: commands, when: { tool: bash }, then: { decision: block, reason: not today } }";
+const gentle =
+  "{ name: gently, when: { tool: bash, cel: 'args.command == \"echo a > a.txt\"' }, " +
+  "then: { decision: modify, set: { arguments.command: echo b > b.txt } } }";
+
+const workspaceWith = async (...rules: string[]): Promise<string> =>
+  makeWorkspace({ "policy.yaml": policyOf(...rules) });
+
+const isThere = (cwd: string, name: string): Promise<boolean> =>
+  stat(join(cwd, name)).then(
+    () => true,
+    () => false,
+  );
+
+const makeA = "run the command: echo a > a.txt";
+
+describe("harness run under a policy", () => {
+  it("does what the policy allows without a question, and says by which rule", async () => {
+    const cwd = await workspaceWith(allowsBash);
+    const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain("✓ (rule commands)\n");
+    expect(stdout).toContain("under policy shop: 1 allowed, 0 asked, 0 blocked\n");
+    expect(await isThere(cwd, "a.txt")).toBe(true);
+    await nothingRunsWith(cwd);
+  });
+
+  it("blocks, says why and by which rule, and exits 3; the agent is told so", async () => {
+    const cwd = await workspaceWith(blocksBash);
+    const args = ["run", "--approve", "once", "--policy", "policy.yaml", makeA];
+    const { code, stdout } = await harness(args, { cwd });
+    expect(code).toBe(3);
+    expect(stdout).toContain("⊘ blocked: not today (rule commands)\n");
+    expect(stdout).toContain("was blocked by a policy");
+    expect(stdout).toContain("0 allowed, 0 asked, 1 blocked");
+    expect(await isThere(cwd, "a.txt")).toBe(false);
+  });
+
+  it("asks once where the policy escalates, and says why", async () => {
+    const cwd = await workspaceWith(asksBash);
+    const args = ["run", "--json", "--approve", "once", "--policy", "policy.yaml", makeA];
+    const { code, stdout } = await harness(args, { cwd });
+    expect(code).toBe(0);
+    const lines = jsonLines(stdout);
+    const asked = lines.filter(({ type }) => type === "approval.requested");
+    expect(asked).toMatchObject([{ data: { metadata: { reason: "look at it (rule commands)" } } }]);
+    expect(lines.at(-1)).toMatchObject({
+      type: "result",
+      data: { policy: { by: "policy shop", allowed: 0, asked: 1, blocked: 0, changed: 0 } },
+    });
+    expect(await isThere(cwd, "a.txt")).toBe(true);
+  });
+
+  it("runs what the policy makes of a call, and shows both", async () => {
+    const cwd = await workspaceWith(gentle, allowsBash);
+    const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain("~ this call was changed by policy shop (rule gently)");
+    expect(stdout).toContain("  │ -command: echo a > a.txt\n  │ +command: echo b > b.txt\n");
+    expect(await Promise.all(["a.txt", "b.txt"].map((name) => isThere(cwd, name)))).toEqual([false, true]);
+    const threadId = /thread (ses_\w+)/.exec(stdout)?.[1] ?? "";
+    const shown = await harness(["threads", "show", threadId], { cwd });
+    expect(shown.stdout).toContain("  │ -command: echo a > a.txt\n  │ +command: echo b > b.txt\n");
+  });
+
+  it("does not run what the policy makes of a call where the tool does not take it", async () => {
+    const broken =
+      "{ name: odd, when: { tool: bash }, then: { decision: modify, set: { arguments.timeoutMs: 0 } } }";
+    const cwd = await workspaceWith(broken);
+    const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
+    expect(code).toBe(3);
+    expect(stdout).toContain("⊘ blocked: It was to be changed to what the tool does not take: timeoutMs");
+    expect(await isThere(cwd, "a.txt")).toBe(false);
+  });
+
+  it("ends the turn where the policy blocks the prompt", async () => {
+    const cwd = await workspaceWith(
+      "{ name: words, when: { event: pre_prompt }, then: { decision: block, reason: not this } }",
+    );
+    const { code, stdout } = await harness(["run", "--policy", "policy.yaml", "read README.md"], { cwd });
+    expect(code).toBe(3);
+    expect(stdout).toContain("✗ failed: not this (rule words)");
+    expect(stdout).not.toContain("A small demo");
+  });
+
+  it("gives the model the prompt that the policy makes, and shows both", async () => {
+    const cwd = await workspaceWith(
+      "{ name: words, when: { event: pre_prompt, cel: 'payload.prompt.contains(\"a.txt\")' }, " +
+        "then: { decision: modify, set: { prompt: read README.md } } }",
+      reads,
+    );
+    const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain("~ the prompt was changed by policy shop (rule words)");
+    expect(stdout).toContain(`  │ -${makeA}\n  │ +read README.md\n`);
+    expect(stdout).toContain("● read README.md ✓ (rule reads)\n");
+    expect(await isThere(cwd, "a.txt")).toBe(false);
+  });
+
+  it("refuses a policy with an error before anything begins, with its line and column", async () => {
+    const cwd = await makeWorkspace({
+      "policy.yaml": "version: 1\nrules:\n  - { name: x, then: perhaps }\n",
+    });
+    const { code, stderr } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/--policy: .*policy\.yaml:3:\d+: /);
+    expect(await isThere(cwd, ".harness")).toBe(false);
+  });
+
+  it.each([
+    [["--policy", "p.yaml", "--ahp", "unix:x"], "--ahp cannot be used with --policy"],
+    [["--ahp-token-file", "t"], "--ahp-token-file is the token of the harness of --ahp"],
+    [["--policy-timeout", "0"], "--policy-timeout takes 0.1 to 600 seconds"],
+    [["--policy-timeout", "x"], "--policy-timeout: x is no number of seconds"],
+    [["--ahp", "ftp://x"], "--ahp: ftp://x is no endpoint"],
+  ])("refuses %s", async (args, text) => {
+    const cwd = await makeWorkspace();
+    const { code, stderr } = await harness(["serve", ...args], { cwd, input: "" });
+    expect(code).toBe(2);
+    expect(stderr).toContain(text);
+  });
+
+  it("says loudly that there is none with --no-policy, and asks about what writes or executes", async () => {
+    const cwd = await makeWorkspace();
+    const { code, stdout, stderr } = await harness(
+      ["run", "--no-policy", "--approve", "once", "run the command: rm -rf gone"],
+      { cwd },
+    );
+    expect(code).toBe(0);
+    expect(stderr.match(/NO POLICY is in force/g)).toHaveLength(1);
+    expect(stdout).toContain("NO POLICY is in force");
+    expect(stdout).toContain("? approved once by");
+    const json = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
+    expect(jsonLines(json.stdout).at(-1)).toMatchObject({ data: { policy: null } });
+  });
+});
+
+describe("harness run under a harness elsewhere", () => {
+  it("does as it says", async () => {
+    const cwd = await makeWorkspace();
+    const socket = join(cwd, "ahp.sock");
+    const args = [
+      "ahp",
+      "serve",
+      "--unix",
+      socket,
+      "--default",
+      "block",
+      "--audit",
+      join(cwd, "log", "a.jsonl"),
+    ];
+    const elsewhere = startHarness(args, { cwd });
+    await elsewhere.reports(/listening on unix:/);
+    const { code, stdout } = await harness(["run", "--ahp", `unix:${socket}`, "read README.md"], { cwd });
+    expect(code).toBe(3);
+    expect(stdout).toContain("✗ failed: no policy decides this");
+  });
+
+  it("does nothing where there is none, and exits 4", async () => {
+    const cwd = await makeWorkspace();
+    const nobody = `unix:${join(cwd, "nobody.sock")}`;
+    const args = ["run", "--ahp", nobody, "--policy-timeout", "0.5", "read README.md"];
+    const { code, stdout } = await harness(args, { cwd });
+    expect(code).toBe(4);
+    expect(stdout).toContain("✗ failed: Nobody can judge this prompt, so it did not happen");
+    expect(stdout).not.toContain("A small demo");
+  });
+});
+
+describe("a call that waits while its server is killed", () => {
+  const waitUnder = async (policy: string): Promise<{ server: ToolServer; requestId: string }> => {
+    const workspace = await makeWorkspace({ "policy.yaml": policy });
+    const server = await ToolServer.start({ workspace, args: ["--policy", "policy.yaml"] });
+    await server.startTurn(makeA);
+    const { requestId, metadata } = await server.question();
+    expect(metadata.reason).toBe("look at it (rule commands)");
+    server.program.child.kill("SIGKILL");
+    await server.program.ended;
+    return { server, requestId };
+  };
+
+  it.each([
+    [
+      "blocks",
+      blocksBash,
+      "once",
+      { status: "blocked", code: "policy.blocked", error: "not today (rule commands)" },
+      false,
+    ],
+    ["escalates, which the answer satisfies", asksBash, "once", { status: "succeeded" }, true],
+    ["escalates, which `always` satisfies", asksBash, "always", { status: "succeeded" }, true],
+    ["allows", allowsBash, "once", { status: "succeeded" }, true],
+    [
+      "changes, which was not shown",
+      `${gentle}\n  - ${allowsBash}`,
+      "once",
+      { code: "approval.changed" },
+      false,
+    ],
+  ])(
+    "is judged by the policy in force when it is answered: one that %s",
+    async (_how, rule, decision, item, ran) => {
+      const { server, requestId } = await waitUnder(policyOf(asksBash));
+      await writeFile(server.path("policy.yaml"), policyOf(rule));
+      const again = await ToolServer.start({
+        workspace: server.workspace,
+        args: ["--policy", "policy.yaml"],
+      });
+      const answer = await again.client.call("approval.respond", { requestId, decision });
+      expect(answer.result).toEqual({ ok: true });
+      await again.until(() => again.items("tool_exec")[0]);
+      expect(again.items("tool_exec")[0]?.data).toMatchObject(item);
+      await again.until(() => again.told("turn.completed")[0]);
+      expect(again.told("approval.requested").filter((asked) => asked.requestId !== requestId)).toEqual([]);
+      expect(await isThere(server.workspace, "a.txt")).toBe(ran);
+    },
+  );
+});
+
+describe("the policy's process", () => {
+  const audits = async (cwd: string, name = "policy.jsonl"): Promise<boolean> =>
+    isThere(join(cwd, ".harness", "audit"), name);
+
+  it("ends with its server, however that ends, and leaves a log below .harness", async () => {
+    const cwd = await makeWorkspace();
+    for (const how of ["end", "SIGTERM", "SIGINT", "SIGKILL"] as const) {
+      const program = startHarness(["serve"], { cwd });
+      const client = new ProtocolClient(program);
+      const { result } = await client.startTurn(await client.createThread(), "read README.md");
+      await vi.waitFor(
+        () =>
+          expect(
+            client.messages.some(({ params }) => params?.turnId === result?.turnId && params?.turn),
+          ).toBe(true),
+        { timeout: 15_000 },
+      );
+      if (how === "end") program.child.stdin?.end();
+      else program.child.kill(how);
+      await program.ended;
+      await nothingRunsWith(cwd);
+    }
+    expect(await audits(cwd)).toBe(true);
+  });
+
+  it("has a log of its own where two servers work in one directory", async () => {
+    const cwd = await makeWorkspace();
+    for (const name of ["policy.jsonl", "policy-2.jsonl"]) {
+      const client = new ProtocolClient(startHarness(["serve"], { cwd }));
+      const { result } = await client.startTurn(await client.createThread(), "read README.md");
+      await vi.waitFor(
+        () => {
+          const end = client.messages.find(
+            ({ method, params }) =>
+              method?.startsWith("turn.") && params?.turnId === result?.turnId && params?.status,
+          );
+          expect(end).toMatchObject({ method: "turn.completed" });
+        },
+        { timeout: 15_000 },
+      );
+      expect(await audits(cwd, name)).toBe(true);
+    }
+  });
+});

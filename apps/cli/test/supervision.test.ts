@@ -1,0 +1,367 @@
+import { type AhpHandlers, createAhpServer } from "@harnesskit/ahp-server";
+import type { AhpEvent, Decision } from "@harnesskit/protocol/ahp";
+import type { JudgedCall, JudgedPrompt, ObservedTurn, Tool } from "@harnesskit/thread-server";
+import type { Channel, Clock, Transport } from "@harnesskit/wire";
+import { createManualClock, createMemoryPair } from "@harnesskit/wire/testing";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { createSupervision, type SupervisionOptions } from "../src/supervision/supervision.ts";
+
+type Decide = (event: AhpEvent) => Decision | Promise<Decision>;
+
+/** A harness in this process, as a transport: each connection is one to a server of its own. */
+class LocalHarness implements Transport {
+  readonly events: AhpEvent[] = [];
+  readonly channels: Channel[] = [];
+  isAway = false;
+  decide: Decide;
+
+  constructor(decide: Decide) {
+    this.decide = decide;
+  }
+
+  async connect(): Promise<Channel> {
+    if (this.isAway) throw new RangeError("it is away");
+    const gate = (event: AhpEvent) => {
+      this.events.push(event);
+      return this.decide(event);
+    };
+    const handlers: AhpHandlers = {
+      pre_action: gate,
+      pre_prompt: gate,
+      fallback: (event) => {
+        this.events.push(event as AhpEvent);
+        return { decision: "allow" };
+      },
+    };
+    const server = createAhpServer({ name: "local", version: "1", handlers });
+    const pair = createMemoryPair();
+    server.connect(pair.server);
+    this.channels.push(pair.client);
+    return pair.client;
+  }
+
+  of(type: string): AhpEvent[] {
+    return this.events.filter(({ event_type }) => event_type === type);
+  }
+}
+
+const superviseWith = (decide: Decide, options: Partial<SupervisionOptions> = {}) => {
+  const harness = new LocalHarness(decide);
+  const notes: string[] = [];
+  const supervision = createSupervision({
+    endpoint: { transport: harness },
+    version: "1",
+    policyName: "test",
+    toolAgent: "workspace",
+    note: (line) => notes.push(line),
+    ...options,
+  });
+  onTestFinished(() => supervision.close());
+  return { harness, supervision, notes, ...supervision.seams };
+};
+
+const place = { threadId: "thread-1", turnId: "turn-1", directory: "/work" };
+const callOf = (name: string, input: JudgedCall["input"], itemId = "item-1"): JudgedCall => ({
+  ...place,
+  itemId,
+  tool: {
+    name,
+    effects: "execute",
+    description: "",
+    inputSchema: {},
+    prepare: async () => ({}),
+  } as never as Tool,
+  input,
+  digest: "d",
+});
+const prompt: JudgedPrompt = {
+  ...place,
+  itemId: "item-0",
+  agent: "code",
+  content: [{ type: "text", text: "hello" }],
+  text: "hello",
+  digest: "d",
+};
+const turn: ObservedTurn = { ...place, agent: "code", isResumed: false };
+const during = () => ({ signal: new AbortController().signal });
+const explained = { policy: { name: "shop", rule: "calm", why: "it is calm" } };
+const by = { by: "policy shop", rule: "calm", reason: "it is calm" };
+
+describe("a call under a policy", () => {
+  it("is asked about with its bare name, its id, its workspace and its call", async () => {
+    const { gate, harness } = superviseWith(() => ({ decision: "allow", metadata: explained }));
+    const call = callOf("bash", { command: "ls" });
+    expect(await gate.before(call, during())).toEqual({ verdict: "allow", judgement: by });
+    await gate.after?.(call, { status: "failed", error: "no", code: "tool.failed", output: { exitCode: 1 } });
+    await vi.waitFor(() => expect(harness.of("post_action")).toHaveLength(1));
+    expect(harness.of("pre_action")).toMatchObject([
+      {
+        session_id: "thread-1",
+        depth: 0,
+        payload: { tool_name: "bash", arguments: { command: "ls" } },
+        metadata: { tool_id: "workspace/bash", workspace: "/work", call_id: "item-1", turn_id: "turn-1" },
+      },
+    ]);
+    expect(harness.of("post_action")).toMatchObject([
+      {
+        payload: { tool_name: "bash", outcome: "error", error: "no", code: "tool.failed" },
+        metadata: { call_id: "item-1" },
+      },
+    ]);
+  });
+
+  it.each<[string, Decision, object]>([
+    [
+      "block",
+      { decision: "block", reason: "no", metadata: explained },
+      { verdict: "block", reason: "no", code: "policy.blocked" },
+    ],
+    [
+      "escalate",
+      { decision: "escalate", reason: "sure? (rule careful)" },
+      { verdict: "ask", reason: "sure? (rule careful)", judgement: { rule: "careful" } },
+    ],
+    [
+      "modify",
+      { decision: "modify", modified_payload: { arguments: { command: "ls -l" } }, metadata: explained },
+      { verdict: "modify", input: { command: "ls -l" }, judgement: by },
+    ],
+    [
+      "allow with other arguments",
+      { decision: "allow", modified_payload: { arguments: { command: "ls -l" } } },
+      { verdict: "modify", input: { command: "ls -l" } },
+    ],
+    [
+      "modify to the same",
+      { decision: "modify", modified_payload: { arguments: { command: "ls" } } },
+      { verdict: "allow" },
+    ],
+    [
+      "modify to another tool",
+      { decision: "modify", modified_payload: { tool_name: "write", arguments: {} } },
+      { verdict: "block", code: "policy.invalid_change" },
+    ],
+    [
+      "modify to no arguments",
+      { decision: "modify", modified_payload: "ls" },
+      { verdict: "block", code: "policy.invalid_change" },
+    ],
+  ])("does as the harness says: %s", async (_name, decision, verdict) => {
+    const { gate } = superviseWith(() => decision);
+    expect(await gate.before(callOf("bash", { command: "ls" }), during())).toMatchObject(verdict);
+  });
+
+  it("names the rule of a decision that has no metadata, and the policy of those before", async () => {
+    let decision: Decision = { decision: "allow", metadata: explained };
+    const { gate } = superviseWith(() => decision);
+    await gate.before(callOf("bash", {}), during());
+    decision = { decision: "escalate", reason: "why not (limit calm)" };
+    expect(await gate.before(callOf("bash", {}), during())).toMatchObject({
+      judgement: { by: "policy shop", rule: "calm" },
+    });
+  });
+
+  it("is not run when its turn is cancelled while it is judged", async () => {
+    const { gate, harness } = superviseWith(() => new Promise(() => {}));
+    const abort = new AbortController();
+    const verdict = gate.before(callOf("bash", {}), { signal: abort.signal });
+    await vi.waitFor(() => expect(harness.events).toHaveLength(1));
+    abort.abort();
+    expect(await verdict).toMatchObject({ verdict: "block", code: "tool.cancelled" });
+  });
+});
+
+describe("a decision that is put off", () => {
+  /** Time passes at once for whoever waits so long, and for nobody else. */
+  const hurrying = (delayMs: number): { clock: Clock; waits: number[] } => {
+    const manual = createManualClock();
+    const waits: number[] = [];
+    const clock: Clock = {
+      now: () => manual.now(),
+      after(ms, callback) {
+        if (ms !== delayMs) return manual.after(ms, callback);
+        waits.push(ms);
+        queueMicrotask(() => callback());
+        return () => {};
+      },
+    };
+    return { clock, waits };
+  };
+
+  it("is asked again after the time that it says", async () => {
+    const { clock, waits } = hurrying(7_000);
+    let asked = 0;
+    const { gate } = superviseWith(
+      () => (++asked < 3 ? { decision: "defer", retry_after_ms: 7_000 } : { decision: "allow" }),
+      { clock },
+    );
+    expect(await gate.before(callOf("bash", {}), during())).toMatchObject({ verdict: "allow" });
+    expect(waits).toHaveLength(2);
+  });
+
+  it.each([
+    ["for the fourth time", 1000, 4],
+    ["for more than a minute at once", 60_001, 1],
+    ["for more than a minute in all", 30_001, 2],
+  ])("is a block %s", async (_how, retryAfterMs, asked) => {
+    const { clock } = hurrying(retryAfterMs);
+    const { gate, harness } = superviseWith(
+      () => ({ decision: "defer", retry_after_ms: retryAfterMs, reason: "busy (limit calm)" }),
+      { clock },
+    );
+    expect(await gate.before(callOf("bash", {}), during())).toMatchObject({
+      verdict: "block",
+      code: "policy.deferred",
+      reason: expect.stringContaining("busy (limit calm)"),
+    });
+    expect(harness.of("pre_action")).toHaveLength(asked);
+  });
+});
+
+describe("a harness that does not decide", () => {
+  it("is unavailable before it was ever there", async () => {
+    const { gate, supervision, harness, notes } = superviseWith(() => ({ decision: "allow" }), {
+      timeoutMs: 200,
+    });
+    harness.isAway = true;
+    await harness.channels[0]?.close();
+    const away = superviseWith(() => ({ decision: "allow" }), {
+      timeoutMs: 200,
+      endpoint: { transport: { connect: () => Promise.reject(new RangeError("nobody")) } },
+    });
+    expect(await away.gate.before(callOf("bash", {}), during())).toMatchObject({
+      verdict: "block",
+      code: "gate.unavailable",
+    });
+    expect(away.notes).toEqual([expect.stringContaining("cannot be reached")]);
+    await supervision.close();
+    expect(notes.join()).not.toContain("answers again");
+    expect(await gate.before(callOf("bash", {}), during())).toMatchObject({ code: "gate.unavailable" });
+  });
+
+  it("refuses while it is away, and decides again when it is back", async () => {
+    const { gate, harness, notes } = superviseWith(() => ({ decision: "allow" }), { timeoutMs: 300 });
+    expect(await gate.before(callOf("bash", {}), during())).toMatchObject({ verdict: "allow" });
+    harness.isAway = true;
+    await harness.channels.at(-1)?.close();
+    expect(await gate.before(callOf("bash", {}), during())).toMatchObject({
+      verdict: "block",
+      code: "gate.unavailable",
+      reason: expect.stringContaining("Nobody can judge this call"),
+    });
+    harness.isAway = false;
+    await vi.waitFor(async () =>
+      expect(await gate.before(callOf("bash", {}), during())).toMatchObject({ verdict: "allow" }),
+    );
+    expect(notes).toEqual([expect.stringContaining("is away"), expect.stringContaining("answers again")]);
+  });
+
+  it("is timed out when it says nothing, and a child of ours is ended after two of these", async () => {
+    const restart = vi.fn();
+    const { gate } = superviseWith(() => new Promise(() => {}), { timeoutMs: 50, restart });
+    const verdict = { verdict: "block", code: "gate.timeout" };
+    expect(await gate.before(callOf("bash", {}), during())).toMatchObject(verdict);
+    expect(restart).not.toHaveBeenCalled();
+    expect(await gate.before(callOf("bash", {}), during())).toMatchObject(verdict);
+    expect(restart).toHaveBeenCalledOnce();
+  });
+});
+
+describe("a prompt under a policy", () => {
+  it.each<[string, Decision, object]>([
+    ["allow", { decision: "allow", metadata: explained }, { verdict: "allow", judgement: by }],
+    [
+      "block",
+      { decision: "block", reason: "no" },
+      { verdict: "block", code: "policy.blocked", reason: "no" },
+    ],
+    ["escalate", { decision: "escalate", reason: "sure?" }, { verdict: "ask", reason: "sure?" }],
+    ["modify", { decision: "modify", modified_payload: { prompt: "hi" } }, { verdict: "modify", text: "hi" }],
+    [
+      "modify to the same",
+      { decision: "modify", modified_payload: { prompt: "hello" } },
+      { verdict: "allow" },
+    ],
+    [
+      "modify to no text",
+      { decision: "modify", modified_payload: { prompt: 1 } },
+      { verdict: "block", code: "policy.invalid_change" },
+    ],
+  ])("does as the harness says: %s", async (_name, decision, verdict) => {
+    const { promptGate, harness } = superviseWith(() => decision);
+    expect(await promptGate.before(prompt, during())).toMatchObject(verdict);
+    expect(harness.of("pre_prompt")).toMatchObject([
+      {
+        session_id: "thread-1",
+        payload: { prompt: "hello" },
+        metadata: { workspace: "/work", agent: "code" },
+      },
+    ]);
+  });
+});
+
+describe("reports", () => {
+  const statuses = (harness: LocalHarness, type: string): unknown[] =>
+    harness.of(type).map(({ payload }) => (payload as { status: unknown }).status);
+
+  it("tell a thread as a session and a turn as a run, with its verification, in legal steps", async () => {
+    const { gate, observer, supervision, harness } = superviseWith(() => ({ decision: "allow" }));
+    const call = callOf("bash", { command: "npm test" });
+    observer.turnStarted?.(turn);
+    observer.agentStarted?.(turn);
+    await gate.before(call, during());
+    observer.callStarted?.(call);
+    await gate.after?.(call, { status: "succeeded", output: { exitCode: 0 } });
+    observer.responded?.(turn, { text: "done", step: 1 });
+    observer.turnEnded?.(turn, { status: "completed" });
+    await supervision.close();
+    expect(statuses(harness, "run_lifecycle")).toEqual([
+      "created",
+      "executing",
+      "verifying",
+      "executing",
+      "completed",
+    ]);
+    expect(statuses(harness, "verification").at(-1)).toBe("passed");
+    expect(harness.of("verification").at(-1)).toMatchObject({
+      payload: {
+        run_id: "turn-1",
+        session_id: "thread-1",
+        checks: [{ command: "npm test", status: "passed" }],
+      },
+    });
+    expect(harness.of("post_response")).toMatchObject([{ payload: { text: "done", step: 1 } }]);
+    expect(harness.events[0]?.event_type).toBe("session_start");
+    expect(harness.events.at(-1)?.event_type).toBe("session_end");
+  });
+
+  it.each([
+    ["failed", { status: "failed", error: "exit 1" }, "failed"],
+    ["unknown", { status: "unknown" }, "needs_review"],
+    ["cancelled", { status: "cancelled" }, "skipped"],
+  ] as const)("tell a verification whose command ended as %s", async (_how, outcome, expected) => {
+    const { gate, observer, supervision, harness } = superviseWith(() => ({ decision: "allow" }));
+    const call = callOf("bash", { command: "cargo test" });
+    observer.turnStarted?.(turn);
+    await gate.before(call, during());
+    observer.callStarted?.(call);
+    await gate.after?.(call, outcome);
+    observer.turnEnded?.(turn, { status: "error", error: "it failed", code: "agent_failed" });
+    await supervision.close();
+    expect(statuses(harness, "verification").at(-1)).toBe(expected);
+    expect(statuses(harness, "run_lifecycle").at(-1)).toBe("failed");
+  });
+
+  it("end a verification whose turn ends in its middle, and take other commands for none", async () => {
+    const { gate, observer, supervision, harness } = superviseWith(() => ({ decision: "allow" }));
+    observer.turnStarted?.(turn);
+    await gate.before(callOf("bash", {}), during());
+    observer.callStarted?.(callOf("bash", { command: "rm -rf build" }));
+    expect(statuses(harness, "verification")).toEqual([]);
+    observer.callStarted?.(callOf("bash", { command: "pytest -q" }));
+    observer.turnEnded?.(turn, { status: "cancelled" });
+    await supervision.close();
+    expect(statuses(harness, "verification").at(-1)).toBe("skipped");
+    expect(statuses(harness, "run_lifecycle").at(-1)).toBe("cancelled");
+  });
+});

@@ -1,0 +1,178 @@
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  createThreadServer,
+  type ThreadServerOptions,
+  ToolError,
+  type ToolGate,
+  type ToolVerdict,
+  undecidedCodes,
+} from "../src/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { tempDir } from "./support/temp-dir.ts";
+import { callingRunner, recordingTool } from "./support/tools.ts";
+
+const asked = { command: "deploy" };
+const by = { by: "policy test", rule: "deploys" };
+
+const serve = (decide: (command: unknown) => ToolVerdict, options: Partial<ThreadServerOptions> = {}) => {
+  const tool = recordingTool("bash", "execute");
+  const gate: ToolGate = { before: ({ input }) => decide(input.command) };
+  const runner = callingRunner({ tool: "bash", input: asked });
+  const server = createThreadServer({ runner, tools: [tool], gate, ...options });
+  return { server, tool, client: RawClient.connect(server) };
+};
+
+const runTurn = async (client: RawClient) => {
+  const { result } = await client.startTurn(await client.createThread());
+  return client.turnEnd(result.turnId);
+};
+
+describe("what a gate says of itself", () => {
+  it("stands on an allowed call", async () => {
+    const { server, client } = serve(() => ({ verdict: "allow", judgement: by }));
+    await runTurn(client);
+    expect(client.items("tool_exec")).toMatchObject([
+      { status: "succeeded", judgement: { decision: "allow", ...by } },
+    ]);
+    await server.close();
+  });
+
+  it("stands on a blocked one, with its code", async () => {
+    const block = { verdict: "block", reason: "No.", code: undecidedCodes.timeout, judgement: by } as const;
+    const { server, client, tool } = serve(() => block);
+    await runTurn(client);
+    expect(tool.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([
+      { status: "blocked", code: "gate.timeout", error: "No.", judgement: { decision: "block", ...by } },
+    ]);
+    await server.close();
+  });
+
+  it("stands on a changed one, together with what was asked for", async () => {
+    const { server, client, tool } = serve((command) =>
+      command === "deploy"
+        ? { verdict: "modify", input: { command: "deploy --dry-run" }, reason: "gently", judgement: by }
+        : { verdict: "ask", reason: "Sure?", judgement: by },
+    );
+    const { result } = await client.startTurn(await client.createThread());
+    const { params } = await client.notification("approval.requested");
+    expect(params.metadata).toMatchObject({ input: { command: "deploy --dry-run" }, reason: "Sure?" });
+    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await client.turnEnd(result.turnId);
+    expect(tool.runs).toEqual([{ command: "deploy --dry-run" }]);
+    expect(client.items("tool_exec")).toMatchObject([
+      {
+        input: { command: "deploy --dry-run" },
+        judgement: { decision: "ask", ...by, modified: { requested: asked, reason: "gently", ...by } },
+      },
+    ]);
+    expect(client.all("approval.requested")).toHaveLength(1);
+    await server.close();
+  });
+
+  it("stands on a call that it changed to something that the tool does not take; it does not run", async () => {
+    const tool = recordingTool("bash", "execute");
+    const strict = {
+      ...tool,
+      prepare: (input: unknown, scope: Parameters<typeof tool.prepare>[1]) =>
+        (input as { command?: unknown }).command === 5
+          ? Promise.reject(new ToolError("tool.invalid_input", "command: expected a text"))
+          : tool.prepare(input, scope),
+    };
+    const { server, client } = serve(() => ({ verdict: "modify", input: { command: 5 } }), {
+      tools: [strict],
+    });
+    await runTurn(client);
+    expect(tool.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([
+      { status: "blocked", code: "gate.invalid_input", error: expect.stringContaining("expected a text") },
+    ]);
+    await server.close();
+  });
+
+  it("does not call what was cancelled meanwhile blocked", async () => {
+    const gate: ToolGate = {
+      before: (_call, { signal }) => {
+        signal.throwIfAborted();
+        return new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason)),
+        );
+      },
+    };
+    const observed: string[] = [];
+    const { server, client, tool } = serve(() => ({ verdict: "allow" }), {
+      gate,
+      observer: { agentStarted: () => void observed.push("started") },
+    });
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId);
+    await client.notification("item.completed", ({ type }) => type === "user_message");
+    await client.call("turn.cancel", { threadId });
+    expect((await client.turnEnd(result.turnId)).params.status).toBe("cancelled");
+    expect(tool.runs).toEqual([]);
+    expect(client.items("tool_exec")).not.toContainEqual(expect.objectContaining({ status: "blocked" }));
+    expect(observed).toEqual(["started"]);
+    await server.close();
+  });
+});
+
+describe("a call that waited when its server was killed", () => {
+  it("does not run where the gate has changed it since: that is not what was shown", async () => {
+    await using dir = await tempDir();
+    const first = serve(() => ({ verdict: "ask" }), {
+      store: createFileThreadStore({ root: join(dir.path, "first") }),
+    });
+    const { result } = await first.client.startTurn(await first.client.createThread());
+    const { params } = await first.client.notification("approval.requested");
+    await cp(join(dir.path, "first"), join(dir.path, "left"), { recursive: true });
+    await first.server.close();
+
+    const again = serve(
+      (command) =>
+        command === "deploy" ? { verdict: "modify", input: { command: "ls" } } : { verdict: "allow" },
+      {
+        store: createFileThreadStore({ root: join(dir.path, "left"), isOwnerDead: () => true }),
+        runner: { run: async () => {} },
+      },
+    );
+    await again.client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await again.client.turnEnd(result.turnId);
+    expect(again.tool.runs).toEqual([]);
+    expect(again.client.items("tool_exec")).toMatchObject([{ status: "failed", code: "approval.changed" }]);
+    await again.server.close();
+  });
+});
+
+describe("an observer", () => {
+  it("hears of a turn in order, and changes nothing by what it throws", async () => {
+    const heard: unknown[] = [];
+    const note = (...what: unknown[]): never => {
+      heard.push(what);
+      throw new TypeError("changes nothing");
+    };
+    const errors: unknown[] = [];
+    const { server, client } = serve(() => ({ verdict: "allow" }), {
+      onError: (error) => errors.push(error),
+      observer: {
+        turnStarted: ({ agent, isResumed }) => note("turn", agent, isResumed),
+        agentStarted: () => note("agent"),
+        callStarted: ({ input }) => note("call", input),
+        responded: (_turn, { text }) => note("said", text),
+        turnEnded: (_turn, { status }) => note("end", status),
+      },
+    });
+    await runTurn(client);
+    await server.close();
+    expect(heard).toEqual([
+      ["turn", "code", false],
+      ["agent"],
+      ["call", asked],
+      ["said", "succeeded"],
+      ["end", "completed"],
+    ]);
+    expect(errors).toHaveLength(heard.length);
+  });
+});

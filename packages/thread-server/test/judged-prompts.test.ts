@@ -1,0 +1,224 @@
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  createThreadServer,
+  type PromptGate,
+  type PromptVerdict,
+  type ThreadServerOptions,
+  type TurnRunner,
+} from "../src/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { tempDir } from "./support/temp-dir.ts";
+
+/** An agent that says what it was given: in this turn, and in all of the history. */
+const echoing = (): TurnRunner & { readonly given: unknown[] } => {
+  const given: unknown[] = [];
+  return {
+    given,
+    async run(turn) {
+      const history = turn.history.flatMap((item) =>
+        item.type === "user_message" ? [item.data?.content] : [],
+      );
+      given.push({ input: turn.input, history });
+      const message = turn.message();
+      message.append("heard");
+      await message.complete();
+    },
+  };
+};
+
+const serve = (options: Partial<ThreadServerOptions>) => {
+  const runner = echoing();
+  const server = createThreadServer({ runner, ...options });
+  return { server, runner, client: RawClient.connect(server) };
+};
+
+const gate = (decide: (text: string) => PromptVerdict): PromptGate => ({
+  before: ({ text }) => decide(text),
+});
+const by = { by: "policy test", rule: "words" };
+const text = (said: string) => [{ type: "text", text: said }];
+
+describe("the gate of prompts", () => {
+  it("lets one pass, and says by whom", async () => {
+    const { server, runner, client } = serve({
+      promptGate: gate(() => ({ verdict: "allow", judgement: by })),
+    });
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId, "hello");
+    expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+    expect(runner.given).toEqual([{ input: text("hello"), history: [text("hello")] }]);
+    const [message] = client.items("user_message");
+    expect(message).toMatchObject({ content: text("hello"), judgement: { decision: "allow", ...by } });
+    expect(message).not.toHaveProperty("withheld");
+    await server.close();
+  });
+
+  it("blocks one: the turn ends with the reason, and no later turn is given it", async () => {
+    const { server, runner, client } = serve({
+      promptGate: gate((said) =>
+        said === "secret"
+          ? { verdict: "block", reason: "No secrets.", code: "policy.blocked", judgement: by }
+          : { verdict: "allow" },
+      ),
+    });
+    const threadId = await client.createThread();
+    const first = await client.startTurn(threadId, "secret");
+    const end = await client.turnEnd(first.result.turnId);
+    expect(end).toMatchObject({
+      method: "turn.error",
+      params: { error: "No secrets.", code: "policy.blocked" },
+    });
+    expect(runner.given).toEqual([]);
+    expect(client.items("user_message")).toMatchObject([
+      { content: text("secret"), withheld: true, judgement: { decision: "block", ...by } },
+    ]);
+    const second = await client.startTurn(threadId, "hello");
+    await client.turnEnd(second.result.turnId);
+    expect(runner.given).toEqual([{ input: text("hello"), history: [text("hello")] }]);
+    await server.close();
+  });
+
+  it("changes one: both are shown, the agent gets the one that was judged again, and files stay", async () => {
+    const judged: string[] = [];
+    const { server, runner, client } = serve({
+      promptGate: gate((said) => {
+        judged.push(said);
+        return said.includes("key=1")
+          ? { verdict: "modify", text: said.replace("key=1", "[key]"), reason: "a key", judgement: by }
+          : { verdict: "allow", judgement: by };
+      }),
+    });
+    const threadId = await client.createThread();
+    const file = { type: "file", path: "a.txt" };
+    const input = [file, ...text("use key=1"), ...text("now")];
+    const { result } = await client.call("turn.start", { threadId, input });
+    await client.turnEnd(result.turnId);
+    expect(judged).toEqual(["use key=1\n\nnow", "use [key]\n\nnow"]);
+    const content = [file, ...text("use [key]\n\nnow")];
+    expect(runner.given).toEqual([{ input: content, history: [content] }]);
+    expect(client.items("user_message")).toMatchObject([
+      { content, judgement: { decision: "allow", modified: { requested: input, reason: "a key", ...by } } },
+    ]);
+    await server.close();
+  });
+
+  it.each([
+    ["throws", () => Promise.reject(new TypeError("secret /path"))],
+    ["changes it again and again", () => ({ verdict: "modify", text: "more" }) as const],
+  ])("blocks one where it %s, and says nothing of why", async (_how, before) => {
+    const { server, runner, client } = serve({ promptGate: { before } });
+    const { result } = await client.startTurn(await client.createThread());
+    expect((await client.turnEnd(result.turnId)).params).toMatchObject({ code: "gate_failed" });
+    expect(runner.given).toEqual([]);
+    expect(JSON.stringify(client.received)).not.toContain("secret /path");
+    await server.close();
+  });
+
+  it.each([
+    ["once", "completed", 1],
+    ["reject", undefined, 0],
+  ])("asks, and does as the user says: %s", async (decision, status, count) => {
+    const { server, runner, client } = serve({
+      promptGate: gate(() => ({ verdict: "ask", reason: "Unusual.", judgement: by })),
+    });
+    const { result } = await client.startTurn(await client.createThread(), "odd");
+    const { params } = await client.notification("approval.requested");
+    expect(params).toMatchObject({
+      permission: "prompt",
+      metadata: { tool: "prompt", input: { text: "odd" }, reason: "Unusual." },
+    });
+    expect(runner.given).toEqual([]);
+    await client.call("approval.respond", { requestId: params.requestId, decision });
+    const end = await client.turnEnd(result.turnId);
+    expect(end.params.status).toBe(status);
+    if (status === undefined) expect(end.params.code).toBe("prompt.rejected");
+    expect(runner.given).toHaveLength(count);
+    await server.close();
+  });
+
+  it("does not ask again after always, for exactly this prompt", async () => {
+    const { server, client } = serve({ promptGate: gate(() => ({ verdict: "ask" })) });
+    const threadId = await client.createThread();
+    const first = await client.startTurn(threadId, "odd");
+    const { params } = await client.notification("approval.requested");
+    await client.call("approval.respond", { requestId: params.requestId, decision: "always" });
+    await client.turnEnd(first.result.turnId);
+    const second = await client.startTurn(threadId, "odd");
+    await client.turnEnd(second.result.turnId);
+    expect(client.all("approval.requested")).toHaveLength(1);
+    await server.close();
+  });
+
+  it("keeps what was not judged from later turns, where the turn was cancelled meanwhile", async () => {
+    let isFirst = true;
+    const promptGate: PromptGate = {
+      before: (_prompt, { signal }) => {
+        if (!isFirst) return { verdict: "allow" };
+        isFirst = false;
+        signal.throwIfAborted();
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+        });
+      },
+    };
+    const { server, runner, client } = serve({ promptGate });
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId, "unjudged");
+    await client.notification("item.started", ({ type }) => type === "user_message");
+    await client.call("turn.cancel", { threadId });
+    expect((await client.turnEnd(result.turnId)).params.status).toBe("cancelled");
+    const next = await client.startTurn(threadId, "next");
+    await client.turnEnd(next.result.turnId);
+    expect(runner.given).toEqual([{ input: text("next"), history: [text("next")] }]);
+    await server.close();
+  });
+});
+
+describe("a prompt that waited when its server was killed", () => {
+  const killed = async (root: string) => {
+    const first = serve({
+      store: createFileThreadStore({ root: join(root, "first") }),
+      promptGate: gate(() => ({ verdict: "ask", reason: "Unusual." })),
+    });
+    const threadId = await first.client.createThread();
+    const { result } = await first.client.startTurn(threadId, "odd");
+    const { params } = await first.client.notification("approval.requested");
+    await cp(join(root, "first"), join(root, "left"), { recursive: true });
+    await first.server.close();
+    return { threadId, turnId: result.turnId as string, requestId: params.requestId as string };
+  };
+  const serveAgain = (root: string, decide: (said: string) => PromptVerdict) =>
+    serve({
+      store: createFileThreadStore({ root: join(root, "left"), isOwnerDead: () => true }),
+      promptGate: gate(decide),
+    });
+
+  it.each<[string, (said: string) => PromptVerdict, string, object, unknown[]]>([
+    ["asks, which is answered", () => ({ verdict: "ask" }), "once", { status: "completed" }, ["odd"]],
+    ["allows", () => ({ verdict: "allow" }), "always", { status: "completed" }, ["odd"]],
+    ["blocks, which wins", () => ({ verdict: "block", reason: "New." }), "once", { error: "New." }, []],
+    [
+      "changes, which is not what was shown",
+      (said) => (said === "odd" ? { verdict: "modify", text: "even" } : { verdict: "allow" }),
+      "once",
+      { code: "approval.changed" },
+      [],
+    ],
+    ["is not asked after a refusal", () => ({ verdict: "allow" }), "reject", { code: "prompt.rejected" }, []],
+  ])("waits on; the gate %s", async (_how, decide, decision, end, given) => {
+    await using dir = await tempDir();
+    const { threadId, turnId, requestId } = await killed(dir.path);
+    const { server, runner, client } = serveAgain(dir.path, decide);
+    expect((await client.startTurn(threadId)).error).toMatchObject({ code: -32002, data: { turnId } });
+    const answer = await client.call("approval.respond", { requestId, decision });
+    expect(answer.result).toEqual({ ok: true });
+    expect((await client.turnEnd(turnId)).params).toMatchObject(end);
+    expect(runner.given).toEqual(
+      given.map((said) => ({ input: text(said as string), history: [text(said as string)] })),
+    );
+    await server.close();
+  });
+});
