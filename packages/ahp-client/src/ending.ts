@@ -1,6 +1,8 @@
+import { Slots } from "@harnesskit/wire";
+
 /** One end that many wait for: an AbortSignal without a reason, which warns nobody of too many listeners. */
 export class Ending {
-  readonly #listeners = new Set<() => void>();
+  #listeners = new Slots<() => void>();
   #isOver = false;
 
   get isOver(): boolean {
@@ -9,15 +11,16 @@ export class Ending {
 
   /** Calls back once, at the end. Returns what takes that back. */
   listen(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    const listeners = this.#listeners;
+    const slot = listeners.add(listener);
+    return () => listeners.remove(slot);
   }
 
   /** It is the end. Idempotent. */
   end(): void {
     this.#isOver = true;
-    const listeners = [...this.#listeners];
-    this.#listeners.clear();
+    const listeners = this.#listeners;
+    this.#listeners = new Slots();
     for (const listener of listeners) listener();
   }
 }

@@ -12,6 +12,7 @@ import {
   RequestCancelledError,
   RequestTimeoutError,
   resolveBackoff,
+  Slots,
   systemClock,
   wait,
 } from "@harnesskit/wire";
@@ -89,7 +90,7 @@ class ExchangeClient implements HttpExchange {
   readonly #codec;
   readonly #closed = new AbortController();
   /** What gives up each post that is under way. */
-  readonly #underWay = new Set<(reason: HarnessError) => void>();
+  readonly #underWay = new Slots<(reason: HarnessError) => void>();
   #inFlight = 0;
 
   constructor(options: HttpExchangeOptions, makePoster: (url: URL) => Poster) {
@@ -178,7 +179,7 @@ class ExchangeClient implements HttpExchange {
     const takeBack = this.#clock.after(timeoutMs, () => giveUp(new RequestTimeoutError(name, timeoutMs)));
     signal?.addEventListener("abort", onCancel, { once: true });
     const unlisten = onGiveUp?.(cancel);
-    this.#underWay.add(giveUp);
+    const slot = this.#underWay.add(giveUp);
     try {
       return await this.#read(await this.#poster.post({ headers: this.#headers, body, onStart }));
     } catch (cause) {
@@ -188,7 +189,7 @@ class ExchangeClient implements HttpExchange {
       takeBack();
       signal?.removeEventListener("abort", onCancel);
       unlisten?.();
-      this.#underWay.delete(giveUp);
+      this.#underWay.remove(slot);
     }
   }
 

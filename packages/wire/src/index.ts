@@ -46,6 +46,7 @@ export {
   toProtocolError,
 } from "./protocol-error.ts";
 export { quietly } from "./quietly.ts";
+export { Slots } from "./slots.ts";
 export {
   createStreamPipe,
   type StreamInput,

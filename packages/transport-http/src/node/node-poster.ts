@@ -42,9 +42,11 @@ class NodePoster implements Poster {
       this.#waiting.delete(post);
       post.giveUp();
     });
-    this.#waiting.add(post);
-    if (this.#pool) this.#pump(this.#pool);
-    else this.#loading ??= this.#load();
+    if (this.#pool && this.#underWay < this.#options.maxConnections) this.#dispatch(this.#pool, post);
+    else {
+      this.#waiting.add(post);
+      this.#loading ??= this.#load();
+    }
     return post.head;
   };
 
@@ -77,10 +79,14 @@ class NodePoster implements Poster {
     for (const post of this.#waiting) {
       if (this.#underWay >= this.#options.maxConnections) return;
       this.#waiting.delete(post);
-      this.#underWay++;
-      const { headers, body } = post.request;
-      pool.dispatch({ path: this.#path, method: "POST", headers, body }, post);
+      this.#dispatch(pool, post);
     }
+  }
+
+  #dispatch(pool: Pool, post: PooledPost): void {
+    this.#underWay++;
+    const { headers, body } = post.request;
+    pool.dispatch({ path: this.#path, method: "POST", headers, body }, post);
   }
 
   readonly #ended = (): void => {

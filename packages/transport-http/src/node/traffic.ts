@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Clock } from "@harnesskit/wire";
+import { type Clock, Slots } from "@harnesskit/wire";
 import { refusal } from "../server/answers.ts";
 import { type HttpContext, pickHeaders } from "../server/context.ts";
 import type { CoreParts } from "../server/handler-options.ts";
@@ -33,7 +33,7 @@ export class Traffic<Principal> {
   readonly connections: ConnectionSet;
   readonly #server: Server;
   readonly #options: TrafficOptions<Principal>;
-  readonly #requests = new Set<NodeRequest>();
+  readonly #requests = new Slots<NodeRequest>();
   /** Set once the server is bound: some of the rules depend on the port. */
   parts: CoreParts<Principal> | undefined;
   #isClosing = false;
@@ -81,9 +81,9 @@ export class Traffic<Principal> {
     }
     const request = new NodeRequest(incoming, response, beforeBody);
     const done = this.connections.begin(incoming.socket);
-    this.#requests.add(request);
+    const slot = this.#requests.add(request);
     response.once("close", () => {
-      this.#requests.delete(request);
+      this.#requests.remove(slot);
       done();
     });
     const answer = await this.#answer(parts, request, incoming, response);
@@ -142,7 +142,7 @@ export class Traffic<Principal> {
     }
     const request = new NodeRequest(incoming);
     const done = this.connections.begin(socket);
-    this.#requests.add(request);
+    const slot = this.#requests.add(request);
     try {
       const taken = await this.#admitUpgrade(parts, request, incoming);
       if ("status" in taken) refuseUpgrade(socket, parts.core.finish(request, taken));
@@ -151,7 +151,7 @@ export class Traffic<Principal> {
       parts.core.tell(error, request, "websocket");
       refuseUpgrade(socket, parts.core.finish(request, refusal(500)));
     } finally {
-      this.#requests.delete(request);
+      this.#requests.remove(slot);
       done();
     }
   }

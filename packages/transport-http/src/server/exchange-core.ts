@@ -55,6 +55,14 @@ export interface ExchangeCoreOptions<Principal> {
 /** Of nearly every answer. */
 const plainHeaders = { ...commonHeaders, ...jsonHeaders };
 
+/** Who it is, or the refusal. */
+export type Admission<Principal> = { readonly principal: Principal } | Answer;
+
+const admissionOf = <Principal>(found: Authentication<Principal>): Admission<Principal> => {
+  if (isAdmission(found)) return found;
+  return found.refused === "forbidden" ? refusal(403) : unauthorized();
+};
+
 /** The rules of a server, from a request to its answer, without any I/O of their own. */
 export class ExchangeCore<Principal> {
   readonly #options: ExchangeCoreOptions<Principal>;
@@ -97,12 +105,12 @@ export class ExchangeCore<Principal> {
     quietly(() => this.#options.onError?.(error, { path: request.path ?? "", transport }));
   }
 
-  /** Asks `authenticate`. Gives the principal, or the refusal. */
-  async admit(
+  /** Asks `authenticate`. Gives the principal, or the refusal; at once where `authenticate` answers at once. */
+  admit(
     request: RequestView,
     transport: "http" | "websocket",
     acceptQuery: boolean,
-  ): Promise<{ readonly principal: Principal } | Answer> {
+  ): Admission<Principal> | Promise<Admission<Principal>> {
     const { authenticate, bodyTimeoutMs, clock } = this.#options;
     const asked = authenticate({
       transport,
@@ -114,19 +122,16 @@ export class ExchangeCore<Principal> {
         return request.signal;
       },
     });
-    const found = isThenable<Authentication<Principal>>(asked)
-      ? await inTime(asked, bodyTimeoutMs, clock)
-      : asked;
-    if (found === tooLate) {
+    if (!isThenable<Authentication<Principal>>(asked)) return admissionOf(asked);
+    return inTime(asked, bodyTimeoutMs, clock).then((found) => {
+      if (found !== tooLate) return admissionOf(found);
       this.tell(new RequestTimeoutError("authenticate", bodyTimeoutMs), request, transport);
       return refusal(503, { "retry-after": "1" });
-    }
-    if (isAdmission(found)) return found;
-    return found.refused === "forbidden" ? refusal(403) : unauthorized();
+    });
   }
 
-  async #answer(request: RequestView): Promise<Answer> {
-    const { guard, health, routes, maxInFlight } = this.#options;
+  #answer(request: RequestView): Answer | Promise<Answer> {
+    const { guard, health, routes } = this.#options;
     const refused = guard.check(request);
     if (refused) return refused;
     if (request.path === undefined) return refusal(400);
@@ -137,12 +142,23 @@ export class ExchangeCore<Principal> {
     const preflight = guard.preflight(request);
     if (preflight) return preflight;
     if (request.method !== "POST") return refusal(405, { allow: "POST" });
-    const admitted = await this.admit(request, "http", false);
+    // The body is waited for before this turn is over, where that can be: what comes with the head need not be kept then.
+    const admitted = this.admit(request, "http", false);
+    return admitted instanceof Promise
+      ? admitted.then((late) => this.#admitted(request, route, late))
+      : this.#admitted(request, route, admitted);
+  }
+
+  async #admitted(
+    request: RequestView,
+    route: ExchangeRoute<Principal>,
+    admitted: Admission<Principal>,
+  ): Promise<Answer> {
     if (!("principal" in admitted)) return admitted;
-    if (this.#inFlight >= maxInFlight) return refusal(503, { "retry-after": "1" });
+    if (this.#inFlight >= this.#options.maxInFlight) return refusal(503, { "retry-after": "1" });
     this.#inFlight++;
     try {
-      return await this.#exchange(request, request.path, route, admitted.principal);
+      return await this.#exchange(request, request.path ?? "", route, admitted.principal);
     } finally {
       this.#inFlight--;
     }

@@ -6,12 +6,23 @@ import { ProtocolError } from "../protocol-error.ts";
 /** The part of a pending request that its answer, its deadline and its caller need. */
 interface Pending {
   readonly method: string;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: HarnessError) => void;
+  resolve: (result: unknown) => void;
+  reject: (error: HarnessError) => void;
   readonly deadline: number;
   readonly timeoutMs: number;
   readonly unlisten: (() => void) | undefined;
 }
+
+const nothing = () => {};
+
+/**
+ * A map that entries come to and leave all the time is moved to a new table again and again, and each old table keeps what
+ * it held alive until the next full collection of garbage: so what is settled holds on to nothing.
+ */
+const forget = (pending: Pending): void => {
+  pending.resolve = nothing;
+  pending.reject = nothing;
+};
 
 export interface PendingOptions {
   readonly clock: Clock;
@@ -64,8 +75,11 @@ export class PendingRequests {
   /** Settles the request with its result. False when none waits under this id: late, duplicate or made up. */
   resolve(id: unknown, result: JsonValue): boolean {
     const pending = this.#take(id);
-    pending?.resolve(result);
-    return pending !== undefined;
+    if (!pending) return false;
+    const { resolve } = pending;
+    forget(pending);
+    resolve(result);
+    return true;
   }
 
   /** Settles the request with the other side's error. False when none waits under this id. */
@@ -77,8 +91,11 @@ export class PendingRequests {
   /** Settles the request with a local error. */
   fail(id: unknown, error: HarnessError): boolean {
     const pending = this.#take(id);
-    pending?.reject(error);
-    return pending !== undefined;
+    if (!pending) return false;
+    const { reject } = pending;
+    forget(pending);
+    reject(error);
+    return true;
   }
 
   /** Settles the one request that waits. False where none waits, or more than one. */
@@ -138,8 +155,8 @@ export class PendingRequests {
     }
     if (next !== Number.POSITIVE_INFINITY) this.#armTimer(next);
     for (const id of expired) {
-      const pending = this.#take(id);
-      pending?.reject(new RequestTimeoutError(pending.method, pending.timeoutMs));
+      const pending = this.#pending.get(id);
+      if (pending) this.fail(id, new RequestTimeoutError(pending.method, pending.timeoutMs));
       this.options.onGivenUp(id);
     }
   }
