@@ -37,6 +37,7 @@ export type { NewTask, TaskDetails, TaskListReporter } from "./reporters/task-li
 export {
   ReporterError,
   type ReporterErrorCode,
+  type ReporterErrorDetails,
   runTransitions,
   type Transitions,
   taskTransitions,

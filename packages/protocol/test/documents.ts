@@ -164,7 +164,11 @@ export const documents: Record<string, unknown[]> = {
   ItemSchema: [
     ...items,
     { ...ids, type: "tool_log" },
-    { ...ids, type: "tool_exec", data: { tool: "bash", input: {}, status: "blocked", judgement: toolJudgement } },
+    {
+      ...ids,
+      type: "tool_exec",
+      data: { tool: "bash", input: {}, status: "blocked", judgement: toolJudgement },
+    },
     { ...ids, type: "user_message", data: { content: [text], judgement: promptJudgement, withheld: true } },
   ],
   ToolJudgementSchema: [toolJudgement, { decision: "allow", by: "policy coding-agent" }],

@@ -54,6 +54,7 @@ export type ReporterErrorCode =
   /** The contract has more characters than a harness takes. `field` says where most of them are, `limit` how many may be. */
   | "snapshot_too_large";
 
+/** What a {@link ReporterError} says besides: the field, such as `tasks.0.title`, and the limit it went beyond, in characters. */
 export interface ReporterErrorDetails {
   readonly field?: string;
   readonly limit?: number;
