@@ -11,7 +11,10 @@ describe("harness serve --listen", () => {
   it("serves a socket after its input has ended, says where, and removes the socket at the end", async () => {
     const server = await serveSocket();
     const path = server.endpoint.slice("unix:".length);
-    expect(server.program.stderr).toBe(`harness serve: listening on ${server.endpoint}\n`);
+    expect(server.program.stderr).toBe(
+      "harness serve: NO POLICY is in force (--no-policy): only you are asked, before what writes or executes\n" +
+        `harness serve: listening on ${server.endpoint}\n`,
+    );
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     const client = await SocketClient.connect(server);
     const threadId = await client.createThread();

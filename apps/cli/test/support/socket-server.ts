@@ -14,7 +14,10 @@ export interface SocketServer {
 export const serveSocket = async ({ cwd }: { cwd?: string } = {}): Promise<SocketServer> => {
   const directory = cwd ?? (await makeWorkspace());
   const path = join(directory, ".harness", "s.sock");
-  const program = startHarness(["serve", "--listen", `unix:${path}`], { cwd: directory, input: "" });
+  const program = startHarness(["serve", "--no-policy", "--listen", `unix:${path}`], {
+    cwd: directory,
+    input: "",
+  });
   await vi.waitFor(
     () => {
       if (!program.stderr.includes("listening on")) throw new RangeError(`not yet: ${program.stderr}`);
