@@ -1,3 +1,4 @@
+import type { Decision } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type {
   JudgedCall,
@@ -54,15 +55,8 @@ export class PolicyGate {
     if (!("decision" in answer)) return this.#refused(answer);
     const { decision } = answer;
     const judgement = this.#explainer.explain(decision);
-    switch (decision.decision) {
-      case "block":
-        return { verdict: "block", reason: safe(decision.reason), code: "policy.blocked", judgement };
-      case "escalate":
-        return { verdict: "ask", reason: safe(decision.reason), judgement };
-      case "allow":
-      case "modify":
-        return this.#changed(call, decision.modified_payload, judgement);
-    }
+    if (isStop(decision)) return toStop(decision, judgement);
+    return this.#changed(call, decision.modified_payload, judgement);
   }
 
   /** The call as the harness wants it. One that stays as it is is allowed. */
@@ -94,24 +88,14 @@ export class PolicyGate {
     if (!("decision" in answer)) return this.#refused(answer);
     const { decision } = answer;
     const judgement = this.#explainer.explain(decision);
-    switch (decision.decision) {
-      case "block":
-        return { verdict: "block", reason: safe(decision.reason), code: "policy.blocked", judgement };
-      case "escalate":
-        return { verdict: "ask", reason: safe(decision.reason), judgement };
-      case "allow":
-      case "modify": {
-        if (decision.modified_payload === undefined) return { verdict: "allow", judgement };
-        const wanted = fieldOf(decision.modified_payload, "prompt");
-        if (typeof wanted !== "string") {
-          const reason = "The policy changed this prompt to what is no text.";
-          return { verdict: "block", reason, code: "policy.invalid_change", judgement };
-        }
-        return wanted === text
-          ? { verdict: "allow", judgement }
-          : { verdict: "modify", text: wanted, judgement };
-      }
+    if (isStop(decision)) return toStop(decision, judgement);
+    if (decision.modified_payload === undefined) return { verdict: "allow", judgement };
+    const wanted = fieldOf(decision.modified_payload, "prompt");
+    if (typeof wanted !== "string") {
+      const reason = "The policy changed this prompt to what is no text.";
+      return { verdict: "block", reason, code: "policy.invalid_change", judgement };
     }
+    return wanted === text ? { verdict: "allow", judgement } : { verdict: "modify", text: wanted, judgement };
   }
 
   /** Tells the harness how a call ended that it has judged. */
@@ -142,6 +126,19 @@ export class PolicyGate {
     return { verdict: "block", code, reason, judgement: { by: this.#explainer.by, reason } } as const;
   }
 }
+
+type Stop = Extract<Decision, { decision: "block" | "escalate" }>;
+
+const isStop = (decision: Decision): decision is Stop =>
+  decision.decision === "block" || decision.decision === "escalate";
+
+/** What does not go on by itself, a call or a prompt: it is blocked, or somebody is asked. */
+const toStop = (decision: Stop, judgement: Judgement) => {
+  const reason = safe(decision.reason);
+  return decision.decision === "block"
+    ? ({ verdict: "block", reason, code: "policy.blocked", judgement } as const)
+    : ({ verdict: "ask", reason, judgement } as const);
+};
 
 const toolCall = ({ tool, itemId }: JudgedCall): JsonObject => ({
   action_type: "tool_call",
