@@ -1,0 +1,3 @@
+export { openSqliteStore } from "./open-sqlite-store.ts";
+export { SqliteStoreError, type SqliteStoreReason } from "./sqlite-store-error.ts";
+export type { SqliteStoreOptions, SyncMode } from "./store-options.ts";

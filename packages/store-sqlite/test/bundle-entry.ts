@@ -1,0 +1,2 @@
+export { openSqliteStore } from "../src/index.ts";
+export { added, pause, whole } from "./support/samples.ts";

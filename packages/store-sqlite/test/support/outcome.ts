@@ -1,0 +1,16 @@
+import { HarnessError } from "@harnesskit/wire";
+import { SqliteStoreError } from "../../src/index.ts";
+
+/** What a call came to: a value, or the class, code and reason of its error. */
+export const outcomeOf = async (call: Promise<unknown>): Promise<unknown> => {
+  try {
+    return { value: await call };
+  } catch (error) {
+    if (!HarnessError.isInstance(error)) throw error;
+    const { name, code } = error;
+    return error instanceof SqliteStoreError ? { name, code, reason: error.reason } : { name, code };
+  }
+};
+
+/** The outcome of a call that the file is in the way of. */
+export const failed = (reason: string, code = "store_failed") => ({ name: "StoreError", code, reason });
