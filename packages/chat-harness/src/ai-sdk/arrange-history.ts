@@ -1,0 +1,123 @@
+import type { AssistantMessage, ChatMessage, ToolCall, ToolMessage } from "@harnesskit/protocol/chat";
+import { ChatModelError } from "./chat-model-error.ts";
+
+/** What the assistant said in one step, and the results of its calls that there are, by the calls' ids. */
+export interface Step {
+  readonly message: AssistantMessage;
+  readonly results: Map<string, ToolMessage>;
+}
+
+/** A piece of a conversation: something the user or the system said, or a step of the assistant. */
+export type Piece = Exclude<ChatMessage, AssistantMessage | ToolMessage> | Step;
+
+/** All that one turn is about, in order, what it added after a pause included. */
+interface Turn {
+  readonly pieces: Piece[];
+}
+
+interface OpenCall {
+  readonly turn: Turn;
+  readonly step: Step;
+}
+
+export const isStep = (piece: Piece): piece is Step => !("role" in piece);
+
+export const callsOf = ({ tool_calls: calls }: AssistantMessage): readonly ToolCall[] => calls ?? [];
+
+const unasked = (): ChatModelError =>
+  new ChatModelError("provider_invalid_request", "a tool's message answers a call that nobody made");
+
+/** The conversation by turns, and the turn that the last message belongs to. */
+interface Arrangement {
+  readonly turns: readonly Turn[];
+  readonly current: Turn | undefined;
+}
+
+/**
+ * Puts the messages, which are stored as they arrived, in the order in which a model takes them: the result of a call
+ * right behind it, and what a resumed turn added behind that, before what was said while the turn waited. A second
+ * result of a call is left out. Throws `provider_invalid_request` for a result of no call.
+ */
+const arrange = (messages: readonly ChatMessage[]): Arrangement => {
+  const turns: Turn[] = [];
+  const open = new Map<string, OpenCall>();
+  const answered = new Set<string>();
+  let current: Turn | undefined;
+  const begin = (): Turn => {
+    current = { pieces: [] };
+    turns.push(current);
+    return current;
+  };
+  for (const message of messages) {
+    if (message.role === "tool") {
+      const { tool_call_id: id } = message;
+      const call = open.get(id);
+      if (call === undefined && !answered.has(id)) throw unasked();
+      if (call === undefined) continue;
+      call.step.results.set(id, message);
+      open.delete(id);
+      answered.add(id);
+      current = call.turn;
+    } else if (message.role === "assistant") {
+      const turn = current ?? begin();
+      const step: Step = { message, results: new Map() };
+      turn.pieces.push(step);
+      for (const { id } of callsOf(message)) open.set(id, { turn, step });
+    } else {
+      begin().pieces.push(message);
+    }
+  }
+  return { turns, current };
+};
+
+/**
+ * What the model is shown for the turn that the last message belongs to: all turns before it, and itself. Of a resumed
+ * turn, that leaves out what was said while it waited: it answers what it was asked.
+ */
+export const piecesToAnswer = (messages: readonly ChatMessage[]): readonly Piece[] => {
+  const { turns, current } = arrange(messages);
+  return turns
+    .slice(0, current === undefined ? 0 : turns.indexOf(current) + 1)
+    .flatMap(({ pieces }) => pieces);
+};
+
+/** What the model was shown when it asked for a call. */
+export const piecesBefore = (messages: readonly ChatMessage[], callId: string): readonly Piece[] => {
+  const pieces = arrange(messages).turns.flatMap((turn) => turn.pieces);
+  const index = pieces.findLastIndex(
+    (piece) => isStep(piece) && callsOf(piece.message).some(({ id }) => id === callId),
+  );
+  return index < 0 ? pieces : pieces.slice(0, index);
+};
+
+/** The last call with an id in a history, and what became of it. */
+export interface FoundCall {
+  readonly call: ToolCall;
+  /** Which call of its message it is, from 1. */
+  readonly place: number;
+  readonly hasResult: boolean;
+}
+
+/** Finds the last call with an id; undefined where nobody made one. Looks at no more than what came since. */
+export const findCall = (messages: readonly ChatMessage[], id: string): FoundCall | undefined => {
+  let hasResult = false;
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const message = messages[index] as ChatMessage;
+    if (message.role === "tool" && message.tool_call_id === id) hasResult = true;
+    if (message.role !== "assistant") continue;
+    const place = callsOf(message).findIndex((call) => call.id === id);
+    const call = callsOf(message)[place];
+    if (call !== undefined) return { call, place: place + 1, hasResult };
+  }
+  return undefined;
+};
+
+/** The ids of the calls in the history that have no result. */
+export const openCallIds = (messages: readonly ChatMessage[]): Set<string> => {
+  const open = new Set<string>();
+  for (const message of messages) {
+    if (message.role === "tool") open.delete(message.tool_call_id);
+    else if (message.role === "assistant") for (const { id } of callsOf(message)) open.add(id);
+  }
+  return open;
+};

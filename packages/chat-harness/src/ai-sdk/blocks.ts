@@ -1,0 +1,95 @@
+import type { AssistantBlock, ImageBlock, UserBlock } from "@harnesskit/protocol/chat";
+import type { AssistantModelMessage, ImagePart, ProviderMetadata, TextPart, UserModelMessage } from "ai";
+import { ChatModelError } from "./chat-model-error.ts";
+import { metadataOfText, textOfMetadata } from "./provider-metadata.ts";
+
+export type UserPart = Exclude<UserModelMessage["content"], string>[number];
+export type AssistantPart = Exclude<AssistantModelMessage["content"], string>[number];
+type ReasoningPart = Extract<AssistantPart, { type: "reasoning" }>;
+
+/** A signature as the options of a part. */
+export const toOptions = (
+  signature: string | undefined,
+): { providerOptions: ProviderMetadata } | Record<never, never> =>
+  signature === undefined ? {} : { providerOptions: metadataOfText(signature, "signature") };
+
+/** The options of a part as a signature. */
+export const toSignature = ({
+  providerOptions,
+}: {
+  readonly providerOptions?: ProviderMetadata;
+}): { signature?: string } =>
+  hasOptions(providerOptions) ? { signature: textOfMetadata(providerOptions, "signature") } : {};
+
+const hasOptions = (options: ProviderMetadata | undefined): options is ProviderMetadata =>
+  options !== undefined && Object.keys(options).length > 0;
+
+const unusable = (what: string): ChatModelError => new ChatModelError("provider_invalid_request", what);
+
+const toImagePart = ({ source, media_type: mediaType, detail }: ImageBlock): ImagePart => {
+  const isUrl = source.type === "url";
+  const image = isUrl ? source.url : source.base64_data;
+  // The SDK takes a text for an address where it can, and for bytes elsewhere: nothing may change its meaning.
+  if (URL.canParse(image) !== isUrl) {
+    throw unusable(isUrl ? "the address of an image is no URL" : "the bytes of an image are not base64");
+  }
+  return {
+    type: "image",
+    image,
+    ...(mediaType === undefined ? {} : { mediaType }),
+    ...(detail === undefined ? {} : { providerOptions: { openai: { imageDetail: detail } } }),
+  };
+};
+
+/** A block of a user's message as a part for the AI SDK. Throws `provider_invalid_request` for an image that is none. */
+export const toUserPart = (block: UserBlock): UserPart =>
+  block.type === "text"
+    ? { type: "text", text: block.text, ...toOptions(block.signature) }
+    : toImagePart(block);
+
+const details = new Set<unknown>(["auto", "low", "high"]);
+
+const fromImagePart = ({ image, mediaType, providerOptions }: ImagePart): ImageBlock => {
+  const detail = providerOptions?.openai?.imageDetail;
+  const shown = details.has(detail) ? { detail: detail as NonNullable<ImageBlock["detail"]> } : {};
+  const text = image instanceof URL ? image.href : image;
+  if (typeof text !== "string") throw unusable("the bytes of an image have to be base64 text");
+  if (URL.canParse(text)) {
+    const type = mediaType === undefined ? {} : { media_type: mediaType };
+    return { type: "image", source: { type: "url", url: text }, ...type, ...shown };
+  }
+  if (mediaType === undefined) throw unusable("the bytes of an image need their media type");
+  return { type: "image", source: { type: "inline", base64_data: text }, media_type: mediaType, ...shown };
+};
+
+/** The way back from {@link toUserPart}. Throws `provider_invalid_request` for a part that a chat message has no room for. */
+export const fromUserPart = (part: UserPart): UserBlock => {
+  if (part.type === "text") return { type: "text", text: part.text, ...toSignature(part) };
+  if (part.type === "image") return fromImagePart(part);
+  throw unusable("a chat message has no room for a file");
+};
+
+/** A block of the assistant's message as a part for the AI SDK. */
+export const toAssistantPart = (block: AssistantBlock): AssistantPart => {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text, ...toOptions(block.signature) };
+    case "thinking":
+      return { type: "reasoning", text: block.text, ...toOptions(block.signature) };
+    case "redacted_thinking":
+      return { type: "reasoning", text: "", providerOptions: metadataOfText(block.data, "redactedData") };
+  }
+};
+
+/**
+ * The way back from {@link toAssistantPart}. A part without text is kept for what its provider put beside it, as hidden
+ * thinking; undefined where there is nothing of it to keep.
+ */
+export const fromAssistantPart = (part: TextPart | ReasoningPart): AssistantBlock | undefined => {
+  const { type, text, providerOptions } = part;
+  if (text === "") {
+    if (!hasOptions(providerOptions)) return undefined;
+    return { type: "redacted_thinking", data: textOfMetadata(providerOptions, "redactedData") };
+  }
+  return { type: type === "text" ? "text" : "thinking", text, ...toSignature(part) };
+};

@@ -1,0 +1,43 @@
+import type { NodeContext } from "@harnesskit/graph";
+import type { ToolCall } from "@harnesskit/protocol/chat";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { quietly } from "@harnesskit/wire";
+import type { ChatGraphFields } from "./chat-state.ts";
+
+/** What happens in a turn while it happens. */
+export type ChatProgress =
+  | { readonly type: "text" | "thinking"; readonly delta: string }
+  | { readonly type: "call"; readonly call: ToolCall }
+  /** `input` is what the tool is called with: what a person may have changed. */
+  | { readonly type: "tool_started"; readonly call: ToolCall; readonly input: JsonObject }
+  | { readonly type: "result"; readonly call: ToolCall; readonly content: string }
+  /** Why the model stopped: `stop`, `length`, `tool-calls`, … */
+  | {
+      readonly type: "model_ended";
+      readonly reason: string;
+      /** As the provider counts them, where it does. */
+      readonly inputTokens: number | undefined;
+      readonly outputTokens: number | undefined;
+    };
+
+/** What happens in a turn, with the turn that it happens in. */
+export type ChatEvent = ChatProgress & {
+  readonly sessionId: string | null;
+  readonly invocationId: string;
+  /** Which call of the model in this turn it belongs to, from 1. */
+  readonly step: number;
+};
+
+export type ChatListener = (event: ChatEvent) => unknown;
+
+export type Tell = (progress: ChatProgress) => void;
+
+/** Tells the listener of a turn's progress. Nobody waits for it, and what it throws is dropped. */
+export const teller = (
+  listener: ChatListener | undefined,
+  { sessionId, invocationId }: NodeContext<ChatGraphFields>,
+  step: number,
+): Tell => {
+  if (listener === undefined) return () => {};
+  return (progress) => quietly(() => listener(Object.freeze({ ...progress, sessionId, invocationId, step })));
+};

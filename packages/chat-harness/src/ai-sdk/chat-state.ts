@@ -1,0 +1,46 @@
+import { append, defineState, lastWriteWins, type StateOf, type UpdateOf } from "@harnesskit/graph";
+import { z } from "zod";
+import { messagesField } from "../messages-field.ts";
+import { ApprovalAnswerSchema, ApprovalRequestSchema } from "./approval.ts";
+
+/**
+ * A call of the current step that has no result yet. The call itself is in the history: what a signal brings is put over
+ * this state, and must not make another call of it.
+ */
+const QueuedCallSchema = z.object({
+  id: z.string().min(1),
+  /** Why its arguments are none, where the model's could not be read. */
+  problem: z.string().nullable(),
+});
+export type QueuedCall = z.infer<typeof QueuedCallSchema>;
+
+/** The call that the turn is paused for. */
+const WaitingCallSchema = z.object({
+  id: z.string().min(1),
+  signal_id: z.string().min(1),
+  request: ApprovalRequestSchema,
+});
+export type WaitingCall = z.infer<typeof WaitingCallSchema>;
+
+/** The state of a chat graph. `messages` and `begun_calls` belong to the session; the rest lives as long as its turn. */
+export const chatState = defineState({
+  messages: messagesField(),
+  /**
+   * Calls that were begun after they had been stored, by their signal's id. A list, because a resumed turn finds what is stored
+   * of it by then, also when the process that began a call has died.
+   */
+  begun_calls: append(z.string()),
+  /** Calls of the last step in the order in which the model asked for them. */
+  queue: lastWriteWins(z.array(QueuedCallSchema), { default: [] }),
+  waiting: lastWriteWins(WaitingCallSchema.nullable(), { default: null }),
+  /** What a signal brings. */
+  approval: lastWriteWins(ApprovalAnswerSchema.nullable(), { default: null }),
+  /** How often the turn has asked the model. */
+  model_calls: lastWriteWins(z.int().nonnegative(), { default: 0 }),
+  /** True once the session has the calls of this step, so that it has to get each of their results at once. */
+  is_kept: lastWriteWins(z.boolean(), { default: false }),
+});
+
+export type ChatGraphFields = (typeof chatState)["fields"];
+export type ChatState = StateOf<ChatGraphFields>;
+export type ChatUpdate = UpdateOf<ChatGraphFields>;

@@ -1,0 +1,61 @@
+import { displayText } from "@harnesskit/wire";
+
+/** Why a call has no result of its tool. */
+export type CallFailureCode =
+  | "rejected"
+  | "unknown_tool"
+  | "invalid_input"
+  | "approval_undecided"
+  | "tool_failed"
+  | "tool_timed_out"
+  | "tool_cancelled"
+  | "tool_interrupted"
+  | "tool_output_invalid"
+  | "tool_output_too_large";
+
+/** How a call ended that has no result. */
+export interface CallFailure {
+  readonly status: "failed" | "rejected" | "not_run";
+  readonly code: CallFailureCode;
+  /** For the model; it may repeat what a tool or a person said. */
+  readonly message: string;
+}
+
+/** Characters of an error's own words that the model is told. */
+const maxReasonLength = 2_000;
+
+/** A failure as the text of a tool's message: one JSON object, by which it is known again. */
+export const failureText = ({ status, code, message }: CallFailure): string =>
+  JSON.stringify({ status, code, message });
+
+/** What was thrown, as the model is told it. No stack. */
+export const reasonOf = (error: unknown): string => {
+  const text = error instanceof Error ? error.message : typeof error === "string" ? error : "";
+  return text.trim() === ""
+    ? "it does not say why"
+    : displayText(text, { multiline: true, maxLength: maxReasonLength });
+};
+
+const statuses = new Set<unknown>(["failed", "rejected", "not_run"]);
+
+/** The failure that a tool's message tells; undefined for a result. */
+export const failureOfText = (text: string): CallFailure | undefined => {
+  if (!text.startsWith('{"status":"')) return undefined;
+  try {
+    const { status, code, message, ...others } = JSON.parse(text) as Record<string, unknown>;
+    const isFailure = statuses.has(status) && typeof code === "string" && typeof message === "string";
+    const failure = { status, code, message } as CallFailure;
+    return isFailure && Object.keys(others).length === 0 && failureText(failure) === text
+      ? failure
+      : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** What the model is told of a call that has no result yet. It is never stored. */
+export const waitingText = JSON.stringify({
+  status: "waiting",
+  code: "waiting_for_approval",
+  message: "This call waits for the approval of a person. It has not been run.",
+});

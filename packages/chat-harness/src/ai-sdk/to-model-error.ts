@@ -1,0 +1,153 @@
+import { displayText } from "@harnesskit/wire";
+import {
+  APICallError,
+  EmptyResponseBodyError,
+  InvalidArgumentError,
+  InvalidMessageRoleError,
+  InvalidPromptError,
+  InvalidResponseDataError,
+  InvalidStreamPartError,
+  JSONParseError,
+  LoadAPIKeyError,
+  LoadSettingError,
+  MessageConversionError,
+  MissingToolResultsError,
+  NoContentGeneratedError,
+  NoOutputGeneratedError,
+  NoSuchModelError,
+  RetryError,
+  ToolChoiceViolationError,
+  TypeValidationError,
+  UnsupportedFunctionalityError,
+} from "ai";
+import { ChatModelError, type ChatModelErrorCode } from "./chat-model-error.ts";
+
+/** Characters of a provider's own words that an error repeats. */
+const maxDetailLength = 500;
+
+const detailOf = (error: unknown): string => {
+  const { message } = typeof error === "object" && error !== null ? (error as { message?: unknown }) : {};
+  const text = typeof error === "string" ? error : typeof message === "string" ? message : "";
+  return displayText(text.trim(), { maxLength: maxDetailLength });
+};
+
+const byStatus = (status: number, detail: string): ChatModelErrorCode => {
+  switch (status) {
+    case 401:
+    case 402:
+    case 403:
+      return "provider_authentication";
+    case 404:
+      return "provider_invalid_model";
+    case 408:
+    case 504:
+      return "provider_timeout";
+    case 429:
+      return "provider_rate_limit";
+    case 503:
+      return /\bmodel\b.{0,80}\b(?:not loaded|loading)\b/i.test(detail)
+        ? "provider_model_not_loaded"
+        : "provider_unavailable";
+    default:
+      return status >= 400 && status < 500 ? "provider_invalid_request" : "provider_unavailable";
+  }
+};
+
+/** The types of error objects that providers send inside a stream. */
+const streamed: Readonly<Record<string, ChatModelErrorCode>> = {
+  authentication_error: "provider_authentication",
+  permission_error: "provider_authentication",
+  billing_error: "provider_authentication",
+  invalid_request_error: "provider_invalid_request",
+  request_too_large: "provider_invalid_request",
+  context_length_exceeded: "provider_invalid_request",
+  not_found_error: "provider_invalid_model",
+  rate_limit_error: "provider_rate_limit",
+  rate_limit_exceeded: "provider_rate_limit",
+  timeout_error: "provider_timeout",
+};
+
+const ofStream = (error: unknown): ChatModelErrorCode | undefined => {
+  if (typeof error !== "object" || error === null) return undefined;
+  const { type, code, error: inner } = error as { type?: unknown; code?: unknown; error?: unknown };
+  for (const name of [type, code]) {
+    if (typeof name === "string" && Object.hasOwn(streamed, name)) return streamed[name];
+  }
+  return inner === error ? undefined : ofStream(inner);
+};
+
+const requestErrors = [
+  InvalidArgumentError,
+  InvalidMessageRoleError,
+  InvalidPromptError,
+  MessageConversionError,
+  MissingToolResultsError,
+];
+const responseErrors = [
+  EmptyResponseBodyError,
+  InvalidResponseDataError,
+  InvalidStreamPartError,
+  JSONParseError,
+  NoContentGeneratedError,
+  NoOutputGeneratedError,
+  ToolChoiceViolationError,
+  TypeValidationError,
+];
+const settingErrors = [LoadAPIKeyError, LoadSettingError];
+
+const isAny = (kinds: readonly { isInstance(error: unknown): boolean }[], error: unknown): boolean =>
+  kinds.some((kind) => kind.isInstance(error));
+
+const codeOf = (error: unknown): ChatModelErrorCode => {
+  if (APICallError.isInstance(error) && error.statusCode !== undefined) {
+    // A successful status with a body that cannot be read is reported in this way, too.
+    if (error.statusCode < 300) return "provider_invalid_response";
+    return byStatus(error.statusCode, error.message);
+  }
+  if (UnsupportedFunctionalityError.isInstance(error)) {
+    return /image|file|media|audio|video|url|part/i.test(error.functionality)
+      ? "provider_unsupported_content_block"
+      : "provider_invalid_request";
+  }
+  if (isAny(settingErrors, error)) return "provider_authentication";
+  if (NoSuchModelError.isInstance(error)) return "provider_invalid_model";
+  if (isAny(requestErrors, error)) return "provider_invalid_request";
+  if (isAny(responseErrors, error)) return "provider_invalid_response";
+  return ofStream(error) ?? "provider_unavailable";
+};
+
+const texts: Readonly<Record<ChatModelErrorCode, string>> = {
+  provider_unavailable: "the model could not be reached or failed",
+  provider_timeout: "the model did not answer in time",
+  provider_rate_limit: "the model's provider limits the rate",
+  provider_model_not_loaded: "the model is not loaded yet",
+  provider_authentication: "the model's provider refused the credentials",
+  provider_invalid_model: "the model's provider does not have this model",
+  provider_invalid_request: "the model's provider refused the request",
+  provider_invalid_response: "the model gave an answer that cannot be used",
+  provider_unsupported_content_block: "the model cannot take a part of a message",
+};
+
+/** What a provider says to wait: `retry-after-ms`, else `retry-after` in seconds. */
+const retryAfterOf = (error: unknown): number | undefined => {
+  if (!APICallError.isInstance(error)) return undefined;
+  const { "retry-after-ms": ms = "", "retry-after": seconds = "" } = error.responseHeaders ?? {};
+  const given = /^\d{1,12}$/.test(ms)
+    ? Number(ms)
+    : /^\d{1,9}$/.test(seconds)
+      ? Number(seconds) * 1000
+      : Number.NaN;
+  return Number.isNaN(given) ? undefined : given;
+};
+
+/** Whatever a model or the AI SDK threw, by its category and with the provider's own words, bounded. */
+export const toModelError = (error: unknown): ChatModelError => {
+  if (ChatModelError.isInstance(error)) return error;
+  const cause = RetryError.isInstance(error) ? error.lastError : error;
+  const code = codeOf(cause);
+  const detail = detailOf(cause);
+  return new ChatModelError(code, detail === "" ? texts[code] : `${texts[code]}: ${detail}`, {
+    cause: error,
+    retryAfterMs: retryAfterOf(cause),
+  });
+};

@@ -1,0 +1,72 @@
+import type { GraphStore } from "@harnesskit/graph";
+import type { SuspensionSummary } from "@harnesskit/protocol/chat";
+import { HarnessError } from "@harnesskit/wire";
+import type { AnsweredSignals } from "./answered-signals.ts";
+import { type Failure, failureOf } from "./failure.ts";
+import type { Signal } from "./signal.ts";
+import { messageOf } from "./warning.ts";
+
+/** What is known of a suspension without its state. */
+export type Target = Pick<
+  SuspensionSummary,
+  "invocation_id" | "session_id" | "status" | "descriptor" | "result" | "next_step" | "suspended_at"
+>;
+
+/** What becomes of a signal that resumes nothing. */
+export type Unresumed =
+  | { readonly kind: "already_resolved" }
+  | { readonly kind: "refused"; readonly failure: Failure };
+
+export const resolved = { kind: "already_resolved" } as const;
+
+export const refused = (failure: Failure) => ({ kind: "refused", failure }) as const;
+
+export const unknownSignal = () =>
+  refused(failureOf("harness_signal_correlation_failed", "nothing waits for this signal"));
+
+export const storeFailed = (cause: unknown) =>
+  refused(
+    failureOf("suspension_persistence_failed", `the store of suspensions failed: ${messageOf(cause)}`, cause),
+  );
+
+export const hasCode = (error: unknown, code: string): boolean =>
+  HarnessError.isInstance(error) && error.code === code;
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+const find = async (
+  { suspensions }: GraphStore,
+  { signalId, invocationId }: Signal,
+): Promise<readonly Target[]> => {
+  if (invocationId === undefined) return suspensions.list({ signalId: signalId as string });
+  const record = await suspensions.load(invocationId);
+  return record === null ? [] : [record];
+};
+
+/** The suspension that a signal is for; or why there is none to resume. Never rejects. */
+export const correlate = async (
+  store: GraphStore,
+  answered: AnsweredSignals,
+  signal: Signal,
+): Promise<Target | Unresumed> => {
+  const { signalId, invocationId, sessionId } = signal;
+  if (!isText(invocationId ?? signalId)) return unknownSignal();
+  let found: readonly Target[];
+  try {
+    found = await find(store, signal);
+  } catch (cause) {
+    return storeFailed(cause);
+  }
+  const own = found.filter((record) => sessionId === undefined || record.session_id === sessionId);
+  const named = own.filter(({ descriptor }) => signalId === undefined || descriptor.signal_id === signalId);
+  const [target, another] = named.filter(({ status }) => status === "suspended");
+  if (another !== undefined) {
+    const message = "several invocations wait for this signal; name the invocation";
+    return refused(failureOf("harness_signal_correlation_failed", message));
+  }
+  if (target !== undefined) return target;
+  if (named.length > 0) return resolved;
+  // The pause that it was for is over, and its record waits for another signal or is gone.
+  const isKnown = own.length > 0 || invocationId === undefined;
+  return isKnown && answered.has(signalId, sessionId) ? resolved : unknownSignal();
+};

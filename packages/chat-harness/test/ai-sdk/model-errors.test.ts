@@ -1,0 +1,217 @@
+import { ChatModelError, toModelError } from "@harnesskit/chat-harness/ai-sdk";
+import { errorCategory } from "@harnesskit/graph";
+import { errorBucketOf } from "@harnesskit/protocol/chat";
+import {
+  APICallError,
+  InvalidPromptError,
+  JSONParseError,
+  LoadAPIKeyError,
+  NoSuchModelError,
+  RetryError,
+  tool,
+  UnsupportedFunctionalityError,
+} from "ai";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { converse } from "./support/conversation.ts";
+import { finish, says, scriptedModel } from "./support/scripted-model.ts";
+
+const api = (statusCode: number | undefined, message = "no", responseHeaders: Record<string, string> = {}) =>
+  new APICallError({
+    message,
+    url: "http://provider/",
+    requestBodyValues: {},
+    responseHeaders,
+    isRetryable: false,
+    ...(statusCode === undefined ? {} : { statusCode }),
+  });
+
+describe("errors of a provider, by category and bucket", () => {
+  it.each([
+    ["no connection", api(undefined, "connect ECONNREFUSED"), "provider_unavailable", "retryable_transient"],
+    ["500", api(500), "provider_unavailable", "retryable_transient"],
+    ["529", api(529, "Overloaded"), "provider_unavailable", "retryable_transient"],
+    [
+      "503 while it loads",
+      api(503, "Model m is currently loading"),
+      "provider_model_not_loaded",
+      "retryable_transient",
+    ],
+    ["429", api(429), "provider_rate_limit", "retryable_transient"],
+    ["408", api(408), "provider_timeout", "retryable_transient"],
+    ["401", api(401), "provider_authentication", "user_correctable"],
+    ["403", api(403), "provider_authentication", "user_correctable"],
+    [
+      "no key",
+      new LoadAPIKeyError({ message: "KEY is not set" }),
+      "provider_authentication",
+      "user_correctable",
+    ],
+    ["404", api(404), "provider_invalid_model", "user_correctable"],
+    [
+      "no such model",
+      new NoSuchModelError({ modelId: "m", modelType: "languageModel" }),
+      "provider_invalid_model",
+      "user_correctable",
+    ],
+    [
+      "400, too long",
+      api(400, "maximum context length is 8192 tokens"),
+      "provider_invalid_request",
+      "user_correctable",
+    ],
+    ["413", api(413), "provider_invalid_request", "user_correctable"],
+    [
+      "a prompt that is none",
+      new InvalidPromptError({ prompt: "", message: "no" }),
+      "provider_invalid_request",
+      "user_correctable",
+    ],
+    [
+      "an answer that is no JSON",
+      new JSONParseError({ text: "<html>", cause: null }),
+      "provider_invalid_response",
+      "user_correctable",
+    ],
+    ["200 with nonsense", api(200, "Invalid JSON response"), "provider_invalid_response", "user_correctable"],
+    [
+      "an image that it cannot take",
+      new UnsupportedFunctionalityError({ functionality: "image-part with URL" }),
+      "provider_unsupported_content_block",
+      "user_correctable",
+    ],
+    [
+      "429 after attempts",
+      new RetryError({
+        message: "Failed after 3 attempts",
+        reason: "maxRetriesExceeded",
+        errors: [api(500), api(429)],
+      }),
+      "provider_rate_limit",
+      "retryable_transient",
+    ],
+    [
+      "an error in the stream",
+      { type: "error", error: { type: "invalid_request_error", message: "prompt is too long" } },
+      "provider_invalid_request",
+      "user_correctable",
+    ],
+    [
+      "overload in the stream",
+      { type: "overloaded_error", message: "Overloaded" },
+      "provider_unavailable",
+      "retryable_transient",
+    ],
+    ["a text", "boom", "provider_unavailable", "retryable_transient"],
+    ["nothing", undefined, "provider_unavailable", "retryable_transient"],
+  ])("%s", (_, error, category, bucket) => {
+    const mapped = toModelError(error);
+    expect(mapped).toMatchObject({ name: "ChatModelError", code: category, category });
+    expect(mapped.cause).toBe(error);
+    expect(errorBucketOf(category)).toBe(bucket);
+    expect(toModelError(mapped)).toBe(mapped);
+  });
+
+  it("say the provider's words, bounded and harmless, and how long to wait", () => {
+    const error = toModelError(api(400, `\u001b[2Jmaximum context length ${"x".repeat(5_000)}`));
+    expect(error.message).toContain("⟨U+001B⟩[2Jmaximum context length");
+    expect(error.message.length).toBeLessThan(700);
+    expect(toModelError(api(429, "slow down", { "retry-after": "7" })).retryAfterMs).toBe(7_000);
+    expect(toModelError(api(429, "slow down", { "retry-after-ms": "70" })).retryAfterMs).toBe(70);
+    expect(toModelError(api(429, "slow down", { "retry-after": "soon" })).retryAfterMs).toBeUndefined();
+  });
+});
+
+/** The category of the error that a turn fails with; the session has to be as it was. */
+const failure = async (options: Parameters<typeof converse>[0]) => {
+  const chat = converse({ maxRetries: 0, ...options });
+  const error: unknown = await chat.send("go").then(
+    () => expect.unreachable(),
+    (cause: unknown) => cause,
+  );
+  expect(await chat.history()).toEqual([]);
+  expect((error as Error).cause).toSatisfy(ChatModelError.isInstance);
+  return { category: errorCategory(error), message: (error as Error).message };
+};
+
+describe("a model that fails a turn", () => {
+  const half = [
+    { type: "text-start" as const, id: "t" },
+    { type: "text-delta" as const, id: "t", delta: "Hel" },
+  ];
+
+  it.each([
+    ["before its answer", scriptedModel(api(429)), "provider_rate_limit"],
+    [
+      "in the middle of it",
+      scriptedModel([...half, { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }]),
+      "provider_unavailable",
+    ],
+    ["whose stream just ends", scriptedModel([]), "provider_invalid_response"],
+    ["that withholds its answer", scriptedModel([finish("content-filter")]), "provider_invalid_request"],
+    [
+      "that reaches its limit before it says anything",
+      scriptedModel([finish("length")]),
+      "provider_invalid_response",
+    ],
+    [
+      "that calls a tool without a name",
+      scriptedModel(says("", { id: "a", name: "" })),
+      "provider_invalid_response",
+    ],
+  ])("%s", async (_, { model }, category) => {
+    expect(await failure({ model })).toMatchObject({ category });
+  });
+
+  it("that does not answer in time, also when it does not listen", async () => {
+    const { model } = scriptedModel(() => new Promise<never>(() => {}));
+    expect(await failure({ model, modelTimeoutMs: 20 })).toMatchObject({ category: "provider_timeout" });
+  });
+
+  it("that says too much, in words, in thoughts or in arguments", async () => {
+    const endless = (part: "text" | "reasoning" | "tool-input", delta: string) => () => [
+      part === "tool-input"
+        ? { type: "tool-input-start" as const, id: "x", toolName: "f" }
+        : { type: `${part}-start` as const, id: "x" },
+      ...Array.from({ length: 200 }, () => ({ type: `${part}-delta` as const, id: "x", delta })),
+    ];
+    for (const answer of [
+      endless("text", "word "),
+      endless("reasoning", "hm "),
+      endless("tool-input", "{"),
+    ]) {
+      const f = tool({ inputSchema: z.object({}), execute: async () => 1 });
+      const { category, message } = await failure({
+        model: scriptedModel(answer).model,
+        maxAnswerLength: 100,
+        tools: { f },
+      });
+      expect({ category, isNamed: message.includes("maxAnswerLength") }).toEqual({
+        category: "provider_invalid_response",
+        isNamed: true,
+      });
+    }
+  });
+
+  it("is asked again where it fails before its answer begins", async () => {
+    const busy = new APICallError({
+      message: "busy",
+      url: "http://provider/",
+      requestBodyValues: {},
+      statusCode: 503,
+      isRetryable: true,
+      responseHeaders: { "retry-after-ms": "1" },
+    });
+    const chat = converse({ model: scriptedModel(busy, says("Hello.")).model, maxRetries: 1 });
+    expect(await chat.send("hi")).toMatchObject({ outcome: "completed" });
+  });
+
+  it("an answer that was cut is an answer", async () => {
+    const chat = converse({
+      model: scriptedModel([...half, { type: "text-end", id: "t" }, finish("length")]).model,
+    });
+    await chat.send("hi");
+    expect((await chat.history()).at(-1)).toEqual({ role: "assistant", content: "Hel" });
+    expect(chat.events.at(-1)).toMatchObject({ type: "model_ended", reason: "length" });
+  });
+});

@@ -1,0 +1,215 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createMemoryStore, defineGraph, END, SharedList } from "@harnesskit/graph";
+import { ChatTurnOutcomeSchema } from "@harnesskit/protocol/chat";
+import { describe, expect, it } from "vitest";
+import { createChatHarness } from "../src/index.ts";
+import { approval, echo, historyOf, line, result, says, state, user } from "./support/graphs.ts";
+import { failed } from "./support/refusal.ts";
+import { watchedStore } from "./support/stores.ts";
+import { texts } from "./support/texts.ts";
+
+const calls = {
+  role: "assistant" as const,
+  content: "",
+  tool_calls: [{ id: "c", name: "add", arguments: {} }],
+};
+
+describe("Outcomes", () => {
+  it("completed has what the turn added, of all roles, in order", async () => {
+    verifies("CHAT-187");
+    const graph = line({
+      call: () => ({ messages: [calls] }),
+      run: () => ({ messages: [result("c", "3")] }),
+      say: () => ({ messages: [{ role: "system" as const, content: "note" }, says("it is 3")] }),
+    });
+    const outcome = await createChatHarness({ graph }).send("s", user("add"));
+    const note = { role: "system", content: "note" };
+    expect(outcome).toEqual({
+      outcome: "completed",
+      replies: [calls, result("c", "3"), note, says("it is 3")],
+    });
+    expect(ChatTurnOutcomeSchema.parse(outcome)).toEqual(outcome);
+  });
+
+  it("completed has an empty list for a turn that says nothing", async () => {
+    verifies("CHAT-187");
+    const harness = createChatHarness({ graph: line({ think: () => ({ turns: 1 }) }) });
+    expect(await harness.send("s", user("a"))).toEqual({ outcome: "completed", replies: [] });
+  });
+
+  it("completed has the final state where it is asked for, and is JSON", async () => {
+    verifies("CHAT-188");
+    const graph = line({ answer: () => ({ messages: [says("b")], turns: 1 }) });
+    const outcome = await createChatHarness({ graph, includeFinalState: true }).send("s", user("a"));
+    expect(JSON.parse(JSON.stringify(outcome))).toEqual({
+      outcome: "completed",
+      replies: [says("b")],
+      final_state: { messages: [user("a"), says("b")], approved: false, turns: 1 },
+    });
+    expect(await createChatHarness({ graph }).send("s", user("a"))).not.toHaveProperty("final_state");
+  });
+
+  it("finds what is new by its place and not by what it says", async () => {
+    verifies("CHAT-189");
+    const store = createMemoryStore();
+    const graph = line({ answer: ({ messages }) => ({ messages: [messages[0] ?? user("")] }) });
+    const harness = createChatHarness({ graph, store });
+    for (let turn = 0; turn < 3; turn++)
+      expect(texts(await harness.send("s", user("same")))).toEqual(["same"]);
+    expect(await historyOf(store, "s")).toEqual(Array(6).fill("same"));
+  });
+
+  it("does not give the inbound message back", async () => {
+    verifies("CHAT-190");
+    const harness = createChatHarness({ graph: approval() });
+    expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
+    expect(texts(await harness.send("s", user("pay")))).toEqual(["may I pay?"]);
+  });
+
+  it("errored has a bucket, a category where there is one, and a message for the user", async () => {
+    verifies("CHAT-191");
+    const fail = (error: unknown) =>
+      createChatHarness({
+        graph: line({
+          fail: () => {
+            throw error;
+          },
+        }),
+      }).send("s", user("a"));
+    const unavailable = Object.assign(new TypeError("502"), { category: "provider_unavailable" });
+    const reply = { role: "system", content: "I had trouble responding. Try again in a moment." };
+    expect(await fail(unavailable)).toEqual({
+      outcome: "errored",
+      error_bucket: "retryable_transient",
+      error_category: "provider_unavailable",
+      reply,
+    });
+    for (const error of [new TypeError("oops"), "a text", null, undefined, { category: "" }]) {
+      expect(failed(await fail(error))).toBe("node_exception retryable_transient");
+    }
+    const own = Object.assign(new TypeError("x"), { category: "something_of_ours" });
+    expect(failed(await fail(own))).toBe("something_of_ours retryable_transient");
+    expect(ChatTurnOutcomeSchema.safeParse(await fail(own)).success).toBe(true);
+  });
+
+  it("suspended has the descriptor, the pending messages and the invocation", async () => {
+    verifies("CHAT-192");
+    const harness = createChatHarness({ graph: approval(), createId: () => "i1" });
+    const outcome = await harness.send("s", user("pay"));
+    expect(outcome).toEqual({
+      outcome: "suspended",
+      signal_descriptor: { signal_id: "approve pay", metadata: { kind: "approval" } },
+      pending_messages: [says("may I pay?")],
+      invocation_id: "i1",
+    });
+    expect(ChatTurnOutcomeSchema.parse(outcome)).toEqual(outcome);
+  });
+
+  it("suspended has an empty list where nothing is pending, and several messages in order", async () => {
+    verifies("CHAT-192");
+    const silent = line({ wait: (_, { suspend }) => suspend({ signal_id: "x" }) });
+    expect(texts(await createChatHarness({ graph: silent }).send("s", user("a")))).toEqual([]);
+    const talking = line({
+      one: () => ({ messages: [says("one"), calls] }),
+      two: () => ({ messages: [says("two")] }),
+      wait: (_, { suspend }) => suspend({ signal_id: "x" }),
+    });
+    expect(texts(await createChatHarness({ graph: talking }).send("s", user("a")))).toEqual([
+      "one",
+      "",
+      "two",
+    ]);
+  });
+
+  it("suspended has nothing of what a paused subgraph has added, which comes with the resumed turn", async () => {
+    verifies("CHAT-192", "CHAT-208");
+    const inner = line({
+      ask: () => ({ messages: [says("inside")] }),
+      wait: (_, { suspend }) => suspend({ signal_id: "x" }),
+      act: () => ({ messages: [says("done")] }),
+    }).compile();
+    const graph = defineGraph(state)
+      .node("before", () => ({ messages: [says("before")] }))
+      .subgraph("inner", { graph: inner })
+      .entry("before")
+      .edge("before", "inner")
+      .edge("inner", END);
+    const harness = createChatHarness({ graph });
+    expect(texts(await harness.send("s", user("a")))).toEqual(["before"]);
+    const resumed = await harness.signal({ signalId: "x" });
+    expect(resumed).toMatchObject({ turn: { replies: [says("inside"), says("done")] } });
+  });
+
+  it("suspended is what a turn is whose node catches its suspension", async () => {
+    const graph = line({
+      swallow: (_, { suspend }) => {
+        try {
+          suspend({ signal_id: "x" });
+        } catch {
+          return { messages: [says("never said")] };
+        }
+      },
+      after: () => ({ messages: [says("after")] }),
+    }).use(async (_, next) => {
+      try {
+        return await next();
+      } catch {
+        return { messages: [says("never said either")] };
+      }
+    });
+    const harness = createChatHarness({ graph });
+    expect(await harness.send("s", user("a"))).toMatchObject({ outcome: "suspended", pending_messages: [] });
+    const resumed = await harness.signal({ signalId: "x" });
+    expect(resumed).toMatchObject({ outcome: "resumed", turn: { replies: [says("after")] } });
+  });
+
+  it("a turn that fails leaves the session as it was", async () => {
+    verifies("CHAT-193");
+    const store = watchedStore();
+    const graph = line({
+      say: () => ({ messages: [says("half")], turns: 9 }),
+      fail: ({ messages }) => {
+        if (messages.some(({ content }) => content === "break")) throw new TypeError("broken");
+      },
+    });
+    const harness = createChatHarness({ graph, store });
+    await harness.send("s", user("a"));
+    const before = await store.sessions.load("s");
+    expect(failed(await harness.send("s", user("break")))).toBe("node_exception retryable_transient");
+    expect(await store.sessions.load("s")).toBe(before);
+    store.failing.add("commit");
+    expect(failed(await harness.send("s", user("b")))).toBe("session_save_failed session_terminating");
+    store.failing.clear();
+    expect(await store.sessions.load("s")).toBe(before);
+    expect(texts(await harness.send("s", user("b")))).toEqual(["half"]);
+  });
+
+  it("a turn does not copy or validate the history", async () => {
+    const store = createMemoryStore();
+    const messages = SharedList.of(Array.from({ length: 10_000 }, (_, index) => user(`${index}`)));
+    const state = { messages: messages as never };
+    const changes = { fields: {}, lists: {}, removed: [] };
+    await store.sessions.save({ sessionId: "s", schemaVersion: "", state, baseVersion: null, changes });
+    const harness = createChatHarness({ graph: echo(), store });
+    await harness.send("s", user("first"));
+    const { toArray, slice } = SharedList.prototype;
+    let copied = 0;
+    SharedList.prototype.toArray = function () {
+      copied += this.length;
+      return toArray.call(this);
+    };
+    SharedList.prototype.slice = function (from, to) {
+      const items = slice.call(this, from, to);
+      copied += items.length;
+      return items;
+    };
+    try {
+      for (let turn = 0; turn < 10; turn++) await harness.send("s", user("again"));
+    } finally {
+      SharedList.prototype.toArray = toArray;
+      SharedList.prototype.slice = slice;
+    }
+    // What a turn gives back and what it writes: 2 messages, each once or twice.
+    expect(copied).toBeLessThan(10 * 10);
+  });
+});

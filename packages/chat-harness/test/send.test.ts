@@ -1,0 +1,266 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createMemoryStore } from "@harnesskit/graph";
+import { describe, expect, it, vi } from "vitest";
+import { createChatHarness } from "../src/index.ts";
+import { approval, echo, gate, historyOf, line, says, textOf, user } from "./support/graphs.ts";
+import { failed, refusal } from "./support/refusal.ts";
+import { watchedStore } from "./support/stores.ts";
+import { texts } from "./support/texts.ts";
+
+/** A harness whose turns wait at a gate. */
+const gated = (options: { maxQueuedTurns?: number; maxTurns?: number; abandonAfterMs?: number } = {}) => {
+  const door = gate();
+  const store = createMemoryStore();
+  const graph = line({
+    answer: async ({ messages }) => {
+      await door.wait();
+      return { messages: [says(`echo ${textOf(messages.at(-1))}`)] };
+    },
+  });
+  return { door, store, harness: createChatHarness({ graph, store, ...options }) };
+};
+
+describe("send", () => {
+  it("takes a session id and a message and gives an outcome", async () => {
+    verifies("CHAT-182");
+    const harness = createChatHarness({ graph: echo() });
+    const outcome = await harness.send("s", user("hello"));
+    expect(outcome).toEqual({ outcome: "completed", replies: [says("echo hello")] });
+  });
+
+  it("gives an errored outcome for an empty session id before a store is touched", async () => {
+    verifies("CHAT-183");
+    const store = watchedStore();
+    const harness = createChatHarness({ graph: echo(), store });
+    expect(failed(await harness.send("", user("a")))).toBe(
+      "harness_session_id_unresolved session_terminating",
+    );
+    expect(store.calls).toEqual([]);
+  });
+
+  it("runs turns of one session one after the other, in the order of their arrival", async () => {
+    verifies("CHAT-184");
+    const { door, store, harness } = gated();
+    const turns = ["a", "b", "c"].map((text) => harness.send("s", user(text)));
+    for (let turn = 0; turn < 3; turn++) {
+      await vi.waitFor(() => expect(door.count).toBe(1));
+      // Nobody else has come in while this one is inside.
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(door.count).toBe(1);
+      door.openOne();
+    }
+    expect((await Promise.all(turns)).map(texts)).toEqual([["echo a"], ["echo b"], ["echo c"]]);
+    expect(await historyOf(store, "s")).toEqual(["a", "echo a", "b", "echo b", "c", "echo c"]);
+  });
+
+  it("runs turns of different sessions side by side", async () => {
+    verifies("CHAT-184");
+    const { door, harness } = gated();
+    const turns = ["s", "t", "u"].map((id) => harness.send(id, user("a")));
+    await vi.waitFor(() => expect(door.count).toBe(3));
+    door.openAll();
+    expect((await Promise.all(turns)).map(texts)).toEqual([["echo a"], ["echo a"], ["echo a"]]);
+  });
+
+  it("runs a thousand sessions side by side, and loses nothing of any", async () => {
+    verifies("CHAT-184");
+    const { door, store, harness } = gated();
+    const ids = Array.from({ length: 1000 }, (_, index) => `s${index}`);
+    const turns = ids.flatMap((id) => [harness.send(id, user(`1 ${id}`)), harness.send(id, user(`2 ${id}`))]);
+    await vi.waitFor(() => expect(door.count).toBe(1000));
+    door.openAll();
+    await vi.waitFor(() => expect(door.count).toBe(1000));
+    door.openAll();
+    await Promise.all(turns);
+    for (const id of ids) {
+      expect(await historyOf(store, id)).toEqual([`1 ${id}`, `echo 1 ${id}`, `2 ${id}`, `echo 2 ${id}`]);
+    }
+  });
+
+  it("lets the next turn in after every outcome", async () => {
+    verifies("CHAT-185");
+    const graph = approval().use(async (state, next) => {
+      if (textOf(state.messages.at(-1)) === "break") throw new TypeError("broken");
+      return next();
+    });
+    const store = watchedStore();
+    const harness = createChatHarness({ graph, store });
+    const answers = await Promise.all([
+      harness.send("s", user("chat 1")),
+      harness.send("s", user("break")),
+      harness.send("s", user("pay")),
+      harness.send("s", {} as never),
+      harness.send("s", user("chat 2")),
+    ]);
+    const outcomes = answers.map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(["completed", "errored", "suspended", "errored", "completed"]);
+    store.failing.add("commit");
+    expect(failed(await harness.send("s", user("chat 3")))).toBe("session_save_failed session_terminating");
+    store.failing.clear();
+    expect(texts(await harness.send("s", user("chat 4")))).toEqual(["you said chat 4"]);
+  });
+
+  it("appends the message, and changes no other field", async () => {
+    verifies("CHAT-186");
+    const seen: unknown[] = [];
+    const store = createMemoryStore();
+    const graph = line({
+      look: (state) => {
+        seen.push(JSON.parse(JSON.stringify(state)));
+        return { turns: state.turns + 1, messages: [says("yes")] };
+      },
+    });
+    const harness = createChatHarness({ graph, store });
+    await harness.send("s", user("one"));
+    await harness.send("s", user("two"));
+    expect(seen).toEqual([
+      { messages: [user("one")], approved: false, turns: 0 },
+      { messages: [user("one"), says("yes"), user("two")], approved: false, turns: 1 },
+    ]);
+  });
+
+  describe("bounds", () => {
+    it("refuses a turn when too many of its session wait, and takes the next one later", async () => {
+      const { door, harness } = gated({ maxQueuedTurns: 2 });
+      const turns = ["a", "b", "c"].map((text) => harness.send("s", user(text)));
+      expect((await refusal(harness.send("s", user("d")))).code).toBe("session_busy");
+      const other = harness.send("t", user("a"));
+      await vi.waitFor(() => expect(door.count).toBe(2));
+      for (let turn = 0; turn < 4; turn++) {
+        await vi.waitFor(() => expect(door.count).toBeGreaterThan(0));
+        door.openOne();
+      }
+      expect((await Promise.all([...turns, other])).map(texts)).toHaveLength(4);
+      const next = harness.send("s", user("e"));
+      await vi.waitFor(() => expect(door.count).toBe(1));
+      door.openAll();
+      expect(texts(await next)).toEqual(["echo e"]);
+    });
+
+    it("refuses a turn when too many run in all", async () => {
+      const { door, harness } = gated({ maxTurns: 2 });
+      const turns = [harness.send("s", user("a")), harness.send("t", user("a"))];
+      expect((await refusal(harness.send("u", user("a")))).code).toBe("harness_busy");
+      await vi.waitFor(() => expect(door.count).toBe(2));
+      door.openAll();
+      await Promise.all(turns);
+      const next = harness.send("u", user("a"));
+      await vi.waitFor(() => expect(door.count).toBe(1));
+      door.openAll();
+      expect(texts(await next)).toEqual(["echo a"]);
+    });
+
+    it.each([
+      ["maxQueuedTurns", -1],
+      ["maxTurns", 0],
+      ["maxMessageLength", 0.5],
+      ["maxListeners", Number.NaN],
+      ["turnTimeoutMs", -1],
+      ["abandonAfterMs", Number.POSITIVE_INFINITY],
+    ])("refuses %s of %d", (name, value) => {
+      expect(() => createChatHarness({ graph: echo(), [name]: value })).toThrow(
+        expect.objectContaining({ code: "invalid_argument" }),
+      );
+    });
+  });
+
+  describe("a caller that gives up", () => {
+    it("takes a waiting turn out of the queue", async () => {
+      const { door, store, harness } = gated();
+      const first = harness.send("s", user("a"));
+      const controller = new AbortController();
+      const second = harness.send("s", user("b"), { signal: controller.signal });
+      const third = harness.send("s", user("c"));
+      controller.abort(new TypeError("gone"));
+      const error = await refusal(second);
+      expect([error.code, (error.cause as Error).message]).toEqual(["turn_cancelled", "gone"]);
+      for (let turn = 0; turn < 2; turn++) {
+        await vi.waitFor(() => expect(door.count).toBe(1));
+        door.openOne();
+      }
+      await Promise.all([first, third]);
+      expect(await historyOf(store, "s")).toEqual(["a", "echo a", "c", "echo c"]);
+    });
+
+    it("never begins a turn for a signal that was aborted before", async () => {
+      const { door, harness } = gated();
+      const error = await refusal(harness.send("s", user("a"), { signal: AbortSignal.abort() }));
+      expect([error.code, door.count]).toEqual(["turn_cancelled", 0]);
+    });
+
+    it("cancels a running turn, which leaves the session as it was", async () => {
+      const store = createMemoryStore();
+      const begun = gate();
+      const graph = line({
+        wait: async (_, { signal }) => {
+          void begun.wait();
+          await new Promise((_resolve, reject) => {
+            signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+          });
+        },
+        answer: () => ({ messages: [says("too late")] }),
+      });
+      const harness = createChatHarness({ graph, store });
+      const controller = new AbortController();
+      const turn = harness.send("s", user("a"), { signal: controller.signal });
+      await vi.waitFor(() => expect(begun.count).toBe(1));
+      controller.abort();
+      expect((await refusal(turn)).code).toBe("turn_cancelled");
+      expect(await store.sessions.load("s")).toBeNull();
+    });
+
+    it("gives the outcome of a turn that ends all the same", async () => {
+      const { door, store, harness } = gated();
+      const controller = new AbortController();
+      const turn = harness.send("s", user("a"), { signal: controller.signal });
+      await vi.waitFor(() => expect(door.count).toBe(1));
+      controller.abort();
+      door.openAll();
+      expect(texts(await turn)).toEqual(["echo a"]);
+      expect(await historyOf(store, "s")).toEqual(["a", "echo a"]);
+    });
+
+    it("lets a turn that hangs keep its session, and no caller", async () => {
+      const { door, harness } = gated({ abandonAfterMs: 0 });
+      const turn = harness.send("s", user("a"), { timeoutMs: 0 });
+      expect((await refusal(turn)).code).toBe("turn_abandoned");
+      const waiting = harness.send("s", user("b"), { timeoutMs: 0 });
+      expect((await refusal(waiting)).code).toBe("turn_timeout");
+      const next = harness.send("s", user("c"));
+      expect(door.count).toBe(1);
+      door.openOne();
+      await vi.waitFor(() => expect(door.count).toBe(1));
+      door.openOne();
+      expect(texts(await next)).toEqual(["echo c"]);
+    });
+  });
+
+  describe("close", () => {
+    it("refuses what waits and what comes, and waits for what runs", async () => {
+      const { door, harness } = gated();
+      const first = harness.send("s", user("a"));
+      const second = harness.send("s", user("b"));
+      await vi.waitFor(() => expect(door.count).toBe(1));
+      const closed = harness.close();
+      expect((await refusal(second)).code).toBe("harness_closed");
+      expect((await refusal(harness.send("t", user("a")))).code).toBe("harness_closed");
+      door.openAll();
+      expect(texts(await first)).toEqual(["echo a"]);
+      await closed;
+      await harness.close();
+    });
+
+    it("cancels what does not end in time", async () => {
+      const graph = line({
+        wait: (_, { signal }) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+          }),
+      });
+      const harness = createChatHarness({ graph });
+      const turn = refusal(harness.send("s", user("a")));
+      await harness.close({ timeoutMs: 0 });
+      expect((await turn).code).toBe("turn_cancelled");
+    });
+  });
+});

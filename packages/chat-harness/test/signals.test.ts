@@ -1,0 +1,447 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createMemoryStore, type NodeBody } from "@harnesskit/graph";
+import { describe, expect, it, vi } from "vitest";
+import {
+  type ChatHarness,
+  type ChatHarnessOptions,
+  createChatHarness,
+  type Delivery,
+  type ResumedTurn,
+  type SendOutcome,
+  type SignalOutcome,
+} from "../src/index.ts";
+import { approval, gate, historyOf, line, says, type TestFields, user } from "./support/graphs.ts";
+import { failed } from "./support/refusal.ts";
+import { texts } from "./support/texts.ts";
+
+const yes = { approved: true };
+const invocationOf = (outcome: SendOutcome): string =>
+  outcome.outcome === "suspended" ? outcome.invocation_id : expect.fail("it did not suspend");
+
+/** What a resume gave, as texts; fails the test for another outcome. */
+const resumedTexts = (outcome: SignalOutcome): string[] =>
+  outcome.outcome === "resumed" ? texts(outcome.turn) : expect.fail(JSON.stringify(outcome));
+
+const warnings: unknown[] = [];
+const make = (options: Partial<ChatHarnessOptions<TestFields>> = {}): ChatHarness<TestFields> =>
+  createChatHarness({ graph: approval(), onWarning: (warning) => warnings.push(warning), ...options });
+
+/** A harness, its store, and what listeners of the session `s` were told. */
+const listening = (options: Partial<ChatHarnessOptions<TestFields>> = {}) => {
+  const store = options.store ?? createMemoryStore();
+  const harness = make({ ...options, store });
+  const heard: string[][] = [];
+  const stop = harness.subscribe("s", (turn) => heard.push(texts(turn)));
+  return { store, harness, heard, stop };
+};
+
+/** A graph that adds a message before each of two pauses and one at the end. */
+const twice = () =>
+  line({
+    one: () => ({ messages: [says("first?")] }),
+    waitOne: (_, { suspend }) => suspend({ signal_id: "first" }),
+    two: () => ({ messages: [says("second?")] }),
+    waitTwo: (_, { suspend }) => suspend({ signal_id: "second" }),
+    three: () => ({ messages: [says("done")] }),
+  });
+
+describe("Signals and listeners", () => {
+  it("tells a listener how a resumed turn ended, once, and nothing of the turn that suspended", async () => {
+    verifies("CHAT-198");
+    const { harness, heard } = listening();
+    await harness.send("s", user("chat"));
+    await harness.send("s", user("pay"));
+    expect(heard).toEqual([]);
+    const other: unknown[] = [];
+    harness.subscribe("t", (turn) => other.push(turn));
+    await harness.signal({ signalId: "approve pay", payload: yes });
+    await harness.signal({ signalId: "approve pay", payload: yes });
+    await harness.send("s", user("chat"));
+    expect([heard, other]).toEqual([[["done"]], []]);
+  });
+
+  it("tells several listeners, each once, with where the turn belongs", async () => {
+    verifies("CHAT-198");
+    const harness = make();
+    const told: Delivery[] = [];
+    for (let listener = 0; listener < 3; listener++) {
+      harness.subscribe("s", (turn, delivery) => {
+        expect(delivery.turn).toBe(turn);
+        told.push(delivery);
+      });
+    }
+    const invocation = invocationOf(await harness.send("s", user("pay")));
+    await harness.signal({ invocationId: invocation, payload: yes });
+    const turn = { outcome: "completed", replies: [says("done")] };
+    expect(told).toEqual(Array(3).fill({ session_id: "s", invocation_id: invocation, turn }));
+  });
+
+  it("tells a listener of a resumed turn that failed", async () => {
+    verifies("CHAT-198");
+    const graph = line({
+      wait: (_, { suspend }) => suspend({ signal_id: "x" }),
+      fail: () => {
+        throw Object.assign(new TypeError("no such model"), { category: "provider_invalid_model" });
+      },
+    });
+    const harness = make({ graph });
+    const told: ResumedTurn[] = [];
+    harness.subscribe("s", (turn) => told.push(turn));
+    await harness.send("s", user("a"));
+    const outcome = await harness.signal({ signalId: "x" });
+    expect(told.map(failed)).toEqual(["provider_invalid_model user_correctable"]);
+    expect(outcome).toMatchObject({ outcome: "resumed", turn: told[0] });
+    expect(await harness.signal({ signalId: "x" })).toEqual({ outcome: "already_resolved" });
+  });
+
+  it("takes a listener back", async () => {
+    verifies("CHAT-199");
+    const { harness, heard, stop } = listening();
+    await harness.send("s", user("pay"));
+    stop();
+    stop();
+    await harness.signal({ signalId: "approve pay", payload: yes });
+    expect(heard).toEqual([]);
+    harness.subscribe("s", (turn) => heard.push(texts(turn)));
+    await vi.waitFor(() => expect(heard).toEqual([["done"]]));
+  });
+
+  it("does not give the reply of a resumed turn to a later send", async () => {
+    verifies("CHAT-200");
+    const harness = make();
+    await harness.send("s", user("pay"));
+    await harness.signal({ signalId: "approve pay", payload: yes });
+    expect(await harness.send("s", user("chat"))).toEqual({
+      outcome: "completed",
+      replies: [says("you said chat")],
+    });
+  });
+
+  it("gives it to the next send where that was asked for, ahead of the message", async () => {
+    verifies("CHAT-201");
+    const store = createMemoryStore();
+    const harness = make({ store, resumedTurns: "next-send" });
+    const invocation = invocationOf(await harness.send("s", user("pay")));
+    await harness.signal({ signalId: "approve pay", payload: yes });
+    expect(texts(await harness.send("t", user("chat")))).toEqual(["you said chat"]);
+    const next = await harness.send("s", user("chat"));
+    expect([texts(next), next.resumed_invocation_id]).toEqual([["done"], invocation]);
+    expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
+    const again = await harness.send("s", user("chat"));
+    expect([texts(again), again.resumed_invocation_id]).toEqual([["you said chat"], undefined]);
+    expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done", "chat", "you said chat"]);
+  });
+
+  it("gives the next send nothing that a listener has taken", async () => {
+    verifies("CHAT-201", "CHAT-198");
+    const { harness, heard } = listening({ resumedTurns: "next-send" });
+    await harness.send("s", user("pay"));
+    await harness.signal({ signalId: "approve pay", payload: yes });
+    expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
+    expect(heard).toEqual([["done"]]);
+  });
+
+  it.each(["signalId", "invocationId", "both"])("finds a suspension by its %s", async (by) => {
+    verifies("CHAT-202");
+    const harness = make();
+    const ids = ["pay", "buy", "sell"];
+    const paused = new Map<string, string>();
+    for (const id of ids) paused.set(id, invocationOf(await harness.send("s", user(id))));
+    for (const id of ["sell", "pay", "buy"]) {
+      const signalId = `approve ${id}`;
+      const invocationId = paused.get(id) as string;
+      const name =
+        by === "both" ? { signalId, invocationId } : by === "signalId" ? { signalId } : { invocationId };
+      const outcome = await harness.signal({ ...name, payload: yes });
+      expect(outcome).toMatchObject({ outcome: "resumed", invocation_id: invocationId });
+    }
+    expect((await harness.pending()).suspended).toEqual([]);
+  });
+
+  it("refuses a signal id that is in use, and stores nothing of that turn", async () => {
+    verifies("CHAT-203");
+    const store = createMemoryStore();
+    const harness = make({ store });
+    await harness.send("s", user("pay"));
+    const before = await store.sessions.load("s");
+    const taken = "harness_signal_subscription_failed retryable_transient";
+    expect(failed(await harness.send("s", user("pay")))).toBe(taken);
+    expect(failed(await harness.send("t", user("pay")))).toBe(taken);
+    expect([await store.sessions.load("s"), await store.sessions.load("t")]).toEqual([before, null]);
+    expect((await harness.pending()).suspended).toHaveLength(1);
+    await harness.signal({ signalId: "approve pay" });
+    expect(await harness.send("t", user("pay"))).toMatchObject({ outcome: "suspended" });
+  });
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new TypeError("no route");
+      },
+    ],
+    ["gives a promise", async () => Promise.reject(new TypeError("no route"))],
+  ])("refuses a suspension whose registration %s", async (_, registerSignal) => {
+    verifies("CHAT-203");
+    const store = createMemoryStore();
+    const harness = make({ store, registerSignal });
+    const outcome = await harness.send("s", user("pay"));
+    expect(failed(outcome)).toBe("harness_signal_subscription_failed retryable_transient");
+    expect([await store.sessions.load("s"), await store.suspensions.list()]).toEqual([null, []]);
+  });
+
+  it("registers each suspension before anybody can signal it", async () => {
+    verifies("CHAT-203");
+    const registered: unknown[] = [];
+    const harness = make({ graph: twice(), registerSignal: (waiting) => registered.push(waiting) });
+    const invocation_id = invocationOf(await harness.send("s", user("a")));
+    await harness.signal({ signalId: "first" });
+    expect(registered).toEqual([
+      { invocation_id, session_id: "s", signal_descriptor: { signal_id: "first" } },
+      { invocation_id, session_id: "s", signal_descriptor: { signal_id: "second" } },
+    ]);
+  });
+
+  it.each([
+    ["no object", null as never],
+    ["unknown", { signalId: "nobody" }],
+    ["of an unknown invocation", { invocationId: "nobody" }],
+    ["without a name", {}],
+    ["with an empty name", { signalId: "" }],
+    ["with a name that is no text", { signalId: 7 as never }],
+    ["of another session", { signalId: "approve pay", sessionId: "t" }],
+    ["of another invocation", { signalId: "approve pay", invocationId: "nobody" }],
+  ])("refuses a signal that is %s", async (_, signal) => {
+    verifies("CHAT-204");
+    const harness = make();
+    const invocationId = invocationOf(await harness.send("s", user("pay")));
+    const unknown = "harness_signal_correlation_failed user_correctable";
+    expect(failed(await harness.signal(signal && { ...signal, payload: yes }))).toBe(unknown);
+    const wrong = await harness.signal({ invocationId, signalId: "approve all", payload: yes });
+    expect(failed(wrong)).toBe(unknown);
+    const right = await harness.signal({ signalId: "approve pay", sessionId: "s", payload: yes });
+    expect(resumedTexts(right)).toEqual(["done"]);
+  });
+
+  describe("a signal that is delivered many times", () => {
+    it.each(["signalId", "invocationId"])("resumes once (%s)", async (by) => {
+      verifies("CHAT-205");
+      const { store, harness, heard } = listening({ maxQueuedTurns: 100 });
+      const invocationId = invocationOf(await harness.send("s", user("pay")));
+      const name = by === "signalId" ? { signalId: "approve pay" } : { invocationId };
+      const outcomes = await Promise.all(
+        Array.from({ length: 100 }, () => harness.signal({ ...name, payload: yes })),
+      );
+      const counts = outcomes.map(({ outcome }) => outcome);
+      expect(counts.filter((outcome) => outcome === "resumed")).toHaveLength(1);
+      expect(counts.filter((outcome) => outcome === "already_resolved")).toHaveLength(99);
+      expect(heard).toEqual([["done"]]);
+      expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
+      expect(await harness.signal({ ...name, payload: yes })).toEqual({ outcome: "already_resolved" });
+    });
+
+    it("resumes once beside other harnesses over the same store", async () => {
+      verifies("CHAT-205");
+      const { store, harness, heard } = listening();
+      const others = [make({ store }), make({ store })];
+      await harness.send("s", user("pay"));
+      const outcomes = await Promise.all(
+        Array.from({ length: 99 }, (_, index) =>
+          ([harness, ...others][index % 3] as typeof harness).signal({
+            signalId: "approve pay",
+            payload: yes,
+          }),
+        ),
+      );
+      expect(outcomes.filter(({ outcome }) => outcome === "resumed")).toHaveLength(1);
+      expect(outcomes.filter(({ outcome }) => outcome === "already_resolved")).toHaveLength(98);
+      expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
+      await harness.recover();
+      expect(heard).toEqual([["done"]]);
+    });
+
+    it("does not answer the next pause of the same invocation", async () => {
+      verifies("CHAT-205", "CHAT-202");
+      const harness = make({ graph: twice() });
+      const invocationId = invocationOf(await harness.send("s", user("a")));
+      const outcomes = await Promise.all(Array.from({ length: 10 }, () => harness.signal({ invocationId })));
+      expect(outcomes.filter(({ outcome }) => outcome === "resumed")).toHaveLength(1);
+      const { suspended } = await harness.pending();
+      expect(suspended).toMatchObject([{ signal_descriptor: { signal_id: "second" } }]);
+      expect(await harness.signal({ signalId: "first" })).toEqual({ outcome: "already_resolved" });
+      expect(await harness.signal({ signalId: "first", invocationId })).toEqual({
+        outcome: "already_resolved",
+      });
+      expect(resumedTexts(await harness.signal({ signalId: "second" }))).toEqual(["second?", "done"]);
+    });
+
+    it("resumes once for each of many sessions at once", async () => {
+      const store = createMemoryStore();
+      const harness = make({ store });
+      const ids = Array.from({ length: 50 }, (_, index) => `s${index}`);
+      await Promise.all(ids.map((id) => harness.send(id, user(`pay ${id}`))));
+      const signals = ids.flatMap((id) => Array(4).fill({ signalId: `approve pay ${id}`, payload: yes }));
+      const outcomes = await Promise.all(signals.map((signal) => harness.signal(signal)));
+      expect(outcomes.filter(({ outcome }) => outcome === "resumed")).toHaveLength(50);
+      for (const id of ids)
+        expect(await historyOf(store, id)).toEqual([`pay ${id}`, `may I pay ${id}?`, "done"]);
+    });
+  });
+
+  it("is not disturbed by a listener that throws, rejects or hangs", async () => {
+    verifies("CHAT-206");
+    const harness = make();
+    const heard: string[] = [];
+    warnings.length = 0;
+    harness.subscribe("s", () => {
+      heard.push("throws");
+      throw new TypeError("a listener fails");
+    });
+    harness.subscribe("s", async () => {
+      heard.push("rejects");
+      return Promise.reject(new TypeError("a listener fails"));
+    });
+    harness.subscribe("s", () => new Promise(() => heard.push("hangs")));
+    harness.subscribe("s", () => heard.push("takes"));
+    await harness.send("s", user("pay"));
+    expect(resumedTexts(await harness.signal({ signalId: "approve pay", payload: yes }))).toEqual(["done"]);
+    await vi.waitFor(async () => expect((await harness.pending()).undelivered).toEqual([]));
+    expect(heard).toEqual(["throws", "rejects", "hangs", "takes"]);
+    expect(warnings).toMatchObject(Array(2).fill({ kind: "listener_failed" }));
+    expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
+  });
+
+  it("keeps what every listener has refused for another one", async () => {
+    verifies("CHAT-206");
+    const harness = make();
+    let calls = 0;
+    harness.subscribe("s", () => {
+      calls++;
+      throw new TypeError("a listener fails");
+    });
+    await harness.send("s", user("pay"));
+    await harness.signal({ signalId: "approve pay", payload: yes });
+    await vi.waitFor(async () => expect((await harness.pending("s")).undelivered).toHaveLength(1));
+    await harness.recover();
+    const heard: string[][] = [];
+    harness.subscribe("s", (turn) => heard.push(texts(turn)));
+    await vi.waitFor(() => expect(heard).toEqual([["done"]]));
+    await vi.waitFor(async () => expect((await harness.pending("s")).undelivered).toEqual([]));
+    expect(calls).toBe(1);
+  });
+
+  it("tells nobody of a turn that suspends again, and then the whole of it", async () => {
+    verifies("CHAT-207", "CHAT-208");
+    const { harness, heard } = listening({ graph: twice() });
+    expect(texts(await harness.send("s", user("a")))).toEqual(["first?"]);
+    const again = await harness.signal({ signalId: "first" });
+    expect(again).toMatchObject({ outcome: "resumed", turn: { outcome: "suspended" } });
+    expect(resumedTexts(again)).toEqual(["second?"]);
+    expect(heard).toEqual([]);
+    await harness.signal({ signalId: "second" });
+    expect(heard).toEqual([["second?", "done"]]);
+  });
+
+  it("tells the whole of it, and nothing else, when others have written in between", async () => {
+    verifies("CHAT-207", "CHAT-208");
+    const graph = approvalInTwoSteps();
+    const { store, harness, heard } = listening({ graph });
+    await harness.send("s", user("pay"));
+    await harness.send("s", user("chat 1"));
+    await harness.signal({ signalId: "first" });
+    await harness.send("s", user("chat 2"));
+    await harness.signal({ signalId: "second" });
+    expect(heard).toEqual([["second?", "done"]]);
+    const said = ["pay", "first?", "chat 1", "ok", "second?", "chat 2", "ok", "done"];
+    expect(await historyOf(store, "s")).toEqual(said);
+  });
+
+  it("delivers what a resumed turn added behind the pause", async () => {
+    verifies("CHAT-208");
+    const { store, harness, heard } = listening();
+    expect(texts(await harness.send("s", user("pay")))).toEqual(["may I pay?"]);
+    expect(resumedTexts(await harness.signal({ signalId: "approve pay", payload: yes }))).toEqual(["done"]);
+    expect(heard).toEqual([["done"]]);
+    expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
+  });
+
+  it("loses no message that was sent between a pause and its resume", async () => {
+    verifies("CHAT-208");
+    const { store, harness, heard } = listening();
+    await harness.send("s", user("pay"));
+    expect(texts(await harness.send("s", user("chat 1")))).toEqual(["you said chat 1"]);
+    const together = [
+      harness.send("s", user("chat 2")),
+      harness.signal({ signalId: "approve pay", payload: yes }),
+    ];
+    await Promise.all([...together, harness.send("s", user("chat 3"))]);
+    expect(heard).toEqual([["done"]]);
+    const history = await historyOf(store, "s");
+    const chat = (number: number) => [`chat ${number}`, `you said chat ${number}`];
+    expect(history.filter((text) => text !== "done")).toEqual([
+      "pay",
+      "may I pay?",
+      ...[1, 2, 3].flatMap(chat),
+    ]);
+    expect(history.filter((text) => text === "done")).toHaveLength(1);
+  });
+
+  it("resumes in the lane of its session", async () => {
+    verifies("CHAT-184");
+    const door = gate();
+    const graph = line({
+      wait: ({ messages }, { suspend }) => {
+        if (messages.at(-1)?.content === "pay") suspend({ signal_id: "x" });
+      },
+      answer: async () => {
+        await door.wait();
+        return { messages: [says("ok")] };
+      },
+    });
+    const harness = make({ graph });
+    await harness.send("s", user("pay"));
+    const turns = [harness.signal({ signalId: "x" }), harness.send("s", user("chat"))];
+    await vi.waitFor(() => expect(door.count).toBe(1));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(door.count).toBe(1);
+    door.openOne();
+    await Promise.race(turns);
+    await vi.waitFor(() => expect(door.count).toBe(1));
+    door.openOne();
+    expect((await Promise.all(turns)).map(({ outcome }) => outcome)).toEqual(["resumed", "completed"]);
+  });
+
+  it("has a limit of listeners", () => {
+    const harness = make({ maxListeners: 2 });
+    const stop = harness.subscribe("s", () => {});
+    harness.subscribe("t", () => {});
+    expect(() => harness.subscribe("s", () => {})).toThrow(
+      expect.objectContaining({ code: "too_many_listeners" }),
+    );
+    stop();
+    expect(harness.subscribe("u", () => {})).toBeTypeOf("function");
+  });
+});
+
+/** A graph that pauses twice for `pay`, and answers all else with `ok`. */
+const approvalInTwoSteps = () => {
+  const waitFor =
+    (signal_id: string): NodeBody<TestFields> =>
+    ({ turns }, { suspend }) => {
+      if (turns === 1) suspend({ signal_id });
+    };
+  const say =
+    (text: string): NodeBody<TestFields> =>
+    ({ turns }) =>
+      turns === 1 ? { messages: [says(text)] } : {};
+  return line({
+    begin: ({ messages }) =>
+      messages.at(-1)?.content === "pay"
+        ? { turns: 1, messages: [says("first?")] }
+        : { turns: 0, messages: [says("ok")] },
+    waitOne: waitFor("first"),
+    two: say("second?"),
+    waitTwo: waitFor("second"),
+    three: say("done"),
+  });
+};

@@ -1,0 +1,53 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import type { NodeEvent } from "@harnesskit/graph";
+import { describe, expect, it } from "vitest";
+import * as published from "../src/index.ts";
+import { createChatHarness, createHarness } from "../src/index.ts";
+import { echo, gate, line, says, user } from "./support/graphs.ts";
+import { texts } from "./support/texts.ts";
+
+describe("Streaming", () => {
+  it("is not claimed: nothing is called send_streaming", () => {
+    verifies("CHAT-213");
+    const chat = createChatHarness({ graph: echo() });
+    const other = createHarness({ graph: echo(), mode: "stateless" });
+    const names = [chat, other].flatMap((one) => Object.getOwnPropertyNames(Object.getPrototypeOf(one)));
+    expect(names).toContain("send");
+    expect([...names, ...Object.keys(published)].filter((name) => /stream/iu.test(name))).toEqual([]);
+  });
+
+  it("is for observers, which change no outcome when they throw or hang", async () => {
+    verifies("CHAT-213");
+    const seen: string[] = [];
+    const door = gate();
+    const observers = [
+      (event: NodeEvent) => {
+        seen.push(`${event.phase} ${event.node_name}`);
+        throw new TypeError("an observer fails");
+      },
+      () => door.wait(),
+    ];
+    const warnings: unknown[] = [];
+    const harness = createChatHarness({
+      graph: line({ one: () => ({ messages: [says("1")] }), two: () => ({ messages: [says("2")] }) }),
+      compile: { onWarning: (warning) => warnings.push(warning.kind) },
+      observers,
+    });
+    expect(texts(await harness.send("s", user("a"), { observers: [() => door.wait()] }))).toEqual(["1", "2"]);
+    expect(texts(await harness.send("s", user("b")))).toEqual(["1", "2"]);
+    await harness.close({ timeoutMs: 0 });
+    expect(seen[0]).toBe("started one");
+    expect(warnings).toContain("observer_failed");
+  });
+
+  it("gives nodes the metadata of the turn", async () => {
+    const seen: unknown[] = [];
+    const graph = line({
+      look: (_, { metadata, sessionId }) => {
+        seen.push([sessionId, metadata]);
+      },
+    });
+    await createChatHarness({ graph }).send("s", user("a"), { metadata: { user: "u1" } });
+    expect(seen).toEqual([["s", { user: "u1" }]]);
+  });
+});
