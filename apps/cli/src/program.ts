@@ -1,5 +1,6 @@
 import { type Channel, displayText } from "@harnesskit/wire";
 import { Command, Option } from "commander";
+import { addChatCommand } from "./chat/add-chat-command.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { addAhpCommands } from "./program-ahp.ts";
 import { addPolicyOptions, cwdOption, jsonOption, severalTimes, wholeNumber } from "./program-options.ts";
@@ -141,6 +142,7 @@ happens. It runs as a child of this server, or is the harness of --ahp.`,
       onExit(await attach(endpoint, options, { version }));
     });
 
+  addChatCommand(program, { onExit, modelForms });
   addThreadCommands(program, onExit);
   addGrantCommands(program);
   addRuntimeCommands(program, { version, onExit });

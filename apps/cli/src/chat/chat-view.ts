@@ -1,0 +1,152 @@
+import { type ChatProgress, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
+import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
+import { displayText } from "@harnesskit/wire";
+import { oneLine } from "../terminal/one-line.ts";
+import type { Paint } from "../terminal/style.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { Prose } from "../timeline/prose.ts";
+import { toolSubject } from "../timeline/tool-title.ts";
+
+type ProseKind = "text" | "thinking";
+
+const plain: Paint = (text) => text;
+
+/** Shows a conversation as people read it. Everything that comes from a model, a tool or a store is shown as safe text. */
+export class ChatView {
+  readonly #terminal: Terminal;
+  #prose: { readonly kind: ProseKind; readonly writer: Prose } | undefined;
+  /** The call whose line has no end yet. */
+  #openCall: string | undefined;
+  #hasSpoken = false;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  /** What was written where there is no terminal that shows it. */
+  said(line: string): void {
+    this.line(`› ${this.#terminal.style.bold(displayText(line, { maxLength: 2_000 }))}`);
+  }
+
+  /** A line of safe text. */
+  line(line: string): void {
+    this.breakLine();
+    this.#terminal.write(`${line}\n`);
+  }
+
+  lines(lines: readonly string[]): void {
+    for (const line of lines) this.line(line);
+  }
+
+  note(text: string): void {
+    this.line(this.#terminal.style.dim(text));
+  }
+
+  warn(text: string): void {
+    this.line(this.#terminal.style.yellow(text));
+  }
+
+  /** A turn begins: nothing was said in it. */
+  begin(): void {
+    this.#hasSpoken = false;
+  }
+
+  progress(progress: ChatProgress): void {
+    switch (progress.type) {
+      case "text":
+      case "thinking":
+        this.#speak(progress.type, progress.delta);
+        return;
+      case "tool_started": {
+        const { call, input } = progress;
+        this.#title(call.name, input);
+        this.#openCall = call.id;
+        return;
+      }
+      case "result":
+        this.#result(progress.call.id, progress.call.name, progress.content);
+        return;
+      case "call":
+        return;
+      case "model_ended":
+        this.breakLine();
+        if (progress.reason === "length") this.warn("(the answer was cut at the model's limit)");
+    }
+  }
+
+  #speak(kind: ProseKind, delta: string): void {
+    if (this.#prose?.kind !== kind) {
+      this.breakLine();
+      const paint = kind === "thinking" ? this.#terminal.style.dim : plain;
+      this.#prose = { kind, writer: new Prose(this.#terminal, paint) };
+    }
+    if (kind === "text") this.#hasSpoken = true;
+    this.#prose.writer.push(delta);
+  }
+
+  #title(name: string, input: Readonly<Record<string, unknown>>): void {
+    this.breakLine();
+    const { style, columns } = this.#terminal;
+    const tool = oneLine(name, 40);
+    const room = columns === undefined ? 200 : Math.max(20, columns - tool.length - 8);
+    this.#terminal.write(`${style.cyan("●")} ${style.bold(tool)} ${oneLine(toolSubject(name, input), room)}`);
+  }
+
+  #result(id: string, name: string, content: string): void {
+    const { style } = this.#terminal;
+    const failure = failureOfText(content);
+    const isOpen = this.#openCall === id;
+    this.#openCall = undefined;
+    if (failure === undefined) {
+      this.#terminal.write(isOpen ? ` ${style.green("✓")}\n` : "");
+      return;
+    }
+    const word = { failed: "failed", rejected: "refused", not_run: "not run" }[failure.status];
+    const sign = failure.status === "failed" ? style.red("✗") : style.yellow("✗");
+    const what = isOpen ? "\n " : `${style.cyan("●")} ${style.bold(oneLine(name, 40))}\n `;
+    this.#terminal.write(`${what} ${sign} ${word}: ${oneLine(failure.message, 300)}\n`);
+  }
+
+  /** Ends what is open, so that something else can be written. */
+  breakLine(): void {
+    const isOpen = this.#prose?.writer.end() === true || this.#openCall !== undefined;
+    this.#prose = undefined;
+    this.#openCall = undefined;
+    if (isOpen) this.#terminal.write("\n");
+  }
+
+  /** The end of a turn whose progress was shown. */
+  ended(turn: ChatTurnOutcome): void {
+    this.breakLine();
+    if (turn.outcome === "errored") this.#failed(turn);
+    else if (turn.outcome === "completed" && !this.#hasSpoken) this.note("(no answer)");
+  }
+
+  #failed({ reply, error_category: category }: Extract<ChatTurnOutcome, { outcome: "errored" }>): void {
+    const { style } = this.#terminal;
+    const why = category === undefined ? "" : style.dim(` (${oneLine(category, 80)})`);
+    this.line(`${style.red("✗")} ${oneLine(reply.content, 1_000)}${why}`);
+  }
+
+  /** The end of a turn whose progress nobody has seen. */
+  told(turn: ChatTurnOutcome): void {
+    this.begin();
+    if (turn.outcome === "completed") for (const message of turn.replies) this.#message(message);
+    this.ended(turn);
+  }
+
+  #message(message: ChatMessage): void {
+    if (message.role === "tool") {
+      const failure = failureOfText(message.content);
+      if (failure !== undefined)
+        this.line(`  ${this.#terminal.style.yellow("✗")} ${oneLine(failure.message, 300)}`);
+      return;
+    }
+    if (message.role !== "assistant") return;
+    const { content = "" } = message;
+    const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+    for (const block of blocks)
+      if (block.type === "text" && block.text !== "") this.#speak("text", block.text);
+    this.breakLine();
+  }
+}

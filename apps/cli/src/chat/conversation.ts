@@ -1,0 +1,203 @@
+import {
+  type ChatHarness,
+  ChatHarnessError,
+  type SendOutcome,
+  type SignalOutcome,
+} from "@harnesskit/chat-harness";
+import { type ChatEvent, type ChatGraphFields, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
+import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
+import { oneLine } from "../terminal/one-line.ts";
+import { type ChatCommand, chatHelp } from "./chat-command.ts";
+import type { ChatView } from "./chat-view.ts";
+import type { WaitingCall, WaitingCalls } from "./waiting-calls.ts";
+
+export interface ConversationOptions {
+  readonly sessionId: string;
+  readonly harness: ChatHarness<ChatGraphFields>;
+  readonly view: ChatView;
+  readonly waiting: WaitingCalls;
+  /** What is stored of the conversation. */
+  readonly history: () => Promise<readonly ChatMessage[]>;
+}
+
+type Answer = Extract<ChatCommand, { kind: "approve" | "reject" }>;
+
+/** One conversation at a terminal: what is said, what waits, and what is answered. */
+export class Conversation {
+  readonly #options: ConversationOptions;
+  /** Turns whose progress was shown here. */
+  readonly #shown = new Set<string>();
+  #running: AbortController | undefined;
+  #hasFailed = false;
+
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+  }
+
+  /** True where a turn has failed. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  /** Shows what happens in a turn of this conversation. */
+  observe(event: ChatEvent): void {
+    if (event.sessionId !== this.#options.sessionId) return;
+    this.#shown.add(event.invocationId);
+    this.#options.view.progress(event);
+  }
+
+  /** Cancels the turn that runs. False where none does. */
+  cancel(): boolean {
+    if (this.#running === undefined) return false;
+    this.#running.abort();
+    return true;
+  }
+
+  /** Takes up what earlier processes have left, and shows what waits. */
+  async open(): Promise<void> {
+    const { harness, sessionId, view } = this.#options;
+    const before = await harness.pending(sessionId);
+    if (before.suspended.some((turn) => turn.is_signal_accepted)) {
+      view.note("An answer that was given before is carried out …");
+    }
+    view.begin();
+    await harness.recover();
+    view.breakLine();
+    for (const { invocation_id: id, turn } of (await harness.pending(sessionId)).undelivered) {
+      if (!this.#shown.has(id)) {
+        view.note("An earlier turn has ended:");
+        view.told(turn);
+      }
+      await harness.acknowledge(id);
+    }
+    await this.#showPending();
+  }
+
+  /** Shows what waits; gives how much that is. */
+  async #showPending(): Promise<number> {
+    const { harness, sessionId, view, waiting } = this.#options;
+    waiting.clear();
+    const { suspended } = await harness.pending(sessionId);
+    const history = suspended.length === 0 ? [] : await this.#options.history();
+    for (const turn of suspended) view.lines(await waiting.add(turn, history));
+    return suspended.length;
+  }
+
+  /** How many calls of this conversation, and of others, wait. */
+  async pendingCounts(): Promise<{ readonly own: number; readonly others: number }> {
+    const { harness, sessionId } = this.#options;
+    const { suspended } = await harness.pending();
+    const own = suspended.filter((turn) => turn.session_id === sessionId).length;
+    return { own, others: suspended.length - own };
+  }
+
+  /** Does what a line asks for. False: the user wants to leave. */
+  async take(command: ChatCommand): Promise<boolean> {
+    const { view } = this.#options;
+    switch (command.kind) {
+      case "message":
+        await this.#say(command.text);
+        return true;
+      case "approve":
+      case "reject":
+        await this.#answer(command);
+        return true;
+      case "pending":
+        if ((await this.#showPending()) === 0) view.note("Nothing waits.");
+        return true;
+      case "help":
+        view.lines(chatHelp);
+        return true;
+      case "unknown":
+        view.warn(`There is no command ${oneLine(command.word, 80)}. What there is: /help`);
+        return true;
+      case "nothing":
+        return true;
+      case "quit":
+        return false;
+    }
+  }
+
+  async #say(text: string): Promise<void> {
+    const { harness, sessionId } = this.#options;
+    const turn = await this.#run((signal) =>
+      harness.send(sessionId, { role: "user", content: text }, { signal }),
+    );
+    if (turn !== undefined) await this.#ended(turn);
+  }
+
+  async #answer(command: Answer): Promise<void> {
+    const { harness, view, waiting } = this.#options;
+    const call = waiting.find(command.id);
+    if (typeof call === "string") {
+      view.warn(call);
+      return;
+    }
+    const signal = await this.#run((abort) => this.#signal(call, command, abort));
+    if (signal === undefined) {
+      await this.#showPending();
+      return;
+    }
+    if (signal.outcome === "errored") {
+      view.ended(signal);
+      await this.#showPending();
+      return;
+    }
+    waiting.remove(call);
+    if (signal.outcome === "already_resolved") {
+      view.warn("It was answered already, perhaps in another window.");
+      return;
+    }
+    await this.#ended(signal.turn);
+    if (signal.turn.outcome !== "suspended") await harness.acknowledge(signal.invocation_id);
+  }
+
+  #signal(
+    { invocationId, signalId, request }: WaitingCall,
+    command: Answer,
+    signal: AbortSignal,
+  ): Promise<SignalOutcome> {
+    const { harness, sessionId } = this.#options;
+    const bound = { digest: request.digest };
+    const answer =
+      command.kind === "approve"
+        ? ({ decision: "approve", ...bound } as const)
+        : {
+            decision: "reject" as const,
+            ...bound,
+            ...(command.reason === undefined ? {} : { reason: command.reason }),
+          };
+    return harness.signal(
+      { invocationId, signalId, sessionId, payload: toApprovalPayload(answer) },
+      { signal },
+    );
+  }
+
+  /** Runs a turn that Ctrl-C cancels; undefined where it was. */
+  async #run<T extends SendOutcome | SignalOutcome>(
+    turn: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | undefined> {
+    const { view } = this.#options;
+    const running = new AbortController();
+    this.#running = running;
+    view.begin();
+    try {
+      return await turn(running.signal);
+    } catch (error) {
+      if (!ChatHarnessError.isInstance(error)) throw error;
+      const isCancelled = running.signal.aborted;
+      if (!isCancelled) this.#hasFailed = true;
+      view.warn(isCancelled ? "○ cancelled" : `✗ ${oneLine(error.message, 500)}`);
+      return undefined;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async #ended(turn: ChatTurnOutcome): Promise<void> {
+    const { view, waiting } = this.#options;
+    if (turn.outcome === "errored") this.#hasFailed = true;
+    view.ended(turn);
+    if (turn.outcome === "suspended") view.lines(await waiting.add(turn));
+  }
+}

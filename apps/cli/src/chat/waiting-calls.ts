@@ -1,0 +1,111 @@
+import { type ApprovalRequest, approvalRequestOf } from "@harnesskit/chat-harness/ai-sdk";
+import type { ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
+import { digest } from "@harnesskit/wire";
+import { approvalLines } from "../run/approval-view.ts";
+import { oneLine } from "../terminal/one-line.ts";
+import type { Style } from "../terminal/style.ts";
+
+/** A turn that waits for a signal. */
+export interface WaitingTurn {
+  readonly invocation_id: string;
+  readonly signal_descriptor: SignalDescriptor;
+}
+
+/** A call that was shown and can be answered. */
+export interface WaitingCall {
+  readonly id: string;
+  readonly invocationId: string;
+  readonly signalId: string;
+  readonly request: ApprovalRequest;
+}
+
+/** Characters of an invocation's id that stand for it, unless another one begins alike. */
+const shortLength = 8;
+
+/** Whether the last call with this id has a result. */
+const hasResult = (history: readonly ChatMessage[], callId: string): boolean => {
+  const last = history.findLast(
+    (message) =>
+      (message.role === "tool" && message.tool_call_id === callId) ||
+      (message.role === "assistant" && message.tool_calls?.some(({ id }) => id === callId) === true),
+  );
+  return last?.role === "tool";
+};
+
+/** The calls that wait for an answer and were shown here: only what was shown can be approved. */
+export class WaitingCalls {
+  readonly #directory: string;
+  readonly #style: Style;
+  readonly #calls = new Map<string, WaitingCall>();
+
+  constructor(directory: string, style: Style) {
+    this.#directory = directory;
+    this.#style = style;
+  }
+
+  /**
+   * Takes a turn that waits, and gives what is shown of it: safe lines. `history` tells calls that were cancelled while
+   * they ran: they have a result, and are not run again.
+   */
+  async add(
+    { invocation_id: invocationId, signal_descriptor: descriptor }: WaitingTurn,
+    history: readonly ChatMessage[] = [],
+  ): Promise<string[]> {
+    const request = approvalRequestOf(descriptor);
+    const signalId = descriptor.signal_id;
+    if (request === undefined) return [`  It waits for the signal ${oneLine(signalId, 200)}.`];
+    const { tool, input, digest: claimed, problem } = request;
+    if ((await digest({ tool, input })) !== claimed) {
+      return [
+        `  ${this.#style.red("✗")} A call waits whose digest is not that of what it shows: it is left alone.`,
+      ];
+    }
+    const id = this.#shortId(invocationId);
+    this.#calls.set(id, { id, invocationId, signalId, request });
+    const short = oneLine(id, 80);
+    if (hasResult(history, request.call_id)) {
+      const what = `  ${this.#style.yellow("○")} ${oneLine(tool, 60)} was cancelled while it ran, and is not run again.`;
+      return [what, `  /approve ${short} lets the turn go on`];
+    }
+    const metadata = {
+      tool,
+      input,
+      ...(problem === undefined ? {} : { reason: problem }),
+    } as Parameters<typeof approvalLines>[0];
+    const answers = `  /approve ${short}   /reject ${short} [REASON]`;
+    return [...approvalLines(metadata, this.#directory, this.#style), answers];
+  }
+
+  #shortId(invocationId: string): string {
+    for (let length = shortLength; length < invocationId.length; length++) {
+      const id = invocationId.slice(0, length);
+      const other = this.#calls.get(id);
+      if (other === undefined || other.invocationId === invocationId) return id;
+    }
+    return invocationId;
+  }
+
+  get all(): readonly WaitingCall[] {
+    return [...this.#calls.values()];
+  }
+
+  /** The call of an id or of its beginning; without one the only call there is. A text says why there is none. */
+  find(id: string): WaitingCall | string {
+    const { all } = this;
+    if (id === "") {
+      const [only] = all;
+      if (only === undefined) return "Nothing waits for an approval.";
+      return all.length === 1 ? only : `Say which: ${all.map((call) => call.id).join(", ")}`;
+    }
+    const found = this.#calls.get(id) ?? all.filter((call) => call.invocationId.startsWith(id))[0];
+    return found ?? `Nothing waits under ${oneLine(id, 80)}. What waits: /pending`;
+  }
+
+  remove(call: WaitingCall): void {
+    this.#calls.delete(call.id);
+  }
+
+  clear(): void {
+    this.#calls.clear();
+  }
+}

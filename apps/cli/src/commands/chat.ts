@@ -1,0 +1,147 @@
+import { join, resolve } from "node:path";
+import { createChatHarness } from "@harnesskit/chat-harness";
+import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
+import { createModel, ModelError } from "@harnesskit/models";
+import type { ChatMessage } from "@harnesskit/protocol/chat";
+import { openSqliteStore, SqliteStoreError } from "@harnesskit/store-sqlite";
+import { randomId } from "@harnesskit/wire";
+import type { LanguageModel } from "ai";
+import { parseChatLine } from "../chat/chat-command.ts";
+import { ChatView } from "../chat/chat-view.ts";
+import { Conversation } from "../chat/conversation.ts";
+import { LineReader } from "../chat/line-reader.ts";
+import { WaitingCalls } from "../chat/waiting-calls.ts";
+import { createWorkspaceTools } from "../chat/workspace-tools.ts";
+import { CliError, usageError } from "../cli-error.ts";
+import { logFailure } from "../debug.ts";
+import { ExitCode } from "../exit-code.ts";
+import { checkedModel } from "../model-option.ts";
+import { oneLine } from "../terminal/one-line.ts";
+import { shellWord } from "../terminal/shell-word.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+
+export interface ChatOptions {
+  readonly cwd: string;
+  readonly session?: string;
+  readonly model: string;
+  readonly store?: string;
+}
+
+/** How long a conversation stays taken when its process died, in milliseconds. */
+const leaseTtlMs = 10_000;
+/** Longer than the longest that a command of the workspace tools may run. */
+const toolTimeoutMs = 11 * 60_000;
+const maxSessionIdLength = 200;
+
+const system =
+  "You talk with a user in a terminal. Your tools work in the user's directory. What writes or executes is shown to the " +
+  "user first and runs only when it is approved; a call that was rejected was not run.";
+
+const openModel = async (spec: string): Promise<LanguageModel> => {
+  try {
+    return await createModel(checkedModel(spec), { env: process.env });
+  } catch (cause) {
+    if (!ModelError.isInstance(cause)) throw cause;
+    throw new CliError(cause.code, cause.message, { exitCode: ExitCode.unavailable, cause });
+  }
+};
+
+const openStore = async (file: string) => {
+  try {
+    return await openSqliteStore({ file });
+  } catch (cause) {
+    if (!(cause instanceof SqliteStoreError)) throw cause;
+    throw new CliError("store_unavailable", `the store cannot be used: ${oneLine(cause.message, 500)}`, {
+      exitCode: ExitCode.unavailable,
+      hint: "Name another file: --store FILE",
+      cause,
+    });
+  }
+};
+
+const sessionIdOf = ({ session }: ChatOptions): string => {
+  if (session === undefined) return randomId("chat").slice(0, "chat_".length + 8);
+  if (session !== "" && session.length <= maxSessionIdLength) return session;
+  throw usageError(`--session: an id has 1 to ${maxSessionIdLength} characters`);
+};
+
+type Store = Awaited<ReturnType<typeof openSqliteStore>>;
+
+/** The messages that are stored of a conversation. */
+const storedHistory = async (store: Store, sessionId: string): Promise<readonly ChatMessage[]> => {
+  const session = await store.sessions.load(sessionId);
+  return session === null ? [] : [...(session.state.messages as unknown as Iterable<ChatMessage>)];
+};
+
+/** The command that goes on with a conversation. */
+const againText = (sessionId: string, { store }: ChatOptions, workspace: string): string => {
+  const where = workspace === process.cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
+  const kept = store === undefined ? "" : ` --store ${shellWord(store)}`;
+  return `harness chat --session ${shellWord(sessionId)}${where}${kept}`;
+};
+
+/** `harness chat`: a conversation at the terminal, or with the lines of standard input. */
+export const chat = async (options: ChatOptions): Promise<ExitCode> => {
+  const sessionId = sessionIdOf(options);
+  const workspace = await workspaceDirectory(options.cwd);
+  const model = await openModel(options.model);
+  const file =
+    options.store === undefined ? join(harnessDirectory(workspace), "chat.sqlite") : resolve(options.store);
+  const store = await openStore(file);
+  const terminal = createTerminal();
+  const view = new ChatView(terminal);
+  const waiting = new WaitingCalls(workspace, terminal.style);
+  const graph = createChatGraph({
+    model,
+    system,
+    tools: createWorkspaceTools(workspace),
+    toolTimeoutMs,
+    onEvent: (event) => conversation.observe(event),
+  });
+  const harness = createChatHarness({
+    graph,
+    store,
+    session: { leaseTtlMs },
+    maxSessionIdLength,
+    onWarning: ({ message, cause }) => logFailure(`harness chat: ${message}`, cause),
+  });
+  const history = () => storedHistory(store, sessionId);
+  const conversation = new Conversation({ sessionId, harness, view, waiting, history });
+  let interrupts = 0;
+  const onInterrupt = () => {
+    if (++interrupts > 1) process.exit(ExitCode.failed);
+    if (!conversation.cancel()) lines.close();
+  };
+  const lines = new LineReader(onInterrupt);
+  process.on("SIGINT", onInterrupt);
+  try {
+    view.note(
+      `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help says what there is`,
+    );
+    await conversation.open();
+    for (;;) {
+      const line = await lines.next();
+      if (line === undefined) break;
+      interrupts = 0;
+      if (!lines.isTerminal && line.trim() !== "") view.said(line);
+      if (!(await conversation.take(parseChatLine(line)))) break;
+    }
+    await tellEnd(conversation, view, againText(sessionId, options, workspace));
+    return conversation.hasFailed ? ExitCode.failed : ExitCode.done;
+  } finally {
+    process.off("SIGINT", onInterrupt);
+    lines.close();
+    await harness.close();
+    await store.close();
+  }
+};
+
+const tellEnd = async (conversation: Conversation, view: ChatView, again: string): Promise<void> => {
+  const { own, others } = await conversation.pendingCounts();
+  if (own > 0)
+    view.warn(own === 1 ? "1 call waits for your approval." : `${own} calls wait for your approval.`);
+  if (others > 0)
+    view.note(`In other conversations, ${others === 1 ? "1 call waits" : `${others} calls wait`}.`);
+  view.note(`again: ${oneLine(again, 1_200)}`);
+};

@@ -1,0 +1,109 @@
+import { digest } from "@harnesskit/wire";
+import { describe, expect, it } from "vitest";
+import { parseChatLine } from "../src/chat/chat-command.ts";
+import { ChatView } from "../src/chat/chat-view.ts";
+import { WaitingCalls } from "../src/chat/waiting-calls.ts";
+import { FakeTerminal } from "./support/fake-terminal.ts";
+
+describe("a line of the user", () => {
+  it.each([
+    ["hello there", { kind: "message", text: "hello there" }],
+    ["  //etc/hosts ", { kind: "message", text: "/etc/hosts" }],
+    ["   ", { kind: "nothing" }],
+    ["/approve 1a2b", { kind: "approve", id: "1a2b" }],
+    ["/approve", { kind: "approve", id: "" }],
+    ["/approve 1a2b now", { kind: "unknown", word: "/approve 1a2b now" }],
+    ["/reject 1a2b not  this way", { kind: "reject", id: "1a2b", reason: "not  this way" }],
+    ["/reject", { kind: "reject", id: "", reason: undefined }],
+    ["/quit", { kind: "quit" }],
+    ["/approved", { kind: "unknown", word: "/approved" }],
+  ])("%j", (line, command) => {
+    expect(parseChatLine(line)).toEqual(command);
+  });
+});
+
+const call = { id: "c1", name: "read", arguments: { path: "a.md" } };
+
+describe("the view of a conversation", () => {
+  it("streams text and thoughts, and shows calls with their ends", () => {
+    const terminal = new FakeTerminal();
+    const view = new ChatView(terminal);
+    view.begin();
+    for (const delta of ["I ", "loo", "k."]) view.progress({ type: "text", delta });
+    view.progress({ type: "tool_started", call, input: call.arguments });
+    view.progress({ type: "result", call, content: "text" });
+    view.progress({ type: "tool_started", call, input: call.arguments });
+    const failure = { status: "failed", code: "tool_failed", message: "The tool failed: no" };
+    view.progress({ type: "result", call, content: JSON.stringify(failure) });
+    const refused = { status: "rejected", code: "rejected", message: "The user rejected this call" };
+    view.progress({ type: "result", call, content: JSON.stringify(refused) });
+    view.progress({ type: "thinking", delta: "Hm." });
+    view.progress({ type: "text", delta: "Done." });
+    view.progress({ type: "model_ended", reason: "length", inputTokens: 1, outputTokens: 1 });
+    view.ended({ outcome: "completed", replies: [] });
+    expect(terminal.text).toBe(
+      "I look.\n● read a.md ✓\n● read a.md\n  ✗ failed: The tool failed: no\n● read\n  ✗ refused: The user rejected this call\nHm.\nDone.\n(the answer was cut at the model's limit)\n",
+    );
+  });
+
+  it("shows nothing that could deceive, from a model, a tool or an error", () => {
+    const terminal = new FakeTerminal();
+    const view = new ChatView(terminal);
+    view.progress({ type: "text", delta: "a\u001b[2Jb \u202Ec " });
+    view.progress({ type: "tool_started", call: { ...call, name: "r\u001bm" }, input: { path: "x\ny" } });
+    view.ended({
+      outcome: "errored",
+      error_bucket: "user_correctable",
+      reply: { role: "system", content: "no\u0007\nreally" },
+    });
+    view.told({ outcome: "completed", replies: [{ role: "assistant", content: "\u001b]0;title\u0007" }] });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    expect(terminal.text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    expect(terminal.text).toContain("⟨U+001B⟩");
+  });
+
+  it("says so where a turn brought no answer", () => {
+    const terminal = new FakeTerminal();
+    const view = new ChatView(terminal);
+    view.begin();
+    view.ended({ outcome: "completed", replies: [] });
+    expect(terminal.text).toBe("(no answer)\n");
+  });
+});
+
+describe("calls that wait", () => {
+  const waitingTurn = async (invocationId: string, tool = "send", claimed?: string) => ({
+    invocation_id: invocationId,
+    signal_descriptor: {
+      signal_id: `${invocationId}.1.1`,
+      metadata: {
+        kind: "tool_approval",
+        tool,
+        call_id: "a",
+        input: { to: "bob" },
+        digest: claimed ?? (await digest({ tool, input: { to: "bob" } })),
+      },
+    },
+  });
+
+  it("are found by the beginning of their id, or as the only one", async () => {
+    const calls = new WaitingCalls("/work", new FakeTerminal().style);
+    expect(calls.find("")).toBe("Nothing waits for an approval.");
+    const lines = await calls.add(await waitingTurn("11111111-aaaa"));
+    expect(lines.join("\n")).toContain('"to": "bob"');
+    expect(lines.at(-1)).toBe("  /approve 11111111   /reject 11111111 [REASON]");
+    expect(calls.find("")).toMatchObject({ invocationId: "11111111-aaaa" });
+    await calls.add(await waitingTurn("11111111-bbbb"));
+    expect(calls.find("")).toBe("Say which: 11111111, 11111111-");
+    expect(calls.find("11111111-")).toMatchObject({ invocationId: "11111111-bbbb" });
+    expect(calls.find("2")).toContain("Nothing waits under 2.");
+  });
+
+  it("cannot be answered where the digest is not that of what is shown, or where it is no call", async () => {
+    const calls = new WaitingCalls("/work", new FakeTerminal().style);
+    expect((await calls.add(await waitingTurn("1", "send", "sha256:0"))).join("\n")).toContain("left alone");
+    const job = { invocation_id: "2", signal_descriptor: { signal_id: "job-1", metadata: { kind: "job" } } };
+    expect(await calls.add(job)).toEqual(["  It waits for the signal job-1."]);
+    expect(calls.all).toEqual([]);
+  });
+});

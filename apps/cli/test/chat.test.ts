@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import { mkdir, readFile, stat, symlink } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+
+const isThere = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** A provider that refuses every request with these words. */
+const refusingProvider = async (status: number, message: string): Promise<string> => {
+  const server = createServer((request, response) => {
+    request.resume();
+    response
+      .writeHead(status, { "content-type": "application/json" })
+      .end(JSON.stringify({ error: { message } }));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+  });
+  return `openai-compatible:http://127.0.0.1:${(server.address() as AddressInfo).port}/v1#m`;
+};
+
+describe("harness chat", () => {
+  it("takes lines, runs what reads, and leaves what writes waiting", async () => {
+    const cwd = await makeWorkspace();
+    const input =
+      "read README.md\nwrite notes.txt: milk\nlist files\n/reject zzz\n/dance\n/reject\n/pending\n";
+    const { code, stdout, stderr } = await harness(["chat", "--session", "s1"], { cwd, input });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("session s1, model offline");
+    expect(stdout).toContain("› read README.md\n");
+    expect(stdout).toContain("● read README.md ✓\n");
+    expect(stdout).toContain("A small demo.");
+    expect(stdout).toContain("  ? write wants to be called with this input\n");
+    expect(stdout).toContain('  │   "content": "milk"\n');
+    expect(stdout).toMatch(/\n {2}\/approve ([0-9a-f]{8}) {3}\/reject \1 \[REASON\]\n/);
+    // The conversation goes on beside what waits.
+    expect(stdout).toContain("● glob ");
+    expect(stdout).toContain("Nothing waits under zzz.");
+    expect(stdout).toContain("There is no command /dance.");
+    expect(stdout).toContain("✗ refused: The user rejected this call, and it was not run.\n");
+    expect(stdout).toContain("Not done: writing `notes.txt` was rejected by the user");
+    expect(stdout).toContain("Nothing waits.\n");
+    expect(stdout.trimEnd().endsWith("again: harness chat --session s1")).toBe(true);
+    expect(stdout).not.toContain("\u001b");
+    expect(await isThere(join(cwd, "notes.txt"))).toBe(false);
+    expect((await stat(join(cwd, ".harness/chat.sqlite"))).mode & 0o777).toBe(0o600);
+  });
+
+  it("an approval that a process left behind when it was killed is answered in a later one", async () => {
+    const cwd = await makeWorkspace();
+    const first = startHarness(["chat", "--session", "s1"], { cwd });
+    first.write("run the command: echo ran >> ran.txt\n");
+    const [, id = ""] = await first.sees(/\/approve ([0-9a-f]{8})/);
+    first.child.kill("SIGKILL");
+    expect(await first.ended).toMatchObject({ signal: "SIGKILL" });
+    expect(await isThere(join(cwd, "ran.txt"))).toBe(false);
+    // Another conversation is told that something waits, and cannot answer it.
+    const other = await harness(["chat", "--session", "s2"], { cwd, input: `/approve ${id}\n` });
+    expect(other.stdout).toContain(`Nothing waits under ${id}.`);
+    expect(other.stdout).toContain("In other conversations, 1 call waits.\n");
+    const second = await harness(["chat", "--session", "s1"], {
+      cwd,
+      input: `/approve ${id}\n/approve ${id}\n`,
+    });
+    expect(second).toMatchObject({ code: 0, stderr: "" });
+    expect(second.stdout).toContain("  ? bash wants to run this command\n  │ echo ran >> ran.txt\n");
+    expect(second.stdout).toContain("● bash echo ran >> ran.txt ✓\n");
+    expect(second.stdout).not.toContain("1 call waits");
+    expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
+  });
+
+  it("in a terminal asks with a prompt, cancels a turn with Ctrl-C, and leaves with another", async ({
+    skip,
+  }) => {
+    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(["chat", "--session", "s1"], { cwd });
+    await program.sees(/› /);
+    program.write("run the command: echo begun > begun.txt; sleep 60\r");
+    await program.sees(/\/approve [0-9a-f]{8}/);
+    program.write("/approve\r");
+    await program.sees(/●[^\n]*bash/);
+    program.write("\u0003");
+    await program.sees(/cancelled/);
+    await program.sees(/bash was cancelled while it ran, and is not run again\./);
+    program.write("/approve\r");
+    await program.sees(/Stopped: running/);
+    program.write("\u0003");
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain("harness chat --session s1");
+  });
+
+  it("says what a provider says, with its category, and fails", async () => {
+    const cwd = await makeWorkspace();
+    const model = await refusingProvider(400, "maximum context length is 8192 tokens");
+    const { code, stdout } = await harness(["chat", "--model", model], { cwd, input: "hello\n" });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/session chat_[0-9a-f]{8}, model openai-compatible:/);
+    expect(stdout).toContain("maximum context length is 8192 tokens");
+    expect(stdout).toContain("(provider_invalid_request)");
+  });
+
+  it("says what to do where it cannot begin", async () => {
+    const cwd = await makeWorkspace();
+    const input = "hello\n";
+    await mkdir(join(cwd, "place"));
+    await symlink(join(cwd, "place", "real"), join(cwd, "link"));
+    const [model, key, store] = await Promise.all([
+      harness(["chat", "--model", "gpt", "--session", "s1"], { cwd, input }),
+      harness(["chat", "--model", "anthropic:m"], { cwd, input }),
+      harness(["chat", "--store", join(cwd, "link")], { cwd, input }),
+    ]);
+    expect(model).toMatchObject({ code: 2, stdout: "" });
+    expect(model.stderr).toContain("--model: ");
+    expect(key).toMatchObject({ code: 4, stdout: "" });
+    expect(key.stderr).toContain("ANTHROPIC_API_KEY is not set");
+    expect(store).toMatchObject({ code: 4, stdout: "" });
+    expect(store.stderr).toContain("Name another file: --store FILE");
+  });
+});
