@@ -65,7 +65,7 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
     this.#deliveries = new Deliveries({ store, maxListeners, warn });
     const shape = createChatTurns<F>({ errored: this.#errored, includeFinalState });
     this.#runner = new TurnRunner(this.#engine, shape);
-    const onEnd = (ended: EndedTurn<ChatTurnOutcome>) => this.#deliver(ended);
+    const onEnd = (ended: EndedTurn<ChatTurnOutcome>, isKept: boolean) => this.#deliver(ended, isKept);
     this.#signals = new Signals({ engine: this.#engine, runner: this.#runner, shape, onEnd });
   }
 
@@ -155,10 +155,11 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
     return this.#deliveries.subscribe(sessionId, listener);
   }
 
-  #deliver({ invocationId, sessionId, turn }: EndedTurn<ChatTurnOutcome>): void {
+  #deliver({ invocationId, sessionId, turn }: EndedTurn<ChatTurnOutcome>, isKept: boolean): void {
     if (sessionId === null) return;
     const delivery = { session_id: sessionId, invocation_id: invocationId, turn: turn as ResumedTurn };
-    this.#deliveries.deliver(delivery);
+    if (isKept) this.#deliveries.deliver(delivery);
+    else this.#deliveries.announce(delivery);
   }
 
   /**
@@ -173,9 +174,12 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
     return { suspended, undelivered };
   }
 
-  /** Says that the end of a resumed turn, found by {@link pending}, needs to be told to nobody any more. Idempotent. */
+  /**
+   * Says that the end of a resumed turn, found by {@link pending}, needs to be told to nobody any more. Idempotent; does nothing
+   * for an invocation that is unknown or has not ended. Never rejects: where the store fails it is a warning.
+   */
   acknowledge(invocationId: string): Promise<void> {
-    return this.#deliveries.mark(invocationId);
+    return this.#deliveries.acknowledge(invocationId);
   }
 
   /**

@@ -32,15 +32,15 @@ export interface DeliveriesOptions {
 
 interface Subscription {
   readonly listener: TurnListener;
-  /** Invocations whose end it was told of and did not take. */
+  /** Invocations whose kept end it was told of, whether it took it or not. */
   readonly told: RecentSet;
 }
 
 const EndedTurnSchema = z.discriminatedUnion("outcome", [CompletedTurnSchema, ErroredTurnSchema]);
-/** How many ends that a listener did not take are remembered for it. */
+/** How many ends that a listener was told of are remembered for it. */
 const maxTold = 1000;
-/** How many ends are remembered whose delivery could not be stored. */
-const maxUnmarked = 10_000;
+/** How many ends are remembered that somebody has taken, stored or not. */
+const maxTaken = 10_000;
 
 const toDelivery = (record: SuspensionSummary): Delivery | undefined => {
   const parsed = EndedTurnSchema.safeParse(record.result);
@@ -55,9 +55,10 @@ const toDelivery = (record: SuspensionSummary): Delivery | undefined => {
 export class Deliveries {
   readonly #options: DeliveriesOptions;
   readonly #subscriptions = new Map<string, Set<Subscription>>();
-  /** Invocations whose end is being taken, or was taken and could not be marked. */
-  readonly #taking = new Set<string>();
-  readonly #unmarked = new RecentSet(maxUnmarked);
+  /** By invocation whose end listeners are dealing with, how many groups of them were told of it. */
+  readonly #taking = new Map<string, number>();
+  /** Invocations whose end was taken: a list that was read before that was stored still has them. */
+  readonly #taken = new RecentSet(maxTaken);
   #count = 0;
 
   constructor(options: DeliveriesOptions) {
@@ -105,34 +106,62 @@ export class Deliveries {
   }
 
   #isTaken({ invocation_id: id }: Delivery): boolean {
-    return this.#taking.has(id) || this.#unmarked.has(id);
+    return this.#taking.has(id) || this.#taken.has(id);
   }
 
-  /** Tells the listeners of the session. Gives how many there are. */
+  #listenersOf({ session_id: id }: Delivery): readonly Subscription[] {
+    return [...(this.#subscriptions.get(id) ?? [])];
+  }
+
+  /**
+   * Tells the listeners of the session, those left out that know of it already: one that came while the turn ended may have
+   * found it kept. Gives how many were told.
+   */
   deliver(delivery: Delivery): number {
-    const subscriptions = [...(this.#subscriptions.get(delivery.session_id) ?? [])];
-    if (subscriptions.length > 0 && !this.#isTaken(delivery)) this.#tell(delivery, subscriptions);
-    return subscriptions.length;
+    return this.#tell(delivery, this.#listenersOf(delivery));
   }
 
-  #tell(delivery: Delivery, subscriptions: readonly Subscription[]): void {
+  /** Tells the listeners of a session of an end that is not kept; the turn may end once more, and is told again then. */
+  announce(delivery: Delivery): void {
+    for (const subscription of this.#listenersOf(delivery)) {
+      this.#call(subscription, delivery).catch(() => {});
+    }
+  }
+
+  #tell(delivery: Delivery, subscriptions: readonly Subscription[]): number {
     const { invocation_id: id } = delivery;
     const fresh = subscriptions.filter(({ told }) => !told.has(id));
-    if (fresh.length === 0) return;
-    this.#taking.add(id);
+    if (fresh.length === 0) return 0;
+    this.#taking.set(id, (this.#taking.get(id) ?? 0) + 1);
+    for (const { told } of fresh) told.add(id);
     void Promise.any(fresh.map((subscription) => this.#call(subscription, delivery))).then(
-      () => this.mark(id),
-      () => this.#taking.delete(id),
+      async () => {
+        await this.mark(id);
+        this.#leave(id);
+      },
+      () => {
+        this.#leave(id);
+        // For those who came meanwhile, and were not told because somebody was about to take it.
+        if (!this.#isTaken(delivery)) this.deliver(delivery);
+      },
     );
+    return fresh.length;
   }
 
-  /** Calls a listener. Rejects where it did not take it. */
-  #call({ listener, told }: Subscription, delivery: Delivery): Promise<unknown> {
+  #leave(id: string): void {
+    const others = (this.#taking.get(id) ?? 1) - 1;
+    if (others > 0) this.#taking.set(id, others);
+    else this.#taking.delete(id);
+  }
+
+  /** Calls a listener, unless one before it has taken it back. Rejects where it did not take the end. */
+  #call(subscription: Subscription, delivery: Delivery): Promise<unknown> {
+    const { listener } = subscription;
     const failed = (cause: unknown) => {
-      told.add(delivery.invocation_id);
       this.#options.warn({ kind: "listener_failed", message: "a listener of a session threw", cause });
       return Promise.reject(cause);
     };
+    if (!this.#subscriptions.get(delivery.session_id)?.has(subscription)) return Promise.reject();
     try {
       const taken = listener(delivery.turn, delivery);
       return isThenable(taken) ? Promise.resolve(taken).catch(failed) : Promise.resolve();
@@ -143,23 +172,34 @@ export class Deliveries {
 
   /** Stores that an end was taken. Where that fails it is a warning, and the end is not told again by this process. */
   async mark(invocationId: string): Promise<void> {
-    const { store, warn } = this.#options;
+    this.#taken.add(invocationId);
     try {
-      await store.suspensions.save({ kind: "patch", invocationId, isDelivered: true });
-      this.#unmarked.delete(invocationId);
+      await this.#options.store.suspensions.save({ kind: "patch", invocationId, isDelivered: true });
     } catch (cause) {
-      this.#unmarked.add(invocationId);
-      warn({ kind: "delivery_failed", message: "that a turn was delivered cannot be stored", cause });
-    } finally {
-      this.#taking.delete(invocationId);
+      this.#unstored(cause);
     }
+  }
+
+  /** The same for an id from outside: what has not ended, or is not known, is left alone. */
+  async acknowledge(invocationId: string): Promise<void> {
+    try {
+      const record = await this.#options.store.suspensions.load(invocationId);
+      if (record === null || record.status === "suspended" || record.is_delivered) return;
+    } catch (cause) {
+      return this.#unstored(cause);
+    }
+    await this.mark(invocationId);
+  }
+
+  #unstored(cause: unknown): void {
+    const message = "that a turn was delivered cannot be stored";
+    this.#options.warn({ kind: "delivery_failed", message, cause });
   }
 
   /** The oldest end of a session that nobody has taken, taken now. Rejects as the store does. */
   async take(sessionId: string): Promise<Delivery | undefined> {
     const [delivery] = await this.list(sessionId);
     if (delivery === undefined) return undefined;
-    this.#taking.add(delivery.invocation_id);
     await this.mark(delivery.invocation_id);
     return delivery;
   }

@@ -32,4 +32,4 @@ export type { ReplyFacts, ReplyText, ReplyTexts } from "./reply-texts.ts";
 export type { Signal, SignalResult } from "./signal.ts";
 export type { EndedTurn } from "./signals.ts";
 export type { DispatchPath, TurnReport } from "./turn-report.ts";
-export type { ChatHarnessWarning } from "./warning.ts";
+export type { ChatHarnessWarning, OnWarning } from "./warning.ts";

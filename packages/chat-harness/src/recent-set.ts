@@ -19,8 +19,4 @@ export class RecentSet {
   has(item: string): boolean {
     return this.#items.has(item);
   }
-
-  delete(item: string): void {
-    this.#items.delete(item);
-  }
 }

@@ -38,8 +38,11 @@ export interface SignalsOptions<F extends Fields, Turn> {
   readonly engine: Engine<F>;
   readonly runner: TurnRunner<F, Turn>;
   readonly shape: TurnShape<F, Turn>;
-  /** Told of each resumed turn that has ended, in the order of the session. */
-  readonly onEnd: (ended: EndedTurn<Turn>) => void;
+  /**
+   * Told of each resumed turn that has ended, in the order of the session. `isKept` is false for one whose end could not be
+   * stored: it waits for a signal again.
+   */
+  readonly onEnd: (ended: EndedTurn<Turn>, isKept: boolean) => void;
 }
 
 /**
@@ -50,7 +53,7 @@ export class Signals<F extends Fields, Turn> {
   readonly #engine: Engine<F>;
   readonly #runner: TurnRunner<F, Turn>;
   readonly #shape: TurnShape<F, Turn>;
-  readonly #onEnd: (ended: EndedTurn<Turn>) => void;
+  readonly #onEnd: SignalsOptions<F, Turn>["onEnd"];
   /** Signal ids that were answered. */
   readonly #answered: AnsweredSignals;
 
@@ -162,14 +165,12 @@ export class Signals<F extends Fields, Turn> {
   ): Promise<Resolution<Turn>> {
     const resumed = await this.#run(work, record, payload, revision);
     if (resumed.kind === "already_resumed" || resumed.kind === "being_resumed") return resolved;
-    // Where the failure was stored as the end, the revision is another one, and nothing is taken back.
-    if (resumed.kind === "refused" || resumed.kind === "failed") {
-      await this.#takeBack(record.invocation_id, revision);
-    }
+    const isOver = resumed.kind === "completed" || resumed.kind === "paused";
+    const isKept = isOver || (await this.#takeBack(record, revision, work.lease)) === "ended";
     if (resumed.kind === "refused") return resumed;
     const { invocation_id: invocationId, session_id: sessionId, descriptor } = record;
     this.#answered.add(descriptor.signal_id, sessionId);
-    if (resumed.kind !== "paused") this.#onEnd({ invocationId, sessionId, turn: resumed.turn });
+    if (resumed.kind !== "paused") this.#onEnd({ invocationId, sessionId, turn: resumed.turn }, isKept);
     return { kind: "resumed", record, turn: resumed.turn };
   }
 
@@ -187,7 +188,7 @@ export class Signals<F extends Fields, Turn> {
         resumed.kind === "being_resumed" && (await this.#waitForOther(record, revision, signal));
       return isAgain ? await resume() : resumed;
     } catch (error) {
-      await this.#takeBack(record.invocation_id, revision);
+      await this.#takeBack(record, revision, lease);
       throw error;
     }
   }
@@ -209,13 +210,31 @@ export class Signals<F extends Fields, Turn> {
     return (await store.suspensions.load(id))?.revision === revision;
   }
 
-  async #takeBack(invocationId: string, expectedRevision: number): Promise<void> {
-    const { suspensions } = this.#engine.store;
+  /**
+   * Takes a signal back whose run did not begin, or has not ended as far as is stored. Gives `ended` where the failure of the
+   * run was stored as the end. Another revision with the same signal is that of a store that has undone a write.
+   */
+  async #takeBack(
+    accepted: StoredSuspension,
+    revision: number,
+    { proof }: HeldLease,
+  ): Promise<"ended" | "waiting"> {
+    const { store } = this.#engine;
+    const patch = { kind: "patch", invocationId: accepted.invocation_id, signal: null } as const;
     try {
-      await suspensions.save({ kind: "patch", invocationId, signal: null, expectedRevision });
+      await store.suspensions.save({ ...patch, expectedRevision: revision }).catch((cause: unknown) => {
+        if (!hasCode(cause, "suspension_conflict")) throw cause;
+      });
+      const record = await store.suspensions.load(accepted.invocation_id);
+      if (record === null || record.status !== "suspended") return "ended";
+      if (record.signal !== null && pauseKeyOf(record) === pauseKeyOf(accepted)) {
+        const suspension = { ...patch, expectedRevision: record.revision };
+        await store.commit({ suspension, leases: [proof] });
+      }
     } catch {
       // It stays accepted, and is gone on with by whoever recovers or signals next.
     }
+    return "waiting";
   }
 }
 

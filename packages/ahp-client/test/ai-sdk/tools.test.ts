@@ -223,11 +223,11 @@ describe("the decision about a tool call", () => {
 
   it("a JSON Schema without a function to validate is checked all the same", async () => {
     const schema = {
-      type: "object",
-      properties: { path: { type: "string" } },
+      type: "object" as const,
+      properties: { path: { type: "string" as const } },
       required: ["path"],
       additionalProperties: false,
-    } as const;
+    };
     const runs: unknown[] = [];
     let wanted: unknown = { path: "/tmp" };
     const { client } = await startHarness({
