@@ -1,0 +1,156 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createMemoryStore, type GraphStore, joinStores, StoreError } from "@harnesskit/graph";
+import { describe, expect, it, vi } from "vitest";
+import { createChatHarness } from "../src/index.ts";
+import { approval, gate, line, says, user } from "./support/graphs.ts";
+
+const pay = { signalId: "approve pay", payload: { approved: true } };
+const quiet = { onWarning: () => {} };
+/** Lets whatever is about to happen without waiting happen. */
+const calm = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A store whose leases are given back only when a door is opened: what was stored is there, and its run has not ended. */
+const slowToRelease = () => {
+  const inner = createMemoryStore();
+  const door = gate();
+  let isSlow = false;
+  const store: GraphStore = {
+    ...inner,
+    leases: {
+      acquire: async (key, options) => {
+        const lease = await inner.leases.acquire(key, options);
+        return {
+          ...lease,
+          async release() {
+            if (isSlow) await door.wait();
+            await lease.release();
+          },
+        };
+      },
+    },
+  };
+  return {
+    store,
+    door,
+    /** From now on. */
+    slowDown: () => {
+      isSlow = true;
+    },
+    open: () => {
+      isSlow = false;
+      door.openAll();
+    },
+  };
+};
+
+describe("The end of a resumed turn", () => {
+  it.each(["at once", "later"])(
+    "reaches a listener that came while it was kept, and takes it %s, and the one before it, each once",
+    async (when) => {
+      verifies("CHAT-198");
+      const { store, door, slowDown, open } = slowToRelease();
+      const harness = createChatHarness({ graph: approval(), store });
+      const heard: string[] = [];
+      const taking = gate();
+      harness.subscribe("s", () => heard.push("first"));
+      await harness.send("s", user("pay"));
+      slowDown();
+      const signalled = harness.signal(pay);
+      await vi.waitFor(async () =>
+        expect(await store.suspensions.list({ isDelivered: false })).toHaveLength(1),
+      );
+      await vi.waitFor(() => expect(door.count).toBeGreaterThan(0));
+      harness.subscribe("s", () => {
+        heard.push("second");
+        return when === "later" ? taking.wait() : undefined;
+      });
+      await vi.waitFor(() => expect(heard).toEqual(["second"]));
+      open();
+      await signalled;
+      taking.openAll();
+      await vi.waitFor(async () => expect((await harness.pending()).undelivered).toEqual([]));
+      await harness.recover();
+      await calm();
+      expect(heard).toEqual(["second", "first"]);
+    },
+  );
+
+  it("reaches a listener that came while another one dealt with it and failed", async () => {
+    verifies("CHAT-206");
+    const harness = createChatHarness({ graph: approval(), ...quiet });
+    const door = gate();
+    harness.subscribe("s", async () => {
+      await door.wait();
+      throw new TypeError("a listener fails");
+    });
+    await harness.send("s", user("pay"));
+    await harness.signal(pay);
+    const heard: unknown[] = [];
+    harness.subscribe("s", (turn) => heard.push(turn));
+    await calm();
+    expect(heard).toEqual([]);
+    door.openAll();
+    await vi.waitFor(() => expect(heard).toEqual([{ outcome: "completed", replies: [says("done")] }]));
+    await vi.waitFor(async () => expect((await harness.pending()).undelivered).toEqual([]));
+  });
+
+  it("does not reach a listener that another one has taken back", async () => {
+    verifies("CHAT-199");
+    const harness = createChatHarness({ graph: approval() });
+    const heard: string[] = [];
+    let stop = () => {};
+    harness.subscribe("s", () => {
+      heard.push("first");
+      stop();
+    });
+    stop = harness.subscribe("s", () => heard.push("second"));
+    await harness.send("s", user("pay"));
+    await harness.signal(pay);
+    expect(heard).toEqual(["first"]);
+  });
+
+  it("is not disturbed by being acknowledged before there is one", async () => {
+    const store = createMemoryStore();
+    const door = gate();
+    const warnings: unknown[] = [];
+    const graph = line({
+      wait: (_, { suspend }) => suspend({ signal_id: "x" }),
+      work: () => door.wait(),
+      say: () => ({ messages: [says("done")] }),
+    });
+    const harness = createChatHarness({ graph, store, onWarning: (warning) => warnings.push(warning) });
+    const paused = await harness.send("s", user("a"));
+    const signalled = harness.signal({ signalId: "x" });
+    await vi.waitFor(() => expect(door.count).toBe(1));
+    await harness.acknowledge(paused.outcome === "suspended" ? paused.invocation_id : "");
+    await harness.acknowledge("nobody");
+    door.openAll();
+    const turn = { outcome: "completed", replies: [says("done")] };
+    expect(await signalled).toMatchObject({ outcome: "resumed", turn });
+    expect((await harness.pending()).undelivered).toMatchObject([{ turn }]);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe("A store of two parts", () => {
+  it("that cannot keep the end of a resumed turn waits for a signal again", async () => {
+    const sessions = createMemoryStore().sessions;
+    let isFailing = false;
+    const save: typeof sessions.save = async (write) => {
+      if (isFailing) throw new StoreError("store_failed", "it fails as told");
+      return sessions.save(write);
+    };
+    const store = joinStores({ sessions: { ...sessions, save } });
+    const harness = createChatHarness({ graph: approval(), store });
+    const heard: string[] = [];
+    harness.subscribe("s", ({ outcome }) => heard.push(outcome));
+    await harness.send("s", user("pay"));
+    isFailing = true;
+    expect(await harness.signal(pay)).toMatchObject({ turn: { error_category: "session_save_failed" } });
+    isFailing = false;
+    expect((await harness.pending()).suspended).toMatchObject([{ is_signal_accepted: false }]);
+    const no = await harness.signal({ signalId: "approve pay", payload: { approved: false } });
+    expect(no).toMatchObject({ outcome: "resumed", turn: { replies: [says("not done")] } });
+    expect(heard).toEqual(["errored", "completed"]);
+  });
+});
