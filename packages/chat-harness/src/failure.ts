@@ -1,6 +1,6 @@
 import { errorCategory } from "@harnesskit/graph";
 import { type ErrorBucket, errorBucketOf } from "@harnesskit/protocol/chat";
-import { messageOf } from "./warning.ts";
+import { messageOf, partOf } from "./warning.ts";
 
 /** Why a turn failed. */
 export interface Failure {
@@ -16,11 +16,11 @@ export interface Failure {
 const maxCauses = 100;
 
 /** The errors of a chain of causes, outermost first. */
-function* causes(error: unknown): Generator<Readonly<Record<string, unknown>>> {
+function* causes(error: unknown): Generator<object> {
   let link = error;
   for (let depth = 0; depth < maxCauses && typeof link === "object" && link !== null; depth++) {
-    yield link as Readonly<Record<string, unknown>>;
-    link = (link as { cause?: unknown }).cause;
+    yield link;
+    link = partOf(link, "cause");
   }
 }
 
@@ -28,8 +28,10 @@ function* causes(error: unknown): Generator<Readonly<Record<string, unknown>>> {
 export const subscriptionFailed = "harness_signal_subscription_failed";
 
 /** The error of a chain that says why a suspension cannot be signalled, where that is why it was not kept. */
-const unreachable = (error: unknown): Readonly<Record<string, unknown>> | undefined =>
-  [...causes(error)].find((link) => link.code === "signal_taken" || link.category === subscriptionFailed);
+const unreachable = (error: unknown): object | undefined =>
+  [...causes(error)].find(
+    (link) => partOf(link, "code") === "signal_taken" || partOf(link, "category") === subscriptionFailed,
+  );
 
 /** A failure of the harness's own. */
 export const failureOf = (category: string, diagnostic: string, error?: unknown): Failure => ({
@@ -50,10 +52,10 @@ export const toFailure = (error: unknown): Failure => {
     if (cause !== undefined) return failureOf(subscriptionFailed, messageOf(cause), error);
   }
   const links = [...causes(error)];
-  const own = links[0]?.category;
+  const own = partOf(links[0], "category");
   const category = derived ?? (typeof own === "string" && own !== "" ? own : undefined);
   // What only carries another error repeats its message behind the name of a node.
-  const source = derived === null ? links.at(-1) : links.find((link) => link.category === derived);
+  const source = derived === null ? links.at(-1) : links.find((link) => partOf(link, "category") === derived);
   return {
     bucket: errorBucketOf(category),
     category,

@@ -12,9 +12,22 @@ interface WarningProcess {
   emitWarning?(message: string, type: string): void;
 }
 
-/** The text of whatever was thrown. */
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : typeof error === "string" ? error : "something that is no error";
+/** The text of whatever was thrown. Never throws. */
+export const messageOf = (error: unknown): string => {
+  if (typeof error === "string") return error;
+  if (!(error instanceof Error)) return "something that is no error";
+  const text = partOf(error, "message");
+  return typeof text === "string" ? text : "an error without a text";
+};
+
+/** A property of something that was thrown; undefined also where it cannot be read. */
+export const partOf = (thrown: unknown, name: string): unknown => {
+  try {
+    return (thrown as Readonly<Record<string, unknown>>)[name];
+  } catch {
+    return undefined;
+  }
+};
 
 /** Says it where the platform has a place for warnings: `process.emitWarning`, or `reportError` of browsers. */
 export const platformWarning: OnWarning = ({ kind, message, cause }) => {

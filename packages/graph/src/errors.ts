@@ -92,13 +92,21 @@ export class GraphError extends HarnessError {
   }
 }
 
-/** The text of whatever was thrown. */
-export const messageOf = (error: unknown): string =>
-  error instanceof Error
-    ? error.message
-    : typeof error === "string"
-      ? error
-      : "something was thrown that is no error";
+/** A property of something that was thrown; undefined also where it cannot be read. */
+const partOf = (thrown: unknown, name: "message" | "category" | "cause"): unknown => {
+  try {
+    return (thrown as Readonly<Record<string, unknown>>)[name];
+  } catch {
+    return undefined;
+  }
+};
+
+/** The text of whatever was thrown. Never throws. */
+export const messageOf = (error: unknown): string => {
+  const text = error instanceof Error ? partOf(error, "message") : error;
+  if (typeof text === "string") return text;
+  return error instanceof Error ? "an error without a text" : "something was thrown that is no error";
+};
 
 const carriers = new Set<unknown>(["node_exception", "parallel_branches_branch_failed"]);
 /** How far a chain of causes is followed. */
@@ -106,14 +114,14 @@ const maxCauses = 100;
 
 /**
  * What kind of failure an error stands for: the category of the outermost error in its chain of causes that has one and
- * does not only carry what a node threw. Null where there is none.
+ * does not only carry what a node threw. Null where there is none. Never throws.
  */
 export const errorCategory = (error: unknown): string | null => {
   let link = error;
   for (let depth = 0; depth < maxCauses && typeof link === "object" && link !== null; depth++) {
-    const { category, cause } = link as { category?: unknown; cause?: unknown };
+    const category = partOf(link, "category");
     if (typeof category === "string" && category !== "" && !carriers.has(category)) return category;
-    link = cause;
+    link = partOf(link, "cause");
   }
   return null;
 };
