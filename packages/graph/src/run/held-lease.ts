@@ -19,7 +19,8 @@ export const holdLease = async (
   let stop = () => {};
   const renewLater = () => {
     stop = clock.after(options.ttlMs / 3, () => {
-      lease.renew().then(
+      // A store that throws at once fails no other way than one that rejects.
+      (async () => lease.renew())().then(
         () => {
           if (!isReleased) renewLater();
         },
@@ -37,7 +38,7 @@ export const holdLease = async (
       isReleased = true;
       stop();
       // Where the storage fails now, the lease ends by itself.
-      await lease.release().catch(() => {});
+      await (async () => lease.release())().catch(() => {});
     },
   };
 };

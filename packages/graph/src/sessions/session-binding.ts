@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { GraphError, messageOf } from "../errors.ts";
 import { SharedList } from "../shared-list.ts";
+import { isMapping } from "../state/check.ts";
 import { deepFreeze, jsonProblem } from "../state/freeze.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { GraphStore } from "../stores/graph-store.ts";
@@ -24,6 +25,17 @@ const changeOf = (list: StoredList, base: unknown): ListChange | undefined => {
   const keep = base instanceof SharedList ? list.commonLength(base) : 0;
   const isSame = base instanceof SharedList && keep === list.length && keep === base.length;
   return isSame ? undefined : { keep, items: list.slice(keep) };
+};
+
+const loadError = (problem: string, cause?: unknown): GraphError =>
+  new GraphError("session_load_failed", `the session cannot be loaded: ${problem}`, { cause });
+
+/** Why what a store gave is no record of a session; its state is looked at by the schema. */
+const recordProblem = (record: unknown): string | undefined => {
+  if (record === null || record === undefined) return undefined;
+  const { version, schema_version: schema, state } = record as Readonly<Record<string, unknown>>;
+  if (!Number.isFinite(version) || typeof schema !== "string") return "the record has no version";
+  return isMapping(state) ? undefined : "the record has no state";
 };
 
 /** One session in one run: what was loaded of it, and how a state is written over it. */
@@ -52,15 +64,17 @@ export class SessionBinding {
 
   /** Loads the session, and migrates it where its version is another one. Rejects with an error of its own for each failure. */
   static async load(store: GraphStore, plan: SessionPlan, sessionId: string): Promise<SessionBinding> {
-    let record: StoredSession | null;
+    let record: StoredSession | null | undefined;
     try {
       record = await store.sessions.load(sessionId);
     } catch (cause) {
-      throw new GraphError("session_load_failed", `the session cannot be loaded: ${messageOf(cause)}`, {
-        cause,
-      });
+      throw loadError(messageOf(cause), cause);
     }
-    if (record === null) return new SessionBinding(sessionId, plan, null, nothing, true);
+    const problem = recordProblem(record);
+    if (problem !== undefined) throw loadError(problem);
+    // A store may say with undefined that there is none.
+    if (record === null || record === undefined)
+      return new SessionBinding(sessionId, plan, null, nothing, true);
     const isCurrent = record.schema_version === plan.schemaVersion;
     const state = isCurrent ? record.state : await migrateRecord(plan, record);
     const loaded: Record<string, unknown> = {};
