@@ -1,5 +1,6 @@
 import type { Clock } from "@harnesskit/wire";
 import { ChatHarnessError } from "./chat-harness-error.ts";
+import { demandDuration } from "./check-options.ts";
 
 /** How long a caller waits for its turn. */
 export interface CallOptions {
@@ -24,10 +25,12 @@ export class CallScope {
   #givenUp: ChatHarnessError | undefined;
   #tell: ((error: ChatHarnessError) => void) | undefined;
 
+  /** Throws `invalid_argument` for a timeout that is none. */
   constructor(call: CallOptions, options: ScopeOptions) {
     this.#call = call;
     this.#options = options;
     const { signal, timeoutMs = options.turnTimeoutMs } = call;
+    if (timeoutMs !== undefined) demandDuration(timeoutMs, "timeoutMs");
     if (signal?.aborted) {
       this.#cancel();
       return;

@@ -194,7 +194,8 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
 
   /**
    * Refuses whatever comes and what waits (`harness_closed`), and settles when the turns that run have ended. What is still
-   * running after `timeoutMs` is cancelled. The store stays open. Idempotent.
+   * running after `timeoutMs` is cancelled; rejects with `turn_abandoned` where it does not end then within `abandonAfterMs`.
+   * The store stays open. Idempotent.
    */
   close(options: CloseOptions = {}): Promise<void> {
     return closeEngine(this.#engine, options);

@@ -11,6 +11,6 @@ export const demandCount = (value: number, name: string, least = 1): number => {
 
 /** Throws `invalid_argument` for what is no duration that a timer can take. */
 export const demandDuration = (value: number, name: string): number => {
-  if (value >= 0 && value <= maxTimerMs) return value;
+  if (typeof value === "number" && value >= 0 && value <= maxTimerMs) return value;
   throw new InvalidArgumentError(`${name} is no duration in milliseconds`);
 };

@@ -116,17 +116,34 @@ export class Lanes {
     }
   }
 
-  /** Tells what runs to stop. */
-  cancel(): void {
-    const error = new ChatHarnessError("turn_cancelled", "the harness was closed");
-    for (const scope of [...this.#running]) scope.giveUp(error);
+  /**
+   * Settles when nothing runs. What runs after `timeoutMs` is told to stop; rejects with `turn_abandoned` where it does not
+   * within the time that callers give it.
+   */
+  async idle(timeoutMs?: number): Promise<void> {
+    if (timeoutMs === undefined) return this.#whenIdle();
+    if (await this.#isIdleWithin(timeoutMs)) return;
+    const cause = new ChatHarnessError("turn_cancelled", "the harness was closed");
+    for (const scope of [...this.#running]) scope.giveUp(cause);
+    if (await this.#isIdleWithin(this.#options.abandonAfterMs)) return;
+    const message = `${this.#running.size} turns do not end, and keep their sessions`;
+    throw new ChatHarnessError("turn_abandoned", message, { cause });
   }
 
-  /** Settles when nothing runs. */
-  idle(): Promise<void> {
+  #whenIdle(): Promise<void> {
     if (this.#count === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#onIdle.push(resolve);
+    });
+  }
+
+  #isIdleWithin(timeoutMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const stop = this.#options.clock.after(timeoutMs, () => resolve(false), true);
+      void this.#whenIdle().then(() => {
+        stop();
+        resolve(true);
+      });
     });
   }
 }

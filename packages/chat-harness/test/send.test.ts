@@ -235,6 +235,45 @@ describe("send", () => {
     });
   });
 
+  it.each([Number.NaN, -1, Number.POSITIVE_INFINITY, 2 ** 31, "5", null])(
+    "refuses a timeoutMs of %s, and nothing runs",
+    async (timeoutMs) => {
+      const { door, harness } = gated({ maxTurns: 1 });
+      const options = { timeoutMs } as { timeoutMs: number };
+      await expect(harness.send("s", user("a"), options)).rejects.toMatchObject({ code: "invalid_argument" });
+      expect(door.count).toBe(0);
+      const next = harness.send("s", user("b"));
+      await vi.waitFor(() => expect(door.count).toBe(1));
+      door.openAll();
+      expect(texts(await next)).toEqual(["echo b"]);
+    },
+  );
+
+  it("gives up waiting for a session that another process has, and does not begin later", async () => {
+    const { door, store, harness } = gated();
+    const other = createChatHarness({ graph: echo(), store });
+    const first = harness.send("s", user("a"));
+    await vi.waitFor(() => expect(door.count).toBe(1));
+    expect((await refusal(other.send("s", user("b"), { timeoutMs: 1 }))).code).toBe("turn_timeout");
+    const third = other.send("s", user("c"));
+    door.openAll();
+    await first;
+    expect(texts(await third)).toEqual(["echo c"]);
+    expect(await historyOf(store, "s")).toEqual(["a", "echo a", "c", "echo c"]);
+  });
+
+  it("gives up a resume that waits for a session that another process has, and can be signalled again", async () => {
+    const store = createMemoryStore();
+    const harness = createChatHarness({ graph: approval(), store });
+    await harness.send("s", user("pay"));
+    const lease = await store.leases.acquire("session:s", { ttlMs: 60_000 });
+    const signal = { signalId: "approve pay" };
+    expect((await refusal(harness.signal(signal, { timeoutMs: 1 }))).code).toBe("turn_timeout");
+    await lease.release();
+    expect((await harness.pending()).suspended).toMatchObject([{ is_signal_accepted: false }]);
+    expect(await harness.signal(signal)).toMatchObject({ outcome: "resumed" });
+  });
+
   describe("close", () => {
     it("refuses what waits and what comes, and waits for what runs", async () => {
       const { door, harness } = gated();
@@ -248,6 +287,17 @@ describe("send", () => {
       expect(texts(await first)).toEqual(["echo a"]);
       await closed;
       await harness.close();
+    });
+
+    it("does not wait for ever for what does not end", async () => {
+      const { door, store, harness } = gated({ abandonAfterMs: 1 });
+      const turn = refusal(harness.send("s", user("a")));
+      await vi.waitFor(() => expect(door.count).toBe(1));
+      expect((await refusal(harness.close({ timeoutMs: 1 }))).code).toBe("turn_abandoned");
+      expect((await turn).code).toBe("turn_abandoned");
+      door.openAll();
+      await harness.close({ timeoutMs: 1000 });
+      expect(await historyOf(store, "s")).toEqual(["a", "echo a"]);
     });
 
     it("cancels what does not end in time", async () => {

@@ -40,13 +40,14 @@ export class AbortScope {
   }
 }
 
+/** What an invocation ends with whose caller gave it up. */
+export const cancelled = (reason: unknown): GraphError =>
+  new GraphError("invocation_cancelled", "the invocation was cancelled", { cause: reason });
+
 /** Aborts the scope when a signal is; gives what stops listening. */
 export const follow = (scope: AbortScope, signal: AbortSignal | undefined): (() => void) => {
   if (signal === undefined) return () => {};
-  const abort = () =>
-    scope.abort(
-      new GraphError("invocation_cancelled", "the invocation was cancelled", { cause: signal.reason }),
-    );
+  const abort = () => scope.abort(cancelled(signal.reason));
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort, { once: true });
   return () => signal.removeEventListener("abort", abort);

@@ -83,7 +83,7 @@ export const resume = async (host: Host, options: ResumeOptions): Promise<GraphO
   try {
     const record = await loadRecord(host, resumeInvocation);
     if (record.session_id !== null && host.keepsSessions) {
-      const session = await holdSession(host, record.session_id);
+      const session = await holdSession(host, record.session_id, options.signal);
       if (session !== undefined) held.push(session);
     }
     return await proceed(host, options, record, held);

@@ -5,6 +5,7 @@ import type { GraphOutcome } from "../outcome.ts";
 import { SessionBinding } from "../sessions/session-binding.ts";
 import { applyInitial, replaceFields } from "../state/apply.ts";
 import type { Snapshot } from "../state/snapshot.ts";
+import { cancelled } from "./abort-scope.ts";
 import { execute } from "./execute.ts";
 import { type HeldLease, holdLease } from "./held-lease.ts";
 import type { Host } from "./host.ts";
@@ -15,13 +16,22 @@ const demandId = (value: string | undefined, name: string): void => {
   if (value === "") throw new InvalidArgumentError(`${name} is empty`);
 };
 
-/** Takes the session for this run alone, where the graph asks for it. Rejects with `session_write_conflict`. */
-export const holdSession = async (host: Host, sessionId: string): Promise<HeldLease | undefined> => {
+/**
+ * Takes the session for this run alone, where the graph asks for it. Rejects with `session_write_conflict`, and with
+ * `invocation_cancelled` where the caller gives up meanwhile.
+ */
+export const holdSession = async (
+  host: Host,
+  sessionId: string,
+  signal: AbortSignal | undefined,
+): Promise<HeldLease | undefined> => {
   const { concurrency, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = host.sessions;
   if (concurrency !== "lease") return undefined;
   try {
-    return await holdLease(host.store.leases, `session:${sessionId}`, { ttlMs, waitMs }, host.clock);
+    const waiting = { ttlMs, waitMs, ...(signal === undefined ? {} : { signal }) };
+    return await holdLease(host.store.leases, `session:${sessionId}`, waiting, host.clock);
   } catch (cause) {
+    if (signal?.aborted) throw cancelled(signal.reason);
     const isTaken = HarnessError.isInstance(cause) && cause.code === "lease_taken";
     throw new GraphError(
       isTaken ? "session_write_conflict" : "session_load_failed",
@@ -66,7 +76,7 @@ export const start = async (host: Host, options: StartOptions): Promise<GraphOut
     throw new InvalidArgumentError("correlationId is empty or has characters that need escaping in a URL");
   }
   const isBound = sessionId !== undefined && host.keepsSessions;
-  const held = isBound ? await holdSession(host, sessionId) : undefined;
+  const held = isBound ? await holdSession(host, sessionId, options.signal) : undefined;
   try {
     const session = isBound ? await SessionBinding.load(host.store, host.sessions, sessionId) : undefined;
     return await execute({
