@@ -12,6 +12,9 @@ export type Target = Pick<
   "invocation_id" | "session_id" | "status" | "descriptor" | "result" | "next_step" | "suspended_at"
 >;
 
+/** What a signal says of what it is for: its signal id or its invocation id, and perhaps its session. */
+type SignalName = Omit<Signal, "payload">;
+
 /** What becomes of a signal that resumes nothing. */
 export type Unresumed =
   | { readonly kind: "already_resolved" }
@@ -32,11 +35,9 @@ export const storeFailed = (cause: unknown) =>
 export const hasCode = (error: unknown, code: string): boolean =>
   HarnessError.isInstance(error) && error.code === code;
 
-const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
-
 const find = async (
   { suspensions }: GraphStore,
-  { signalId, invocationId }: Signal,
+  { signalId, invocationId }: SignalName,
 ): Promise<readonly Target[]> => {
   if (invocationId === undefined) return suspensions.list({ signalId: signalId as string });
   const record = await suspensions.load(invocationId);
@@ -47,10 +48,9 @@ const find = async (
 export const correlate = async (
   store: GraphStore,
   answered: AnsweredSignals,
-  signal: Signal,
+  signal: SignalName,
 ): Promise<Target | Unresumed> => {
   const { signalId, invocationId, sessionId } = signal;
-  if (!isText(invocationId ?? signalId)) return unknownSignal();
   let found: readonly Target[];
   try {
     found = await find(store, signal);

@@ -24,3 +24,27 @@ export type SignalResult<Turn, Refusal> =
     }
   | { readonly outcome: "already_resolved" }
   | Refusal;
+
+const textIn = (signal: object, name: keyof Signal): string | undefined | null => {
+  const value = (signal as Readonly<Record<string, unknown>>)[name] ?? undefined;
+  return value === undefined || (typeof value === "string" && value !== "") ? value : null;
+};
+
+/** A signal as it comes from outside, where null counts as absent; undefined for what names nothing. Never throws. */
+export const readSignal = (value: unknown): (Omit<Signal, "payload"> & { payload: unknown }) | undefined => {
+  try {
+    if (typeof value !== "object" || value === null) return undefined;
+    const [signalId, invocationId] = [textIn(value, "signalId"), textIn(value, "invocationId")];
+    const sessionId = textIn(value, "sessionId");
+    if (signalId === null || invocationId === null || sessionId === null) return undefined;
+    if (signalId === undefined && invocationId === undefined) return undefined;
+    return {
+      ...(signalId === undefined ? {} : { signalId }),
+      ...(invocationId === undefined ? {} : { invocationId }),
+      ...(sessionId === undefined ? {} : { sessionId }),
+      payload: (value as { payload?: unknown }).payload ?? {},
+    };
+  } catch {
+    return undefined;
+  }
+};

@@ -18,7 +18,7 @@ import { type HeldLease, holdLease } from "./held-lease.ts";
 import { copyJsonObject } from "./inbound-message.ts";
 import { laneOf } from "./lane-of.ts";
 import { pauseKeyOf } from "./pause-note.ts";
-import type { Signal } from "./signal.ts";
+import { readSignal, type Signal } from "./signal.ts";
 import type { Resumed, TurnRunner } from "./turn-runner.ts";
 import type { TurnShape } from "./turn-shape.ts";
 
@@ -66,8 +66,9 @@ export class Signals<F extends Fields, Turn> {
   }
 
   /** Takes a signal. Rejects as the lanes do. */
-  async resolve(signal: Signal, options: TurnOptions): Promise<Resolution<Turn>> {
-    if (typeof signal !== "object" || signal === null) return unknownSignal();
+  async resolve(given: Signal, options: TurnOptions): Promise<Resolution<Turn>> {
+    const signal = readSignal(given);
+    if (signal === undefined) return unknownSignal();
     const payload = this.#takePayload(signal.payload);
     if ("failure" in payload) return payload;
     const target = await correlate(this.#engine.store, this.#answered, signal);
@@ -82,7 +83,7 @@ export class Signals<F extends Fields, Turn> {
 
   #takePayload(payload: unknown): { readonly value: JsonObject } | ReturnType<typeof refused> {
     const { maxPayloadLength: maxLength } = this.#engine;
-    const copied = copyJsonObject(payload ?? {}, "payload", { maxLength });
+    const copied = copyJsonObject(payload, "payload", { maxLength });
     const problem = copied.problem ?? this.#shape.payloadProblem(copied.value);
     if (problem !== undefined) return refused(failureOf("suspension_resume_payload_invalid", problem));
     return copied as { readonly value: JsonObject };

@@ -223,6 +223,33 @@ describe("Signals and listeners", () => {
     expect(resumedTexts(right)).toEqual(["done"]);
   });
 
+  it.each<[string, object]>([
+    ["no invocation", { signalId: "approve pay", invocationId: null }],
+    ["no session", { signalId: "approve pay", sessionId: null }],
+    ["no payload", { signalId: "approve pay", payload: null }],
+  ])("takes null for %s, as JSON has it", async (_, signal) => {
+    verifies("CHAT-202");
+    const harness = make();
+    await harness.send("s", user("pay"));
+    expect(resumedTexts(await harness.signal(signal))).toEqual(["not done"]);
+  });
+
+  it.each(["signalId", "invocationId", "sessionId", "payload"])(
+    "refuses a signal whose %s cannot be read",
+    async (name) => {
+      verifies("CHAT-204");
+      const harness = make();
+      await harness.send("s", user("pay"));
+      const signal = Object.defineProperty({ signalId: "approve pay" }, name, {
+        get() {
+          throw new TypeError("it cannot be read");
+        },
+      });
+      expect(failed(await harness.signal(signal))).toBe("harness_signal_correlation_failed user_correctable");
+      expect(resumedTexts(await harness.signal({ signalId: "approve pay" }))).toEqual(["not done"]);
+    },
+  );
+
   describe("a signal that is delivered many times", () => {
     it.each(["signalId", "invocationId"])("resumes once (%s)", async (by) => {
       verifies("CHAT-205");
