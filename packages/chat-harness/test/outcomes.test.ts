@@ -121,6 +121,17 @@ describe("Outcomes", () => {
     ]);
   });
 
+  it("suspended may carry lists of the state in its metadata", async () => {
+    verifies("CHAT-192");
+    const graph = line({
+      wait: ({ messages }, { suspend }) =>
+        suspend({ signal_id: "x", metadata: { messages: messages as never } }),
+    });
+    expect(await createChatHarness({ graph }).send("s", user("a"))).toMatchObject({
+      signal_descriptor: { signal_id: "x", metadata: { messages: [user("a")] } },
+    });
+  });
+
   it("suspended has nothing of what a paused subgraph has added, which comes with the resumed turn", async () => {
     verifies("CHAT-192", "CHAT-208");
     const inner = line({

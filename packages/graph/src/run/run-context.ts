@@ -45,7 +45,8 @@ export class RunContext implements MiddlewareContext {
 const ownMetadata = (metadata: JsonObject): JsonObject => {
   const problem = isMapping(metadata) ? jsonProblem(metadata, "metadata") : "metadata is no object";
   if (problem !== undefined) throw new InvalidArgumentError(`a suspension keeps JSON: ${problem}`);
-  return deepFreeze(structuredClone(metadata));
+  // Lists of the state are views, which can be written as JSON and not cloned.
+  return deepFreeze(JSON.parse(JSON.stringify(metadata)) as JsonObject);
 };
 
 const ownDescriptor = (descriptor: SuspendDescriptor): PauseFacts["descriptor"] => {
