@@ -849,6 +849,30 @@ describe("suspensions and sessions (suspension §8.4)", () => {
     expect((await store.sessions.load("s"))?.schema_version).toBe("2");
   });
 
+  it.each([
+    ["has not been migrated yet", false, 2],
+    ["was migrated by another run, which leaves no list of the old version", true, 0],
+  ])("are migrated with the lists of a session that %s", async (_, isOver, length) => {
+    const store = createMemoryStore();
+    const { invocation_id: resumeInvocation } = await gated(store).invoke({
+      sessionId: "s",
+      initial: { log: ["before"] },
+    });
+    const migrate = (old: object) => {
+      const { log } = old as { log: string[] };
+      return { ...old, log: log.map((text) => text.toUpperCase()), count: log.length };
+    };
+    const options = { store, session: { schemaVersion: "2", migrations: [{ from: "", to: "2", migrate }] } };
+    if (isOver) await line({ ask: logs("between") }, options).invoke({ sessionId: "s" });
+    const next = line(
+      { ask: logs("ask"), gate: gate(), act: ({ count }) => ({ log: [`act ${count}`] }) },
+      options,
+    );
+    const { state } = await next.invoke({ resumeInvocation, signalPayload: {} });
+    expect(state.log).toEqual(["BEFORE", "ASK", ...(isOver ? ["between"] : []), `act ${length}`]);
+    expect(plain((await store.sessions.load("s"))?.state.log)).toEqual(plain(state.log));
+  });
+
   it("for a signal that is in use are refused, where that was asked for", async () => {
     const store = createMemoryStore();
     const graph = gated(store);

@@ -40,18 +40,19 @@ const loadRecord = async (host: Host, invocationId: string): Promise<StoredSuspe
   if (record === null) throw invalidRecord("unknown", "no paused invocation has this id");
   if (record.status !== "suspended")
     throw invalidRecord("already_resumed", `the invocation has ${record.status}`);
-  return migrateSuspension(host.sessions, record);
+  return record;
 };
 
 const proceed = async (
   host: Host,
   options: ResumeOptions,
-  record: StoredSuspension,
+  loaded: StoredSuspension,
   held: readonly HeldLease[],
 ): Promise<GraphOutcome> => {
-  const { session_id: sessionId } = record;
+  const { session_id: sessionId } = loaded;
   const isBound = sessionId !== null && host.keepsSessions;
   const session = isBound ? await SessionBinding.load(host.store, host.sessions, sessionId) : undefined;
+  const record = await migrateSuspension(host.sessions, loaded, session?.stored ?? null);
   const current = session?.loaded ? loadedState(host.plan.defaults(), session) : undefined;
   const restored = restore(host, record, current);
   const cursor = overlay(restored, record, options.signalPayload);

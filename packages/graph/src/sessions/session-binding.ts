@@ -44,19 +44,22 @@ export class SessionBinding {
   readonly plan: SessionPlan;
   /** The stored values by field, in the current version; null where there is no record. */
   readonly loaded: Readonly<Record<string, unknown>> | null;
+  /** What the store gave, in the version that it was written in; null where there is no record. */
+  readonly stored: StoredSession | null;
   #base: Base;
-
   readonly #isCurrent: boolean;
 
   private constructor(
     sessionId: string,
     plan: SessionPlan,
+    stored: StoredSession | null,
     loaded: Record<string, unknown> | null,
     base: Base,
     isCurrent: boolean,
   ) {
     this.sessionId = sessionId;
     this.plan = plan;
+    this.stored = stored;
     this.loaded = loaded;
     this.#base = base;
     this.#isCurrent = isCurrent;
@@ -74,7 +77,7 @@ export class SessionBinding {
     if (problem !== undefined) throw loadError(problem);
     // A store may say with undefined that there is none.
     if (record === null || record === undefined)
-      return new SessionBinding(sessionId, plan, null, nothing, true);
+      return new SessionBinding(sessionId, plan, null, null, nothing, true);
     const isCurrent = record.schema_version === plan.schemaVersion;
     const state = isCurrent ? record.state : await migrateRecord(plan, record);
     const loaded: Record<string, unknown> = {};
@@ -82,7 +85,7 @@ export class SessionBinding {
       if (Object.hasOwn(state, stored)) loaded[field] = state[stored];
     }
     const base = { version: record.version, cells: new Map(), names: Object.keys(record.state) };
-    return new SessionBinding(sessionId, plan, loaded, base, isCurrent);
+    return new SessionBinding(sessionId, plan, record, loaded, base, isCurrent);
   }
 
   /**
