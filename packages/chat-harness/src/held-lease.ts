@@ -4,9 +4,13 @@ import { type Clock, HarnessError } from "@harnesskit/wire";
 /** A lease that is renewed until it is given back. */
 export interface HeldLease {
   readonly proof: LeaseProof;
+  /** False where somebody else may have it by now. Never rejects. */
+  isHeld(): Promise<boolean>;
   /** Gives it back. Never rejects: where the storage fails, the lease ends by itself. */
   release(): Promise<void>;
 }
+
+const isLost = (error: unknown): boolean => HarnessError.isInstance(error) && error.code === "lease_lost";
 
 /** Takes a lease and renews it as long as it is held. Rejects as the store does. */
 export const holdLease = async (
@@ -26,8 +30,7 @@ export const holdLease = async (
           if (!isReleased) renewLater();
         },
         (error: unknown) => {
-          const isLost = HarnessError.isInstance(error) && error.code === "lease_lost";
-          if (!isReleased && !isLost) renewLater();
+          if (!isReleased && !isLost(error)) renewLater();
         },
       );
     });
@@ -35,6 +38,12 @@ export const holdLease = async (
   renewLater();
   return {
     proof: { key: lease.key, fence: lease.fence },
+    async isHeld() {
+      return (async () => lease.renew())().then(
+        () => true,
+        (error: unknown) => !isLost(error),
+      );
+    },
     async release() {
       isReleased = true;
       stop();

@@ -167,11 +167,13 @@ export class Signals<F extends Fields, Turn> {
     const resumed = await this.#run(work, record, payload, revision);
     if (resumed.kind === "already_resumed" || resumed.kind === "being_resumed") return resolved;
     const isOver = resumed.kind === "completed" || resumed.kind === "paused";
-    const isKept = isOver || (await this.#takeBack(record, revision, work.lease)) === "ended";
+    const left = isOver ? "ended" : await this.#takeBack(record, revision, work.lease);
     if (resumed.kind === "refused") return resumed;
+    if (left === "elsewhere") return resolved;
     const { invocation_id: invocationId, session_id: sessionId, descriptor } = record;
     this.#answered.add(descriptor.signal_id, sessionId);
-    if (resumed.kind !== "paused") this.#onEnd({ invocationId, sessionId, turn: resumed.turn }, isKept);
+    if (resumed.kind !== "paused")
+      this.#onEnd({ invocationId, sessionId, turn: resumed.turn }, left === "ended");
     return { kind: "resumed", record, turn: resumed.turn };
   }
 
@@ -213,25 +215,31 @@ export class Signals<F extends Fields, Turn> {
 
   /**
    * Takes a signal back whose run did not begin, or has not ended as far as is stored. Gives `ended` where the failure of the
-   * run was stored as the end. Another revision with the same signal is that of a store that has undone a write.
+   * run was stored as the end, and `elsewhere` where this run has lost its leases and another one has taken it over. Another
+   * revision with the same signal is that of a store that has undone a write.
    */
   async #takeBack(
     accepted: StoredSuspension,
     revision: number,
-    { proof }: HeldLease,
-  ): Promise<"ended" | "waiting"> {
-    const { store } = this.#engine;
-    const patch = { kind: "patch", invocationId: accepted.invocation_id, signal: null } as const;
+    lease: HeldLease,
+  ): Promise<"ended" | "elsewhere" | "waiting"> {
+    const { suspensions } = this.#engine.store;
+    const invocationId = accepted.invocation_id;
+    const save = (expectedRevision: number) =>
+      suspensions.save({ kind: "patch", invocationId, signal: null, expectedRevision });
     try {
-      await store.suspensions.save({ ...patch, expectedRevision: revision }).catch((cause: unknown) => {
-        if (!hasCode(cause, "suspension_conflict")) throw cause;
-      });
-      const record = await store.suspensions.load(accepted.invocation_id);
-      if (record === null || record.status !== "suspended") return "ended";
-      if (record.signal !== null && pauseKeyOf(record) === pauseKeyOf(accepted)) {
-        const suspension = { ...patch, expectedRevision: record.revision };
-        await store.commit({ suspension, leases: [proof] });
+      // The signal of a run that has lost its leases may be that of the run that took it over.
+      const isHeld = await lease.isHeld();
+      if (isHeld) {
+        await save(revision).catch((cause: unknown) => {
+          if (!hasCode(cause, "suspension_conflict")) throw cause;
+        });
       }
+      const record = await suspensions.load(invocationId);
+      if (record === null) return "waiting";
+      if (record.status === "errored") return "ended";
+      if (record.status === "completed" || pauseKeyOf(record) !== pauseKeyOf(accepted)) return "elsewhere";
+      if (isHeld && record.signal !== null) await save(record.revision);
     } catch {
       // It stays accepted, and is gone on with by whoever recovers or signals next.
     }

@@ -1,8 +1,9 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore, type GraphStore, joinStores, StoreError } from "@harnesskit/graph";
+import { systemClock } from "@harnesskit/wire";
 import { describe, expect, it, vi } from "vitest";
 import { createChatHarness } from "../src/index.ts";
-import { approval, gate, line, says, user } from "./support/graphs.ts";
+import { approval, gate, historyOf, line, says, user } from "./support/graphs.ts";
 
 const pay = { signalId: "approve pay", payload: { approved: true } };
 const quiet = { onWarning: () => {} };
@@ -130,6 +131,49 @@ describe("The end of a resumed turn", () => {
     expect((await harness.pending()).undelivered).toMatchObject([{ turn }]);
     expect(warnings).toEqual([]);
   });
+});
+
+describe("A resumed turn that has lost its leases", () => {
+  it.each(["before", "after"])(
+    "and ends %s the one that took it over, leaves the end to that",
+    async (when) => {
+      verifies("CHAT-198", "CHAT-205");
+      let passedMs = 0;
+      const clock = { ...systemClock, now: () => Date.now() + passedMs };
+      const store = createMemoryStore({ clock });
+      const door = gate();
+      const graph = line({
+        wait: (_, { suspend }) => suspend({ signal_id: "x" }),
+        work: () => door.wait(),
+        say: () => ({ messages: [says("done")] }),
+      });
+      const [first, second] = [1, 2].map(() => createChatHarness({ graph, store, clock }));
+      const heard: unknown[] = [];
+      first?.subscribe("s", (turn) => heard.push(turn));
+      await first?.send("s", user("a"));
+      const lost = first?.signal({ signalId: "x" });
+      await vi.waitFor(() => expect(door.count).toBe(1));
+      // As long as a process sleeps whose machine was put to sleep.
+      passedMs = 3_600_000;
+      const taken = second?.signal({ signalId: "x" });
+      await vi.waitFor(() => expect(door.count).toBe(2));
+      // The one that began first waits at the head.
+      if (when === "before") door.openOne();
+      else door.openAll();
+      const outcome = await (when === "before" ? lost : Promise.all([taken, lost]).then(([, last]) => last));
+      door.openAll();
+      const failure = { outcome: "resumed", turn: { error_category: "session_write_conflict" } };
+      expect(outcome).toMatchObject(when === "before" ? failure : { outcome: "already_resolved" });
+      expect(await taken).toEqual({ outcome: "already_resolved" });
+      // What was told of a turn that is not over yet is no end of it.
+      expect(heard.splice(0)).toHaveLength(when === "before" ? 1 : 0);
+      expect(await historyOf(store, "s")).toEqual(["a", "done"]);
+      const turn = { outcome: "completed", replies: [says("done")] };
+      expect((await second?.pending())?.undelivered).toMatchObject([{ turn }]);
+      await first?.recover();
+      await vi.waitFor(() => expect(heard).toEqual([turn]));
+    },
+  );
 });
 
 describe("A store of two parts", () => {
