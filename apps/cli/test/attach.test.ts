@@ -189,7 +189,7 @@ describe("harness run --thread, where a turn waits from before", () => {
   it("without a prompt only that, as the user says at the terminal", async ({ skip }) => {
     if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
     const { cwd, threadId } = await leftWaiting(command);
-    const program = startInTerminal(["run", "--thread", threadId], { cwd });
+    const program = startInTerminal(["run", "--no-policy", "--thread", threadId], { cwd });
     await program.sees(/Allow it\?/);
     program.write("\u001b[A\u001b[A\r");
     const { code, stdout } = await program.ended;
@@ -201,11 +201,14 @@ describe("harness run --thread, where a turn waits from before", () => {
 
   it("leaves the question alone without a terminal, and says how to answer", async () => {
     const { cwd, threadId } = await leftWaiting(command);
-    const end = await harness(["run", "--thread", threadId, "list files"], { cwd });
+    const end = await harness(["run", "--no-policy", "--thread", threadId, "list files"], { cwd });
     expect(end).toMatchObject({ code: 3, stdout: "" });
     expect(end.stderr).toContain("it waits for an answer, and there is no terminal to ask in");
     expect(end.stderr).toContain("--approve once");
-    const reject = await harness(["run", "--thread", threadId, "--approve", "reject", "--json"], { cwd });
+    const reject = await harness(
+      ["run", "--no-policy", "--thread", threadId, "--approve", "reject", "--json"],
+      { cwd },
+    );
     expect(reject.code).toBe(3);
     expect(jsonLines(reject.stdout)[0]).toMatchObject({ type: "turn.started" });
     expect(jsonLines(reject.stdout).at(-1)).toMatchObject({
@@ -217,9 +220,9 @@ describe("harness run --thread, where a turn waits from before", () => {
 
   it("says when nothing waits", async () => {
     const cwd = await makeWorkspace();
-    const first = await harness(["run", "--json", "list files"], { cwd });
+    const first = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
     const threadId = jsonLines(first.stdout).at(-1)?.data.threadId as string;
-    const end = await harness(["run", "--thread", threadId, "--approve", "once"], { cwd });
+    const end = await harness(["run", "--no-policy", "--thread", threadId, "--approve", "once"], { cwd });
     expect(end.code).toBe(2);
     expect(end.stderr).toContain("Nothing waits in this thread");
   });

@@ -27,6 +27,7 @@ const begin = () => {
 describe("the faults of clients", () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    vi.clearAllTimers();
   });
   afterEach(() => {
     vi.useRealTimers();

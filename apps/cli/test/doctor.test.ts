@@ -23,7 +23,7 @@ const doctor = async (cwd: string, env: Record<string, string> = {}) => {
 /** A workspace with one finished thread and nothing left over. */
 const withThread = async () => {
   const cwd = await makeWorkspace();
-  const client = new ProtocolClient(startHarness(["serve"], { cwd }));
+  const client = new ProtocolClient(startHarness(["serve", "--no-policy"], { cwd }));
   const threadId = await client.createThread();
   client.program.child.stdin?.end();
   await client.program.ended;
@@ -69,7 +69,7 @@ describe("harness doctor", () => {
 
   it("names the living process that holds a thread, which is no problem", async () => {
     const cwd = await makeWorkspace();
-    const program = startHarness(["serve"], { cwd });
+    const program = startHarness(["serve", "--no-policy"], { cwd });
     const client = new ProtocolClient(program);
     const threadId = await client.createThread();
     await client.startTurn(threadId, "run the command: echo hi");
@@ -90,7 +90,7 @@ describe("harness doctor", () => {
 
   it("finds what a killed server leaves: its lock and its turn", async () => {
     const cwd = await makeWorkspace();
-    const program = startHarness(["serve"], { cwd });
+    const program = startHarness(["serve", "--no-policy"], { cwd });
     const client = new ProtocolClient(program);
     const threadId = await client.createThread();
     await client.startTurn(threadId, "run the command: echo hi");
@@ -231,7 +231,10 @@ describe("harness doctor", () => {
     await appendFile(join(directory, "events.jsonl"), '{"seq":2,"ti');
     const [problem] = (await doctor(cwd)).problems;
     expect(problem?.fix).toContain(`harness run --thread ${threadId} "PROMPT"`);
-    const { code, stdout } = await harness(["run", "--json", "--thread", threadId, "list files"], { cwd });
+    const { code, stdout } = await harness(
+      ["run", "--no-policy", "--json", "--thread", threadId, "list files"],
+      { cwd },
+    );
     expect(code).toBe(0);
     expect(jsonLines(stdout).at(-1)).toMatchObject({ type: "result", data: { status: "completed" } });
     const { problems } = await doctor(cwd);

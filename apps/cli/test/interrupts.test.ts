@@ -7,9 +7,12 @@ const runningCommand = async ({ trap = "true" } = {}) => {
   const cwd = await makeWorkspace();
   const marker = join(cwd, "marker");
   const command = `${trap}; echo started; while true; do sleep 1; done; true ${marker}`;
-  const program = startHarness(["run", "--approve", "once", "--json", `run the command: ${command}`], {
-    cwd,
-  });
+  const program = startHarness(
+    ["run", "--no-policy", "--approve", "once", "--json", `run the command: ${command}`],
+    {
+      cwd,
+    },
+  );
   await program.sees(/"item\.delta"[^\n]*"tool_log"[^\n]*"delta":"started/);
   return { cwd, marker, program };
 };

@@ -3,7 +3,7 @@ import { chmod, mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { harness, makeWorkspace, noPolicyNotice, startHarness } from "./support/harness.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 import { SocketClient, serveSocket } from "./support/socket-server.ts";
 
@@ -11,10 +11,7 @@ describe("harness serve --listen", () => {
   it("serves a socket after its input has ended, says where, and removes the socket at the end", async () => {
     const server = await serveSocket();
     const path = server.endpoint.slice("unix:".length);
-    expect(server.program.stderr).toBe(
-      "harness serve: NO POLICY is in force (--no-policy): only you are asked, before what writes or executes\n" +
-        `harness serve: listening on ${server.endpoint}\n`,
-    );
+    expect(server.program.stderr).toBe(`${noPolicyNotice}harness serve: listening on ${server.endpoint}\n`);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     const client = await SocketClient.connect(server);
     const threadId = await client.createThread();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type Fault, FaultyRuns, faults, type RunResult } from "./support/faulty-runs.ts";
 
 /** Why nothing may happen with each fault. */
@@ -38,21 +38,23 @@ const judge = (result: RunResult, fault: Fault, what: string): void => {
   }
 };
 
+/** What the harness was told in the last run: `pre_action write`, `run_lifecycle created` and the like. */
+const toldIn = async (runs: FaultyRuns): Promise<string[]> =>
+  (await runs.events()).map(({ type, status, tool }) =>
+    [type, tool ?? status].filter((word) => word !== undefined).join(" "),
+  );
+
 describe("a harness that fails at any event of a run", () => {
-  let runs: FaultyRuns;
   let events: string[] = [];
 
   beforeAll(async () => {
-    runs = await FaultyRuns.start();
+    const runs = await FaultyRuns.start();
     const sound = await runs.run();
     expect(sound).toMatchObject({ end: "completed", terminals: 1, effects: ["write", "bash"] });
     expect(sound.items.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
-    events = (await runs.events()).map(({ type, status, tool }) =>
-      [type, tool ?? status].filter((word) => word !== undefined).join(" "),
-    );
+    events = await toldIn(runs);
+    await runs.close();
   }, 60_000);
-
-  afterAll(() => runs.close());
 
   it("is told everything, in order", () => {
     expect(events.filter((name) => !name.startsWith("post_response"))).toEqual([
@@ -71,30 +73,38 @@ describe("a harness that fails at any event of a run", () => {
     expect(events.filter((name) => name.startsWith("post_response")).length).toBeGreaterThan(0);
   });
 
-  it.each(faults)(
+  // Each has a server of its own: most of the time they wait for a harness that does not answer.
+  it.concurrent.each(faults)(
     "lets nothing happen unjudged, and the run ends with the right reason: %s at each event",
     async (fault) => {
+      const runs = await FaultyRuns.start();
       let places = 0;
       let stopped = 0;
       for (let at = 0; at <= events.length; at++) {
-        const what = `${fault} at ${at} (${events[at - 1] ?? "handshake"})`;
         const result = await runs.run(fault, at);
+        // A step's report may come before or behind its calls, so places are named by what this run told.
+        const told = (await toldIn(runs)).slice(0, at);
+        const name = at === 0 ? "handshake" : (told[at - 1] ?? "nothing");
+        const what = `${fault} at ${at} (${name})`;
         judge(result, fault, what);
         // From a gate on, nothing is allowed any more.
-        const name = events[at - 1] ?? "handshake";
-        if (name === "pre_prompt" || (at <= events.indexOf("pre_prompt") && at > 0)) {
+        if (at > 0 && !told.slice(0, -1).includes("pre_prompt")) {
           expect(isBlocked(result.end, fault), `${what}: the prompt was given: ${result.end}`).toBe(true);
           expect(result.items, what).toEqual([]);
         }
         if (name === "pre_action write") expect(result.effects, what).toEqual([]);
         if (name === "pre_action bash") expect(result.effects, what).toEqual(["write"]);
-        if (result.end !== "completed" || result.items.some(({ status }) => status === "blocked")) stopped++;
+        const isStopped =
+          result.end !== "completed" || result.items.some(({ status }) => status === "blocked");
+        // Behind the last gate there is nothing to be judged.
+        const isPassed = at > 0 && told.slice(0, -1).includes("pre_action read");
+        expect(isStopped, `${what}: it was stopped`).toBe(!isPassed);
+        if (isStopped) stopped++;
         places++;
-        await runs.mend();
+        if (at < events.length) await runs.mend();
       }
+      await runs.close();
       expect(places).toBe(events.length + 1);
-      // The handshake, and every event up to the last gate; behind it there is nothing to be judged.
-      expect(stopped).toBe(events.indexOf("pre_action read") + 2);
       process.stderr.write(`policy faults: ${fault} at ${places} places, ${stopped} runs were stopped\n`);
     },
     240_000,

@@ -21,6 +21,7 @@ const begin = () => {
 describe("a keyboard before a question", () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    vi.clearAllTimers();
   });
   afterEach(() => {
     vi.useRealTimers();

@@ -7,7 +7,7 @@ import { leftWaiting, SocketClient, serveSocket } from "./support/socket-server.
 const dayMs = 86_400_000;
 
 const makeThread = async (cwd: string, ageDays = 0): Promise<string> => {
-  const { stdout } = await harness(["run", "--json", "list files"], { cwd });
+  const { stdout } = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
   const threadId = jsonLines(stdout).at(-1)?.data.threadId as string;
   const meta = join(cwd, ".harness/threads", threadId, "meta.json");
   const thread = JSON.parse(await readFile(meta, "utf8"));

@@ -79,7 +79,7 @@ describe("harness run", () => {
 
   it("--approve reject refuses it and exits 3", async () => {
     const cwd = await makeWorkspace();
-    const { code, stdout } = await harness(["run", "--approve", "reject", command], { cwd });
+    const { code, stdout } = await harness(["run", "--no-policy", "--approve", "reject", command], { cwd });
     expect(code).toBe(3);
     expect(stdout).toContain("✗ refused: ");
     expect(stdout).not.toContain("no terminal");
@@ -90,7 +90,7 @@ describe("harness run", () => {
     "without a terminal %s refuses, says so and exits 3",
     async (args) => {
       const cwd = await makeWorkspace();
-      const { code, stdout } = await harness(["run", ...args, command], { cwd });
+      const { code, stdout } = await harness(["run", "--no-policy", ...args, command], { cwd });
       expect(code).toBe(3);
       expect(stdout).toContain(
         "1 call was refused: there is no terminal to ask in. To allow: --approve once",
@@ -101,12 +101,12 @@ describe("harness run", () => {
 
   it("goes on with a thread, whose whole history a later server gives", async () => {
     const cwd = await makeWorkspace();
-    const first = await harness(["run", "read README.md"], { cwd });
+    const first = await harness(["run", "--no-policy", "read README.md"], { cwd });
     const threadId = threadIdIn(first.stdout);
-    const second = await harness(["run", "--thread", threadId, "list files"], { cwd });
+    const second = await harness(["run", "--no-policy", "--thread", threadId, "list files"], { cwd });
     expect(second.code).toBe(0);
     expect(threadIdIn(second.stdout)).toBe(threadId);
-    const client = new ProtocolClient(startHarness(["serve"], { cwd }));
+    const client = new ProtocolClient(startHarness(["serve", "--no-policy"], { cwd }));
     const { result } = await client.call("thread.get", { threadId });
     const types = ((result?.events ?? []) as { type: string }[]).map(({ type }) => type);
     expect(types.filter((type) => type === "turn.completed")).toHaveLength(2);
@@ -115,7 +115,7 @@ describe("harness run", () => {
 
   it("names a thread after the first line of the prompt, bounded", async () => {
     const cwd = await makeWorkspace();
-    await harness(["run", `list files ${"x".repeat(100)}\nsecond line`], { cwd });
+    await harness(["run", "--no-policy", `list files ${"x".repeat(100)}\nsecond line`], { cwd });
     const { stdout } = await harness(["threads", "list", "--json"], { cwd });
     const { title } = JSON.parse(stdout).threads[0];
     expect(title).toHaveLength(80);
@@ -124,7 +124,9 @@ describe("harness run", () => {
 
   it("--json writes one event a line and a result, nothing else", async () => {
     const cwd = await makeWorkspace();
-    const { code, stdout } = await harness(["run", "--json", "--approve", "once", command], { cwd });
+    const { code, stdout } = await harness(["run", "--no-policy", "--json", "--approve", "once", command], {
+      cwd,
+    });
     expect(code).toBe(0);
     const lines = jsonLines(stdout);
     expect(lines[0]).toMatchObject({ type: "turn.started" });
@@ -139,9 +141,12 @@ describe("harness run", () => {
 
   it("--json tells a failure before the turn as a result too", async () => {
     const cwd = await makeWorkspace();
-    const { code, stdout, stderr } = await harness(["run", "--json", "--agent", "nobody", "list files"], {
-      cwd,
-    });
+    const { code, stdout, stderr } = await harness(
+      ["run", "--no-policy", "--json", "--agent", "nobody", "list files"],
+      {
+        cwd,
+      },
+    );
     expect(code).toBe(2);
     expect(jsonLines(stdout)).toEqual([
       {
@@ -164,7 +169,7 @@ describe("harness run", () => {
     const cwd = await makeWorkspace({ [name]: "x" });
     await writeFile(join(cwd, "out.txt"), "a\u001b]0;title\u0007b\u009b31m\u200b\r\nnext\n");
     const prompt = "list files then read out.txt then run the command: cat out.txt; ls";
-    const end = await harness(["run", "--approve", "once", prompt], { cwd });
+    const end = await harness(["run", "--no-policy", "--approve", "once", prompt], { cwd });
     expect(end.code).toBe(0);
     expect(end.stdout).toContain("⟨U+001B⟩");
     expect(end.stdout).toContain("⟨U+202E⟩gnp.txt");
@@ -172,7 +177,7 @@ describe("harness run", () => {
     const threadId = threadIdIn(end.stdout);
     const shown = await harness(["threads", "show", threadId], { cwd });
     const exported = await harness(["threads", "export", threadId], { cwd });
-    const json = await harness(["run", "--json", "--approve", "once", prompt], { cwd });
+    const json = await harness(["run", "--no-policy", "--json", "--approve", "once", prompt], { cwd });
     for (const { stdout } of [end, shown, exported, json]) {
       expect(stdout).not.toMatch(/[^\n\P{Cc}]|[\u200b\u202e]/u);
     }
@@ -186,7 +191,7 @@ describe("harness run", () => {
   describe("exit codes", () => {
     it("1 for a thread that does not exist", async () => {
       const cwd = await makeWorkspace();
-      const end = await harness(["run", "--thread", "ses_00000000", "list files"], { cwd });
+      const end = await harness(["run", "--no-policy", "--thread", "ses_00000000", "list files"], { cwd });
       expect(end).toMatchObject({ code: 1, stdout: "" });
       expect(end.stderr).toContain("There is no thread ses_00000000");
       expect(end.stderr).toContain("harness threads list");
@@ -194,23 +199,23 @@ describe("harness run", () => {
 
     it("1 for a thread that another server writes", async () => {
       const cwd = await makeWorkspace();
-      const client = new ProtocolClient(startHarness(["serve"], { cwd }));
+      const client = new ProtocolClient(startHarness(["serve", "--no-policy"], { cwd }));
       const threadId = await client.createThread();
-      const end = await harness(["run", "--thread", threadId, "list files"], { cwd });
+      const end = await harness(["run", "--no-policy", "--thread", threadId, "list files"], { cwd });
       expect(end.code).toBe(1);
       expect(end.stderr).toContain("The thread is in use");
     });
 
     it("2 for an agent that does not exist, naming those that do", async () => {
       const cwd = await makeWorkspace();
-      const end = await harness(["run", "--agent", "nobody", "list files"], { cwd });
+      const end = await harness(["run", "--no-policy", "--agent", "nobody", "list files"], { cwd });
       expect(end.code).toBe(2);
       expect(end.stderr).toContain("code, ask");
     });
 
     it("4 for a model without its key", async () => {
       const cwd = await makeWorkspace();
-      const end = await harness(["run", "--model", "anthropic:m", "list files"], { cwd });
+      const end = await harness(["run", "--no-policy", "--model", "anthropic:m", "list files"], { cwd });
       expect(end.code).toBe(4);
       expect(end.stderr).toContain("ANTHROPIC_API_KEY is not set");
     });
@@ -221,7 +226,10 @@ describe("harness run", () => {
       [400, 1, "refused the request"],
     ])("for a provider that answers %i: %i", async (status, expected, text) => {
       const cwd = await makeWorkspace();
-      const end = await harness(["run", "--model", await brokenProvider(status), "list files"], { cwd });
+      const end = await harness(
+        ["run", "--no-policy", "--model", await brokenProvider(status), "list files"],
+        { cwd },
+      );
       expect(end.code).toBe(expected);
       expect(end.stdout).toContain(`✗ failed: The model's provider`);
       expect(end.stdout).toContain(text);
@@ -243,7 +251,10 @@ describe("harness run", () => {
       const cwd = await makeWorkspace();
       // The parent of a command is the process of the tools; the server is the parent of that.
       const command = "kill -9 $(ps -o ppid= -p $PPID); sleep 60";
-      const client = startHarness(["run", "--approve", "once", `run the command: ${command}`], { cwd });
+      const client = startHarness(
+        ["run", "--no-policy", "--approve", "once", `run the command: ${command}`],
+        { cwd },
+      );
       const end = await client.ended;
       expect(end.code).toBe(4);
       expect(end.stderr).toContain("The server cannot be reached");
@@ -252,7 +263,7 @@ describe("harness run", () => {
 
     it("0 when the process of the tools dies in the turn, which says that nobody knows what ran", async () => {
       const cwd = await makeWorkspace();
-      const args = ["run", "--approve", "once", "run the command: kill -9 $PPID; sleep 60"];
+      const args = ["run", "--no-policy", "--approve", "once", "run the command: kill -9 $PPID; sleep 60"];
       const end = await startHarness(args, { cwd }).ended;
       expect(end.code).toBe(0);
       expect(end.stdout).toContain("The process that ran the tool is gone");
@@ -260,7 +271,7 @@ describe("harness run", () => {
 
     it("shows causes only with HARNESS_DEBUG", async () => {
       const cwd = await makeWorkspace();
-      const args = ["run", "--thread", "ses_00000000", "list files"];
+      const args = ["run", "--no-policy", "--thread", "ses_00000000", "list files"];
       const quiet = await harness(args, { cwd });
       const loud = await harness(args, { cwd, env: { HARNESS_DEBUG: "1" } });
       expect(quiet.stderr).not.toContain("caused by");
@@ -272,7 +283,7 @@ describe("harness run", () => {
     const cwd = await makeWorkspace();
     const model = await brokenProvider(401);
     const env = { OPENAI_COMPATIBLE_API_KEY: "sk-secret-value", HARNESS_DEBUG: "1" };
-    const end = await harness(["run", "--model", model, "list files"], { cwd, env });
+    const end = await harness(["run", "--no-policy", "--model", model, "list files"], { cwd, env });
     const log = await readFile(join(cwd, ".harness/threads", threadIdIn(end.stdout), "events.jsonl"), "utf8");
     expect(`${end.stdout}${end.stderr}${log}`).not.toContain("sk-secret-value");
   });

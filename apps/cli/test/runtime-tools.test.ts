@@ -69,7 +69,8 @@ describe("the tools of harness serve", () => {
 
     const agent = await server.agentPid();
     server.program.child.stdin?.end();
-    expect(await server.program.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(await server.program.ended).toMatchObject({ code: 0 });
+    expect(server.complaints).toBe("");
     await isGone(agent);
     expect(await server.leftBehind()).toEqual([]);
 
@@ -197,7 +198,7 @@ describe("the tools of harness serve", () => {
     });
     await nothingRunsWith(marker);
     expect((await server.runCommand("echo next")).data).toMatchObject({ output: { stdout: "next\n" } });
-    expect(server.program.stderr).toBe("");
+    expect(server.complaints).toBe("");
   });
 });
 
@@ -218,7 +219,7 @@ describe("an agent that is lost", () => {
       status: "succeeded",
       output: { stdout: "next\n" },
     });
-    const lines = server.program.stderr.trim().split("\n");
+    const lines = server.complaints.trim().split("\n");
     expect(lines).toEqual([
       "harness serve: the agent harnesskit.workspace has ended and is started again (its process was ended by SIGKILL)",
       "harness serve: the agent harnesskit.workspace serves again",
@@ -313,7 +314,7 @@ describe("the audit log of harness serve", () => {
     const workspace = await makeWorkspace({ state: "no directory" });
     const server = await ToolServer.start({ workspace, env: { XDG_STATE_HOME: join(workspace, "state") } });
     expect((await server.runCommand("echo hi")).data).toMatchObject({ status: "succeeded" });
-    expect(server.program.stderr).toMatch(/^harness serve: going on without an audit log: .*\n$/);
+    expect(server.complaints).toMatch(/^harness serve: going on without an audit log: .*\n$/);
   });
 
   it("is one for each server that runs", async () => {

@@ -16,7 +16,10 @@ const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n
 
 const serve = async (options: { args?: string[]; env?: Record<string, string> } = {}) => {
   const cwd = await makeWorkspace();
-  const program = startHarness(["serve", ...(options.args ?? [])], { cwd, env: options.env ?? {} });
+  const program = startHarness(["serve", "--no-policy", ...(options.args ?? [])], {
+    cwd,
+    env: options.env ?? {},
+  });
   return { cwd, program, client: new ProtocolClient(program) };
 };
 

@@ -17,7 +17,7 @@ describe("harness run in a terminal", () => {
 
   it("shows the change, asks, and does it after a yes", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["run", edit], { cwd });
+    const program = startInTerminal(["run", "--no-policy", edit], { cwd });
     await program.sees(/Allow it\?/);
     const asked = stripVTControlCharacters(program.stdout);
     expect(asked).toContain("edit wants to change README.md");
@@ -33,7 +33,10 @@ describe("harness run in a terminal", () => {
 
   it("shows the exact command, and does not run it after a no, which is what Enter alone means", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["run", "run the command: echo a \u001b[2K\u202eb >> made.txt"], { cwd });
+    const program = startInTerminal(
+      ["run", "--no-policy", "run the command: echo a \u001b[2K\u202eb >> made.txt"],
+      { cwd },
+    );
     await program.sees(/Allow it\?/);
     expect(stripVTControlCharacters(program.stdout)).toContain("│ echo a ⟨U+001B⟩[2K⟨U+202E⟩b >> made.txt");
     expect(program.stdout).not.toContain("\u202e");
@@ -47,7 +50,7 @@ describe("harness run in a terminal", () => {
   it("remembers always for exactly this", async () => {
     const cwd = await makeWorkspace();
     const prompt = "run the command: echo hi then run the command: echo hi";
-    const program = startInTerminal(["run", prompt], { cwd });
+    const program = startInTerminal(["run", "--no-policy", prompt], { cwd });
     await program.sees(/Allow it\?/);
     program.write(up + enter);
     const { code, stdout } = await program.ended;
@@ -63,7 +66,7 @@ describe("harness run in a terminal", () => {
     const cwd = await makeWorkspace();
     const wait = "echo on; until [ -e go ]; do sleep 0.05; done";
     const program = startInTerminal(
-      ["run", `run the command: ${wait} then run the command: echo hi >> made`],
+      ["run", "--no-policy", `run the command: ${wait} then run the command: echo hi >> made`],
       {
         cwd,
       },
@@ -84,7 +87,7 @@ describe("harness run in a terminal", () => {
 
   it("cancels the turn with Ctrl-C while the question is not put yet", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["run", edit], { cwd });
+    const program = startInTerminal(["run", "--no-policy", edit], { cwd });
     program.child.stdout?.on("data", (text: string) => {
       if (text.includes("edit wants to change")) program.write(ctrlC);
     });
@@ -96,7 +99,7 @@ describe("harness run in a terminal", () => {
 
   it("cancels the turn with Ctrl-C at the question", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["run", edit], { cwd });
+    const program = startInTerminal(["run", "--no-policy", edit], { cwd });
     await program.sees(/Allow it\?/);
     program.write(ctrlC);
     const { code, stdout } = await program.ended;
@@ -108,9 +111,12 @@ describe("harness run in a terminal", () => {
 
   it("cancels the turn with Ctrl-C while a command runs", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["run", "--approve", "once", "run the command: echo on; sleep 300"], {
-      cwd,
-    });
+    const program = startInTerminal(
+      ["run", "--no-policy", "--approve", "once", "run the command: echo on; sleep 300"],
+      {
+        cwd,
+      },
+    );
     await program.sees(/│ on/);
     program.write(ctrlC);
     const { code, stdout } = await program.ended;
@@ -122,7 +128,10 @@ describe("harness run in a terminal", () => {
   it("keeps within 80 columns where it can, and uses no colour with NO_COLOR", async () => {
     const cwd = await makeWorkspace();
     const command = `run the command: printf '%0200d\\n' 1 && echo ${"word ".repeat(40)}`;
-    const program = startInTerminal(["run", "--approve", "once", command], { cwd, env: { NO_COLOR: "1" } });
+    const program = startInTerminal(["run", "--no-policy", "--approve", "once", command], {
+      cwd,
+      env: { NO_COLOR: "1" },
+    });
     const { code, stdout } = await program.ended;
     expect(code).toBe(0);
     expect(stdout).not.toContain("\u001b[3");

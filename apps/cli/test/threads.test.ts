@@ -6,7 +6,7 @@ import { ProtocolClient } from "./support/protocol-client.ts";
 
 const withThread = async (prompt: string, args: string[] = []) => {
   const cwd = await makeWorkspace();
-  const { stdout } = await harness(["run", "--json", ...args, prompt], { cwd });
+  const { stdout } = await harness(["run", "--no-policy", "--json", ...args, prompt], { cwd });
   const { threadId, log } = (jsonLines(stdout).at(-1)?.data ?? {}) as { threadId: string; log: string };
   return { cwd, threadId, log };
 };
@@ -23,7 +23,7 @@ describe("harness threads", () => {
 
   it("lists threads, the one used last first", async () => {
     const { cwd, threadId } = await withThread("read README.md");
-    const second = await harness(["run", "--json", "list files"], { cwd });
+    const second = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
     const secondId = jsonLines(second.stdout).at(-1)?.data.threadId;
     const { stdout } = await harness(["threads", "list", "--cwd", cwd], { cwd: "/" });
     const lines = stdout.trim().split("\n");
@@ -58,7 +58,7 @@ describe("harness threads", () => {
 
   it("reads a thread while a server writes it, and says that its turn has no end", async () => {
     const cwd = await makeWorkspace();
-    const client = new ProtocolClient(startHarness(["serve"], { cwd }));
+    const client = new ProtocolClient(startHarness(["serve", "--no-policy"], { cwd }));
     const threadId = await client.createThread();
     await client.startTurn(threadId, "run the command: echo hi");
     await client.notified("approval.requested");

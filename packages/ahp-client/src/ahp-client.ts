@@ -155,15 +155,19 @@ class Client implements AhpClient {
     return this.sendTyped(eventType, payload, options) as Promise<Verdict<Decision>>;
   }
 
-  async sendTyped<T extends BlockingEventType>(
+  sendTyped<T extends BlockingEventType>(
     eventType: T,
     payload: EventPayloadInput<T>,
     options: EventFields & CallOptions = {},
   ): Promise<Verdict<DecisionFor<T>>> {
-    this.#link.assertIntroduced();
-    assertEventType(eventType);
-    assertKind(eventType, true);
-    return this.#ask(eventType, this.#make(eventType, payload, options), options);
+    try {
+      this.#link.assertIntroduced();
+      assertEventType(eventType);
+      assertKind(eventType, true);
+      return this.#ask(eventType, this.#make(eventType, payload, options), options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   async sendFull<T extends BlockingEventType>(
@@ -275,22 +279,22 @@ class Client implements AhpClient {
     return { timeoutMs: this.#deadlines.of(callClass, this.#link.harness?.config, timeoutMs), signal };
   }
 
-  async #ask<T extends BlockingEventType>(
+  #ask<T extends BlockingEventType>(
     eventType: T,
     event: AhpEvent,
     { timeoutMs, signal }: CallOptions,
   ): Promise<Verdict<DecisionFor<T>>> {
     const deadlineMs = this.#deadlines.of(callClassOf[eventType], this.#link.harness?.config, timeoutMs);
     this.#events++;
-    const outcome: unknown = await this.#calls
+    const verdict = (outcome: unknown) => this.#judge.verdict<DecisionFor<T>>(eventType, outcome);
+    return this.#calls
       .send("ahp/event", event, eventType, {
         timeoutMs: deadlineMs,
         signal,
         events: [event],
         check: (harness) => checkEvent(event, harness, this.#assumed),
       })
-      .catch(toFailure);
-    return this.#judge.verdict(eventType, outcome);
+      .then(verdict, (error: unknown) => verdict(toFailure(error)));
   }
 
   #tell(event: AhpEvent): NotificationReceipt {

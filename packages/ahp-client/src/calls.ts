@@ -2,7 +2,7 @@ import type { BlockingEventType, HandshakeResult } from "@harnesskit/protocol/ah
 import { type Clock, InvalidArgumentError, RequestTimeoutError } from "@harnesskit/wire";
 import type { ResendOptions } from "./client-options.ts";
 import { AhpFailure, isLoss, toFailure, toLineFailure, wantsHandshake } from "./errors.ts";
-import type { Link, WaitOptions } from "./link.ts";
+import type { Link, ReadyLine, WaitOptions } from "./link.ts";
 import type { Origin, Renewals } from "./renewals.ts";
 
 /** What can be called: the blocking events, and the two methods beside. */
@@ -48,54 +48,106 @@ export class Calls {
    * sent again only if the harness says that it did not handle it for want of a handshake, and then once, or if its caller
    * configured that for a lost connection. Rejects with an {@link AhpFailure}.
    */
-  async send(method: string, params: unknown, name: CallName, options: SendOptions): Promise<unknown> {
-    const { maxInFlight, link } = this.#options;
+  send(method: string, params: unknown, name: CallName, options: SendOptions): Promise<unknown> {
+    const { maxInFlight } = this.#options;
     if (this.#inFlight >= maxInFlight) {
-      throw new AhpFailure("overloaded", `maxInFlight of ${maxInFlight} calls is reached`);
+      return Promise.reject(new AhpFailure("overloaded", `maxInFlight of ${maxInFlight} calls is reached`));
     }
     this.#inFlight++;
+    return new Call(
+      this.#options,
+      this.#resendable.has(name) ? this.#maxAttempts : 1,
+      method,
+      params,
+      options,
+    )
+      .attempt()
+      .then(this.#answered, this.#failed);
+  }
+
+  readonly #answered = (result: unknown): unknown => {
+    this.#inFlight--;
+    return result;
+  };
+
+  readonly #failed = (error: unknown): never => {
+    this.#inFlight--;
+    if (this.#options.link.state !== "closed") throw toFailure(error);
+    throw new AhpFailure("closed", "the client is closed", { cause: error });
+  };
+}
+
+/** One call, as often as it is sent. Where there is a line, an attempt is one promise beside the line's own. */
+class Call {
+  readonly #options: CallsOptions;
+  readonly #maxAttempts: number;
+  readonly #method: string;
+  readonly #params: unknown;
+  readonly #send: SendOptions;
+  readonly #deadline: number;
+  #sent = 0;
+  #isRenewed = false;
+
+  constructor(
+    options: CallsOptions,
+    maxAttempts: number,
+    method: string,
+    params: unknown,
+    send: SendOptions,
+  ) {
+    this.#options = options;
+    this.#maxAttempts = maxAttempts;
+    this.#method = method;
+    this.#params = params;
+    this.#send = send;
+    this.#deadline = options.clock.now() + send.timeoutMs;
+  }
+
+  attempt(): Promise<unknown> {
+    const { ready } = this.#options.link;
+    // The clock was read a moment ago.
+    if (ready) return this.#over(ready, this.#sent === 0 ? this.#send : undefined);
+    return this.#whenReady();
+  }
+
+  async #whenReady(): Promise<unknown> {
+    return this.#over(await this.#options.link.whenReady(this.#left()));
+  }
+
+  #over(ready: ReadyLine, wait?: WaitOptions): Promise<unknown> {
+    const { line, harness } = ready;
     try {
-      return await this.#attempts(method, params, name, options);
+      this.#send.check?.(harness);
+      const { nonsense } = line;
+      const answer = line.request(this.#method, this.#params, wait ?? this.#left());
+      this.#sent++;
+      return answer.then(
+        (result) => {
+          this.#options.link.answered(line);
+          return result;
+        },
+        (error: unknown) => this.#failed(ready, toLineFailure(error, line.nonsense - nonsense)),
+      );
     } catch (error) {
-      if (link.state === "closed") throw new AhpFailure("closed", "the client is closed", { cause: error });
-      throw toFailure(error);
-    } finally {
-      this.#inFlight--;
+      return Promise.reject(error);
     }
   }
 
-  async #attempts(method: string, params: unknown, name: CallName, options: SendOptions): Promise<unknown> {
-    const { link, renewals, clock } = this.#options;
-    const { timeoutMs, signal, check, events = [] } = options;
-    const deadline = clock.now() + timeoutMs;
-    const left = (): WaitOptions => {
-      const leftMs = deadline - clock.now();
-      if (leftMs > 0) return { timeoutMs: leftMs, signal };
-      throw new RequestTimeoutError(method, timeoutMs);
-    };
-    let sent = 0;
-    let isRenewed = false;
-    for (;;) {
-      const ready = link.ready ?? (await link.whenReady(left()));
-      const { line, harness } = ready;
-      check?.(harness);
-      const wait = left();
-      const { nonsense } = line;
-      sent++;
-      try {
-        const result = await line.request(method, params, wait);
-        link.answered(line);
-        return result;
-      } catch (error) {
-        const failure = toLineFailure(error, line.nonsense - nonsense);
-        if (failure.code === "harness_error") link.answered(line);
-        if (isLoss(failure)) link.abandon(line, failure);
-        if (wantsHandshake(failure) && !isRenewed) {
-          isRenewed = true;
-          await renewals.renew(ready, events, left());
-        } else if (!isLoss(failure) || !this.#resendable.has(name) || sent >= this.#maxAttempts)
-          throw failure;
-      }
-    }
+  async #failed(ready: ReadyLine, failure: AhpFailure): Promise<unknown> {
+    const { link, renewals } = this.#options;
+    if (failure.code === "harness_error") link.answered(ready.line);
+    if (isLoss(failure)) link.abandon(ready.line, failure);
+    if (wantsHandshake(failure) && !this.#isRenewed) {
+      this.#isRenewed = true;
+      await renewals.renew(ready, this.#send.events ?? [], this.#left());
+    } else if (!isLoss(failure) || this.#sent >= this.#maxAttempts) throw failure;
+    return this.attempt();
+  }
+
+  #left(): WaitOptions {
+    const { timeoutMs, signal } = this.#send;
+    const leftMs = this.#deadline - this.#options.clock.now();
+    if (leftMs > 0) return { timeoutMs: leftMs, signal };
+    throw new RequestTimeoutError(this.#method, timeoutMs);
   }
 }

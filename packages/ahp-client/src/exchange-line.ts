@@ -18,6 +18,23 @@ export interface ExchangeCall {
 /** One message out, one reply back or none: `createHttpExchange` of transport-http is one. It may reject. */
 export type AhpExchange = Exchange<ExchangeCall>;
 
+/** A class, because a literal with a getter would have a hidden class of its own each time, which keeps the message alive. */
+class Posted implements ExchangeCall {
+  readonly timeoutMs: number;
+  readonly onGiveUp: ExchangeCall["onGiveUp"];
+  readonly #stop: Stop;
+
+  constructor(timeoutMs: number, stop: Stop) {
+    this.timeoutMs = timeoutMs;
+    this.onGiveUp = stop.onGiveUp;
+    this.#stop = stop;
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+}
+
 export interface ExchangeLineOptions {
   readonly clock: Clock;
   /** How long a notification may take. */
@@ -48,16 +65,7 @@ export const exchangeSource = (exchange: AhpExchange, options: ExchangeLineOptio
   /** Hands one message over. Settles by its deadline whatever the exchange does; what it says later is dropped. */
   const post = (method: string, message: unknown, { timeoutMs, signal }: LineRequestOptions) => {
     const whole = Math.min(Math.max(1, Math.ceil(timeoutMs)), maxTimeoutMs);
-    const run = async (stop: Stop) => {
-      const call = {
-        timeoutMs: whole,
-        onGiveUp: stop.onGiveUp,
-        get signal() {
-          return stop.signal;
-        },
-      };
-      return exchange.handle(message, call);
-    };
+    const run = async (stop: Stop) => exchange.handle(message, new Posted(whole, stop));
     return within(run, {
       clock,
       name: method,

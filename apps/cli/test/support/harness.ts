@@ -24,6 +24,10 @@ export const makeWorkspace = async (files: Record<string, string> = {}): Promise
   return workspace;
 };
 
+/** What `--no-policy` makes a server say. */
+export const noPolicyNotice =
+  "harness serve: NO POLICY is in force (--no-policy): only you are asked, before what writes or executes\n";
+
 export interface HarnessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

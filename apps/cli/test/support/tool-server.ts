@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished, vi } from "vitest";
-import { makeWorkspace, startHarness } from "./harness.ts";
+import { makeWorkspace, noPolicyNotice, startHarness } from "./harness.ts";
 import { ProtocolClient } from "./protocol-client.ts";
 
 export interface ToolItem {
@@ -25,7 +25,7 @@ export interface ToolServerOptions {
   readonly env?: Record<string, string>;
 }
 
-/** `harness serve` with a directory for temporary files and a state of its own, and a client that uses its tools. */
+/** `harness serve` without a policy, with a directory for temporary files and a state of its own, and a client that uses its tools. */
 export class ToolServer {
   private constructor(
     readonly workspace: string,
@@ -40,12 +40,17 @@ export class ToolServer {
     const temporary = await makeDirectory("hk-");
     const state = env.XDG_STATE_HOME ?? (await makeDirectory("hk-state-"));
     const environment = { TMPDIR: temporary, XDG_STATE_HOME: state, ...env };
-    const program = startHarness(["serve", ...args], { cwd, env: environment });
+    const program = startHarness(["serve", "--no-policy", ...args], { cwd, env: environment });
     return new ToolServer(cwd, temporary, state, new ProtocolClient(program));
   }
 
   get program() {
     return this.client.program;
+  }
+
+  /** What it has said on standard error, beside that it has no policy. */
+  get complaints(): string {
+    return this.program.stderr.replace(noPolicyNotice, "");
   }
 
   get auditFile(): string {

@@ -45,7 +45,7 @@ class NodePoster implements Poster {
     if (this.#pool && this.#underWay < this.#options.maxConnections) this.#dispatch(this.#pool, post);
     else {
       this.#waiting.add(post);
-      this.#loading ??= this.#load();
+      this.#loading ??= this.#load().catch(this.#unloadable);
     }
     return post.head;
   };
@@ -74,6 +74,13 @@ class NodePoster implements Poster {
     });
     this.#pump(this.#pool);
   }
+
+  /** The next message tries again. */
+  readonly #unloadable = (cause: unknown): void => {
+    this.#loading = undefined;
+    for (const post of this.#waiting) post.fail(cause);
+    this.#waiting.clear();
+  };
 
   #pump(pool: Pool): void {
     for (const post of this.#waiting) {

@@ -17,7 +17,7 @@ export class PooledPost implements Dispatcher.DispatchHandler, PostReply {
   readonly request: PostRequest;
   readonly head: Promise<PostReply>;
   status = 0;
-  readonly #onEnd: (post: PooledPost) => void;
+  readonly #onEnd: () => void;
   #resolveHead!: (reply: PostReply) => void;
   #rejectHead!: (reason: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
@@ -31,7 +31,7 @@ export class PooledPost implements Dispatcher.DispatchHandler, PostReply {
   #isGivenUp = false;
 
   /** `onEnd` is called once, when nothing of it is on its way any more. */
-  constructor(request: PostRequest, onEnd: (post: PooledPost) => void) {
+  constructor(request: PostRequest, onEnd: () => void) {
     this.request = request;
     this.#onEnd = onEnd;
     this.head = new Promise((resolve, reject) => {
@@ -56,6 +56,11 @@ export class PooledPost implements Dispatcher.DispatchHandler, PostReply {
     this.#chunks = [];
     // What has no body leaves its connection for the next message; any other body is not worth reading.
     if (this.status !== 204) this.giveUp();
+  }
+
+  /** Ends one that was never under way. */
+  fail(reason: unknown): void {
+    this.#rejectHead(reason);
   }
 
   /** Ends it, wherever it is. */
@@ -91,14 +96,14 @@ export class PooledPost implements Dispatcher.DispatchHandler, PostReply {
   onResponseEnd(): void {
     this.#isComplete = true;
     this.#deliver();
-    this.#onEnd(this);
+    this.#onEnd();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#failure = error;
     this.#rejectHead(error);
     this.#deliver();
-    this.#onEnd(this);
+    this.#onEnd();
   }
 
   #deliver(): void {

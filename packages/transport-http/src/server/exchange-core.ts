@@ -9,8 +9,9 @@ import {
 import { createMessageCodec, type MessageCodec } from "../message-codec.ts";
 import { isJsonType, toContentLength } from "../read-body.ts";
 import { commonHeaders, jsonHeaders, refusal, unauthorized } from "./answers.ts";
-import { type Authenticate, type Authentication, isAdmission, shownCredential } from "./authenticate.ts";
-import { type HttpExchangeContext, pickHeaders } from "./context.ts";
+import { type Authenticate, type Authentication, isAdmission } from "./authenticate.ts";
+import type { HttpExchangeContext } from "./context.ts";
+import { ExchangeContext, ShownRequest } from "./exchange-context.ts";
 import type { HealthRules } from "./health.ts";
 import { inTime, tooLate } from "./in-time.ts";
 import type { Answer, RequestView } from "./request-view.ts";
@@ -112,16 +113,7 @@ export class ExchangeCore<Principal> {
     acceptQuery: boolean,
   ): Admission<Principal> | Promise<Admission<Principal>> {
     const { authenticate, bodyTimeoutMs, clock } = this.#options;
-    const asked = authenticate({
-      transport,
-      path: request.path ?? "",
-      remoteAddress: request.remoteAddress,
-      credential: shownCredential(request, acceptQuery),
-      header: (name) => request.header(name),
-      get signal() {
-        return request.signal;
-      },
-    });
+    const asked = authenticate(new ShownRequest(request, transport, acceptQuery));
     if (!isThenable<Authentication<Principal>>(asked)) return admissionOf(asked);
     return inTime(asked, bodyTimeoutMs, clock).then((found) => {
       if (found !== tooLate) return admissionOf(found);
@@ -180,16 +172,7 @@ export class ExchangeCore<Principal> {
       if (body.problem === "too_large") return refusal(413);
       return refusal(body.problem === "too_slow" ? 408 : 400);
     }
-    const context: HttpExchangeContext<Principal> = {
-      transport: "http",
-      path,
-      remoteAddress: request.remoteAddress,
-      principal,
-      headers: pickHeaders(request, contextHeaders),
-      get signal() {
-        return request.signal;
-      },
-    };
+    const context = new ExchangeContext(request, path, principal, contextHeaders);
     let message: unknown;
     try {
       message = this.#codec.decode(body.bytes);
