@@ -54,3 +54,73 @@ describe("the limits of the store in memory", () => {
     expect(await store.suspensions.list({ isDelivered: false })).toHaveLength(3);
   });
 });
+
+describe("the cost of the store in memory", () => {
+  it("of finding a suspension does not grow with those that have ended", async () => {
+    const timeOf = async (endedCount: number): Promise<number> => {
+      const store = createMemoryStore();
+      for (let index = 0; index < endedCount; index++) {
+        const invocationId = `ended ${index}`;
+        await store.suspensions.save(pause(invocationId, { session_id: `s${index}` }));
+        await store.suspensions.save({ kind: "patch", invocationId, status: "completed" });
+      }
+      await store.suspensions.save(pause("waiting", { session_id: "s", descriptor: { signal_id: "mine" } }));
+      let found = 0;
+      const begun = performance.now();
+      for (let round = 0; round < 300; round++) {
+        found += (await store.suspensions.list({ signalId: "mine" })).length;
+        found += (await store.suspensions.list({ status: "suspended" })).length;
+        found += (await store.suspensions.list({ sessionId: "s", isDelivered: false })).length;
+      }
+      const tookMs = performance.now() - begun;
+      expect(found).toBe(600);
+      return tookMs;
+    };
+    await timeOf(10);
+    const few = await timeOf(10);
+    expect(await timeOf(10_000)).toBeLessThan(20 * few);
+  });
+
+  it("finds by each filter, and by several, what a walk through all finds", async () => {
+    const store = createMemoryStore();
+    for (let index = 0; index < 24; index++) {
+      const invocationId = `i${index}`;
+      const sessionId = index % 3 === 0 ? null : `s${index % 3}`;
+      const signal = { signal_id: `x${index % 5}` };
+      await store.suspensions.save(pause(invocationId, { session_id: sessionId, descriptor: signal }));
+      if (index % 2 === 0) {
+        const end = {
+          kind: "patch",
+          invocationId,
+          status: index % 4 === 0 ? "completed" : "errored",
+        } as const;
+        await store.suspensions.save({ ...end, isDelivered: index % 8 < 4 });
+      }
+      if (index % 7 === 0) await store.suspensions.delete(invocationId);
+    }
+    const all = await store.suspensions.list();
+    expect(all).toHaveLength(20);
+    for (const status of [undefined, "suspended", "completed", "errored"] as const) {
+      for (const sessionId of [undefined, null, "s1", "nobody"]) {
+        for (const signalId of [undefined, "x1", "nobody"]) {
+          for (const isDelivered of [undefined, true, false]) {
+            const filter = {
+              ...(status === undefined ? {} : { status }),
+              ...(sessionId === undefined ? {} : { sessionId }),
+              ...(signalId === undefined ? {} : { signalId }),
+              ...(isDelivered === undefined ? {} : { isDelivered }),
+            };
+            const expected = all.filter(
+              (record) =>
+                (status === undefined || record.status === status) &&
+                (sessionId === undefined || record.session_id === sessionId) &&
+                (signalId === undefined || record.descriptor.signal_id === signalId) &&
+                (isDelivered === undefined || record.is_delivered === isDelivered),
+            );
+            expect(await store.suspensions.list(filter)).toEqual(expected);
+          }
+        }
+      }
+    }
+  });
+});

@@ -4,9 +4,9 @@ import type { GraphStore, StoreBatch, StoreReceipt } from "./graph-store.ts";
 import { createMemoryLeases } from "./memory-leases.ts";
 import type { SessionFilter, SessionReceipt, SessionWrite, StoredSession } from "./session-store.ts";
 import { StoreError } from "./store-error.ts";
+import { SuspensionIndex } from "./suspension-index.ts";
 import type {
   StoredSuspension,
-  SuspensionFilter,
   SuspensionPatch,
   SuspensionPut,
   SuspensionReceipt,
@@ -32,12 +32,6 @@ const suspensionSummaryOf = ({
   ...summary
 }: StoredSuspension): SuspensionSummary => summary;
 
-const fits = (record: StoredSuspension, filter: SuspensionFilter): boolean =>
-  (filter.status === undefined || record.status === filter.status) &&
-  (filter.sessionId === undefined || record.session_id === filter.sessionId) &&
-  (filter.signalId === undefined || record.descriptor.signal_id === filter.signalId) &&
-  (filter.isDelivered === undefined || record.is_delivered === filter.isDelivered);
-
 /**
  * Sessions and suspensions in the memory of this process, for tests and for what need not survive it. States are kept as they
  * are, frozen and shared, so that a turn costs what is new in it.
@@ -45,27 +39,9 @@ const fits = (record: StoredSuspension, filter: SuspensionFilter): boolean =>
 export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore => {
   const { maxSessions = 100_000, maxSuspensions = 100_000, maxEnded = 10_000, clock = systemClock } = options;
   const sessions = new Map<string, StoredSession>();
-  const suspensions = new Map<string, StoredSuspension>();
+  const suspensions = new SuspensionIndex();
   /** Ids of what has ended and is delivered, the oldest first. */
   const ended = new Set<string>();
-  /** By signal, the ids of the invocations that wait for it. */
-  const waitingFor = new Map<string, Set<string>>();
-  /** How many records are waiting for a signal. */
-  let waiting = 0;
-  const forget = (record: StoredSuspension | undefined) => {
-    if (record?.status !== "suspended") return;
-    const signal = record.descriptor.signal_id;
-    const ids = waitingFor.get(signal);
-    waiting--;
-    ids?.delete(record.invocation_id);
-    if (ids?.size === 0) waitingFor.delete(signal);
-  };
-  const remember = (record: StoredSuspension) => {
-    if (record.status !== "suspended") return;
-    const signal = record.descriptor.signal_id;
-    waiting++;
-    waitingFor.set(signal, (waitingFor.get(signal) ?? new Set()).add(record.invocation_id));
-  };
   let lastNumber = 0;
   let isClosed = false;
   const nextNumber = () => ++lastNumber;
@@ -111,13 +87,14 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
       throw conflict(`the suspension is at revision ${revision}, not ${expectedRevision}`);
     }
     if (stored !== undefined && stored.status !== "suspended") throw conflict("the invocation has ended");
-    if (stored === undefined && waiting >= maxSuspensions) {
+    if (stored === undefined && suspensions.waitingCount >= maxSuspensions) {
       throw new StoreError("store_full", `maxSuspensions of ${maxSuspensions} is reached`);
     }
     if (!isSignalUnique) return;
     const wanted = record.descriptor.signal_id;
-    const others = [...(waitingFor.get(wanted) ?? [])].filter((id) => id !== record.invocation_id);
-    if (others.length > 0) throw new StoreError("signal_taken", `another invocation waits for ${wanted}`);
+    if (suspensions.isTaken(wanted, record.invocation_id)) {
+      throw new StoreError("signal_taken", `another invocation waits for ${wanted}`);
+    }
   };
   const checkPatch = ({ invocationId, status, expectedRevision }: SuspensionPatch): void => {
     const stored = suspensions.get(invocationId);
@@ -129,9 +106,7 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
   };
   const keep = (record: StoredSuspension): SuspensionReceipt => {
     const { invocation_id: id, status, is_delivered: isDelivered } = record;
-    forget(suspensions.get(id));
-    remember(record);
-    suspensions.set(id, Object.freeze(record));
+    suspensions.set(Object.freeze(record));
     if (status !== "suspended" && isDelivered) ended.add(id);
     for (const oldest of ended) {
       if (ended.size <= maxEnded) break;
@@ -194,16 +169,12 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
       save: async (write) => (await commit({ suspension: write })).suspension as SuspensionReceipt,
       async delete(invocationId) {
         demandOpen();
-        forget(suspensions.get(invocationId));
         ended.delete(invocationId);
         suspensions.delete(invocationId);
       },
       async list(filter = {}) {
         demandOpen();
-        return [...suspensions.values()]
-          .filter((record) => fits(record, filter))
-          .sort((a, b) => (a.suspended_at < b.suspended_at ? -1 : Number(a.suspended_at > b.suspended_at)))
-          .map(suspensionSummaryOf);
+        return suspensions.list(filter).map(suspensionSummaryOf);
       },
     },
     leases: {
