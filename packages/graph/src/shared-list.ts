@@ -77,7 +77,7 @@ export class SharedList<T> {
   /** A copy of the items from one index up to another, as `Array.prototype.slice` counts them. */
   slice(from = 0, to = this.length): T[] {
     const index = (value: number) =>
-      value < 0 ? Math.max(0, this.length + value) : Math.min(value, this.length);
+      value < 0 ? Math.max(0, this.length + Math.trunc(value)) : Math.min(value, this.length);
     return this.#trunk.items.slice(index(from), index(to));
   }
 

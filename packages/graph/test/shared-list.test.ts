@@ -34,6 +34,15 @@ describe("shared lists", () => {
     );
   });
 
+  it.each<[number?, number?]>([[], [-1.5], [1.5, 3.7], [0, -1.5], [Number.NaN, 3], [-100, 100], [5, 2]])(
+    "give the slice from %s to %s that an array gives",
+    (from, to) => {
+      const items = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+      expect(SharedList.of(items).slice(from, to)).toEqual(items.slice(from, to));
+      expect(SharedList.of(items).view.slice(from, to)).toEqual(items.slice(from, to));
+    },
+  );
+
   it("know what they have in common with what they grew from, and nothing of strangers", () => {
     const base = SharedList.of([1, 2]);
     const one = base.append([3]);
