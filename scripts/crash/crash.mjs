@@ -2,49 +2,78 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { option } from "../lib/report.mjs";
 import { repositoryRoot } from "../lib/root.mjs";
+import { isBuilt as isChatBuilt } from "./chat/built.mjs";
 import { Random } from "./random.mjs";
 import { Story } from "./story.mjs";
 
-/** Deaths in one directory. */
-const killsPerStory = 10;
-
 const binPath = join(repositoryRoot, "apps/cli/dist/bin.js");
-const kills = Number(option("kills", "200"));
+
+/** What dies: a server of threads, and a process that has conversations in a SQLite file. `perStory`: deaths in one directory. */
+const kinds = {
+  threads: {
+    kills: 200,
+    perStory: 10,
+    isBuilt: () => existsSync(binPath),
+    tell: async (random, deaths) => new Story({ random, binPath }).tell(deaths),
+  },
+  chat: {
+    kills: 1000,
+    perStory: 12,
+    isBuilt: isChatBuilt,
+    tell: async (random, deaths) => {
+      const { ChatStory } = await import("./chat/story.mjs");
+      return new ChatStory({ random }).tell(deaths);
+    },
+  },
+};
+
 const seed = Number(option("seed", String(Date.now() % 1_000_000)));
 const lanes = Number(option("lanes", "2"));
-if (![kills, lanes].every((value) => Number.isInteger(value) && value > 0) || !Number.isInteger(seed)) {
-  process.stderr.write("crash: --kills N, --lanes N and --seed N are whole numbers\n");
+const only = option("only", Object.keys(kinds).join(",")).split(",");
+const killsOf = (name) => Number(option("kills", String(kinds[name]?.kills)));
+const isCount = (value) => Number.isInteger(value) && value > 0;
+const areKnown = only.every((name) => Object.hasOwn(kinds, name));
+if (!areKnown || ![lanes, ...only.map(killsOf)].every(isCount) || !Number.isInteger(seed)) {
+  process.stderr.write(
+    `crash: --kills N, --lanes N and --seed N are whole numbers, --only is one of ${Object.keys(kinds).join(", ")}\n`,
+  );
   process.exit(2);
 }
-if (!existsSync(binPath)) {
-  process.stderr.write("crash: the program is not built: npm run build\n");
+if (!only.every((name) => kinds[name].isBuilt())) {
+  process.stderr.write("crash: the programs are not built: npm run build\n");
   process.exit(2);
 }
 
-const totals = { kills: 0, restarts: 0, events: 0, answers: 0, retries: 0, actions: 0, unknown: 0 };
-let left = kills;
-let nextSeed = seed;
-let failed = false;
+/** Tells stories of one kind until there were enough deaths. Each has its own seed, which repeats it alone. */
+async function crash(name) {
+  const totals = {};
+  let left = killsOf(name);
+  let nextSeed = seed;
+  let failed = false;
 
-/** One story after the other. Each has its own seed, which repeats it alone. */
-async function lane() {
-  while (left > 0 && !failed) {
-    const deaths = Math.min(left, killsPerStory);
-    left -= deaths;
-    const storySeed = nextSeed++;
-    try {
-      const figures = await new Story({ random: new Random(storySeed), binPath }).tell(deaths);
-      for (const name of Object.keys(totals)) totals[name] += figures[name];
-    } catch (error) {
-      failed = true;
-      process.exitCode = 1;
-      const text = error?.name === "Violation" ? error.message : error?.stack;
-      process.stdout.write(`VIOLATION (seed ${storySeed}): ${text}\n`);
-      process.stdout.write(`again: npm run crash -- --kills ${deaths} --seed ${storySeed} --lanes 1\n`);
+  async function lane() {
+    while (left > 0 && !failed) {
+      const deaths = Math.min(left, kinds[name].perStory);
+      left -= deaths;
+      const storySeed = nextSeed++;
+      try {
+        const figures = await kinds[name].tell(new Random(storySeed), deaths);
+        for (const [figure, value] of Object.entries(figures)) totals[figure] = (totals[figure] ?? 0) + value;
+      } catch (error) {
+        failed = true;
+        process.exitCode = 1;
+        const text = error?.name === "Violation" ? error.message : error?.stack;
+        process.stdout.write(`VIOLATION (${name}, seed ${storySeed}): ${text}\n`);
+        process.stdout.write(
+          `again: npm run crash -- --only ${name} --kills ${deaths} --seed ${storySeed} --lanes 1\n`,
+        );
+      }
     }
   }
+
+  await Promise.all(Array.from({ length: lanes }, lane));
+  const figures = Object.entries(totals).map(([figure, value]) => `${figure}: ${value}`);
+  process.stdout.write(`${name}: ${figures.join(", ")}, violations: ${failed ? 1 : 0} (seed ${seed})\n`);
 }
 
-await Promise.all(Array.from({ length: lanes }, lane));
-const figures = Object.entries(totals).map(([name, value]) => `${name}: ${value}`);
-process.stdout.write(`${figures.join(", ")}, violations: ${failed ? 1 : 0} (seed ${seed})\n`);
+for (const name of only) await crash(name);

@@ -9,7 +9,7 @@ describe("kill -9 of the server", () => {
   it("loses nothing that was told, runs nothing twice and leaves nothing in the way: 50 times", async () => {
     expect(existsSync(binPath)).toBe(true);
     const cwd = await makeWorkspace();
-    const args = [script, "--kills", "50", "--seed", "20261122"];
+    const args = [script, "--only", "threads", "--kills", "50", "--seed", "20261122"];
     const { code, stdout } = await startProgram(process.execPath, args, { cwd }).ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });
     const figures = Object.fromEntries(
