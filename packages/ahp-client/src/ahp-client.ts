@@ -21,7 +21,7 @@ import type {
   NotificationReceipt,
   QueryPayload,
 } from "./client-options.ts";
-import { callClassOf, Deadlines } from "./deadlines.ts";
+import { callClassOf, checkedTimeout, Deadlines } from "./deadlines.ts";
 import { sourceOf } from "./endpoint.ts";
 import { toFailure } from "./errors.ts";
 import {
@@ -251,7 +251,8 @@ class Client implements AhpClient {
 
   async flush({ timeoutMs = 5000 }: { readonly timeoutMs?: number } = {}): Promise<boolean> {
     const { queue } = this.#notifier;
-    return within(() => queue.whenEmpty(), { clock: this.#clock, name: "flush", timeoutMs }).then(
+    const wait = { clock: this.#clock, name: "flush", timeoutMs: checkedTimeout(timeoutMs) };
+    return within(() => queue.whenEmpty(), wait).then(
       () => true,
       () => false,
     );

@@ -197,7 +197,10 @@ export interface AhpClient {
    * ends it. Throws `invalid_argument`.
    */
   startHeartbeat(intervalMs: number, state: string | (() => HeartbeatState)): () => void;
-  /** Settles with true when every notification so far is sent or counted as lost, with false when the time is over. */
+  /**
+   * Settles with true when every notification so far is sent or counted as lost, with false when the time is over.
+   * Rejects with `invalid_argument` for a time that is none. @param options.timeoutMs in milliseconds, 5000 by default
+   */
   flush(options?: { readonly timeoutMs?: number }): Promise<boolean>;
   /** Settles what is pending, at once, and closes the connection. Notifications that wait are lost; see `flush`. Idempotent. */
   close(): Promise<void>;

@@ -77,7 +77,8 @@ export class Deadlines {
   }
 }
 
-const checkedTimeout = (timeoutMs: number): number => {
+/** Throws `invalid_argument` for what is no time. */
+export const checkedTimeout = (timeoutMs: number): number => {
   if (Number.isFinite(timeoutMs) && timeoutMs > 0) return timeoutMs;
   const found = typeof timeoutMs === "number" ? String(timeoutMs) : `a ${typeof timeoutMs}`;
   throw new InvalidArgumentError(`a deadline is a number of milliseconds above 0, not ${found}`);

@@ -12,6 +12,8 @@ export interface LossReport {
    * `depth_exceeded`, `harness_error`, `closed`.
    */
   readonly byReason: Readonly<Record<string, number>>;
+  /** What the last failure of each reason said, such as the harness's own words. Reasons that say all are not in it. */
+  readonly messages: Readonly<Record<string, string>>;
   /** When the first and the last of them was lost, in milliseconds since the epoch. */
   readonly since: number;
   readonly until: number;
@@ -22,6 +24,7 @@ interface Losses {
   bytes: number;
   byType: Record<string, number>;
   byReason: Record<string, number>;
+  messages: Record<string, string>;
   since: number;
   until: number;
 }
@@ -42,13 +45,14 @@ export class LossCount {
     this.#clock = clock;
   }
 
-  add({ type, bytes }: Loss, reason: string): void {
+  add({ type, bytes }: Loss, reason: string, message?: string): void {
     const now = this.#clock.now();
     this.restore({
       count: 1,
       bytes,
       byType: { [type]: 1 },
       byReason: { [reason]: 1 },
+      messages: message === undefined ? {} : { [reason]: message },
       since: now,
       until: now,
     });
@@ -62,13 +66,16 @@ export class LossCount {
   }
 
   /** Takes back what could not be told. */
-  restore({ count, bytes, byType, byReason, since, until }: LossReport): void {
-    this.#open ??= { count: 0, bytes: 0, byType: {}, byReason: {}, since, until };
+  restore({ count, bytes, byType, byReason, messages, since, until }: LossReport): void {
+    this.#open ??= { count: 0, bytes: 0, byType: {}, byReason: {}, messages: {}, since, until };
     const open = this.#open;
     open.count += count;
     open.bytes += bytes;
     addAll(open.byType, byType);
     addAll(open.byReason, byReason);
+    // What is taken back is older than what has come since.
+    open.messages =
+      since < open.since ? { ...messages, ...open.messages } : { ...open.messages, ...messages };
     open.since = Math.min(open.since, since);
     open.until = Math.max(open.until, until);
   }

@@ -12,7 +12,7 @@ export interface NotificationQueueOptions {
   /** A line failed under a notification. Nothing more is sent until it settles; it never rejects. */
   readonly mend: (ready: ReadyLine, failure: AhpFailure, event: AhpEvent) => Promise<void>;
   /** Told of each notification that is lost, with the reason of a `LossReport`. */
-  readonly onLost: (loss: Loss, reason: string) => void;
+  readonly onLost: (loss: Loss, reason: string, message?: string) => void;
 }
 
 /** A notification as it was when it was told, whatever becomes of the objects that it was made of. */
@@ -115,7 +115,7 @@ export class NotificationQueue {
       this.#putBack(entry);
     } else {
       this.#bytes -= entry.bytes;
-      this.#options.onLost(entry, failure.code);
+      this.#options.onLost(entry, failure.code, failure.message);
     }
     this.#mending++;
     void this.#options.mend(ready, failure, event).then(() => {

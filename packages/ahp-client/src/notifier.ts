@@ -50,7 +50,7 @@ export class Notifier {
       ...options,
       ready: () => link.ready,
       mend: (...failed) => this.#mend(...failed),
-      onLost: (loss, reason) => this.#lose(loss, reason),
+      onLost: (...lost) => this.#lose(...lost),
     });
   }
 
@@ -89,11 +89,11 @@ export class Notifier {
     await renewals.renew(ready, [event], { timeoutMs: handshakeTimeoutMs() }).catch(() => {});
   }
 
-  #lose(loss: Loss, reason: string): void {
+  #lose(loss: Loss, reason: string, message?: string): void {
     this.#lost++;
-    this.#untold.add(loss, reason);
+    this.#untold.add(loss, reason, message);
     // What it refused itself the harness knows.
-    if (reason !== "harness_error") this.#unreported.add(loss, reason);
+    if (reason !== "harness_error") this.#unreported.add(loss, reason, message);
     this.#tellSoon();
   }
 

@@ -276,6 +276,9 @@ describe("a harness behind an exchange that has forgotten the handshake", () => 
     expect(parts.methods().filter((method) => method === "ahp/event")).toHaveLength(4);
     await until(() => parts.losses.length === 1);
     expect(parts.losses).toMatchObject([{ count: 1, byReason: { harness_error: 1 } }]);
+    expect(parts.losses[0]?.messages).toEqual({
+      harness_error: "the harness answered with error -32600: no",
+    });
   });
 
   it("and refuses the handshake: gates are blocked, and nothing is sent without end", async () => {

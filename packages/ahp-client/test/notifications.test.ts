@@ -70,6 +70,7 @@ describe("notifications without a connection", () => {
       bytes: expect.any(Number),
       byType: { post_action: 16 },
       byReason: { overflow: 16 },
+      messages: {},
       since: expect.any(Number),
       until: expect.any(Number),
     });
@@ -251,6 +252,14 @@ describe("whatever happens to the connection", () => {
 });
 
 describe("flush", () => {
+  it.each([Number.NaN, 0, -1, Number.POSITIVE_INFINITY, "5" as unknown as number])(
+    "takes no time of %s",
+    async (timeoutMs) => {
+      const { client } = await connected();
+      await expect(client.flush({ timeoutMs })).rejects.toMatchObject({ code: "invalid_argument" });
+    },
+  );
+
   it("waits no longer than it is told, and leaves nothing behind", async () => {
     const clock = createManualClock();
     const { harness, client } = await connected(undefined, {
