@@ -1,5 +1,9 @@
-import type { GraphStore } from "@harnesskit/graph";
-import type { SuspensionSummary } from "@harnesskit/protocol/chat";
+import { type GraphStore, StoreError } from "@harnesskit/graph";
+import {
+  SignalDescriptorSchema,
+  SuspensionStatusSchema,
+  type SuspensionSummary,
+} from "@harnesskit/protocol/chat";
 import { HarnessError } from "@harnesskit/wire";
 import type { AnsweredSignals } from "./answered-signals.ts";
 import { type Failure, failureOf } from "./failure.ts";
@@ -35,13 +39,29 @@ export const storeFailed = (cause: unknown) =>
 export const hasCode = (error: unknown, code: string): boolean =>
   HarnessError.isInstance(error) && error.code === code;
 
+/** Whether what a store gave names a suspension. */
+const isTarget = (value: unknown): value is Target => {
+  if (typeof value !== "object" || value === null) return false;
+  const { invocation_id: id, status, descriptor } = value as { [Name in keyof Target]?: unknown };
+  return (
+    typeof id === "string" &&
+    SuspensionStatusSchema.safeParse(status).success &&
+    SignalDescriptorSchema.safeParse(descriptor).success
+  );
+};
+
 const find = async (
   { suspensions }: GraphStore,
   { signalId, invocationId }: SignalName,
 ): Promise<readonly Target[]> => {
-  if (invocationId === undefined) return suspensions.list({ signalId: signalId as string });
-  const record = await suspensions.load(invocationId);
-  return record === null ? [] : [record];
+  let found: unknown;
+  if (invocationId === undefined) found = await suspensions.list({ signalId: signalId as string });
+  else {
+    const record = await suspensions.load(invocationId);
+    found = record === null || record === undefined ? [] : [record];
+  }
+  if (Array.isArray(found) && found.every(isTarget)) return found;
+  throw new StoreError("store_failed", "the store gave what is no suspension");
 };
 
 /** The suspension that a signal is for; or why there is none to resume. Never rejects. */
