@@ -8,20 +8,22 @@ const conditions = ["@harnesskit/source", "node", "module", "import", "default"]
 
 /**
  * A TypeScript entry with everything that it imports as one file that a plain `node` of any fixture and any user can
- * run: `path`, in a directory of its own, which `remove` takes away.
+ * run: `path`, in a directory of its own, which `remove` takes away. What is native stays where it is: `external` has
+ * the name and the address of each such module.
  */
-export const buildSourceBundle = async (entry: URL) => {
+export const buildSourceBundle = async (entry: URL, external: Readonly<Record<string, string>> = {}) => {
+  const names = Object.keys(external);
   const directory = await mkdtemp(join(tmpdir(), "harnesskit-bundle-"));
   await build({
     configFile: false,
     logLevel: "silent",
     resolve: { conditions },
-    ssr: { noExternal: true, resolve: { conditions } },
+    ssr: { noExternal: true, external: names, resolve: { conditions } },
     build: {
       ssr: fileURLToPath(entry),
       outDir: directory,
       emptyOutDir: false,
-      rollupOptions: { output: { entryFileNames: "bundle.mjs" } },
+      rollupOptions: { external: names, output: { entryFileNames: "bundle.mjs", paths: { ...external } } },
     },
   });
   await chmod(directory, 0o755);

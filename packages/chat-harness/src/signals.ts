@@ -1,4 +1,4 @@
-import type { Fields, StoredSuspension } from "@harnesskit/graph";
+import { type Fields, type HeldLease, holdLease, type StoredSuspension } from "@harnesskit/graph";
 import type { SuspensionSummary } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { AnsweredSignals } from "./answered-signals.ts";
@@ -14,7 +14,6 @@ import {
 } from "./correlate.ts";
 import type { Engine, TurnOptions } from "./engine-options.ts";
 import { failureOf } from "./failure.ts";
-import { type HeldLease, holdLease } from "./held-lease.ts";
 import { copyJsonObject } from "./inbound-message.ts";
 import { laneOf } from "./lane-of.ts";
 import { pauseKeyOf } from "./pause-note.ts";

@@ -1,21 +1,26 @@
 import { mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { verifies } from "@harnesskit/conformance/verifies";
 import type { GraphStore } from "@harnesskit/graph";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
+import { startToldProcess } from "../../../scripts/lib/told-process.ts";
 import { createChatHarness } from "../src/index.ts";
 import { approval, historyOf, says, user } from "./support/graphs.ts";
-import { buildHarnessBundle } from "./support/harness-bundle.ts";
-import { startHarnessProcess } from "./support/harness-process.ts";
 import { texts } from "./support/texts.ts";
 
 const pay = { signalId: "approve pay", payload: { approved: true } };
-let bundle: Awaited<ReturnType<typeof buildHarnessBundle>>;
+const harnessProcess = new URL("./fixtures/harness-process.mjs", import.meta.url);
+let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
 
 beforeAll(async () => {
-  bundle = await buildHarnessBundle();
+  const store = import.meta.resolve("@harnesskit/store-sqlite");
+  const libsql = pathToFileURL(createRequire(store).resolve("libsql")).href;
+  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url), { libsql });
 });
 afterAll(() => bundle.remove());
 
@@ -68,7 +73,7 @@ describe("Over a file", () => {
     verifies("CHAT-184");
     const file = await tempFile();
     const harness = createChatHarness({ graph: approval(), store: await openStore(file) });
-    await using other = await startHarnessProcess(bundle.path, file);
+    await using other = await startToldProcess(harnessProcess, bundle.path, file);
     const [ours, theirs] = [chats("a", 10), chats("b", 10)];
     const [own, answer] = await Promise.all([
       Promise.all(ours.map((text) => harness.send("s", user(text)))),
@@ -89,7 +94,7 @@ describe("Over a file", () => {
     verifies("CHAT-205");
     const file = await tempFile();
     const harness = createChatHarness({ graph: approval(), store: await openStore(file) });
-    await using other = await startHarnessProcess(bundle.path, file);
+    await using other = await startToldProcess(harnessProcess, bundle.path, file);
     await harness.send("s", user("pay"));
     const [own, answer] = await Promise.all([
       Promise.all(Array.from({ length: 20 }, () => harness.signal(pay))),
@@ -104,7 +109,7 @@ describe("Over a file", () => {
   it("a turn that a killed process was resuming is gone on with by the next one", async () => {
     verifies("CHAT-205");
     const file = await tempFile();
-    const dying = await startHarnessProcess(bundle.path, file);
+    const dying = await startToldProcess(harnessProcess, bundle.path, file);
     expect(await dying.call("send", "s", "pay")).toMatchObject({ result: { outcome: "suspended" } });
     const inside = dying.reached(-1);
     void dying.call("hang", pay);

@@ -82,6 +82,7 @@ export {
   mergeByKey,
 } from "./state/value-fields.ts";
 export type { GraphStore, StoreBatch, StoreReceipt } from "./stores/graph-store.ts";
+export { type HeldLease, holdLease } from "./stores/held-lease.ts";
 export { type JoinedStores, joinStores } from "./stores/join-stores.ts";
 export type { Lease, LeaseOptions, LeaseProof, LeaseStore } from "./stores/lease-store.ts";
 export { createMemoryStore, type MemoryStoreOptions } from "./stores/memory-store.ts";

@@ -1,19 +1,22 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { StoredSession } from "@harnesskit/graph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
+import { startToldProcess } from "../../../scripts/lib/told-process.ts";
 import { openSqliteStore } from "../src/index.ts";
 import { openParts } from "./support/open-parts.ts";
-import { buildStoreBundle } from "./support/store-bundle.ts";
-import { startStoreProcess } from "./support/store-process.ts";
 import { tempDir } from "./support/temp-dir.ts";
 
-let bundle: Awaited<ReturnType<typeof buildStoreBundle>>;
+const storeProcess = new URL("./fixtures/store-process.mjs", import.meta.url);
+let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
 beforeAll(async () => {
-  bundle = await buildStoreBundle();
+  const libsql = pathToFileURL(createRequire(import.meta.url).resolve("libsql")).href;
+  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url), { libsql });
 });
 afterAll(() => bundle.remove());
 
@@ -22,8 +25,8 @@ const startTwo = async () => {
   const directory = await tempDir();
   const file = join(directory.path, "store.db");
   const [one, other] = await Promise.all([
-    startStoreProcess(bundle.path, file),
-    startStoreProcess(bundle.path, file),
+    startToldProcess(storeProcess, bundle.path, file),
+    startToldProcess(storeProcess, bundle.path, file),
   ]);
   return {
     file,

@@ -3,11 +3,11 @@ import { GraphError, messageOf } from "../errors.ts";
 import type { ResumeOptions } from "../invoke-options.ts";
 import type { GraphOutcome } from "../outcome.ts";
 import { SessionBinding } from "../sessions/session-binding.ts";
+import { type HeldLease, holdLease } from "../stores/held-lease.ts";
 import type { StoredSuspension } from "../stores/suspension-store.ts";
 import { migrateSuspension } from "../suspension/migrate-record.ts";
 import { invalidRecord, overlay, restore } from "../suspension/restore.ts";
 import { execute } from "./execute.ts";
-import { type HeldLease, holdLease } from "./held-lease.ts";
 import type { Host } from "./host.ts";
 import { holdSession, loadedState } from "./start.ts";
 

@@ -5,9 +5,9 @@ import type { GraphOutcome } from "../outcome.ts";
 import { SessionBinding } from "../sessions/session-binding.ts";
 import { applyInitial, replaceFields } from "../state/apply.ts";
 import type { Snapshot } from "../state/snapshot.ts";
+import { type HeldLease, holdLease } from "../stores/held-lease.ts";
 import { cancelled } from "./abort-scope.ts";
 import { execute } from "./execute.ts";
-import { type HeldLease, holdLease } from "./held-lease.ts";
 import type { Host } from "./host.ts";
 
 const urlSafe = /^[A-Za-z0-9\-._~]+$/;

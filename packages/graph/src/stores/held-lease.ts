@@ -1,5 +1,5 @@
-import type { LeaseOptions, LeaseProof, LeaseStore } from "@harnesskit/graph";
 import { type Clock, HarnessError } from "@harnesskit/wire";
+import type { LeaseOptions, LeaseProof, LeaseStore } from "./lease-store.ts";
 
 /** A lease that is renewed until it is given back. */
 export interface HeldLease {
@@ -12,7 +12,10 @@ export interface HeldLease {
 
 const isLost = (error: unknown): boolean => HarnessError.isInstance(error) && error.code === "lease_lost";
 
-/** Takes a lease and renews it as long as it is held. Rejects as the store does. */
+/**
+ * Takes a lease and renews it, each third of its `ttlMs`, as long as it is held. Rejects as the store does: `lease_taken` where
+ * others held it for all of `waitMs`, `store_failed`, `store_closed`.
+ */
 export const holdLease = async (
   leases: LeaseStore,
   key: string,
@@ -22,13 +25,15 @@ export const holdLease = async (
   const lease = await leases.acquire(key, options);
   let isReleased = false;
   let stop = () => {};
+  // A store that throws at once fails no other way than one that rejects.
+  const renew = async () => lease.renew();
   const renewLater = () => {
     stop = clock.after(options.ttlMs / 3, () => {
-      // A store that throws at once fails no other way than one that rejects.
-      (async () => lease.renew())().then(
+      renew().then(
         () => {
           if (!isReleased) renewLater();
         },
+        // One that is lost is found by the write that shows it; a storage that fails may come back before it ends.
         (error: unknown) => {
           if (!isReleased && !isLost(error)) renewLater();
         },
@@ -38,12 +43,11 @@ export const holdLease = async (
   renewLater();
   return {
     proof: { key: lease.key, fence: lease.fence },
-    async isHeld() {
-      return (async () => lease.renew())().then(
+    isHeld: () =>
+      renew().then(
         () => true,
         (error: unknown) => !isLost(error),
-      );
-    },
+      ),
     async release() {
       isReleased = true;
       stop();
