@@ -137,6 +137,18 @@ const refused: [id: string, what: string, message: unknown, place: string][] = [
   ["CHAT-17", "a source of no type", user({ ...image, source: { url: "x" } }), "message.content[0].source"],
   [
     "CHAT-17",
+    "an address with bytes beside it",
+    user({ ...image, source: { type: "url", url: "https://a/b.png", base64_data: "AA==" } }),
+    "message.content[0].source.base64_data",
+  ],
+  [
+    "CHAT-17",
+    "bytes with an address beside them",
+    user({ ...inline, source: { ...inline.source, url: "https://a/b.png" } }),
+    "message.content[0].source.url",
+  ],
+  [
+    "CHAT-17",
     "a source of another type",
     user({ ...image, source: { type: "file", url: "x" } }),
     "message.content[0].source",

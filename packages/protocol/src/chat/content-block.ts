@@ -8,10 +8,10 @@ export const TextBlockSchema = z.object({
 });
 export type TextBlock = z.infer<typeof TextBlockSchema>;
 
-/** Where an image is: an address of any scheme, which is never fetched, or its bytes. */
+/** Where an image is: an address of any scheme, which is never fetched, or its bytes; never both. */
 export const ImageSourceSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("url"), url: z.string().min(1) }),
-  z.object({ type: z.literal("inline"), base64_data: z.string().min(1) }),
+  z.object({ type: z.literal("url"), url: z.string().min(1), base64_data: z.never().optional() }),
+  z.object({ type: z.literal("inline"), base64_data: z.string().min(1), url: z.never().optional() }),
 ]);
 export type ImageSource = z.infer<typeof ImageSourceSchema>;
 
