@@ -17,6 +17,8 @@ const same = (a: Fields | undefined, b: Fields | undefined): boolean =>
 export class ShellState {
   readonly variables = new Map<string, Fields>();
   readonly functions = new Map<string, readonly FunctionNode[]>();
+  /** Functions that some path to here has not defined. */
+  readonly doubtful = new Set<string>();
   readonly aliases = new Map<string, string>();
   /** Files that the command itself has written. */
   readonly files: WrittenFiles;
@@ -37,6 +39,7 @@ export class ShellState {
     const copy = new ShellState(this.directories, this.files);
     for (const [name, value] of this.variables) copy.variables.set(name, value);
     for (const [name, value] of this.functions) copy.functions.set(name, value);
+    for (const name of this.doubtful) copy.doubtful.add(name);
     for (const [name, value] of this.aliases) copy.aliases.set(name, value);
     copy.positional = this.positional;
     copy.arrived = this.arrived;
@@ -49,7 +52,10 @@ export class ShellState {
     for (const name of new Set([...this.variables.keys(), ...other.variables.keys()])) {
       if (!same(this.variables.get(name), other.variables.get(name))) this.variables.set(name, [unknownMark]);
     }
+    for (const name of other.doubtful) this.doubtful.add(name);
+    for (const name of this.functions.keys()) if (!other.functions.has(name)) this.doubtful.add(name);
     for (const [name, nodes] of other.functions) {
+      if (!this.functions.has(name)) this.doubtful.add(name);
       const own = this.functions.get(name) ?? [];
       this.functions.set(name, [...new Set([...own, ...nodes])]);
     }
@@ -69,7 +75,8 @@ export class ShellState {
   sameAs(other: ShellState): boolean {
     if (!same(this.directories, other.directories) || this.variables.size !== other.variables.size)
       return false;
-    if (this.functions.size !== other.functions.size) return false;
+    if (this.functions.size !== other.functions.size || this.aliases.size !== other.aliases.size)
+      return false;
     for (const [name, value] of this.variables) if (!same(value, other.variables.get(name))) return false;
     return true;
   }
