@@ -24,12 +24,20 @@ export const noteEnvironment = (run: Runner, name: string, value: string, state:
   }
 };
 
+const nameOf = (name: string): string => name.replace(/\[[\s\S]*$/, "");
+
+/** Whether a variable makes programs run or load something. */
+export const isWatched = (name: string): boolean =>
+  nameOf(name) === "PATH" || loaders.test(nameOf(name)) || commands.test(nameOf(name));
+
 /** Says so of every variable of a shell, however it came to its value: by `read`, `printf -v` or a loop, too. */
 export const noteVariables = (run: Runner, state: ShellState): void => {
-  for (const [full, value] of state.variables) {
-    const name = full.replace(/\[[\s\S]*$/, "");
-    if (name === "PATH" || loaders.test(name)) noteEnvironment(run, name, value.join(" "), state);
-    else if (commands.test(name) && !harmless.test(value.join(" ")))
+  for (const full of state.variables.watched) {
+    const name = nameOf(full);
+    const value = state.variables.get(full)?.join(" ");
+    if (value === undefined) continue;
+    if (name === "PATH" || loaders.test(name)) noteEnvironment(run, name, value, state);
+    else if (!harmless.test(value))
       run.report("write", "sets-command", `${name} is a command that other programs run`);
   }
 };

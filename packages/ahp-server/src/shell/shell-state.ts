@@ -1,4 +1,5 @@
 import type { Function as FunctionNode } from "unbash";
+import { isWatched } from "./environment.ts";
 import { maxDirectories } from "./limits.ts";
 import { dataMark, unknownMark } from "./marks.ts";
 import { WrittenFiles } from "./written-files.ts";
@@ -13,9 +14,25 @@ const same = (a: Fields | undefined, b: Fields | undefined): boolean =>
     a.length === b.length &&
     a.every((each, index) => each === b[index]));
 
+/** The variables of a shell, and which of them matter to the programs that it starts. */
+export class Variables extends Map<string, Fields> {
+  readonly watched = new Set<string>();
+
+  override set(name: string, value: Fields): this {
+    if (isWatched(name)) this.watched.add(name);
+    return super.set(name, value);
+  }
+
+  /** Takes over all of another shell. */
+  take(other: Variables): void {
+    for (const [name, value] of other) super.set(name, value);
+    for (const name of other.watched) this.watched.add(name);
+  }
+}
+
 /** What a shell knows at a moment of its run: variables, functions, the working directory, files that were written. */
 export class ShellState {
-  readonly variables = new Map<string, Fields>();
+  readonly variables = new Variables();
   readonly functions = new Map<string, readonly FunctionNode[]>();
   /** Functions that some path to here has not defined. */
   readonly doubtful = new Set<string>();
@@ -37,7 +54,7 @@ export class ShellState {
 
   clone(): ShellState {
     const copy = new ShellState(this.directories, this.files);
-    for (const [name, value] of this.variables) copy.variables.set(name, value);
+    copy.variables.take(this.variables);
     for (const [name, value] of this.functions) copy.functions.set(name, value);
     for (const name of this.doubtful) copy.doubtful.add(name);
     for (const [name, value] of this.aliases) copy.aliases.set(name, value);

@@ -101,6 +101,8 @@ const runAlias = (
   stdin: string | undefined,
 ): void => {
   const alias = state.aliases.get(name) ?? "";
+  // Its text is parsed each time.
+  for (let weight = 0; weight < 16; weight++) if (!run.step()) return;
   if (/\s$/.test(alias))
     run.report("unknown", "unknown-alias", `${shown(name)} has the next word taken for an alias as well`);
   const inside = state.clone();
