@@ -19,6 +19,10 @@ describe.each(Object.entries(hidden))("an effect that is hidden in %s", (_, comm
   });
 });
 
+it("a file that git blames in place of another is read", () => {
+  expect(judgeCommand("git blame --contents .env x", places).secrets).toBe(true);
+});
+
 describe("what only looks like it", () => {
   it.each([
     "sed -n '/a/,/c/p' a",
@@ -41,6 +45,9 @@ describe("what only looks like it", () => {
     "openssl x509 -in cert.crt -noout -text",
     "tar tvf x.tar",
     "less -N a",
+    "git remote -v",
+    "git remote get-url origin",
+    "git blame -L 1,3 a",
     "node --no-warnings -p '1 + 1'",
     "python3 -m json.tool a.json",
   ])("%s", (command) => {
