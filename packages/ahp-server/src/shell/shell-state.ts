@@ -15,7 +15,7 @@ const same = (a: Fields | undefined, b: Fields | undefined): boolean =>
     a.every((each, index) => each === b[index]));
 
 /** The variables of a shell, and which of them matter to the programs that it starts. */
-export class Variables extends Map<string, Fields> {
+class Variables extends Map<string, Fields> {
   readonly watched = new Set<string>();
 
   override set(name: string, value: Fields): this {
