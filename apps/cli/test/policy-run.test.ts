@@ -88,6 +88,7 @@ describe("harness run under a policy", () => {
     const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
     expect(code).toBe(3);
     expect(stdout).toContain("⊘ blocked: It was to be changed to what the tool does not take: timeoutMs");
+    expect(stdout).toContain("under policy shop: 0 allowed, 0 asked, 1 blocked\n");
     expect(await isThere(cwd, "a.txt")).toBe(false);
   });
 

@@ -43,12 +43,35 @@ describe.each(engines)("grep with %s", (_, searchPath) => {
   });
 
   it("looks into hidden and ignored files, not into .git, .harness and node_modules", async () => {
-    for (const file of [".env", ".git/x", ".harness/x", "node_modules/x", "a/node_modules/x", "ignored"])
+    for (const file of [".hidden", ".git/x", ".harness/x", "node_modules/x", "a/node_modules/x", "ignored"])
       await fixture.put(file, "needle\n");
     await fixture.put(".gitignore", "ignored\n");
     await fixture.put(".ignore", "ignored\n");
-    expect(await found({ pattern: "needle" })).toEqual([".env:1", "ignored:1"]);
+    expect(await found({ pattern: "needle" })).toEqual([".hidden:1", "ignored:1"]);
     expect(await found({ pattern: "needle", path: "node_modules" })).toEqual(["node_modules/x:1"]);
+  });
+
+  it("looks into files with secrets only where they are named", async () => {
+    const secret = [
+      ".env",
+      ".env.local",
+      ".ENV~",
+      "a/prod.env",
+      "a/server.pem",
+      "b/.ssh/config",
+      "id_rsa.bak",
+    ];
+    const open = [".env.example", "id_rsa.pub", "src/env.ts", "src/example.env"];
+    for (const file of [...secret, ...open]) await fixture.put(file, "needle\n");
+    const all = open.map((file) => `${file}:1`);
+    for (const more of [{}, { path: "." }, { include: "*" }, { include: "**/*" }])
+      expect(await found({ pattern: "needle", ...more })).toEqual(all);
+    expect(await found({ pattern: "needle", include: "*v" })).toEqual(["src/example.env:1"]);
+    expect(await found({ pattern: "needle", include: ".env*" })).toEqual([".env.example:1"]);
+    expect(await found({ pattern: "needle", include: ".env" })).toEqual([".env:1"]);
+    expect(await found({ pattern: "needle", path: ".env" })).toEqual([".env:1"]);
+    expect(await found({ pattern: "needle", path: "b/.ssh" })).toEqual(["b/.ssh/config:1"]);
+    expect(await found({ pattern: "needle", include: "a/prod.env" })).toEqual(["a/prod.env:1"]);
   });
 
   it("searches one file or one directory", async () => {

@@ -5,7 +5,7 @@ import type { ActiveTurn } from "./active-turn.ts";
 import type { ApprovalFlow, StandingQuestion } from "./approval-flow.ts";
 import type { ApprovalAnswer } from "./approvals.ts";
 import { findGrant } from "./find-grant.ts";
-import { type Modification, toItemJudgement } from "./judgement.ts";
+import { type Judgement, type Modification, toItemJudgement } from "./judgement.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { ToolError } from "./tool-error.ts";
 import type { ToolVerdict } from "./tool-gate.ts";
@@ -129,9 +129,9 @@ export class ToolCalls {
   async #judge(first: Prepared): Promise<Judged> {
     const { turn, settings } = this.#options;
     let judged: Omit<Judged, "verdict"> = { prepared: first };
-    const block = (reason: string, code: string): Judged => ({
+    const block = (reason: string, code: string, judgement?: Judgement): Judged => ({
       ...judged,
-      verdict: { verdict: "block", reason, code },
+      verdict: { verdict: "block", reason, code, ...(judgement && { judgement }) },
     });
     for (let changes = 0; ; changes++) {
       const { prepared } = judged;
@@ -139,13 +139,15 @@ export class ToolCalls {
       try {
         verdict = await settings.gate.before(prepared.call, { signal: turn.signal });
         if (verdict.verdict !== "modify") return { ...judged, verdict };
-        if (changes === maxModifications)
-          throw new HarnessError("gate_failed", "the gate changes the call again and again");
       } catch (error) {
         settings.onError(error);
         return block("The call could not be judged, so it does not run.", "gate_failed");
       }
       const { judgement, reason, input } = verdict;
+      if (changes === maxModifications) {
+        settings.onError(new HarnessError("gate_failed", "the gate changes the call again and again"));
+        return block("It was to be changed again and again, so it does not run.", "gate_failed", judgement);
+      }
       const why = { ...judgement, ...(reason !== undefined && { reason }) };
       const { requested } = judged.modified ?? { requested: prepared.call.input };
       try {
@@ -153,7 +155,8 @@ export class ToolCalls {
         judged = { prepared: next, modified: { ...why, requested } };
       } catch (error) {
         const { error: text = "it cannot be prepared" } = this.#failure(error);
-        return block(`It was to be changed to what the tool does not take: ${text}`, "gate.invalid_input");
+        const said = `It was to be changed to what the tool does not take: ${text}`;
+        return block(said, "gate.invalid_input", judgement);
       }
     }
   }

@@ -226,7 +226,25 @@ describe("the gate", () => {
     expect(client.items("tool_exec")).toMatchObject([{ input: { command: "ls -l" }, status: "succeeded" }]);
     const endless = await gated({ before: () => ({ verdict: "modify", input: { command: "x" } }) });
     await endless.end();
-    expect(endless.client.items("tool_exec")).toMatchObject([{ status: "blocked", code: "gate_failed" }]);
+    expect(endless.client.items("tool_exec")).toMatchObject([
+      {
+        status: "blocked",
+        code: "gate_failed",
+        error: "It was to be changed again and again, so it does not run.",
+      },
+    ]);
+  });
+
+  it("says who wanted a change that the tool does not take", async () => {
+    const judgement = { by: "policy shop", rule: "odd" };
+    const { client, bash, end } = await gated({
+      before: () => ({ verdict: "modify", input: [] as never, judgement }),
+    });
+    await end();
+    expect(bash.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([
+      { status: "blocked", code: "gate.invalid_input", judgement: { decision: "block", ...judgement } },
+    ]);
   });
 
   it("hears once of each call how it ended", async () => {

@@ -9,6 +9,7 @@ export const byWhom = ({ rule, source }: Explanation): string => {
   const name = rule === undefined ? "" : ` ${oneLine(rule, 100)}`;
   if (source === "default") return "by the default";
   if (source === "failure") return rule === undefined ? "as the default failed" : `as the rule${name} failed`;
+  if (source === "guard") return "by the guard of the policy's file";
   return source === "limit" ? `by the limit${name}` : `by${name}`;
 };
 

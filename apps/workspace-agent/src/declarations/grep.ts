@@ -8,8 +8,8 @@ export const grepDeclaration = declareTool({
   effects: "read",
   description:
     "Searches the text files of the workspace for lines that match a regular expression, without lookaround and " +
-    "back-references. Does not look into .git, .harness and node_modules, binary and very large files, and does not " +
-    "follow links.",
+    "back-references. Does not look into .git, .harness and node_modules, binary and very large files, nor into files " +
+    "that hold secrets by their name, such as .env, unless path or include names them, and does not follow links.",
   shape: {
     pattern: WellFormedTextSchema.min(1)
       .max(maxPatternLength)

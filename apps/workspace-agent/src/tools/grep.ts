@@ -7,6 +7,7 @@ import { toFileError } from "../file-errors.ts";
 import { GlobMatcher, normaliseGlob } from "../glob-pattern.ts";
 import { LineSearch } from "../line-search.ts";
 import { compileSearchPattern } from "../search-pattern.ts";
+import { isSecretFile } from "../secret-files.ts";
 import { cutText, throwIfCancelled } from "../text.ts";
 import { FileWalk, inBatches, relativeTo } from "../walk.ts";
 
@@ -86,9 +87,24 @@ async function startFiles(input: GrepInput, context: RunContext, deadline: Deadl
   });
   const directory = found.isFile() ? dirname(start) : start;
   const walk = new FileWalk({ workspace, start, maxEntries: limits.maxVisitedEntries, deadline });
-  const all = found.isFile() ? single(start) : walk.files();
+  const all = found.isFile() ? single(start) : searchable(walk.files(), start, input.include);
   const paths = input.include === undefined ? all : included(all, directory, input.include, deadline);
   return { paths, walkTruncated: () => walk.truncated };
+}
+
+/**
+ * What is searched of a folder. A file that holds secrets is read only by who names it, so that a search of all files, which
+ * nobody may have been asked about, does not show it.
+ */
+async function* searchable(
+  files: AsyncIterable<string>,
+  start: string,
+  include: string | undefined,
+): AsyncGenerator<string> {
+  const named = include?.slice(include.lastIndexOf("/") + 1);
+  const isNamed = (path: string): boolean => path.slice(path.lastIndexOf("/") + 1) === named;
+  const all = isSecretFile(start);
+  for await (const path of files) if (all || !isSecretFile(path) || isNamed(path)) yield path;
 }
 
 async function* single(path: string): AsyncGenerator<string> {

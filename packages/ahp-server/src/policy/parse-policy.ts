@@ -17,6 +17,11 @@ export interface ParsePolicyOptions {
   readonly functions?: readonly PolicyFunction[];
   /** The workspace where neither the event nor the file names one. @default "" */
   readonly workspace?: string;
+  /**
+   * Absolute paths of the file. An action that would change one of them is asked about where the policy would let it
+   * pass: an agent that may write files does not give itself the right to do the rest. @default []
+   */
+  readonly ownFiles?: readonly string[];
   /** @default see each limit */
   readonly limits?: PolicyLimits;
   /** A monotonic time in milliseconds, for the deadline of a decision. @default performance.now */
@@ -114,6 +119,7 @@ export const parsePolicy = (text: string, options: ParsePolicyOptions = {}): Pol
       expressions,
       bounds,
       workspace: value.workspace ?? options.workspace ?? "",
+      ownFiles: options.ownFiles ?? [],
       text,
     },
   );

@@ -17,6 +17,8 @@ export interface PolicyParts {
   readonly expressions: Expressions;
   readonly bounds: ResolvedPolicyLimits;
   readonly workspace: string;
+  /** Absolute paths of the files that it was read from. */
+  readonly ownFiles: readonly string[];
   /** The text that it was read from. */
   readonly text: string;
 }

@@ -22,15 +22,22 @@ export interface Runner {
   /** Notes that a secret may be printed that is no file. */
   noteSecret(): void;
   noteNetwork(): void;
+  /** Notes that a text is calculated: what values it names are expressions again, and may run commands. */
+  expression(text: string, state: ShellState): void;
   /** Notes that a file is read; returns its content where it is known, else the mark of what it may hold. */
   read(path: string, state: ShellState): string;
   /** Notes that a file is written, and what it holds from then on. */
   write(path: string, state: ShellState, content?: string): void;
   /** Notes that a file is opened for writing, or changed in what is not its content. */
   touch(path: string, state: ShellState): void;
-  /** Runs the text of a shell in this state; returns what it prints. */
-  script(text: string, state: ShellState, stdin: string | undefined): string;
-  /** Runs a program with its arguments; returns what it prints. */
+  /**
+   * Runs the text of a shell in this state; returns what it prints. Another shell knows functions only if they were
+   * given to it.
+   */
+  script(text: string, state: ShellState, stdin: string | undefined, isSameShell?: boolean): string;
+  /** Has a text run in this state when the command ends. */
+  later(text: string, state: ShellState): void;
+  /** Runs a program with its arguments, and no function or alias of its name; returns what it prints. */
   exec(args: readonly string[], state: ShellState, stdin: string | undefined): string;
 }
 

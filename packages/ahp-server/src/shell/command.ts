@@ -10,14 +10,20 @@ const assignedFields = (run: Interpreter, node: Assignment, state: ShellState): 
     node.value.type === "ArrayValue"
       ? node.value.elements.flatMap((word) => [...run.expander.fields(word, state)])
       : [run.expander.text(node.value, state)];
-  if (node.index === undefined && node.append !== true) return made;
+  if (node.value.type === "ArrayValue")
+    for (const { text } of node.value.elements)
+      if (text.startsWith("[")) run.expression(text.slice(1).split("]")[0] ?? "", state);
   if (node.index !== undefined) {
     const index = run.expander.text(node.index, state);
+    if (/^BASH_(?:CMDS|ALIASES)$/.test(node.name))
+      run.report("unknown", "search-path", `${node.name} makes a name stand for another program`);
+    run.expression(index, state);
     const old = [...(state.variables.get(node.name) ?? [])];
     if (!/^\d{1,2}$/.test(index) || Number(index) > old.length) return [unknownMark];
     old[Number(index)] = made.join(" ");
     return old;
   }
+  if (node.append !== true) return made;
   const old = run.expander.lookup(node.name, state);
   return node.value.type === "ArrayValue" ? [...old, ...made] : [`${old[0] ?? ""}${made[0] ?? ""}`];
 };
@@ -34,11 +40,12 @@ export const runSimpleCommand = (
   if (node.name !== undefined) words.push(...run.expander.fields(node.name, state));
   for (const argument of node.args) {
     if (argument.type === "Word") words.push(...run.expander.fields(argument, state));
-    else if (argument.value.type === "Word")
+    else if (argument.value.type === "Word") {
+      if (argument.index !== undefined) run.expression(run.expander.text(argument.index, state), state);
       words.push(
         `${argument.name}${argument.append === true ? "+" : ""}=${run.expander.text(argument.value, state)}`,
       );
-    else {
+    } else {
       state.variables.set(argument.name, assignedFields(run, argument, state));
       words.push(argument.name);
     }
@@ -59,7 +66,7 @@ export const runSimpleCommand = (
     state.variables.set(name, value);
     noteEnvironment(run, name, value.join(" "), state);
   }
-  const printed = run.exec(words, state, streams.stdin);
+  const printed = run.command(words, state, streams.stdin);
   for (const [name, value] of before) {
     if (value === undefined) state.variables.delete(name);
     else state.variables.set(name, value);

@@ -11,6 +11,7 @@ import { patternToRegExp } from "./glob.ts";
 import { maxFields, maxTextLength } from "./limits.ts";
 import { isExact, isUnknown, secretMark, taintOf, unknownMark } from "./marks.ts";
 import type { Fields, ShellState } from "./shell-state.ts";
+import type { ShellVerdict } from "./verdict.ts";
 
 /** Runs what stands inside words. */
 export interface Substituter {
@@ -20,6 +21,9 @@ export interface Substituter {
   output(script: ParsedScript | undefined, state: ShellState): string;
   /** The path that stands for a process substitution. */
   channel(script: ParsedScript | undefined, operator: "<" | ">", state: ShellState): string;
+  /** Notes that a text is calculated. */
+  expression(text: string, state: ShellState): void;
+  report(verdict: ShellVerdict, code: string, text: string): void;
   /** Runs what stands in an expression that has no value of interest. */
   sweep(part: WordPart, state: ShellState): void;
 }
@@ -223,11 +227,12 @@ export class Expander {
 
   #parameter(part: ParameterExpansionPart, state: ShellState): Fields {
     let name = part.parameter;
-    if (part.index !== undefined) this.text(part.index, state);
+    if (part.index !== undefined) this.#run.expression(this.text(part.index, state), state);
     if (part.prefix === "!") {
       const target = this.lookup(name, state)[0] ?? "";
       if (part.operation?.type === "Names" || !isExact(target))
         return [isSecretName(name) ? secretMark : unknownMark];
+      if (target.includes("[")) this.#run.expression(target, state);
       name = target;
     }
     const set = state.variables.has(name) || /^[@*\d]+$/.test(name);
@@ -286,6 +291,8 @@ export class Expander {
       case "Slice": {
         const offset = this.text(operation.offset, state).trim();
         const length = operation.length === undefined ? undefined : this.text(operation.length, state).trim();
+        this.#run.expression(offset, state);
+        this.#run.expression(length ?? "", state);
         if (!/^-?\d+$/.test(offset) || !/^-?\d*$/.test(length ?? "") || name === "@") return [markOf(value)];
         return map((text) => {
           const rest = text.slice(Number(offset));
@@ -303,6 +310,8 @@ export class Expander {
         const kind = this.text(operation.operand, state);
         if (kind === "U") return map((text) => text.toUpperCase());
         if (kind === "L") return map((text) => text.toLowerCase());
+        if (!/^[uQEAaKk]$/.test(kind))
+          this.#run.report("unknown", "hidden-expression", "a value is expanded once more, as a prompt is");
         return [markOf(value)];
       }
       default:

@@ -4,7 +4,6 @@ import {
   type CommandNode,
   type For,
   type Function as FunctionNode,
-  forEachChild,
   type If,
   type ParsedScript,
   type Pipeline,
@@ -13,23 +12,34 @@ import {
   type SyntaxNode,
   type WordPart,
 } from "unbash";
+import { mayRunCommand } from "./arithmetic.ts";
 import type { Runner, ShellLists } from "./call.ts";
 import { runSimpleCommand } from "./command.ts";
 import { Expander, type Substituter } from "./expand.ts";
 import { FileAccess } from "./file-access.ts";
 import type { Findings } from "./findings.ts";
 import { maxNesting, maxSteps, maxTextLength, maxUnrolled } from "./limits.ts";
-import { dataMark, isExact, isSecret, isUnknown, secretMark, shown, taintOf, unknownMark } from "./marks.ts";
-import { runProgram } from "./programs/run-program.ts";
+import {
+  dataMark,
+  isData,
+  isExact,
+  isSecret,
+  isUnknown,
+  secretMark,
+  shown,
+  taintOf,
+  unknownMark,
+} from "./marks.ts";
+import { runCommand, runProgram } from "./programs/run-program.ts";
 import { applyRedirections } from "./redirections.ts";
 import type { ShellState } from "./shell-state.ts";
+import { sweepExpression } from "./sweep-expression.ts";
 import type { ShellVerdict } from "./verdict.ts";
 
 /** Calls of one function within itself that are followed. */
 const maxRecursion = 2;
 
 type Nodes = readonly Statement[];
-
 /** Follows a script through everything that it may do, without doing any of it. */
 export class Interpreter implements Runner, Substituter {
   readonly lists: ShellLists;
@@ -39,12 +49,15 @@ export class Interpreter implements Runner, Substituter {
   readonly #calls: string[] = [];
   /** The texts that are being run, each within the one before it. */
   readonly #texts: string[] = [];
+  /** What traps run at the end. */
+  readonly #later: { readonly text: string; readonly state: ShellState }[] = [];
   #steps = 0;
   #nesting = 0;
   #channels = 0;
   #at: number | undefined;
   /** How many pipelines and background jobs are around what runs now. */
   #side = 0;
+  #loops = 0;
 
   constructor(findings: Findings, lists: ShellLists, home: string | undefined) {
     this.#findings = findings;
@@ -56,10 +69,10 @@ export class Interpreter implements Runner, Substituter {
   /** Judges a whole command. */
   judge(command: string, state: ShellState): void {
     this.parsed(parse(command), state, undefined);
+    for (const { text, state: then } of this.#later) this.script(text, then.clone(), undefined, true);
   }
 
   // --- what programs use
-
   report(verdict: ShellVerdict, code: string, text: string): void {
     this.#findings.report(verdict, code, text, this.#at);
   }
@@ -88,7 +101,8 @@ export class Interpreter implements Runner, Substituter {
     this.#files.touch(path, state);
   }
 
-  script(text: string, state: ShellState, stdin: string | undefined): string {
+  script(text: string, state: ShellState, stdin: string | undefined, isSameShell = false): string {
+    if (!isSameShell) for (const name of state.functions.keys()) state.doubtful.add(name);
     if (!isExact(text))
       this.report("unknown", "unknown-script", "it runs a shell text that is not known in full");
     if (text.length > maxTextLength || this.#nesting >= maxNesting) {
@@ -111,21 +125,29 @@ export class Interpreter implements Runner, Substituter {
     }
   }
 
-  exec(args: readonly string[], state: ShellState, stdin: string | undefined): string {
+  command(words: readonly string[], state: ShellState, stdin: string | undefined): string {
+    return this.exec(words, state, stdin, runCommand);
+  }
+
+  exec(args: readonly string[], state: ShellState, stdin: string | undefined, judge = runProgram): string {
     if (!this.step() || this.#nesting >= maxNesting) {
       this.report("unknown", "too-deep", "programs start programs more deeply than is followed");
       return dataMark;
     }
     this.#nesting++;
     try {
-      return runProgram(this, args, state, stdin);
+      return judge(this, args, state, stdin);
     } finally {
       this.#nesting--;
     }
   }
 
-  // --- what words use
+  later(text: string, state: ShellState): void {
+    if (this.#later.length < maxUnrolled) this.#later.push({ text, state });
+    else this.report("unknown", "too-large", "it has more traps than are followed");
+  }
 
+  // --- what words use
   step(): boolean {
     if (this.#steps < maxSteps) {
       this.#steps++;
@@ -158,33 +180,15 @@ export class Interpreter implements Runner, Substituter {
   }
 
   sweep(node: SyntaxNode | WordPart, state: ShellState): void {
-    if (!this.step()) return;
-    if (node.type === "CommandExpansion" || node.type === "ArithmeticCommandExpansion") {
-      this.output(node.script, state);
-    } else if (node.type === "ProcessSubstitution") {
-      this.channel(node.script, node.operator, state);
-    } else {
-      if (node.type === "TestBinary" && /^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator)) {
-        // Both sides are expressions: what a variable holds is run as one.
-        const sides = this.expander.text(node.left, state) + this.expander.text(node.right, state);
-        if (/\$\(|`/.test(sides))
-          this.report("unknown", "hidden-expression", "a value is run as an expression");
-      }
-      if (node.type === "ArithmeticWord" && !/^\d+$/.test(node.value)) {
-        // An expression may assign to each name that it holds, and the value of a name is an expression again.
-        for (const name of node.value.match(/[A-Za-z_]\w*/g) ?? []) {
-          const value = state.variables.get(name)?.join(" ") ?? "";
-          if (/\$\(|`|\[/.test(value))
-            this.report("unknown", "hidden-expression", `${name} is run as an expression`);
-          if (state.variables.has(name)) state.variables.set(name, [unknownMark]);
-        }
-      }
-      forEachChild(node as SyntaxNode, (child) => this.sweep(child, state));
-    }
+    if (this.step()) sweepExpression(this, node, state);
+  }
+
+  expression(text: string, state: ShellState, expanded = true): void {
+    if ((expanded && (/\$\(|\$\{|`/.test(text) || isData(text))) || mayRunCommand(text, state))
+      this.report("unknown", "hidden-expression", `${shown(text)} is run as an expression`);
   }
 
   // --- the syntax
-
   parsed(script: ParsedScript, state: ShellState, stdin: string | undefined): string {
     for (const error of script.errors ?? []) {
       this.report("unknown", "syntax-error", `it cannot be read as a whole: ${shown(error.message)}`);
@@ -257,8 +261,9 @@ export class Interpreter implements Runner, Substituter {
         return streams.deliver(this.#command(node.command, state, streams.stdin));
       }
       case "Function":
-        // Another definition on another path stays possible.
+        // What stands in a function or a loop may be left before it is reached.
         state.functions.set(node.name.value, [node]);
+        if (this.#calls.length > 0 || this.#loops > 0) state.doubtful.add(node.name.value);
         return "";
       case "Coproc":
         if (node.body.type === "CompoundList") return this.#list(node.body.commands, state.clone(), dataMark);
@@ -332,13 +337,14 @@ export class Interpreter implements Runner, Substituter {
       let printed = "";
       for (const word of words) {
         state.variables.set(name, [word]);
+        this.#loops++;
         printed += this.#list(node.body.commands, state, stdin);
+        this.#loops--;
       }
       state.join(before);
       return printed.length > maxTextLength ? taintOf(printed) : printed;
     }
-    const secret = words.some(isSecret);
-    state.variables.set(name, [secret ? secretMark : unknownMark]);
+    state.variables.set(name, [words.some(isSecret) ? secretMark : unknownMark]);
     return this.#loop([node.body.commands], state, stdin);
   }
 
@@ -348,7 +354,9 @@ export class Interpreter implements Runner, Substituter {
     for (let turn = 0; turn < 3; turn++) {
       const before = state.clone();
       const { version } = state.files;
+      this.#loops++;
       for (const body of bodies) printed += this.#list(body, state, stdin);
+      this.#loops--;
       state.join(before);
       if (state.sameAs(before) && state.files.version === version) break;
       // The third turn is the last: by then every name that changes is unknown, and so is where it is.

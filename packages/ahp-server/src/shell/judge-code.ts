@@ -1,5 +1,6 @@
 import type { Call } from "./call.ts";
 import { isExact, unknownMark } from "./marks.ts";
+import { isPlainCode } from "./plain-code.ts";
 import { isSecretPath } from "./secret-paths.ts";
 
 // Code of other languages is not parsed. What is known of it: texts that are handed to a shell, names of functions that
@@ -151,7 +152,7 @@ export const judgeCode = (call: Call, code: string): void => {
     );
   const implicit =
     /[|>]|`|\bdo\b|\bsystem\b|-i\b|\$\^I|\bdelete\b/.test(bare) && (name === "perl" || name === "ruby");
-  if (unseen !== undefined || implicit || code.includes(unknownMark))
+  if (unseen !== undefined || implicit || code.includes(unknownMark) || !isPlainCode(name, code))
     run.report(
       "unknown",
       "unknown-code",

@@ -5,6 +5,8 @@ export interface Options {
   readonly operands: readonly string[];
   /** Whether an argument that is not known may be an option or several arguments. */
   readonly uncertain: boolean;
+  /** The names of the options that are given, as they are given. */
+  readonly names: readonly string[];
   /** Whether one of these options is given: single letters, or long names of which any beginning counts. */
   has(...names: readonly string[]): boolean;
   /** The values of these options, in order. */
@@ -73,6 +75,7 @@ export const readOptions = (args: readonly string[], valued = "", stop = false):
   return {
     operands,
     uncertain,
+    names: given.map(({ name }) => name),
     has: (...names) => find(names).length > 0,
     values: (...names) => find(names).flatMap(({ value }) => (value === undefined ? [] : [value])),
   };

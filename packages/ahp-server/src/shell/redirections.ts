@@ -1,6 +1,6 @@
 import type { Redirection } from "unbash";
 import type { Interpreter } from "./interpreter.ts";
-import { dataMark, shown, taintOf } from "./marks.ts";
+import { dataMark, shown, taintOf, unknownMark } from "./marks.ts";
 import type { ShellState } from "./shell-state.ts";
 
 /** Where a command reads from and writes to. */
@@ -22,6 +22,8 @@ export const applyRedirections = (
   for (const each of redirections) {
     if (!run.step()) break;
     const descriptor = each.descriptor?.type === "FileDescriptor" ? each.descriptor.value : undefined;
+    if (each.descriptor?.type === "FileDescriptorVariable")
+      state.variables.set(each.descriptor.name, [unknownMark]);
     if (each.type === "HereDoc") {
       input = each.body.parts === undefined ? each.body.text : run.expander.body(each.body.parts, state);
       if (each.operator === "<<-") input = input.replace(/^\t+/gm, "");

@@ -41,11 +41,11 @@ export const joinPath = (directory: string | undefined, path: string): string | 
   return directory === undefined ? undefined : normalPath(`${directory}/${path}`);
 };
 
-/** `/proc/self/root/etc` is `/etc`; `/proc/self/cwd/x` is `x`. */
+/** `/proc/self/root/etc` is `/etc`; `/proc/self/cwd/x` is `x`, and that of another process is wherever that one is. */
 const throughProc = (path: string): string =>
   path
     .replace(/^\/+proc\/+[^/]+\/+(?:task\/+[^/]+\/+)?root(?=\/|$)/, "/")
-    .replace(/^\/+proc\/+[^/]+\/+cwd(?=\/|$)/, ".");
+    .replace(/^\/+proc\/+(?:thread-)?self\/+cwd(?=\/|$)/, ".");
 
 /** Whether a path is a folder or below it. */
 const isBelow = (path: string, folder: string): boolean =>

@@ -1,4 +1,5 @@
 import type { Function as FunctionNode } from "unbash";
+import { isWatched } from "./environment.ts";
 import { maxDirectories } from "./limits.ts";
 import { dataMark, unknownMark } from "./marks.ts";
 import { WrittenFiles } from "./written-files.ts";
@@ -13,10 +14,28 @@ const same = (a: Fields | undefined, b: Fields | undefined): boolean =>
     a.length === b.length &&
     a.every((each, index) => each === b[index]));
 
+/** The variables of a shell, and which of them matter to the programs that it starts. */
+class Variables extends Map<string, Fields> {
+  readonly watched = new Set<string>();
+
+  override set(name: string, value: Fields): this {
+    if (isWatched(name)) this.watched.add(name);
+    return super.set(name, value);
+  }
+
+  /** Takes over all of another shell. */
+  take(other: Variables): void {
+    for (const [name, value] of other) super.set(name, value);
+    for (const name of other.watched) this.watched.add(name);
+  }
+}
+
 /** What a shell knows at a moment of its run: variables, functions, the working directory, files that were written. */
 export class ShellState {
-  readonly variables = new Map<string, Fields>();
+  readonly variables = new Variables();
   readonly functions = new Map<string, readonly FunctionNode[]>();
+  /** Functions that some path to here has not defined. */
+  readonly doubtful = new Set<string>();
   readonly aliases = new Map<string, string>();
   /** Files that the command itself has written. */
   readonly files: WrittenFiles;
@@ -35,8 +54,9 @@ export class ShellState {
 
   clone(): ShellState {
     const copy = new ShellState(this.directories, this.files);
-    for (const [name, value] of this.variables) copy.variables.set(name, value);
+    copy.variables.take(this.variables);
     for (const [name, value] of this.functions) copy.functions.set(name, value);
+    for (const name of this.doubtful) copy.doubtful.add(name);
     for (const [name, value] of this.aliases) copy.aliases.set(name, value);
     copy.positional = this.positional;
     copy.arrived = this.arrived;
@@ -49,7 +69,10 @@ export class ShellState {
     for (const name of new Set([...this.variables.keys(), ...other.variables.keys()])) {
       if (!same(this.variables.get(name), other.variables.get(name))) this.variables.set(name, [unknownMark]);
     }
+    for (const name of other.doubtful) this.doubtful.add(name);
+    for (const name of this.functions.keys()) if (!other.functions.has(name)) this.doubtful.add(name);
     for (const [name, nodes] of other.functions) {
+      if (!this.functions.has(name)) this.doubtful.add(name);
       const own = this.functions.get(name) ?? [];
       this.functions.set(name, [...new Set([...own, ...nodes])]);
     }
@@ -69,7 +92,8 @@ export class ShellState {
   sameAs(other: ShellState): boolean {
     if (!same(this.directories, other.directories) || this.variables.size !== other.variables.size)
       return false;
-    if (this.functions.size !== other.functions.size) return false;
+    if (this.functions.size !== other.functions.size || this.aliases.size !== other.aliases.size)
+      return false;
     for (const [name, value] of this.variables) if (!same(value, other.variables.get(name))) return false;
     return true;
   }

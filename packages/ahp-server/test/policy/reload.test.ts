@@ -44,6 +44,37 @@ describe("a file", () => {
     await expect(loadPolicy(file)).rejects.toMatchObject({ code: "policy_invalid", file });
   });
 
+  it("is not changed by what it lets pass, without a question", async () => {
+    await put("version: 1\nrules: [{ name: r, then: allow }]\n");
+    const harness = createPolicyHarness({ policy: await loadPolicy(file) });
+    const decide = (tool: string, args: Record<string, unknown>) => {
+      const { decision, source } = harness.decide(toolEvent(tool, args, { metadata: { workspace: dir } }));
+      return [decision?.decision, source];
+    };
+    for (const [tool, args] of [
+      ["write", { path: "policy.yaml", content: "" }],
+      ["edit", { path: "./x/../POLICY.yaml" }],
+      ["edit", { path: file }],
+      ["bash", { command: "echo > policy.yaml" }],
+      ["bash", { command: "sed -i s/a/b/ policy.y?ml" }],
+      ["bash", { command: "mv x policy.yaml", cwd: "." }],
+      ["bash", { command: "cd x; cp a ../policy.yaml" }],
+      ["bash", { command: "tar xf x.tar" }],
+      ["bash", { command: `mv a ${dir}/${"./".repeat(99)}policy.yaml` }],
+    ] as const)
+      expect([tool, args, ...decide(tool, args)]).toEqual([tool, args, "escalate", "guard"]);
+    for (const [tool, args] of [
+      ["read", { path: "policy.yaml" }],
+      ["write", { path: "policy.yaml.md", content: "" }],
+      ["bash", { command: "cat policy.yaml > x" }],
+    ] as const)
+      expect([tool, args, ...decide(tool, args)]).toEqual([tool, args, "allow", "rule"]);
+    expect(harness.decide(toolEvent("write", { path: file })).decision).toMatchObject({
+      decision: "escalate",
+      reason: "it would change the policy itself",
+    });
+  });
+
   it("that is not there, no file, too long or no UTF-8 is refused", async () => {
     expect(await codeOf(loadPolicy(file))).toBe("policy_unreadable");
     expect(await codeOf(loadPolicy(dir))).toBe("policy_unreadable");

@@ -9,6 +9,7 @@ import type { AnyDecision, DecisionMaker } from "../rules/decision-maker.ts";
 import type { Rule } from "../rules/rule.ts";
 import { type About, Explainer } from "./explainer.ts";
 import type { Explanation, ShadowDecision } from "./explanation.ts";
+import { changesOwnFile } from "./own-file.ts";
 import { inertDecision, refuse } from "./refuse.ts";
 
 /** Where limits are counted, and at what time. */
@@ -56,11 +57,19 @@ class Deciding {
   }
 
   verdict(counting: Counting): Verdict {
-    const verdict = this.#byRules();
+    const verdict = this.#guarded(this.#byRules());
     const { event } = this.#view;
     if (event.event_type === "post_action" || event.event_type === "session_end") this.#release(counting);
     if (!goesOn.has(verdict.decision?.decision)) return verdict;
     return this.#overLimit(counting) ?? verdict;
+  }
+
+  /** What the policy would let pass, unless it is the policy itself that would be changed: then somebody is asked. */
+  #guarded(verdict: Verdict): Verdict {
+    const passes = verdict.decision?.decision === "allow" || verdict.decision?.decision === "modify";
+    if (!passes || !changesOwnFile(this.#view, this.#parts.ownFiles)) return verdict;
+    const why = "it would change the policy itself";
+    return { source: "guard", rule: undefined, why, decision: { decision: "escalate", reason: why } };
   }
 
   #byRules(): Verdict {

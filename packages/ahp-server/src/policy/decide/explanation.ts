@@ -18,8 +18,11 @@ export interface Explanation {
   readonly decision: AnyDecision | undefined;
   /** What the policy decided; another than `decision` where the whole policy is in shadow. */
   readonly decided: AnyDecision | undefined;
-  /** Who made it: a rule, a limit, the default of the event's class, or the failure of a rule or limit. */
-  readonly source: "rule" | "limit" | "default" | "failure";
+  /**
+   * Who made it: a rule, a limit, the default of the event's class, the failure of a rule or limit, or the guard of the
+   * policy's own file.
+   */
+  readonly source: "rule" | "limit" | "default" | "failure" | "guard";
   /** The name of the rule or limit; undefined for a default. */
   readonly rule: string | undefined;
   /** In words, without anything from the event; at most some hundred characters. */

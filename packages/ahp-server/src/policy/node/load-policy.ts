@@ -1,5 +1,6 @@
-import { open } from "node:fs/promises";
+import { open, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
+import { resolve } from "node:path";
 import { codingAgentFunctions } from "../coding-agent/coding-agent-functions.ts";
 import { type ParsePolicyOptions, parsePolicy } from "../parse-policy.ts";
 import type { Policy } from "../policy.ts";
@@ -59,7 +60,7 @@ export const readBounded = async (file: string, maxLength: number): Promise<stri
 
 /**
  * Reads a policy file and makes it ready. Its workspace is the working directory unless the options or the file say
- * another; its expressions can call `codingAgentFunctions` beside `functions`. Throws `PolicyError`.
+ * another; an action that would change the file is asked about where the policy would let it pass; its expressions can call `codingAgentFunctions` beside `functions`. Throws `PolicyError`.
  */
 export const loadPolicy = async (
   file: string,
@@ -68,5 +69,7 @@ export const loadPolicy = async (
   const { workspace = process.cwd(), functions = [] } = options;
   const all = [...codingAgentFunctions({ home: homedir() }), ...functions];
   const text = await readBounded(file, resolvePolicyLimits(options.limits).maxFileLength);
-  return parsePolicy(text, { ...options, functions: all, workspace, file });
+  const own = resolve(file);
+  const ownFiles = [...new Set([own, await realpath(own).catch(() => own), ...(options.ownFiles ?? [])])];
+  return parsePolicy(text, { ...options, functions: all, workspace, file, ownFiles });
 };

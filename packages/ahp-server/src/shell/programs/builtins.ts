@@ -32,6 +32,10 @@ const declare: Program = ({ args, run, state, name }) => {
     run.report("read", "reads-environment", `${name} prints variables, which may hold secrets`);
     return secretMark;
   }
+  if (args.some((arg) => /^-\w*f/.test(arg)))
+    run.report("unknown", "unknown-script", `${name} gives functions to other shells`);
+  if (args.some((arg) => /^-\w*i/.test(arg)))
+    run.report("unknown", "hidden-expression", `${name} makes a variable calculate whatever it is given`);
   for (const arg of args) {
     const [, variable, append, value] = /^(\w+)(?:\[[^\]]*\])?(\+?)=([\s\S]*)$/.exec(arg) ?? [];
     if (variable === undefined) {
@@ -54,7 +58,8 @@ const forgetAll = ({ state }: Pick<Call, "state">): void => {
 const unset: Program = ({ args, state }) => {
   for (const name of args) {
     state.variables.delete(name);
-    state.functions.delete(name);
+    // Where it is left before this is reached, the function stays.
+    state.doubtful.add(name);
   }
   return "";
 };
@@ -82,6 +87,12 @@ const read: Program = ({ args, state, stdin }) => {
 
 const isExactOrNames = (text: string): boolean => !isUnknown(text);
 
+/** `getopts OPTIONS NAME`: the letter that was found. */
+const getopts: Program = ({ args, state }) => {
+  for (const name of [args[1], "OPTARG"]) if (name !== undefined) state.variables.set(name, [unknownMark]);
+  return "";
+};
+
 const mapfile: Program = ({ args, run, state, stdin }) => {
   const options = readOptions(args, "d n O s u C c");
   for (const text of options.values("C")) run.script(text, state.clone(), undefined);
@@ -97,10 +108,16 @@ const set: Program = ({ args, run, state }) => {
     run.report("read", "reads-environment", "set prints variables, which may hold secrets");
     return secretMark;
   }
-  const at = args.indexOf("--");
-  const first = args.findIndex((arg) => !/^[-+]/.test(arg));
-  if (at !== -1) state.positional = args.slice(at + 1);
-  else if (first !== -1 && !/^[-+]\w*o$/.test(args[first - 1] ?? "")) state.positional = args.slice(first);
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? "";
+    const ends = arg === "--" || arg === "-";
+    if (ends || !/^[-+]/.test(arg)) {
+      if (arg !== "-" || at + 1 < args.length) state.positional = args.slice(ends ? at + 1 : at);
+      break;
+    }
+    // The name of an option stands after it.
+    if (/^[-+]\w*o/.test(arg)) at++;
+  }
   return "";
 };
 
@@ -126,7 +143,11 @@ const trap: Program = ({ args, run, state }) => {
   const words = args[0] === "--" ? args.slice(1) : args;
   const [text = "", ...signals] = words;
   if (/^-[lp]$/.test(text) || signals.length === 0 || text === "-" || text === "") return "";
-  run.script(text, state.clone(), undefined);
+  run.script(text, state.clone(), undefined, true);
+  if (signals.every((signal) => /^(?:EXIT|0)$/i.test(signal))) run.later(text, state);
+  else if (!/^[\w\s./-]*$/.test(text))
+    run.report("unknown", "unknown-script", "a trap runs a text whose values may change until then");
+  else run.later(text, state);
   return "";
 };
 
@@ -142,6 +163,29 @@ const enable: Program = ({ args, run }) => {
   return "";
 };
 
+/** `history -w FILE` writes what `history -s` has put into it; `fc -s` runs it. */
+const history: Program = ({ args, run, state, name }) => {
+  if (name === "fc" && !args.some((arg) => /^-\w*l/.test(arg)))
+    run.report("unknown", "unknown-script", "fc runs what stands in the history");
+  const options = readOptions(args, "a n r w s p d");
+  for (const option of ["a", "w"])
+    if (options.has(option)) run.write(options.values(option)[0] ?? "~/.bash_history", state);
+  return "";
+};
+
+/** `jobs -x PROGRAM` runs it. */
+const jobs: Program = ({ args, run, state, stdin }) => {
+  const at = args.findIndex((arg) => /^-\w*x/.test(arg));
+  return at === -1 ? "" : run.exec(args.slice(at + 1), state.clone(), stdin);
+};
+
+/** With `lastpipe` the last program of a pipeline runs in this shell, and changes its variables. */
+const shopt: Program = ({ args, run }) => {
+  if (args.some((arg) => arg === "lastpipe" || isUnknown(arg)) && !args.includes("-u"))
+    run.report("unknown", "changes-shell", "shopt changes how what follows is run");
+  return "";
+};
+
 /** `complete -C`, `bind -x`: texts that the shell runs later. */
 const hooks: Program = ({ args, run, state }) => {
   args.forEach((arg, index) => {
@@ -154,18 +198,17 @@ const hooks: Program = ({ args, run, state }) => {
 /** `let x=1`: an expression; what an index holds in it is run. */
 const compute: Program = ({ args, run, state }) => {
   for (const arg of args) {
-    if (/\$\(|`/.test(arg) || isUnknown(arg))
-      run.report("unknown", "hidden-expression", `${shown(arg)} is run as an expression`);
+    if (isUnknown(arg)) run.report("unknown", "hidden-expression", `${shown(arg)} is run as an expression`);
+    else run.expression(arg, state);
     const name = /^(\w+)\s*(?:[-+*/%&|^]|<<|>>)?=/.exec(arg)?.[1];
     if (name !== undefined) state.variables.set(name, [unknownMark]);
   }
   return "";
 };
 
-const test: Program = ({ args, run }) => {
+const test: Program = ({ args, run, state }) => {
   args.forEach((arg, index) => {
-    if (args[index - 1] === "-v" && /\$\(|`/.test(arg))
-      run.report("unknown", "hidden-expression", "an index is run as an expression");
+    if (args[index - 1] === "-v" && arg.includes("[")) run.expression(arg, state);
   });
   return "";
 };
@@ -183,12 +226,10 @@ const compgen: Program = ({ args, run }) => {
 };
 
 export const builtinPrograms = [
-  ...entries(
-    ": exit return break continue wait fg bg disown suspend logout getopts times shopt dirs history ulimit",
-    nothing,
-  ),
+  ...entries(": exit return break continue wait fg bg disown suspend logout times dirs ulimit", nothing),
   ...entries("cd pushd popd chdir", cd),
   ...entries("export declare typeset local readonly integer", declare),
+  ...entries("getopts", getopts),
   ...entries("unset", unset),
   ...entries("read", read),
   ...entries("mapfile readarray", mapfile),
@@ -199,10 +240,12 @@ export const builtinPrograms = [
   ...entries("trap", trap),
   ...entries("hash", hash),
   ...entries("enable", enable),
-  ...entries("complete bind fc", hooks),
+  ...entries("complete bind", hooks),
   ...entries("let", compute),
   ...entries("test [", test),
   ...entries("umask", umask),
   ...entries("compgen", compgen),
-  ...entries("jobs", nothing),
+  ...entries("shopt", shopt),
+  ...entries("history fc", history),
+  ...entries("jobs", jobs),
 ];

@@ -1,7 +1,7 @@
 import type { Call, Program } from "../call.ts";
 import { decodeBase32, decodeBase64, decodeHex, printfText, translate, unescapeEcho } from "../decoders.ts";
 import { maxTextLength } from "../limits.ts";
-import { isExact, taintOf } from "../marks.ts";
+import { isExact, shown, taintOf } from "../marks.ts";
 import { readOptions } from "../options.ts";
 import { entries } from "./program-entry.ts";
 
@@ -91,6 +91,18 @@ const openssl: Program = (call) => {
     call.run.report("exfiltration", "network-channel", "openssl opens a connection that carries its input");
     return undefined;
   }
+  if (
+    !/^(?:base64|enc|dgst|md5|sha\d+|version|x509|rand|asn1parse|ciphers|list|errstr|prime|crl|verify)?$/.test(
+      command,
+    )
+  )
+    call.run.report("unknown", "unknown-program", `it is not known what openssl ${shown(command)} does`);
+  if (
+    rest.some((each) =>
+      /^--?(?:engine|provider(?:-path)?|config|writerand|sign|signature|CA\w*|req|signkey)$/.test(each),
+    )
+  )
+    call.run.report("unknown", "unknown-arguments", "openssl loads code, signs or writes further files");
   const input = inputOf(call, files);
   if (rest.includes("-out")) call.run.write(after("-out") ?? "", call.state);
   const decodes =
@@ -100,7 +112,13 @@ const openssl: Program = (call) => {
 };
 
 /** Filters that only pass on a part of their input. */
-const lossy: Program = (call) => taintOf(inputOf(call, readOptions(call.args).operands));
+const lossy: Program = (call) => {
+  const options = readOptions(call.args, "f t o from-code to-code output output-file");
+  for (const path of options.values("o", "output", "output-file")) call.run.write(path, call.state);
+  if (call.name === "uudecode")
+    call.run.report("unknown", "unknown-path", "uudecode writes the file that its input names");
+  return taintOf(inputOf(call, options.operands));
+};
 
 export const filterPrograms = [
   ...entries("echo", echo),

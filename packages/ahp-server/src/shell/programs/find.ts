@@ -62,6 +62,8 @@ const find: Program = (call) => {
 
 const fd: Program = (call) => {
   const { args, run, state } = call;
+  if (args.some((arg) => /^--exec(?:-batch)?=|^-[a-zA-Z]+[xX]|^-[xX]./.test(arg)))
+    run.report("unknown", "unknown-script", "fd runs a program for what it finds");
   const at = args.findIndex((arg) => /^(?:-[xX]|--exec|--exec-batch)$/.test(arg));
   const options = readOptions(
     at === -1 ? args : args.slice(0, at),

@@ -7,7 +7,7 @@ import { namesBelow } from "./readers.ts";
 
 /** Settings whose value git runs as a command. */
 const commandSetting =
-  /^(?:alias\..*|core\.(?:editor|pager|sshcommand|fsmonitor|askpass|gitproxy)|sequence\.editor|pager\..*|diff\.(?:external|.*\.(?:command|textconv))|difftool\..*|mergetool\..*|merge\..*\.driver|filter\..*|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?program|interactive\.difffilter|uploadpack\..*|remote\..*\.(?:vcs|uploadpack|receivepack)|sendemail\..*cmd|browser\..*|man\..*|trailer\..*|protocol\..*|ssh\.variant)$/i;
+  /^(?:alias\..*|core\.(?:editor|pager|sshcommand|fsmonitor|askpass|gitproxy|alternaterefscommand)|sequence\.editor|pager\..*|diff\.(?:external|.*\.(?:command|textconv))|difftool\..*|mergetool\..*|merge\..*\.driver|filter\..*|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|interactive\.difffilter|uploadpack\..*|remote\..*\.(?:vcs|uploadpack|receivepack)|sendemail\..*cmd|browser\..*|man\..*|trailer\..*|protocol\..*|ssh\.variant)$/i;
 
 const setting = (call: Call, name: string, value: string): void => {
   const { run, state, stdin } = call;
@@ -31,7 +31,7 @@ const lists: Readonly<Record<string, RegExp>> = {
   branch:
     /^(?:-[avrl]+|--list|--show-current|--merged|--no-merged|--contains|-vv|--sort=.*|--format=.*|--all)$/,
   tag: /^(?:-l|--list|-n\d*|--sort=.*|--contains|--points-at)$/,
-  remote: /^(?:-v|show|get-url|--verbose)$/,
+  remote: /^(?:-v|--verbose|get-url)$/,
   stash: /^(?:list|show)$/,
   worktree: /^list$/,
   submodule: /^(?:status|summary)$/,
@@ -44,6 +44,8 @@ const isOnlyListing = (command: string, args: readonly string[]): boolean => {
   const pattern = lists[command];
   if (pattern === undefined) return false;
   if (args.length === 0) return command !== "stash" && command !== "submodule";
+  // `remote -v update` is no list.
+  if (command === "remote" && args[0] !== "get-url") return args.every((arg) => pattern.test(arg));
   return command === "branch" || command === "tag"
     ? args.every((arg) => pattern.test(arg))
     : pattern.test(args[0] ?? "");
@@ -241,9 +243,23 @@ const runSubcommand = (call: Call, command: string, args: readonly string[]): st
   for (const arg of args) {
     const output = /^--output=(.*)$/.exec(arg)?.[1];
     if (output !== undefined) run.write(output, state);
-    if (/^--(?:ext-diff|textconv)$/.test(arg))
+    if (/^--(?:ext-diff|textconv|filters|show-signature)$/.test(arg))
       run.report("write", "sets-command", "git runs the commands of its settings");
   }
+  if (command === "blame" || command === "annotate")
+    for (const path of readOptions(args, "L S M C date contents ignore-revs-file").values(
+      "S",
+      "contents",
+      "ignore-revs-file",
+    ))
+      run.read(path, state);
+  if (command === "remote" && /^(?:show|update|prune)$/.test(args.find((arg) => !arg.startsWith("-")) ?? ""))
+    run.noteNetwork();
+  if (
+    /^verify-(?:commit|tag)$/.test(command) ||
+    (command === "help" && args.some((arg) => /^-\w*w|^--web/.test(arg)))
+  )
+    run.report("write", "sets-command", "git runs the commands of its settings");
   if (/^(?:diff|grep)$/.test(command) && args.includes("--no-index"))
     for (const path of args.filter((arg) => !arg.startsWith("-"))) run.read(path, state);
   // What stands after -- are paths; `HEAD:.env` is a path as well.
@@ -289,6 +305,8 @@ const git: Program = (call) => {
       if (next.startsWith("--exec-path") && value !== "")
         run.report("unknown", "search-path", "git is told where its programs are");
       else run.read(value, inside);
+    } else if (next.startsWith("--config-env=")) {
+      run.report("unknown", "unknown-arguments", "a setting of git is not known");
     } else if (/^-/.test(next)) continue;
     else if (isUnknown(next)) {
       run.report("unknown", "unknown-arguments", "it is not known what git does");

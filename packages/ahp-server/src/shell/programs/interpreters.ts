@@ -1,6 +1,6 @@
 import type { Call, Program } from "../call.ts";
 import { judgeCode } from "../judge-code.ts";
-import { isExact, taintOf } from "../marks.ts";
+import { isExact, shown, taintOf } from "../marks.ts";
 import { entries } from "./program-entry.ts";
 import { writtenContents } from "./written-contents.ts";
 
@@ -9,6 +9,8 @@ interface Interpreter {
   readonly code: RegExp;
   /** Options that take another value. */
   readonly valued: RegExp;
+  /** Options that change nothing of what is run. @default none */
+  readonly harmless?: RegExp;
   /** Options that load a file before anything else. */
   readonly loads?: RegExp;
   readonly module?: (call: Call, module: string, args: readonly string[]) => void;
@@ -24,8 +26,10 @@ const pythonModule = (call: Call, module: string, args: readonly string[]): void
     module === "mypy"
   ) {
     run.exec([module, ...args], state, stdin);
-  } else if (/^(?:json\.tool|this|platform|sysconfig|site|calendar|tokenize|ast|dis|timeit)$/.test(module)) {
-    for (const path of args.filter((arg) => !arg.startsWith("-"))) run.read(path, state);
+  } else if (/^(?:json\.tool|this|platform|sysconfig|site|calendar|tokenize|ast|dis)$/.test(module)) {
+    const [first, second] = args.filter((arg) => !arg.startsWith("-"));
+    if (first !== undefined) run.read(first, state);
+    if (module === "json.tool" && second !== undefined) run.write(second, state);
   } else if (/^(?:http\.server|smtpd|pydoc|SimpleHTTPServer|uploadserver)$/.test(module)) {
     run.noteNetwork();
     run.report("exfiltration", "serves-files", `python -m ${module} shows files to other machines`);
@@ -74,8 +78,19 @@ const interpreter =
         run.report("unknown", "loads-code", `${name} loads ${value === "" ? "a file" : value} first`);
       } else if (known.valued.test(next)) rest.shift();
       else if (/^(?:--version|--help|-V|-h|-v|-VV)$/.test(next) && call.args.length === 1) return undefined;
+      else if (known.harmless?.test(next) !== true)
+        run.report("unknown", "unknown-arguments", `${name} is given ${shown(next)}`);
     }
-    if (ran) return taintOf(stdin, ...call.args);
+    if (ran) {
+      // What perl and ruby read line by line; a name with one of these is a command or is written.
+      if (name === "perl" || name === "ruby" || name === "jruby")
+        for (const path of rest) {
+          run.read(path, state);
+          if (/^\s*[>|+]|\|\s*$/.test(path))
+            run.report("unknown", "unknown-script", `${name} may run or write ${shown(path)}`);
+        }
+      return taintOf(stdin, ...call.args);
+    }
     const [file] = rest;
     if (file !== undefined && file !== "-" && file !== "/dev/stdin") {
       run.read(file, state);
@@ -100,27 +115,44 @@ const runsFile: Program = ({ args, run, state, name }) => {
 export const interpreterPrograms = [
   ...entries(
     "python pypy ipython",
-    interpreter({ code: /^-[bBdEhiIOqsSuvx]*c([\s\S]*)$/, valued: /^-[WX]$/, module: pythonModule }),
+    interpreter({
+      code: /^-[bBdEhiIOqsSuvx]*c([\s\S]*)$/,
+      valued: /^-[WX]$/,
+      harmless: /^-(?:[bBdEhIOqsSuvx]+|[WX].+)$/,
+      module: pythonModule,
+    }),
   ),
   ...entries(
     "node nodejs bun deno electron tsx ts-node",
     interpreter({
       code: /^(?:-[icp]*[ep]+|--eval|--print|-pe)=?([\s\S]*)$/,
-      valued: /^(?:-C|--conditions|--input-type|--env-file|--test-name-pattern)$/,
+      valued: /^(?:-C|--conditions|--input-type|--test-name-pattern)$/,
+      harmless:
+        /^--(?:no-warnings|no-deprecation|input-type=.*|conditions=.*|trace-\w+|stack-trace-limit=\d+|max-old-space-size=\d+)$/,
       loads: /^(?:-r|--require|--import|--loader|--experimental-loader)(?:=|$)/,
     }),
   ),
   ...entries(
     "perl",
-    interpreter({ code: /^-[a-zA-Z0-9]*?[eE]([\s\S]*)$/, valued: /^-[IF]$/, loads: /^-[mM]./ }),
+    interpreter({
+      code: /^-[a-zA-Z0-9]*?[eE]([\s\S]*)$/,
+      valued: /^-[IF]$/,
+      loads: /^-[mM]./,
+      harmless: /^-(?:[npalwW0-9]*(?:i.*)?|F.+)$/,
+    }),
   ),
   ...entries(
     "ruby jruby",
-    interpreter({ code: /^-[a-zA-Z0-9]*?e([\s\S]*)$/, valued: /^-[IEF]$/, loads: /^-r/ }),
+    interpreter({
+      code: /^-[a-zA-Z0-9]*?e([\s\S]*)$/,
+      valued: /^-[IEF]$/,
+      loads: /^-r/,
+      harmless: /^-(?:[nplaw]*(?:i.*)?|F.+)$/,
+    }),
   ),
   ...entries(
     "php",
-    interpreter({ code: /^(?:-[rBRE]|--run)=?([\s\S]*)$/, valued: /^-[dcz]$/, loads: /^-d?auto_prepend/ }),
+    interpreter({ code: /^(?:-[rBRE]|--run)=?([\s\S]*)$/, valued: /^-[z]$/, loads: /^-d?auto_prepend/ }),
   ),
   ...entries("lua luajit", interpreter({ code: /^-e([\s\S]*)$/, valued: /^$/, loads: /^-l/ })),
   ...entries(

@@ -1,6 +1,6 @@
 import type { Call, Program } from "../call.ts";
 import { isSecret, namesMark, secretMark, taintOf } from "../marks.ts";
-import { readOptions } from "../options.ts";
+import { type Options, readOptions } from "../options.ts";
 import { entries } from "./program-entry.ts";
 
 /** Options that take a value which is no path, for each program that has such. */
@@ -13,6 +13,12 @@ const valued: Readonly<Record<string, string>> = {
   df: "t x B type",
   tree: "L P I o charset filelimit",
   wc: "",
+  less: "o O k b h j p P t T x y z log-file lesskey-file lesskey-src",
+  sdiff: "o w output",
+  scc: "o f output format",
+  cloc: "report-file out extract-with",
+  xmllint: "o output xpath",
+  nm: "plugin",
   stat: "c f format printf",
   file: "F m P e",
   date: "d r f s date set reference file",
@@ -37,8 +43,45 @@ const valued: Readonly<Record<string, string>> = {
   which: "",
   bat: "l r theme style language line-range",
   batcat: "l r",
-  cloc: "",
   tokei: "",
+};
+
+/** Options by which programs that read write a file, run a program or load one. */
+const writing: Readonly<Record<string, string>> = {
+  less: "o O log-file LOG-FILE",
+  sdiff: "o output",
+  scc: "o output",
+  cloc: "report-file out sum-reports ignored counted",
+  xmllint: "o output",
+  file: "C compile",
+  lsof: "D",
+  pr: "",
+};
+const running: Readonly<Record<string, string>> = {
+  bat: "pager",
+  batcat: "pager",
+  nm: "plugin",
+  size: "plugin",
+  objdump: "plugin",
+  cloc: "extract-with",
+  xmllint: "shell",
+  less: "k lesskey-file lesskey-src",
+};
+
+const noteOptions = (call: Call, options: Options): void => {
+  const { run, name, state } = call;
+  const given = (list: Readonly<Record<string, string>>): readonly string[] =>
+    (list[name] ?? "").split(" ").filter((option) => option !== "" && options.has(option));
+  for (const option of given(writing)) {
+    const values = options.values(option);
+    for (const path of values) run.write(path, state);
+    if (values.length === 0) run.report("write", "changes-files", `${name} writes a file`);
+  }
+  if (given(running).length > 0)
+    run.report("unknown", "loads-code", `${name} is given a program to run or to load`);
+  if (name === "ldd") run.report("unknown", "runs-file", "ldd may run the file that it is given");
+  if (/^(?:identify|ffprobe|xmllint|glow)$/.test(name) && options.operands.some((each) => /^\w+:/.test(each)))
+    run.report("unknown", "unknown-path", `${name} may open or change what is no file`);
 };
 
 /** Notes the operands as files that are read; returns the mark of what they hold. */
@@ -58,6 +101,7 @@ const reader: Program = (call) => {
     call.run.report("privilege", "sets-clock", "it sets the clock of this machine");
     return undefined;
   }
+  noteOptions(call, options);
   if (call.name === "jq" && /\benv\b|\$ENV/.test(options.operands[0] ?? "")) call.run.noteSecret();
   if (call.name === "date") return undefined;
   if (/^(?:less|more|most|pg)$/.test(call.name)) {
@@ -71,6 +115,20 @@ const reader: Program = (call) => {
     );
   }
   return readOperands(call, options.operands);
+};
+
+/** `hostname NAME` names the machine. */
+const hostname: Program = ({ args, run }) => {
+  if (args.some((arg) => !arg.startsWith("-") || /^-(?:F|b|-file|-boot)/.test(arg)))
+    run.report("privilege", "sets-name", "hostname names this machine anew");
+  return undefined;
+};
+
+/** `ss -K` closes the connections of others. */
+const sockets: Program = ({ args, run }) => {
+  if (args.some((arg) => /^(?:-[a-zA-Z]*[KD]|--kill|--diag)/.test(arg)))
+    run.report("unknown", "unknown-arguments", "ss closes connections or writes a file");
+  return undefined;
 };
 
 /** Programs that print of themselves: nothing of their arguments is a file. */
@@ -87,14 +145,15 @@ const environment: Program = ({ run, args }) => {
 const grepValued =
   "e f A B C m regexp file after-context before-context context max-count include exclude exclude-dir exclude-from color label";
 
-const ripgrepValued = `${grepValued} g t T r E M j d glob iglob type type-not replace pre pre-glob encoding max-columns threads max-depth sort sortr`;
+const ripgrepValued = `${grepValued} g t T r E M j d glob iglob type type-not replace pre pre-glob encoding max-columns threads max-depth sort sortr pager hostname-bin`;
 
 /** The first operand is a pattern, the others are files. */
 const grep: Program = (call) => {
   const plain = call.name.endsWith("grep");
   const options = readOptions(call.args, plain ? `${grepValued} d D` : ripgrepValued);
   for (const path of options.values("f", "file", "exclude-from")) call.run.read(path, call.state);
-  for (const program of options.values("pre")) call.run.exec([program], call.state.clone(), call.stdin);
+  for (const program of options.values("pre", "pager", "hostname-bin"))
+    call.run.exec([program], call.state.clone(), call.stdin);
   const noPattern = options.has("e", "f", "regexp", "file", "files");
   const files = noPattern ? options.operands : options.operands.slice(1);
   const mark = readOperands(call, files);
@@ -117,7 +176,7 @@ const man: Program = ({ args, run, state }) => {
 };
 
 const tellers =
-  "whoami id uname hostname arch nproc uptime free w who users groups logname tty locale getconf true false test [ seq sleep basename dirname type which whereis getent lscpu lsblk lsusb lspci lsmod vmstat iostat mpstat ps pgrep pidof top htop jobs cal expr factor numfmt tput clear reset yes info apropos whatis help sw_vers times dirs wait getopts md5 uuidgen netstat ss";
+  "whoami id uname arch nproc uptime free w who users groups logname tty locale getconf true false test [ seq sleep basename dirname type which whereis getent lscpu lsblk lsusb lspci lsmod vmstat iostat mpstat ps pgrep pidof top htop cal expr factor numfmt tput clear reset yes info apropos whatis help sw_vers times dirs wait md5 uuidgen netstat";
 
 export const readerPrograms = [
   ...entries(
@@ -125,6 +184,8 @@ export const readerPrograms = [
     reader,
   ),
   ...entries(tellers, teller),
+  ...entries("hostname", hostname),
+  ...entries("ss", sockets),
   ...entries("pwd", pwd),
   ...entries("man", man),
   ...entries("printenv", environment),

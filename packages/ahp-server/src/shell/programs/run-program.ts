@@ -1,3 +1,4 @@
+import { noteVariables } from "../environment.ts";
 import { isPattern, mayMatch } from "../glob.ts";
 import type { Interpreter } from "../interpreter.ts";
 import { dataMark, isUnknown, shown, taintOf, withoutMarks } from "../marks.ts";
@@ -65,8 +66,7 @@ const runKnown = (
   run.program(name);
   const program = findProgram(name);
   noteSecretArguments(run, name, args, program?.network === true);
-  if (takesNames.test(name) && args.some((arg) => /^\w+\[.*(?:\$\(|`)/s.test(arg)))
-    run.report("unknown", "hidden-expression", "an index of a variable is run as an expression");
+  if (takesNames.test(name)) for (const arg of args) if (/^\w+\[/.test(arg)) run.expression(arg, state);
   if (onlyAsks(args) && program?.transparent !== true) return dataMark;
   const printed = program?.judge({ name, args, stdin, state, run });
   return printed ?? taintOf(stdin, ...args);
@@ -93,7 +93,43 @@ const candidates = (pattern: string): readonly string[] => {
   return isPattern(last) && /[^*?]/.test(last) ? programNames().filter((name) => mayMatch(last, name)) : [];
 };
 
-/** Judges a name with its arguments: a function, a builtin, a program or a file. */
+/** Runs what an alias stands for. Shells that run a text mostly do not know aliases, so that this is one of two ways. */
+const runAlias = (
+  run: Interpreter,
+  [name = "", ...args]: readonly string[],
+  state: ShellState,
+  stdin: string | undefined,
+): void => {
+  const alias = state.aliases.get(name) ?? "";
+  // Its text is parsed each time.
+  for (let weight = 0; weight < 16; weight++) if (!run.step()) return;
+  if (/\s$/.test(alias))
+    run.report("unknown", "unknown-alias", `${shown(name)} has the next word taken for an alias as well`);
+  const inside = state.clone();
+  inside.aliases.delete(name);
+  const quoted = args.map((arg) => `'${arg.replaceAll("'", "'\\''")}'`);
+  run.script([alias, ...quoted].join(" "), inside, stdin, true);
+};
+
+/**
+ * Judges a command of a shell: a function where there is one of that name. The program of that name is judged besides
+ * wherever it may be what runs.
+ */
+export const runCommand = (
+  run: Interpreter,
+  words: readonly string[],
+  state: ShellState,
+  stdin: string | undefined,
+): string => {
+  const [name = "", ...args] = words;
+  if (state.aliases.has(name)) runAlias(run, words, state, stdin);
+  const nodes = state.functions.get(name);
+  if (nodes === undefined) return runProgram(run, words, state, stdin);
+  if (state.doubtful.has(name)) runProgram(run, words, state.clone(), stdin);
+  return run.callFunction(nodes, args, state, stdin);
+};
+
+/** Judges a name with its arguments: a builtin, a program or a file. */
 export const runProgram = (
   run: Interpreter,
   words: readonly string[],
@@ -101,18 +137,7 @@ export const runProgram = (
   stdin: string | undefined,
 ): string => {
   const [name = "", ...args] = words;
-  const nodes = state.functions.get(name);
-  if (nodes !== undefined) return run.callFunction(nodes, args, state, stdin);
-  const alias = state.aliases.get(name);
-  if (alias !== undefined) {
-    const inside = state.clone();
-    inside.aliases.delete(name);
-    return run.script(
-      [alias, ...args.map((arg) => `'${arg.replaceAll("'", "'\\''")}'`)].join(" "),
-      inside,
-      stdin,
-    );
-  }
+  noteVariables(run, state);
   if (isUnknown(name)) {
     run.report("unknown", "unknown-program-name", `the name of a program is not known: ${shown(name)}`);
     // What is unknown may be empty: r${x}m.

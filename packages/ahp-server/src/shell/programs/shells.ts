@@ -20,13 +20,13 @@ const runScriptFile = (call: Call, path: string, args: readonly string[], state:
   const content = call.run.read(path, call.state);
   const contents = writtenContents(path, call.state);
   if (path === "/dev/stdin" || path === "/dev/fd/0")
-    return call.run.script(call.stdin ?? unknownMark, state, undefined);
+    return call.run.script(call.stdin ?? unknownMark, state, undefined, state === call.state);
   if (contents.length === 0) {
     call.run.report("unknown", "runs-file", `${call.name} runs a file whose content is not known`);
     return taintOf(call.stdin, content);
   }
   state.positional = args;
-  return contents.map((each) => call.run.script(each, state, call.stdin)).join("");
+  return contents.map((each) => call.run.script(each, state, call.stdin, state === call.state)).join("");
 };
 
 const shell: Program = (call) => {
@@ -70,7 +70,7 @@ const shell: Program = (call) => {
 
 const evaluate: Program = ({ args, run, state, stdin }) => {
   const words = args[0] === "--" ? args.slice(1) : args;
-  return run.script(words.join(" "), state, stdin);
+  return run.script(words.join(" "), state, stdin, true);
 };
 
 const source: Program = (call) => {

@@ -1,6 +1,8 @@
+import { readAwkScript } from "../awk-script.ts";
 import type { Call, Program } from "../call.ts";
-import { isExact, isUnknown, taintOf } from "../marks.ts";
+import { isExact, isUnknown, shown, taintOf } from "../marks.ts";
 import { readOptions } from "../options.ts";
+import { readSedScript } from "../sed-script.ts";
 import { entries } from "./program-entry.ts";
 import { readOperands } from "./readers.ts";
 
@@ -8,25 +10,14 @@ import { readOperands } from "./readers.ts";
 const sedScript = (call: Call, script: string): void => {
   const { run, state, stdin } = call;
   if (!isExact(script)) run.report("unknown", "unknown-script", "the script of sed is not known in full");
-  const address =
-    "(?:^|[;{}\\n])\\s*(?:\\d+|\\$|/(?:[^/\\\\\\n]|\\\\.)*/)?(?:,(?:\\d+|\\$|/(?:[^/\\\\\\n]|\\\\.)*/))?\\s*!?\\s*";
-  for (const [, text = ""] of script.matchAll(
-    new RegExp(`${address}e(?:[ \\t]+([^\\n]*))?(?=$|[;\\n}])`, "g"),
-  ))
-    if (text === "") run.report("unknown", "unknown-script", "sed runs its input as commands");
+  const { runs, reads, writes, isKnown } = readSedScript(script);
+  if (!isKnown) run.report("unknown", "unknown-script", "the script of sed is not understood");
+  for (const text of runs)
+    if (text === "")
+      run.report("unknown", "unknown-script", "sed runs its input, or what it has put together");
     else run.script(text, state.clone(), stdin);
-  for (const [, path = ""] of script.matchAll(new RegExp(`${address}[wW][ \\t]+([^\\n;}]+)`, "g")))
-    run.write(path.trim(), state);
-  for (const [, path = ""] of script.matchAll(new RegExp(`${address}[rR][ \\t]+([^\\n;}]+)`, "g")))
-    run.read(path.trim(), state);
-  for (const [, , flags = ""] of script.matchAll(
-    /s([^\w\s\\])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1([^;\n}]*)/g,
-  )) {
-    const path = /w[ \t]*(\S.*)$/.exec(flags)?.[1];
-    if (path !== undefined) run.write(path.trim(), state);
-    if (/^[gIipmM\d]*e/.test(flags))
-      run.report("unknown", "unknown-script", "sed runs what it has put together as a command");
-  }
+  for (const path of writes) run.write(path, state);
+  for (const path of reads) run.read(path, state);
 };
 
 const sed: Program = (call) => {
@@ -34,7 +25,9 @@ const sed: Program = (call) => {
   const scripts = options.values("e", "expression");
   for (const path of options.values("f", "file")) sedScript(call, call.run.read(path, call.state));
   const inline = scripts.length === 0 && !options.has("f", "file");
-  for (const script of inline ? options.operands.slice(0, 1) : scripts) sedScript(call, script);
+  if (inline) sedScript(call, options.operands[0] ?? "");
+  // Several are the lines of one.
+  else if (scripts.length > 0) sedScript(call, scripts.join("\n"));
   const files = inline ? options.operands.slice(1) : options.operands;
   const inPlace = options.has("i", "in-place") || call.args.some((arg) => /^-[nErsuz]*i/.test(arg));
   const mark = readOperands(call, files);
@@ -46,47 +39,41 @@ const sed: Program = (call) => {
 
 /** What an awk program runs and opens. */
 const awkScript = (call: Call, script: string): void => {
-  const { run, state } = call;
+  const { run, state, stdin } = call;
   if (!isExact(script)) run.report("unknown", "unknown-script", "the program of awk is not known in full");
-  const literal = '"((?:[^"\\\\]|\\\\.)*)"';
-  const text = (raw: string): string => raw.replace(/\\(["\\/])/g, "$1");
-  let known = 0;
-  for (const [, command = ""] of script.matchAll(new RegExp(`system\\s*\\(\\s*${literal}\\s*\\)`, "g"))) {
-    known++;
-    run.script(text(command), state.clone(), undefined);
-  }
-  for (const [, command = ""] of script.matchAll(new RegExp(`${literal}\\s*\\|&?\\s*getline`, "g"))) {
-    known++;
-    run.script(text(command), state.clone(), undefined);
-  }
-  for (const [, command = ""] of script.matchAll(new RegExp(`\\|&?\\s*${literal}`, "g"))) {
-    known++;
-    run.script(text(command), state.clone(), taintOf(call.stdin));
-  }
-  for (const [, path = ""] of script.matchAll(new RegExp(`>>?\\s*${literal}`, "g")))
-    run.write(text(path), state);
-  for (const [, path = ""] of script.matchAll(new RegExp(`getline[^<;}\\n]*<\\s*${literal}`, "g")))
-    run.read(text(path), state);
-  const code = script.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\/(?:[^/\\\n]|\\.)+\//g, "//");
-  const runs = (code.match(/\bsystem\s*\(|\|\s*getline|\|&|[^|]\|\s*(?=["\w(])/g) ?? []).length;
-  if (runs > known) run.report("unknown", "unknown-script", "awk runs a command that is not known");
-  if (/\bprintf?\b[^;}\n]*>/.test(code) && /\bprintf?\b[^;}\n]*>>?\s*[^"\s\d(]/.test(code))
-    run.report("unknown", "unknown-path", "awk writes a file whose name is not known");
-  if (/\/inet[46]?\//.test(script)) run.report("exfiltration", "network-socket", "awk opens a connection");
-  if (/@(?:load|include)/.test(code)) run.report("unknown", "loads-code", "awk loads something else");
-  if (/ENVIRON/.test(code)) run.noteSecret();
+  const { runs, reads, writes, unknown, environment } = readAwkScript(script);
+  for (const text of runs) run.script(text, state.clone(), taintOf(stdin));
+  for (const path of writes) run.write(path, state);
+  for (const path of reads) run.read(path, state);
+  for (const what of unknown) run.report("unknown", "unknown-script", `awk ${what}`);
+  if (
+    [...runs, ...reads, ...writes].some((each) => /^\/inet[46]?\//.test(each)) ||
+    /\/inet[46]?\//.test(script)
+  )
+    run.report("exfiltration", "network-socket", "awk opens a connection");
+  if (environment) run.noteSecret();
 };
 
+const awkOptions =
+  /^(?:[FfveibcCghknNMOPrSstV]|field-separator|file|assign|source|include|characters-as-bytes|traditional|csv|posix|re-interval|sandbox|lint.*|version|help|bignum|use-lc-numeric|optimize|no-optimize|non-decimal-data)$/;
+
 const awk: Program = (call) => {
-  const options = readOptions(call.args, "F f v e i l field-separator file assign source include load");
-  for (const path of options.values("f", "file")) awkScript(call, call.run.read(path, call.state));
+  const { run, state } = call;
+  const options = readOptions(
+    call.args,
+    "F f v e i l E W field-separator file assign source include load exec",
+  );
+  for (const name of options.names)
+    if (!awkOptions.test(name)) run.report("unknown", "unknown-arguments", `awk is given -${shown(name)}`);
+  for (const path of options.values("f", "file")) awkScript(call, run.read(path, state));
   for (const script of options.values("e", "source")) awkScript(call, script);
   const inline = !options.has("f", "file", "e", "source");
   if (inline) awkScript(call, options.operands[0] ?? "");
   const files = (inline ? options.operands.slice(1) : options.operands).filter((each) => !/^\w+=/.test(each));
   const mark = readOperands(call, files);
-  if (options.values("i", "include").some((each) => each.startsWith("inplace")))
-    for (const path of files) call.run.write(path, call.state);
+  for (const name of options.values("i", "include"))
+    if (/^inplace(?:\.awk)?$/.test(name)) for (const path of files) run.write(path, state);
+    else run.report("unknown", "loads-code", "awk loads something else");
   return mark;
 };
 
@@ -123,7 +110,7 @@ const tar: Program = (call) => {
   const args = /^[a-zA-Z]+$/.test(first) ? [`-${first}`, ...later] : call.args;
   const options = readOptions(
     args,
-    "f C T X b H I F file directory files-from exclude exclude-from use-compress-program to-command checkpoint-action info-script new-volume-script rmt-command rsh-command transform strip-components owner group mode newer",
+    "f C T X b H I F file directory files-from exclude exclude-from use-compress-program to-command checkpoint-action index-file info-script new-volume-script rmt-command rsh-command transform strip-components owner group mode newer",
   );
   const run1 = (text: string): void => {
     run.script(text, state.clone(), stdin);
@@ -143,6 +130,10 @@ const tar: Program = (call) => {
     if (action.startsWith("exec=")) run1(action.slice(5));
     else if (isUnknown(action)) run.report("unknown", "unknown-arguments", "an action of tar is not known");
   }
+  for (const path of options.values("index-file")) run.write(path, state);
+  // The values of a bundle without a dash stand after it, in the order of its letters.
+  if (/^[a-zA-Z]{2,}$/.test(first) && /[fCTXbHIFgKLNVg].*[fCTXbHIFgKLNVg]/.test(first))
+    run.report("unknown", "unknown-arguments", "several letters of tar take a value each");
   const archives = options.values("f", "file");
   if (archives.some((path) => /^[^/]+:/.test(path)) && !options.has("force-local"))
     run.report("exfiltration", "remote-copy", "tar speaks to another machine");
