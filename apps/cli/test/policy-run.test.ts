@@ -186,6 +186,30 @@ describe("harness run under a harness elsewhere", () => {
   });
 });
 
+/** A harness that greets, and stops when it is asked something. */
+const stopping = `
+import { createInterface } from "node:readline";
+const harness_info = { name: "stopping", version: "1", capabilities: ["pre_action", "pre_prompt"] };
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method } = JSON.parse(line);
+  if (method === "ahp/event") process.kill(process.pid, "SIGSTOP");
+  const result = { protocol_version: "2.4", harness_info };
+  if (id !== undefined) process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+});`;
+
+it.skipIf(process.platform === "win32")(
+  "leaves no harness behind that was its child and stopped",
+  async () => {
+    const cwd = await makeWorkspace({ "stopping.mjs": stopping });
+    const endpoint = `stdio:${process.execPath} ${join(cwd, "stopping.mjs")}`;
+    const args = ["run", "--ahp", endpoint, "--policy-timeout", "1", "read README.md"];
+    const { code, stdout } = await harness(args, { cwd });
+    expect(code).toBe(4);
+    expect(stdout).toContain("Nobody judged this prompt in time");
+    await nothingRunsWith(cwd);
+  },
+);
+
 describe("a call that waits while its server is killed", () => {
   const waitUnder = async (policy: string): Promise<{ server: ToolServer; requestId: string }> => {
     const workspace = await makeWorkspace({ "policy.yaml": policy });

@@ -8,6 +8,12 @@ import { toSocketFailure } from "../endpoint.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { splitWords } from "./split-words.ts";
 
+/**
+ * How long a harness that is a child may take to end. Less than a server of `harness run` has for its own end: were that
+ * killed first, a child that does not react would be left behind.
+ */
+const childTimeouts = { closeTimeoutMs: 1000, killTimeoutMs: 500 } as const;
+
 /** A way to a harness, and what gives it up. */
 export interface OpenEndpoint {
   readonly endpoint: HarnessEndpoint;
@@ -29,7 +35,9 @@ const open = (to: string, token: string | undefined): OpenEndpoint | undefined =
       return rest === "" ? undefined : byTransport(createUnixTransport({ path: rest, framing: "newline" }));
     case "stdio": {
       const [command, ...args] = splitWords(rest, "--to");
-      return command === undefined ? undefined : byTransport(createChildTransport({ command, args }));
+      return command === undefined
+        ? undefined
+        : byTransport(createChildTransport({ command, args, ...childTimeouts }));
     }
     case "ws":
     case "wss":
