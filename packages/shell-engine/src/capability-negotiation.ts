@@ -21,10 +21,14 @@ export interface Denial {
 export interface Negotiated {
   /** What the shell has and the engine offers. */
   readonly held: ReadonlySet<string>;
-  readonly denials: readonly CapabilityDenial[];
+  readonly denials: CapabilityDenial[];
 }
 
-const nothing: Negotiated = { held: new Set(), denials: [] };
+/** What holds where a shell asked for nothing, or where it is not known what it asked for. */
+export const nothingNegotiated: Negotiated = {
+  held: new Set(),
+  denials: Object.freeze([]) as unknown as CapabilityDenial[],
+};
 
 const isDenial = (value: unknown): value is { readonly denied: Denial } =>
   typeof value === "object" && value !== null && Object.hasOwn(value, "denied");
@@ -61,7 +65,7 @@ export class CapabilityOffer {
 
   /** What the shell gets of what it asked for. Keys that nobody here knows are ignored. */
   negotiate(asked: Capabilities | undefined): Negotiated {
-    if (asked === undefined) return nothing;
+    if (asked === undefined) return nothingNegotiated;
     const held = new Set<string>();
     const denials: CapabilityDenial[] = [];
     for (const name of Object.keys(asked)) {

@@ -1,4 +1,4 @@
-import { type ShellError, ShellErrorCode } from "@harnesskit/protocol/openharness";
+import { type ShellError, ShellErrorCode, ShellErrorSchema } from "@harnesskit/protocol/openharness";
 import { displayText, HarnessError } from "@harnesskit/wire";
 import type { Redact } from "./redaction.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
@@ -6,22 +6,32 @@ import { ShellEngineError } from "./shell-engine-error.ts";
 const codePattern = /^[a-z][a-z0-9_.]{0,63}$/;
 const maxMessageLength = 1000;
 
-/** What a shell is told of whatever went wrong. Only a {@link ShellEngineError} says something of its own. */
-export const toShellError = (error: unknown, redact: Redact): ShellError => {
-  if (!ShellEngineError.isInstance(error) || !codePattern.test(error.code)) {
-    return {
-      code: ShellErrorCode.InternalError,
-      message: "The engine could not handle the request.",
-      retryable: false,
-    };
-  }
-  const { code, message, retryable, details } = error;
-  return {
+const internalError = (): ShellError => ({
+  code: ShellErrorCode.InternalError,
+  message: "The engine could not handle the request.",
+  retryable: false,
+});
+
+const ownWords = ({ code, message, retryable, details }: ShellEngineError, redact: Redact): ShellError =>
+  ShellErrorSchema.parse({
     code,
     message: displayText(redact(message), { multiline: true, maxLength: maxMessageLength }),
     retryable,
     ...(details && { details: redact(details) }),
-  };
+  });
+
+/**
+ * What a shell is told of whatever went wrong. Only a {@link ShellEngineError} says something of its own, if it can be sent.
+ * Never throws.
+ */
+export const toShellError = (error: unknown, redact: Redact): ShellError => {
+  if (!ShellEngineError.isInstance(error) || !codePattern.test(error.code)) return internalError();
+  try {
+    return ownWords(error, redact);
+  } catch {
+    // Details that are no JSON, or that lead back to themselves.
+    return internalError();
+  }
 };
 
 /** A request that is wrong, and where. */

@@ -14,7 +14,7 @@ import { assertMeasure } from "./measure.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
 /** The versions of messages that an engine speaks. */
-export const supportedVersions: readonly string[] = [OPENHARNESS_VERSION];
+export const supportedVersions = Object.freeze([OPENHARNESS_VERSION]) as string[];
 const supportedMajors = new Set(supportedVersions.map(majorOf));
 
 /** A request that may be handled. */

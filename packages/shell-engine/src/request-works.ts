@@ -1,7 +1,6 @@
 import {
   type ActionRegistry,
   type ApprovalAnswer,
-  type ShellContext,
   ShellErrorCode,
   type ShellResponsePayload,
 } from "@harnesskit/protocol/openharness";
@@ -9,37 +8,23 @@ import {
   type Clock,
   ConnectionClosedError,
   type CreateId,
-  createDeferred,
-  type Deferred,
   jsonLength,
   RequestTimeoutError,
   Slots,
 } from "@harnesskit/wire";
-import type { Admitted } from "./admission.ts";
 import type { ContinuationClaims } from "./continuation-token.ts";
 import type { Continuations } from "./continuations.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { finishReply } from "./finish-reply.ts";
+import { HandlerCall, type Inbound } from "./handler-call.ts";
 import type { ResolvedLimits } from "./limits.ts";
 import { conversationKey } from "./owner-key.ts";
-import type { ReadRequest } from "./read-request.ts";
 import type { Redact } from "./redaction.ts";
 import { RequestMemory } from "./request-memory.ts";
 import type { Router } from "./routes.ts";
 import { inTime, RunningCall } from "./running-call.ts";
-import type { ResumedRun, ShellCall } from "./shell-call.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
-import type { LogSubject, ShellLog } from "./shell-log.ts";
-
-/** A request that was read and admitted. */
-export interface Inbound<Context> extends ReadRequest, Admitted {
-  /** `request.context`. */
-  readonly asked: ShellContext;
-  readonly context: Context;
-  readonly held: ReadonlySet<string>;
-  readonly subject: LogSubject;
-  readonly startedAt: number;
-}
+import type { ShellLog } from "./shell-log.ts";
 
 interface Outcome {
   readonly payload: ShellResponsePayload;
@@ -48,8 +33,8 @@ interface Outcome {
 
 interface Work {
   readonly call: RunningCall;
-  /** Settles when the engine gives the work up. */
-  readonly givenUp: Deferred<ShellResponsePayload>;
+  /** Nobody waits for the work any more: this is what came of it. */
+  readonly giveUp: (payload: ShellResponsePayload) => void;
 }
 
 export interface RequestWorksOptions<Context> {
@@ -63,8 +48,6 @@ export interface RequestWorksOptions<Context> {
   readonly toFailure: (error: unknown, redact: Redact) => ShellResponsePayload;
   readonly onError: (error: unknown) => void;
 }
-
-const eventPattern = /^[a-z0-9_.:-]{1,64}$/;
 
 const cancelled = () =>
   new ShellEngineError(ShellErrorCode.Cancelled, "The engine is closing.", { retryable: true });
@@ -100,9 +83,9 @@ export class RequestWorks<Context> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const cause = new ConnectionClosedError("the engine is closed");
-    for (const { call, givenUp } of this.#running) {
+    for (const { call, giveUp } of this.#running) {
       call.abort(cause);
-      givenUp.resolve(this.#options.toFailure(cancelled(), (value) => value));
+      giveUp(this.#options.toFailure(cancelled(), (value) => value));
     }
   }
 
@@ -187,10 +170,14 @@ export class RequestWorks<Context> {
     // A shell that has gone may come back for what it asked by its id.
     const outer = () => (request.request_id === undefined ? signalOf(context) : undefined);
     const call = new RunningCall(clock, limits.handlerTimeoutMs, outer);
-    const givenUp = createDeferred<ShellResponsePayload>();
-    const slot = this.#running.add({ call, givenUp });
-    const done = this.#work(inbound, claims, approval, call).finally(() => this.#running.remove(slot));
-    return [Promise.race([done, givenUp.promise]), call];
+    const work = new Promise<ShellResponsePayload>((resolve) => {
+      const slot = this.#running.add({ call, giveUp: resolve });
+      void this.#work(inbound, claims, approval, call).then((payload) => {
+        this.#running.remove(slot);
+        resolve(payload);
+      });
+    });
+    return [work, call];
   }
 
   /** Never rejects. */
@@ -200,7 +187,7 @@ export class RequestWorks<Context> {
     approval: ApprovalAnswer | undefined,
     call: RunningCall,
   ): Promise<ShellResponsePayload> {
-    const { router, continuations, createId, clock, toFailure } = this.#options;
+    const { router, continuations, createId, clock, toFailure, registry, limits } = this.#options;
     const { asked, subject, startedAt } = inbound;
     let isClaimed = false;
     let payload: ShellResponsePayload;
@@ -215,9 +202,13 @@ export class RequestWorks<Context> {
       const conversationId = asked.conversation_id ?? claims?.conversation;
       const key = conversationKey(inbound.owner, sessionId, conversationId);
       const conversation = { key, sessionId, conversationId, isNew };
-      const returned = await route.handler(this.#toCall(inbound, { conversation, run, approval, call }));
+      const returned = await route.handler(
+        new HandlerCall(inbound, { conversation, run, approval, running: call, log: this.#options.log }),
+      );
       payload = await finishReply(returned, {
-        ...this.#options,
+        registry,
+        limits,
+        continuations,
         held: inbound.held,
         owner: inbound.owner,
         conversation,
@@ -239,40 +230,6 @@ export class RequestWorks<Context> {
     } catch (error) {
       this.#options.onError(error);
     }
-  }
-
-  #toCall(
-    { request, extension: _extension, asked, principal, context, held, subject }: Inbound<Context>,
-    own: Pick<ShellCall, "conversation" | "approval"> & { run: ResumedRun | undefined; call: RunningCall },
-  ): ShellCall<Context> {
-    const { log } = this.#options;
-    const { call, conversation, run, approval } = own;
-    return {
-      requestId: subject.requestId,
-      correlationId: subject.correlationId,
-      traceparent: subject.trace.traceparent,
-      conversation,
-      intent: asked.user_intent,
-      task: asked.task_hint,
-      shell: asked.shell,
-      environment: asked.environment_state,
-      attachments: asked.attachments ?? [],
-      extensions: asked.extensions,
-      requestExtensions: request.request.extensions,
-      capabilities: held,
-      run,
-      approval,
-      principal,
-      context,
-      dueAtMs: call.dueAtMs,
-      get signal() {
-        return call.signal;
-      },
-      log(event, details) {
-        const name = eventPattern.test(event) ? event : "handler";
-        log.write(subject, { event: name, level: "info", ...(details && { details }) });
-      },
-    };
   }
 }
 

@@ -7,7 +7,7 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { type Clock, type HarnessError, quietly, randomId, systemClock } from "@harnesskit/wire";
 import { Admission } from "./admission.ts";
-import { CapabilityOffer, type Negotiated } from "./capability-negotiation.ts";
+import { CapabilityOffer, type Negotiated, nothingNegotiated } from "./capability-negotiation.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
@@ -45,8 +45,6 @@ export interface ShellEngine<Context = unknown> {
   /** Ends the signals of all handlers and answers their requests with `cancelled`; takes nothing more. Idempotent. */
   readonly close: () => void;
 }
-
-const none: Negotiated = { held: new Set(), denials: [] };
 
 class Engine<Context> implements ShellEngine<Context> {
   readonly #limits: ResolvedLimits;
@@ -98,7 +96,7 @@ class Engine<Context> implements ShellEngine<Context> {
       runId: undefined,
       redact: redactNothing,
     };
-    let negotiated = none;
+    let negotiated = nothingNegotiated;
     let payload: ShellResponsePayload;
     let isReplay = false;
     try {
@@ -109,13 +107,14 @@ class Engine<Context> implements ShellEngine<Context> {
       subject.redact = createRedact(auth, asked.environment_state);
       negotiated = this.#offer.negotiate(read.request.capabilities);
       const admitted = await this.#admission.admit(auth, asked.shell, context);
-      const { held } = negotiated;
       const outcome = await this.#works.answer({
-        ...read,
+        request: read.request,
+        extension: read.extension,
         asked,
-        ...admitted,
+        principal: admitted.principal,
+        owner: admitted.owner,
         context,
-        held,
+        held: negotiated.held,
         subject,
         startedAt,
       });
@@ -150,7 +149,7 @@ class Engine<Context> implements ShellEngine<Context> {
       },
       undefined,
       undefined,
-      none,
+      nothingNegotiated,
     );
 
   readonly unsendable = (reply: unknown, error: HarnessError): ShellResponse => {
@@ -160,7 +159,7 @@ class Engine<Context> implements ShellEngine<Context> {
       this.#toFailure(undefined, redactNothing),
       idOf(reply, "request_id", maxIdLength),
       idOf(reply, "correlation_id", maxIdLength),
-      none,
+      nothingNegotiated,
     );
   };
 
@@ -179,15 +178,13 @@ class Engine<Context> implements ShellEngine<Context> {
     correlationId: string | undefined,
     { denials }: Negotiated,
   ): ShellResponse {
-    return {
-      protocol_version: OPENHARNESS_VERSION,
-      ...(requestId !== undefined && { request_id: requestId }),
-      ...(correlationId !== undefined && { correlation_id: correlationId }),
-      supported_protocol_versions: [...supportedVersions],
-      supported_capabilities: this.#offer.supported,
-      capability_denials: [...denials],
-      response: payload,
-    };
+    const response: ShellResponse = { protocol_version: OPENHARNESS_VERSION, response: payload };
+    if (requestId !== undefined) response.request_id = requestId;
+    if (correlationId !== undefined) response.correlation_id = correlationId;
+    response.supported_protocol_versions = supportedVersions;
+    response.supported_capabilities = this.#offer.supported;
+    response.capability_denials = denials;
+    return response;
   }
 }
 

@@ -1,4 +1,5 @@
 import { verifies } from "@harnesskit/conformance/verifies";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import {
@@ -130,6 +131,9 @@ describe("the log", () => {
   });
 });
 
+const endless: JsonObject = {};
+endless.again = endless;
+
 describe("what an error says", () => {
   const failing = (error: unknown, options: Partial<ShellEngineOptions> = {}) => {
     const errors: unknown[] = [];
@@ -152,6 +156,8 @@ describe("what an error says", () => {
     null,
     { code: "internal_error", message: token },
     new ShellEngineError(`Bad Code ${token}`, "x"),
+    new ShellEngineError("not_json", token, { details: { a: 5n as never } }),
+    new ShellEngineError("endless", token, { details: endless }),
   ])("of anything but a ShellEngineError is internal_error: %s", async (error) => {
     verifies("OH-61", "OH-62", "OH-63", "OH-66");
     const { engine, errors } = failing(error);

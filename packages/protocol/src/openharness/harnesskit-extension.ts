@@ -8,7 +8,7 @@ export const HARNESSKIT_EXTENSION = "dev.harnesskit";
 /** What a user said to a `request_approval`. */
 export const ApprovalAnswerSchema = z.object({
   decision: z.enum(["approved", "refused"]),
-  /** What was said yes or no to: the digest of {@link approvalSubject}. */
+  /** What was said yes or no to: the digest of what `approvalSubject` gives. */
   digest: z.string().optional(),
   /** In the user's words. */
   reason: z.string().optional(),

@@ -36,10 +36,10 @@ export const keepOpenObject = (value: unknown): JsonObject | undefined => {
 };
 
 /**
- * @internal Gives a value back as it is, without the keys `__proto__` in it, and with null in the place of a number that
+ * Gives a value back as it is, without the keys `__proto__` in it, and with null in the place of a number that
  * is too large for JavaScript (`1e400`), which is what it would become on its way out. Undefined for what is no JSON.
  */
-export const keepOpenValue = (value: unknown): JsonValue | undefined => {
+const keepOpenValue = (value: unknown): JsonValue | undefined => {
   switch (typeof value) {
     case "string":
     case "boolean":
