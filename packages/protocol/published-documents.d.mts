@@ -2,6 +2,7 @@ import type { ProtocolDocument, SchemaDocument } from "./schema-documents.mjs";
 import type * as ahp from "./src/ahp/index.ts";
 import type * as chat from "./src/chat/index.ts";
 import type * as envelope from "./src/envelope/index.ts";
+import type * as openharness from "./src/openharness/index.ts";
 import type * as runtime from "./src/runtime/index.ts";
 import type * as threads from "./src/threads/index.ts";
 
@@ -12,11 +13,13 @@ export const publishedDocuments: (entries: {
   readonly runtime: typeof runtime;
   readonly ahp: typeof ahp;
   readonly chat: typeof chat;
+  readonly openharness: typeof openharness;
 }) => {
   readonly envelope: ProtocolDocument;
   readonly threads: ProtocolDocument;
   readonly runtime: ProtocolDocument;
   readonly ahp: ProtocolDocument;
   readonly chat: ProtocolDocument;
+  readonly openharness: ProtocolDocument;
   readonly "agent-manifest": SchemaDocument;
 };

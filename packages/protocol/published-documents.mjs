@@ -10,7 +10,7 @@ const runtimeMessages = ({ agentMessages, coreMessages, CoreRefusalSchema }) =>
   );
 
 /** Makes every JSON Schema document that is published, by its name, from the protocols' entries. */
-export const publishedDocuments = ({ envelope, threads, runtime, ahp, chat }) => ({
+export const publishedDocuments = ({ envelope, threads, runtime, ahp, chat, openharness }) => ({
   ...schemaDocuments({
     envelope: { title: "JSON-RPC 2.0 messages", module: envelope },
     threads: {
@@ -31,6 +31,7 @@ export const publishedDocuments = ({ envelope, threads, runtime, ahp, chat }) =>
       events: ahp.ahpEvents,
     },
     chat: { title: "Conversations: messages, turns, sessions and suspensions", module: chat },
+    openharness: { title: "OpenHarness between a shell and its engine", module: openharness },
   }),
   "agent-manifest": schemaDocument("agent-manifest", {
     title: `An agent's manifest, ${runtime.AGENT_MANIFEST_FILE}`,

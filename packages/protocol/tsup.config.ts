@@ -6,4 +6,5 @@ export default library({
   runtime: "src/runtime/index.ts",
   ahp: "src/ahp/index.ts",
   chat: "src/chat/index.ts",
+  openharness: "src/openharness/index.ts",
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { ahpDocuments } from "./ahp-documents.ts";
 import { chatDocuments } from "./chat-documents.ts";
+import { openharnessDocuments } from "./openharness-documents.ts";
 import { runtimeDocuments } from "./runtime-documents.ts";
 
 const thread = {
@@ -231,6 +232,7 @@ export const documents: Record<string, unknown[]> = {
   ...notifications,
   ...runtimeDocuments,
   ...chatDocuments,
+  ...openharnessDocuments,
   ...ahpDocuments,
 };
 

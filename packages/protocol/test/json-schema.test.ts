@@ -6,11 +6,12 @@ import { publishedDocuments } from "../published-documents.mjs";
 import * as ahp from "../src/ahp/index.ts";
 import * as chat from "../src/chat/index.ts";
 import * as envelope from "../src/envelope/index.ts";
+import * as openharness from "../src/openharness/index.ts";
 import * as runtime from "../src/runtime/index.ts";
 import * as threads from "../src/threads/index.ts";
 import { anyDocument, documents } from "./documents.ts";
 
-const files = publishedDocuments({ envelope, threads, runtime, ahp, chat });
+const files = publishedDocuments({ envelope, threads, runtime, ahp, chat, openharness });
 
 const ajv = new Ajv2020({ strict: false, allErrors: false });
 for (const file of Object.values(files)) ajv.addSchema(file);
@@ -29,6 +30,7 @@ const exported = [
   ...Object.entries(runtime).map((entry) => ["runtime", ...entry] as const),
   ...Object.entries(ahp).map((entry) => ["ahp", ...entry] as const),
   ...Object.entries(chat).map((entry) => ["chat", ...entry] as const),
+  ...Object.entries(openharness).map((entry) => ["openharness", ...entry] as const),
 ].filter(([, name]) => name.endsWith("Schema"));
 
 /** Every published schema, with the zod schema that it was made from. */
@@ -66,7 +68,15 @@ const pairs: [string, z.ZodType, ValidateFunction][] = [
 
 describe("the JSON Schema files", () => {
   it("cover every exported schema, method and notification", () => {
-    expect(Object.keys(files)).toEqual(["envelope", "threads", "runtime", "ahp", "chat", "agent-manifest"]);
+    expect(Object.keys(files)).toEqual([
+      "envelope",
+      "threads",
+      "runtime",
+      "ahp",
+      "chat",
+      "openharness",
+      "agent-manifest",
+    ]);
     expect(pairs.length).toBe(exported.length + 1 + 2 * 12 + 10 + 2 * 4);
     for (const file of Object.values(files)) {
       expect(file.$schema).toBe("https://json-schema.org/draft/2020-12/schema");

@@ -3,14 +3,15 @@ import type { z } from "zod";
 import * as ahp from "../src/ahp/index.ts";
 import * as chat from "../src/chat/index.ts";
 import * as envelope from "../src/envelope/index.ts";
+import * as openharness from "../src/openharness/index.ts";
 import * as runtime from "../src/runtime/index.ts";
 import * as threads from "../src/threads/index.ts";
 import { documents, examples } from "./documents.ts";
 
 const schemas: Record<string, z.ZodType> = {
   ...(Object.fromEntries(
-    Object.entries({ ...envelope, ...threads, ...runtime, ...ahp, ...chat }).filter(([name]) =>
-      name.endsWith("Schema"),
+    Object.entries({ ...envelope, ...threads, ...runtime, ...ahp, ...chat, ...openharness }).filter(
+      ([name]) => name.endsWith("Schema"),
     ),
   ) as Record<string, z.ZodType>),
   ...threads.threadNotifications,
@@ -27,6 +28,21 @@ const schemas: Record<string, z.ZodType> = {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** The schemas of OpenHarness whose unknown keys belong to whoever sends them. */
+const openharnessOpen = [
+  "CapabilitiesSchema",
+  "ExtensionsSchema",
+  "TaskHintSchema",
+  "EnvironmentStateSchema",
+  "AttachmentRefSchema",
+  "ShellAuthSchema",
+  "RenderMessagePayloadSchema",
+  "RenderUiPayloadSchema",
+  "SimulateActionPayloadSchema",
+  "RequestApprovalPayloadSchema",
+  "NoopPayloadSchema",
+];
+
 /** The schemas that keep unknown keys: they stand for any JSON, or announce extensions. */
 const open = [
   "JsonValueSchema",
@@ -34,6 +50,7 @@ const open = [
   "ParamsSchema",
   "ThreadCapabilitiesSchema",
   "ahp/event result",
+  ...openharnessOpen,
 ];
 
 /** The schemas of objects with one key, which says what they hold: a second key would say something else. */
@@ -98,6 +115,12 @@ describe("the schemas", () => {
         "AgentLimitsSchema",
         "EventContextSchema",
         "HarnessConfigSchema",
+        "ShellIdentitySchema",
+        "ContinuationSchema",
+        "ShellContextSchema",
+        "ShellRequestPayloadSchema",
+        "RequestExtensionSchema",
+        "ResponseExtensionSchema",
       ];
       if (!allOptional.includes(name)) expect(refused).toBeGreaterThan(0);
     },

@@ -1,0 +1,89 @@
+import { type ActionType, defineActionType, isNamespacedType } from "./action-type.ts";
+import { coreActionTypes } from "./core-actions.ts";
+import type { ActionDirective } from "./directive.ts";
+
+const marker = Symbol.for("harnesskit.error");
+
+/** A type of action that cannot be registered: `invalid_action_type` or `duplicate_action_type`. */
+export class ActionRegistryError extends Error {
+  override readonly name = "ActionRegistryError";
+  readonly [marker] = true;
+
+  constructor(
+    readonly code: "invalid_action_type" | "duplicate_action_type",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What is wrong with a directive, by a type's rules. Nothing of what the payload holds is in it. */
+export interface DirectiveProblem {
+  readonly code: "unknown_action_type" | "payload_missing" | "payload_invalid";
+  /** Where in the payload, as `payload.rows.0`. */
+  readonly path: string;
+}
+
+/** The types of actions that an engine may send, or a shell can carry out. */
+export interface ActionRegistry {
+  /** The names, the core types' first. */
+  readonly types: readonly string[];
+  /** The features that some type needs. */
+  readonly capabilities: ReadonlySet<string>;
+  get(type: string): ActionType | undefined;
+  /** What keeps a directive from being one of its type. */
+  problemOf(directive: ActionDirective): DirectiveProblem | undefined;
+}
+
+const problemOf = (known: ActionType, { payload }: ActionDirective): DirectiveProblem | undefined => {
+  if (payload === undefined) {
+    return known.needsPayload ? { code: "payload_missing", path: "payload" } : undefined;
+  }
+  const issue = known.payload.safeParse(payload).error?.issues[0];
+  return issue && { code: "payload_invalid", path: ["payload", ...issue.path.map(String)].join(".") };
+};
+
+/**
+ * Makes a registry of the core types and of one's own. Throws `ActionRegistryError`: `invalid_action_type` for a name without
+ * a prefix, `duplicate_action_type` for one that is there already, a core type's among them.
+ */
+export const createActionRegistry = (own: readonly ActionType[] = []): ActionRegistry => {
+  const known = new Map(coreActionTypes.map((definition) => [definition.type, definition]));
+  for (const definition of own) {
+    const { type } = definition;
+    if (known.has(type)) {
+      throw new ActionRegistryError("duplicate_action_type", `the action type ${type} is registered already`);
+    }
+    if (!isNamespacedType(type)) {
+      throw new ActionRegistryError(
+        "invalid_action_type",
+        `an action type of one's own has a prefix, as com.example.do: ${JSON.stringify(type)}`,
+      );
+    }
+    known.set(type, defineActionType(definition));
+  }
+  const capabilities = [...known.values()].flatMap(({ capability }) => capability ?? []);
+  return {
+    types: [...known.keys()],
+    capabilities: new Set(capabilities),
+    get: (type) => known.get(type),
+    problemOf(directive) {
+      const definition = known.get(directive.action_type);
+      if (!definition) return { code: "unknown_action_type", path: "action_type" };
+      return problemOf(definition, directive);
+    },
+  };
+};
+
+/**
+ * The text that stands for a directive that is not carried out (section 11): `message` of its payload, or else its
+ * `fallback_message`. Undefined where there is none.
+ */
+export const fallbackTextOf = ({ payload }: ActionDirective): string | undefined => {
+  if (payload === undefined) return undefined;
+  for (const key of ["message", "fallback_message"]) {
+    const text = Object.hasOwn(payload, key) ? payload[key] : undefined;
+    if (typeof text === "string" && text !== "") return text;
+  }
+  return undefined;
+};

@@ -1,0 +1,88 @@
+export {
+  type ActionRegistry,
+  ActionRegistryError,
+  createActionRegistry,
+  type DirectiveProblem,
+  fallbackTextOf,
+} from "./action-registry.ts";
+export { type ActionType, defineActionType, isNamespacedType } from "./action-type.ts";
+export {
+  type Capabilities,
+  CapabilitiesSchema,
+  type CapabilityDenial,
+  CapabilityDenialSchema,
+  hasCapability,
+  ShellCapability,
+} from "./capabilities.ts";
+export {
+  type AttachmentRef,
+  AttachmentRefSchema,
+  type Continuation,
+  ContinuationSchema,
+  type EnvironmentState,
+  EnvironmentStateSchema,
+  type Extensions,
+  ExtensionsSchema,
+  type PrivacyTier,
+  PrivacyTierSchema,
+  type ShellContext,
+  ShellContextSchema,
+  type ShellIdentity,
+  ShellIdentitySchema,
+  type TaskHint,
+  TaskHintSchema,
+} from "./context.ts";
+export {
+  coreActionTypes,
+  type NoopPayload,
+  NoopPayloadSchema,
+  type RenderMessagePayload,
+  RenderMessagePayloadSchema,
+  type RenderUiPayload,
+  RenderUiPayloadSchema,
+  type RequestApprovalPayload,
+  RequestApprovalPayloadSchema,
+  type SimulateActionPayload,
+  SimulateActionPayloadSchema,
+} from "./core-actions.ts";
+export {
+  type ActionDirective,
+  ActionDirectiveSchema,
+  type DirectiveExecution,
+  DirectiveExecutionSchema,
+  type DirectivePriority,
+  DirectivePrioritySchema,
+  type RiskTier,
+  RiskTierSchema,
+} from "./directive.ts";
+export { ShellErrorCode } from "./error-codes.ts";
+export {
+  type ApprovalAnswer,
+  ApprovalAnswerSchema,
+  approvalSubject,
+  HARNESSKIT_EXTENSION,
+  type RequestExtension,
+  RequestExtensionSchema,
+  type ResponseExtension,
+  ResponseExtensionSchema,
+  requestExtensionOf,
+  responseExtensionOf,
+} from "./harnesskit-extension.ts";
+export { relayShellRequest, relayShellResponse } from "./relay.ts";
+export {
+  type ShellAuth,
+  ShellAuthSchema,
+  type ShellRequest,
+  type ShellRequestPayload,
+  ShellRequestPayloadSchema,
+  ShellRequestSchema,
+} from "./request.ts";
+export {
+  type ShellError,
+  ShellErrorSchema,
+  type ShellResponse,
+  type ShellResponsePayload,
+  ShellResponsePayloadSchema,
+  ShellResponseSchema,
+} from "./response.ts";
+export { majorOf, OPENHARNESS_VERSION, ProtocolVersionSchema } from "./version.ts";

@@ -1,0 +1,11 @@
+import { z } from "zod";
+
+/**
+ * @internal A whole number from 0 on, as JSON Schema's `integer` has it: also one that is larger than a double can tell
+ * from its neighbours, which `z.int()` refuses.
+ */
+export const WholeSchema = z
+  .number()
+  .nonnegative()
+  .refine((value) => Number.isInteger(value), { message: "expected a whole number" })
+  .meta({ type: "integer" });

@@ -1,0 +1,208 @@
+import fc from "fast-check";
+import { requestDocuments, responseDocuments } from "./openharness-documents.ts";
+
+/** Values that a field is given in the place of its own: those that rules are about, and any JSON. */
+const strange: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    "",
+    "x",
+    0,
+    -0,
+    -1,
+    1.5,
+    2 ** 53,
+    2 ** 60 + 2 ** 10,
+    1e300,
+    Number.MAX_VALUE,
+    5e-324,
+    true,
+    false,
+    [],
+    {},
+    [{}],
+    [null],
+    [[]],
+    "public",
+    "secret",
+    "Secret",
+    "success",
+    "error",
+    "sequential",
+    "dangerous",
+    "1.0",
+    "1.0.0",
+    "01.2.3",
+    "1.0.0-",
+    "1.0.0+",
+    "1.0.0-a+b",
+    "1.0.0 ",
+    "1.0.0\n",
+    "v1.0.0",
+    "1.0.0-ä",
+    "१.0.0",
+    "\ud83d\ude00",
+    "\ud800",
+    JSON.parse('{"__proto__":{"a":1}}'),
+    { constructor: 1, toString: null },
+    ["render_ui"],
+  ),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+
+const isContainer = (value: unknown): value is Record<string, unknown> | unknown[] =>
+  typeof value === "object" && value !== null;
+
+/** Every place in a document, as the keys that lead to it. */
+const placesOf = (value: unknown, place: readonly string[] = []): (readonly string[])[] => [
+  place,
+  ...(isContainer(value)
+    ? Object.entries(value).flatMap(([key, entry]) => placesOf(entry, [...place, key]))
+    : []),
+];
+
+const known = [requestDocuments, responseDocuments].flat().flatMap((document) => placesOf(document));
+const keys = [...new Set(known.flat())].filter((key) => !/^\d+$/.test(key));
+
+interface Change {
+  readonly at: number;
+  readonly kind: "replace" | "remove" | "add" | "move";
+  readonly value: unknown;
+  readonly key: string;
+}
+
+const change: fc.Arbitrary<Change> = fc.record({
+  at: fc.nat(),
+  kind: fc.constantFrom("replace", "replace", "remove", "add", "move"),
+  value: strange,
+  key: fc.oneof(fc.constantFrom(...keys, "__proto__", "constructor"), fc.string()),
+});
+
+const define = (target: object, key: string, value: unknown): void => {
+  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+};
+
+/** Makes one change somewhere in a document, in place. Gives the document, or what stands for it now. */
+const changed = (document: unknown, { at, kind, value, key }: Change): unknown => {
+  const places = placesOf(document);
+  const place = places[at % places.length] ?? [];
+  let parent: unknown;
+  let target = document;
+  for (const step of place) {
+    parent = target;
+    target = (target as Record<string, unknown>)[step];
+  }
+  const last = place.at(-1);
+  if (kind === "add" && isContainer(target)) {
+    if (Array.isArray(target)) target.push(value);
+    else define(target, key, value);
+    return document;
+  }
+  if (last === undefined || !isContainer(parent)) return kind === "replace" ? value : document;
+  if (kind === "replace" || Array.isArray(parent)) define(parent, last, value);
+  else delete parent[last];
+  if (kind === "move" && !Array.isArray(parent)) define(parent, key, target);
+  return document;
+};
+
+/** Documents from the specification with up to four changes, and JSON that has nothing to do with it. */
+export const nearDocument: fc.Arbitrary<unknown> = fc.oneof(
+  { weight: 1, arbitrary: strange },
+  {
+    weight: 12,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom<unknown>(...requestDocuments, ...responseDocuments),
+        fc.array(change, { maxLength: 4 }),
+      )
+      .map(([document, changes]) => changes.reduce(changed, structuredClone(document))),
+  },
+);
+
+const text = fc.string({ maxLength: 6 });
+const bag = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 });
+const version = fc.tuple(fc.nat(), fc.nat(), fc.nat()).map((parts) => parts.join("."));
+const filled = fc.string({ minLength: 1, maxLength: 6 });
+const some = { requiredKeys: [] };
+
+const validRequest = fc.record(
+  {
+    protocol_version: version,
+    request_id: filled,
+    correlation_id: filled,
+    capabilities: bag,
+    request: fc.record(
+      {
+        auth: fc.record({ tenant_id: text, credential_ref: text, session_id: text }, some),
+        context: fc.record(
+          {
+            session_id: text,
+            conversation_id: text,
+            user_intent: text,
+            task_hint: fc.record({ sop_id: text, plugin_id: text, business_key: text }, some),
+            continuation: fc.record({ run_id: text, sop_id: text, continuation_token: text }, some),
+            environment_state: fc.record(
+              {
+                privacy_tier: fc.constantFrom("public", "restricted", "secret"),
+                os: text,
+                screen_hash: text,
+              },
+              some,
+            ),
+            attachments: fc.array(fc.record({ uri: text, size_bytes: fc.nat() }, some), { maxLength: 2 }),
+            shell: fc.record({ shell_kind: filled, locale: text, timezone: text }, some),
+            extensions: bag,
+          },
+          some,
+        ),
+        extensions: bag,
+      },
+      some,
+    ),
+  },
+  { requiredKeys: ["protocol_version", "request"] },
+);
+
+const directive = fc.record(
+  {
+    action_type: filled,
+    priority: fc.constantFrom("low", "normal", "high", "critical"),
+    execution: fc.constantFrom("sequential", "parallel"),
+    risk_tier: fc.constantFrom("safe", "caution", "dangerous"),
+    requires_user_approval: fc.boolean(),
+    deadline_ms: fc.nat(),
+    payload: bag,
+    extensions: bag,
+  },
+  { requiredKeys: ["action_type"] },
+);
+const validResponse = fc.record(
+  {
+    protocol_version: version,
+    request_id: filled,
+    supported_protocol_versions: fc.array(version, { maxLength: 2 }),
+    supported_capabilities: bag,
+    capability_denials: fc.array(
+      fc.record({ capability: filled, code: text, message: text }, { requiredKeys: ["capability"] }),
+      { maxLength: 2 },
+    ),
+    response: fc.record(
+      {
+        status: fc.constantFrom("success", "error"),
+        engine_latency_ms: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+        action_directives: fc.array(directive, { maxLength: 2 }),
+        error: fc.record(
+          { code: filled, message: text, retryable: fc.boolean(), details: bag },
+          { requiredKeys: ["code"] },
+        ),
+      },
+      { requiredKeys: ["status"] },
+    ),
+  },
+  { requiredKeys: ["protocol_version", "response"] },
+);
+
+/** Documents that were made from the rules, with up to two changes. */
+export const generatedDocument: fc.Arbitrary<unknown> = fc
+  .tuple(fc.oneof<fc.Arbitrary<unknown>[]>(validRequest, validResponse), fc.array(change, { maxLength: 2 }))
+  .map(([document, changes]) => changes.reduce(changed, structuredClone(document)));

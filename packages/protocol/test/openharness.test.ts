@@ -1,0 +1,313 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import {
+  ActionDirectiveSchema,
+  type ActionType,
+  approvalSubject,
+  CapabilitiesSchema,
+  createActionRegistry,
+  fallbackTextOf,
+  HARNESSKIT_EXTENSION,
+  hasCapability,
+  majorOf,
+  OPENHARNESS_VERSION,
+  relayShellRequest,
+  relayShellResponse,
+  requestExtensionOf,
+  responseExtensionOf,
+  ShellErrorCode,
+  ShellRequestSchema,
+  ShellResponseSchema,
+} from "../src/openharness/index.ts";
+import { requestDocuments, responseDocuments } from "./openharness-documents.ts";
+
+const request = (fields: object = {}, context: object = {}) => ({
+  protocol_version: "1.0.0",
+  request: { context },
+  ...fields,
+});
+const directive = (fields: object) => ({ action_type: "render_message", ...fields });
+const ownType: ActionType = {
+  type: "com.example.sop.start",
+  payload: z.object({ sop: z.string() }),
+  defaultRisk: "caution",
+  capability: "com.example.sop",
+};
+const codeOf = (run: () => unknown): unknown => {
+  try {
+    run();
+  } catch (error) {
+    return [(error as Error).name, (error as { code?: unknown }).code];
+  }
+  return undefined;
+};
+
+describe("a request and a response", () => {
+  it.each([undefined, null, "", "1", "1.0", "v1.0.0", "1.0.0 ", 1, "1.0.0-", "latest"])(
+    "with the version %j are refused",
+    (version) => {
+      verifies("OH-1");
+      expect(ShellRequestSchema.safeParse(request({ protocol_version: version })).success).toBe(false);
+      const response = { protocol_version: version, response: { status: "success" } };
+      expect(ShellResponseSchema.safeParse(response).success).toBe(false);
+    },
+  );
+
+  it.each([
+    ["a text", "att_01"],
+    ["an object", { ref_id: "att_01" }],
+    ["null", null],
+    ["a list of texts", ["att_01"]],
+    ["a list of lists", [[]]],
+    ["a list with null", [null]],
+    ["a size below 0", [{ size_bytes: -1 }]],
+    ["half a byte", [{ size_bytes: 0.5 }]],
+  ])("with %s as attachments is refused", (_what, attachments) => {
+    verifies("OH-40");
+    expect(ShellRequestSchema.safeParse(request({}, { attachments })).success).toBe(false);
+  });
+
+  it("relayed keep what is not known here, and lose keys __proto__ at any depth", () => {
+    verifies("OH-12");
+    for (const [relay, documents] of [
+      [relayShellRequest, requestDocuments],
+      [relayShellResponse, responseDocuments],
+    ] as const) {
+      for (const document of documents) {
+        const inner = JSON.stringify(document).replace(/[{]/g, '{"new":{"__proto__":{"x":1},"y":[2]},');
+        const relayed = relay(JSON.parse(inner.replaceAll(",}", "}")));
+        const text = JSON.stringify(relayed);
+        expect(text).not.toContain("__proto__");
+        expect(text).toContain('"new":{"y":[2]}');
+        expect(JSON.parse(inner.replaceAll(",}", "}").replaceAll('"__proto__":{"x":1},', ""))).toEqual(
+          relayed,
+        );
+      }
+    }
+    expect(({} as { x?: unknown }).x).toBeUndefined();
+  });
+
+  it("that are none are not relayed, and their fields are not echoed", () => {
+    verifies("OH-12");
+    const secret = "hunter2-hunter2";
+    for (const message of [null, 1, [], { protocol_version: secret }, request({ request: secret })]) {
+      const failure = (relay: (message: unknown) => unknown): unknown => {
+        try {
+          return relay(message);
+        } catch (error) {
+          return error;
+        }
+      };
+      for (const error of [failure(relayShellRequest), failure(relayShellResponse)]) {
+        expect(error).toBeInstanceOf(z.ZodError);
+        expect(String((error as Error).message)).not.toContain(secret);
+      }
+    }
+  });
+
+  it("lose a prototype key in extensions and capabilities, and change no prototype", () => {
+    const hostile =
+      '{"protocol_version":"1.0.0","capabilities":{"__proto__":{"a":true},"b":{"__proto__":1}},';
+    const parsed = ShellRequestSchema.parse(
+      JSON.parse(`${hostile}"request":{"extensions":{"__proto__":{"polluted":1},"constructor":{"x":1}}}}`),
+    );
+    expect(parsed.capabilities).toEqual({ b: {} });
+    expect(parsed.request.extensions).toEqual({ constructor: { x: 1 } });
+    expect(Object.getPrototypeOf(parsed.capabilities)).toBe(Object.prototype);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it("hold null for a number that is too large to be written again", () => {
+    const parsed = CapabilitiesSchema.parse(JSON.parse('{"a":[1,1e400,{"b":-1e400}],"c":1e308}'));
+    expect(parsed).toEqual({ a: [1, null, { b: null }], c: 1e308 });
+  });
+});
+
+describe("a version", () => {
+  it.each([
+    ["1.0.0", "1"],
+    ["1.99.0-draft", "1"],
+    ["01.0.0", "1"],
+    ["0.9.0", "0"],
+    ["000.0.0", "0"],
+    ["20.0.0", "20"],
+    [`${"9".repeat(40)}.0.0`, "9".repeat(40)],
+    ["1.0", undefined],
+    ["", undefined],
+  ])("%s has the major number %s", (version, major) => {
+    expect(majorOf(version)).toBe(major);
+  });
+
+  it("of this package is 1.0.0", () => {
+    expect(OPENHARNESS_VERSION).toBe("1.0.0");
+  });
+});
+
+describe("a capability", () => {
+  it.each([
+    [{ a: true }, true],
+    [{ a: "v2" }, true],
+    [{ a: {} }, true],
+    [{ a: 0 }, true],
+    [{ a: false }, false],
+    [{ a: null }, false],
+    [{ b: true }, false],
+    [undefined, false],
+  ])("of %j is there: %s", (capabilities, expected) => {
+    expect(hasCapability(capabilities, "a")).toBe(expected);
+  });
+
+  it.each(["constructor", "toString", "__proto__"])("%s is not inherited", (name) => {
+    expect(hasCapability({}, name)).toBe(false);
+  });
+});
+
+describe("a directive", () => {
+  it.each([
+    [{}],
+    [{ action_type: "" }],
+    [{ action_type: 1 }],
+    [directive({ priority: "urgent" })],
+    [directive({ execution: "later" })],
+    [directive({ risk_tier: "unsafe" })],
+    [directive({ requires_user_approval: "yes" })],
+    [directive({ deadline_ms: -1 })],
+    [directive({ deadline_ms: 0.5 })],
+    [directive({ payload: [] })],
+    [directive({ payload: null })],
+    [directive({ extensions: "x" })],
+  ])("%j is refused", (wrong) => {
+    verifies("OH-47");
+    expect(ActionDirectiveSchema.safeParse(wrong).success).toBe(false);
+    const response = {
+      protocol_version: "1.0.0",
+      response: { status: "success", action_directives: [wrong] },
+    };
+    expect(ShellResponseSchema.safeParse(response).success).toBe(false);
+  });
+});
+
+describe("the registry", () => {
+  it("has the core types with risk and capability", () => {
+    verifies("OH-59");
+    const registry = createActionRegistry();
+    const facts = registry.types.map((type) => {
+      const { defaultRisk, capability, needsPayload } = registry.get(type) ?? {};
+      return [type, defaultRisk, capability, needsPayload];
+    });
+    expect(facts).toEqual([
+      ["render_message", "safe", undefined, true],
+      ["render_ui", "safe", "openharness.ui.rich_cards", true],
+      ["simulate_action", "dangerous", undefined, false],
+      ["request_approval", "safe", "openharness.ui.approval", true],
+      ["noop", "safe", undefined, false],
+    ]);
+  });
+
+  it.each([
+    ["render_message", undefined, "payload_missing", "payload"],
+    ["render_message", { message: 1 }, "payload_invalid", "payload.message"],
+    ["render_ui", { component: "" }, "payload_invalid", "payload.component"],
+    [
+      "request_approval",
+      { message: "m", continuation: { run_id: 1 } },
+      "payload_invalid",
+      "payload.continuation.run_id",
+    ],
+    ["com.example.sop.start", { sop: ["s"] }, "payload_invalid", "payload.sop"],
+    ["com.example.other", {}, "unknown_action_type", "action_type"],
+    ["constructor", {}, "unknown_action_type", "action_type"],
+  ])("%s with %j is %s at %s", (action_type, payload, code, path) => {
+    verifies("OH-59");
+    const registry = createActionRegistry([ownType]);
+    expect(registry.problemOf({ action_type, ...(payload && { payload }) })).toEqual({ code, path });
+  });
+
+  it("finds nothing wrong with the directives of the specification and with those of an own type", () => {
+    verifies("OH-59");
+    const registry = createActionRegistry([ownType]);
+    const [example] = responseDocuments;
+    for (const one of example?.response.action_directives ?? []) {
+      expect(registry.problemOf(ActionDirectiveSchema.parse(one))).toBeUndefined();
+    }
+    expect(registry.problemOf({ action_type: "noop" })).toBeUndefined();
+    expect(registry.problemOf({ action_type: ownType.type, payload: { sop: "s" } })).toBeUndefined();
+    expect([...registry.capabilities]).toContain("com.example.sop");
+  });
+
+  it.each(["mine", "", ".a.b", "a..b", "a.b.", "a b.c", "__proto__"])("refuses %j as an own type", (type) => {
+    verifies("OH-60");
+    const make = () => createActionRegistry([{ ...ownType, type }]);
+    expect(codeOf(make)).toEqual(["ActionRegistryError", "invalid_action_type"]);
+  });
+
+  it.each(["render_message", ownType.type])("refuses %s for the second time", (type) => {
+    verifies("OH-60");
+    const make = () => createActionRegistry([ownType, { ...ownType, type }]);
+    expect(codeOf(make)).toEqual(["ActionRegistryError", "duplicate_action_type"]);
+  });
+
+  it("gives the portable text of a directive", () => {
+    expect(fallbackTextOf(directive({ payload: { message: "m", fallback_message: "f" } }))).toBe("m");
+    expect(fallbackTextOf(directive({ payload: { message: 1, fallback_message: "f" } }))).toBe("f");
+    expect(fallbackTextOf(directive({ payload: { message: "" } }))).toBeUndefined();
+    expect(fallbackTextOf(directive({}))).toBeUndefined();
+  });
+});
+
+describe("our own extension", () => {
+  const approval = { decision: "approved", digest: "sha256:0" };
+
+  it("is read under its reverse-DNS key, and what is none is told or left", () => {
+    verifies("OH-9");
+    expect(HARNESSKIT_EXTENSION).toBe("dev.harnesskit");
+    expect(requestExtensionOf({ "dev.harnesskit": { approval, other: 1 } })).toEqual({ approval });
+    expect(requestExtensionOf({ "dev.harnesskit": { approval: { decision: "maybe" } } })).toBe("invalid");
+    expect(requestExtensionOf({ "com.example": {} })).toBeUndefined();
+    expect(requestExtensionOf(undefined)).toBeUndefined();
+    const continuation = { run_id: "r", continuation_token: "t" };
+    expect(responseExtensionOf({ "dev.harnesskit": { session_id: "s", continuation } })).toEqual({
+      session_id: "s",
+      continuation,
+    });
+    for (const none of [undefined, null, 5, [], {}, { "dev.harnesskit": { session_id: 1 } }]) {
+      expect(responseExtensionOf(none)).toBeUndefined();
+    }
+  });
+
+  it("binds an approval to everything of the directive but the continuation", () => {
+    const asked = { action_type: "request_approval", risk_tier: "dangerous" as const };
+    const payload = { message: "May I?", subject: { a: 1 } };
+    expect(approvalSubject({ ...asked, payload: { ...payload, continuation: { run_id: "r" } } })).toEqual({
+      ...asked,
+      payload,
+    });
+    expect(approvalSubject(asked)).toEqual(asked);
+  });
+});
+
+describe("the literals that others rely on", () => {
+  it("are these error codes", () => {
+    expect(Object.values(ShellErrorCode)).toEqual([
+      "invalid_request",
+      "engine_timeout",
+      "unknown_action_type",
+      "protocol_version_unsupported",
+      "unauthorized",
+      "forbidden",
+      "request_id_conflict",
+      "invalid_continuation",
+      "continuation_expired",
+      "continuation_used",
+      "approval_mismatch",
+      "unknown_sop",
+      "unknown_plugin",
+      "not_supported",
+      "capability_required",
+      "engine_overloaded",
+      "cancelled",
+      "internal_error",
+    ]);
+  });
+});

@@ -1,0 +1,86 @@
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import {
+  type ActionRegistry,
+  type Capabilities,
+  type CapabilityDenial,
+  hasCapability,
+  ShellCapability,
+} from "@harnesskit/protocol/openharness";
+import { InvalidArgumentError } from "@harnesskit/wire";
+
+/** What an engine offers: true, or what the feature is. False, or a denial with reasons of one's own, is a feature that is known and not offered. */
+export type OfferedCapabilities = Readonly<Record<string, JsonValue | { readonly denied: Denial }>>;
+
+/** Why a feature is denied. */
+export interface Denial {
+  readonly code: string;
+  readonly message?: string;
+}
+
+/** What holds between an engine and one shell. */
+export interface Negotiated {
+  /** What the shell has and the engine offers. */
+  readonly held: ReadonlySet<string>;
+  readonly denials: CapabilityDenial[];
+}
+
+/** What holds where a shell asked for nothing, or where it is not known what it asked for. */
+export const nothingNegotiated: Negotiated = {
+  held: new Set(),
+  denials: Object.freeze([]) as unknown as CapabilityDenial[],
+};
+
+const isDenial = (value: unknown): value is { readonly denied: Denial } =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, "denied");
+
+/** The engine's part of the negotiation (section 5.3). */
+export class CapabilityOffer {
+  /** For `supported_capabilities`. */
+  readonly supported: Capabilities;
+  readonly #offered = new Set<string>();
+  readonly #denied = new Map<string, CapabilityDenial>();
+
+  constructor(registry: ActionRegistry, own: OfferedCapabilities) {
+    const offers = new Map<string, unknown>([
+      [ShellCapability.Streaming, false],
+      [ShellCapability.AttachmentUpload, false],
+      [ShellCapability.ParallelActions, true],
+      [ShellCapability.RichCards, true],
+      [ShellCapability.Approval, true],
+      ...[...registry.capabilities].map((name): [string, unknown] => [name, true]),
+      ...Object.entries(own),
+    ]);
+    const supported: Capabilities = {};
+    for (const [name, value] of offers) {
+      if (value === false || value === null || isDenial(value)) this.#denied.set(name, denialOf(name, value));
+      else if (name === ShellCapability.Streaming) {
+        throw new InvalidArgumentError(`${name} cannot be offered: an engine answers with one response`);
+      } else {
+        this.#offered.add(name);
+        supported[name] = value as JsonValue;
+      }
+    }
+    this.supported = Object.freeze(supported);
+  }
+
+  /** What the shell gets of what it asked for. Keys that nobody here knows are ignored. */
+  negotiate(asked: Capabilities | undefined): Negotiated {
+    if (asked === undefined) return nothingNegotiated;
+    const held = new Set<string>();
+    const denials: CapabilityDenial[] = [];
+    for (const name of Object.keys(asked)) {
+      if (!hasCapability(asked, name)) continue;
+      if (this.#offered.has(name)) held.add(name);
+      const denial = this.#denied.get(name);
+      if (denial) denials.push(denial);
+    }
+    return { held, denials };
+  }
+}
+
+const denialOf = (capability: string, value: unknown): CapabilityDenial => {
+  const { code = "not_supported", message = "This engine does not offer it." } = isDenial(value)
+    ? value.denied
+    : {};
+  return Object.freeze({ capability, code, message });
+};

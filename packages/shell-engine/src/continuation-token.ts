@@ -1,0 +1,81 @@
+import { InvalidArgumentError } from "@harnesskit/wire";
+
+/** What a continuation token says. Nobody but the engine that signed it reads it, and it holds no secret. */
+export interface ContinuationClaims {
+  readonly id: string;
+  readonly expiresAtMs: number;
+  readonly session: string;
+  readonly conversation?: string;
+  readonly run?: string;
+  readonly sop?: string;
+  /** Who goes on: `intent`, `sop:ID`, `plugin:ID` or `business:KEY`. Undefined for one that only leads back to a session. */
+  readonly route?: string;
+  readonly step?: string;
+  /** The digest of what the user was asked. */
+  readonly digest?: string;
+  /** Whether data of the run wait in the store. */
+  readonly hasData?: true;
+}
+
+const prefix = "hk1";
+const maxTokenLength = 8192;
+const minKeyBytes = 32;
+
+const toBase64Url = (bytes: Uint8Array): string => {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+};
+
+const fromBase64Url = (text: string): Uint8Array<ArrayBuffer> | undefined => {
+  if (!/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1) return undefined;
+  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  // One spelling of a token only: what is left over in the last character has to be nothing.
+  return toBase64Url(bytes) === text ? bytes : undefined;
+};
+
+/** Signs continuations with HMAC-SHA-256, and checks them. The owner is signed along without being in the token. */
+export class ContinuationSigner {
+  readonly #secret: Uint8Array<ArrayBuffer>;
+  #key: Promise<CryptoKey> | undefined;
+
+  /** Throws `invalid_argument` for a key below 32 bytes. */
+  constructor(secret: Uint8Array) {
+    if (!(secret instanceof Uint8Array) || secret.byteLength < minKeyBytes) {
+      throw new InvalidArgumentError(`continuationKey has at least ${minKeyBytes} bytes`);
+    }
+    this.#secret = Uint8Array.from(secret);
+  }
+
+  async sign(claims: ContinuationClaims, owner: string): Promise<string> {
+    const body = toBase64Url(new TextEncoder().encode(JSON.stringify(claims)));
+    const signed = await crypto.subtle.sign("HMAC", await this.#importKey(), this.#signed(body, owner));
+    return `${prefix}.${body}.${toBase64Url(new Uint8Array(signed))}`;
+  }
+
+  /** What the token says, if it was signed here for this owner. Whether it has expired or was used is not looked at. */
+  async verify(token: string, owner: string): Promise<ContinuationClaims | undefined> {
+    if (token.length > maxTokenLength) return undefined;
+    const [kind, body = "", mac = "", ...more] = token.split(".");
+    if (kind !== prefix || more.length > 0) return undefined;
+    const bytes = fromBase64Url(mac);
+    const text = fromBase64Url(body);
+    if (bytes === undefined || text === undefined) return undefined;
+    const key = await this.#importKey();
+    if (!(await crypto.subtle.verify("HMAC", key, bytes, this.#signed(body, owner)))) return undefined;
+    return JSON.parse(new TextDecoder().decode(text)) as ContinuationClaims;
+  }
+
+  #signed(body: string, owner: string): Uint8Array<ArrayBuffer> {
+    return Uint8Array.from(new TextEncoder().encode(`${prefix}.${body}.${owner}`));
+  }
+
+  #importKey(): Promise<CryptoKey> {
+    this.#key ??= crypto.subtle.importKey("raw", this.#secret, { name: "HMAC", hash: "SHA-256" }, false, [
+      "sign",
+      "verify",
+    ]);
+    return this.#key;
+  }
+}

@@ -1,0 +1,122 @@
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import {
+  type ApprovalAnswer,
+  type Continuation,
+  type ShellContext,
+  ShellErrorCode,
+} from "@harnesskit/protocol/openharness";
+import { type Clock, type CreateId, HarnessError } from "@harnesskit/wire";
+import type { ContinuationStore } from "./continuation-store.ts";
+import type { ContinuationClaims, ContinuationSigner } from "./continuation-token.ts";
+import { ShellEngineError } from "./shell-engine-error.ts";
+
+const invalid = () =>
+  new ShellEngineError(ShellErrorCode.InvalidContinuation, "This continuation is not good here.");
+const expired = () =>
+  new ShellEngineError(ShellErrorCode.ContinuationExpired, "This continuation is not good any more.");
+
+const differs = (named: string | undefined, own: string | undefined): boolean =>
+  named !== undefined && named !== own;
+
+/** What a continuation is made of, beside its id and its end. */
+export interface NewContinuation extends Omit<ContinuationClaims, "id" | "expiresAtMs" | "hasData"> {
+  readonly data?: JsonValue | undefined;
+  readonly expiresInMs: number;
+}
+
+export interface ContinuationsOptions {
+  readonly signer: ContinuationSigner;
+  readonly store: ContinuationStore;
+  readonly clock: Clock;
+  readonly createId: CreateId;
+}
+
+/** Continuations: made, checked, used once. */
+export class Continuations {
+  readonly #options: ContinuationsOptions;
+
+  constructor(options: ContinuationsOptions) {
+    this.#options = options;
+  }
+
+  /** What the request's continuation says; undefined where it has none. Throws `invalid_continuation`. */
+  async read(context: ShellContext, owner: string): Promise<ContinuationClaims | undefined> {
+    const { continuation: shown, session_id, conversation_id, task_hint } = context;
+    if (shown === undefined) return undefined;
+    const { continuation_token: token, run_id, sop_id } = shown;
+    if (token === undefined) {
+      if (run_id === undefined && sop_id === undefined) return undefined;
+      throw invalid();
+    }
+    const claims = await this.#options.signer.verify(token, owner);
+    if (!claims) throw invalid();
+    const { session, conversation, run, sop, route } = claims;
+    const isOther =
+      differs(session_id, session) ||
+      differs(conversation_id, conversation) ||
+      differs(run_id, run) ||
+      differs(sop_id, sop) ||
+      (route !== undefined && differs(task_hint?.sop_id, sop));
+    if (isOther) throw invalid();
+    return claims;
+  }
+
+  /** Throws where it has expired, or where the user's answer is about something else; nothing is used up by that. */
+  assertGood({ expiresAtMs, digest }: ContinuationClaims, approval: ApprovalAnswer | undefined): void {
+    if (this.#options.clock.now() >= expiresAtMs) throw expired();
+    if (approval === undefined) return;
+    const isBound =
+      approval.digest === undefined ? approval.decision === "refused" : approval.digest === digest;
+    if (digest !== undefined && isBound) return;
+    throw new ShellEngineError(
+      ShellErrorCode.ApprovalMismatch,
+      "The answer is not about what was asked: it needs the digest of the request_approval.",
+    );
+  }
+
+  /** Uses it. Gives what the run left. Throws `continuation_used`, `continuation_expired` or `engine_overloaded`. */
+  async claim({ id, expiresAtMs, hasData }: ContinuationClaims): Promise<JsonValue | undefined> {
+    const claim = await this.#claim(id, expiresAtMs);
+    if (claim.status === "used") {
+      throw new ShellEngineError(
+        ShellErrorCode.ContinuationUsed,
+        "Somebody has used this continuation before.",
+      );
+    }
+    if (hasData && claim.data === undefined) throw expired();
+    return claim.data;
+  }
+
+  /** Takes a claim back. */
+  async release({ id }: ContinuationClaims): Promise<void> {
+    await this.#options.store.release(id);
+  }
+
+  async issue(owner: string, { data, expiresInMs, ...claims }: NewContinuation): Promise<Continuation> {
+    const { clock, createId, store, signer } = this.#options;
+    const id = createId("cont");
+    const expiresAtMs = clock.now() + expiresInMs;
+    if (data !== undefined) await store.keep(id, data, expiresAtMs);
+    const token = await signer.sign(
+      { id, expiresAtMs, ...claims, ...(data !== undefined && { hasData: true as const }) },
+      owner,
+    );
+    return {
+      ...(claims.run !== undefined && { run_id: claims.run }),
+      ...(claims.sop !== undefined && { sop_id: claims.sop }),
+      continuation_token: token,
+    };
+  }
+
+  async #claim(id: string, expiresAtMs: number) {
+    try {
+      return await this.#options.store.claim(id, expiresAtMs);
+    } catch (cause) {
+      if (!HarnessError.isInstance(cause) || cause.code !== "buffer_full") throw cause;
+      throw new ShellEngineError(ShellErrorCode.EngineOverloaded, "Too much is under way: try again later.", {
+        retryable: true,
+        cause,
+      });
+    }
+  }
+}

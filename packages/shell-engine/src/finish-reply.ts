@@ -1,0 +1,122 @@
+import {
+  type ActionDirective,
+  type ActionRegistry,
+  approvalSubject,
+  type Continuation,
+  HARNESSKIT_EXTENSION,
+  type ResponseExtension,
+  type ShellResponsePayload,
+} from "@harnesskit/protocol/openharness";
+import { digest, jsonLength } from "@harnesskit/wire";
+import { checkDirectives } from "./check-directives.ts";
+import type { Continuations } from "./continuations.ts";
+import { HandlerFault } from "./failure.ts";
+import type { ResolvedLimits } from "./limits.ts";
+import type { Route } from "./routes.ts";
+import type { ContinueWith, Conversation, ShellReply } from "./shell-call.ts";
+
+/** What a reply is finished with. */
+export interface ReplyParts<Context> {
+  readonly registry: ActionRegistry;
+  readonly held: ReadonlySet<string>;
+  readonly limits: ResolvedLimits;
+  readonly continuations: Continuations;
+  readonly conversation: Conversation;
+  readonly owner: string;
+  readonly route: Route<Context>;
+  /** The run's id, made when there is none. */
+  readonly runId: () => string;
+  /** Whether the shell has no name of its own for the session. */
+  readonly isOwnSession: boolean;
+}
+
+const toReply = (returned: unknown): ShellReply => {
+  if (returned === undefined || returned === null) return {};
+  if (Array.isArray(returned)) return { directives: returned };
+  if (typeof returned === "object") return returned;
+  throw new HandlerFault("invalid_reply", "a handler returns a reply, a list of directives, or nothing");
+};
+
+/** The one question among the directives that a continuation belongs to. */
+const questionIn = (directives: readonly ActionDirective[]): ActionDirective | undefined => {
+  const [question, ...others] = directives.filter(
+    ({ action_type, payload }) => action_type === "request_approval" && payload?.continuation === undefined,
+  );
+  if (others.length === 0) return question;
+  throw new HandlerFault("several_approvals", "one continuation answers one request_approval");
+};
+
+const expiryOf = ({ expiresInMs }: ContinueWith, { continuationMs }: ResolvedLimits): number => {
+  if (expiresInMs === undefined) return continuationMs;
+  if (Number.isSafeInteger(expiresInMs) && expiresInMs > 0) return expiresInMs;
+  throw new HandlerFault("invalid_reply", "expiresInMs is a whole number of milliseconds above 0");
+};
+
+const continueRun = async <Context>(
+  directives: ActionDirective[],
+  next: ContinueWith,
+  parts: ReplyParts<Context>,
+): Promise<Continuation> => {
+  const { route, conversation, continuations, owner, limits } = parts;
+  const { step, runId, data } = next;
+  route.checkStep(step);
+  const question = questionIn(directives);
+  const { conversationId } = conversation;
+  const continuation = await continuations.issue(owner, {
+    session: conversation.sessionId,
+    ...(conversationId !== undefined && { conversation: conversationId }),
+    run: runId ?? parts.runId(),
+    ...(route.sop !== undefined && { sop: route.sop }),
+    route: route.key,
+    ...(step !== undefined && { step }),
+    ...(question && { digest: await digest(approvalSubject(question)) }),
+    data,
+    expiresInMs: expiryOf(next, limits),
+  });
+  if (question) question.payload = { ...question.payload, continuation: { ...continuation } as never };
+  return continuation;
+};
+
+/** Makes of what a handler returned what is sent. Throws a `HandlerFault`, or `capability_required`. */
+export const finishReply = async <Context>(
+  returned: unknown,
+  parts: ReplyParts<Context>,
+): Promise<ShellResponsePayload> => {
+  const { directives: given = [], continueWith } = toReply(returned);
+  const { limits, conversation, continuations, owner, isOwnSession } = parts;
+  if (!Array.isArray(given)) throw new HandlerFault("invalid_reply", "directives are a list");
+  if (given.length > limits.maxDirectives) {
+    throw new HandlerFault(
+      "too_many_directives",
+      `a response has ${limits.maxDirectives} directives at most`,
+    );
+  }
+  const directives = checkDirectives(given, parts.registry, parts.held);
+  if (jsonLength(directives) > limits.maxResponseLength) {
+    throw new HandlerFault(
+      "response_too_large",
+      `directives have ${limits.maxResponseLength} characters at most`,
+    );
+  }
+  const { sessionId, conversationId } = conversation;
+  let continuation: Continuation | undefined;
+  if (continueWith) continuation = await continueRun(directives, continueWith, parts);
+  else if (isOwnSession) {
+    continuation = await continuations.issue(owner, {
+      session: sessionId,
+      ...(conversationId !== undefined && { conversation: conversationId }),
+      expiresInMs: limits.continuationMs,
+    });
+  }
+  if (!continuation) return { status: "success", action_directives: directives };
+  const extension: ResponseExtension = {
+    session_id: sessionId,
+    ...(conversationId !== undefined && { conversation_id: conversationId }),
+    continuation,
+  };
+  return {
+    status: "success",
+    action_directives: directives,
+    extensions: { [HARNESSKIT_EXTENSION]: extension as never },
+  };
+};

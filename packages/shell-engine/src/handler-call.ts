@@ -1,0 +1,84 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { ApprovalAnswer, ShellContext } from "@harnesskit/protocol/openharness";
+import type { Admitted } from "./admission.ts";
+import type { ReadRequest } from "./read-request.ts";
+import type { RunningCall } from "./running-call.ts";
+import type { Conversation, ResumedRun, ShellCall } from "./shell-call.ts";
+import type { LogSubject, ShellLog } from "./shell-log.ts";
+
+/** A request that was read and admitted. */
+export interface Inbound<Context> extends ReadRequest, Admitted {
+  /** `request.context`. */
+  readonly asked: ShellContext;
+  readonly context: Context;
+  readonly held: ReadonlySet<string>;
+  readonly subject: LogSubject;
+  readonly startedAt: number;
+}
+
+interface OwnParts {
+  readonly conversation: Conversation;
+  readonly run: ResumedRun | undefined;
+  readonly approval: ApprovalAnswer | undefined;
+  readonly running: RunningCall;
+  readonly log: ShellLog;
+}
+
+const eventPattern = /^[a-z0-9_.:-]{1,64}$/;
+
+/** What a handler sees of a request. A class, because an object with a getter of its own is slow to make. */
+export class HandlerCall<Context> implements ShellCall<Context> {
+  readonly requestId;
+  readonly correlationId;
+  readonly traceparent;
+  readonly conversation;
+  readonly intent;
+  readonly task;
+  readonly shell;
+  readonly environment;
+  readonly attachments;
+  readonly extensions;
+  readonly requestExtensions;
+  readonly capabilities;
+  readonly run;
+  readonly approval;
+  readonly principal: unknown;
+  readonly context: Context;
+  readonly dueAtMs;
+  readonly #running: RunningCall;
+  readonly #log: ShellLog;
+  readonly #subject: LogSubject;
+
+  constructor({ request, asked, principal, context, held, subject }: Inbound<Context>, own: OwnParts) {
+    this.requestId = subject.requestId;
+    this.correlationId = subject.correlationId;
+    this.traceparent = subject.trace.traceparent;
+    this.conversation = own.conversation;
+    this.intent = asked.user_intent;
+    this.task = asked.task_hint;
+    this.shell = asked.shell;
+    this.environment = asked.environment_state;
+    this.attachments = asked.attachments ?? [];
+    this.extensions = asked.extensions;
+    this.requestExtensions = request.request.extensions;
+    this.capabilities = held;
+    this.run = own.run;
+    this.approval = own.approval;
+    this.principal = principal;
+    this.context = context;
+    this.dueAtMs = own.running.dueAtMs;
+    this.#running = own.running;
+    this.#log = own.log;
+    this.#subject = subject;
+  }
+
+  get signal(): AbortSignal {
+    return this.#running.signal;
+  }
+
+  /** Bound, so that handlers may take it out of the call. */
+  readonly log = (event: string, details?: JsonObject): void => {
+    const name = eventPattern.test(event) ? event : "handler";
+    this.#log.write(this.#subject, { event: name, level: "info", ...(details && { details }) });
+  };
+}

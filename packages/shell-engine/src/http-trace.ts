@@ -1,0 +1,54 @@
+/** The headers that go with OpenHarness over HTTP: for the `contextHeaders` of a server. */
+export const shellHeaders: readonly string[] = [
+  "x-correlation-id",
+  "x-request-id",
+  "traceparent",
+  "user-agent",
+];
+
+/** What the headers of a request say about where it belongs. */
+export interface HttpTrace {
+  readonly correlationId: string | undefined;
+  readonly requestId: string | undefined;
+  readonly traceparent: string | undefined;
+}
+
+const nothing: HttpTrace = { correlationId: undefined, requestId: undefined, traceparent: undefined };
+
+/** What may stand in a log and go back as a header. */
+const idPattern = /^[\x21-\x7e]{1,512}$/;
+const traceparentPattern =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
+
+const text = (value: unknown, pattern: RegExp): string | undefined =>
+  typeof value === "string" && value.length <= 512 && pattern.test(value) ? value : undefined;
+
+/** Reads `headers` of a transport's context. A header that is not well-formed is as good as none. */
+export const traceOf = (context: unknown): HttpTrace => {
+  if (typeof context !== "object" || context === null) return nothing;
+  const { headers } = context as { headers?: unknown };
+  if (typeof headers !== "object" || headers === null) return nothing;
+  const of = (name: string): unknown =>
+    Object.hasOwn(headers, name) ? (headers as Record<string, unknown>)[name] : undefined;
+  return {
+    correlationId: text(of("x-correlation-id"), idPattern),
+    requestId: text(of("x-request-id"), idPattern),
+    traceparent: text(of("traceparent"), traceparentPattern),
+  };
+};
+
+/**
+ * Lets a `fetch` handler send `X-Correlation-ID` and `X-Request-ID` back as they came, so that a shell's network log and its
+ * proxies tell answers apart without reading them.
+ */
+export const withShellHeaders =
+  <Info extends unknown[]>(handler: (request: Request, ...info: Info) => Promise<Response>) =>
+  async (request: Request, ...info: Info): Promise<Response> => {
+    const response = await handler(request, ...info);
+    const headers = new Headers(response.headers);
+    for (const name of ["x-correlation-id", "x-request-id"]) {
+      const value = text(request.headers.get(name), idPattern);
+      if (value !== undefined) headers.set(name, value);
+    }
+    return new Response(response.body, { status: response.status, headers });
+  };

@@ -1,0 +1,22 @@
+export type { Denial, OfferedCapabilities } from "./capability-negotiation.ts";
+export type {
+  Claim,
+  ContinuationStore,
+} from "./continuation-store.ts";
+export { shellHeaders, withShellHeaders } from "./http-trace.ts";
+export type { ShellEngineLimits } from "./limits.ts";
+export type { ShellHandlers } from "./routes.ts";
+export type {
+  ContinueWith,
+  Conversation,
+  MaybePromise,
+  ResumedRun,
+  ShellCall,
+  ShellHandler,
+  ShellReply,
+  Sop,
+} from "./shell-call.ts";
+export { createShellEngine, type ShellEngine, type ShellEngineGauges } from "./shell-engine.ts";
+export { ShellEngineError, type ShellEngineErrorOptions } from "./shell-engine-error.ts";
+export type { ShellAuthenticate, ShellAuthentication, ShellEngineOptions } from "./shell-engine-options.ts";
+export type { ShellLogLine, WriteLog } from "./shell-log.ts";

@@ -1,0 +1,59 @@
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import type { EnvironmentState, ShellAuth } from "@harnesskit/protocol/openharness";
+
+/** Takes what must not be shown out of a text, or out of every text in a JSON value. */
+export type Redact = <T extends JsonValue>(value: T) => T;
+
+const minLength = 4;
+const maxTexts = 4096;
+
+const collect = (value: JsonValue | undefined, texts: Set<string>): void => {
+  if (texts.size >= maxTexts) return;
+  if (typeof value === "string" || typeof value === "number") {
+    const text = String(value);
+    if (text.length >= minLength) texts.add(text);
+  } else if (typeof value === "object" && value !== null) {
+    for (const entry of Object.values(value)) collect(entry, texts);
+  }
+};
+
+const mapTexts = (value: JsonValue, change: (text: string) => string): JsonValue => {
+  if (typeof value === "string") return change(value);
+  if (typeof value === "number") {
+    const changed = change(String(value));
+    return changed === String(value) ? value : changed;
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((entry) => mapTexts(entry, change));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [change(key), mapTexts(entry, change)]),
+  );
+};
+
+/** Takes nothing out. */
+export const redactNothing: Redact = (value) => value;
+
+/**
+ * What takes the values of `auth`, and those of a state that is not public, out of everything that is shown or logged.
+ * Values below four characters stay: they stand everywhere. Nothing is looked at before something is shown.
+ */
+export const createRedact = (auth: ShellAuth | undefined, state: EnvironmentState | undefined): Redact => {
+  const isPublic = state === undefined || state.privacy_tier === "public";
+  if (auth === undefined && isPublic) return redactNothing;
+  let texts: string[] | undefined;
+  const change = (text: string): string => {
+    if (texts === undefined) {
+      const found = new Set<string>();
+      collect(auth as JsonValue | undefined, found);
+      if (!isPublic) {
+        const { privacy_tier: _tier, ...rest } = state;
+        collect(rest as JsonValue, found);
+      }
+      texts = [...found].sort((one, other) => other.length - one.length);
+    }
+    let kept = text;
+    for (const secret of texts) if (kept.includes(secret)) kept = kept.replaceAll(secret, "[removed]");
+    return kept;
+  };
+  return <T extends JsonValue>(value: T): T => mapTexts(value, change) as T;
+};

@@ -1,0 +1,116 @@
+import { ShellErrorCode, type TaskHint } from "@harnesskit/protocol/openharness";
+import { InvalidArgumentError } from "@harnesskit/wire";
+import type { ContinuationClaims } from "./continuation-token.ts";
+import { HandlerFault } from "./failure.ts";
+import type { ShellHandler, Sop } from "./shell-call.ts";
+import { ShellEngineError } from "./shell-engine-error.ts";
+
+/** Who answers which requests. */
+export interface ShellHandlers<Context = unknown> {
+  /** Requests that name no SOP and no plugin. @default `not_supported` */
+  readonly intent?: ShellHandler<Context>;
+  /** By `task_hint.sop_id`. @default none */
+  readonly sops?: Readonly<Record<string, Sop<Context>>>;
+  /** By `task_hint.plugin_id`, where no SOP is named. @default none */
+  readonly plugins?: Readonly<Record<string, ShellHandler<Context>>>;
+  /**
+   * By `task_hint.business_key`, where neither is named: gives the handler for a key, or undefined for what is `intent`'s.
+   * Asked again when a run is resumed. @default `intent`
+   */
+  readonly businessKey?: (businessKey: string) => ShellHandler<Context> | undefined;
+}
+
+/** A handler that was found, and how to find it again. */
+export interface Route<Context> {
+  readonly handler: ShellHandler<Context>;
+  readonly key: string;
+  readonly sop?: string;
+  readonly step?: string;
+  /** Throws for a step that the run cannot go on with. */
+  checkStep(step: string | undefined): void;
+}
+
+const noSteps = (step: string | undefined): void => {
+  if (step !== undefined) throw new HandlerFault("unknown_step", "only SOPs have steps to continue with");
+};
+
+/** Finds handlers. Names are looked up in maps: what objects inherit is no handler. */
+export class Router<Context> {
+  readonly #intent: ShellHandler<Context> | undefined;
+  readonly #plugins: ReadonlyMap<string, ShellHandler<Context>>;
+  readonly #sops: ReadonlyMap<string, { first: string; steps: ReadonlyMap<string, ShellHandler<Context>> }>;
+  readonly #businessKey: ShellHandlers<Context>["businessKey"];
+
+  constructor({ intent, plugins = {}, sops = {}, businessKey }: ShellHandlers<Context>) {
+    this.#intent = intent;
+    this.#businessKey = businessKey;
+    this.#plugins = new Map(Object.entries(plugins));
+    this.#sops = new Map(
+      Object.entries(sops).map(([id, sop]) => {
+        const steps = new Map(Object.entries(sop.steps));
+        const [first = ""] = sop.first === undefined ? steps.keys() : [sop.first];
+        if (steps.has(first)) return [id, { first, steps }];
+        throw new InvalidArgumentError(`the SOP ${JSON.stringify(id)} has no first step`);
+      }),
+    );
+  }
+
+  /** The handler of a new run. Throws `unknown_sop`, `unknown_plugin` or `not_supported`. */
+  start(task: TaskHint | undefined): Route<Context> {
+    if (task?.sop_id !== undefined) return this.#sop(task.sop_id, undefined);
+    if (task?.plugin_id !== undefined) return this.#plugin(task.plugin_id);
+    if (task?.business_key !== undefined) return this.#business(task.business_key);
+    return this.#default();
+  }
+
+  /** The handler that a continuation was made by. */
+  resume({ route = "", step }: ContinuationClaims): Route<Context> {
+    const at = route.indexOf(":");
+    const name = route.slice(at + 1);
+    switch (at < 0 ? route : route.slice(0, at)) {
+      case "sop":
+        return this.#sop(name, step);
+      case "plugin":
+        return this.#plugin(name);
+      case "business":
+        return this.#business(name);
+      default:
+        return this.#default();
+    }
+  }
+
+  #sop(id: string, at: string | undefined): Route<Context> {
+    const sop = this.#sops.get(id);
+    const step = at ?? sop?.first ?? "";
+    const handler = sop?.steps.get(step);
+    if (!sop || !handler) {
+      throw new ShellEngineError(
+        ShellErrorCode.UnknownSop,
+        "There is no such SOP here, or no such step of it.",
+      );
+    }
+    const checkStep = (next: string | undefined): void => {
+      if (next !== undefined && sop.steps.has(next)) return;
+      throw new HandlerFault("unknown_step", "a SOP continues with one of its own steps");
+    };
+    return { handler, key: `sop:${id}`, sop: id, step, checkStep };
+  }
+
+  #plugin(id: string): Route<Context> {
+    const handler = this.#plugins.get(id);
+    if (!handler) throw new ShellEngineError(ShellErrorCode.UnknownPlugin, "There is no such plugin here.");
+    return { handler, key: `plugin:${id}`, checkStep: noSteps };
+  }
+
+  #business(businessKey: string): Route<Context> {
+    const handler = this.#businessKey?.(businessKey);
+    if (!handler) return this.#default();
+    return { handler, key: `business:${businessKey}`, checkStep: noSteps };
+  }
+
+  #default(): Route<Context> {
+    const handler = this.#intent;
+    if (handler) return { handler, key: "intent", checkStep: noSteps };
+    throw new ShellEngineError(ShellErrorCode.NotSupported, "This engine answers no requests of this kind.");
+  }
+}

@@ -1,0 +1,103 @@
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type {
+  ActionDirective,
+  ApprovalAnswer,
+  AttachmentRef,
+  EnvironmentState,
+  Extensions,
+  ShellIdentity,
+  TaskHint,
+} from "@harnesskit/protocol/openharness";
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Where a request belongs. */
+export interface Conversation {
+  /** One text for the credential, the session and the thread of it. */
+  readonly key: string;
+  readonly sessionId: string;
+  readonly conversationId: string | undefined;
+  /** Whether the request named no session, and continues none. */
+  readonly isNew: boolean;
+}
+
+/** The run that a continuation resumes. */
+export interface ResumedRun {
+  readonly id: string;
+  /** What the handler that continues left in `continueWith.data`. */
+  readonly data: JsonValue | undefined;
+  /** The step that comes now; undefined outside SOPs, and where none was named. */
+  readonly step: string | undefined;
+}
+
+/** One request, as a handler gets it. Nothing of `auth` is in it. */
+export interface ShellCall<Context = unknown> {
+  readonly requestId: string | undefined;
+  readonly correlationId: string | undefined;
+  /** The header `traceparent`, where the transport's context shows one that is well-formed. */
+  readonly traceparent: string | undefined;
+  readonly conversation: Conversation;
+  readonly intent: string | undefined;
+  readonly task: TaskHint | undefined;
+  readonly shell: ShellIdentity | undefined;
+  /** As the shell sent it; its `privacy_tier` binds handlers as it binds the engine. */
+  readonly environment: EnvironmentState | undefined;
+  readonly attachments: readonly AttachmentRef[];
+  /** `context.extensions`. */
+  readonly extensions: Extensions | undefined;
+  /** `request.extensions`. */
+  readonly requestExtensions: Extensions | undefined;
+  /** The features that the shell has and the engine offers. */
+  readonly capabilities: ReadonlySet<string>;
+  /** Set where a continuation resumes a run. */
+  readonly run: ResumedRun | undefined;
+  /** What the user said to the `request_approval` that the continuation came with. */
+  readonly approval: ApprovalAnswer | undefined;
+  /** Who asks, as `authenticate` or the transport said. */
+  readonly principal: unknown;
+  /** What the transport knows. */
+  readonly context: Context;
+  /** When the engine stops waiting, in milliseconds since the epoch. */
+  readonly dueAtMs: number;
+  /** Aborts then; and, for a request without a request_id, when the shell goes away. */
+  readonly signal: AbortSignal;
+  /**
+   * Writes a line to the engine's log, with the request's ids. `event` is of small letters, digits and `_.:-`. Where the
+   * environment is secret the details are left out; else values of one that is not public are taken out of them.
+   */
+  log(event: string, details?: JsonObject): void;
+}
+
+/** How a run goes on. */
+export interface ContinueWith {
+  /** The SOP's next step. @default none */
+  readonly step?: string;
+  /** @default the resumed run's id, or a new one */
+  readonly runId?: string;
+  /** Kept by the engine until the run is resumed. @default none */
+  readonly data?: JsonValue;
+  /** @default limits.continuationMs */
+  readonly expiresInMs?: number;
+}
+
+export interface ShellReply {
+  /** @default none */
+  readonly directives?: readonly ActionDirective[];
+  /**
+   * Makes a continuation: it stands in the response's extensions, and in the one `request_approval` among the directives
+   * that has none. @default the run is over
+   */
+  readonly continueWith?: ContinueWith;
+}
+
+/** What answers requests. A list is a reply with these directives, nothing is one without any. */
+export type ShellHandler<Context = unknown> = (
+  call: ShellCall<Context>,
+) => MaybePromise<ShellReply | readonly ActionDirective[] | undefined>;
+
+/** A standard operating procedure: named steps, each of which names the next one. */
+export interface Sop<Context = unknown> {
+  readonly steps: Readonly<Record<string, ShellHandler<Context>>>;
+  /** @default the first one */
+  readonly first?: string;
+}

@@ -1,0 +1,53 @@
+import type { ActionType, ShellAuth, ShellIdentity } from "@harnesskit/protocol/openharness";
+import type { Clock, CreateId } from "@harnesskit/wire";
+import type { OfferedCapabilities } from "./capability-negotiation.ts";
+import type { ContinuationStore } from "./continuation-store.ts";
+import type { ShellEngineLimits } from "./limits.ts";
+import type { ShellHandlers } from "./routes.ts";
+import type { MaybePromise } from "./shell-call.ts";
+import type { WriteLog } from "./shell-log.ts";
+
+/** What an {@link ShellAuthenticate} judges. */
+export interface ShellAuthentication<Context> {
+  /** `request.auth`, as it came. References; where a deployment puts a token there, this hook alone sees it. */
+  readonly auth: ShellAuth | undefined;
+  readonly shell: ShellIdentity | undefined;
+  /** What the transport knows; its `principal` is who the transport's own check found. */
+  readonly context: Context;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Judges a request before anything else is done with it. What it throws is `internal_error`, or what a `ShellEngineError`
+ * says; where it takes too long that is `engine_timeout`. Principals are the same if they are the same text, or have the same JSON.
+ */
+export type ShellAuthenticate<Context> = (
+  request: ShellAuthentication<Context>,
+) => MaybePromise<{ readonly principal: unknown } | { readonly refused: "unauthorized" | "forbidden" }>;
+
+export interface ShellEngineOptions<Context = unknown> {
+  readonly handlers: ShellHandlers<Context>;
+  /** Types of actions beside the core ones. @default none */
+  readonly actionTypes?: readonly ActionType[];
+  /**
+   * What the engine offers, over what it offers by itself: parallel actions, rich cards, approvals, and what registered types
+   * need. A value of false, or `{ denied: { code, message } }`, is known and denied. Streaming cannot be offered. @default nothing more
+   */
+  readonly capabilities?: OfferedCapabilities;
+  /** @default everybody whom the transport lets in, told apart by its `principal` and by tenant_id and credential_ref */
+  readonly authenticate?: ShellAuthenticate<Context>;
+  /** Signs continuations: 32 bytes at least. @default random, so that continuations end with the process */
+  readonly continuationKey?: Uint8Array;
+  /** Which continuations were used, and what runs left for them. @default in this process */
+  readonly continuations?: ContinuationStore;
+  /** @default see each limit */
+  readonly limits?: ShellEngineLimits;
+  /** Gets the lines of the log. What it throws is ignored. @default nobody */
+  readonly log?: WriteLog;
+  /** Told of what no shell is told: what handlers threw and did wrong. What it throws is ignored. @default nobody */
+  readonly onError?: (error: unknown) => unknown;
+  /** @default the real time */
+  readonly clock?: Clock;
+  /** Makes ids of sessions (`sess`), runs (`run`) and continuations (`cont`). @default 128 random bits */
+  readonly createId?: CreateId;
+}

@@ -1,0 +1,91 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { EnvironmentState, PrivacyTier, ShellRequest } from "@harnesskit/protocol/openharness";
+import { quietly } from "@harnesskit/wire";
+import type { HttpTrace } from "./http-trace.ts";
+import type { Redact } from "./redaction.ts";
+
+/**
+ * One line of an engine's log. What the user wants, what `auth` holds, what directives say and why something failed in words
+ * are never in it. Values of an environment that is restricted or not classified are taken out of everything; of a secret
+ * one there are no details of handlers at all.
+ */
+export interface ShellLogLine {
+  /** `request` at its end; or what a handler logged. */
+  readonly event: string;
+  readonly level: "info" | "warn";
+  readonly request_id?: string | undefined;
+  readonly correlation_id?: string | undefined;
+  readonly traceparent?: string | undefined;
+  /** The header `X-Request-ID`, which a proxy may have set. */
+  readonly http_request_id?: string | undefined;
+  readonly session_id?: string | undefined;
+  readonly conversation_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly shell_kind?: string | undefined;
+  readonly privacy_tier?: PrivacyTier | undefined;
+  /** Only of a state that is public. */
+  readonly environment_state?: EnvironmentState | undefined;
+  readonly outcome?: "success" | "error";
+  readonly error_code?: string | undefined;
+  readonly duration_ms?: number;
+  /** The response was remembered. */
+  readonly is_replay?: boolean;
+  /** Types of the directives that were sent. */
+  readonly action_types?: readonly string[] | undefined;
+  readonly details?: JsonObject | undefined;
+}
+
+export type WriteLog = (line: ShellLogLine) => unknown;
+
+/** What every line about a request says of it. */
+export interface LogSubject {
+  request: ShellRequest | undefined;
+  readonly requestId: string | undefined;
+  readonly correlationId: string | undefined;
+  readonly trace: HttpTrace;
+  sessionId: string | undefined;
+  runId: string | undefined;
+  redact: Redact;
+}
+
+/** Writes lines, each as far as its request's privacy tier lets it. */
+export class ShellLog {
+  readonly #write: WriteLog | undefined;
+
+  constructor(write: WriteLog | undefined) {
+    this.#write = write;
+  }
+
+  write(
+    subject: LogSubject,
+    line: Pick<
+      ShellLogLine,
+      "event" | "level" | "outcome" | "error_code" | "duration_ms" | "is_replay" | "action_types" | "details"
+    >,
+  ): void {
+    const write = this.#write;
+    if (!write) return;
+    const { request, requestId, correlationId, trace, sessionId, runId, redact } = subject;
+    const context = request?.request.context;
+    const state = context?.environment_state;
+    const tier = state?.privacy_tier;
+    const isPublic = tier === "public";
+    const { details, ...rest } = line;
+    const whole: ShellLogLine = {
+      ...rest,
+      request_id: requestId,
+      correlation_id: correlationId,
+      traceparent: trace.traceparent,
+      http_request_id: trace.requestId,
+      session_id: sessionId ?? context?.session_id,
+      conversation_id: context?.conversation_id,
+      run_id: runId,
+      shell_kind: context?.shell?.shell_kind,
+      environment_state: isPublic ? state : undefined,
+      details: tier === "secret" ? undefined : details,
+    };
+    const kept = Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined));
+    const shown = redact(kept as JsonObject) as unknown as ShellLogLine;
+    quietly(() => write({ ...shown, event: line.event, ...(tier && { privacy_tier: tier }) }));
+  }
+}

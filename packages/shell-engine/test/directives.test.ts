@@ -1,0 +1,268 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import type { ActionDirective } from "@harnesskit/protocol/openharness";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createShellEngine, type ShellEngineOptions } from "../src/index.ts";
+import { able, codeOf, messagesOf, request, say, send } from "./support.ts";
+
+const own = {
+  type: "com.example.pay",
+  payload: z.object({ cents: z.int() }),
+  defaultRisk: "dangerous",
+} as const;
+
+const engineOf = (returned: unknown, options: Partial<ShellEngineOptions> = {}) => {
+  const errors: unknown[] = [];
+  const engine = createShellEngine({
+    handlers: { intent: () => returned as never },
+    actionTypes: [own],
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  return { engine, errors };
+};
+
+const chart = {
+  action_type: "render_ui",
+  payload: { component: "chart", data: [1], fallback_message: "It is 1." },
+} satisfies ActionDirective;
+const copy = {
+  action_type: "simulate_action",
+  requires_user_approval: true,
+  payload: { macro: "cmd+c", message: "Press cmd+c." },
+} satisfies ActionDirective;
+
+describe("directives", () => {
+  it("leave in their order, with the risk of their type where none is said, and without what is not theirs", async () => {
+    verifies("OH-47", "OH-52", "OH-59");
+    const given = [
+      { ...say("one"), own_field: 1 },
+      { action_type: "com.example.pay", payload: { cents: 5 } },
+      { action_type: "com.example.pay", payload: { cents: 6 }, risk_tier: "caution" },
+      { action_type: "noop", priority: "low", deadline_ms: 5, extensions: { "com.example": { a: 1 } } },
+    ];
+    const { response } = await send(engineOf(given).engine, request());
+    expect(response.action_directives).toEqual([
+      { ...say("one"), risk_tier: "safe" },
+      { action_type: "com.example.pay", payload: { cents: 5 }, risk_tier: "dangerous" },
+      { action_type: "com.example.pay", payload: { cents: 6 }, risk_tier: "caution" },
+      { ...given[3], risk_tier: "safe" },
+    ]);
+    expect(given[1]).toEqual({ action_type: "com.example.pay", payload: { cents: 5 } });
+  });
+
+  it.each([undefined, [], {}, { directives: [] }])("may be none: %j", async (returned) => {
+    verifies("OH-67");
+    const { response } = await send(engineOf(returned).engine, request());
+    expect(response).toMatchObject({ status: "success", action_directives: [] });
+  });
+
+  it("are parallel only where the shell can do that", async () => {
+    verifies("OH-52");
+    const { engine } = engineOf([{ ...say("a"), execution: "parallel" }]);
+    const executionOf = async (capabilities: object | undefined) =>
+      (await send(engine, request({}, { capabilities }))).response.action_directives?.[0]?.execution;
+    expect(await executionOf(able)).toBe("parallel");
+    expect(await executionOf({ "openharness.actions.parallel": false })).toBe("sequential");
+    expect(await executionOf(undefined)).toBe("sequential");
+  });
+
+  it.each([
+    ["rich cards", chart, "It is 1."],
+    ["approvals", copy, "Press cmd+c."],
+    ["approvals", { action_type: "request_approval", payload: { message: "May I?" } }, "May I?"],
+  ])("that a shell without %s cannot carry out become their text", async (_what, directive, text) => {
+    verifies("OH-58", "OH-71");
+    const { engine } = engineOf([directive]);
+    const { response } = await send(engine, request({}, { capabilities: {} }));
+    expect(response.action_directives).toEqual([
+      { action_type: "render_message", risk_tier: "safe", payload: { message: text } },
+    ]);
+    expect((await send(engine, request())).response.action_directives).toEqual([
+      expect.objectContaining({ action_type: directive.action_type }),
+    ]);
+  });
+
+  it("that cannot be carried out and have no text fail the request", async () => {
+    verifies("OH-58", "OH-71");
+    for (const [directive, capability] of [
+      [{ ...copy, payload: { macro: "cmd+c" } }, "openharness.ui.approval"],
+      [{ action_type: "render_ui", payload: { component: "chart" } }, "openharness.ui.rich_cards"],
+    ] as const) {
+      const { response } = await send(
+        engineOf([say("a"), directive]).engine,
+        request({}, { capabilities: {} }),
+      );
+      expect(response.error).toMatchObject({
+        code: "capability_required",
+        retryable: false,
+        details: { capability, action_type: directive.action_type },
+      });
+      expect(response.action_directives).toBeUndefined();
+    }
+  });
+
+  it("of a feature that the engine does not offer are not sent either", async () => {
+    const { engine } = engineOf([chart], { capabilities: { "openharness.ui.rich_cards": false } });
+    expect(messagesOf(await send(engine, request()))).toEqual(["It is 1."]);
+  });
+
+  it.each([
+    ["unknown_action_type", [{ action_type: "open_door" }]],
+    ["unknown_action_type", [{ action_type: "constructor" }]],
+    ["payload_missing", [{ action_type: "render_message" }]],
+    ["payload_invalid", [{ action_type: "com.example.pay", payload: { cents: "5" } }]],
+    ["invalid_directive", [{ payload: {} }]],
+    ["invalid_directive", [null]],
+    ["invalid_directive", ["render_message"]],
+    ["invalid_directive", [{ ...say("a"), priority: "now" }]],
+    ["invalid_directive", [{ ...say("a"), payload: { message: "a", run: () => 1 } }]],
+    ["invalid_reply", 5],
+    ["invalid_reply", { directives: "none" }],
+    ["invalid_reply", { continueWith: { expiresInMs: 0 } }],
+    ["unknown_step", { continueWith: { step: "next" } }],
+    ["too_many_directives", Array.from({ length: 257 }, () => say("a"))],
+    ["response_too_large", [say("x".repeat(1_048_577))]],
+    [
+      "several_approvals",
+      {
+        directives: [1, 2].map(() => ({ action_type: "request_approval", payload: { message: "m" } })),
+        continueWith: {},
+      },
+    ],
+  ])("that are %s are internal_error, and told to the operator", async (code, returned) => {
+    verifies("OH-47", "OH-59", "OH-60", "OH-61", "OH-62");
+    const { engine, errors } = engineOf(returned);
+    const { response } = await engine.handle(request(), {});
+    expect(response.error).toEqual({
+      code: "internal_error",
+      message: "The engine could not handle the request.",
+      retryable: false,
+    });
+    expect(errors).toEqual([expect.objectContaining({ name: "HandlerFault", code })]);
+  });
+});
+
+describe("who answers", () => {
+  const asked: unknown[] = [];
+  const answering = (name: string) => () => [say(name)];
+  const engine = createShellEngine({
+    handlers: {
+      intent: answering("intent"),
+      plugins: { weather: answering("weather") },
+      sops: { onboard: { steps: { ask: answering("ask"), end: answering("end") }, first: "ask" } },
+      businessKey: (key) => {
+        asked.push(key);
+        return key.startsWith("deal_") ? answering(`business ${key}`) : undefined;
+      },
+    },
+  });
+
+  it.each([
+    [undefined, "intent"],
+    [{}, "intent"],
+    [{ own: 1 }, "intent"],
+    [{ sop_id: "onboard" }, "ask"],
+    [{ plugin_id: "weather" }, "weather"],
+    [{ business_key: "deal_42" }, "business deal_42"],
+    [{ business_key: "other" }, "intent"],
+    [{ sop_id: "onboard", plugin_id: "weather", business_key: "deal_42" }, "ask"],
+    [{ plugin_id: "weather", business_key: "deal_42" }, "weather"],
+    [{ sop_id: "offboard" }, "unknown_sop"],
+    [{ sop_id: "constructor" }, "unknown_sop"],
+    [{ plugin_id: "news" }, "unknown_plugin"],
+    [{ plugin_id: "__proto__" }, "unknown_plugin"],
+  ])("a request with the task %j is %s", async (task_hint, expected) => {
+    verifies("OH-39");
+    const response = await send(engine, request({ task_hint }));
+    expect(messagesOf(response)[0] ?? codeOf(response)).toBe(expected);
+  });
+
+  it("is nobody where there is no handler", async () => {
+    verifies("OH-39", "OH-61");
+    const empty = createShellEngine({ handlers: {} });
+    expect(codeOf(await send(empty, request()))).toBe("not_supported");
+  });
+
+  it("learns the shell, the task, the attachments and the extensions, and nothing of auth", async () => {
+    verifies("OH-26", "OH-29", "OH-41");
+    const shell = { shell_kind: "tv", shell_version: "2", locale: "de-DE", timezone: "Europe/Berlin" };
+    const context = {
+      shell,
+      task_hint: { business_key: "x", deal: { cents: [1] } },
+      attachments: [{ ref_id: "a", pages: 3 }, { uri: "https://x/y.png" }, { asset_id: "b", size_bytes: 5 }],
+      extensions: { "com.example": { a: 1 } },
+      environment_state: { privacy_tier: "public", battery: 0.5 },
+    };
+    let seen: object = {};
+    const curious = createShellEngine({
+      handlers: {
+        intent: (call) => {
+          seen = call;
+        },
+      },
+    });
+    const auth = { credential_ref: "cred_4711", token: "hunter2-hunter2" };
+    await send(curious, request(context, {}, { auth, extensions: { "com.other": 2 } }));
+    expect(seen).toMatchObject({
+      shell,
+      task: context.task_hint,
+      attachments: context.attachments,
+      extensions: context.extensions,
+      environment: context.environment_state,
+      requestExtensions: { "com.other": 2 },
+      principal: "me",
+    });
+    const { conversation: _key, ...rest } = seen as { conversation: unknown };
+    expect(JSON.stringify(rest)).not.toContain("hunter2");
+    expect(JSON.stringify(rest)).not.toContain("cred_4711");
+  });
+});
+
+describe("an attachment", () => {
+  const blob = "iVBORw0KGgoAAAANSUhEUg".repeat(100);
+  it.each([
+    ["a data address", { uri: "data:image/png;base64,AA==" }],
+    ["a data address in capitals behind a blank", { uri: " DATA:text/plain,x" }],
+    ["a data address in another field", { ref_id: "a", thumb: "data:image/png;base64,AA==" }],
+    ["data", { ref_id: "a", data: "AA==" }],
+    ["base64", { ref_id: "a", base64: "AA==" }],
+    ["content", { ref_id: "a", Content: "hello" }],
+    ["bytes", { ref_id: "a", bytes: [137, 80, 78] }],
+    ["data further down", { ref_id: "a", source: { kind: { base64_data: "AA==" } } }],
+    ["data in a list", { ref_id: "a", parts: [{ body: "x" }] }],
+    ["a long text", { ref_id: "a", preview: blob }],
+    ["a long name", { filename: blob }],
+    ["a long text in a list", { ref_id: "a", chunks: [blob] }],
+  ])("with %s is refused", async (_what, attachment) => {
+    verifies("OH-41", "OH-66");
+    let calls = 0;
+    const engine = createShellEngine({ handlers: { intent: () => void calls++ as undefined } });
+    const response = await send(engine, request({ attachments: [{ ref_id: "fine" }, attachment] }));
+    expect(response.response.error).toMatchObject({
+      code: "invalid_request",
+      details: { reason: "inline_attachment", path: "request.context.attachments.1" },
+    });
+    expect(JSON.stringify(response)).not.toContain("AA==");
+    expect(calls).toBe(0);
+  });
+
+  it.each([
+    ["no object", ["a"]],
+    ["a text for a list", "a"],
+    ["one more than may be", Array.from({ length: 65 }, () => ({ ref_id: "a" }))],
+  ])("list with %s is refused", async (_what, attachments) => {
+    verifies("OH-40");
+    expect(codeOf(await send(engineOf([]).engine, request({ attachments })))).toBe("invalid_request");
+  });
+
+  it("that is a reference is taken", async () => {
+    verifies("OH-40", "OH-41");
+    const attachments = [
+      {},
+      { uri: `https://x/${"y".repeat(3000)}` },
+      { ref_id: "a", card: { title: "t", rows: [1] } },
+    ];
+    expect(codeOf(await send(engineOf([]).engine, request({ attachments })))).toBe("success");
+  });
+});

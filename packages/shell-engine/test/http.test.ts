@@ -1,0 +1,162 @@
+import { createFetchHandler } from "@harnesskit/transport-http";
+import { createHttpExchange, createHttpServer } from "@harnesskit/transport-http/node";
+import { describe, expect, it } from "vitest";
+import { createShellEngine, shellHeaders, withShellHeaders } from "../src/index.ts";
+import { keptLog, messagesOf, request, say } from "./support.ts";
+
+const token = "a-token-of-the-test";
+const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+const headers = { "x-correlation-id": "corr-1", "x-request-id": "http-1", traceparent };
+
+const engineWithLog = () => {
+  const { lines, log } = keptLog();
+  const engine = createShellEngine({
+    handlers: {
+      intent: ({ intent, traceparent: seen, principal }) => [
+        say(`${intent} ${seen} ${JSON.stringify(principal)}`),
+      ],
+    },
+    log,
+  });
+  return { engine, lines };
+};
+
+const fetchHandler = () => {
+  const { engine, lines } = engineWithLog();
+  const handler = withShellHeaders(
+    createFetchHandler({
+      ...engine,
+      path: "/openharness",
+      token,
+      allowedHosts: ["shop.example"],
+      contextHeaders: shellHeaders,
+    }),
+  );
+  const post = (body: string, more: Record<string, string> = {}) =>
+    handler(
+      new Request("http://shop.example/openharness", {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${token}`, ...more },
+        body,
+      }),
+    );
+  return { post, lines };
+};
+
+describe("as a fetch handler", () => {
+  it("answers with the headers that came, which the log and the handlers know too", async () => {
+    const { post, lines } = fetchHandler();
+    const response = await post(
+      JSON.stringify(request({ user_intent: "hi" }, { request_id: "r1" })),
+      headers,
+    );
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
+    expect(response.headers.get("x-correlation-id")).toBe("corr-1");
+    expect(response.headers.get("x-request-id")).toBe("http-1");
+    const body = (await response.json()) as Awaited<
+      ReturnType<ReturnType<typeof createShellEngine>["handle"]>
+    >;
+    expect(body).toMatchObject({ request_id: "r1", correlation_id: "corr-1" });
+    expect(messagesOf(body)).toEqual([`hi ${traceparent} {"kind":"token"}`]);
+    expect(lines[0]).toMatchObject({
+      request_id: "r1",
+      correlation_id: "corr-1",
+      http_request_id: "http-1",
+      traceparent,
+    });
+  });
+
+  it("lets the correlation_id of the body count, and no header that is not well-formed", async () => {
+    const { post, lines } = fetchHandler();
+    const body = JSON.stringify(request({ user_intent: "hi" }, { correlation_id: "body" }));
+    expect(await (await post(body, headers)).json()).toMatchObject({ correlation_id: "body" });
+    const wrong = {
+      "x-correlation-id": "a b",
+      "x-request-id": "x".repeat(513),
+      traceparent: `00-${"0".repeat(32)}-x`,
+    };
+    const response = await post(JSON.stringify(request({ user_intent: "hi" })), wrong);
+    expect(Object.keys((await response.json()) as object)).not.toContain("correlation_id");
+    expect([response.headers.get("x-correlation-id"), response.headers.get("x-request-id")]).toEqual([
+      null,
+      null,
+    ]);
+    expect(lines[1]).not.toHaveProperty("traceparent");
+    expect(lines[1]).not.toHaveProperty("http_request_id");
+  });
+
+  it.each(["", "{", "\u0000", "not json"])(
+    "answers %j, which is no JSON, as the protocol does",
+    async (body) => {
+      const { post } = fetchHandler();
+      const response = await post(body);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({
+        protocol_version: "1.0.0",
+        response: { status: "error", error: { code: "invalid_request", details: { reason: "not_json" } } },
+      });
+    },
+  );
+
+  it("lets nobody in without the token", async () => {
+    const { post, lines } = fetchHandler();
+    expect((await post("{}", { authorization: "Bearer another-token-of-it" })).status).toBe(401);
+    expect(lines).toEqual([]);
+  });
+});
+
+describe("over HTTP", () => {
+  it("answers in the place of a response that is too large to be sent", async () => {
+    const errors: unknown[] = [];
+    const engine = createShellEngine({
+      handlers: { intent: () => [say("x".repeat(5_000_000))] },
+      limits: { maxResponseLength: 10_000_000 },
+      onError: (error) => errors.push(error),
+    });
+    const server = createHttpServer({ routes: { "/openharness": engine }, token });
+    await server.listen();
+    const exchange = createHttpExchange({ url: `${server.url}/openharness`, credentials: { bearer: token } });
+    try {
+      expect(await exchange.handle(request({}, { request_id: "r1", correlation_id: "c1" }))).toMatchObject({
+        request_id: "r1",
+        correlation_id: "c1",
+        response: { status: "error", error: { code: "internal_error", retryable: false } },
+      });
+      expect(errors).toEqual([expect.objectContaining({ code: "frame_too_large" })]);
+    } finally {
+      exchange.close();
+      await server.close();
+    }
+  });
+
+  it("is a route of the server, and answers many shells at once", async () => {
+    const { engine, lines } = engineWithLog();
+    const server = createHttpServer({
+      routes: { "/openharness": engine },
+      token,
+      contextHeaders: shellHeaders,
+    });
+    await server.listen();
+    const exchange = createHttpExchange({
+      url: `${server.url}/openharness`,
+      credentials: { bearer: token },
+      headers,
+    });
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          exchange.handle(request({ user_intent: `hi ${index}` }, { request_id: `r${index}` })),
+        ),
+      );
+      for (const [index, answer] of answers.entries()) {
+        expect(answer).toMatchObject({ request_id: `r${index}`, correlation_id: "corr-1" });
+        expect(messagesOf(answer as never)).toEqual([`hi ${index} ${traceparent} {"kind":"token"}`]);
+      }
+      expect(lines.length).toBe(20);
+    } finally {
+      exchange.close();
+      await server.close();
+      engine.close();
+    }
+  });
+});

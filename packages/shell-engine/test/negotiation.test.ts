@@ -1,0 +1,213 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createShellEngine, ShellEngineError, type ShellEngineOptions } from "../src/index.ts";
+import { able, codeOf, messagesOf, request, say, send } from "./support.ts";
+
+const echo = (options: Partial<ShellEngineOptions> = {}) =>
+  createShellEngine({ handlers: { intent: ({ intent }) => [say(intent ?? "")] }, ...options });
+
+describe("the version", () => {
+  it.each(["1.0.0", "1.99.0", "1.0.7", "1.0.0-draft", "01.2.3"])("%s is served", async (protocol_version) => {
+    verifies("OH-2", "OH-4", "OH-18");
+    const response = await send(
+      echo(),
+      request({ user_intent: "hi" }, { protocol_version, new_in_minor: 1 }),
+    );
+    expect(messagesOf(response)).toEqual(["hi"]);
+    expect(response.protocol_version).toBe("1.0.0");
+    expect(response.supported_protocol_versions).toEqual(["1.0.0"]);
+  });
+
+  it.each(["0.9.0", "2.0.0", "10.0.0", `${"9".repeat(60)}.0.0`])(
+    "%s is answered with an error, whatever else there is",
+    async (protocol_version) => {
+      verifies("OH-3", "OH-4", "OH-14", "OH-15");
+      const named = { protocol_version, request_id: "r1", correlation_id: "c1" };
+      for (const message of [request({}, named), { ...named, request: "in that version a text" }, named]) {
+        const response = await send(echo(), message);
+        expect(response).toMatchObject({ protocol_version: "1.0.0", request_id: "r1", correlation_id: "c1" });
+        expect(codeOf(response)).toBe("protocol_version_unsupported");
+        expect(response.response.error?.retryable).toBe(false);
+        expect(response.supported_protocol_versions).toEqual(["1.0.0"]);
+      }
+    },
+  );
+
+  it.each([undefined, null, 1, "", "1", "one", "1.0.0 "])("%j is no version", async (protocol_version) => {
+    verifies("OH-1", "OH-61", "OH-62");
+    const response = await send(echo(), request({}, { protocol_version }));
+    expect(codeOf(response)).toBe("invalid_request");
+    expect(response.response.error?.details).toEqual({ reason: "schema", path: "protocol_version" });
+  });
+});
+
+describe("a message that is no request", () => {
+  it.each([
+    null,
+    1,
+    "text",
+    true,
+    [],
+    {},
+    [request()],
+    { protocol_version: "1.0.0" },
+    { protocol_version: "1.0.0", request: [] },
+    { protocol_version: "1.0.0", response: { status: "success" } },
+    request({}, { request_id: "" }),
+    request({}, { capabilities: [] }),
+    request({ user_intent: 1 }),
+    request({ environment_state: { privacy_tier: "top" } }),
+    request({ extensions: { "dev.harnesskit": { approval: { decision: "perhaps" } } } }),
+  ])("%j is an invalid_request", async (message) => {
+    verifies("OH-10", "OH-61", "OH-62", "OH-65");
+    const response = await send(echo(), message);
+    expect(codeOf(response)).toBe("invalid_request");
+    expect(response.response.error).toMatchObject({ retryable: false });
+  });
+
+  it("that is too large or too deep is refused before anything walks it", async () => {
+    verifies("OH-61");
+    let deep: unknown = 1;
+    for (let depth = 0; depth < 200_000; depth++) deep = { a: deep };
+    const large = { environment_state: { screen: "x".repeat(10 * 1024 * 1024) } };
+    const wide = { extensions: { rows: Array.from({ length: 1_000_000 }, () => 0) } };
+    const reasons: unknown[] = [];
+    for (const context of [{ extensions: { deep } }, large, wide]) {
+      const response = await echo().handle(request(context), {});
+      expect(codeOf(response)).toBe("invalid_request");
+      reasons.push(response.response.error?.details?.reason);
+    }
+    expect(reasons).toEqual(["too_deep", "too_large", "too_large"]);
+  });
+
+  it.each([
+    [request({}, { request_id: "r".repeat(513) }), "request_id"],
+    [request({ session_id: "s".repeat(513) }), "session_id"],
+    [request({ conversation_id: "c".repeat(513) }), "conversation_id"],
+    [request({ task_hint: { business_key: "b".repeat(513) } }), "business_key"],
+  ])("has an id that is too long", async (message, path) => {
+    const response = await send(echo(), message);
+    expect(response.response.error?.details).toEqual({ reason: "id_too_long", path });
+    expect(response.request_id).toBeUndefined();
+  });
+});
+
+describe("unknown fields", () => {
+  it("are ignored at every level, those with hostile names among them", async () => {
+    verifies("OH-7");
+    const hostile = '"__proto__":{"polluted":true},"constructor":{"a":1},"toString":1,"later":[{}]';
+    const text = JSON.stringify(
+      request({ user_intent: "hi", shell: { shell_kind: "tv" }, continuation: {} }),
+    );
+    const extended = text.replaceAll("{", `{${hostile},`).replaceAll(",}", "}");
+    const response = await echo().handle(JSON.parse(extended), { principal: "me" });
+    expect(messagesOf(response)).toEqual(["hi"]);
+    expect(response.capability_denials).toEqual([]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+});
+
+describe("capabilities", () => {
+  const denied = (
+    capability: string,
+    code = "not_supported",
+    message = "This engine does not offer it.",
+  ) => ({
+    capability,
+    code,
+    message,
+  });
+
+  it("that are known and not offered are denied, unknown ones are ignored", async () => {
+    verifies("OH-19", "OH-20", "OH-22", "OH-23", "OH-69");
+    const capabilities = {
+      ...able,
+      "openharness.streaming": true,
+      "openharness.attachments.upload": { max: 5 },
+      "com.other.thing": true,
+      constructor: true,
+      toString: true,
+    };
+    const response = await send(echo(), request({}, { capabilities }));
+    expect(codeOf(response)).toBe("success");
+    expect(response.capability_denials).toEqual([
+      denied("openharness.streaming"),
+      denied("openharness.attachments.upload"),
+    ]);
+    expect(response.supported_capabilities).toEqual(able);
+  });
+
+  it("that the shell says it lacks are not denied", async () => {
+    const capabilities = { "openharness.streaming": false, "openharness.attachments.upload": null };
+    expect((await send(echo(), request({}, { capabilities }))).capability_denials).toEqual([]);
+    expect((await send(echo(), request({}, { capabilities: undefined }))).capability_denials).toEqual([]);
+  });
+
+  it("are offered and denied as the options say, those of registered types among them", async () => {
+    verifies("OH-19", "OH-22", "OH-23");
+    const own = { type: "com.example.go", payload: z.object({}), defaultRisk: "caution" } as const;
+    const engine = echo({
+      actionTypes: [{ ...own, capability: "com.example.wheels" }],
+      capabilities: {
+        "openharness.attachments.upload": { max_bytes: 5 },
+        "openharness.ui.rich_cards": { denied: { code: "disabled_by_policy", message: "Not today." } },
+        "com.example.wings": false,
+      },
+    });
+    const capabilities = {
+      "openharness.attachments.upload": true,
+      "openharness.ui.rich_cards": true,
+      "com.example.wings": true,
+      "com.example.wheels": true,
+    };
+    const response = await send(engine, request({}, { capabilities }));
+    expect(response.capability_denials).toEqual([
+      denied("openharness.ui.rich_cards", "disabled_by_policy", "Not today."),
+      denied("com.example.wings"),
+    ]);
+    expect(response.supported_capabilities).toEqual({
+      "openharness.actions.parallel": true,
+      "openharness.ui.approval": true,
+      "com.example.wheels": true,
+      "openharness.attachments.upload": { max_bytes: 5 },
+    });
+  });
+
+  it("are told in errors too", async () => {
+    verifies("OH-22");
+    const engine = echo({
+      handlers: {
+        intent: () => {
+          throw new ShellEngineError("busy", "Later.", { retryable: true });
+        },
+      },
+    });
+    const response = await send(engine, request({}, { capabilities: { "openharness.streaming": true } }));
+    expect(codeOf(response)).toBe("busy");
+    expect(response.capability_denials).toEqual([denied("openharness.streaming")]);
+  });
+
+  it("of streaming cannot be offered", () => {
+    verifies("OH-69");
+    const offer = () => echo({ capabilities: { "openharness.streaming": true } });
+    expect(offer).toThrow(
+      expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }),
+    );
+  });
+});
+
+describe("options under which nothing could work", () => {
+  it.each([
+    { limits: { maxInFlight: 0 } },
+    { limits: { handlerTimeoutMs: 2 ** 31 } },
+    { limits: { maxDepth: 1.5 } },
+    { continuationKey: new Uint8Array(31) },
+    { handlers: { sops: { empty: { steps: {} } } } },
+    { handlers: { sops: { wrong: { steps: { a: () => [] }, first: "b" } } } },
+  ])("%j are refused", (options) => {
+    expect(() => echo(options)).toThrow(
+      expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }),
+    );
+  });
+});

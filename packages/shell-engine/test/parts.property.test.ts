@@ -1,0 +1,157 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { canonicalJson } from "@harnesskit/wire";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MemoryContinuationStore } from "../src/continuation-store.ts";
+import { ContinuationSigner } from "../src/continuation-token.ts";
+import { fingerprint } from "../src/fingerprint.ts";
+import { RequestMemory } from "../src/request-memory.ts";
+import { TestClock } from "./support.ts";
+
+const shuffled = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(shuffled);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, entry]) => [key, shuffled(entry)]),
+  );
+};
+
+describe("the fingerprint of a request", () => {
+  it("is the same for the same JSON, and another one for other JSON", () => {
+    const any = fc.jsonValue({ maxDepth: 3 });
+    fc.assert(
+      fc.property(any, any, (one, other) => {
+        expect(fingerprint(shuffled(one))).toBe(fingerprint(one));
+        expect(fingerprint(one) === fingerprint(other)).toBe(canonicalJson(one) === canonicalJson(other));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    [1, "1"],
+    [null, "null"],
+    [[], {}],
+    [[[]], [[], []]],
+    [{ a: "bc" }, { ab: "c" }],
+    [{ a: { b: 1 } }, { a: {}, b: 1 }],
+    [["a", "b"], ["ab"]],
+    [true, "true"],
+    [{ a: null }, {}],
+    ["\ud800", "\ud801"],
+  ])("tells %j from %j", (one, other) => {
+    expect(fingerprint(one)).not.toBe(fingerprint(other));
+  });
+});
+
+describe("the memory of requests", () => {
+  const command = fc.record({
+    kind: fc.constantFrom("add", "settle", "forget", "wait", "get"),
+    owner: fc.constantFrom("a", "b", "c"),
+    key: fc.constantFrom("1", "2", "3", "4", "5"),
+    length: fc.nat({ max: 40 }),
+    ms: fc.nat({ max: 400 }),
+  });
+
+  it("keeps its bounds, and never gives up what is under way or gives what is not there", () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
+        const clock = new TestClock();
+        const memory = new RequestMemory<number>({ maxEntries: 6, maxLength: 100, keepMs: 1000, clock });
+        const running = new Set<string>();
+        const done = new Map<string, { at: number; length: number }>();
+        for (const { kind, owner, key, length, ms } of commands) {
+          const name = `${owner}${key}`;
+          const known = memory.get(owner, key);
+          if (running.has(name)) expect(known).toBeDefined();
+          if (!running.has(name) && !done.has(name)) expect(known).toBeUndefined();
+          if (known && !running.has(name)) expect(clock.now() - (done.get(name)?.at ?? 0)).toBeLessThan(1000);
+          if (kind === "add" && !known) {
+            memory.add(owner, key, { fingerprint: name, work: Promise.resolve(1) });
+            running.add(name);
+            done.delete(name);
+          } else if (kind === "settle" && running.delete(name)) {
+            memory.settle(owner, key, length);
+            done.set(name, { at: clock.now(), length });
+          } else if (kind === "forget") {
+            memory.forget(owner, key);
+            running.delete(name);
+            done.delete(name);
+          } else if (kind === "wait") clock.move(ms);
+          expect(memory.size).toBeLessThanOrEqual(Math.max(6, running.size));
+          const kept = [...done].filter(([one]) => memory.get(one.slice(0, 1), one.slice(1)));
+          expect(kept.reduce((sum, [, entry]) => sum + entry.length, 0)).toBeLessThanOrEqual(100);
+        }
+        for (const name of running)
+          expect(memory.get(name.slice(0, 1), name.slice(1))?.fingerprint).toBe(name);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe("the signer of continuations", () => {
+  it("reads back what it signed for the same owner, and nothing else", async () => {
+    verifies("OH-45");
+    const signer = new ContinuationSigner(new Uint8Array(32).fill(1));
+    const other = new ContinuationSigner(new Uint8Array(32).fill(2));
+    const text = fc.string({ unit: "binary", maxLength: 20 });
+    const claims = fc.record(
+      { id: text, expiresAtMs: fc.nat(), session: text, run: text, step: text },
+      { requiredKeys: ["id", "expiresAtMs", "session"] },
+    );
+    await fc.assert(
+      fc.asyncProperty(claims, text, text, fc.nat(), async (said, owner, stranger, at) => {
+        const token = await signer.sign(said, owner);
+        expect(await signer.verify(token, owner)).toEqual(JSON.parse(JSON.stringify(said)));
+        expect(await other.verify(token, owner)).toBeUndefined();
+        if (stranger !== owner) expect(await signer.verify(token, stranger)).toBeUndefined();
+        const place = at % token.length;
+        const changed = `${token.slice(0, place)}${token[place] === "x" ? "y" : "x"}${token.slice(place + 1)}`;
+        expect(await signer.verify(changed, owner)).toBeUndefined();
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("reads no text that nobody signed", async () => {
+    verifies("OH-45");
+    const signer = new ContinuationSigner(new Uint8Array(32));
+    const part = fc.string({ maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          part,
+          fc.tuple(part, part).map(([body, mac]) => `hk1.${body}.${mac}`),
+        ),
+        async (text) => {
+          expect(await signer.verify(text, "")).toBeUndefined();
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe("the store of continuations", () => {
+  it("lets one claim of each through, forgets what has expired, and refuses rather than forget another", () => {
+    verifies("OH-45");
+    const clock = new TestClock();
+    const limits = { maxUsedContinuations: 2, maxRuns: 2, maxRunDataLength: 1000 };
+    const store = new MemoryContinuationStore(limits, clock);
+    const end = clock.now() + 1000;
+    store.keep("a", { kept: 1 }, end);
+    expect(store.claim("a", end)).toEqual({ status: "claimed", data: { kept: 1 } });
+    expect(store.claim("a", end)).toEqual({ status: "used" });
+    store.release("a");
+    expect(store.claim("a", end)).toEqual({ status: "claimed", data: { kept: 1 } });
+    expect(store.claim("b", end + 1000).status).toBe("claimed");
+    const claim = () => store.claim("c", end + 1000).status;
+    expect(claim).toThrow(expect.objectContaining({ name: "BufferFullError", code: "buffer_full" }));
+    clock.move(1000);
+    expect(claim()).toBe("claimed");
+    expect(claim()).toBe("used");
+  });
+});

@@ -1,0 +1,288 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createDeferred } from "@harnesskit/wire";
+import { describe, expect, it } from "vitest";
+import { createShellEngine, type ShellCall, ShellEngineError } from "../src/index.ts";
+import { codeOf, messagesOf, request, say, send, TestClock } from "./support.ts";
+
+/** An engine that counts. */
+const counting = (limits = {}, clock = new TestClock()) => {
+  const calls: ShellCall[] = [];
+  const engine = createShellEngine({
+    handlers: {
+      intent: (call) => {
+        calls.push(call);
+        return [say(`${call.intent} ${calls.length}`)];
+      },
+    },
+    limits,
+    clock,
+  });
+  return { engine, calls, clock };
+};
+const named = (request_id: string, intent = "hi", more: object = {}) =>
+  request({ user_intent: intent, ...more }, { request_id });
+
+describe("a request_id", () => {
+  it("is echoed, and so is the correlation_id, which may differ each time", async () => {
+    verifies("OH-14", "OH-15", "OH-16");
+    const { engine } = counting();
+    for (const correlation_id of ["c1", "c2"]) {
+      const response = await send(engine, { ...named("r1"), correlation_id });
+      expect(response).toMatchObject({ request_id: "r1", correlation_id });
+      expect(messagesOf(response)).toEqual(["hi 1"]);
+    }
+    const bare = await send(engine, request());
+    expect(Object.keys(bare)).not.toContain("request_id");
+    expect(Object.keys(bare)).not.toContain("correlation_id");
+  });
+
+  it("of a request that is refused is echoed where it can be read", async () => {
+    verifies("OH-14", "OH-15");
+    const { engine } = counting();
+    const wrong = { request_id: "r1", correlation_id: "c1", protocol_version: "1.0.0", request: 5 };
+    expect(await send(engine, wrong)).toMatchObject({ request_id: "r1", correlation_id: "c1" });
+    const none = await send(engine, { ...wrong, request_id: 7, correlation_id: "" });
+    expect([none.request_id, none.correlation_id]).toEqual([undefined, undefined]);
+  });
+
+  it("that is used again for the same request gets the same response, and no handler is asked", async () => {
+    verifies("OH-16");
+    const { engine, calls, clock } = counting();
+    const first = await send(engine, named("r1"));
+    clock.move(5000);
+    const { protocol_version, capabilities, request: payload } = named("r1");
+    const context = Object.fromEntries(Object.entries(payload.context).reverse());
+    const reordered = { request: { context }, capabilities, request_id: "r1", protocol_version };
+    expect((await send(engine, reordered)).response).toEqual(first.response);
+    expect(calls.length).toBe(1);
+  });
+
+  it("that is used for another request is a conflict", async () => {
+    verifies("OH-17");
+    const { engine, calls } = counting();
+    await send(engine, named("r1"));
+    for (const other of [
+      named("r1", "ho"),
+      named("r1", "hi", { shell: {} }),
+      named("r1", "hi", { task_hint: {} }),
+    ]) {
+      expect(codeOf(await send(engine, other))).toBe("request_id_conflict");
+    }
+    expect(calls.length).toBe(1);
+  });
+
+  it("means another request in another session and of somebody else", async () => {
+    verifies("OH-16", "OH-17");
+    const { engine } = counting();
+    const answers = [];
+    const auth = (fields: object) => ({ ...named("r1"), request: { ...named("r1").request, auth: fields } });
+    for (const [message, principal] of [
+      [named("r1"), "me"],
+      [named("r1", "hi", { session_id: "s2" }), "me"],
+      [named("r1"), "you"],
+      [auth({ tenant_id: "t" }), "me"],
+      [auth({ credential_ref: "t" }), "me"],
+      [named("r1"), "me"],
+    ] as const) {
+      answers.push(...messagesOf(await send(engine, message, { principal })));
+    }
+    expect(answers).toEqual(["hi 1", "hi 2", "hi 3", "hi 4", "hi 5", "hi 1"]);
+  });
+
+  it("that is used while its request is handled waits for that one", async () => {
+    verifies("OH-16");
+    const gate = createDeferred<void>();
+    let calls = 0;
+    const engine = createShellEngine({
+      handlers: {
+        intent: async () => {
+          calls++;
+          await gate.promise;
+          return [say("done")];
+        },
+      },
+    });
+    const both = [send(engine, named("r1")), send(engine, named("r1"))];
+    expect(codeOf(await send(engine, named("r1", "other")))).toBe("request_id_conflict");
+    gate.resolve();
+    for (const response of await Promise.all(both)) expect(messagesOf(response)).toEqual(["done"]);
+    expect(calls).toBe(1);
+  });
+
+  it("is handled again after an error that is retryable, and not after another one", async () => {
+    verifies("OH-16", "OH-65");
+    let calls = 0;
+    const engine = createShellEngine({
+      handlers: {
+        intent: ({ intent }) => {
+          throw new ShellEngineError(`failed_${++calls}`, "no", { retryable: intent === "again" });
+        },
+      },
+    });
+    const codes = [];
+    for (const message of [
+      named("a", "again"),
+      named("a", "again"),
+      named("b", "never"),
+      named("b", "never"),
+    ]) {
+      codes.push(codeOf(await send(engine, message)));
+    }
+    expect(codes).toEqual(["failed_1", "failed_2", "failed_3", "failed_3"]);
+  });
+
+  it("is forgotten after its time", async () => {
+    const { engine, calls, clock } = counting({ rememberMs: 1000 });
+    await send(engine, named("r1"));
+    clock.move(999);
+    await send(engine, named("r1"));
+    expect(calls.length).toBe(1);
+    clock.move(1);
+    await send(engine, named("r1"));
+    expect(calls.length).toBe(2);
+  });
+
+  it("100,000 times and more holds the bound, and costs whoever uses so many", async () => {
+    verifies("OH-16");
+    const { engine } = counting();
+    await engine.handle(named("mine"), { principal: "careful" });
+    for (let index = 0; index < 100_000; index++)
+      await engine.handle(named(`r${index}`), { principal: "me" });
+    expect(engine.gauges()).toEqual({ inFlight: 0, rememberedRequests: 100_000 });
+    for (let index = 100_000; index < 101_000; index++) {
+      await engine.handle(named(`r${index}`), { principal: "me" });
+    }
+    expect(engine.gauges().rememberedRequests).toBe(100_000);
+    expect(messagesOf(await engine.handle(named("mine"), { principal: "careful" }))).toEqual(["hi 1"]);
+    expect(messagesOf(await engine.handle(named("r100999"), { principal: "me" }))).toEqual(["hi 101001"]);
+    expect(messagesOf(await engine.handle(named("r0"), { principal: "me" }))).toEqual(["hi 101002"]);
+  }, 60_000);
+
+  it("of large responses holds the bound of their size", async () => {
+    const engine = createShellEngine({
+      handlers: { intent: () => [say("x".repeat(10_000))] },
+      limits: { maxRememberedLength: 100_000 },
+    });
+    for (let index = 0; index < 50; index++) await engine.handle(named(`r${index}`), {});
+    expect(engine.gauges().rememberedRequests).toBe(9);
+  });
+});
+
+describe("time", () => {
+  const slow = (clock: TestClock) => {
+    const gate = createDeferred<void>();
+    const calls: ShellCall[] = [];
+    const engine = createShellEngine({
+      handlers: {
+        intent: async (call) => {
+          calls.push(call);
+          await gate.promise;
+          return [say("late")];
+        },
+      },
+      limits: { handlerTimeoutMs: 1000, maxInFlight: 2 },
+      clock,
+    });
+    return { engine, gate, calls };
+  };
+  /** Waits until a handler has begun. */
+  const begun = async (calls: readonly unknown[], count: number) => {
+    while (calls.length < count) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it("that a handler exceeds is engine_timeout; its signal aborts; a retry gets what it brings", async () => {
+    verifies("OH-16", "OH-61", "OH-65", "OH-68");
+    const clock = new TestClock();
+    const { engine, gate, calls } = slow(clock);
+    const first = send(engine, named("r1"));
+    await begun(calls, 1);
+    expect(calls[0]?.dueAtMs).toBe(clock.now() + 1000);
+    const { signal } = calls[0] as ShellCall;
+    expect(signal.aborted).toBe(false);
+    clock.move(1000);
+    const response = await first;
+    expect(response.response).toMatchObject({
+      status: "error",
+      engine_latency_ms: 1000,
+      error: { code: "engine_timeout", retryable: true },
+    });
+    expect([signal.aborted, (signal.reason as { code: string }).code]).toEqual([true, "request_timeout"]);
+    const again = send(engine, named("r1"));
+    gate.resolve();
+    expect(messagesOf(await again)).toEqual(["late"]);
+    expect(messagesOf(await send(engine, named("r1")))).toEqual(["late"]);
+    expect(calls.length).toBe(1);
+    expect(clock.timers).toBe(0);
+  });
+
+  it("that is over is not retryable without a request_id: the handler may still do its work", async () => {
+    verifies("OH-65");
+    const clock = new TestClock();
+    const { engine, gate, calls } = slow(clock);
+    const first = send(engine, request());
+    await begun(calls, 1);
+    clock.move(1000);
+    expect((await first).response.error).toMatchObject({ code: "engine_timeout", retryable: false });
+    gate.resolve();
+  });
+
+  it("handlers that never end are counted, and no more are begun than may be", async () => {
+    verifies("OH-65");
+    const clock = new TestClock();
+    const { engine, gate, calls } = slow(clock);
+    const both = [send(engine, named("a")), send(engine, named("b"))];
+    await begun(calls, 2);
+    clock.move(1000);
+    await Promise.all(both);
+    expect(engine.gauges().inFlight).toBe(2);
+    expect((await send(engine, named("c"))).response.error).toMatchObject({
+      code: "engine_overloaded",
+      retryable: true,
+    });
+    gate.resolve();
+    const late = async () => messagesOf(await send(engine, named("c")));
+    await send(engine, named("a"));
+    expect(await late()).toEqual(["late"]);
+    expect(engine.gauges().inFlight).toBe(0);
+  });
+
+  it("ends with the engine: what waits is cancelled, and nothing more is taken", async () => {
+    const { engine, calls } = slow(new TestClock());
+    const first = send(engine, named("a"));
+    await begun(calls, 1);
+    const { signal } = calls[0] as ShellCall;
+    engine.close();
+    engine.close();
+    expect((await first).response.error).toMatchObject({ code: "cancelled", retryable: true });
+    expect(signal.aborted).toBe(true);
+    expect(codeOf(await send(engine, named("b")))).toBe("cancelled");
+  });
+
+  it("ends with the shell only for a request that has no request_id", async () => {
+    const { engine, gate, calls } = slow(new TestClock());
+    const gone = new AbortController();
+    const context = { principal: "me", signal: gone.signal };
+    const both = [send(engine, request(), context), send(engine, named("a"), context)];
+    await begun(calls, 2);
+    const signals = calls.map(({ signal }) => signal);
+    gone.abort();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+    gate.resolve();
+    await Promise.all(both);
+  });
+
+  it("is told as latency", async () => {
+    verifies("OH-68");
+    const clock = new TestClock();
+    const engine = createShellEngine({
+      handlers: {
+        intent: () => {
+          clock.move(42);
+          return [];
+        },
+      },
+      clock,
+    });
+    expect((await send(engine, request())).response.engine_latency_ms).toBe(42);
+  });
+});
