@@ -34,7 +34,7 @@ export const layers = {
   "ahp-client": { ...role, browser: [".", "./ai-sdk"] },
   "ahp-server": role,
   "shell-client": { ...role, browser: ["."] },
-  "shell-engine": role,
+  "shell-engine": { ...role, noNode: true, browser: ["."] },
   graph: { ...role, browser: ["."] },
   "agent-sdk": { layer: 3, imports: below3 },
   "core-runtime": { layer: 3, imports: below3 },
