@@ -28,8 +28,8 @@ export default defineConfig({
     pool: "forks",
     // Files of one worker share their modules: loading them again for each file took a sixth of the time.
     isolate: false,
-    // Many tests wait for processes and for clocks, so one more than there are processors is kept busy.
-    maxWorkers: "150%",
+    // Many tests wait for processes and for clocks: with twice as many workers as processors these are kept busy.
+    maxWorkers: "200%",
     testTimeout: 20_000,
     hookTimeout: 30_000,
     teardownTimeout: 10_000,
