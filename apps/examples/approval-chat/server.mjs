@@ -50,7 +50,11 @@ const routes = {
   "POST approve": async (signalId, body) => {
     const { decision, digest } = Object.fromEntries(new URLSearchParams(body));
     const signal = await harness.signal({ signalId, payload: toApprovalPayload({ decision, digest }) });
-    if (signal.outcome === "resumed") return { status: 200, json: toReply(signal.turn) };
+    if (signal.outcome === "resumed") {
+      // The answer to the button shows the end, so nobody else has to be told.
+      await harness.acknowledge(signal.invocation_id);
+      return { status: 200, json: toReply(signal.turn) };
+    }
     return signal.outcome === "errored"
       ? { status: 404, json: { error: signal.reply.content } }
       : { status: 409, json: { error: "it was answered already" } };
