@@ -2,23 +2,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { strays } from "../../../scripts/lib/strays.ts";
 import { createPolicyHarness, type Policy } from "../src/policy/index.ts";
 import { loadPolicy, watchPolicy } from "../src/policy/node/index.ts";
 import { policyOf, toolEvent } from "./policy/support.ts";
 import { event, request } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
-
-/** What was rejected and handled by nobody. */
-const strays = () => {
-  const seen: unknown[] = [];
-  const note = (reason: unknown) => seen.push(reason);
-  process.on("unhandledRejection", note);
-  onTestFinished(() => void process.off("unhandledRejection", note));
-  return async () => {
-    await new Promise(setImmediate);
-    return seen;
-  };
-};
 
 const broken = new TypeError("the log service is down");
 

@@ -8,12 +8,12 @@ import {
   type SessionOptions,
 } from "@harnesskit/graph";
 import type { SignalDescriptor } from "@harnesskit/protocol/chat";
-import { type Clock, isThenable, systemClock } from "@harnesskit/wire";
+import { type Clock, quietly, systemClock } from "@harnesskit/wire";
 import type { CallOptions } from "./call-scope.ts";
 import { demandCount, demandDuration } from "./check-options.ts";
 import { Lanes } from "./lanes.ts";
 import type { TurnReport } from "./turn-report.ts";
-import { type OnWarning, platformWarning, safeWarning } from "./warning.ts";
+import { type OnWarning, platformWarning } from "./warning.ts";
 
 /** A graph that is declared and not compiled yet, as `defineGraph` gives it. */
 export interface GraphSource<F extends Fields> {
@@ -102,19 +102,15 @@ const reporter =
   (onTurn: ((report: TurnReport) => unknown) | undefined, warn: OnWarning) =>
   (report: TurnReport): void => {
     const failed = (cause: unknown) => warn({ kind: "report_failed", message: "onTurn threw", cause });
-    try {
-      const told = onTurn?.(report);
-      if (isThenable(told)) told.then(undefined, failed);
-    } catch (cause) {
-      failed(cause);
-    }
+    quietly(() => onTurn?.(report), failed);
   };
 
 /** Compiles the graph and checks the limits. Throws a `GraphCompileError`, or `invalid_argument`. */
 export const createEngine = <F extends Fields>(options: EngineOptions<F>): Engine<F> => {
   const { clock = systemClock, createId = () => crypto.randomUUID(), turnTimeoutMs, session = {} } = options;
   const store = options.store ?? createMemoryStore({ clock });
-  const warn = safeWarning(options.onWarning ?? platformWarning);
+  const { onWarning = platformWarning } = options;
+  const warn: OnWarning = (warning) => quietly(() => onWarning(warning));
   const lanes = new Lanes({
     maxQueuedTurns: demandCount(options.maxQueuedTurns ?? 100, "maxQueuedTurns", 0),
     maxTurns: demandCount(options.maxTurns ?? 10_000, "maxTurns"),

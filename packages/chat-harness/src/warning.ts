@@ -1,3 +1,5 @@
+import { warnPlatform } from "@harnesskit/wire";
+
 /** Something that went wrong beside a turn and does not change its outcome. */
 export interface ChatHarnessWarning {
   readonly kind: "listener_failed" | "delivery_failed" | "recovery_failed" | "report_failed";
@@ -7,10 +9,6 @@ export interface ChatHarnessWarning {
 
 /** Told of warnings. What it throws is ignored. */
 export type OnWarning = (warning: ChatHarnessWarning) => void;
-
-interface WarningProcess {
-  emitWarning?(message: string, type: string): void;
-}
 
 /** The text of whatever was thrown. Never throws. */
 export const messageOf = (error: unknown): string => {
@@ -29,24 +27,5 @@ export const partOf = (thrown: unknown, name: string): unknown => {
   }
 };
 
-/** Says it where the platform has a place for warnings: `process.emitWarning`, or `reportError` of browsers. */
-export const platformWarning: OnWarning = ({ kind, message, cause }) => {
-  const platform = globalThis as {
-    readonly process?: WarningProcess;
-    readonly reportError?: (error: unknown) => void;
-  };
-  if (platform.process?.emitWarning !== undefined) {
-    platform.process.emitWarning(`${kind}: ${message}`, "ChatHarnessWarning");
-  } else if (cause !== undefined) platform.reportError?.(cause);
-};
-
-/** Calls in which a failing receiver is of no consequence. */
-export const safeWarning =
-  (onWarning: OnWarning): OnWarning =>
-  (warning) => {
-    try {
-      onWarning(warning);
-    } catch {
-      // Nobody else can be told.
-    }
-  };
+/** Where warnings go when nobody asks for them. */
+export const platformWarning: OnWarning = (warning) => warnPlatform("ChatHarnessWarning", warning);

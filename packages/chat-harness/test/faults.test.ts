@@ -1,6 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore, type GraphStore } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
+import { strays } from "../../../scripts/lib/strays.ts";
 import { createChatHarness, createHarness, type ResumedTurn } from "../src/index.ts";
 import { approval, gate, historyOf, line, says, user } from "./support/graphs.ts";
 import { failed, refusal } from "./support/refusal.ts";
@@ -415,5 +416,14 @@ describe("Those who are told", () => {
       expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
     }
     await vi.waitFor(() => expect(warnings).toEqual(["report_failed", "report_failed"]));
+  });
+
+  it("of warnings may reject", async () => {
+    const unhandled = strays();
+    const onTurn = () => Promise.reject(new TypeError("a report fails"));
+    const onWarning = () => Promise.reject(new TypeError("whoever is warned fails"));
+    const harness = createChatHarness({ graph: approval(), onTurn, onWarning });
+    expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
+    expect(await unhandled()).toEqual([]);
   });
 });

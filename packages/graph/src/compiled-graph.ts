@@ -1,4 +1,4 @@
-import { InvalidArgumentError, systemClock } from "@harnesskit/wire";
+import { InvalidArgumentError, quietly, systemClock } from "@harnesskit/wire";
 import type { Plan } from "./compile/plan.ts";
 import type { CompileOptions } from "./compile-options.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
@@ -36,6 +36,8 @@ export class CompiledGraph<F extends Fields = Fields> {
     this.state = plan.schema as unknown as StateSchema<F>;
     this.warnings = warnings;
     const { clock = systemClock, onWarning = platformWarning } = options;
+    // Whoever is told of warnings cannot stop a run or the delivery of its events.
+    const warn = (warning: GraphWarning) => quietly(() => onWarning(warning));
     const maxQueuedEvents = demandCount(options.maxQueuedEvents ?? 100_000, "maxQueuedEvents");
     this.#host = {
       plan,
@@ -47,7 +49,7 @@ export class CompiledGraph<F extends Fields = Fields> {
       createId: options.createId ?? (() => crypto.randomUUID()),
       openQueue: (invocationId, enter) => {
         const onIdle = (queue: EventQueue) => this.#queues.delete(queue);
-        const queue = new EventQueue({ invocationId, maxQueuedEvents, onWarning, enter, onIdle });
+        const queue = new EventQueue({ invocationId, maxQueuedEvents, onWarning: warn, enter, onIdle });
         this.#queues.add(queue);
         return queue;
       },

@@ -1,6 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
+import { strays } from "../../../scripts/lib/strays.ts";
 import { defineGraph, END, type GraphWarning, type Middleware, type NodeEvent } from "../src/index.ts";
 import { failure, line, logs, recorder, state, type TestFields } from "./support/graphs.ts";
 
@@ -115,6 +116,24 @@ describe("observers (graph-engine §6)", () => {
     expect(told.lines).toEqual(["started a", "completed a"]);
     expect(warnings).toHaveLength(4);
     expect(warnings[0]).toMatchObject({ kind: "observer_failed", cause });
+  });
+
+  it.each<[string, () => unknown]>([
+    [
+      "throws",
+      () => {
+        throw new TypeError("broken");
+      },
+    ],
+    ["rejects", () => Promise.reject(new TypeError("broken"))],
+  ])("do not fail a run where whoever is warned %s", async (_, onWarning) => {
+    verifies("CHAT-86");
+    const unhandled = strays();
+    const graph = line({ a: logs("a") }, { maxQueuedEvents: 1, onWarning });
+    const observers = [() => Promise.reject(new TypeError("an observer fails"))];
+    expect(await graph.invoke({ observers })).toMatchObject({ outcome: "completed" });
+    await graph.drain();
+    expect(await unhandled()).toEqual([]);
   });
 
   it("are told of the phases that they want", async () => {

@@ -54,3 +54,4 @@ export {
   type StreamPipeOptions,
 } from "./stream-pipe.ts";
 export { isThenable } from "./thenable.ts";
+export { type PlatformWarning, warnPlatform } from "./warn-platform.ts";

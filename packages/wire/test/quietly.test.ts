@@ -1,17 +1,6 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { strays } from "../../../scripts/lib/strays.ts";
 import { quietly } from "../src/index.ts";
-
-/** What was rejected and handled by nobody. */
-const strays = () => {
-  const seen: unknown[] = [];
-  const note = (reason: unknown) => seen.push(reason);
-  process.on("unhandledRejection", note);
-  onTestFinished(() => void process.off("unhandledRejection", note));
-  return async () => {
-    await new Promise(setImmediate);
-    return seen;
-  };
-};
 
 describe("quietly", () => {
   it("calls, and ignores what is thrown", () => {

@@ -6,6 +6,7 @@ import type { GraphWarning } from "./warn.ts";
 export interface EventQueueOptions {
   readonly invocationId: string;
   readonly maxQueuedEvents: number;
+  /** Must not throw. */
   readonly onWarning: (warning: GraphWarning) => void;
   /** Calls in the asynchronous context that observers see. */
   readonly enter: (callback: () => void) => void;
@@ -81,11 +82,7 @@ export class EventQueue {
 
   #warn(cause: unknown, node: string): void {
     const message = `an observer of ${node} threw: ${messageOf(cause)}`;
-    try {
-      this.#options.onWarning({ kind: "observer_failed", message, cause });
-    } catch {
-      // Whoever is told of warnings cannot stop the delivery either.
-    }
+    this.#options.onWarning({ kind: "observer_failed", message, cause });
   }
 
   #settle(): void {
