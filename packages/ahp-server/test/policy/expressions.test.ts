@@ -1,9 +1,9 @@
 import { Environment } from "@marcbachmann/cel-js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { EventView } from "../../src/policy/cel/event-view.ts";
+import { EventView, slow } from "../../src/policy/cel/event-view.ts";
 import { type Expression, Expressions } from "../../src/policy/cel/expressions.ts";
-import { FastPath, slow } from "../../src/policy/cel/fast-path.ts";
+import { FastPath } from "../../src/policy/cel/fast-path.ts";
 import { checkPolicy, type PolicyFunction, RuleError } from "../../src/policy/index.ts";
 import { type PolicyLimits, resolvePolicyLimits } from "../../src/policy/policy-limits.ts";
 import { policyOf, refusalOf, toolEvent } from "./support.ts";

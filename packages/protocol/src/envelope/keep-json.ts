@@ -12,30 +12,38 @@ const keepArray = (list: readonly unknown[]): JsonValue[] | undefined => {
   return copy ?? (list as JsonValue[]);
 };
 
+/** An object without the keys `__proto__` in it; the keys before `from` are kept already. */
+const copyOf = (object: Readonly<Record<string, unknown>>, from: string): JsonObject | undefined => {
+  const copy: JsonObject = {};
+  let isKept = true;
+  for (const key of Object.keys(object)) {
+    if (key === from) isKept = false;
+    if (key === "__proto__") continue;
+    const kept = isKept ? (object[key] as JsonValue) : keepJson(object[key]);
+    if (kept === undefined) return undefined;
+    copy[key] = kept;
+  }
+  return copy;
+};
+
 /**
  * Gives an object of JSON back: itself, or a copy without the keys `__proto__` in it. Undefined for anything but an
- * ordinary object whose values are all JSON.
+ * ordinary object whose values are all JSON. What JSON leaves out, such as keys that are symbols, is not looked at.
  */
 export const keepJsonObject = (value: unknown): JsonObject | undefined => {
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) {
     return undefined;
   }
-  if (Object.getOwnPropertySymbols(value).length > 0) return undefined;
   const object = value as Record<string, unknown>;
-  const keys = Object.keys(object);
-  let copy: JsonObject | undefined = Object.hasOwn(object, "__proto__") ? {} : undefined;
-  for (let index = 0; index < keys.length; index++) {
-    const key = keys[index] as string;
-    if (key === "__proto__") continue;
+  // Nothing is made for an object that is kept: this looks at everything that comes and goes.
+  for (const key in object) {
+    if (!Object.hasOwn(object, key)) continue;
+    if (key === "__proto__") return copyOf(object, key);
     const kept = keepJson(object[key]);
     if (kept === undefined) return undefined;
-    if (copy === undefined && kept !== object[key]) {
-      copy = {};
-      for (const earlier of keys.slice(0, index)) copy[earlier] = object[earlier] as JsonValue;
-    }
-    if (copy) copy[key] = kept;
+    if (kept !== object[key]) return copyOf(object, key);
   }
-  return copy ?? (object as JsonObject);
+  return object as JsonObject;
 };
 
 /** Gives a JSON value back: itself, or a copy without the keys `__proto__` in it. Undefined for what is no JSON. */

@@ -28,17 +28,51 @@ export const contentAuditLimits: Readonly<Required<Pick<AuditLimits, "maxStringL
 /** Explanations that wait for the entry of their event; it is made as soon as the event is answered. */
 const maxWaiting = 4096;
 
+/** The explanations of events whose entries are not made yet. */
+class Waiting {
+  /** An entry is mostly made right behind its decision: this one finds its event without a look-up. */
+  #event: AhpEvent | undefined;
+  #explanation: Explanation | undefined;
+  // A weak map would cost each collection of garbage as much as it holds.
+  readonly #earlier = new Map<AhpEvent, Explanation>();
+
+  put(event: AhpEvent, explanation: Explanation): void {
+    if (this.#event && this.#explanation) this.#keep(this.#event, this.#explanation);
+    this.#event = event;
+    this.#explanation = explanation;
+  }
+
+  take(event: AhpEvent): Explanation | undefined {
+    if (event !== this.#event) {
+      const explanation = this.#earlier.get(event);
+      this.#earlier.delete(event);
+      return explanation;
+    }
+    const explanation = this.#explanation;
+    this.#event = undefined;
+    this.#explanation = undefined;
+    return explanation;
+  }
+
+  #keep(event: AhpEvent, explanation: Explanation): void {
+    const [oldest] = this.#earlier.size >= maxWaiting ? this.#earlier.keys() : [];
+    if (oldest) this.#earlier.delete(oldest);
+    this.#earlier.set(event, explanation);
+  }
+}
+
 const shadowedIn = ({ shadowed }: Explanation): string | undefined =>
   shadowed.length === 0 ? undefined : shadowed.map((one) => `${one.rule}: ${one.decision}`).join(", ");
 
 const aboutRule = (explanation: Explanation): EventDetails => {
   const { rule, source, mode, decided } = explanation;
-  const details = {
-    rule,
-    source: source === "rule" ? undefined : source,
-    shadowed: shadowedIn(explanation),
+  const shadowed = shadowedIn(explanation);
+  return {
+    ...(rule !== undefined && { rule }),
+    ...(source !== "rule" && { source }),
+    ...(shadowed !== undefined && { shadowed }),
+    ...(mode === "shadow" && { would: decided?.decision }),
   };
-  return mode === "shadow" ? { ...details, would: decided?.decision } : details;
 };
 
 const content = (event: AhpEvent): EventDetails => {
@@ -52,20 +86,20 @@ const content = (event: AhpEvent): EventDetails => {
  * would have decided (`shadowed`, `would`) and, where asked for, the event itself.
  */
 export const createPolicyAudit = ({ sink, recordContent = false }: PolicyAuditOptions): PolicyAudit => {
-  // A weak map would cost each collection of garbage as much as it holds.
-  const waiting = new Map<AhpEvent, Explanation>();
+  const waiting = new Waiting();
+  // Most decisions are one that was explained before.
+  let last: { readonly explanation: Explanation; readonly about: EventDetails } | undefined;
+  const about = (explanation: Explanation): EventDetails => {
+    if (last?.explanation !== explanation) last = { explanation, about: aboutRule(explanation) };
+    return last.about;
+  };
   return {
     record: (entry) => sink.record(entry),
-    onDecision: (explanation, event) => {
-      const [oldest] = waiting.size >= maxWaiting ? waiting.keys() : [];
-      if (oldest) waiting.delete(oldest);
-      waiting.set(event, explanation);
-    },
+    onDecision: (explanation, event) => waiting.put(event, explanation),
     eventDetails: (event) => {
-      const explanation = waiting.get(event);
-      waiting.delete(event);
-      const about = explanation && aboutRule(explanation);
-      return recordContent ? { ...about, ...content(event) } : about;
+      const explanation = waiting.take(event);
+      const rule = explanation && about(explanation);
+      return recordContent ? { ...rule, ...content(event) } : rule;
     },
   };
 };

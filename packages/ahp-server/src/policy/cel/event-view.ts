@@ -10,6 +10,16 @@ const nothing: JsonMap = Object.freeze({});
 const isMap = (value: unknown): value is JsonMap =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** No answer: the library has to be asked. */
+export const slow: unique symbol = Symbol("slow");
+
+/** An object as JSON has it. */
+export const isPlain = (value: unknown): value is JsonMap =>
+  typeof value === "object" && value !== null && value.constructor === Object;
+
+/** Characters of a text whose size is known without the library. */
+const maxSizedLength = 4095;
+
 /** A property of an object's own; whatever stands in its prototype is not of the event. */
 export const ownOf = (value: unknown, key: string): unknown =>
   isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined;
@@ -29,6 +39,10 @@ export class EventView {
   readonly args: JsonMap;
   readonly #workspace: string;
   #isMeasured = false;
+  #askedName: string | undefined;
+  #asked: unknown;
+  #sizedText: string | undefined;
+  #size: unknown;
   #remembered: Map<PolicyFunction, Remembered> | undefined;
 
   constructor(event: AhpEvent, workspace: string) {
@@ -67,6 +81,26 @@ export class EventView {
   get workspace(): string {
     const own = ownOf(this.event.metadata, "workspace");
     return typeof own === "string" && own !== "" ? own : this.#workspace;
+  }
+
+  /** One of the `args`, as CEL sees it; `slow` where it is not there. Rules of one tool ask for the same one in a row. */
+  argument(name: string): unknown {
+    if (name !== this.#askedName) {
+      const { args } = this;
+      this.#asked = isPlain(args) && Object.hasOwn(args, name) ? args[name] : slow;
+      this.#askedName = name;
+    }
+    return this.#asked;
+  }
+
+  /** The characters of a text; `slow` where it is long, or has some that are two units. */
+  sizeOf(text: string): unknown {
+    if (text !== this.#sizedText) {
+      const isEasy = text.length <= maxSizedLength && !/[\ud800-\udfff]/.test(text);
+      this.#size = isEasy ? text.length : slow;
+      this.#sizedText = text;
+    }
+    return this.#size;
   }
 
   /** Throws `policy_cost` for an event of more characters. */

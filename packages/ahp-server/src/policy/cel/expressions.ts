@@ -4,8 +4,8 @@ import { RuleError } from "../policy-error.ts";
 import type { ResolvedPolicyLimits } from "../policy-limits.ts";
 import { CostBounds, guards } from "./bound-cost.ts";
 import { CostMeter } from "./cost-meter.ts";
-import type { EventView } from "./event-view.ts";
-import { FastPath, slow } from "./fast-path.ts";
+import { type EventView, slow } from "./event-view.ts";
+import { FastPath } from "./fast-path.ts";
 import { Patterns } from "./patterns.ts";
 import type { PolicyFunction } from "./policy-function.ts";
 
@@ -92,9 +92,11 @@ export class Expressions {
         return { message: `a condition is true or false, and this is a ${found}`, offset: 0 };
       }
       if (!fast) return (view) => this.#evaluate(parsed, view);
+      const meter = this.#meter;
+      const { maxEventLength } = this.#limits;
       return (view) => {
-        this.#meter.expression();
-        view.measure(this.#limits.maxEventLength);
+        meter.expression();
+        view.measure(maxEventLength);
         const value = fast(view);
         return value === slow ? this.#evaluate(parsed, view) : value;
       };

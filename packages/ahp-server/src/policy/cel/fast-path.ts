@@ -1,8 +1,5 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
-import type { EventView } from "./event-view.ts";
-
-/** No answer: the library has to be asked. */
-export const slow: unique symbol = Symbol("slow");
+import { type EventView, isPlain, slow } from "./event-view.ts";
 
 type Fast = (view: EventView) => unknown;
 
@@ -28,9 +25,6 @@ const names = new Set([
   "depth",
 ]);
 
-const isPlain = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && value.constructor === Object;
-
 type Compare = (left: never, right: never) => boolean;
 const orders: Readonly<Record<string, Compare>> = {
   "<": (left, right) => left < right,
@@ -38,6 +32,13 @@ const orders: Readonly<Record<string, Compare>> = {
   ">": (left, right) => left > right,
   ">=": (left, right) => left >= right,
 };
+
+const isSafe = (value: unknown): value is bigint =>
+  typeof value === "bigint" && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
+
+/** The text that a node is, where it is one. */
+const textOf = ({ op, args }: Node): string | undefined =>
+  op === "value" && typeof args === "string" ? args : undefined;
 
 const methods: Readonly<Record<string, (text: string, part: string) => boolean>> = {
   contains: (text, part) => text.includes(part),
@@ -102,6 +103,7 @@ export class FastPath {
   }
 
   #field([left, name]: [Node, string]): Fast {
+    if (left.op === "id" && left.args === "args") return (view) => view.argument(name);
     const inner = this.#of(left);
     if (inner === unknown) return unknown;
     return (view) => {
@@ -129,6 +131,13 @@ export class FastPath {
     if (!method || !argument || args.length !== 1) return unknown;
     const [left, right] = [this.#of(receiver), this.#of(argument)];
     if (left === unknown || right === unknown) return unknown;
+    const fixed = textOf(argument);
+    if (fixed !== undefined) {
+      return (view) => {
+        const text = left(view);
+        return typeof text === "string" ? method(text, fixed) : slow;
+      };
+    }
     return (view) => {
       const text = left(view);
       const part = right(view);
@@ -150,8 +159,8 @@ export class FastPath {
   #texts({ op, args }: Node): ReadonlySet<string> | undefined {
     if (op === "list") {
       const items = args as Node[];
-      const isText = ({ op, args }: Node): boolean => op === "value" && typeof args === "string";
-      return items.every(isText) ? new Set(items.map(({ args }) => args as string)) : undefined;
+      const texts = items.map(textOf).filter((text) => text !== undefined);
+      return texts.length === items.length ? new Set(texts) : undefined;
     }
     if (op !== ".") return undefined;
     const [left, name] = args as [Node, string];
@@ -175,6 +184,13 @@ export class FastPath {
   #equal(isEqual: boolean, [first, second]: [Node, Node]): Fast {
     const [left, right] = [this.#of(first), this.#of(second)];
     if (left === unknown || right === unknown) return unknown;
+    const fixed = textOf(second);
+    if (fixed !== undefined) {
+      return (view) => {
+        const text = left(view);
+        return typeof text === "string" ? (text === fixed) === isEqual : slow;
+      };
+    }
     return (view) => {
       const a = left(view);
       const b = right(view);
@@ -198,6 +214,12 @@ export class FastPath {
 
   /** The size of a text, where it is only compared: a text without surrogates has as many characters as units. */
   #size(node: Node): Fast {
+    // A number and a bigint compare as two numbers do, only slowly.
+    if (node.op === "id" && node.args === "depth") return (view) => view.event.depth;
+    if (node.op === "value" && isSafe(node.args)) {
+      const fixed = Number(node.args);
+      return () => fixed;
+    }
     const [name, args] = node.op === "call" ? (node.args as [string, Node[]]) : [];
     const [argument] = args ?? [];
     if (name !== "size" || !argument || args?.length !== 1) return this.#of(node);
@@ -205,9 +227,7 @@ export class FastPath {
     if (inner === unknown) return unknown;
     return (view) => {
       const text = inner(view);
-      return typeof text === "string" && text.length < 4096 && !/[\ud800-\udfff]/.test(text)
-        ? text.length
-        : slow;
+      return typeof text === "string" ? view.sizeOf(text) : slow;
     };
   }
 }

@@ -31,6 +31,19 @@ export interface ConditionOptions {
 const asList = <T>(value: T | readonly T[] | undefined): readonly T[] =>
   value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];
 
+type Names = ((name: string) => boolean) | undefined;
+
+const holdsOf = (session: Names, agent: Names, conditions: readonly Expression[]): Condition["holds"] => {
+  const [only] = conditions;
+  // Most rules have one expression, and are asked for each call of their tool.
+  if (only && conditions.length === 1 && !session && !agent) return (view) => isTrue(only(view));
+  return (view) => {
+    if (session && !session(view.session)) return false;
+    if (agent && !agent(view.agent)) return false;
+    return conditions.every((condition) => isTrue(condition(view)));
+  };
+};
+
 const maxWhyLength = 300;
 
 const isTrue = (value: unknown): boolean => {
@@ -62,12 +75,7 @@ export const compileCondition = (options: ConditionOptions): Condition => {
   return {
     types: types.length > 0 ? [...new Set(types)] : options.defaultTypes(when.tool !== undefined),
     tool,
-    holds: (view) => {
-      if (session && !session(view.session)) return false;
-      if (agent && !agent(view.agent)) return false;
-      for (const condition of conditions) if (!isTrue(condition(view))) return false;
-      return true;
-    },
+    holds: holdsOf(session, agent, conditions),
     why: why.length > maxWhyLength ? `${why.slice(0, maxWhyLength - 1)}…` : why,
   };
 };
