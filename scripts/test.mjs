@@ -4,7 +4,7 @@ import { skipReport, stages, testReport } from "./lib/checks.mjs";
 import { option } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { mapLimit, run, stopChildrenOnSignals } from "./lib/run.mjs";
-import { countTests, summaryLine } from "./lib/summary.mjs";
+import { countTests, failureLines, summaryLine } from "./lib/summary.mjs";
 
 const lanes = 2;
 const timeoutMs = 900_000;
@@ -40,12 +40,15 @@ function printSkips() {
 
 /** Judges the test run by its report: under CI a skipped test is a failure, because there it should have run. */
 function judgeTests({ code, ms }) {
-  const counts = countTests(readReport(testReport), code);
+  const report = readReport(testReport);
+  const counts = countTests(report, code);
   const skipsFail = isCi && counts.skipped > 0;
   add(counts);
   if (skipsFail) totals.failed += 1;
   const isOk = counts.failed === 0 && !skipsFail;
   print("vitest", isOk, ms, summaryLine(counts));
+  // Before all that the runner says: where output is cut, this is what has to be seen.
+  for (const line of failureLines(report, repositoryRoot)) process.stdout.write(`${line}\n`);
   printSkips();
   if (skipsFail) process.stdout.write("      a skipped test is a failure where CI is set\n");
   return counts.failed === 0;

@@ -18,6 +18,29 @@ export function countTests(report, exitCode) {
   return counts;
 }
 
+const maxMessageLines = 30;
+
+/**
+ * What failed in a vitest JSON report, for people: a line for each test with its file below `root`, and the beginning of
+ * what it said. A file that failed by itself is named by its own message.
+ */
+export function failureLines(report, root) {
+  return (report?.testResults ?? []).flatMap(({ name, status, message, assertionResults }) => {
+    const file = name.startsWith(`${root}/`) ? name.slice(root.length + 1) : name;
+    const failed = assertionResults.filter((test) => test.status === "failed");
+    const said = (text) =>
+      text
+        .split("\n")
+        .slice(0, maxMessageLines)
+        .map((line) => `        ${line}`);
+    if (failed.length === 0 && status === "failed") return [`      ${file}`, ...said(message ?? "")];
+    return failed.flatMap((test) => [
+      `      ${file} › ${test.fullName}`,
+      ...said((test.failureMessages ?? []).join("\n")),
+    ]);
+  });
+}
+
 /** The last line of a test run. */
 export const summaryLine = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`;

@@ -6,9 +6,10 @@ import { node, root } from "./support.ts";
 type Counts = { passed: number; failed: number; skipped: number };
 type Summary = {
   countTests(report: object | undefined, exitCode: number): Counts;
+  failureLines(report: object | undefined, root: string): string[];
   summaryLine(counts: Counts): string;
 };
-const { countTests, summaryLine }: Summary = await import(
+const { countTests, failureLines, summaryLine }: Summary = await import(
   pathToFileURL(join(root, "scripts/lib/summary.mjs")).href
 );
 
@@ -36,6 +37,23 @@ describe("the summary of a test run", () => {
       skipped: 0,
     });
     expect(countTests(undefined, 0)).toEqual({ passed: 0, failed: 1, skipped: 0 });
+  });
+
+  it("says which tests failed, and what they said", () => {
+    const failed = { status: "failed", fullName: "adds numbers", failureMessages: ["expected 2\n  at sum"] };
+    const testResults = [
+      { name: "/repo/test/sum.test.ts", ...file("failed", "passed"), assertionResults: [failed] },
+      { name: "/repo/test/load.test.ts", message: "cannot be read", ...file("failed", "skipped") },
+      { name: "/repo/test/good.test.ts", ...file("passed", "passed") },
+    ];
+    expect(failureLines({ testResults }, "/repo")).toEqual([
+      "      test/sum.test.ts › adds numbers",
+      "        expected 2",
+      "          at sum",
+      "      test/load.test.ts",
+      "        cannot be read",
+    ]);
+    expect(failureLines(undefined, "/repo")).toEqual([]);
   });
 
   it("is the last line of the test command, which knows its checks by name", async () => {
