@@ -34,13 +34,14 @@ import {
   keepEvent,
   makeEvent,
 } from "./events.ts";
-import { checkBatch, checkEvent, isDecidedBy, toDecisions } from "./harness-rules.ts";
+import { checkBatch, isDecidedBy, toDecisions } from "./harness-rules.ts";
 import { beat, type HeartbeatState } from "./heartbeat.ts";
 import { Judge } from "./judge.ts";
 import { type HarnessLimits, resolveLimits, toHarnessLimits } from "./limits.ts";
 import { type ClientState, Link } from "./link.ts";
 import { Notifier } from "./notifier.ts";
 import { toQueryParams, toQueryResult } from "./query.ts";
+import { Question } from "./question.ts";
 import { resolveReconnect } from "./reconnect.ts";
 import { Renewals } from "./renewals.ts";
 import type { Verdict } from "./verdict.ts";
@@ -287,15 +288,8 @@ class Client implements AhpClient {
   ): Promise<Verdict<DecisionFor<T>>> {
     const deadlineMs = this.#deadlines.of(callClassOf[eventType], this.#link.harness?.config, timeoutMs);
     this.#events++;
-    const verdict = (outcome: unknown) => this.#judge.verdict<DecisionFor<T>>(eventType, outcome);
-    return this.#calls
-      .send("ahp/event", event, eventType, {
-        timeoutMs: deadlineMs,
-        signal,
-        events: [event],
-        check: (harness) => checkEvent(event, harness, this.#assumed),
-      })
-      .then(verdict, (error: unknown) => verdict(toFailure(error)));
+    const question = new Question(event, eventType, this.#judge, this.#assumed, deadlineMs, signal);
+    return this.#calls.send("ahp/event", event, eventType, question) as Promise<Verdict<DecisionFor<T>>>;
   }
 
   #tell(event: AhpEvent): NotificationReceipt {

@@ -18,9 +18,13 @@ export interface CallsOptions {
 
 export interface SendOptions extends WaitOptions {
   /** Throws an {@link AhpFailure} for what this harness does not take. Called before each time that it is sent. */
-  readonly check?: (harness: HandshakeResult) => void;
+  check?(harness: HandshakeResult): void;
   /** The events that the call is about. @default none */
   readonly events?: readonly Origin[];
+  /** Makes of the result what the caller gets. @default the result, unchecked */
+  answered?(result: unknown): unknown;
+  /** Makes of a failure what the caller gets. @default the call rejects with it */
+  failed?(failure: AhpFailure): unknown;
 }
 
 /** The calls that wait for answers: each until its deadline, over the line there is, or the next one. */
@@ -44,42 +48,30 @@ export class Calls {
   }
 
   /**
-   * Sends a call and gives its result, unchecked. A call that waits for a connection was not sent yet; one that was sent is
+   * Sends a call and gives its result. A call that waits for a connection was not sent yet; one that was sent is
    * sent again only if the harness says that it did not handle it for want of a handshake, and then once, or if its caller
    * configured that for a lost connection. Rejects with an {@link AhpFailure}.
    */
   send(method: string, params: unknown, name: CallName, options: SendOptions): Promise<unknown> {
+    const maxAttempts = this.#resendable.has(name) ? this.#maxAttempts : 1;
+    const call = new Call(this.#options, this.#ended, maxAttempts, method, params, options);
     const { maxInFlight } = this.#options;
     if (this.#inFlight >= maxInFlight) {
-      return Promise.reject(new AhpFailure("overloaded", `maxInFlight of ${maxInFlight} calls is reached`));
+      return call.refuse(new AhpFailure("overloaded", `maxInFlight of ${maxInFlight} calls is reached`));
     }
     this.#inFlight++;
-    return new Call(
-      this.#options,
-      this.#resendable.has(name) ? this.#maxAttempts : 1,
-      method,
-      params,
-      options,
-    )
-      .attempt()
-      .then(this.#answered, this.#failed);
+    return call.run();
   }
 
-  readonly #answered = (result: unknown): unknown => {
+  readonly #ended = (): void => {
     this.#inFlight--;
-    return result;
-  };
-
-  readonly #failed = (error: unknown): never => {
-    this.#inFlight--;
-    if (this.#options.link.state !== "closed") throw toFailure(error);
-    throw new AhpFailure("closed", "the client is closed", { cause: error });
   };
 }
 
-/** One call, as often as it is sent. Where there is a line, an attempt is one promise beside the line's own. */
+/** One call, as often as it is sent. Where there is a line, it is one promise beside the line's own. */
 class Call {
   readonly #options: CallsOptions;
+  readonly #onEnd: () => void;
   readonly #maxAttempts: number;
   readonly #method: string;
   readonly #params: unknown;
@@ -87,15 +79,19 @@ class Call {
   readonly #deadline: number;
   #sent = 0;
   #isRenewed = false;
+  /** How much nonsense had come over the line when it was sent. */
+  #nonsense = 0;
 
   constructor(
     options: CallsOptions,
+    onEnd: () => void,
     maxAttempts: number,
     method: string,
     params: unknown,
     send: SendOptions,
   ) {
     this.#options = options;
+    this.#onEnd = onEnd;
     this.#maxAttempts = maxAttempts;
     this.#method = method;
     this.#params = params;
@@ -103,45 +99,90 @@ class Call {
     this.#deadline = options.clock.now() + send.timeoutMs;
   }
 
-  attempt(): Promise<unknown> {
+  /** Fails before anything was done. */
+  async refuse(failure: AhpFailure): Promise<unknown> {
+    return this.#toFailed(failure);
+  }
+
+  run(): Promise<unknown> {
     const { ready } = this.#options.link;
-    // The clock was read a moment ago.
-    if (ready) return this.#over(ready, this.#sent === 0 ? this.#send : undefined);
-    return this.#whenReady();
-  }
-
-  async #whenReady(): Promise<unknown> {
-    return this.#over(await this.#options.link.whenReady(this.#left()));
-  }
-
-  #over(ready: ReadyLine, wait?: WaitOptions): Promise<unknown> {
-    const { line, harness } = ready;
+    if (!ready) return this.#goOn();
     try {
-      this.#send.check?.(harness);
-      const { nonsense } = line;
-      const answer = line.request(this.#method, this.#params, wait ?? this.#left());
-      this.#sent++;
-      return answer.then(
-        (result) => {
-          this.#options.link.answered(line);
-          return result;
-        },
-        (error: unknown) => this.#failed(ready, toLineFailure(error, line.nonsense - nonsense)),
+      // The clock was read a moment ago.
+      return this.#over(ready, this.#send).then(
+        (result) => this.#answered(ready, result),
+        (error: unknown) => this.#goOn(ready, error),
       );
     } catch (error) {
-      return Promise.reject(error);
+      return this.#goOn(undefined, error);
     }
   }
 
-  async #failed(ready: ReadyLine, failure: AhpFailure): Promise<unknown> {
+  /** What comes of an attempt that failed over a line, or before it; and the attempts after it. */
+  async #goOn(over?: ReadyLine, error?: unknown): Promise<unknown> {
+    let ready: ReadyLine;
+    let result: unknown;
+    try {
+      if (over) await this.#mend(over, error);
+      else if (error !== undefined) throw error;
+      [ready, result] = await this.#attempts();
+    } catch (cause) {
+      return this.#failed(cause);
+    }
+    return this.#answered(ready, result);
+  }
+
+  async #attempts(): Promise<[ReadyLine, unknown]> {
+    const { link } = this.#options;
+    for (;;) {
+      const ready = link.ready ?? (await link.whenReady(this.#left()));
+      const answer = this.#over(ready, this.#left());
+      try {
+        return [ready, await answer];
+      } catch (error) {
+        await this.#mend(ready, error);
+      }
+    }
+  }
+
+  /** Throws what keeps it from being sent. */
+  #over({ line, harness }: ReadyLine, wait: WaitOptions): Promise<unknown> {
+    this.#send.check?.(harness);
+    this.#nonsense = line.nonsense;
+    const answer = line.request(this.#method, this.#params, wait);
+    this.#sent++;
+    return answer;
+  }
+
+  #answered({ line }: ReadyLine, result: unknown): unknown {
+    this.#options.link.answered(line);
+    this.#onEnd();
+    return this.#send.answered ? this.#send.answered(result) : result;
+  }
+
+  #failed(error: unknown): unknown {
+    this.#onEnd();
+    const isClosed = this.#options.link.state === "closed";
+    return this.#toFailed(
+      isClosed ? new AhpFailure("closed", "the client is closed", { cause: error }) : toFailure(error),
+    );
+  }
+
+  #toFailed(failure: AhpFailure): unknown {
+    if (this.#send.failed) return this.#send.failed(failure);
+    throw failure;
+  }
+
+  /** Does what has to be done before it is sent again. Throws where it is not. */
+  async #mend(ready: ReadyLine, error: unknown): Promise<void> {
     const { link, renewals } = this.#options;
+    const failure = toLineFailure(error, ready.line.nonsense - this.#nonsense);
     if (failure.code === "harness_error") link.answered(ready.line);
     if (isLoss(failure)) link.abandon(ready.line, failure);
     if (wantsHandshake(failure) && !this.#isRenewed) {
       this.#isRenewed = true;
       await renewals.renew(ready, this.#send.events ?? [], this.#left());
     } else if (!isLoss(failure) || this.#sent >= this.#maxAttempts) throw failure;
-    return this.attempt();
   }
 
   #left(): WaitOptions {

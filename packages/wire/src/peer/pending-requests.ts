@@ -16,6 +16,18 @@ interface Pending {
 const nothing = () => {};
 
 /**
+ * Ids that are texts have more than ten characters: V8 keeps a shorter text of a message that it parses in a table of all
+ * texts, at several times the cost of the rest of an answer.
+ */
+const toTextId = (number: number): string => `req-${String(number).padStart(7, "0")}`;
+
+/** The number of an id; 0 for what is none. */
+const toNumber = (id: unknown): number => {
+  if (typeof id === "number") return id;
+  return typeof id === "string" && /^req-\d{7,16}$/.test(id) ? Number(id.slice(4)) : 0;
+};
+
+/**
  * A map that entries come to and leave all the time is moved to a new table again and again, and each old table keeps what
  * it held alive until the next full collection of garbage: so what is settled holds on to nothing.
  */
@@ -61,7 +73,7 @@ export class PendingRequests {
       throw new BufferFullError("maxPendingRequests", maxPendingRequests);
     if (signal?.aborted) throw new RequestCancelledError(method, { cause: signal.reason });
     const number = ++this.#lastId;
-    const id = stringIds ? String(number) : number;
+    const id = stringIds ? toTextId(number) : number;
     const deadline =
       timeoutMs === Number.POSITIVE_INFINITY ? timeoutMs : this.options.clock.now() + timeoutMs;
     const answer = new Promise<unknown>((resolve, reject) => {
@@ -106,7 +118,7 @@ export class PendingRequests {
 
   /** Whether a request had this id that waits no more. */
   wasSent(id: unknown): boolean {
-    const number = typeof id === "string" || typeof id === "number" ? Number(id) : 0;
+    const number = toNumber(id);
     return Number.isInteger(number) && number >= 1 && number <= this.#lastId;
   }
 

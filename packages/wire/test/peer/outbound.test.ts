@@ -40,10 +40,13 @@ describe("request", () => {
     const { peer, sent, give, unexpected } = openRaw({}, { stringIds: true });
     const answer = outcomeOf(peer.request("a"));
     await quiet();
-    expect(sent).toEqual([request("1", "a")]);
-    await give(result(1, "number"), result("1", "text"));
+    const id = "req-0000001";
+    expect(sent).toEqual([request(id, "a")]);
+    await give(result(1, "number"), result(id, "text"));
     await expect(answer).resolves.toEqual({ value: "text" });
-    expect(unexpected).toMatchObject([{ code: "invalid_message" }]);
+    await give(result(id, "twice"), result("req-0000002", "made up"), result("1", "made up"));
+    const reasons = ["late_answer", "late_answer", "not_json_rpc", "not_json_rpc"];
+    expect(unexpected).toMatchObject(reasons.map((reason) => ({ code: "invalid_message", reason })));
   });
 
   it("rejects with the other side's error", async () => {
@@ -103,7 +106,7 @@ describe("request", () => {
     const { peer, give, unexpected } = openRaw({}, { stringIds: true });
     const answer = outcomeOf(peer.request("a"));
     await quiet();
-    await give(result(id, "forged"), result("1", "true"));
+    await give(result(id, "forged"), result("req-0000001", "true"));
     await expect(answer).resolves.toEqual({ value: "true" });
     expect(unexpected).toHaveLength(1);
   });
