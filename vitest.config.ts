@@ -30,8 +30,11 @@ export default defineConfig({
     isolate: false,
     // Many tests wait for processes and for clocks: with twice as many workers as processors these are kept busy.
     maxWorkers: "200%",
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Tests wait for conditions, and end as soon as these hold: what follows is for machines that are busy.
+    setupFiles: ["./scripts/patient-waits.ts"],
+    expect: { poll: { timeout: 15_000 } },
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     teardownTimeout: 10_000,
     reporters: ["default", "./scripts/requirements-reporter.ts"],
     coverage: {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { type Fault, FaultyRuns, faults, type RunResult } from "./support/faulty-runs.ts";
 
 /** Why nothing may happen with each fault. */
@@ -38,11 +38,18 @@ const judge = (result: RunResult, fault: Fault, what: string): void => {
   }
 };
 
-/** What the harness was told in the last run: `pre_action write`, `run_lifecycle created` and the like. */
-const toldIn = async (runs: FaultyRuns): Promise<string[]> =>
-  (await runs.events()).map(({ type, status, tool }) =>
-    [type, tool ?? status].filter((word) => word !== undefined).join(" "),
-  );
+/**
+ * What the harness was told in the last run: `pre_action write`, `run_lifecycle created` and the like. Reports arrive
+ * behind the run that they are about, so that a run which nothing stopped is waited for.
+ */
+const toldIn = async (runs: FaultyRuns, isTold: (names: string[]) => boolean): Promise<string[]> =>
+  vi.waitFor(async () => {
+    const names = (await runs.events()).map(({ type, status, tool }) =>
+      [type, tool ?? status].filter((word) => word !== undefined).join(" "),
+    );
+    if (!isTold(names)) throw new RangeError(`only told: ${names.join(", ")}`);
+    return names;
+  });
 
 describe("a harness that fails at any event of a run", () => {
   let events: string[] = [];
@@ -52,7 +59,7 @@ describe("a harness that fails at any event of a run", () => {
     const sound = await runs.run();
     expect(sound).toMatchObject({ end: "completed", terminals: 1, effects: ["write", "bash"] });
     expect(sound.items.map(({ status }) => status)).toEqual(["succeeded", "succeeded", "succeeded"]);
-    events = await toldIn(runs);
+    events = await toldIn(runs, (names) => names.at(-1) === "run_lifecycle completed");
     await runs.close();
   }, 60_000);
 
@@ -82,8 +89,10 @@ describe("a harness that fails at any event of a run", () => {
       let stopped = 0;
       for (let at = 0; at <= events.length; at++) {
         const result = await runs.run(fault, at);
+        const isStopped =
+          result.end !== "completed" || result.items.some(({ status }) => status === "blocked");
         // A step's report may come before or behind its calls, so places are named by what this run told.
-        const told = (await toldIn(runs)).slice(0, at);
+        const told = (await toldIn(runs, ({ length }) => isStopped || length >= at)).slice(0, at);
         const name = at === 0 ? "handshake" : (told[at - 1] ?? "nothing");
         const what = `${fault} at ${at} (${name})`;
         judge(result, fault, what);
@@ -94,8 +103,6 @@ describe("a harness that fails at any event of a run", () => {
         }
         if (name === "pre_action write") expect(result.effects, what).toEqual([]);
         if (name === "pre_action bash") expect(result.effects, what).toEqual(["write"]);
-        const isStopped =
-          result.end !== "completed" || result.items.some(({ status }) => status === "blocked");
         // Behind the last gate there is nothing to be judged.
         const isPassed = at > 0 && told.slice(0, -1).includes("pre_action read");
         expect(isStopped, `${what}: it was stopped`).toBe(!isPassed);
