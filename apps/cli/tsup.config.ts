@@ -1,5 +1,3 @@
-import { library } from "../../scripts/tsup.ts";
+import { program } from "../../scripts/tsup.ts";
 
-export default library({
-  bin: "src/bin.ts",
-});
+export default program({ bin: "src/bin.ts" }, ["libsql"]);
