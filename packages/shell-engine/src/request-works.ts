@@ -193,6 +193,8 @@ export class RequestWorks<Context> {
       const route = claims?.route === undefined ? router.start(asked.task_hint) : router.resume(claims);
       const data = claims && (await continuations.claim(claims));
       isClaimed = claims !== undefined;
+      // A store may take its time, and what begins now would be an answer to nobody.
+      this.assertOpen();
       const run =
         claims?.run === undefined ? undefined : { id: claims.run, data: copyJson(data), step: claims.step };
       const sessionId = subject.sessionId ?? createId("sess");

@@ -1,7 +1,9 @@
 import { getEventListeners } from "node:events";
 import { verifies } from "@harnesskit/conformance/verifies";
+import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import {
+  type Claim,
   type ContinuationStore,
   createShellEngine,
   type ShellAuthenticate,
@@ -299,6 +301,34 @@ describe("a store of continuations", () => {
     expect(codeOf(await send(engine, request({ continuation })))).toBe("internal_error");
     expect(calls).toBe(1);
     expect(errors).toEqual([expect.objectContaining({ name: "HandlerFault", code: "invalid_claim" })]);
+  });
+});
+
+describe("an engine that is closed while a continuation is claimed", () => {
+  it("begins no handler, and gives the continuation back", async () => {
+    const claimed = createDeferred<Claim>();
+    const released = createDeferred<string>();
+    const continuations: ContinuationStore = {
+      keep: () => {},
+      claim: () => claimed.promise,
+      release: (id) => released.resolve(id),
+    };
+    let calls = 0;
+    const { engine } = engineOf(
+      () => {
+        calls++;
+        return { continueWith: {} };
+      },
+      { continuations, createId: (kind) => `${kind}1` },
+    );
+    const continuation = continuationOf(await send(engine, request()));
+    const response = send(engine, request({ continuation }));
+    while (engine.gauges().inFlight === 0) await new Promise(setImmediate);
+    engine.close();
+    expect(codeOf(await response)).toBe("cancelled");
+    claimed.resolve({ status: "claimed" });
+    expect(await released.promise).toBe("cont1");
+    expect(calls).toBe(1);
   });
 });
 
