@@ -1,6 +1,8 @@
 import { type ShellAuth, ShellErrorCode, type ShellIdentity } from "@harnesskit/protocol/openharness";
 import { type Clock, isThenable, RequestTimeoutError } from "@harnesskit/wire";
-import { HandlerFault } from "./failure.ts";
+import { copyJson } from "./copy-json.ts";
+import { HandlerFault, idTooLong, overloaded } from "./failure.ts";
+import type { ResolvedLimits } from "./limits.ts";
 import { ownerKey } from "./owner-key.ts";
 import { RunningCall } from "./running-call.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
@@ -29,21 +31,23 @@ const refusals = {
   forbidden: "These credentials may not do this.",
 } as const;
 
+type AdmissionLimits = Pick<ResolvedLimits, "authenticateTimeoutMs" | "maxIdLength" | "maxInFlight">;
 type Verdict = Awaited<ReturnType<ShellAuthenticate<unknown>>>;
 
 /** Asks `authenticate`, or takes who the transport says it is. */
 export class Admission<Context> {
   readonly #authenticate: ShellAuthenticate<Context> | undefined;
-  readonly #timeoutMs: number;
+  readonly #limits: AdmissionLimits;
   readonly #clock: Clock;
+  #waiting = 0;
 
-  constructor(authenticate: ShellAuthenticate<Context> | undefined, timeoutMs: number, clock: Clock) {
+  constructor(authenticate: ShellAuthenticate<Context> | undefined, limits: AdmissionLimits, clock: Clock) {
     this.#authenticate = authenticate;
-    this.#timeoutMs = timeoutMs;
+    this.#limits = limits;
     this.#clock = clock;
   }
 
-  /** Throws `unauthorized`, `forbidden` or `engine_timeout`, or what the hook throws. */
+  /** Throws `unauthorized`, `forbidden`, `engine_overloaded`, `engine_timeout` or `invalid_request`, or what the hook throws. */
   async admit(
     auth: ShellAuth | undefined,
     shell: ShellIdentity | undefined,
@@ -51,19 +55,36 @@ export class Admission<Context> {
   ): Promise<Admitted> {
     const authenticate = this.#authenticate;
     if (!authenticate) {
+      this.#assertReferences(auth);
       const principal = principalIn(context);
       return { principal, owner: ownerKey(principal, auth) };
     }
-    const call = new RunningCall(this.#clock, this.#timeoutMs, () => signalIn(context));
-    const asked = authenticate({
-      auth,
-      shell,
-      context,
-      get signal() {
-        return call.signal;
-      },
-    });
-    return this.#judge(isThenable<Verdict>(asked) ? await this.#wait(asked, call) : asked);
+    if (this.#waiting >= this.#limits.maxInFlight) throw overloaded();
+    const call = new RunningCall(this.#clock, this.#limits.authenticateTimeoutMs, () => signalIn(context));
+    this.#waiting++;
+    try {
+      const asked = authenticate({
+        // A copy: what the hook takes out of it is still to be kept out of logs and errors.
+        auth: copyJson(auth),
+        shell,
+        context,
+        get signal() {
+          return call.signal;
+        },
+      });
+      return this.#judge(isThenable<Verdict>(asked) ? await this.#wait(asked, call) : asked);
+    } finally {
+      this.#waiting--;
+      call.end();
+    }
+  }
+
+  /** They become a part of the keys under which requests are remembered. */
+  #assertReferences(auth: ShellAuth | undefined): void {
+    const { maxIdLength } = this.#limits;
+    for (const name of ["tenant_id", "credential_ref"] as const) {
+      if ((auth?.[name]?.length ?? 0) > maxIdLength) throw idTooLong(name);
+    }
   }
 
   #judge(verdict: Verdict): Admitted {
@@ -80,13 +101,15 @@ export class Admission<Context> {
 
   #wait(asked: PromiseLike<Verdict>, call: RunningCall): Promise<Verdict> {
     return new Promise((resolve, reject) => {
-      const takeBack = this.#clock.after(this.#timeoutMs, () => {
-        const cause = new RequestTimeoutError("authenticate", this.#timeoutMs);
+      const { authenticateTimeoutMs } = this.#limits;
+      const takeBack = this.#clock.after(authenticateTimeoutMs, () => {
+        const cause = new RequestTimeoutError("authenticate", authenticateTimeoutMs);
         call.abort(cause);
         const options = { retryable: true, cause };
         reject(new ShellEngineError(ShellErrorCode.EngineTimeout, "The engine took too long.", options));
       });
-      asked.then(
+      // A promise of the platform settles once, and never with another one that is still pending.
+      Promise.resolve(asked).then(
         (verdict) => {
           takeBack();
           resolve(verdict);

@@ -18,7 +18,11 @@ export interface ContinuationClaims {
 }
 
 const prefix = "hk1";
-const maxTokenLength = 8192;
+/** What a token has beside ids: its own, when it expires, a digest, the signature. */
+const maxOwnLength = 1024;
+/** The ids that it may have, and how many characters one of theirs becomes at most: an escape, in base64. */
+const maxIds = 6;
+const maxLengthPerUnit = 8;
 const minKeyBytes = 32;
 
 const toBase64Url = (bytes: Uint8Array): string => {
@@ -38,14 +42,16 @@ const fromBase64Url = (text: string): Uint8Array<ArrayBuffer> | undefined => {
 /** Signs continuations with HMAC-SHA-256, and checks them. The owner is signed along without being in the token. */
 export class ContinuationSigner {
   readonly #secret: Uint8Array<ArrayBuffer>;
+  readonly #maxTokenLength: number;
   #key: Promise<CryptoKey> | undefined;
 
   /** Throws `invalid_argument` for a key below 32 bytes. */
-  constructor(secret: Uint8Array) {
+  constructor(secret: Uint8Array, maxIdLength: number) {
     if (!(secret instanceof Uint8Array) || secret.byteLength < minKeyBytes) {
       throw new InvalidArgumentError(`continuationKey has at least ${minKeyBytes} bytes`);
     }
     this.#secret = Uint8Array.from(secret);
+    this.#maxTokenLength = maxOwnLength + maxIds * maxLengthPerUnit * maxIdLength;
   }
 
   async sign(claims: ContinuationClaims, owner: string): Promise<string> {
@@ -56,7 +62,7 @@ export class ContinuationSigner {
 
   /** What the token says, if it was signed here for this owner. Whether it has expired or was used is not looked at. */
   async verify(token: string, owner: string): Promise<ContinuationClaims | undefined> {
-    if (token.length > maxTokenLength) return undefined;
+    if (token.length > this.#maxTokenLength) return undefined;
     const [kind, body = "", mac = "", ...more] = token.split(".");
     if (kind !== prefix || more.length > 0) return undefined;
     const bytes = fromBase64Url(mac);
@@ -68,7 +74,8 @@ export class ContinuationSigner {
   }
 
   #signed(body: string, owner: string): Uint8Array<ArrayBuffer> {
-    return Uint8Array.from(new TextEncoder().encode(`${prefix}.${body}.${owner}`));
+    // As JSON, because UTF-8 has one and the same form for all halves of characters.
+    return Uint8Array.from(new TextEncoder().encode(`${prefix}.${body}.${JSON.stringify(owner)}`));
   }
 
   #importKey(): Promise<CryptoKey> {

@@ -8,6 +8,7 @@ import {
 import { type Clock, type CreateId, HarnessError } from "@harnesskit/wire";
 import type { ContinuationStore } from "./continuation-store.ts";
 import type { ContinuationClaims, ContinuationSigner } from "./continuation-token.ts";
+import { HandlerFault, overloaded } from "./failure.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
 const invalid = () =>
@@ -83,6 +84,7 @@ export class Continuations {
         "Somebody has used this continuation before.",
       );
     }
+    if (claim.status !== "claimed") throw new HandlerFault("invalid_claim", "a claim is claimed or used");
     if (hasData && claim.data === undefined) throw expired();
     return claim.data;
   }
@@ -96,7 +98,7 @@ export class Continuations {
     const { clock, createId, store, signer } = this.#options;
     const id = createId("cont");
     const expiresAtMs = clock.now() + expiresInMs;
-    if (data !== undefined) await store.keep(id, data, expiresAtMs);
+    if (data !== undefined) await store.keep(id, data, expiresAtMs, owner);
     const token = await signer.sign(
       { id, expiresAtMs, ...claims, ...(data !== undefined && { hasData: true as const }) },
       owner,
@@ -113,10 +115,7 @@ export class Continuations {
       return await this.#options.store.claim(id, expiresAtMs);
     } catch (cause) {
       if (!HarnessError.isInstance(cause) || cause.code !== "buffer_full") throw cause;
-      throw new ShellEngineError(ShellErrorCode.EngineOverloaded, "Too much is under way: try again later.", {
-        retryable: true,
-        cause,
-      });
+      throw overloaded(cause);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { JsonValueSchema } from "@harnesskit/protocol/envelope";
 import {
   type ActionDirective,
   type ActionRegistry,
@@ -10,6 +11,7 @@ import {
 import { digest, jsonLength } from "@harnesskit/wire";
 import { checkDirectives } from "./check-directives.ts";
 import type { Continuations } from "./continuations.ts";
+import { copyJson } from "./copy-json.ts";
 import { HandlerFault } from "./failure.ts";
 import type { ResolvedLimits } from "./limits.ts";
 import type { Route } from "./routes.ts";
@@ -35,6 +37,25 @@ const toReply = (returned: unknown): ShellReply => {
   if (Array.isArray(returned)) return { directives: returned };
   if (typeof returned === "object") return returned;
   throw new HandlerFault("invalid_reply", "a handler returns a reply, a list of directives, or nothing");
+};
+
+/** How a run goes on, each field read once. */
+const toNext = (given: unknown, maxIdLength: number): ContinueWith => {
+  if (typeof given !== "object" || given === null) {
+    throw new HandlerFault("invalid_reply", "continueWith is an object");
+  }
+  const { step, runId, data, expiresInMs } = given as ContinueWith;
+  if (runId !== undefined && (typeof runId !== "string" || runId === "" || runId.length > maxIdLength)) {
+    throw new HandlerFault("invalid_reply", `runId is a text of 1 to ${maxIdLength} characters`);
+  }
+  const kept = JsonValueSchema.optional().safeParse(copyJson(data));
+  if (!kept.success) throw new HandlerFault("invalid_reply", "data is JSON");
+  return {
+    ...(step !== undefined && { step }),
+    ...(runId !== undefined && { runId }),
+    ...(kept.data !== undefined && { data: kept.data }),
+    ...(expiresInMs !== undefined && { expiresInMs }),
+  };
 };
 
 /** The one question among the directives that a continuation belongs to. */
@@ -91,7 +112,7 @@ export const finishReply = async <Context>(
       `a response has ${limits.maxDirectives} directives at most`,
     );
   }
-  const directives = checkDirectives(given, parts.registry, parts.held);
+  const directives = checkDirectives(copyJson(given), parts.registry, parts.held);
   if (jsonLength(directives) > limits.maxResponseLength) {
     throw new HandlerFault(
       "response_too_large",
@@ -100,7 +121,8 @@ export const finishReply = async <Context>(
   }
   const { sessionId, conversationId } = conversation;
   let continuation: Continuation | undefined;
-  if (continueWith) continuation = await continueRun(directives, continueWith, parts);
+  if (continueWith)
+    continuation = await continueRun(directives, toNext(continueWith, limits.maxIdLength), parts);
   else if (isOwnSession) {
     continuation = await continuations.issue(owner, {
       session: sessionId,

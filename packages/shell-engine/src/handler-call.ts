@@ -1,6 +1,8 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { ApprovalAnswer, ShellContext } from "@harnesskit/protocol/openharness";
+import { quietly } from "@harnesskit/wire";
 import type { Admitted } from "./admission.ts";
+import { copyJson } from "./copy-json.ts";
 import type { ReadRequest } from "./read-request.ts";
 import type { RunningCall } from "./running-call.ts";
 import type { Conversation, ResumedRun, ShellCall } from "./shell-call.ts";
@@ -57,11 +59,12 @@ export class HandlerCall<Context> implements ShellCall<Context> {
     this.intent = asked.user_intent;
     this.task = asked.task_hint;
     this.shell = asked.shell;
-    this.environment = asked.environment_state;
+    // A copy: by the state as it came it is known what must not be shown.
+    this.environment = copyJson(asked.environment_state);
     this.attachments = asked.attachments ?? [];
     this.extensions = asked.extensions;
     this.requestExtensions = request.request.extensions;
-    this.capabilities = held;
+    this.capabilities = new Set(held);
     this.run = own.run;
     this.approval = own.approval;
     this.principal = principal;
@@ -78,7 +81,11 @@ export class HandlerCall<Context> implements ShellCall<Context> {
 
   /** Bound, so that handlers may take it out of the call. */
   readonly log = (event: string, details?: JsonObject): void => {
-    const name = eventPattern.test(event) ? event : "handler";
-    this.#log.write(this.#subject, { event: name, level: "info", ...(details && { details }) });
+    const name = typeof event === "string" && eventPattern.test(event) ? event : "handler";
+    const line = { event: name, level: "info" } as const;
+    const write = () =>
+      this.#log.write(this.#subject, { ...line, ...(details && { details: copyJson(details) }) });
+    // Details that lead back to themselves, or throw where they are read, are left out.
+    quietly(write, () => this.#log.write(this.#subject, line));
   };
 }

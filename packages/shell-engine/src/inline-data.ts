@@ -1,11 +1,15 @@
 import type { AttachmentRef } from "@harnesskit/protocol/openharness";
+import { jsonLength } from "@harnesskit/wire";
 
-/** Keys under which data travel elsewhere. */
+/** Keys under which data travel elsewhere; in small letters, without `_` and `-`. */
 const dataKeys = new Set([
   "data",
   "base64",
-  "base64_data",
-  "b64_json",
+  "base64data",
+  "b64",
+  "b64json",
+  "filedata",
+  "inlinedata",
   "bytes",
   "content",
   "blob",
@@ -16,25 +20,40 @@ const dataKeys = new Set([
 /** Longer than what a reference has to say; an address may be longer. */
 const maxTextLength = 2048;
 const maxUriLength = 8192;
+/** About the characters of all of an attachment: many short pieces, keys and numbers are no reference either. */
+const maxLength = 2 * maxUriLength;
+
+const isDataKey = (key: string): boolean => dataKeys.has(key.toLowerCase().replace(/[_-]/g, ""));
+
+/** Whether a text is a `data:` address, as one is read: without what is ignored before it and the breaks in it. */
+const isDataUri = (key: string, text: string): boolean => {
+  const bare = text.replace(/^[\p{Cc}\p{Cf}\s]+|[\t\n\r]/gu, "");
+  if (!/^data:/i.test(bare)) return false;
+  // A name or a title may begin with "Data: " too.
+  return key === "uri" || /^data:(?:[^\s,]*,|[^,]*;\s*base64\s*,)/i.test(bare);
+};
+
+const isDataText = (key: string, text: string): boolean => {
+  const isAddress = key === "uri" || /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+  if (text.length > (isAddress ? maxUriLength : maxTextLength)) return true;
+  return isDataKey(key) ? text !== "" : isDataUri(key, text);
+};
 
 const isData = (key: string, value: unknown): boolean => {
-  if (typeof value === "string") {
-    if (/^\s*data:/i.test(value)) return true;
-    if (dataKeys.has(key.toLowerCase())) return value !== "";
-    return value.length > (key === "uri" ? maxUriLength : maxTextLength);
-  }
+  if (typeof value === "string") return isDataText(key, value);
   if (typeof value !== "object" || value === null) return false;
-  if (dataKeys.has(key.toLowerCase()) && Array.isArray(value) && value.length > 0) {
-    return value.every((entry) => typeof entry === "number");
-  }
-  return Object.entries(value).some(([inner, entry]) => isData(inner, entry));
+  if (!Array.isArray(value)) return Object.entries(value).some(([inner, entry]) => isData(inner, entry));
+  if (value.length > 0 && isDataKey(key) && value.every((entry) => typeof entry === "number")) return true;
+  return value.some((entry) => isData(key, entry));
 };
 
 /**
  * The place of the first attachment that holds data rather than saying where they are: a `data:` address, a field that is
- * named for content, or a text longer than a reference. Undefined where all are references.
+ * named for content, a text longer than a reference, or more in all than one has. Undefined where all are references.
  */
 export const inlineAttachment = (attachments: readonly AttachmentRef[]): number | undefined => {
-  const index = attachments.findIndex((attachment) => isData("", attachment));
+  const index = attachments.findIndex(
+    (attachment) => jsonLength(attachment) > maxLength || isData("", attachment),
+  );
   return index < 0 ? undefined : index;
 };

@@ -6,33 +6,36 @@ export interface ShellEngineLimits {
   readonly handlerTimeoutMs?: number;
   /** How long `authenticate` may take, in milliseconds; then `engine_timeout`. @default 10000 */
   readonly authenticateTimeoutMs?: number;
-  /** Handlers that run at one time, those among them that took too long and have not ended; then `engine_overloaded`. @default 1024 */
+  /** Handlers that run at one time, those among them that took too long and have not ended, and as many calls of `authenticate`; then `engine_overloaded`. @default 1024 */
   readonly maxInFlight?: number;
   /** Characters of a request, about as JSON; then `invalid_request`. @default 4194304 */
   readonly maxRequestLength?: number;
   /** How deep a request may nest. @default 64 */
   readonly maxDepth?: number;
-  /** Characters of every id. @default 512 */
+  /** Characters of every id, and of `tenant_id` and `credential_ref` where there is no `authenticate`. @default 512 */
   readonly maxIdLength?: number;
   /** Attachments of one request. @default 64 */
   readonly maxAttachments?: number;
   /** Directives of one response. @default 256 */
   readonly maxDirectives?: number;
-  /** Characters of a response's directives, about as JSON. @default 1048576 */
+  /** Characters of a response's directives, or of an error's details, about as JSON. @default 1048576 */
   readonly maxResponseLength?: number;
   /** Requests whose responses are remembered by their ids; who adds one loses the oldest of their own. @default 100000 */
   readonly maxRememberedRequests?: number;
-  /** Characters of all responses that are remembered, about as JSON. @default 67108864 */
+  /** Characters of all responses that are remembered, and of the ids that they are remembered by, about as JSON. @default 67108864 */
   readonly maxRememberedLength?: number;
   /** How long a response is remembered, in milliseconds. @default 600000 (10 min) */
   readonly rememberMs?: number;
   /** How long a continuation is good, in milliseconds, unless its handler says otherwise. @default 3600000 (1 h) */
   readonly continuationMs?: number;
-  /** Continuations of which is known that they were used; then `engine_overloaded`, because to forget one would let it be used again. @default 100000 */
+  /**
+   * Continuations of which is known that they were used, until they expire; then `engine_overloaded`, because to forget one would
+   * let it be used again. So many can be used within `continuationMs`, by all users together. @default 100000
+   */
   readonly maxUsedContinuations?: number;
-  /** Runs whose data wait for their continuation; the oldest goes. @default 10000 */
+  /** Runs whose data wait for their continuation; the oldest of the user with most goes. @default 10000 */
   readonly maxRuns?: number;
-  /** Characters of the data of all runs, about as JSON; the oldest goes. @default 33554432 */
+  /** Characters of the data of all runs, about as JSON; the oldest of the user with most goes. @default 33554432 */
   readonly maxRunDataLength?: number;
 }
 

@@ -7,7 +7,7 @@ import {
   type ShellRequest,
   ShellRequestSchema,
 } from "@harnesskit/protocol/openharness";
-import { invalidRequest } from "./failure.ts";
+import { idTooLong, invalidRequest } from "./failure.ts";
 import { inlineAttachment } from "./inline-data.ts";
 import type { ResolvedLimits } from "./limits.ts";
 import { assertMeasure } from "./measure.ts";
@@ -49,7 +49,7 @@ const assertVersion = (message: unknown): void => {
 };
 
 const assertIds = ({ request_id, correlation_id, request }: ShellRequest, maxIdLength: number): void => {
-  const { session_id, conversation_id, task_hint, continuation } = request.context ?? {};
+  const { session_id, conversation_id, task_hint, continuation, shell } = request.context ?? {};
   const ids = {
     request_id,
     correlation_id,
@@ -59,10 +59,11 @@ const assertIds = ({ request_id, correlation_id, request }: ShellRequest, maxIdL
     sop_id: task_hint?.sop_id,
     plugin_id: task_hint?.plugin_id,
     business_key: task_hint?.business_key,
+    shell_kind: shell?.shell_kind,
   };
   for (const [path, id] of Object.entries(ids)) {
     if (id === undefined || id.length <= maxIdLength) continue;
-    throw invalidRequest("An id is too long.", { reason: "id_too_long", path });
+    throw idTooLong(path);
   }
 };
 

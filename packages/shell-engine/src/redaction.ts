@@ -6,6 +6,7 @@ export type Redact = <T extends JsonValue>(value: T) => T;
 
 const minLength = 4;
 const maxTexts = 4096;
+const removed = "[removed]";
 
 const collect = (value: JsonValue | undefined, texts: Set<string>): void => {
   if (texts.size >= maxTexts) return;
@@ -35,7 +36,8 @@ export const redactNothing: Redact = (value) => value;
 
 /**
  * What takes the values of `auth`, and those of a state that is not public, out of everything that is shown or logged.
- * Values below four characters stay: they stand everywhere. Nothing is looked at before something is shown.
+ * Values below four characters stay: they stand everywhere. Where there are too many to look for, every text is taken out.
+ * Nothing is looked at before something is shown.
  */
 export const createRedact = (auth: ShellAuth | undefined, state: EnvironmentState | undefined): Redact => {
   const isPublic = state === undefined || state.privacy_tier === "public";
@@ -51,8 +53,9 @@ export const createRedact = (auth: ShellAuth | undefined, state: EnvironmentStat
       }
       texts = [...found].sort((one, other) => other.length - one.length);
     }
+    if (texts.length >= maxTexts) return removed;
     let kept = text;
-    for (const secret of texts) if (kept.includes(secret)) kept = kept.replaceAll(secret, "[removed]");
+    for (const secret of texts) if (kept.includes(secret)) kept = kept.replaceAll(secret, removed);
     return kept;
   };
   return <T extends JsonValue>(value: T): T => mapTexts(value, change) as T;

@@ -11,7 +11,8 @@ export interface Remembered<T> {
 class Entry<T> extends ListNode {
   readonly key: string;
   readonly remembered: Remembered<T>;
-  length = 0;
+  /** Of its key, and of its response when that is there. */
+  length: number;
   /** Undefined while the work is under way; such an entry is in no list, and never given up. */
   doneAt: number | undefined;
 
@@ -19,6 +20,7 @@ class Entry<T> extends ListNode {
     super();
     this.key = key;
     this.remembered = remembered;
+    this.length = key.length;
   }
 }
 
@@ -78,10 +80,13 @@ export class RequestMemory<T> {
     else {
       own = new Owner<T>(owner);
       this.#owners.set(owner, own);
+      this.#length += owner.length;
     }
     this.#order.push(own);
-    own.entries.set(key, new Entry(key, remembered));
+    const entry = new Entry(key, remembered);
+    own.entries.set(key, entry);
     this.#size++;
+    this.#length += entry.length;
     this.#makeRoom(own);
   }
 
@@ -91,7 +96,7 @@ export class RequestMemory<T> {
     const entry = own?.entries.get(key);
     if (!own || !entry) return;
     entry.doneAt = this.#options.clock.now();
-    entry.length = length;
+    entry.length += length;
     this.#length += length;
     own.done.push(entry);
     this.#makeRoom(own);
@@ -136,6 +141,7 @@ export class RequestMemory<T> {
     this.#length -= entry.length;
     if (own.entries.size > 0) return;
     this.#owners.delete(own.name);
+    this.#length -= own.name.length;
     this.#order.remove(own);
   }
 }

@@ -14,6 +14,8 @@ import {
 } from "@harnesskit/wire";
 import type { ContinuationClaims } from "./continuation-token.ts";
 import type { Continuations } from "./continuations.ts";
+import { copyJson } from "./copy-json.ts";
+import { overloaded } from "./failure.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { finishReply } from "./finish-reply.ts";
 import { HandlerCall, type Inbound } from "./handler-call.ts";
@@ -114,12 +116,7 @@ export class RequestWorks<Context> {
     }
     this.#assertGood(claims, approval);
     if (this.#running.size >= limits.maxInFlight) {
-      const options = { retryable: true };
-      throw new ShellEngineError(
-        ShellErrorCode.EngineOverloaded,
-        "Too much is under way: try again.",
-        options,
-      );
+      throw overloaded();
     }
     const [work, call] = this.#begin(inbound, claims, approval);
     if (key && sum) this.#remember(owner, key, sum, work);
@@ -174,6 +171,7 @@ export class RequestWorks<Context> {
       const slot = this.#running.add({ call, giveUp: resolve });
       void this.#work(inbound, claims, approval, call).then((payload) => {
         this.#running.remove(slot);
+        call.end();
         resolve(payload);
       });
     });
@@ -195,7 +193,10 @@ export class RequestWorks<Context> {
       const route = claims?.route === undefined ? router.start(asked.task_hint) : router.resume(claims);
       const data = claims && (await continuations.claim(claims));
       isClaimed = claims !== undefined;
-      const run = claims?.run === undefined ? undefined : { id: claims.run, data, step: claims.step };
+      // A store may take its time, and what begins now would be an answer to nobody.
+      this.assertOpen();
+      const run =
+        claims?.run === undefined ? undefined : { id: claims.run, data: copyJson(data), step: claims.step };
       const sessionId = subject.sessionId ?? createId("sess");
       const isNew = subject.sessionId === undefined;
       subject.sessionId = sessionId;

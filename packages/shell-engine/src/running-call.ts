@@ -6,6 +6,8 @@ export class RunningCall {
   readonly #outer: () => AbortSignal | undefined;
   #controller: AbortController | undefined;
   #reason: unknown;
+  #isOver = false;
+  #stopListening: (() => void) | undefined;
 
   /** `outer` gives a signal that ends the call too. */
   constructor(clock: Clock, timeoutMs: number, outer: () => AbortSignal | undefined) {
@@ -18,11 +20,12 @@ export class RunningCall {
       const controller = new AbortController();
       this.#controller = controller;
       if (this.#reason !== undefined) controller.abort(this.#reason);
-      const outer = this.#outer();
+      const outer = this.#isOver ? undefined : this.#outer();
       if (outer?.aborted) controller.abort(outer.reason);
-      else {
-        const end = () => controller.abort(outer?.reason);
-        outer?.addEventListener("abort", end, { once: true, signal: controller.signal });
+      else if (outer) {
+        const end = () => controller.abort(outer.reason);
+        outer.addEventListener("abort", end, { once: true });
+        this.#stopListening = () => outer.removeEventListener("abort", end);
       }
     }
     return this.#controller.signal;
@@ -32,6 +35,13 @@ export class RunningCall {
   abort(reason: unknown): void {
     this.#reason ??= reason;
     this.#controller?.abort(reason);
+    this.#stopListening?.();
+  }
+
+  /** Its work is done: a signal that outlives it is not listened to any more. */
+  end(): void {
+    this.#isOver = true;
+    this.#stopListening?.();
   }
 }
 

@@ -40,7 +40,7 @@ export interface ShellCall<Context = unknown> {
   readonly intent: string | undefined;
   readonly task: TaskHint | undefined;
   readonly shell: ShellIdentity | undefined;
-  /** As the shell sent it; its `privacy_tier` binds handlers as it binds the engine. */
+  /** A copy of what the shell sent; its `privacy_tier` binds handlers as it binds the engine. */
   readonly environment: EnvironmentState | undefined;
   readonly attachments: readonly AttachmentRef[];
   /** `context.extensions`. */
@@ -51,7 +51,7 @@ export interface ShellCall<Context = unknown> {
   readonly capabilities: ReadonlySet<string>;
   /** Set where a continuation resumes a run. */
   readonly run: ResumedRun | undefined;
-  /** What the user said to the `request_approval` that the continuation came with. */
+  /** What the user said to the `request_approval` that the continuation came with. Undefined where they said something else. */
   readonly approval: ApprovalAnswer | undefined;
   /** Who asks, as `authenticate` or the transport said. */
   readonly principal: unknown;
@@ -72,7 +72,7 @@ export interface ShellCall<Context = unknown> {
 export interface ContinueWith {
   /** The SOP's next step. @default none */
   readonly step?: string;
-  /** @default the resumed run's id, or a new one */
+  /** A text, no longer than an id may be. @default the resumed run's id, or a new one */
   readonly runId?: string;
   /** Kept by the engine until the run is resumed. @default none */
   readonly data?: JsonValue;
@@ -98,6 +98,6 @@ export type ShellHandler<Context = unknown> = (
 /** A standard operating procedure: named steps, each of which names the next one. */
 export interface Sop<Context = unknown> {
   readonly steps: Readonly<Record<string, ShellHandler<Context>>>;
-  /** @default the first one */
+  /** @default the first one; JavaScript puts names that are whole numbers before all others */
   readonly first?: string;
 }

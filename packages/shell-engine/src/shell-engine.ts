@@ -11,14 +11,13 @@ import { CapabilityOffer, type Negotiated, nothingNegotiated } from "./capabilit
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
-import { toShellError } from "./failure.ts";
+import { internalError, shellErrorOf } from "./failure.ts";
 import { traceOf } from "./http-trace.ts";
 import { type ResolvedLimits, resolveLimits } from "./limits.ts";
 import { idOf, readRequest, supportedVersions } from "./read-request.ts";
 import { createRedact, redactNothing } from "./redaction.ts";
 import { RequestWorks } from "./request-works.ts";
 import { Router } from "./routes.ts";
-import { ShellEngineError } from "./shell-engine-error.ts";
 import type { ShellEngineOptions } from "./shell-engine-options.ts";
 import { type LogSubject, ShellLog } from "./shell-log.ts";
 
@@ -34,7 +33,7 @@ export interface ShellEngineGauges {
 export interface ShellEngine<Context = unknown> {
   /**
    * Takes one message, parsed, and gives the response. A message that is no request, and whatever else goes wrong, is a
-   * response with status error. Never rejects.
+   * response with status error. Never rejects. The response is there to be read and not to be changed: it may be remembered.
    */
   readonly handle: (message: unknown, context: Context) => Promise<ShellResponse>;
   /** The response to a body that is no JSON: `invalid_request`. */
@@ -64,7 +63,7 @@ class Engine<Context> implements ShellEngine<Context> {
     this.#log = new ShellLog(options.log);
     this.#onError = (error) => quietly(() => options.onError?.(error));
     this.#offer = new CapabilityOffer(registry, options.capabilities ?? {});
-    this.#admission = new Admission(options.authenticate, limits.authenticateTimeoutMs, clock);
+    this.#admission = new Admission(options.authenticate, limits, clock);
     this.#works = new RequestWorks({
       limits,
       clock,
@@ -73,7 +72,10 @@ class Engine<Context> implements ShellEngine<Context> {
       log: this.#log,
       router: new Router(options.handlers),
       continuations: new Continuations({
-        signer: new ContinuationSigner(continuationKey ?? crypto.getRandomValues(new Uint8Array(32))),
+        signer: new ContinuationSigner(
+          continuationKey ?? crypto.getRandomValues(new Uint8Array(32)),
+          limits.maxIdLength,
+        ),
         store: options.continuations ?? new MemoryContinuationStore(limits, clock),
         clock,
         createId,
@@ -83,7 +85,13 @@ class Engine<Context> implements ShellEngine<Context> {
     });
   }
 
-  readonly handle = async (message: unknown, context: Context): Promise<ShellResponse> => {
+  readonly handle = (message: unknown, context: Context): Promise<ShellResponse> =>
+    // A message or a context that is no plain data may throw wherever it is read.
+    this.#handle(message, context).catch((error: unknown) =>
+      this.#respond(this.#toFailure(error, redactNothing), undefined, undefined, nothingNegotiated),
+    );
+
+  async #handle(message: unknown, context: Context): Promise<ShellResponse> {
     const startedAt = this.#clock.now();
     const trace = traceOf(context);
     const { maxIdLength } = this.#limits;
@@ -134,7 +142,7 @@ class Engine<Context> implements ShellEngine<Context> {
       action_types: payload.action_directives?.map(({ action_type }) => action_type),
     });
     return this.#respond(payload, subject.requestId, subject.correlationId, negotiated);
-  };
+  }
 
   readonly malformed = (): ShellResponse =>
     this.#respond(
@@ -153,10 +161,9 @@ class Engine<Context> implements ShellEngine<Context> {
     );
 
   readonly unsendable = (reply: unknown, error: HarnessError): ShellResponse => {
-    this.#onError(error);
     const { maxIdLength } = this.#limits;
     return this.#respond(
-      this.#toFailure(undefined, redactNothing),
+      this.#toFailure(error, redactNothing),
       idOf(reply, "request_id", maxIdLength),
       idOf(reply, "correlation_id", maxIdLength),
       nothingNegotiated,
@@ -168,8 +175,9 @@ class Engine<Context> implements ShellEngine<Context> {
   readonly close = (): void => this.#works.close();
 
   #toFailure(error: unknown, redact: LogSubject["redact"]): ShellResponsePayload {
-    if (error !== undefined && !ShellEngineError.isInstance(error)) this.#onError(error);
-    return { status: "error", error: toShellError(error, redact) };
+    const own = shellErrorOf(error, redact, this.#limits.maxResponseLength);
+    if (!own) this.#onError(error);
+    return { status: "error", error: own ?? internalError() };
   }
 
   #respond(

@@ -56,6 +56,7 @@ export class ShellLog {
     this.#write = write;
   }
 
+  /** Throws only for details that cannot be read. */
   write(
     subject: LogSubject,
     line: Pick<
@@ -70,9 +71,9 @@ export class ShellLog {
     const state = context?.environment_state;
     const tier = state?.privacy_tier;
     const isPublic = tier === "public";
-    const { details, ...rest } = line;
-    const whole: ShellLogLine = {
-      ...rest,
+    // What the engine says itself stays readable, whatever a shell has put into its state.
+    const { details, ...own } = line;
+    const shown = {
       request_id: requestId,
       correlation_id: correlationId,
       traceparent: trace.traceparent,
@@ -84,8 +85,13 @@ export class ShellLog {
       environment_state: isPublic ? state : undefined,
       details: tier === "secret" ? undefined : details,
     };
-    const kept = Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined));
-    const shown = redact(kept as JsonObject) as unknown as ShellLogLine;
-    quietly(() => write({ ...shown, event: line.event, ...(tier && { privacy_tier: tier }) }));
+    const whole: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries({ ...own, privacy_tier: tier })) {
+      if (value !== undefined) whole[name] = value;
+    }
+    for (const [name, value] of Object.entries(shown)) {
+      if (value !== undefined) whole[name] = redact(value as JsonObject);
+    }
+    quietly(() => write(whole as unknown as ShellLogLine));
   }
 }

@@ -234,6 +234,16 @@ describe("an attachment", () => {
     ["a long text", { ref_id: "a", preview: blob }],
     ["a long name", { filename: blob }],
     ["a long text in a list", { ref_id: "a", chunks: [blob] }],
+    ["a data address with a tab in it", { uri: "da\tta:image/png;base64,AA==" }],
+    ["a data address behind what is ignored", { uri: "\u0001\u200bdata:image/png;base64,AA==" }],
+    ["a data address with blanks", { ref_id: "a", thumb: "data: image/png ; base64 ,AA==" }],
+    ["texts in a list of data", { ref_id: "a", data: ["AA==", "AA=="] }],
+    ["rows of bytes", { ref_id: "a", bytes: [[137, 80], [78]] }],
+    ["another spelling of base64", { ref_id: "a", "Base64-Data": "AA==" }],
+    ["inlineData", { ref_id: "a", inlineData: "AA==" }],
+    ["many short texts", { ref_id: "a", chunks: Array.from({ length: 10 }, () => blob.slice(0, 2000)) }],
+    ["data in a key", { ref_id: "a", [blob.repeat(10)]: 1 }],
+    ["many numbers", { ref_id: "a", pixels: Array.from({ length: 3000 }, () => 255) }],
   ])("with %s is refused", async (_what, attachment) => {
     verifies("OH-41", "OH-66");
     let calls = 0;
@@ -262,6 +272,8 @@ describe("an attachment", () => {
       {},
       { uri: `https://x/${"y".repeat(3000)}` },
       { ref_id: "a", card: { title: "t", rows: [1] } },
+      { ref_id: "a", filename: "Data: the film.mp4", title: "data: one, two", data: { order: 5 }, bytes: 12 },
+      { ref_id: "a", thumbnail_url: `https://x/?token=${"y".repeat(3000)}` },
     ];
     expect(codeOf(await send(engineOf([]).engine, request({ attachments })))).toBe("success");
   });

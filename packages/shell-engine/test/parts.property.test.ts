@@ -95,8 +95,8 @@ describe("the memory of requests", () => {
 describe("the signer of continuations", () => {
   it("reads back what it signed for the same owner, and nothing else", async () => {
     verifies("OH-45");
-    const signer = new ContinuationSigner(new Uint8Array(32).fill(1));
-    const other = new ContinuationSigner(new Uint8Array(32).fill(2));
+    const signer = new ContinuationSigner(new Uint8Array(32).fill(1), 512);
+    const other = new ContinuationSigner(new Uint8Array(32).fill(2), 512);
     const text = fc.string({ unit: "binary", maxLength: 20 });
     const claims = fc.record(
       { id: text, expiresAtMs: fc.nat(), session: text, run: text, step: text },
@@ -118,7 +118,7 @@ describe("the signer of continuations", () => {
 
   it("reads no text that nobody signed", async () => {
     verifies("OH-45");
-    const signer = new ContinuationSigner(new Uint8Array(32));
+    const signer = new ContinuationSigner(new Uint8Array(32), 512);
     const part = fc.string({ maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(
@@ -142,7 +142,7 @@ describe("the store of continuations", () => {
     const limits = { maxUsedContinuations: 2, maxRuns: 2, maxRunDataLength: 1000 };
     const store = new MemoryContinuationStore(limits, clock);
     const end = clock.now() + 1000;
-    store.keep("a", { kept: 1 }, end);
+    store.keep("a", { kept: 1 }, end, "me");
     expect(store.claim("a", end)).toEqual({ status: "claimed", data: { kept: 1 } });
     expect(store.claim("a", end)).toEqual({ status: "used" });
     store.release("a");

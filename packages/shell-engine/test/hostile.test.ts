@@ -1,0 +1,427 @@
+import { getEventListeners } from "node:events";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createDeferred } from "@harnesskit/wire";
+import { describe, expect, it } from "vitest";
+import {
+  type Claim,
+  type ContinuationStore,
+  createShellEngine,
+  type ShellAuthenticate,
+  type ShellCall,
+  ShellEngineError,
+  type ShellEngineOptions,
+} from "../src/index.ts";
+import { codeOf, continuationOf, keptLog, messagesOf, request, say, send, TestClock } from "./support.ts";
+
+const thrower = () => {
+  throw new TypeError("no");
+};
+/** Throws whatever is done with it. */
+const untouchable = (): never =>
+  new Proxy({}, { get: thrower, has: thrower, ownKeys: thrower, getPrototypeOf: thrower }) as never;
+/** Its one field is `then`. */
+const thenable = (wait: (end: (value: unknown) => void) => void) => {
+  const name = ["th", "en"].join("");
+  return { [name]: wait };
+};
+const forged = (name: string) => {
+  const error = { [Symbol.for("harnesskit.error")]: true, name: "ShellEngineError" };
+  return Object.defineProperty(error, name, { get: thrower });
+};
+
+const engineOf = (intent: (call: ShellCall) => unknown, options: Partial<ShellEngineOptions> = {}) => {
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => errors.push(error);
+  return {
+    engine: createShellEngine({ handlers: { intent: intent as never }, onError, ...options }),
+    errors,
+  };
+};
+
+describe("a handler", () => {
+  it.each([
+    ["what cannot be touched", untouchable()],
+    ["an error whose code throws", forged("code")],
+    ["an error whose name throws", forged("name")],
+    ["undefined", undefined],
+  ])("that throws %s fails its own request alone, and the operator is told", async (_what, thrown) => {
+    verifies("OH-61");
+    const { engine, errors } = engineOf(() => {
+      throw thrown;
+    });
+    expect(codeOf(await send(engine, request()))).toBe("internal_error");
+    expect(engine.gauges().inFlight).toBe(0);
+    expect(errors.length).toBe(1);
+    expect(errors[0] === thrown).toBe(true);
+  });
+
+  it("whose error has more details than a response may have says nothing of them", async () => {
+    const details = { rows: "x".repeat(1000) };
+    const { engine, errors } = engineOf(
+      () => {
+        throw new ShellEngineError("too_many", "Too many.", { details });
+      },
+      { limits: { maxResponseLength: 1000 } },
+    );
+    expect(codeOf(await send(engine, request()))).toBe("internal_error");
+    expect(errors).toEqual([expect.objectContaining({ code: "too_many" })]);
+  });
+
+  it("that leaves gaps between its directives sent none", async () => {
+    verifies("OH-47");
+    const { engine, errors } = engineOf(() => {
+      const directives = [];
+      directives[1] = say("second");
+      return directives;
+    });
+    expect(codeOf(await send(engine, request()))).toBe("internal_error");
+    expect(errors).toEqual([expect.objectContaining({ name: "HandlerFault", code: "invalid_directive" })]);
+  });
+
+  it("has its directives read once, so that what was checked is sent", async () => {
+    let reads = 0;
+    const payload = {
+      get message() {
+        return reads++ === 0 ? "fine" : 1n;
+      },
+    };
+    const { engine } = engineOf(() => [{ action_type: "render_message", payload }]);
+    expect(messagesOf(await send(engine, request()))).toEqual(["fine"]);
+    expect(reads).toBe(1);
+  });
+
+  it("that goes on changing what it returned changes no response that is remembered", async () => {
+    verifies("OH-09");
+    const payload = { message: "one" };
+    const { engine } = engineOf(() => [{ action_type: "render_message", payload }]);
+    await send(engine, request({}, { request_id: "r" }));
+    payload.message = "two";
+    expect(messagesOf(await send(engine, request({}, { request_id: "r" })))).toEqual(["one"]);
+  });
+
+  it.each([
+    { runId: 5 },
+    { runId: "" },
+    { runId: "x".repeat(513) },
+    { data: 5n },
+    { data: () => 1 },
+    "next",
+    true,
+  ])("cannot go on with %o", async (continueWith) => {
+    const { engine, errors } = engineOf(() => ({ continueWith }));
+    expect(codeOf(await send(engine, request()))).toBe("internal_error");
+    expect(errors).toEqual([expect.objectContaining({ name: "HandlerFault", code: "invalid_reply" })]);
+  });
+
+  it("gets a run's data as they were left, whatever its last attempt and the step before did with them", async () => {
+    const left = { items: 5 };
+    let attempts = 0;
+    const { engine } = engineOf(({ run }) => {
+      if (!run) return { continueWith: { data: left } };
+      const data = run.data as { items: number };
+      data.items--;
+      if (attempts++ === 0) throw new ShellEngineError("busy", "Again.", { retryable: true });
+      return [say(String(data.items))];
+    });
+    const continuation = continuationOf(await send(engine, request()));
+    left.items = 100;
+    expect(codeOf(await send(engine, request({ continuation })))).toBe("busy");
+    expect(messagesOf(await send(engine, request({ continuation })))).toEqual(["4"]);
+  });
+
+  it("that adds to its capabilities adds to those of nobody else", async () => {
+    verifies("OH-18");
+    const { engine } = engineOf((call) => {
+      const seen = [...call.capabilities];
+      (call.capabilities as Set<string>).add("openharness.ui.rich_cards");
+      return [say(seen.join())];
+    });
+    const bare = request({}, { capabilities: undefined });
+    await send(engine, bare);
+    expect(messagesOf(await send(engine, bare))).toEqual([""]);
+  });
+
+  it("may log what cannot be read: the line says so much less, and the request goes on", async () => {
+    const { lines, log } = keptLog();
+    const endless: Record<string, unknown> = {};
+    endless.own = endless;
+    const { engine } = engineOf(
+      (call) => {
+        for (const details of [
+          endless,
+          {
+            get a() {
+              return thrower();
+            },
+          },
+        ])
+          call.log("read", details as never);
+        call.log(Symbol("read") as never);
+        return [say("done")];
+      },
+      { log },
+    );
+    const environment_state = { os: "macOS" };
+    expect(messagesOf(await send(engine, request({ environment_state })))).toEqual(["done"]);
+    expect(lines.map(({ event, details }) => [event, details])).toEqual([
+      ["read", undefined],
+      ["read", undefined],
+      ["handler", undefined],
+      ["request", undefined],
+    ]);
+  });
+
+  it("that has looked at its signal leaves no listener at one that outlives it", async () => {
+    const { signal } = new AbortController();
+    const { engine } = engineOf((call) => [say(String(call.signal.aborted))]);
+    for (let i = 0; i < 3; i++) await send(engine, request(), { principal: "me", signal });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+});
+
+describe("what is not to be shown", () => {
+  const failing = (authenticate?: ShellAuthenticate<unknown>) =>
+    engineOf(({ environment, principal }) => {
+      const { pin } = environment ?? {};
+      if (environment) {
+        delete environment.pin;
+        environment.privacy_tier = "public";
+      }
+      throw new ShellEngineError("failed", `The pin is ${pin}, the token ${principal}.`);
+    }, authenticate && { authenticate }).engine;
+
+  it("is not shown by a handler that has changed the state", async () => {
+    verifies("OH-31", "OH-63");
+    const environment_state = { privacy_tier: "secret", pin: "hunter2" };
+    const { error } = (await send(failing(), request({ environment_state }))).response;
+    expect(error?.message).toContain("The pin is [removed]");
+  });
+
+  it("is not shown because there is so much of it", async () => {
+    verifies("OH-31", "OH-63");
+    const many = Array.from({ length: 5000 }, (_none, index) => [`k${index}`, `filler ${index}`]);
+    const environment_state = { privacy_tier: "secret", ...Object.fromEntries(many), pin: "hunter2" };
+    const { error } = (await send(failing(), request({ environment_state }))).response;
+    expect(error).toMatchObject({ code: "failed", message: "[removed]" });
+  });
+
+  it("is not shown because authenticate took it out of auth", async () => {
+    verifies("OH-28", "OH-63");
+    const engine = failing(({ auth }) => {
+      const token = auth?.token;
+      delete auth?.token;
+      return { principal: token };
+    });
+    const { error } = (await send(engine, request({}, {}, { auth: { token: "hunter2" } }))).response;
+    expect(error?.message).toContain("the token [removed]");
+  });
+
+  it("takes nothing of what the engine itself says out of the log", async () => {
+    const { lines, log } = keptLog();
+    const { engine } = engineOf(thrower, { log });
+    const names = ["outcome", "error", "error_code", "level", "warn", "session_id", "internal_error"];
+    await send(engine, request({ environment_state: { names }, session_id: "s1" }));
+    expect(lines).toEqual([
+      expect.objectContaining({
+        level: "warn",
+        outcome: "error",
+        error_code: "internal_error",
+        session_id: "s1",
+      }),
+    ]);
+  });
+});
+
+describe("authenticate", () => {
+  it.each([
+    [
+      "throws what cannot be touched",
+      () => {
+        throw untouchable();
+      },
+      "internal_error",
+    ],
+    ["returns a promise whose then throws", () => thenable(thrower), "internal_error"],
+    [
+      "ends with a promise that does not",
+      () => thenable((end) => end(new Promise(() => {}))),
+      "engine_timeout",
+    ],
+  ])("that %s is a response too", async (_what, authenticate, code) => {
+    const clock = new TestClock();
+    const { engine } = engineOf(() => [], { clock, authenticate: authenticate as never });
+    const response = send(engine, request());
+    await new Promise(setImmediate);
+    clock.move(10_000);
+    expect(codeOf(await response)).toBe(code);
+    expect(clock.timers).toBe(0);
+  });
+
+  it("is asked for so many at one time only", async () => {
+    const clock = new TestClock();
+    const authenticate = () => new Promise<never>(() => {});
+    const { engine } = engineOf(() => [], { clock, authenticate, limits: { maxInFlight: 2 } });
+    const waiting = [send(engine, request()), send(engine, request())];
+    expect((await send(engine, request())).response.error).toMatchObject({
+      code: "engine_overloaded",
+      retryable: true,
+    });
+    clock.move(10_000);
+    expect((await Promise.all(waiting)).map(codeOf)).toEqual(["engine_timeout", "engine_timeout"]);
+    const later = send(engine, request());
+    clock.move(10_000);
+    expect(codeOf(await later)).toBe("engine_timeout");
+  });
+});
+
+describe("a message or a context that is no plain data", () => {
+  it.each([
+    ["a message", untouchable(), {}],
+    ["a field of a message", Object.defineProperty({}, "request_id", { get: thrower }), {}],
+    ["a context", request(), untouchable()],
+  ])("is a response too: %s", async (_what, message, context) => {
+    const { engine } = engineOf(() => []);
+    expect(codeOf(await engine.handle(message, context))).toBe("internal_error");
+  });
+});
+
+describe("a store of continuations", () => {
+  it.each([{ status: "expired" }, {}, true])("that answers %j has claimed nothing", async (claim) => {
+    verifies("OH-45");
+    const continuations = {
+      keep: () => {},
+      claim: () => claim,
+      release: () => {},
+    } as unknown as ContinuationStore;
+    let calls = 0;
+    const { engine, errors } = engineOf(() => ({ continueWith: { runId: `run${++calls}` } }), {
+      continuations,
+    });
+    const continuation = continuationOf(await send(engine, request()));
+    expect(codeOf(await send(engine, request({ continuation })))).toBe("internal_error");
+    expect(calls).toBe(1);
+    expect(errors).toEqual([expect.objectContaining({ name: "HandlerFault", code: "invalid_claim" })]);
+  });
+});
+
+describe("an engine that is closed while a continuation is claimed", () => {
+  it("begins no handler, and gives the continuation back", async () => {
+    const claimed = createDeferred<Claim>();
+    const released = createDeferred<string>();
+    const continuations: ContinuationStore = {
+      keep: () => {},
+      claim: () => claimed.promise,
+      release: (id) => released.resolve(id),
+    };
+    let calls = 0;
+    const { engine } = engineOf(
+      () => {
+        calls++;
+        return { continueWith: {} };
+      },
+      { continuations, createId: (kind) => `${kind}1` },
+    );
+    const continuation = continuationOf(await send(engine, request()));
+    const response = send(engine, request({ continuation }));
+    while (engine.gauges().inFlight === 0) await new Promise(setImmediate);
+    engine.close();
+    expect(codeOf(await response)).toBe("cancelled");
+    claimed.resolve({ status: "claimed" });
+    expect(await released.promise).toBe("cont1");
+    expect(calls).toBe(1);
+  });
+});
+
+describe("ids", () => {
+  it.each(["tenant_id", "credential_ref"])(
+    "in auth that nobody checks are not kept at any length: %s",
+    async (name) => {
+      const auth = { [name]: "x".repeat(513) };
+      const { engine } = engineOf(() => []);
+      const { response } = await send(engine, request({}, {}, { auth }));
+      expect(response.error).toMatchObject({
+        code: "invalid_request",
+        details: { reason: "id_too_long", path: name },
+      });
+      const checked = engineOf(() => [], { authenticate: () => ({ principal: "me" }) }).engine;
+      expect(codeOf(await send(checked, request({}, {}, { auth })))).toBe("success");
+    },
+  );
+
+  it("count for what may be remembered", async () => {
+    const { engine } = engineOf(() => [], { limits: { maxRememberedLength: 10_000 } });
+    for (let i = 0; i < 100; i++) {
+      await send(engine, request({ session_id: "s".repeat(500) }, { request_id: `${"r".repeat(500)}${i}` }));
+    }
+    expect(engine.gauges().rememberedRequests).toBeLessThan(10);
+  });
+
+  it("as long as they may be still fit into a continuation, whatever they are made of", async () => {
+    for (const character of ["\u0001", "\ud800", "漢"]) {
+      const id = character.repeat(512);
+      const { engine } = engineOf(() => [], {
+        handlers: { businessKey: () => () => ({ continueWith: { runId: id } }) },
+      });
+      const context = { session_id: id, conversation_id: id, task_hint: { business_key: id } };
+      const continuation = continuationOf(await send(engine, request(context)));
+      expect(codeOf(await send(engine, request({ ...context, continuation })))).toBe("success");
+    }
+  });
+
+  it("that are the same in UTF-8 alone are others", async () => {
+    verifies("OH-45");
+    const { engine } = engineOf(() => ({ continueWith: {} }));
+    const continuation = continuationOf(await send(engine, request(), { principal: "a\ud800" }));
+    for (const principal of ["a\ud801", "a\ufffd"]) {
+      expect(codeOf(await send(engine, request({ continuation }), { principal }))).toBe(
+        "invalid_continuation",
+      );
+    }
+    expect(codeOf(await send(engine, request({ continuation }), { principal: "a\ud800" }))).toBe("success");
+  });
+});
+
+describe("continuations of one process", () => {
+  const limits = { maxRuns: 3 };
+  const running = (more: object = {}) =>
+    engineOf(({ run }) => (run ? [say("done")] : { continueWith: { data: { kept: 1 } } }), {
+      limits,
+      ...more,
+    }).engine;
+
+  it("are not lost because somebody else begins many runs", async () => {
+    const engine = running();
+    const own = continuationOf(await send(engine, request()));
+    const other = { principal: "other" };
+    const all = [];
+    for (let i = 0; i < 5; i++) all.push(continuationOf(await send(engine, request(), other)));
+    expect(messagesOf(await send(engine, request({ continuation: own })))).toEqual(["done"]);
+    const codes = [];
+    for (const continuation of all) codes.push(codeOf(await send(engine, request({ continuation }), other)));
+    const gone = "continuation_expired";
+    expect(codes).toEqual([gone, gone, gone, "success", "success"]);
+  });
+
+  it("are not lost because many others were used", async () => {
+    const engine = running();
+    const first = continuationOf(await send(engine, request()));
+    for (let i = 0; i < 5; i++) {
+      const continuation = continuationOf(await send(engine, request()));
+      expect(codeOf(await send(engine, request({ continuation })))).toBe("success");
+    }
+    expect(codeOf(await send(engine, request({ continuation: first })))).toBe("success");
+  });
+
+  it("that were used and forgotten are not good again when the clock goes back", async () => {
+    verifies("OH-45");
+    const clock = new TestClock();
+    const engine = running({ clock, limits: { maxUsedContinuations: 1, continuationMs: 1000 } });
+    const use = async (continuation: object) => codeOf(await send(engine, request({ continuation })));
+    const used = continuationOf(await send(engine, request()));
+    expect(await use(used)).toBe("success");
+    clock.move(2000);
+    expect(await use(continuationOf(await send(engine, request())))).toBe("success");
+    clock.move(-2000);
+    expect(await use(used)).toBe("continuation_used");
+  });
+});
