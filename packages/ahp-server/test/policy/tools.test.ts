@@ -13,6 +13,7 @@ rules:
   - { name: moves, when: { tool: write }, then: { decision: modify, set: { arguments.path: /tmp/x } } }
   - { name: looks, mode: shadow, when: { tool: bash }, then: block }
   - { name: never, when: { tool: nobody }, then: block }
+  - { name: breaks, when: { tool: odd, cel: "args.path.startsWith('x')" }, then: block }
 `);
 
 describe("testing a policy", () => {
@@ -25,10 +26,11 @@ cases:
   - { name: too often, tool: fetch, repeat: 3, expect: { decision: defer, rule: calm, reason: at most 2 } }
   - { name: not too often, tool: fetch, repeat: 2, expect: { rule: fetches } }
   - { name: default, tool: bash, expect: { decision: block, rule: null } }
+  - { name: failing, tool: odd, expect: { decision: block, rule: breaks, reason: "the rule breaks failed: No such key" } }
   - { name: wrong, tool: read, expect: { decision: block, rule: never, reason: because } }
 `);
     const report = testPolicy(policy, cases);
-    expect([report.passed, report.failed]).toEqual([6, 1]);
+    expect([report.passed, report.failed]).toEqual([7, 1]);
     const wrong = report.results.find(({ passed }) => !passed);
     expect(wrong).toMatchObject({
       name: "wrong",
@@ -39,7 +41,7 @@ cases:
       ],
     });
     expect(report.coverage.uncovered).toEqual(["never"]);
-    expect(report.coverage.ratio).toBeCloseTo(5 / 6);
+    expect(report.coverage.ratio).toBeCloseTo(6 / 7);
     expect(report.coverage.decisions.get("reads")).toBe(3);
   });
 

@@ -37,7 +37,7 @@ const maxIndexedName = 256;
 const toRuleError = (cause: unknown): RuleError =>
   RuleError.isInstance(cause)
     ? cause
-    : new RuleError("policy_expression_failed", "the rule failed", { cause });
+    : new RuleError("policy_expression_failed", "its evaluation threw", { cause });
 
 const goesOn: ReadonlySet<unknown> = new Set(["allow", "modify", "escalate"]);
 

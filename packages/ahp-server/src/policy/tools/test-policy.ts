@@ -13,11 +13,12 @@ export interface CaseResult {
   readonly explanation: Explanation;
 }
 
-/** How often each rule and limit decided, and which never did. */
+/** How often each rule and limit decided, and which were never asked for. */
 export interface RuleCoverage {
   readonly decisions: ReadonlyMap<string, number>;
+  /** Those that neither decided nor failed in any case. */
   readonly uncovered: readonly string[];
-  /** Rules and limits that decided, of all; 1 where there are none. */
+  /** Rules and limits that decided or failed, of all; 1 where there are none. */
   readonly ratio: number;
 }
 
@@ -58,6 +59,7 @@ const differences = ({ expect }: PolicyCase, { decided, rule }: Explanation): st
  */
 export const testPolicy = (policy: Policy, cases: readonly PolicyCase[]): PolicyTestReport => {
   const decisions = new Map<string, number>();
+  const failing = new Set<string>();
   const { bounds } = partsOf(policy);
   const count = (name: string): void => {
     decisions.set(name, (decisions.get(name) ?? 0) + 1);
@@ -67,13 +69,15 @@ export const testPolicy = (policy: Policy, cases: readonly PolicyCase[]): Policy
     const event = eventOfCase(one);
     let explanation = decide(policy, event, counting);
     for (let again = 1; again < one.repeat; again++) explanation = decide(policy, event, counting);
-    if (explanation.rule !== undefined && explanation.source !== "failure") count(explanation.rule);
+    const { rule: name, source } = explanation;
+    if (name !== undefined && source === "failure") failing.add(name);
+    else if (name !== undefined) count(name);
     for (const { rule } of explanation.shadowed) count(rule);
     const problems = differences(one, explanation);
     return { name: one.name, passed: problems.length === 0, problems, explanation };
   });
   const names = [...policy.limits, ...policy.rules];
-  const uncovered = names.filter((name) => !decisions.has(name));
+  const uncovered = names.filter((name) => !decisions.has(name) && !failing.has(name));
   const passed = results.filter((result) => result.passed).length;
   return {
     passed,
