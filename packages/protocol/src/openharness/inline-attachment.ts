@@ -1,5 +1,4 @@
-import type { AttachmentRef } from "@harnesskit/protocol/openharness";
-import { jsonLength } from "@harnesskit/wire";
+import type { AttachmentRef } from "./context.ts";
 
 /** Keys under which data travel elsewhere; in small letters, without `_` and `-`. */
 const dataKeys = new Set([
@@ -53,7 +52,7 @@ const isData = (key: string, value: unknown): boolean => {
  */
 export const inlineAttachment = (attachments: readonly AttachmentRef[]): number | undefined => {
   const index = attachments.findIndex(
-    (attachment) => jsonLength(attachment) > maxLength || isData("", attachment),
+    (attachment) => JSON.stringify(attachment).length > maxLength || isData("", attachment),
   );
   return index < 0 ? undefined : index;
 };
