@@ -10,6 +10,7 @@ import {
 import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { engineNoticeFile } from "../src/engine/engine-notice.ts";
 import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
 
 const able = { "openharness.ui.rich_cards": true, "openharness.ui.approval": true };
@@ -37,7 +38,7 @@ const startEngine = async (cwd: string, args: readonly string[] = [], env: Recor
     url,
     token,
     tokenFile,
-    notice: join(state, "harnesskit", "engine.json"),
+    notice: engineNoticeFile({ XDG_STATE_HOME: state }),
     post,
     say: (user_intent: string) => post({ user_intent }),
     async answer(directive: ActionDirective, decision: "approved" | "refused") {

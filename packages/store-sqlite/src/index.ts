@@ -1,3 +1,4 @@
+export type { ContinuationClaim } from "./continuation-table.ts";
 export {
   type ContinuationStoreOptions,
   openContinuationStore,

@@ -18,9 +18,7 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-export const finish = (
-  unified: "stop" | "tool-calls" | "length" | "content-filter" | "error" = "stop",
-): Part => ({
+const finish = (unified: "stop" | "tool-calls" | "length" | "content-filter" | "error" = "stop"): Part => ({
   type: "finish",
   usage,
   finishReason: { unified, raw: unified },
