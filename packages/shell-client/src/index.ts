@@ -1,0 +1,39 @@
+export type { EngineCall, EngineEndpoint, SendToEngine } from "./engine-endpoint.ts";
+export {
+  type EnvironmentPolicy,
+  type FilteredEnvironment,
+  filterEnvironment,
+  hashValue,
+} from "./environment.ts";
+export type { ShellClientLimits } from "./limits.ts";
+export { createShellClient, type ShellClient } from "./shell-client.ts";
+export {
+  ShellClientError,
+  type ShellClientErrorCode,
+  type ShellClientErrorOptions,
+  type ShellClientErrorReason,
+} from "./shell-client-error.ts";
+export type {
+  ApprovalAsk,
+  ApprovalDecision,
+  ApprovalReply,
+  AuthReferences,
+  DirectiveExecutor,
+  ExecutorCall,
+  RetryOptions,
+  ShellClientOptions,
+  ShellSession,
+  TierRule,
+} from "./shell-client-options.ts";
+export { shellIdentity } from "./shell-identity.ts";
+export type {
+  DirectiveError,
+  DirectiveErrorCode,
+  DirectiveOutcome,
+  DirectiveResult,
+  PendingApproval,
+  ShellDiagnostic,
+  ShellDiagnosticCode,
+  ShellOutcome,
+} from "./shell-outcome.ts";
+export type { ShellAsk } from "./shell-request.ts";

@@ -1,0 +1,136 @@
+import type {
+  ActionDirective,
+  ActionType,
+  Capabilities,
+  CapabilityDenial,
+  Continuation,
+  RiskTier,
+  ShellIdentity,
+} from "@harnesskit/protocol/openharness";
+import type { BackoffOptions, Clock, CreateId } from "@harnesskit/wire";
+import type { EngineEndpoint } from "./engine-endpoint.ts";
+import type { EnvironmentPolicy } from "./environment.ts";
+import type { ShellClientLimits } from "./limits.ts";
+import type { DirectiveResult, ShellDiagnostic } from "./shell-outcome.ts";
+
+/** Where a conversation is. Plain JSON, to be stored and given to a later client. */
+export interface ShellSession {
+  readonly sessionId: string;
+  /** A thread of the session. */
+  readonly conversationId?: string;
+  /** What the next request shows, once. */
+  readonly continuation?: Continuation;
+}
+
+/** What an executor knows beside its directive. */
+export interface ExecutorCall {
+  /** Aborts at the deadline, when the time limit is over, or when the caller gives up. */
+  readonly signal: AbortSignal;
+  /** When `deadline_ms` is over, in milliseconds since the epoch. */
+  readonly deadlineAtMs: number | undefined;
+  readonly requestId: string;
+  /** The directive's place in its response. */
+  readonly index: number;
+}
+
+/** Carries out a directive, which is frozen. What it returns is the result's `value`; what it throws makes it `failed`. */
+export type DirectiveExecutor = (directive: ActionDirective, call: ExecutorCall) => unknown;
+
+/** A question to the user. */
+export interface ApprovalAsk {
+  /** What would happen. Frozen, and the very object that is carried out after a yes. Its texts are the engine's. */
+  readonly directive: ActionDirective;
+  /** Of `approvalSubject(directive)`: what the answer is bound to. */
+  readonly digest: string;
+  readonly riskTier: RiskTier;
+  /** Who wants it: the directive (`requires_user_approval`), this shell's policy for the tier, or an engine that asks (`request_approval`). */
+  readonly why: "directive" | "risk" | "engine";
+  /** Aborts when an answer is of no use any more. */
+  readonly signal: AbortSignal;
+  /** When the directive's `deadline_ms` is over, in milliseconds since the epoch. */
+  readonly deadlineAtMs: number | undefined;
+}
+
+export type ApprovalDecision = "approved" | "refused";
+
+/** A decision, or one with what the user said. With a `digest` it counts for that directive alone. */
+export type ApprovalReply =
+  | ApprovalDecision
+  | { readonly decision: ApprovalDecision; readonly reason?: string; readonly digest?: string };
+
+/** What happens with directives of a risk tier: carried out, only after a yes, or never. */
+export type TierRule = "run" | "ask" | "refuse";
+
+export interface RetryOptions extends BackoffOptions {
+  /** Attempts of one request. @default 3 */
+  readonly maxAttempts?: number;
+  /** The longest wait after the first attempt, in milliseconds. @default 500 */
+  readonly initialDelayMs?: number;
+}
+
+/** Who asks, by reference (section 7). Secrets belong into the transport. */
+export interface AuthReferences {
+  readonly tenant_id?: string;
+  readonly credential_ref?: string;
+  readonly session_id?: string;
+}
+
+export interface ShellClientOptions {
+  readonly engine: EngineEndpoint;
+  /** @default the platform's locale and time zone alone */
+  readonly shell?: ShellIdentity;
+  /** @default a new one */
+  readonly session?: ShellSession;
+  /** @default none */
+  readonly auth?: AuthReferences;
+  /**
+   * What carries directives out, by their types. What has none here is unknown, but for `noop`, which does nothing; a
+   * `request_approval` goes to `approve`. @default none
+   */
+  readonly executors?: Readonly<Record<string, DirectiveExecutor>>;
+  /** Types beside the core ones: their payloads' schemas, and how dangerous they are. @default none */
+  readonly actionTypes?: readonly ActionType[];
+  /**
+   * What the shell says that it can do, over what follows from the other options: approvals where there is `approve`, rich
+   * cards where `render_ui` has an executor, parallel actions, and what registered types with an executor need. False
+   * takes one away. Streaming cannot be said. @default nothing more
+   */
+  readonly capabilities?: Capabilities;
+  /**
+   * Asks the user, one question at a time for each call. Only an `approved` is a yes. Undefined is no answer: a directive is
+   * then refused, a `request_approval` stays pending. @default nobody is there: what needs a yes is refused
+   */
+  readonly approve?: (ask: ApprovalAsk) => ApprovalReply | undefined | Promise<ApprovalReply | undefined>;
+  /**
+   * The rule of each tier. A directive has the higher of the tier that it states and that of its type; a type that is not
+   * registered has at least `caution`. @default safe runs, caution and dangerous ask
+   */
+  readonly approvalPolicy?: Readonly<Partial<Record<RiskTier, TierRule>>>;
+  /** Whether what follows a refused directive is carried out. @default "continue" */
+  readonly afterRefusal?: "continue" | "stop";
+  /** Whether the answer to a `request_approval` is sent by itself. Otherwise it is asked by nobody, and pending. @default true */
+  readonly answerApprovals?: boolean;
+  /** What of an environment_state leaves. @default nothing does */
+  readonly environment?: EnvironmentPolicy;
+  /** @default see each limit */
+  readonly limits?: ShellClientLimits;
+  /** How often, and how far apart, a request is tried whose failure is retryable. @default 3 attempts, from 500 ms to 30 s apart */
+  readonly retry?: RetryOptions;
+  /** How long each attempt waits for its response. @default 60000 */
+  readonly timeoutMs?: number;
+  /**
+   * Told of features that the engine denied, before any directive of the response is carried out: who aborts the call's
+   * signal in it has nothing carried out. What it throws is ignored. @default nobody
+   */
+  readonly onDenials?: (denials: readonly CapabilityDenial[]) => unknown;
+  /** What it throws is ignored. @default nobody */
+  readonly onDiagnostic?: (diagnostic: ShellDiagnostic) => unknown;
+  /** Told of each directive as soon as its result is there. What it throws is ignored. @default nobody */
+  readonly onResult?: (result: DirectiveResult) => unknown;
+  /** @default the real time */
+  readonly clock?: Clock;
+  /** For the waits between attempts: a number from 0 up to 1. @default Math.random */
+  readonly random?: () => number;
+  /** Makes ids of sessions (`sess`), requests (`req`) and correlations (`corr`). @default 128 random bits */
+  readonly createId?: CreateId;
+}

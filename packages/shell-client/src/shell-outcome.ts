@@ -1,0 +1,129 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type {
+  ActionDirective,
+  CapabilityDenial,
+  Continuation,
+  ShellError,
+  ShellResponse,
+} from "@harnesskit/protocol/openharness";
+import type { ShellClientError } from "./shell-client-error.ts";
+
+/** What became of a directive. */
+export type DirectiveOutcome =
+  /** It was carried out. */
+  | "done"
+  /** The user or the policy said no, or nobody said yes. */
+  | "refused"
+  /** Its payload is none of its type, or what carries it out threw or took too long. */
+  | "failed"
+  /** Its `deadline_ms` was over before it was done. */
+  | "expired"
+  /** This shell does not know the type: nothing was done but to show its message, if it had one. */
+  | "skipped_unknown"
+  /** What came before ended the work: a refusal with `afterRefusal: "stop"`, the caller's signal, or an error beside it. */
+  | "not_reached"
+  /** A `request_approval` that has its answer. */
+  | "answered"
+  /** A `request_approval` whose answer comes later. */
+  | "pending";
+
+/** Why a directive was not carried out. */
+export type DirectiveErrorCode =
+  | "refused_by_user"
+  | "refused_by_policy"
+  /** Somebody has to be asked, and there is no `approve`. */
+  | "no_approver"
+  /** `approve` gave no decision, or none in time. */
+  | "not_answered"
+  /** `approve` threw. */
+  | "approval_failed"
+  /** The answer was about another directive. */
+  | "approval_mismatch"
+  /** A `request_approval` that nothing says how to answer. */
+  | "no_continuation"
+  | "invalid_payload"
+  | "executor_failed"
+  | "executor_timeout"
+  | "deadline_exceeded"
+  | "unknown_action_type"
+  | "cancelled"
+  | "stopped"
+  | "engine_error";
+
+export interface DirectiveError {
+  readonly code: DirectiveErrorCode;
+  readonly message: string;
+  /** What was thrown. */
+  readonly cause?: unknown;
+}
+
+export interface DirectiveResult {
+  /** As it was received: frozen, and the very object that was approved and carried out. */
+  readonly directive: ActionDirective;
+  /** Its place in its response. */
+  readonly index: number;
+  /** The request that it answers. */
+  readonly requestId: string;
+  readonly outcome: DirectiveOutcome;
+  /** What its executor returned. */
+  readonly value?: unknown;
+  readonly error?: DirectiveError;
+}
+
+/** A question of the engine that waits for its answer. Plain JSON, which any shell of the same session can answer. */
+export interface PendingApproval {
+  readonly directive: ActionDirective;
+  /** Of `approvalSubject(directive)`. */
+  readonly digest: string;
+  readonly continuation: Continuation;
+}
+
+/** What came of one call. */
+export interface ShellOutcome {
+  /** `success` where every request of the call, the answers to approvals among them, was answered with success. */
+  readonly status: "success" | "error";
+  /** Of the engine, or in the place of one: see `failure`. Set exactly with `status: "error"`. Its texts are the engine's. */
+  readonly error?: ShellError;
+  /** Why there was no response that could be used. */
+  readonly failure?: ShellClientError;
+  /** The last response. Undefined where there was none that could be used. */
+  readonly response: ShellResponse | undefined;
+  /** Features that the engine denied, of all responses of the call. */
+  readonly denials: readonly CapabilityDenial[];
+  /** Of all responses of the call, in the order in which they came, and in each by place. */
+  readonly results: readonly DirectiveResult[];
+  /** What the session goes on with. */
+  readonly continuation?: Continuation;
+  /** The first of `pendingApprovals`. */
+  readonly pendingApproval?: PendingApproval;
+  /** Questions of the engine that were not answered yet. */
+  readonly pendingApprovals: readonly PendingApproval[];
+}
+
+export type ShellDiagnosticCode =
+  /** A directive of a type that the shell does not know. */
+  | "unknown_action_type"
+  /** A directive whose payload is none of its type. */
+  | "invalid_payload"
+  /** Directives came with an error; none was carried out. */
+  | "directives_with_error"
+  /** Keys of an environment_state stayed here. */
+  | "environment_withheld"
+  /** A request is sent once more. */
+  | "retry"
+  /** An answer came when nobody waited for it any more, or a second time, or to no request. It was dropped. */
+  | "late_response"
+  /** What arrived on a channel is no message. It was dropped. */
+  | "invalid_message"
+  /** There were more questions in a row than `maxFollowUps`. */
+  | "follow_ups_exhausted";
+
+/** Something that somebody who looks into a shell wants to know. Nothing of a payload or of an environment_state is in it. */
+export interface ShellDiagnostic {
+  readonly code: ShellDiagnosticCode;
+  readonly message: string;
+  readonly requestId?: string;
+  /** Of the directive; made safe to show. */
+  readonly actionType?: string;
+  readonly details?: JsonObject;
+}
