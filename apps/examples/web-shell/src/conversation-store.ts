@@ -1,7 +1,7 @@
 import type { ShellSession } from "@harnesskit/shell-client";
 import type { Shelf } from "./access.ts";
 import { type Entry, mergeEntries } from "./entries.ts";
-import { fieldOf, isFields } from "./payloads/values.ts";
+import { fieldOf, isFields } from "./values.ts";
 
 /** What is kept of a conversation, so that a reload goes on with it. */
 export interface Kept {
@@ -27,7 +27,8 @@ const fieldsByKind: Readonly<Record<string, (entry: Readonly<Record<string, unkn
   user: ({ text }) => isText(text),
   message: ({ text }) => isText(text),
   note: ({ text }) => isText(text),
-  card: ({ component, title, fallback }) => isText(component) && isTextOrNone(title) && isTextOrNone(fallback),
+  card: ({ component, title, fallback }) =>
+    isText(component) && isTextOrNone(title) && isTextOrNone(fallback),
   approval: ({ question, state, pending }) =>
     isText(fieldOf(question, "message")) &&
     isTextOrNone(fieldOf(question, "title")) &&
@@ -39,7 +40,8 @@ const fieldsByKind: Readonly<Record<string, (entry: Readonly<Record<string, unkn
 /** Whether something that was kept, perhaps by another version of the page, is an entry. */
 const isEntry = (value: unknown): value is Entry => {
   if (!isFields(value) || !isText(value.id) || typeof value.atMs !== "number") return false;
-  const kind = typeof value.kind === "string" && Object.hasOwn(fieldsByKind, value.kind) ? value.kind : undefined;
+  const kind =
+    typeof value.kind === "string" && Object.hasOwn(fieldsByKind, value.kind) ? value.kind : undefined;
   return kind !== undefined && fieldsByKind[kind]?.(value) === true;
 };
 
@@ -50,7 +52,13 @@ export class ConversationStore {
   readonly #maxEntries: number;
   readonly #maxLength: number;
 
-  constructor({ shelf, engine, sessionId, maxEntries = 200, maxLength = 1_000_000 }: ConversationStoreOptions) {
+  constructor({
+    shelf,
+    engine,
+    sessionId,
+    maxEntries = 200,
+    maxLength = 1_000_000,
+  }: ConversationStoreOptions) {
     this.key = `web-shell/conversation/${engine}#${sessionId}`;
     this.#shelf = shelf;
     this.#maxEntries = maxEntries;
@@ -65,7 +73,8 @@ export class ConversationStore {
       const session = fieldOf(found, "session");
       return {
         entries: Array.isArray(entries) ? entries.filter(isEntry) : [],
-        session: isFields(session) && isText(session.sessionId) ? (session as unknown as ShellSession) : undefined,
+        session:
+          isFields(session) && isText(session.sessionId) ? (session as unknown as ShellSession) : undefined,
       };
     } catch {
       return { entries: [], session: undefined };

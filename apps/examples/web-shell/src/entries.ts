@@ -5,6 +5,8 @@ import type { PendingApproval } from "@harnesskit/shell-client";
 export interface Sending {
   readonly intent: string;
   readonly taskHint?: TaskHint;
+  /** The request's id, under which it is sent again. @default a new one */
+  readonly requestId?: string;
 }
 
 /** How an approval stands. `elsewhere`: another shell was first. `gone`: it can be answered no more. */

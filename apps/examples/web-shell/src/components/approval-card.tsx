@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { ApprovalEntry, ApprovalState } from "../entries.ts";
-import { fieldOf, lineOf, safeText } from "../payloads/values.ts";
+import { fieldOf, lineOf, safeText } from "../values.ts";
 
 /** How long a question is there before it can be answered: a click that was meant for something else is none. */
 const armMs = 350;
@@ -37,8 +37,7 @@ function Subject({ subject }: { readonly subject: unknown }) {
       )}
       <dt>{isCall ? "Input" : "About"}</dt>
       <dd>
-        {/* Scrolled by keys, too. */}
-        <pre tabIndex={0}>{safeText(jsonText(isCall ? input : subject), maxShownLength)}</pre>
+        <pre>{safeText(jsonText(isCall ? input : subject), maxShownLength)}</pre>
       </dd>
     </dl>
   );
@@ -61,7 +60,8 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
   const [isArmed, setArmed] = useState(false);
   const [reason, setReason] = useState("");
   const isOpen = state === "open";
-  const isWhole = jsonText(question.subject).length <= maxShownLength && question.message.length <= maxShownLength;
+  const isWhole =
+    jsonText(question.subject).length <= maxShownLength && question.message.length <= maxShownLength;
 
   useEffect(() => {
     if (!isOpen) return undefined;
@@ -103,7 +103,12 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
             />
           </label>
           <div class="buttons">
-            <button type="button" class="approve" disabled={!canAnswer || !isWhole} onClick={() => answer("approved")}>
+            <button
+              type="button"
+              class="approve"
+              disabled={!canAnswer || !isWhole}
+              onClick={() => answer("approved")}
+            >
               Approve
             </button>
             <button type="button" class="refuse" disabled={!canAnswer} onClick={() => answer("refused")}>
@@ -115,7 +120,9 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
       ) : (
         <p class="ending">
           {endings[state] ?? endings.gone}
-          {entry.reason !== undefined && <span dir="auto"> Reason: {safeText(entry.reason, maxReasonLength)}</span>}
+          {entry.reason !== undefined && (
+            <span dir="auto"> Reason: {safeText(entry.reason, maxReasonLength)}</span>
+          )}
         </p>
       )}
     </section>

@@ -1,5 +1,4 @@
-import type { ChartModel } from "../payloads/chart.ts";
-import type { TableModel } from "../payloads/table.ts";
+import type { ChartModel, TableModel } from "@harnesskit/shell-client/cards";
 import { axisText, createScale, type Scale } from "./chart-scale.ts";
 import { TableCard } from "./table-card.tsx";
 
@@ -55,13 +54,18 @@ function Bars(geometry: Geometry) {
 function Lines(geometry: Geometry) {
   const { chart, y } = geometry;
   const pointsOf = (values: readonly (number | undefined)[]) =>
-    values.flatMap((value, index) => (value === undefined ? [] : [{ index, x: centre(geometry, index), y: y(value) }]));
+    values.flatMap((value, index) =>
+      value === undefined ? [] : [{ index, x: centre(geometry, index), y: y(value) }],
+    );
   return (
     <>
       {chart.series.map(({ values }, number) => {
         const points = pointsOf(values);
         const path = points
-          .map((point, at) => `${at > 0 && points[at - 1]?.index === point.index - 1 ? "L" : "M"}${point.x} ${point.y}`)
+          .map(
+            (point, at) =>
+              `${at > 0 && points[at - 1]?.index === point.index - 1 ? "L" : "M"}${point.x} ${point.y}`,
+          )
           .join("");
         return (
           <g class={`series-${number}`}>
@@ -86,7 +90,13 @@ function Axes(geometry: Geometry & { readonly scale: Scale }) {
     <g class="axis">
       {scale.ticks.map((tick) => (
         <>
-          <line class={tick === 0 ? "zero" : ""} x1={plot.left} x2={width - plot.right} y1={y(tick)} y2={y(tick)} />
+          <line
+            class={tick === 0 ? "zero" : ""}
+            x1={plot.left}
+            x2={width - plot.right}
+            y1={y(tick)}
+            y2={y(tick)}
+          />
           <text x={plot.left - 8} y={y(tick)} text-anchor="end" dominant-baseline="middle">
             {axisText(tick)}
           </text>

@@ -13,12 +13,17 @@ export interface Scale {
 }
 
 /** An axis with round ticks that holds a range. */
-export const createScale = ({ min, max }: { readonly min: number; readonly max: number }, parts = 4): Scale => {
+export const createScale = (
+  { min, max }: { readonly min: number; readonly max: number },
+  parts = 4,
+): Scale => {
   const step = roundStep(max - min, parts);
   const first = Math.floor(min / step);
   const last = Math.ceil(max / step);
   const count = Math.min(last - first, parts * 3);
-  const ticks = Array.from({ length: count + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)));
+  const ticks = Array.from({ length: count + 1 }, (_, index) =>
+    Number(((first + index) * step).toPrecision(12)),
+  );
   return { min: ticks[0] ?? min, max: ticks.at(-1) ?? max, ticks };
 };
 

@@ -1,7 +1,7 @@
+import type { FormField, FormModel } from "@harnesskit/shell-client/cards";
+import { checkForm, formRequest, type RawFormValues } from "@harnesskit/shell-client/cards";
 import { useId, useRef, useState } from "preact/hooks";
 import type { Sending } from "../entries.ts";
-import type { FormField, FormModel } from "../payloads/form.ts";
-import { checkForm, formRequest, type RawValues } from "../payloads/form-values.ts";
 
 interface FieldProps {
   readonly field: FormField;
@@ -10,7 +10,8 @@ interface FieldProps {
   readonly onValue: (value: string | boolean) => void;
 }
 
-const inputTypes = { text: "text", number: "text", date: "date", email: "email" } as const;
+/** Which keyboard a telephone shows. */
+const inputModes = { text: "text", number: "decimal", email: "email" } as const;
 
 /** The input itself. What is wrong is said in words of ours, beside it, so the browser's own checks are off. */
 function Control({ field, value, onValue, attributes }: FieldProps & { readonly attributes: object }) {
@@ -18,7 +19,12 @@ function Control({ field, value, onValue, attributes }: FieldProps & { readonly 
   switch (field.type) {
     case "multiline":
       return (
-        <textarea {...attributes} rows={3} value={text} onInput={(event) => onValue(event.currentTarget.value)} />
+        <textarea
+          {...attributes}
+          rows={3}
+          value={text}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
       );
     case "choice":
       return (
@@ -38,12 +44,21 @@ function Control({ field, value, onValue, attributes }: FieldProps & { readonly 
           onChange={(event) => onValue(event.currentTarget.checked)}
         />
       );
+    case "date":
+      return (
+        <input
+          {...attributes}
+          type="date"
+          value={text}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      );
     default:
       return (
         <input
           {...attributes}
-          type={inputTypes[field.type]}
-          inputMode={field.type === "number" ? "decimal" : undefined}
+          type="text"
+          inputMode={inputModes[field.type]}
           placeholder={field.placeholder}
           autocomplete="off"
           value={text}
@@ -92,7 +107,7 @@ export interface FormCardProps {
   readonly onSubmit: (sending: Sending) => void;
 }
 
-const initialOf = ({ fields }: FormModel): RawValues =>
+const initialOf = ({ fields }: FormModel): RawFormValues =>
   Object.fromEntries(fields.map(({ name, initial }) => [name, initial]));
 
 export function FormCard({ form, isSettled, isBusy, onSubmit }: FormCardProps) {

@@ -1,4 +1,4 @@
-import type { TableModel } from "../payloads/table.ts";
+import type { TableModel } from "@harnesskit/shell-client/cards";
 
 const counted = (count: number, one: string, many: string): string =>
   `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
@@ -16,7 +16,7 @@ export function TableCard({ table, label }: { readonly table: TableModel; readon
   const hidden = hiddenText(table);
   return (
     <>
-      <section class="scroll" tabIndex={0} aria-label={label}>
+      <section class="scroll" aria-label={label}>
         <table>
           <thead>
             <tr>

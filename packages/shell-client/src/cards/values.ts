@@ -10,12 +10,8 @@ export const isFields = (value: unknown): value is Fields =>
 export const fieldOf = (value: unknown, name: string): unknown =>
   isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
-/** What an engine wrote, as text that hides nothing and is cut after so many characters. */
-export const safeText = (text: string, maxLength = 20_000): string =>
-  displayText(text, { multiline: true, maxLength });
-
-/** The same in one line. */
-export const safeLine = (text: string, maxLength = 300): string =>
+/** What an engine wrote as one line that hides nothing, cut after so many characters. */
+const safeLine = (text: string, maxLength = 300): string =>
   displayText(text.slice(0, maxLength * 2).replace(/\s+/g, " "), { maxLength }).trim();
 
 /** A text field, where there is one that is not empty. */

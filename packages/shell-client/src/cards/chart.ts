@@ -1,11 +1,12 @@
 import { cellText, fieldOf, firstOf, isFields, lineOf } from "./values.ts";
 
-interface ChartSeries {
+export interface ChartSeries {
   readonly name: string;
   /** One for each label; undefined where there is none. */
   readonly values: readonly (number | undefined)[];
 }
 
+/** A chart as it is shown: its texts are safe and cut, its numbers finite. */
 export interface ChartModel {
   readonly kind: "bar" | "line";
   readonly labels: readonly string[];
@@ -18,7 +19,10 @@ export interface ChartModel {
 }
 
 /** What is shown of a chart at most. */
-export const chartLimits = { maxPoints: 60, maxSeries: 6 } as const;
+export const chartLimits: { readonly maxPoints: number; readonly maxSeries: number } = {
+  maxPoints: 60,
+  maxSeries: 6,
+};
 
 const numberOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) ? value : undefined;

@@ -1,10 +1,11 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { TaskHint } from "@harnesskit/protocol/openharness";
 import { type FormField, type FormModel, formLimits } from "./form.ts";
 
 /** What stands in the fields, by name. */
-export type RawValues = Readonly<Record<string, string | boolean>>;
+export type RawFormValues = Readonly<Record<string, string | boolean>>;
 
-type FormValue = string | number | boolean;
+export type FormValue = string | number | boolean;
 
 /** The values, or what is wrong by the field's name. */
 export type CheckedForm =
@@ -55,7 +56,7 @@ const checkField = (field: FormField, raw: string | boolean | undefined): Checke
 };
 
 /** Checks what was filled in. A field that is left empty has no value. */
-export const checkForm = ({ fields }: FormModel, raw: RawValues): CheckedForm => {
+export const checkForm = ({ fields }: FormModel, raw: RawFormValues): CheckedForm => {
   const checked = fields.map((field) => [field.name, checkField(field, raw[field.name])] as const);
   const problems = checked.flatMap(([name, found]) =>
     "problem" in found ? [[name, found.problem] as const] : [],
@@ -81,6 +82,6 @@ export const formRequest = (
   });
   return {
     intent: intent ?? (words.join("\n") || "(nothing filled in)"),
-    taskHint: { ...taskHint, form_values: values },
+    taskHint: { ...(taskHint as JsonObject), form_values: values },
   };
 };

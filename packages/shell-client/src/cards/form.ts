@@ -1,12 +1,14 @@
 import type { TaskHint } from "@harnesskit/protocol/openharness";
 import { cellText, fieldOf, firstOf, isFields, lineOf } from "./values.ts";
 
-export type FieldType = "text" | "multiline" | "number" | "date" | "email" | "choice" | "checkbox";
+export type FormFieldType = "text" | "multiline" | "number" | "date" | "email" | "choice" | "checkbox";
 
 export interface FormField {
+  /** Letters, digits, `_`, `.` and `-`. */
   readonly name: string;
+  /** Safe to show, as all texts here but `initial` and an option's `value`. */
   readonly label: string;
-  readonly type: FieldType;
+  readonly type: FormFieldType;
   readonly isRequired: boolean;
   readonly help: string | undefined;
   readonly placeholder: string | undefined;
@@ -26,13 +28,17 @@ export interface FormModel {
 }
 
 /** What a form has at most. */
-export const formLimits = { maxFields: 30, maxOptions: 100, maxValueLength: 4_000 } as const;
+export const formLimits: {
+  readonly maxFields: number;
+  readonly maxOptions: number;
+  readonly maxValueLength: number;
+} = { maxFields: 30, maxOptions: 100, maxValueLength: 4_000 };
 
 const types: readonly string[] = ["text", "multiline", "number", "date", "email", "choice", "checkbox"];
 
-const typeOf = (field: unknown): FieldType | undefined => {
+const typeOf = (field: unknown): FormFieldType | undefined => {
   const type = fieldOf(field, "type") ?? "text";
-  return typeof type === "string" && types.includes(type) ? (type as FieldType) : undefined;
+  return typeof type === "string" && types.includes(type) ? (type as FormFieldType) : undefined;
 };
 
 const numberOf = (field: unknown, name: string): number | undefined => {
@@ -53,7 +59,8 @@ const optionsOf = (field: unknown): FormField["options"] => {
 const readField = (field: unknown): FormField | undefined => {
   const name = fieldOf(field, "name");
   const type = typeOf(field);
-  if (typeof name !== "string" || !/^(?!__proto__$)[\w.-]{1,64}$/.test(name) || type === undefined) return undefined;
+  if (typeof name !== "string" || !/^(?!__proto__$)[\w.-]{1,64}$/.test(name) || type === undefined)
+    return undefined;
   const options = optionsOf(field);
   if (type === "choice" && options.length === 0) return undefined;
   const value = fieldOf(field, "value");

@@ -1,19 +1,25 @@
 import { cellText, fieldOf, firstOf, isFields, lineOf } from "./values.ts";
 
-interface TableColumn {
+export interface TableColumn {
   readonly label: string;
+  /** Whether it holds numbers and nothing else. */
   readonly isNumeric: boolean;
 }
 
+/** A table as it is shown: its texts are safe and cut. */
 export interface TableModel {
   readonly columns: readonly TableColumn[];
   readonly rows: readonly (readonly string[])[];
+  /** How many are beyond the limits. */
   readonly hiddenRows: number;
   readonly hiddenColumns: number;
 }
 
 /** What is shown of a table at most. */
-export const tableLimits = { maxRows: 200, maxColumns: 20 } as const;
+export const tableLimits: { readonly maxRows: number; readonly maxColumns: number } = {
+  maxRows: 200,
+  maxColumns: 20,
+};
 
 /** How a column says what it holds: a name, or `{ key, label }`. */
 const columnOf = (column: unknown, index: number): { key: string; label: string } => {
