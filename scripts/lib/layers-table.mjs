@@ -33,7 +33,7 @@ export const layers = {
   "thread-server": { ...role, browser: [".", "./ai-sdk"] },
   "ahp-client": { ...role, browser: [".", "./ai-sdk"] },
   "ahp-server": role,
-  "shell-client": { ...role, browser: ["."] },
+  "shell-client": { ...role, browser: "*" },
   "shell-engine": { ...role, noNode: true, browser: ["."] },
   graph: { ...role, browser: ["."] },
   "agent-sdk": { layer: 3, imports: below3 },

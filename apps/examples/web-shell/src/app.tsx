@@ -1,0 +1,128 @@
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { ChatSession, ChatState } from "./chat-session.ts";
+import { Composer } from "./components/composer.tsx";
+import { EntryView } from "./components/entry-view.tsx";
+
+export interface AppProps {
+  readonly chat: ChatSession;
+  readonly engineHost: string;
+  /** Tells the state now, and at each change; gives what ends that. */
+  readonly subscribe: (listener: (state: ChatState) => void) => () => void;
+  readonly onNew: () => void;
+}
+
+const useChat = (chat: ChatSession, subscribe: AppProps["subscribe"]): ChatState => {
+  const [state, setState] = useState(() => chat.state);
+  useEffect(() => subscribe(setState), [subscribe]);
+  return state;
+};
+
+/** Shows the end of what was said whenever something is added, unless the reader has gone up. */
+const useTail = (count: number) => {
+  const end = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const onScroll = () => {
+      const { scrollHeight, clientHeight } = document.documentElement;
+      isAtEnd.current = scrollHeight - clientHeight - window.scrollY < 120;
+    };
+    window.addEventListener("scroll", onScroll, { passive: true });
+    return () => window.removeEventListener("scroll", onScroll);
+  }, []);
+  useLayoutEffect(() => {
+    if (count > 0 && isAtEnd.current) end.current?.scrollIntoView({ block: "end" });
+  }, [count]);
+  return end;
+};
+
+export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
+  const { entries, busy } = useChat(chat, subscribe);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const end = useTail(entries.length);
+  const takesFocus = useCallback(() => (field.current?.value ?? "") === "", []);
+  const focusField = () => field.current?.focus();
+  // Nobody waits for these: what came of them is in the state.
+  const actions = {
+    takesFocus,
+    onAgain: (id: string) => {
+      focusField();
+      void chat.again(id);
+    },
+    onSubmit: (id: string, sending: Parameters<ChatSession["submit"]>[1]) => {
+      focusField();
+      void chat.submit(id, sending);
+    },
+    onAnswer: (id: string, decision: "approved" | "refused", reason: string | undefined) => {
+      focusField();
+      void chat.answer(id, { decision, ...(reason === undefined ? {} : { reason }) });
+    },
+  };
+  return (
+    <>
+      <header class="top">
+        <h1>Web shell</h1>
+        <span class="engine-name" title="The engine">
+          {engineHost}
+        </span>
+        <button type="button" class="quiet" disabled={busy !== undefined} onClick={onNew}>
+          New conversation
+        </button>
+      </header>
+      <main>
+        <div class="log" role="log" aria-live="polite" aria-label="Conversation">
+          {entries.length === 0 && (
+            <div class="empty">
+              <p>Nothing was said here yet. Say what you want, for example “help”.</p>
+              <button
+                type="button"
+                class="quiet"
+                disabled={busy !== undefined}
+                onClick={() => void chat.catchUp()}
+              >
+                Ask what waits
+              </button>
+            </div>
+          )}
+          {entries.map((entry) => (
+            <EntryView key={entry.id} entry={entry} busy={busy} {...actions} />
+          ))}
+        </div>
+        <p class="status" role="status">
+          {busy !== undefined && (
+            <>
+              <span class="dots" aria-hidden="true" />
+              The engine works …
+            </>
+          )}
+        </p>
+        <div ref={end} class="end" />
+      </main>
+      <footer>
+        <Composer
+          field={field}
+          isBusy={busy !== undefined}
+          onSend={(intent) => void chat.send({ intent })}
+          onCancel={() => chat.cancel()}
+        />
+      </footer>
+    </>
+  );
+}
+
+/** What is shown where the page knows no engine. */
+export function NoEngine({ isInvalid }: { readonly isInvalid: boolean }) {
+  return (
+    <main class="alone">
+      <h1>Web shell</h1>
+      <p>
+        {isInvalid
+          ? "This link names no engine that can be used: it needs https, this machine, or the place of this page."
+          : "This page talks with an engine that a link names."}
+      </p>
+      <p>
+        Open <code>#engine=URL&amp;token=TOKEN</code> behind the address of this page. The server that serves
+        the page prints such a link when it starts.
+      </p>
+    </main>
+  );
+}

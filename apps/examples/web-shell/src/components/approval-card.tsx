@@ -1,0 +1,142 @@
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { ApprovalEntry, ApprovalState } from "../entries.ts";
+import { fieldOf, lineOf, safeText } from "../values.ts";
+
+/** How long a question is there before it can be answered: a click that was meant for something else is none. */
+const armMs = 350;
+/** What is longer is not shown whole, and so cannot be approved. */
+const maxShownLength = 100_000;
+const maxReasonLength = 1_000;
+
+const endings: Readonly<Record<Exclude<ApprovalState, "open">, string>> = {
+  approved: "You approved this.",
+  refused: "You refused this.",
+  elsewhere: "This was answered elsewhere.",
+  gone: "This can be answered no more.",
+};
+
+const riskTexts = { safe: "low risk", caution: "caution", dangerous: "dangerous" } as const;
+
+const jsonText = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+
+function Part({ name, value }: { readonly name: string; readonly value: unknown }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        <pre>{safeText(jsonText(value), maxShownLength)}</pre>
+      </dd>
+    </>
+  );
+}
+
+/** What would happen: the tool and its input where the engine names them, and whatever else it says. */
+function Subject({ subject }: { readonly subject: unknown }) {
+  const tool = lineOf(subject, "tool", 200);
+  const input = fieldOf(subject, "input");
+  if (tool === undefined || input === undefined) {
+    return (
+      <dl class="subject">
+        <Part name="About" value={subject} />
+      </dl>
+    );
+  }
+  const others = Object.entries(subject as object).filter(([name]) => name !== "tool" && name !== "input");
+  return (
+    <dl class="subject">
+      <dt>Tool</dt>
+      <dd>
+        <code>{tool}</code>
+      </dd>
+      <Part name="Input" value={input} />
+      {others.length > 0 && <Part name="With it" value={Object.fromEntries(others)} />}
+    </dl>
+  );
+}
+
+export interface ApprovalCardProps {
+  readonly entry: ApprovalEntry;
+  readonly isBusy: boolean;
+  /** The answer is on its way. */
+  readonly isSending: boolean;
+  /** Whether the card takes the focus when it comes. */
+  readonly takesFocus: () => boolean;
+  readonly onAnswer: (decision: "approved" | "refused", reason: string | undefined) => void;
+}
+
+export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }: ApprovalCardProps) {
+  const { question, state } = entry;
+  const id = useId();
+  const card = useRef<HTMLElement>(null);
+  const [isArmed, setArmed] = useState(false);
+  const [reason, setReason] = useState("");
+  const isOpen = state === "open";
+  const isWhole =
+    jsonText(question.subject).length <= maxShownLength && question.message.length <= maxShownLength;
+
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    // The card and no button of it: a key that was meant for something else answers nothing.
+    if (takesFocus()) card.current?.focus();
+    const timer = setTimeout(() => setArmed(true), armMs);
+    return () => clearTimeout(timer);
+  }, [isOpen, takesFocus]);
+
+  const canAnswer = isOpen && isArmed && !isBusy;
+  const answer = (decision: "approved" | "refused") => onAnswer(decision, reason.trim() || undefined);
+  return (
+    <section
+      ref={card}
+      class={`card approval risk-${question.risk} ${isOpen ? "open" : "settled"}`}
+      tabIndex={-1}
+      aria-labelledby={`${id}-title`}
+    >
+      <header>
+        <h2 id={`${id}-title`}>{question.title ?? "Your approval is needed"}</h2>
+        <span class="badge">{riskTexts[question.risk]}</span>
+      </header>
+      <p class="text" dir="auto">
+        {safeText(question.message, maxShownLength)}
+      </p>
+      {question.subject !== undefined && <Subject subject={question.subject} />}
+      {isOpen ? (
+        <>
+          {!isWhole && <p class="problem">It is too long to be shown whole, and can only be refused.</p>}
+          <label class="reason" for={`${id}-reason`}>
+            Reason (optional)
+            <input
+              id={`${id}-reason`}
+              type="text"
+              autocomplete="off"
+              maxLength={maxReasonLength}
+              value={reason}
+              onInput={(event) => setReason(event.currentTarget.value)}
+            />
+          </label>
+          <div class="buttons">
+            <button
+              type="button"
+              class="approve"
+              disabled={!canAnswer || !isWhole}
+              onClick={() => answer("approved")}
+            >
+              Approve
+            </button>
+            <button type="button" class="refuse" disabled={!canAnswer} onClick={() => answer("refused")}>
+              Refuse
+            </button>
+            {isSending && <span class="hint">Sending your answer …</span>}
+          </div>
+        </>
+      ) : (
+        <p class="ending">
+          {endings[state] ?? endings.gone}
+          {entry.reason !== undefined && (
+            <span dir="auto"> Reason: {safeText(entry.reason, maxReasonLength)}</span>
+          )}
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+import type { RefObject } from "preact";
+import { useState } from "preact/hooks";
+
+const maxIntentLength = 20_000;
+
+export interface ComposerProps {
+  readonly field: RefObject<HTMLTextAreaElement | null>;
+  readonly isBusy: boolean;
+  readonly onSend: (intent: string) => void;
+  readonly onCancel: () => void;
+}
+
+/** Where the user writes. It stays open while the engine works, so that nothing that is typed is lost. */
+export function Composer({ field, isBusy, onSend, onCancel }: ComposerProps) {
+  const [text, setText] = useState("");
+  const send = () => {
+    const intent = text.trim();
+    if (intent === "" || isBusy) return;
+    setText("");
+    onSend(intent);
+  };
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <label class="hidden" for="intent">
+        Your message
+      </label>
+      <textarea
+        id="intent"
+        ref={field}
+        rows={1}
+        maxLength={maxIntentLength}
+        placeholder="Write a message"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+          event.preventDefault();
+          send();
+        }}
+      />
+      {isBusy ? (
+        <button type="button" onClick={onCancel}>
+          Stop
+        </button>
+      ) : (
+        <button type="submit" class="primary" disabled={text.trim() === ""}>
+          Send
+        </button>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,119 @@
+import { readChart, readForm, readTable } from "@harnesskit/shell-client/cards";
+import { useMemo } from "preact/hooks";
+import type { CardEntry, Entry, Sending } from "../entries.ts";
+import { fieldOf, safeText } from "../values.ts";
+import { ApprovalCard } from "./approval-card.tsx";
+import { ChartCard } from "./chart-card.tsx";
+import { FormCard } from "./form-card.tsx";
+import { TableCard } from "./table-card.tsx";
+
+export interface EntryActions {
+  readonly onAgain: (id: string) => void;
+  readonly onSubmit: (id: string, sending: Sending) => void;
+  readonly onAnswer: (id: string, decision: "approved" | "refused", reason: string | undefined) => void;
+  /** Whether a question may take the focus: not while somebody writes. */
+  readonly takesFocus: () => boolean;
+}
+
+interface EntryViewProps<E extends Entry = Entry> extends EntryActions {
+  readonly entry: E;
+  readonly busy: { readonly answering: string | undefined } | undefined;
+}
+
+const textOf = (data: unknown): string | undefined => {
+  const text = typeof data === "string" ? data : fieldOf(data, "text");
+  return typeof text === "string" ? text : undefined;
+};
+
+/** What a card shows; undefined where the page cannot show it. */
+const useContent = ({ entry, busy, onSubmit }: EntryViewProps<CardEntry>) => {
+  const { component, data, title, id, isSettled } = entry;
+  const read = useMemo(
+    () => ({
+      table: component === "table" ? readTable(data) : undefined,
+      chart: component === "chart" ? readChart(data) : undefined,
+      form: component === "form" ? readForm(data) : undefined,
+      text: component === "text" ? textOf(data) : undefined,
+    }),
+    [component, data],
+  );
+  const label = title ?? component;
+  if (read.table) return <TableCard table={read.table} label={label} />;
+  if (read.chart) return <ChartCard chart={read.chart} label={label} />;
+  if (read.text !== undefined) {
+    return (
+      <p class="text" dir="auto">
+        {safeText(read.text)}
+      </p>
+    );
+  }
+  if (!read.form) return undefined;
+  const submit = (sending: Sending) => onSubmit(id, sending);
+  return <FormCard form={read.form} isSettled={isSettled} isBusy={busy !== undefined} onSubmit={submit} />;
+};
+
+function Card(props: EntryViewProps<CardEntry>) {
+  const { component, title, fallback } = props.entry;
+  const content = useContent(props);
+  if (content === undefined) {
+    const text = fallback ?? `This page cannot show this (${component}).`;
+    return (
+      <p class="bubble engine" dir="auto">
+        {safeText(text)}
+      </p>
+    );
+  }
+  return (
+    <section class="card" aria-label={title ?? component}>
+      {title !== undefined && <h2>{title}</h2>}
+      {content}
+    </section>
+  );
+}
+
+export function EntryView(props: EntryViewProps) {
+  const { entry, busy, takesFocus, onAgain, onAnswer } = props;
+  switch (entry.kind) {
+    case "user":
+      return (
+        <p class="bubble user" dir="auto">
+          <span class="hidden">You: </span>
+          {safeText(entry.text)}
+        </p>
+      );
+    case "message":
+      return (
+        <p class="bubble engine" dir="auto">
+          <span class="hidden">Engine: </span>
+          {safeText(entry.text)}
+        </p>
+      );
+    case "card":
+      return <Card {...props} entry={entry} />;
+    case "approval":
+      return (
+        <ApprovalCard
+          entry={entry}
+          isBusy={busy !== undefined && entry.pending !== undefined}
+          isSending={busy?.answering === entry.id}
+          takesFocus={takesFocus}
+          onAnswer={(decision, reason) => onAnswer(entry.id, decision, reason)}
+        />
+      );
+    case "error":
+      return (
+        <div class="error">
+          <p dir="auto">
+            {entry.text} <span class="hint">({entry.code})</span>
+          </p>
+          {entry.again !== undefined && !entry.isSettled && (
+            <button type="button" disabled={busy !== undefined} onClick={() => onAgain(entry.id)}>
+              Try again
+            </button>
+          )}
+        </div>
+      );
+    case "note":
+      return <p class="note">{safeText(entry.text, 2_000)}</p>;
+  }
+}

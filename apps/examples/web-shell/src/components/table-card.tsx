@@ -1,0 +1,46 @@
+import type { TableModel } from "@harnesskit/shell-client/cards";
+
+const counted = (count: number, one: string, many: string): string =>
+  `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+
+/** What is left out of a table, in words. */
+const hiddenText = ({ hiddenRows, hiddenColumns }: TableModel): string => {
+  const parts = [
+    ...(hiddenRows > 0 ? [counted(hiddenRows, "more row", "more rows")] : []),
+    ...(hiddenColumns > 0 ? [counted(hiddenColumns, "more column", "more columns")] : []),
+  ];
+  return parts.length === 0 ? "" : `Not shown: ${parts.join(", ")}.`;
+};
+
+export function TableCard({ table, label }: { readonly table: TableModel; readonly label: string }) {
+  const hidden = hiddenText(table);
+  return (
+    <>
+      <section class="scroll" aria-label={label}>
+        <table>
+          <thead>
+            <tr>
+              {table.columns.map((column) => (
+                <th scope="col" class={column.isNumeric ? "number" : ""}>
+                  {column.label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {table.rows.map((row) => (
+              <tr>
+                {row.map((cell, index) => (
+                  <td class={table.columns[index]?.isNumeric ? "number" : ""} dir="auto">
+                    {cell}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {hidden !== "" && <p class="hint">{hidden}</p>}
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+import "./no-eval.ts";
+import { createHttpExchange } from "@harnesskit/transport-http";
+import { render } from "preact";
+import { type Access, type AccessPlaces, keepAccess, newSessionId, openAccess } from "./access.ts";
+import { App, NoEngine } from "./app.tsx";
+import { ChatSession, type ChatState } from "./chat-session.ts";
+import { ConversationStore } from "./conversation-store.ts";
+
+const places: AccessPlaces = { tab: sessionStorage, browser: localStorage };
+const timeoutMs = 120_000;
+
+const start = (access: Access, root: Element): void => {
+  const { engine, token, sessionId } = access;
+  const exchange = createHttpExchange({
+    url: engine,
+    timeoutMs,
+    ...(token === undefined ? {} : { credentials: { bearer: token } }),
+  });
+  const store = new ConversationStore({ shelf: localStorage, engine, sessionId });
+  const listeners = new Set<(state: ChatState) => void>();
+  const onChange = (state: ChatState) => {
+    for (const listener of listeners) listener(state);
+  };
+  const chat = new ChatSession({ engine: exchange, sessionId, store, tab: sessionStorage, onChange });
+  const subscribe = (listener: (state: ChatState) => void) => {
+    listeners.add(listener);
+    listener(chat.state);
+    return () => void listeners.delete(listener);
+  };
+  addEventListener("storage", (event) => {
+    if (event.key === store.key) chat.takeUp();
+  });
+  const startAgain = () => {
+    store.remove();
+    keepAccess({ ...access, sessionId: newSessionId() }, places);
+    location.reload();
+  };
+  render(
+    <App chat={chat} engineHost={new URL(engine).host} subscribe={subscribe} onNew={startAgain} />,
+    root,
+  );
+};
+
+const open = (): void => {
+  const root = document.querySelector("#app");
+  if (root === null) return;
+  const page = new URL(location.pathname, location.origin).href;
+  const access = openAccess({ fragment: location.hash, page }, places);
+  // The token leaves the address bar, and with it the history, before anything else happens.
+  if (location.hash !== "" || location.search !== "") history.replaceState(null, "", location.pathname);
+  // A new link in the same tab.
+  addEventListener("hashchange", () => location.reload());
+  if (access === undefined || access === "invalid") {
+    render(<NoEngine isInvalid={access === "invalid"} />, root);
+    return;
+  }
+  start(access, root);
+};
+
+open();

@@ -1,0 +1,182 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { expectQuiet, openContext, openPage, said } from "./support/chat-page.ts";
+import { launchChromium, needChromium } from "./support/chromium.ts";
+import { type ServerProcess, startProgram } from "./support/server-process.ts";
+
+const token = "token-of-the-page-tests";
+let browser: Browser;
+let server: ServerProcess;
+let link: string;
+
+beforeAll(async () => {
+  const launched = await launchChromium();
+  if (launched === undefined) return;
+  browser = launched;
+  server = await startProgram("test/fixtures/hostile-server.mjs", { TOKEN: token });
+  link = `${server.line}/#engine=/openharness&token=${token}`;
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+beforeEach((test) => needChromium(test));
+
+const openChat = async (options?: Parameters<typeof openContext>[1]) =>
+  openPage(await openContext(browser, options), link);
+
+describe("the page", () => {
+  it("says something and shows the answer, and the token leaves the address bar", async () => {
+    const chat = await openChat();
+    expect(chat.page.url()).toBe(`${server.line}/`);
+    await chat.say("hello <b>there</b>");
+    expect(await said(chat)).toEqual(["hello <b>there</b>", "You said: hello <b>there</b>"]);
+    expect(await chat.page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
+    expect(await chat.page.evaluate(() => document.activeElement?.id)).toBe("intent");
+    expect(await chat.log.getAttribute("aria-live")).toBe("polite");
+    expectQuiet(chat);
+  });
+
+  it("is served with a policy that lets in nothing but its own files", async () => {
+    const { headers } = await fetch(server.line);
+    const policy = headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("connect-src 'self';");
+    expect(policy).not.toMatch(/unsafe|\*|data:/);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    const other = await fetch(server.line.replace("127.0.0.1", "localhost"));
+    expect(other.status).toBe(403);
+    expect((await fetch(`${server.line}/../server.mjs`)).status).toBe(404);
+    expect((await fetch(`${server.line}/openharness`, { method: "POST", body: "{}" })).status).toBe(401);
+  });
+
+  it("takes no token from a query, and says where there is no engine", async () => {
+    const context = await openContext(browser);
+    const bare = await openPage(context, `${server.line}/?engine=/openharness&token=${token}`);
+    await bare.page.getByText("talks with an engine that a link names").waitFor();
+    expect(bare.page.url()).toBe(`${server.line}/`);
+    const far = await openPage(context, `${server.line}/#engine=http://engine.example/&token=${token}`);
+    await far.page.getByText("names no engine that can be used").waitFor();
+    expect(far.page.url()).toBe(`${server.line}/`);
+    const wrong = await openPage(context, `${server.line}/#engine=/openharness&token=not-the-token-at-all`);
+    await wrong.say("hello");
+    await wrong.page.getByText("The engine does not know this token").waitFor();
+    // A new link in the same tab counts.
+    await wrong.page.goto(`${link}&session=other`);
+    await wrong.say("hello again");
+    expect(await said(wrong)).toEqual(["hello again", "You said: hello again"]);
+  });
+});
+
+describe("cards", () => {
+  it("shows a table as a table", async () => {
+    const chat = await openChat();
+    await chat.say("table");
+    const table = chat.log.getByRole("region", { name: "Rooms" }).last().getByRole("table");
+    expect(await table.getByRole("columnheader").allTextContents()).toEqual([
+      "room",
+      "temperature",
+      "humidity",
+      "window",
+    ]);
+    expect(await table.getByRole("row").nth(2).getByRole("cell").allTextContents()).toEqual([
+      "Bedroom",
+      "18.2",
+      "52",
+      "open",
+    ]);
+    expectQuiet(chat);
+  });
+
+  it("bounds a table of 10,000 rows, and says so", async () => {
+    const chat = await openChat();
+    await chat.say("many");
+    await chat.log.getByText("Not shown: 9,800 more rows.").waitFor();
+    expect(await chat.log.locator("tbody tr").count()).toBe(200);
+    expectQuiet(chat);
+  });
+
+  it("shows charts with what they say in words and figures", async () => {
+    const chat = await openChat();
+    await chat.say("chart");
+    const bars = chat.log.getByRole("img", { name: "Energy: bar chart of 7 points in 2 series, in kWh" });
+    expect(await bars.locator("rect").count()).toBe(14);
+    const lines = chat.log.getByRole("img", { name: "Temperature of today: line chart of 8 points, in °C" });
+    expect(await lines.locator("circle").count()).toBe(8);
+    expect(await lines.locator("path.line").getAttribute("d")).toMatch(
+      /^M[\d.]+ [\d.]+(?:L[\d.]+ [\d.]+){7}$/,
+    );
+    await chat.log.getByText("Figures").first().click();
+    expect(await chat.log.getByRole("cell", { name: "11.3" }).isVisible()).toBe(true);
+    expectQuiet(chat);
+  });
+
+  it("checks a form, and sends its values once", async () => {
+    const chat = await openChat();
+    await chat.say("form");
+    const form = chat.log.locator("form");
+    await form.getByLabel("How many people").fill("13");
+    await form.getByRole("button", { name: "Book" }).click();
+    expect(await form.locator(".problem").allTextContents()).toEqual([
+      "This is needed.",
+      "At most 12.",
+      "This is needed.",
+    ]);
+    expect(await chat.page.evaluate(() => document.activeElement?.getAttribute("name"))).toBe("name");
+    expect(await form.getByLabel("Your name").getAttribute("aria-invalid")).toBe("true");
+
+    await chat.page.keyboard.type("Ada");
+    await form.getByLabel("How many people").fill("3");
+    await form.getByLabel("Day").fill("2026-12-24");
+    await form.getByLabel("Room").selectOption("Study");
+    await form.getByLabel("With coffee").check();
+    await form.getByRole("button", { name: "Book" }).click();
+    const rows = chat.log.getByRole("region", { name: "Your booking" }).last().locator("tbody tr");
+    await rows.first().waitFor();
+    expect(await rows.allTextContents()).toEqual([
+      "nameAda",
+      "people3",
+      "day2026-12-24",
+      "roomStudy",
+      "coffeetrue",
+    ]);
+    expect((await said(chat)).at(1)).toContain("How many people: 3");
+    expect(await form.getByRole("button", { name: "Sent" }).isDisabled()).toBe(true);
+    expectQuiet(chat);
+  });
+
+  it("shows the text of what it cannot show or do", async () => {
+    const chat = await openChat();
+    await chat.say("map");
+    await chat.say("strange");
+    await chat.say("odd");
+    const texts = await said(chat);
+    for (const text of [
+      "It is in Vienna.",
+      "It would have launched something.",
+      "after it",
+      "A form without its fields.",
+      "This page cannot show this (chart).",
+      "A table without rows.",
+    ]) {
+      expect(texts).toContain(text);
+    }
+    await chat.log.getByText("something that this page cannot do (com.example.quiet)").waitFor();
+    expectQuiet(chat);
+  });
+
+  it("shows hostile texts as texts", async () => {
+    const chat = await openChat({ viewport: { width: 380, height: 700 } });
+    await chat.say("hostile");
+    const texts = await said(chat);
+    expect(texts[1]).toBe('<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>');
+    expect(texts[2]).toBe("invoice⟨U+202E⟩gpj.exe");
+    expect(texts[3]).toHaveLength(5_000);
+    expect(await chat.log.locator("img, script, iframe, a").count()).toBe(0);
+    expect(await chat.log.getByRole("heading").first().textContent()).toContain("<img src=x");
+    expect(await chat.log.getByRole("table").count()).toBeGreaterThan(0);
+    expect(await chat.page.evaluate(() => "hacked" in window)).toBe(false);
+    expect(await chat.tooWide()).toBe(0);
+    expectQuiet(chat);
+  });
+});

@@ -1,0 +1,33 @@
+import { displayText } from "@harnesskit/wire";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** An object that is no list. */
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A field of its own: what every object inherits is none. */
+export const fieldOf = (value: unknown, name: string): unknown =>
+  isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+
+/** What an engine wrote as one line that hides nothing, cut after so many characters. */
+const safeLine = (text: string, maxLength = 300): string =>
+  displayText(text.slice(0, maxLength * 2).replace(/\s+/g, " "), { maxLength }).trim();
+
+/** A text field, where there is one that is not empty. */
+export const lineOf = (value: unknown, name: string, maxLength?: number): string | undefined => {
+  const text = fieldOf(value, name);
+  return typeof text === "string" && text.trim() !== "" ? safeLine(text, maxLength) : undefined;
+};
+
+/** Any value as it is shown in a cell. */
+export const cellText = (value: unknown, maxLength = 300): string => {
+  if (value === undefined || value === null) return "";
+  return safeLine(typeof value === "string" ? value : (JSON.stringify(value) ?? ""), maxLength);
+};
+
+/** The first of a list, and how many are left out. */
+export const firstOf = <T>(list: readonly T[], count: number): { kept: readonly T[]; hidden: number } => ({
+  kept: list.slice(0, count),
+  hidden: Math.max(0, list.length - count),
+});
