@@ -26,6 +26,7 @@ export class ContinuationTable {
   readonly #nextNumber: () => number;
   readonly #forget: Statement;
   readonly #put: Statement;
+  readonly #countKept: Statement;
   readonly #trim: Statement;
   readonly #find: Statement;
   readonly #countUsed: Statement;
@@ -39,17 +40,20 @@ export class ContinuationTable {
     this.#nextNumber = createNumbers(file);
     this.#forget = file.prepare("DELETE FROM continuations WHERE expires_at <= ?");
     this.#put = file.prepare(
-      `INSERT INTO continuations (id, number, expires_at, is_used, data) VALUES (?, ?, ?, 0, ?)
-       ON CONFLICT DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at`,
+      `INSERT INTO continuations (id, number, expires_at, is_used, owner, data) VALUES (?, ?, ?, 0, ?, ?)
+       ON CONFLICT DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at, owner = excluded.owner`,
     );
+    this.#countKept = file.prepare("SELECT count(*) FROM continuations WHERE is_used = 0");
     this.#trim = file.prepare(
-      `DELETE FROM continuations WHERE is_used = 0 AND number <=
-         (SELECT number FROM continuations WHERE is_used = 0 ORDER BY number DESC LIMIT 1 OFFSET ?)`,
+      `DELETE FROM continuations WHERE id =
+         (SELECT id FROM continuations WHERE is_used = 0 AND owner =
+            (SELECT owner FROM continuations WHERE is_used = 0 GROUP BY owner ORDER BY count(*) DESC, min(number) LIMIT 1)
+          ORDER BY number LIMIT 1)`,
     );
     this.#find = file.prepare("SELECT is_used, data FROM continuations WHERE id = ?");
     this.#countUsed = file.prepare("SELECT count(*) FROM continuations WHERE is_used = 1");
     this.#use = file.prepare(
-      `INSERT INTO continuations (id, number, expires_at, is_used, data) VALUES (?, ?, ?, 1, NULL)
+      `INSERT INTO continuations (id, number, expires_at, is_used, owner, data) VALUES (?, ?, ?, 1, '', NULL)
        ON CONFLICT DO UPDATE SET is_used = 1, expires_at = excluded.expires_at`,
     );
     this.#release = file.prepare("UPDATE continuations SET is_used = 0 WHERE id = ? AND is_used = 1");
@@ -70,12 +74,15 @@ export class ContinuationTable {
     return made;
   }
 
-  /** Keeps what a run left. Beyond `maxKept` the oldest go that were not used. Throws `invalid_argument` for what is no JSON. */
-  keep(id: string, data: JsonValue, expiresAt: number, now: number): void {
+  /**
+   * Keeps what a run left. Beyond `maxKept` the oldest goes of the owner who has most, so that nobody takes another one's.
+   * Throws `invalid_argument` for what is no JSON.
+   */
+  keep(id: string, data: JsonValue, expiresAt: number, owner: string, now: number): void {
     const text = new JsonWriter().text(data, "what a run left");
     this.#forget.run(now);
-    this.#put.run(toKey(id), this.#nextNumber(), expiresAt, text);
-    this.#trim.run(this.#options.maxKept);
+    this.#put.run(toKey(id), this.#nextNumber(), expiresAt, toKey(owner), text);
+    if (numberIn(this.#countKept.get()?.[0]) > this.#options.maxKept) this.#trim.run();
   }
 
   /** Uses one, once. Throws `buffer_full` where to know one more would mean to forget one that could then be used again. */

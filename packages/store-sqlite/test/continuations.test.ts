@@ -27,7 +27,7 @@ describe("continuations in a file", () => {
       // It is what an engine takes.
       const seam: ContinuationStore = store;
       const data = { signal: "s\u0000\ud800", list: [1, null] };
-      await seam.keep("cont_1", data, later());
+      await seam.keep("cont_1", data, later(), "ada");
       expect(await seam.claim("cont_1", later())).toEqual({ status: "claimed", data });
       expect(await seam.claim("cont_1", later())).toEqual({ status: "used" });
       await seam.release("cont_1");
@@ -43,8 +43,8 @@ describe("continuations in a file", () => {
       const conversations = await openSqliteStore({ file });
       const before = await openContinuationStore({ file });
       expect(before.key.length).toBe(32);
-      await before.keep("used", "u", later());
-      await before.keep("kept", "k", later());
+      await before.keep("used", "u", later(), "ada");
+      await before.keep("kept", "k", later(), "ada");
       await before.claim("used", later());
       await before.close();
       await before.close();
@@ -62,7 +62,7 @@ describe("continuations in a file", () => {
       const stores = await Promise.all([1, 2, 3].map(() => openContinuationStore({ file })));
       const [first] = stores;
       expect(stores.map(({ key }) => key)).toEqual(stores.map(() => first?.key));
-      await first?.keep("one", 1, later());
+      await first?.keep("one", 1, later(), "ada");
       const claims = await Promise.all(
         Array.from({ length: 30 }, (_, index) => stores[index % 3]?.claim("one", later())),
       );
@@ -70,12 +70,13 @@ describe("continuations in a file", () => {
       await Promise.all(stores.map((store) => store.close()));
     }));
 
-  it("are bounded: the oldest lose what was kept, and none that was used is forgotten before its time", () =>
+  it("are bounded: who has most loses the oldest, and none that was used is forgotten before its time", () =>
     inDirectory(async (file) => {
       let now = 1_000;
       const clock = { ...systemClock, now: () => now };
       const store = await openContinuationStore({ file, clock, maxKept: 2, maxUsed: 2 });
-      for (const id of ["a", "b", "c"]) await store.keep(id, id, 5_000);
+      await store.keep("b", "b", 5_000, "bob");
+      for (const id of ["a", "c"]) await store.keep(id, id, 5_000, "ada");
       expect(await store.claim("a", 2_000)).toEqual({ status: "claimed" });
       expect(await store.claim("b", 5_000)).toEqual({ status: "claimed", data: "b" });
       expect(await codeOf(store.claim("c", 5_000))).toBe("buffer_full");
@@ -83,7 +84,7 @@ describe("continuations in a file", () => {
       expect(await store.claim("c", 5_000)).toEqual({ status: "claimed", data: "c" });
       expect(await store.claim("b", 5_000)).toEqual({ status: "used" });
       now = 5_000;
-      await store.keep("d", "d", 6_000);
+      await store.keep("d", "d", 6_000, "ada");
       expect(await store.claim("d", 6_000)).toEqual({ status: "claimed", data: "d" });
       await store.close();
     }));
@@ -93,8 +94,8 @@ describe("continuations in a file", () => {
       expect(await codeOf(openContinuationStore({ file, maxKept: 0 }))).toBe("invalid_argument");
       expect(await codeOf(openContinuationStore({ file, maxUsed: 1.5 }))).toBe("invalid_argument");
       const store = await openContinuationStore({ file });
-      expect(await codeOf(store.keep("x", Number.NaN, later()))).toBe("invalid_argument");
-      expect(await codeOf(store.keep(7 as unknown as string, 1, later()))).toBe("invalid_argument");
+      expect(await codeOf(store.keep("x", Number.NaN, later(), "ada"))).toBe("invalid_argument");
+      expect(await codeOf(store.keep(7 as unknown as string, 1, later(), "ada"))).toBe("invalid_argument");
       expect(await store.claim("x", later())).toEqual({ status: "claimed" });
       await store.close();
     }));
