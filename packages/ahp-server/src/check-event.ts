@@ -7,8 +7,7 @@ import {
   type TaskList,
   type Verification,
 } from "@harnesskit/protocol/ahp";
-import { JsonValueSchema } from "@harnesskit/protocol/envelope";
-import { jsonLength } from "@harnesskit/wire";
+import { JsonValueSchema, jsonLength } from "@harnesskit/protocol/envelope";
 import type { EventOf } from "./handlers.ts";
 import type { ResolvedLimits } from "./limits.ts";
 import { parseWith, type Schema } from "./parse-params.ts";

@@ -1,10 +1,10 @@
 import { type ApprovalRequest, approvalRequestOf } from "@harnesskit/chat-harness";
 import type { SignalDescriptor } from "@harnesskit/protocol/chat";
-import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { type JsonValue, jsonLength } from "@harnesskit/protocol/envelope";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { ShellErrorCode } from "@harnesskit/protocol/openharness";
 import { ShellEngineError } from "@harnesskit/shell-engine";
-import { digest, displayText, jsonLength } from "@harnesskit/wire";
+import { digest, displayText } from "@harnesskit/wire";
 import type { ApprovalLook } from "./chat-shell-options.ts";
 import type { KnownCall } from "./tool-result.ts";
 

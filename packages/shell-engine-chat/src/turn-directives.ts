@@ -1,6 +1,7 @@
 import type { AssistantMessage, ChatMessage } from "@harnesskit/protocol/chat";
+import { jsonLength } from "@harnesskit/protocol/envelope";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
-import { displayText, jsonLength } from "@harnesskit/wire";
+import { displayText } from "@harnesskit/wire";
 import { type KnownCall, type ToolResult, toToolResult } from "./tool-result.ts";
 
 /** What one part of a turn may take of a response: the defaults of the engine's limits leave room for two of them and a question. */

@@ -1,5 +1,6 @@
+import { jsonLength } from "@harnesskit/protocol/envelope";
 import { type ShellError, ShellErrorCode, ShellErrorSchema } from "@harnesskit/protocol/openharness";
-import { displayText, HarnessError, jsonLength } from "@harnesskit/wire";
+import { displayText, HarnessError } from "@harnesskit/wire";
 import { copyJson } from "./copy-json.ts";
 import type { Redact } from "./redaction.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";

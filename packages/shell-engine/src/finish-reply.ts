@@ -1,4 +1,4 @@
-import { JsonValueSchema } from "@harnesskit/protocol/envelope";
+import { JsonValueSchema, jsonLength } from "@harnesskit/protocol/envelope";
 import {
   type ActionDirective,
   type ActionRegistry,
@@ -8,7 +8,7 @@ import {
   type ResponseExtension,
   type ShellResponsePayload,
 } from "@harnesskit/protocol/openharness";
-import { digest, jsonLength } from "@harnesskit/wire";
+import { digest } from "@harnesskit/wire";
 import { checkDirectives } from "./check-directives.ts";
 import type { Continuations } from "./continuations.ts";
 import { copyJson } from "./copy-json.ts";

@@ -1,3 +1,4 @@
+import { jsonLength } from "@harnesskit/protocol/envelope";
 import {
   type ActionRegistry,
   type ApprovalAnswer,
@@ -8,7 +9,6 @@ import {
   type Clock,
   ConnectionClosedError,
   type CreateId,
-  jsonLength,
   RequestTimeoutError,
   Slots,
 } from "@harnesskit/wire";

@@ -1,5 +1,4 @@
-import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { jsonLength } from "@harnesskit/wire";
+import { type JsonValue, jsonLength } from "@harnesskit/protocol/envelope";
 
 interface Run {
   readonly id: string;

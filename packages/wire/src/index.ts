@@ -33,7 +33,6 @@ export {
   TransportError,
 } from "./errors.ts";
 export type { Exchange } from "./exchange.ts";
-export { jsonLength } from "./json-length.ts";
 export { defaultWireLimits, type WireLimits } from "./limits.ts";
 export type { Call } from "./peer/inbound-call.ts";
 export { type BatchCall, createPeer, type Peer } from "./peer/peer.ts";

@@ -1,4 +1,5 @@
-import { displayText, InvalidArgumentError, jsonLength } from "@harnesskit/wire";
+import { jsonLength } from "@harnesskit/protocol/envelope";
+import { displayText, InvalidArgumentError } from "@harnesskit/wire";
 import { ReporterError } from "./transitions.ts";
 
 /** What a harness takes of one contract unless it was told otherwise. */

@@ -1,6 +1,7 @@
 export { isRfc3339 } from "../rfc3339.ts";
 export { JsonRpcErrorCode } from "./error-codes.ts";
 export { type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
+export { jsonLength } from "./json-length.ts";
 export {
   type ErrorObject,
   ErrorObjectSchema,

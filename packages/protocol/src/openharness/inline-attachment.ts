@@ -1,3 +1,4 @@
+import { jsonLength } from "../envelope/json-length.ts";
 import type { AttachmentRef } from "./context.ts";
 
 /** Keys under which data travel elsewhere; in small letters, without `_` and `-`. */
@@ -52,7 +53,7 @@ const isData = (key: string, value: unknown): boolean => {
  */
 export const inlineAttachment = (attachments: readonly AttachmentRef[]): number | undefined => {
   const index = attachments.findIndex(
-    (attachment) => JSON.stringify(attachment).length > maxLength || isData("", attachment),
+    (attachment) => jsonLength(attachment) > maxLength || isData("", attachment),
   );
   return index < 0 ? undefined : index;
 };

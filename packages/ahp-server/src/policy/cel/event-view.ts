@@ -1,5 +1,5 @@
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
-import { jsonLength } from "@harnesskit/wire";
+import { jsonLength } from "@harnesskit/protocol/envelope";
 import { RuleError } from "../policy-error.ts";
 import type { PolicyFunction } from "./policy-function.ts";
 
