@@ -68,12 +68,13 @@ export const migrations: readonly string[] = [
   CREATE TABLE store.continuations (
     id TEXT PRIMARY KEY,
     number INTEGER NOT NULL,
+    owner TEXT NOT NULL,
     expires_at REAL NOT NULL,
     is_used INTEGER NOT NULL,
     data TEXT
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX store.continuations_by_end ON continuations (expires_at);
-  CREATE INDEX store.continuations_by_use ON continuations (is_used, number);
+  CREATE INDEX store.continuations_by_use ON continuations (is_used, owner, number);
   CREATE TABLE store.keys (
     name TEXT PRIMARY KEY,
     value TEXT NOT NULL

@@ -88,6 +88,17 @@ describe("continuations in a file", () => {
       await store.close();
     }));
 
+  it("take no room from others: whoever has most loses the oldest", () =>
+    inDirectory(async (file) => {
+      const store = await openContinuationStore({ file, maxKept: 3 });
+      await store.keep("ada", 1, later(), "ada");
+      for (const id of ["b1", "b2", "b3", "b4"]) await store.keep(id, id, later(), "bob");
+      const claims = await Promise.all(["ada", "b1", "b2", "b3", "b4"].map((id) => store.claim(id, later())));
+      const data = claims.map((claim) => (claim.status === "claimed" ? claim.data : claim.status));
+      expect(data).toEqual([1, undefined, undefined, "b3", "b4"]);
+      await store.close();
+    }));
+
   it("refuses limits that are none, and data that is no JSON", () =>
     inDirectory(async (file) => {
       expect(await codeOf(openContinuationStore({ file, maxKept: 0 }))).toBe("invalid_argument");
