@@ -17,6 +17,8 @@ const startOn = async (file: string, answers: readonly Answer[]) => {
   return {
     ...chat,
     async [Symbol.asyncDispose]() {
+      // What a response told is noted behind it.
+      await expect.poll(async () => (await chat.harness.pending()).undelivered).toEqual([]);
       await chat[Symbol.asyncDispose]();
       await continuations.close();
       await store.close();

@@ -17,6 +17,13 @@ export interface ContinuationTableOptions {
   readonly maxUsed: number;
 }
 
+/** Whose a continuation is, and how long it is good. */
+interface KeptFor {
+  readonly owner: string;
+  readonly expiresAt: number;
+  readonly now: number;
+}
+
 const keyName = "continuations";
 const keyBytes = 32;
 
@@ -26,10 +33,9 @@ export class ContinuationTable {
   readonly #nextNumber: () => number;
   readonly #forget: Statement;
   readonly #put: Statement;
-  readonly #countKept: Statement;
-  readonly #trim: Statement;
+  readonly #dropOne: Statement;
   readonly #find: Statement;
-  readonly #countUsed: Statement;
+  readonly #count: Statement;
   readonly #use: Statement;
   readonly #release: Statement;
   readonly #findKey: Statement;
@@ -40,20 +46,20 @@ export class ContinuationTable {
     this.#nextNumber = createNumbers(file);
     this.#forget = file.prepare("DELETE FROM continuations WHERE expires_at <= ?");
     this.#put = file.prepare(
-      `INSERT INTO continuations (id, number, expires_at, is_used, owner, data) VALUES (?, ?, ?, 0, ?, ?)
-       ON CONFLICT DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at, owner = excluded.owner`,
+      `INSERT INTO continuations (id, number, owner, expires_at, is_used, data) VALUES (?, ?, ?, ?, 0, ?)
+       ON CONFLICT DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at`,
     );
-    this.#countKept = file.prepare("SELECT count(*) FROM continuations WHERE is_used = 0");
-    this.#trim = file.prepare(
-      `DELETE FROM continuations WHERE id =
-         (SELECT id FROM continuations WHERE is_used = 0 AND owner =
-            (SELECT owner FROM continuations WHERE is_used = 0 GROUP BY owner ORDER BY count(*) DESC, min(number) LIMIT 1)
-          ORDER BY number LIMIT 1)`,
+    this.#dropOne = file.prepare(
+      `DELETE FROM continuations WHERE id = (
+         SELECT id FROM continuations WHERE is_used = 0 AND owner = (
+           SELECT owner FROM continuations WHERE is_used = 0 GROUP BY owner ORDER BY count(*) DESC LIMIT 1
+         ) ORDER BY number LIMIT 1
+       )`,
     );
     this.#find = file.prepare("SELECT is_used, data FROM continuations WHERE id = ?");
-    this.#countUsed = file.prepare("SELECT count(*) FROM continuations WHERE is_used = 1");
+    this.#count = file.prepare("SELECT count(*) FROM continuations WHERE is_used = ?");
     this.#use = file.prepare(
-      `INSERT INTO continuations (id, number, expires_at, is_used, owner, data) VALUES (?, ?, ?, 1, '', NULL)
+      `INSERT INTO continuations (id, number, owner, expires_at, is_used, data) VALUES (?, ?, '', ?, 1, NULL)
        ON CONFLICT DO UPDATE SET is_used = 1, expires_at = excluded.expires_at`,
     );
     this.#release = file.prepare("UPDATE continuations SET is_used = 0 WHERE id = ? AND is_used = 1");
@@ -75,14 +81,14 @@ export class ContinuationTable {
   }
 
   /**
-   * Keeps what a run left. Beyond `maxKept` the oldest goes of the owner who has most, so that nobody takes another one's.
-   * Throws `invalid_argument` for what is no JSON.
+   * Keeps what a run left. Where there are more than `maxKept`, the oldest of whoever has most is forgotten: nobody can begin so many
+   * runs that those of others are lost. Throws `invalid_argument` for what is no JSON.
    */
-  keep(id: string, data: JsonValue, expiresAt: number, owner: string, now: number): void {
+  keep(id: string, data: JsonValue, { owner, expiresAt, now }: KeptFor): void {
     const text = new JsonWriter().text(data, "what a run left");
     this.#forget.run(now);
-    this.#put.run(toKey(id), this.#nextNumber(), expiresAt, toKey(owner), text);
-    if (numberIn(this.#countKept.get()?.[0]) > this.#options.maxKept) this.#trim.run();
+    this.#put.run(toKey(id), this.#nextNumber(), toKey(owner), expiresAt, text);
+    while (this.#counted(0) > this.#options.maxKept) this.#dropOne.run();
   }
 
   /** Uses one, once. Throws `buffer_full` where to know one more would mean to forget one that could then be used again. */
@@ -90,9 +96,9 @@ export class ContinuationTable {
     const row = this.#find.get(toKey(id));
     if (row !== undefined && row[0] === 1) return { status: "used" };
     const { maxUsed } = this.#options;
-    if (this.#used() >= maxUsed) {
+    if (this.#counted(1) >= maxUsed) {
       this.#forget.run(now);
-      if (this.#used() >= maxUsed) throw new BufferFullError("maxUsed", maxUsed);
+      if (this.#counted(1) >= maxUsed) throw new BufferFullError("maxUsed", maxUsed);
     }
     this.#use.run(toKey(id), this.#nextNumber(), expiresAt);
     const text = row?.[1] ?? null;
@@ -104,7 +110,7 @@ export class ContinuationTable {
     this.#release.run(toKey(id));
   }
 
-  #used(): number {
-    return numberIn(this.#countUsed.get()?.[0]);
+  #counted(isUsed: 0 | 1): number {
+    return numberIn(this.#count.get(isUsed)?.[0]);
   }
 }

@@ -68,9 +68,9 @@ export const migrations: readonly string[] = [
   CREATE TABLE store.continuations (
     id TEXT PRIMARY KEY,
     number INTEGER NOT NULL,
+    owner TEXT NOT NULL,
     expires_at REAL NOT NULL,
     is_used INTEGER NOT NULL,
-    owner TEXT NOT NULL,
     data TEXT
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX store.continuations_by_end ON continuations (expires_at);

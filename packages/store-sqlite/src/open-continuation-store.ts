@@ -9,7 +9,7 @@ export interface ContinuationStoreOptions
     SqliteStoreOptions,
     "file" | "sync" | "busyTimeoutMs" | "maxQueuedWrites" | "maxFileBytes" | "maxValueLength" | "clock"
   > {
-  /** How many continuations that were not used may have data; beyond, the owner of most loses the oldest. @default 10000 */
+  /** How many continuations that were not used may have data; beyond, whoever has most loses the oldest. @default 10000 */
   readonly maxKept?: number;
   /** Of how many is known that they were used; one more is `buffer_full`. @default 100000 */
   readonly maxUsed?: number;
@@ -22,8 +22,8 @@ export interface ContinuationStoreOptions
 export interface SqliteContinuationStore {
   /** Signs continuations: 32 bytes, made with the file, and the same for all who open it. */
   readonly key: Uint8Array;
-  /** Keeps what a run of this owner left, until it expires. Rejects with a `SqliteStoreError`, and with `invalid_argument` for what is no JSON. */
-  keep(id: string, data: JsonValue, expiresAtMs: number, owner: string): Promise<void>;
+  /** Keeps what a run left, until it expires; `owner` is one text for the user whose run it is. Rejects with a `SqliteStoreError`, and with `invalid_argument` for what is no JSON. */
+  keep(id: string, data: JsonValue, expiresAtMs: number, owner?: string): Promise<void>;
   /** Uses a continuation: of any number of attempts exactly one is `claimed`. Rejects with `buffer_full` and as `keep` does. */
   claim(id: string, expiresAtMs: number): Promise<ContinuationClaim>;
   /** Takes a claim back. */
@@ -55,8 +55,8 @@ export const openContinuationStore = async (
     const key = await file.write(() => table.key(), true);
     return {
       key,
-      keep: async (id, data, expiresAtMs, owner) =>
-        file.write(() => table.keep(id, data, expiresAtMs, owner, clock.now()), isSynced),
+      keep: async (id, data, expiresAt, owner = "") =>
+        file.write(() => table.keep(id, data, { owner, expiresAt, now: clock.now() }), isSynced),
       claim: async (id, expiresAtMs) => file.write(() => table.claim(id, expiresAtMs, clock.now()), isSynced),
       release: async (id) => file.write(() => table.release(id), isSynced),
       close: async () => file.close(() => {}),

@@ -27,7 +27,7 @@ describe("continuations in a file", () => {
       // It is what an engine takes.
       const seam: ContinuationStore = store;
       const data = { signal: "s\u0000\ud800", list: [1, null] };
-      await seam.keep("cont_1", data, later(), "ada");
+      await seam.keep("cont_1", data, later());
       expect(await seam.claim("cont_1", later())).toEqual({ status: "claimed", data });
       expect(await seam.claim("cont_1", later())).toEqual({ status: "used" });
       await seam.release("cont_1");
@@ -43,8 +43,8 @@ describe("continuations in a file", () => {
       const conversations = await openSqliteStore({ file });
       const before = await openContinuationStore({ file });
       expect(before.key.length).toBe(32);
-      await before.keep("used", "u", later(), "ada");
-      await before.keep("kept", "k", later(), "ada");
+      await before.keep("used", "u", later());
+      await before.keep("kept", "k", later());
       await before.claim("used", later());
       await before.close();
       await before.close();
@@ -62,7 +62,7 @@ describe("continuations in a file", () => {
       const stores = await Promise.all([1, 2, 3].map(() => openContinuationStore({ file })));
       const [first] = stores;
       expect(stores.map(({ key }) => key)).toEqual(stores.map(() => first?.key));
-      await first?.keep("one", 1, later(), "ada");
+      await first?.keep("one", 1, later());
       const claims = await Promise.all(
         Array.from({ length: 30 }, (_, index) => stores[index % 3]?.claim("one", later())),
       );
@@ -70,13 +70,12 @@ describe("continuations in a file", () => {
       await Promise.all(stores.map((store) => store.close()));
     }));
 
-  it("are bounded: who has most loses the oldest, and none that was used is forgotten before its time", () =>
+  it("are bounded: the oldest lose what was kept, and none that was used is forgotten before its time", () =>
     inDirectory(async (file) => {
       let now = 1_000;
       const clock = { ...systemClock, now: () => now };
       const store = await openContinuationStore({ file, clock, maxKept: 2, maxUsed: 2 });
-      await store.keep("b", "b", 5_000, "bob");
-      for (const id of ["a", "c"]) await store.keep(id, id, 5_000, "ada");
+      for (const id of ["a", "b", "c"]) await store.keep(id, id, 5_000);
       expect(await store.claim("a", 2_000)).toEqual({ status: "claimed" });
       expect(await store.claim("b", 5_000)).toEqual({ status: "claimed", data: "b" });
       expect(await codeOf(store.claim("c", 5_000))).toBe("buffer_full");
@@ -84,8 +83,19 @@ describe("continuations in a file", () => {
       expect(await store.claim("c", 5_000)).toEqual({ status: "claimed", data: "c" });
       expect(await store.claim("b", 5_000)).toEqual({ status: "used" });
       now = 5_000;
-      await store.keep("d", "d", 6_000, "ada");
+      await store.keep("d", "d", 6_000);
       expect(await store.claim("d", 6_000)).toEqual({ status: "claimed", data: "d" });
+      await store.close();
+    }));
+
+  it("take no room from others: whoever has most loses the oldest", () =>
+    inDirectory(async (file) => {
+      const store = await openContinuationStore({ file, maxKept: 3 });
+      await store.keep("ada", 1, later(), "ada");
+      for (const id of ["b1", "b2", "b3", "b4"]) await store.keep(id, id, later(), "bob");
+      const claims = await Promise.all(["ada", "b1", "b2", "b3", "b4"].map((id) => store.claim(id, later())));
+      const data = claims.map((claim) => (claim.status === "claimed" ? claim.data : claim.status));
+      expect(data).toEqual([1, undefined, undefined, "b3", "b4"]);
       await store.close();
     }));
 
@@ -94,8 +104,8 @@ describe("continuations in a file", () => {
       expect(await codeOf(openContinuationStore({ file, maxKept: 0 }))).toBe("invalid_argument");
       expect(await codeOf(openContinuationStore({ file, maxUsed: 1.5 }))).toBe("invalid_argument");
       const store = await openContinuationStore({ file });
-      expect(await codeOf(store.keep("x", Number.NaN, later(), "ada"))).toBe("invalid_argument");
-      expect(await codeOf(store.keep(7 as unknown as string, 1, later(), "ada"))).toBe("invalid_argument");
+      expect(await codeOf(store.keep("x", Number.NaN, later()))).toBe("invalid_argument");
+      expect(await codeOf(store.keep(7 as unknown as string, 1, later()))).toBe("invalid_argument");
       expect(await store.claim("x", later())).toEqual({ status: "claimed" });
       await store.close();
     }));
