@@ -27,7 +27,7 @@ describe("continuations in a file", () => {
       // It is what an engine takes.
       const seam: ContinuationStore = store;
       const data = { signal: "s\u0000\ud800", list: [1, null] };
-      await seam.keep("cont_1", data, later());
+      await seam.keep("cont_1", data, later(), "ada");
       expect(await seam.claim("cont_1", later())).toEqual({ status: "claimed", data });
       expect(await seam.claim("cont_1", later())).toEqual({ status: "used" });
       await seam.release("cont_1");
