@@ -1,0 +1,123 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { ActionDirectiveSchema, ContinuationSchema } from "@harnesskit/protocol/openharness";
+import type { PendingApproval, ShellSession } from "@harnesskit/shell-client";
+import { z } from "zod";
+import { CliError } from "../cli-error.ts";
+import { ExitCode } from "../exit-code.ts";
+import { oneLine } from "../terminal/one-line.ts";
+
+/** What is kept of a conversation between two calls. */
+export interface KeptConversation {
+  readonly session: ShellSession;
+  /** Questions that wait for an answer. */
+  readonly pending: readonly PendingApproval[];
+}
+
+/** Conversations of one engine that are kept; who begins another one loses the oldest. */
+const maxConversations = 100;
+const maxFileBytes = 4 * 1024 * 1024;
+const lastFile = "last";
+
+const SessionSchema = z.object({
+  sessionId: z.string().min(1),
+  conversationId: z.string().optional(),
+  continuation: ContinuationSchema.optional(),
+});
+const KeptSchema = z.object({
+  session: SessionSchema,
+  pending: z.array(
+    z.object({
+      directive: ActionDirectiveSchema.loose(),
+      digest: z.string(),
+      continuation: ContinuationSchema,
+    }),
+  ),
+});
+
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
+
+const failure = (path: string, cause: unknown): CliError =>
+  new CliError(
+    "state_unavailable",
+    `the conversation cannot be kept in ${oneLine(path, 500)}: ${cause instanceof Error ? oneLine(cause.message, 300) : "unknown"}`,
+    { exitCode: ExitCode.unavailable, hint: "Name another place with XDG_STATE_HOME", cause },
+  );
+
+/** The conversations of this user with one engine, in files that only this user reads: they hold continuation tokens. */
+export class ShellState {
+  readonly #directory: string;
+
+  constructor(directory: string, engine: string) {
+    this.#directory = join(directory, hash(engine));
+  }
+
+  /** The session of the last call. */
+  async lastSessionId(): Promise<string | undefined> {
+    const found = await this.#read(lastFile);
+    return typeof found === "string" && found !== "" ? found : undefined;
+  }
+
+  /** What is kept of a session; what cannot be read is as good as nothing. */
+  async load(sessionId: string): Promise<KeptConversation | undefined> {
+    const found = KeptSchema.safeParse(await this.#read(hash(sessionId)));
+    return found.success && found.data.session.sessionId === sessionId
+      ? (found.data as unknown as KeptConversation)
+      : undefined;
+  }
+
+  /** Rejects with a `CliError` `state_unavailable`. */
+  async save(kept: KeptConversation): Promise<void> {
+    const { sessionId } = kept.session;
+    try {
+      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await this.#write(hash(sessionId), kept);
+      await this.#write(lastFile, sessionId);
+      await this.#prune();
+    } catch (cause) {
+      throw failure(this.#directory, cause);
+    }
+  }
+
+  async #read(name: string): Promise<unknown> {
+    try {
+      const path = join(this.#directory, `${name}.json`);
+      if ((await stat(path)).size > maxFileBytes) return undefined;
+      return JSON.parse(await readFile(path, "utf8"));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Whole or not at all: another call may read it at any time. */
+  async #write(name: string, value: unknown): Promise<void> {
+    const path = join(this.#directory, `${name}.json`);
+    const temporary = `${path}.${randomBytes(6).toString("hex")}`;
+    try {
+      const file = await open(temporary, "wx", 0o600);
+      try {
+        await file.writeFile(`${JSON.stringify(value)}\n`);
+      } finally {
+        await file.close();
+      }
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  async #prune(): Promise<void> {
+    const names = (await readdir(this.#directory)).filter((name) => /^[0-9a-f]{32}\.json$/.test(name));
+    if (names.length <= maxConversations) return;
+    const aged = await Promise.all(
+      names.map(async (name) => {
+        const path = join(this.#directory, name);
+        return { path, usedAtMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 };
+      }),
+    );
+    aged.sort((a, b) => b.usedAtMs - a.usedAtMs);
+    for (const { path } of aged.slice(maxConversations)) await rm(path, { force: true });
+  }
+}
