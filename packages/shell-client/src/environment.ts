@@ -23,13 +23,15 @@ export interface FilteredEnvironment {
   readonly withheld: readonly string[];
 }
 
-const levels: Readonly<Record<PrivacyTier, number>> = { public: 0, restricted: 1, secret: 2 };
-const higher = (one: PrivacyTier, other: PrivacyTier): PrivacyTier =>
-  levels[one] >= levels[other] ? one : other;
-
 /** The value of a key that an object has itself. */
 const own = <T>(object: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
   object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
+
+const levels: Readonly<Record<PrivacyTier, number>> = { public: 0, restricted: 1, secret: 2 };
+/** What is no tier is as sensitive as can be. */
+const levelOf = (tier: PrivacyTier): number => own(levels, tier) ?? levels.secret;
+const higher = (one: PrivacyTier, other: PrivacyTier): PrivacyTier =>
+  levelOf(one) >= levelOf(other) ? one : other;
 
 /**
  * The hash of a JSON value: `sha256:` and 64 hex digits of its canonical JSON, with a key of its key and value. Rejects with
@@ -49,6 +51,7 @@ export const filterEnvironment = async (
 ): Promise<FilteredEnvironment> => {
   const { tiers, maxTier = "restricted", hashKey } = policy;
   const allowed = new Set(policy.allow ?? Object.keys(tiers ?? {}));
+  const maxLevel = own(levels, maxTier) ?? -1;
   const hashed = new Set(policy.hash);
   const { privacy_tier: floor = "public", ...values } = given;
   const state: Record<string, JsonValue> = {};
@@ -57,7 +60,7 @@ export const filterEnvironment = async (
   for (const [key, value] of Object.entries(values)) {
     if (value === undefined) continue;
     const keyTier = higher(own(tiers, key) ?? "restricted", floor);
-    if (!allowed.has(key) || levels[keyTier] > levels[maxTier] || key === "__proto__") {
+    if (!allowed.has(key) || levelOf(keyTier) > maxLevel || key === "__proto__") {
       withheld.push(key);
       continue;
     }

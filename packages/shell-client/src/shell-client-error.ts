@@ -72,3 +72,9 @@ export class ShellClientError extends HarnessError {
     return HarnessError.isInstance(value) && value.name === "ShellClientError";
   }
 }
+
+/** Why a call is over whose signal aborted: its caller gave up, or the client was closed. */
+export const givenUp = ({ reason }: AbortSignal): ShellClientError =>
+  ShellClientError.isInstance(reason)
+    ? reason
+    : new ShellClientError("cancelled", "the call was given up", { cause: reason });

@@ -1,4 +1,5 @@
 import {
+  inlineAttachment,
   majorOf,
   OPENHARNESS_VERSION,
   type RequestExtension,
@@ -8,7 +9,6 @@ import {
   ShellRequestSchema,
 } from "@harnesskit/protocol/openharness";
 import { invalidRequest } from "./failure.ts";
-import { inlineAttachment } from "./inline-data.ts";
 import type { ResolvedLimits } from "./limits.ts";
 import { assertMeasure } from "./measure.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";

@@ -65,6 +65,8 @@ export interface HttpCall {
   readonly onGiveUp?: (giveUp: (reason: unknown) => void) => () => void;
   /** @default that of the exchange */
   readonly timeoutMs?: number;
+  /** Sent with this message, over the exchange's own; neither the transport's headers nor credentials. @default none */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The client's side of an exchange over HTTP. */
@@ -78,10 +80,13 @@ export interface HttpExchange extends Exchange<HttpCall | undefined> {
   close(): void;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 class ExchangeClient implements HttpExchange {
   readonly #endpoint: string;
   readonly #poster: Poster;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #headers: Headers;
+  readonly #credentials: HttpCredentials | undefined;
   readonly #timeoutMs: number;
   readonly #maxMessageBytes: number;
   readonly #maxInFlight: number;
@@ -102,6 +107,7 @@ class ExchangeClient implements HttpExchange {
     const maxDepth = options.maxDepth ?? defaultWireLimits.maxDepth;
     assertTimes({ timeoutMs: this.#timeoutMs });
     assertCounts({ maxMessageBytes: this.#maxMessageBytes, maxInFlight: this.#maxInFlight, maxDepth });
+    this.#credentials = options.credentials;
     this.#headers = {
       ...checkedHeaders(options.headers ?? {}, options.credentials),
       accept: "application/json",
@@ -120,10 +126,13 @@ class ExchangeClient implements HttpExchange {
     if (this.#closed.signal.aborted) throw new ConnectionClosedError("the exchange is closed");
     assertTimes({ timeoutMs: call.timeoutMs ?? this.#timeoutMs });
     if (this.#inFlight >= this.#maxInFlight) throw new BufferFullError("maxInFlight", this.#maxInFlight);
+    const headers = call.headers
+      ? { ...this.#headers, ...checkedHeaders(call.headers, this.#credentials) }
+      : this.#headers;
     const body = this.#codec.encode(message);
     this.#inFlight++;
     try {
-      return await this.#attempts(body, call);
+      return await this.#attempts(headers, body, call);
     } finally {
       this.#inFlight--;
     }
@@ -135,10 +144,10 @@ class ExchangeClient implements HttpExchange {
     this.#poster.close();
   }
 
-  async #attempts(body: string, call: HttpCall): Promise<unknown> {
+  async #attempts(headers: Headers, body: string, call: HttpCall): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#post(body, call);
+        return await this.#post(headers, body, call);
       } catch (error) {
         if (!this.#retry || attempt >= this.#retry.maxAttempts || !this.#mayTryAgain(error)) throw error;
         const asked = HarnessError.isInstance(error) && "retryAfterMs" in error ? error.retryAfterMs : 0;
@@ -160,7 +169,7 @@ class ExchangeClient implements HttpExchange {
     return this.#retry?.idempotent === true && repeatable;
   }
 
-  async #post(body: string, call: HttpCall): Promise<unknown> {
+  async #post(headers: Headers, body: string, call: HttpCall): Promise<unknown> {
     const { onGiveUp, timeoutMs = this.#timeoutMs } = call;
     const signal = onGiveUp ? undefined : call.signal;
     const name = `POST ${this.#endpoint}`;
@@ -181,7 +190,7 @@ class ExchangeClient implements HttpExchange {
     const unlisten = onGiveUp?.(cancel);
     const slot = this.#underWay.add(giveUp);
     try {
-      return await this.#read(await this.#poster.post({ headers: this.#headers, body, onStart }));
+      return await this.#read(await this.#poster.post({ headers, body, onStart }));
     } catch (cause) {
       if (why) throw why;
       throw HarnessError.isInstance(cause) ? cause : toConnectionError(this.#endpoint, cause);

@@ -101,6 +101,26 @@ for (const [name, create] of Object.entries(clients)) {
       expect(seen[1]?.headers.authorization).toBeUndefined();
     });
 
+    it("sends headers of one message with it alone, and none that are not the caller's to set", async () => {
+      const seen: IncomingMessage["headers"][] = [];
+      await using server = await plainServer((request, response) => {
+        seen.push(request.headers);
+        request.resume();
+        json(response, "1");
+      });
+      using exchange = exchangeTo(server.url, { headers: { "x-request-id": "every", "x-tenant": "t" } });
+      await exchange.handle(1, { headers: { "X-Request-ID": "r1", traceparent: "00-a-b-01" } });
+      await exchange.handle(2);
+      expect(seen[0]).toMatchObject({ "x-request-id": "r1", traceparent: "00-a-b-01", "x-tenant": "t" });
+      expect(seen[1]).toMatchObject({ "x-request-id": "every", authorization: `Bearer ${secret}` });
+      expect(seen[1]).not.toHaveProperty("traceparent");
+      for (const name of ["authorization", "content-length", "x y"]) {
+        const refused = await rejection(exchange.handle(3, { headers: { [name]: "x" } }));
+        expect(refused).toMatchObject({ name: "InvalidArgumentError", code: "invalid_argument" });
+      }
+      expect(seen.length).toBe(2);
+    });
+
     it("uses its connections again, also after a message without reply", async () => {
       await using server = await plainServer((request, response) => {
         request.resume();

@@ -68,6 +68,7 @@ export {
   requestExtensionOf,
   responseExtensionOf,
 } from "./harnesskit-extension.ts";
+export { inlineAttachment } from "./inline-attachment.ts";
 export { relayShellRequest, relayShellResponse } from "./relay.ts";
 export {
   type ShellAuth,

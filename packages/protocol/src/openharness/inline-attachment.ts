@@ -1,4 +1,4 @@
-import type { AttachmentRef } from "@harnesskit/protocol/openharness";
+import type { AttachmentRef } from "./context.ts";
 
 /** Keys under which data travel elsewhere. */
 const dataKeys = new Set([

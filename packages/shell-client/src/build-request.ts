@@ -1,0 +1,126 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import {
+  type ApprovalAnswer,
+  type AttachmentRef,
+  type Capabilities,
+  type Continuation,
+  type EnvironmentState,
+  HARNESSKIT_EXTENSION,
+  inlineAttachment,
+  OPENHARNESS_VERSION,
+  type ShellIdentity,
+  type ShellRequest,
+  ShellRequestSchema,
+} from "@harnesskit/protocol/openharness";
+import { copyJson } from "./copy-json.ts";
+import type { ResolvedLimits } from "./limits.ts";
+import type { SendableRequest } from "./poster.ts";
+import { ShellClientError, type ShellClientErrorReason } from "./shell-client-error.ts";
+import type { AuthReferences, ShellSession } from "./shell-client-options.ts";
+import type { ShellAsk } from "./shell-request.ts";
+
+/** What all requests of a client have in common. */
+export interface RequestFrame {
+  readonly shell: ShellIdentity;
+  readonly capabilities: Capabilities;
+  readonly auth: AuthReferences | undefined;
+  readonly limits: ResolvedLimits;
+}
+
+export interface RequestParts {
+  readonly requestId: string;
+  readonly correlationId: string;
+  readonly session: ShellSession;
+  readonly continuation: Continuation | undefined;
+  readonly ask: ShellAsk;
+  /** As it leaves. */
+  readonly environment: EnvironmentState | undefined;
+  readonly approval: ApprovalAnswer | undefined;
+}
+
+const refuse = (message: string, reason: ShellClientErrorReason, path?: string, cause?: unknown) =>
+  new ShellClientError("invalid_request", message, { reason, cause, ...(path !== undefined && { path }) });
+
+/** Attachments are references (section 9.1). */
+const assertAttachments = (attachments: readonly AttachmentRef[], maxAttachments: number): void => {
+  const path = "request.context.attachments";
+  if (attachments.length > maxAttachments) {
+    throw refuse(`a request has ${maxAttachments} attachments at most`, "too_many_attachments", path);
+  }
+  const inline = inlineAttachment(attachments);
+  if (inline !== undefined) {
+    throw refuse(
+      "an attachment says where data are, and holds none",
+      "inline_attachment",
+      `${path}.${inline}`,
+    );
+  }
+  const nowhere = attachments.findIndex(({ ref_id, uri, asset_id }) => !(ref_id || uri || asset_id));
+  if (nowhere < 0) return;
+  throw refuse("an attachment has a ref_id, a uri or an asset_id", "no_reference", `${path}.${nowhere}`);
+};
+
+const assertIds = ({ request_id, correlation_id, request }: ShellRequest, maxIdLength: number): void => {
+  const { session_id, conversation_id, task_hint } = request.context ?? {};
+  const ids = {
+    request_id,
+    correlation_id,
+    "request.context.session_id": session_id,
+    "request.context.conversation_id": conversation_id,
+    "request.context.task_hint.sop_id": task_hint?.sop_id,
+    "request.context.task_hint.plugin_id": task_hint?.plugin_id,
+    "request.context.task_hint.business_key": task_hint?.business_key,
+  };
+  for (const [path, id] of Object.entries(ids)) {
+    if (id === undefined || id.length <= maxIdLength) continue;
+    throw refuse(`an id has ${maxIdLength} characters at most`, "id_too_long", path);
+  }
+};
+
+const extensionsOf = ({ extensions }: ShellAsk, approval: ApprovalAnswer | undefined) => {
+  if (extensions !== undefined && Object.hasOwn(extensions, HARNESSKIT_EXTENSION)) {
+    throw refuse(`${HARNESSKIT_EXTENSION} is the client's own`, "schema", "request.context.extensions");
+  }
+  return approval === undefined ? extensions : { ...extensions, [HARNESSKIT_EXTENSION]: { approval } };
+};
+
+/**
+ * Makes a request (sections 5 to 9): a copy that no caller can change while it is tried again. Throws a `ShellClientError`
+ * with `invalid_request`, and the reason and place.
+ */
+export const buildRequest = (frame: RequestFrame, parts: RequestParts): SendableRequest => {
+  const { shell, capabilities, auth, limits } = frame;
+  const { requestId, correlationId, session, continuation, ask, environment, approval } = parts;
+  const given = {
+    protocol_version: OPENHARNESS_VERSION,
+    request_id: requestId,
+    correlation_id: correlationId,
+    capabilities,
+    request: {
+      auth,
+      context: {
+        session_id: session.sessionId,
+        conversation_id: session.conversationId,
+        user_intent: ask.intent,
+        task_hint: ask.taskHint,
+        continuation,
+        environment_state: environment,
+        attachments: ask.attachments,
+        shell,
+        extensions: extensionsOf(ask, approval),
+      },
+    },
+  };
+  const { maxRequestLength: maxLength, maxDepth } = limits;
+  const copy = copyJson<JsonObject>(given, { maxLength, maxDepth }, (problem, cause) =>
+    refuse("the request is no JSON, too large, or too deep", problem, undefined, cause),
+  );
+  const parsed = ShellRequestSchema.safeParse(copy);
+  if (!parsed.success) {
+    const path = parsed.error.issues[0]?.path.map(String).join(".");
+    throw refuse("this is no request of OpenHarness", "schema", path);
+  }
+  assertIds(parsed.data, limits.maxIdLength);
+  assertAttachments(parsed.data.request.context?.attachments ?? [], limits.maxAttachments);
+  return { ...parsed.data, request_id: requestId };
+};

@@ -1,0 +1,227 @@
+import {
+  type ActionDirective,
+  type ActionRegistry,
+  type Continuation,
+  ContinuationSchema,
+  fallbackTextOf,
+} from "@harnesskit/protocol/openharness";
+import { type Clock, displayText } from "@harnesskit/wire";
+import { type Answer, type Asker, digestOf } from "./ask-user.ts";
+import { type Executors, fitsItsType } from "./executors.ts";
+import { riskOf, type TierRules } from "./risk.ts";
+import type { ApprovalAsk, DirectiveExecutor } from "./shell-client-options.ts";
+import type {
+  DirectiveErrorCode,
+  DirectiveOutcome,
+  DirectiveResult,
+  PendingApproval,
+  ShellDiagnostic,
+} from "./shell-outcome.ts";
+import type { Turnstile } from "./turnstile.ts";
+import { within } from "./within.ts";
+
+export interface WorkOptions {
+  readonly executors: Executors;
+  readonly registry: ActionRegistry;
+  readonly rules: TierRules;
+  readonly asker: Asker;
+  /** Whether the engine's questions are asked at once. */
+  readonly answersApprovals: boolean;
+  readonly executorTimeoutMs: number;
+  readonly clock: Clock;
+  readonly diagnose: (diagnostic: ShellDiagnostic) => void;
+}
+
+/** One directive where it is. */
+export interface Item {
+  readonly directive: ActionDirective;
+  readonly index: number;
+  readonly requestId: string;
+  readonly deadlineAtMs: number | undefined;
+  readonly signal: AbortSignal;
+  readonly turnstile: Turnstile;
+  /** Whether something before it ended the work. Looked at again after each wait. */
+  readonly isStopped: () => boolean;
+  /** What answers a question that says nothing of it. */
+  readonly continuation: Continuation | undefined;
+}
+
+/** A question of the engine, and what the user said to it. */
+export interface Questioned {
+  readonly pending: PendingApproval;
+  readonly answer: Answer | undefined;
+}
+
+export interface Worked {
+  readonly result: DirectiveResult;
+  readonly question?: Questioned;
+}
+
+const end = (
+  { directive, index, requestId }: Item,
+  outcome: DirectiveOutcome,
+  code?: DirectiveErrorCode,
+  message = "",
+  cause?: unknown,
+): DirectiveResult => ({
+  directive,
+  index,
+  requestId,
+  outcome,
+  ...(code && { error: { code, message, ...(cause !== undefined && { cause }) } }),
+});
+
+/** Judges directives, asks where somebody has to be asked, and carries them out. Never rejects. */
+export class DirectiveWork {
+  readonly #options: WorkOptions;
+
+  constructor(options: WorkOptions) {
+    this.#options = options;
+  }
+
+  async do(item: Item): Promise<Worked> {
+    const isQuestion = item.directive.action_type === "request_approval";
+    const early = this.#ended(item);
+    if (early && !isQuestion) return { result: early };
+    if (isQuestion) return this.#question(item, early);
+    const executor = this.#options.executors.get(item.directive.action_type);
+    if (executor === undefined) return { result: await this.#skip(item) };
+    if (!this.#fits(item)) return { result: this.#misfit(item) };
+    return { result: (await this.#permission(item)) ?? (await this.#execute(item, executor)) };
+  }
+
+  /** The end of an item that is not to be begun any more. */
+  #ended(item: Item): DirectiveResult | undefined {
+    if (item.signal.aborted) return end(item, "not_reached", "cancelled", "the call was given up");
+    if (item.isStopped()) return end(item, "not_reached", "stopped", "a directive before it was refused");
+    if (this.#options.clock.now() >= (item.deadlineAtMs ?? Number.POSITIVE_INFINITY)) {
+      return end(item, "expired", "deadline_exceeded", "its deadline was over before it began");
+    }
+    return undefined;
+  }
+
+  #fits({ directive }: Item): boolean {
+    return fitsItsType(directive, this.#options.registry);
+  }
+
+  #misfit(item: Item): DirectiveResult {
+    const message = "the payload is none of its type";
+    this.#tell("invalid_payload", message, item);
+    return end(item, "failed", "invalid_payload", message);
+  }
+
+  #tell(code: ShellDiagnostic["code"], message: string, { directive, requestId }: Item): void {
+    const actionType = displayText(directive.action_type, { maxLength: 200 });
+    this.#options.diagnose({ code, message, requestId, actionType });
+  }
+
+  /** Has no effect but to show the text that stands for it, where `render_message` runs without a question (section 11). */
+  async #skip(item: Item): Promise<DirectiveResult> {
+    const { executors, rules } = this.#options;
+    const message = "the shell does not know this type of action";
+    this.#tell("unknown_action_type", message, item);
+    const text = fallbackTextOf(item.directive);
+    const show = executors.get("render_message");
+    if (text !== undefined && show && rules.safe === "run") {
+      const shown = Object.freeze({
+        action_type: "render_message",
+        risk_tier: "safe" as const,
+        payload: Object.freeze({ message: text }) as { message: string },
+      });
+      await this.#execute({ ...item, directive: shown }, show);
+    }
+    return end(item, "skipped_unknown", "unknown_action_type", message);
+  }
+
+  /** What keeps an item from being carried out; undefined where it may be. */
+  async #permission(item: Item): Promise<DirectiveResult | undefined> {
+    const { registry, rules, asker } = this.#options;
+    const { directive } = item;
+    const riskTier = riskOf(directive, registry);
+    const rule = rules[riskTier];
+    if (rule === "refuse") {
+      return end(item, "refused", "refused_by_policy", `the policy carries out nothing that is ${riskTier}`);
+    }
+    const isRequired = directive.requires_user_approval === true;
+    if (!isRequired && rule === "run") return undefined;
+    const why: ApprovalAsk["why"] = isRequired ? "directive" : "risk";
+    const asked = item.turnstile.pass(async () => {
+      // Somebody before it in the queue may have ended the work while it waited.
+      const early = this.#ended(item);
+      return early ?? (await asker.ask({ ...item, riskTier, why }));
+    });
+    const answer = await asked;
+    if ("outcome" in answer) return answer;
+    if (answer.decision !== undefined) {
+      if (answer.decision === "approved") return this.#ended(item);
+      return end(item, "refused", "refused_by_user", answer.reason ?? "the user said no");
+    }
+    const { code, message, cause } = answer.error;
+    if (code === "cancelled") return end(item, "not_reached", code, message);
+    return end(item, code === "deadline_exceeded" ? "expired" : "refused", code, message, cause);
+  }
+
+  async #execute(item: Item, executor: DirectiveExecutor): Promise<DirectiveResult> {
+    const { clock, executorTimeoutMs } = this.#options;
+    const { directive, index, requestId, deadlineAtMs, signal } = item;
+    const timeoutAtMs = clock.now() + executorTimeoutMs;
+    const dueAtMs = Math.min(timeoutAtMs, deadlineAtMs ?? Number.POSITIVE_INFINITY);
+    const run = (stop: AbortSignal) => executor(directive, { signal: stop, deadlineAtMs, requestId, index });
+    const ended = await within(run, { clock, dueAtMs, signal });
+    switch (ended.how) {
+      case "done":
+        return { ...end(item, "done"), ...(ended.value !== undefined && { value: ended.value }) };
+      case "threw":
+        return end(item, "failed", "executor_failed", "what carries it out threw", ended.cause);
+      case "aborted":
+        return end(item, "failed", "cancelled", "the call was given up while it was carried out");
+      case "due":
+        return dueAtMs === timeoutAtMs
+          ? end(item, "failed", "executor_timeout", `it took longer than ${executorTimeoutMs} ms`)
+          : end(item, "expired", "deadline_exceeded", "its deadline was over before it was done");
+    }
+  }
+
+  /** A question of the engine. One that is not answered now can be answered later, unless its time is over. */
+  async #question(item: Item, early: DirectiveResult | undefined): Promise<Worked> {
+    if (!this.#fits(item)) return { result: early ?? this.#misfit(item) };
+    const pending = await this.#pending(item);
+    if (pending === undefined || early) {
+      const missing = () =>
+        end(item, "failed", "no_continuation", "nothing says how the question is answered");
+      const isOver = early?.outcome === "expired" || pending === undefined;
+      return { result: early ?? missing(), ...(!isOver && { question: { pending, answer: undefined } }) };
+    }
+    const { asker, answersApprovals, registry } = this.#options;
+    const later: Worked = { result: end(item, "pending"), question: { pending, answer: undefined } };
+    if (!answersApprovals || !asker.canAsk) return later;
+    const riskTier = riskOf(item.directive, registry);
+    const asked = await item.turnstile.pass(() => asker.ask({ ...item, riskTier, why: "engine" }));
+    if (asked.decision !== undefined) {
+      return { result: { ...end(item, "answered"), value: asked }, question: { pending, answer: asked } };
+    }
+    const { code, message, cause } = asked.error;
+    switch (code) {
+      case "deadline_exceeded":
+        return { result: end(item, "expired", code, message) };
+      case "cancelled":
+        return { ...later, result: end(item, "not_reached", code, message) };
+      case "approval_failed":
+      case "approval_mismatch":
+        return { ...later, result: end(item, "failed", code, message, cause) };
+      default:
+        return later;
+    }
+  }
+
+  async #pending({ directive, continuation: ofResponse }: Item): Promise<PendingApproval | undefined> {
+    const continuation = ContinuationSchema.safeParse(directive.payload?.continuation).data ?? ofResponse;
+    if (continuation === undefined) return undefined;
+    try {
+      return Object.freeze({ directive, digest: await digestOf(directive), continuation });
+    } catch {
+      // A text that has no canonical form cannot be answered for.
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import type { ShellRequest, ShellResponse } from "@harnesskit/protocol/openharness";
+import { type Backoff, backoffDelayMs, type Clock, wait } from "@harnesskit/wire";
+import type { EngineLine } from "./engine-line.ts";
+import type { ResolvedLimits } from "./limits.ts";
+import { readResponse } from "./read-response.ts";
+import { givenUp, ShellClientError } from "./shell-client-error.ts";
+import type { ShellDiagnostic } from "./shell-outcome.ts";
+import { retryAfterMsOf, toClientError } from "./to-client-error.ts";
+import type { Trace } from "./trace.ts";
+import { within } from "./within.ts";
+
+/** A request with its id. */
+export type SendableRequest = ShellRequest & { readonly request_id: string };
+
+export interface Posted {
+  readonly response: ShellResponse;
+  /** When it came, in milliseconds since the epoch. */
+  readonly receivedAtMs: number;
+}
+
+export interface PosterOptions {
+  readonly line: EngineLine;
+  readonly backoff: Backoff;
+  readonly timeoutMs: number;
+  readonly limits: ResolvedLimits;
+  readonly clock: Clock;
+  readonly diagnose: (diagnostic: ShellDiagnostic) => void;
+}
+
+interface Failed {
+  readonly failure: ShellClientError;
+}
+
+/** Sends requests: each until there is a response to it that is worth having, or no hope of one. */
+export class Poster {
+  readonly #options: PosterOptions;
+
+  constructor(options: PosterOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with a `ShellClientError`. A response with an error that is not retryable, or not any more, is a response. */
+  async post(request: SendableRequest, trace: Trace, signal: AbortSignal): Promise<Posted> {
+    const { backoff, clock, diagnose } = this.#options;
+    const headers = trace.headersOf(request.request_id);
+    for (let attempt = 1; ; attempt++) {
+      const got = await this.#attempt(request, headers, signal);
+      const isRetryable =
+        "failure" in got ? got.failure.retryable : got.response.response.error?.retryable === true;
+      const delayMs = Math.max(
+        backoffDelayMs(attempt, backoff),
+        "failure" in got ? retryAfterMsOf(got.failure) : 0,
+      );
+      const isLast = attempt >= backoff.maxAttempts || delayMs > backoff.maxDelayMs;
+      const isError = "failure" in got || got.response.response.status === "error";
+      if (!isError || !isRetryable || isLast) {
+        if ("failure" in got) throw got.failure;
+        return got;
+      }
+      const code = "failure" in got ? got.failure.code : "engine_error";
+      diagnose({
+        code: "retry",
+        message: "the request is sent once more",
+        requestId: request.request_id,
+        details: { attempt, delay_ms: delayMs, code },
+      });
+      await wait(delayMs, clock, signal);
+      if (signal.aborted) throw givenUp(signal);
+    }
+  }
+
+  async #attempt(
+    request: SendableRequest,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Posted | Failed> {
+    const { line, timeoutMs, limits, clock, diagnose } = this.#options;
+    const requestId = request.request_id;
+    const ended = await within(
+      (stop) => line.post(requestId, request, { headers, signal: stop, timeoutMs }),
+      {
+        clock,
+        dueAtMs: clock.now() + timeoutMs,
+        signal,
+        onLate: () => diagnose({ code: "late_response", message: "a response came too late", requestId }),
+      },
+    );
+    switch (ended.how) {
+      case "aborted":
+        return { failure: givenUp(signal) };
+      case "due": {
+        const text = `the engine did not answer within ${timeoutMs} ms`;
+        return { failure: new ShellClientError("response_timeout", text, { retryable: true }) };
+      }
+      case "threw":
+        return { failure: toClientError(ended.cause, request) };
+    }
+    const receivedAtMs = clock.now();
+    try {
+      return { response: readResponse(ended.value, requestId, limits), receivedAtMs };
+    } catch (cause) {
+      return { failure: toClientError(cause, request) };
+    }
+  }
+}

@@ -1,0 +1,276 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { inlineAttachment, OPENHARNESS_VERSION } from "@harnesskit/protocol/openharness";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createShellClient, type ShellAsk, ShellClientError, shellIdentity } from "../src/index.ts";
+import { fail, rejection, respond, scripted } from "./support.ts";
+
+const refused = async (ask: ShellAsk, options: Parameters<typeof scripted>[1] = {}) => {
+  const { shell, sent } = scripted((request) => respond(request), options);
+  const error = await rejection(shell.send(ask));
+  expect(error).toBeInstanceOf(ShellClientError);
+  expect(sent).toEqual([]);
+  const { code, reason, path } = error as ShellClientError;
+  return { code, reason, path };
+};
+
+describe("a request", () => {
+  it("has the highest version, ids, the session, what the user wants, and what the shell is", async () => {
+    verifies("OH-5", "OH-13", "OH-25", "OH-36", "OH-10", "OH-9");
+    const { shell, sent } = scripted((request) => respond(request), {
+      shell: { shell_kind: "command_shell", shell_version: "1.2.0" },
+      session: {
+        sessionId: "sess_8848",
+        conversationId: "tab_2",
+        continuation: { continuation_token: "c1" },
+      },
+      auth: { tenant_id: "usr_1", credential_ref: "cred_1" },
+    });
+    const extensions = { "com.example": { theme: "dark" } };
+    await shell.send({
+      intent: "Continue.",
+      taskHint: { sop_id: "onboard", deal: 42 },
+      attachments: [{ ref_id: "att_1", mime_type: "image/png", size_bytes: 12 }],
+      extensions,
+      correlationId: "corr_8f3a",
+    });
+    const { locale, timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    expect(sent).toEqual([
+      {
+        protocol_version: OPENHARNESS_VERSION,
+        request_id: expect.stringMatching(/^req_[0-9a-f]{32}$/),
+        correlation_id: "corr_8f3a",
+        capabilities: { "openharness.actions.parallel": true },
+        request: {
+          auth: { tenant_id: "usr_1", credential_ref: "cred_1" },
+          context: {
+            session_id: "sess_8848",
+            conversation_id: "tab_2",
+            user_intent: "Continue.",
+            task_hint: { sop_id: "onboard", deal: 42 },
+            continuation: { continuation_token: "c1" },
+            attachments: [{ ref_id: "att_1", mime_type: "image/png", size_bytes: 12 }],
+            shell: { shell_kind: "command_shell", shell_version: "1.2.0", locale, timezone: timeZone },
+            extensions,
+          },
+        },
+      },
+    ]);
+    expect(OPENHARNESS_VERSION).toBe("1.0.0");
+  });
+
+  it("keeps its id in every attempt and has another one than the next request", async () => {
+    verifies("OH-13", "OH-64");
+    const { shell, sent, calls } = scripted((request, _call, attempt) =>
+      attempt < 3 ? fail(request, { code: "engine_overloaded", retryable: true }) : respond(request),
+    );
+    expect((await shell.send({ intent: "a" })).status).toBe("success");
+    await shell.send({ intent: "b" });
+    const [first, second, third, next] = sent;
+    expect([second, third]).toEqual([first, first]);
+    expect(next?.request_id).not.toBe(first?.request_id);
+    expect(calls[1]?.headers).toEqual(calls[0]?.headers);
+    expect(calls[3]?.headers.traceparent).not.toBe(calls[0]?.headers.traceparent);
+  });
+
+  it("lets what is said of the shell stand, and fills in the rest", () => {
+    expect(shellIdentity({ locale: "zh-CN", timezone: "Asia/Shanghai" })).toEqual({
+      locale: "zh-CN",
+      timezone: "Asia/Shanghai",
+    });
+    expect(Object.keys(shellIdentity()).sort()).toEqual(["locale", "timezone"]);
+  });
+
+  it("carries the ids in headers too, of one trace, and leaves out what no header can carry", async () => {
+    const { shell, sent, calls } = scripted((request) => respond(request));
+    const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    await shell.send({ correlationId: "corr-1", traceparent: `00-${trace}-00f067aa0ba902b7-00` });
+    expect(calls[0]?.headers).toEqual({
+      "x-request-id": sent[0]?.request_id,
+      "x-correlation-id": "corr-1",
+      traceparent: expect.stringMatching(new RegExp(`^00-${trace}-(?!00f067aa0ba902b7)[0-9a-f]{16}-00$`)),
+    });
+    await shell.send({ correlationId: "größe\n" });
+    expect(sent[1]?.correlation_id).toBe("größe\n");
+    expect(Object.keys(calls[1]?.headers ?? {}).sort()).toEqual(["traceparent", "x-request-id"]);
+    expect(await refused({ traceparent: "00-zz" })).toMatchObject({
+      code: "invalid_request",
+      path: "traceparent",
+    });
+  });
+
+  it("is a copy: what the caller changes between two attempts is not sent", async () => {
+    const taskHint = { sop_id: "a" };
+    const { shell, sent } = scripted((request, _call, attempt) => {
+      taskHint.sop_id = "b";
+      return attempt === 1 ? fail(request, { code: "x", retryable: true }) : respond(request);
+    });
+    await shell.send({ taskHint });
+    expect(sent.map(({ request }) => request.context?.task_hint?.sop_id)).toEqual(["a", "a"]);
+  });
+
+  it("says what the shell can do, and never that it streams", async () => {
+    verifies("OH-70");
+    const pay = {
+      type: "com.example.pay",
+      payload: z.object({}),
+      defaultRisk: "dangerous" as const,
+      capability: "com.example.pay",
+    };
+    const scan = { ...pay, type: "com.example.scan", capability: "com.example.scan" };
+    const of = async (options: Parameters<typeof scripted>[1]) => {
+      const { shell, sent } = scripted((request) => respond(request), options);
+      await shell.send({});
+      return sent[0]?.capabilities;
+    };
+    expect(
+      await of({
+        executors: { render_ui: () => {}, "com.example.pay": () => {} },
+        approve: () => "refused",
+        actionTypes: [pay, scan],
+        capabilities: { "com.example.voice": "v2" },
+      }),
+    ).toEqual({
+      "openharness.actions.parallel": true,
+      "openharness.ui.rich_cards": true,
+      "openharness.ui.approval": true,
+      "com.example.pay": true,
+      "com.example.voice": "v2",
+    });
+    expect(await of({ capabilities: { "openharness.actions.parallel": false } })).toEqual({});
+    const streaming = { engine: async () => undefined, capabilities: { "openharness.streaming": true } };
+    expect(() => createShellClient(streaming)).toThrow(
+      expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }),
+    );
+  });
+});
+
+describe("credentials", () => {
+  it("are no part of the body, but for references", async () => {
+    verifies("OH-30");
+    for (const auth of [{ token: "s3cret" }, { tenant_id: "t", api_key: "s3cret" }]) {
+      const options = { engine: async () => undefined, auth };
+      expect(() => createShellClient(options)).toThrow(
+        expect.objectContaining({ code: "invalid_argument", message: expect.not.stringContaining("s3cret") }),
+      );
+    }
+    const { shell, sent } = scripted((request) => respond(request), { auth: { credential_ref: "cred_1" } });
+    await shell.send({ intent: "a" });
+    expect(sent[0]?.request.auth).toEqual({ credential_ref: "cred_1" });
+  });
+});
+
+describe("attachments", () => {
+  const attachments = (...list: object[]): ShellAsk => ({ attachments: list as never });
+
+  it.each([
+    ["a data: address", { uri: "data:text/plain;base64,aGk=" }],
+    ["one in upper case, with a space before", { uri: " DATA:,x" }],
+    ["a field for content", { ref_id: "a", base64: "aGk=" }],
+    ["one of another name", { ref_id: "a", content: "hello" }],
+    ["bytes", { ref_id: "a", data: [1, 2, 3] }],
+    ["a field within a field", { ref_id: "a", file: { preview: { url: "data:,x" } } }],
+    ["a text that is longer than a reference", { ref_id: "a", note: "x".repeat(10_000) }],
+  ])("that hold data are refused and not sent: %s", async (_name, attachment) => {
+    verifies("OH-42");
+    expect(inlineAttachment([attachment as never])).toBe(0);
+    expect(await refused(attachments({ asset_id: "fine" }, attachment))).toEqual({
+      code: "invalid_request",
+      reason: "inline_attachment",
+      path: "request.context.attachments.1",
+    });
+  });
+
+  it("say where they are", async () => {
+    verifies("OH-43");
+    for (const attachment of [{}, { mime_type: "image/png" }, { ref_id: "" }]) {
+      expect(await refused(attachments(attachment))).toMatchObject({ reason: "no_reference" });
+    }
+    const { shell, sent } = scripted((request) => respond(request));
+    const good = [
+      { ref_id: "a" },
+      { uri: "https://example.com/a.png" },
+      { asset_id: "b", filename: "b.txt" },
+    ];
+    await shell.send({ attachments: good });
+    expect(sent[0]?.request.context?.attachments).toEqual(good);
+  });
+});
+
+describe("what cannot be sent is refused, with its reason and place", () => {
+  const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels - 1) });
+  const cycle: { a?: object } = {};
+  cycle.a = cycle;
+
+  it.each<[string, ShellAsk, string, string | undefined]>([
+    ["10 MB", { extensions: { "com.example": "x".repeat(10_000_000) } }, "too_large", undefined],
+    ["deep", { extensions: deep(10_000) as never }, "too_deep", undefined],
+    ["a cycle", { taskHint: cycle as never }, "too_deep", undefined],
+    ["a function", { taskHint: { a: (() => {}) as never } }, "not_json", undefined],
+    ["a bigint", { taskHint: { a: 1n as never } }, "not_json", undefined],
+    ["a Date", { taskHint: { a: new Date() as never } }, "not_json", undefined],
+    ["an intent that is none", { intent: 5 as never }, "schema", "request.context.user_intent"],
+    ["our own field", { extensions: { "dev.harnesskit": {} } }, "schema", "request.context.extensions"],
+    [
+      "a long id",
+      { taskHint: { sop_id: "x".repeat(513) } },
+      "id_too_long",
+      "request.context.task_hint.sop_id",
+    ],
+    ["a long correlation", { correlationId: "x".repeat(513) }, "id_too_long", "correlation_id"],
+    ["an empty correlation", { correlationId: "" }, "schema", "correlation_id"],
+    [
+      "many attachments",
+      { attachments: Array.from({ length: 65 }, () => ({ ref_id: "a" })) },
+      "too_many_attachments",
+      "request.context.attachments",
+    ],
+  ])("%s", async (_name, ask, reason, path) => {
+    expect(await refused(ask)).toEqual({ code: "invalid_request", reason, path });
+  });
+
+  it("also where a getter throws, and without the keys __proto__", async () => {
+    const thrower = Object.defineProperty({}, "a", { enumerable: true, get: () => JSON.parse("{") });
+    expect(await refused({ taskHint: thrower })).toMatchObject({ reason: "not_json" });
+    const { shell, sent } = scripted((request) => respond(request));
+    await shell.send({ taskHint: JSON.parse('{"__proto__":{"polluted":1},"constructor":"c"}') });
+    expect(sent[0]?.request.context?.task_hint).toEqual({ constructor: "c" });
+    expect({}).not.toHaveProperty("polluted");
+  });
+
+  it("keeps the session's continuation for the next request", async () => {
+    const session = { sessionId: "s", continuation: { continuation_token: "c1" } };
+    const { shell } = scripted((request) => respond(request), { session });
+    await rejection(shell.send({ intent: 5 as never }));
+    expect(shell.session).toEqual(session);
+  });
+});
+
+describe("options that cannot work are refused", () => {
+  const engine = async () => undefined;
+  it.each<[string, object]>([
+    ["no engine", { engine: undefined }],
+    ["an engine that is none", { engine: {} }],
+    ["an executor that is none", { engine, executors: { render_message: "x" } }],
+    ["an executor for request_approval", { engine, executors: { request_approval: () => {} } }],
+    ["a rule that is none", { engine, approvalPolicy: { dangerous: "aks" } }],
+    ["what follows a refusal", { engine, afterRefusal: "halt" }],
+    ["approve that is none", { engine, approve: "approved" }],
+    ["a limit of 0", { engine, limits: { maxInFlight: 0 } }],
+    ["a depth beyond recursion", { engine, limits: { maxDepth: 100_000 } }],
+    ["no time", { engine, timeoutMs: 0 }],
+    ["no attempt", { engine, retry: { maxAttempts: 0 } }],
+    ["a session without an id", { engine, session: { sessionId: "" } }],
+  ])("%s", (_name, options) => {
+    expect(() => createShellClient(options as never)).toThrow(
+      expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }),
+    );
+  });
+
+  it("and a type of action that cannot be registered", () => {
+    const core = { type: "noop", payload: z.object({}), defaultRisk: "safe" as const };
+    expect(() => createShellClient({ engine, actionTypes: [core] })).toThrow(
+      expect.objectContaining({ name: "ActionRegistryError", code: "duplicate_action_type" }),
+    );
+  });
+});
