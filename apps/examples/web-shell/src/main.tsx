@@ -1,3 +1,4 @@
+import "./no-eval.ts";
 import { createHttpExchange } from "@harnesskit/transport-http";
 import { render } from "preact";
 import { type Access, type AccessPlaces, keepAccess, newSessionId, openAccess } from "./access.ts";

@@ -120,7 +120,7 @@ describe("cards", () => {
     expect(await form.locator(".problem").allTextContents()).toEqual([
       "This is needed.",
       "At most 12.",
-      "Choose one of the list.",
+      "This is needed.",
     ]);
     expect(await chat.page.evaluate(() => document.activeElement?.getAttribute("name"))).toBe("name");
     expect(await form.getByLabel("Your name").getAttribute("aria-invalid")).toBe("true");
