@@ -5,6 +5,7 @@ import type { ExitCode } from "./exit-code.ts";
 import { addAhpCommands } from "./program-ahp.ts";
 import { addPolicyOptions, cwdOption, jsonOption, severalTimes, wholeNumber } from "./program-options.ts";
 import { addRuntimeCommands } from "./program-runtime.ts";
+import { addShellCommand } from "./shell/add-shell-command.ts";
 
 export interface ProgramOptions {
   /** The file of this program. */
@@ -143,6 +144,7 @@ happens. It runs as a child of this server, or is the harness of --ahp.`,
     });
 
   addChatCommand(program, { onExit, modelForms });
+  addShellCommand(program, { version, onExit });
   addThreadCommands(program, onExit);
   addGrantCommands(program);
   addRuntimeCommands(program, { version, onExit });

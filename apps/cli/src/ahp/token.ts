@@ -74,12 +74,12 @@ export const readServerToken = async (file: string): Promise<string | undefined>
   return found.token;
 };
 
-/** The token that a client shows: of the file, else of HARNESS_AHP_TOKEN, else none. */
+/** The token that a client shows: of the file, else of the environment's variable, else none. */
 export const readClientToken = async (
   file: string | undefined,
-  env: NodeJS.ProcessEnv = process.env,
+  { variable = "HARNESS_AHP_TOKEN", env = process.env }: { variable?: string; env?: NodeJS.ProcessEnv } = {},
 ): Promise<string | undefined> => {
-  if (file === undefined) return env.HARNESS_AHP_TOKEN?.trim() || undefined;
+  if (file === undefined) return env[variable]?.trim() || undefined;
   const found = await readToken(file);
   if (!found) throw unreadable(file, "(it is not there)");
   return found.token;

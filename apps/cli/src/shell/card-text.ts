@@ -80,7 +80,10 @@ export const chartLines = (chart: ChartModel, style: Style, columns: number | un
     })),
   );
   const widthOf = (texts: readonly string[], most: number) =>
-    Math.min(most, texts.reduce((widest, text) => Math.max(widest, stringWidth(text)), 0));
+    Math.min(
+      most,
+      texts.reduce((widest, text) => Math.max(widest, stringWidth(text)), 0),
+    );
   const total = columns ?? defaultChartWidth;
   const labelWidth = widthOf(labels, Math.floor(total / 4));
   const nameWidth = widthOf(
@@ -103,9 +106,10 @@ export const chartLines = (chart: ChartModel, style: Style, columns: number | un
   return [
     ...(unit === undefined ? [] : [style.dim(`in ${unit}`)]),
     ...lines,
-    ...[...moreText(hiddenPoints, "point"), ...(hiddenSeries === 0 ? [] : [`… ${hiddenSeries} more series`])].map(
-      (text) => style.dim(text),
-    ),
+    ...[
+      ...moreText(hiddenPoints, "point"),
+      ...(hiddenSeries === 0 ? [] : [`… ${hiddenSeries} more series`]),
+    ].map((text) => style.dim(text)),
   ];
 };
 

@@ -7,7 +7,13 @@ import type { Style } from "../terminal/style.ts";
 import { blockLines } from "../timeline/diff-view.ts";
 
 /** Parts of a `request_approval` with a place of their own. */
-const placed: ReadonlySet<string> = new Set(["message", "title", "subject", "continuation", "fallback_message"]);
+const placed: ReadonlySet<string> = new Set([
+  "message",
+  "title",
+  "subject",
+  "continuation",
+  "fallback_message",
+]);
 const riskTexts: Readonly<Record<RiskTier, string>> = {
   safe: "low risk",
   caution: "caution",

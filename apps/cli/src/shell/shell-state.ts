@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { ActionDirectiveSchema, ContinuationSchema } from "@harnesskit/protocol/openharness";
+import { ContinuationSchema } from "@harnesskit/protocol/openharness";
 import type { PendingApproval, ShellSession } from "@harnesskit/shell-client";
-import { z } from "zod";
 import { CliError } from "../cli-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { oneLine } from "../terminal/one-line.ts";
@@ -20,21 +19,28 @@ const maxConversations = 100;
 const maxFileBytes = 4 * 1024 * 1024;
 const lastFile = "last";
 
-const SessionSchema = z.object({
-  sessionId: z.string().min(1),
-  conversationId: z.string().optional(),
-  continuation: ContinuationSchema.optional(),
-});
-const KeptSchema = z.object({
-  session: SessionSchema,
-  pending: z.array(
-    z.object({
-      directive: ActionDirectiveSchema.loose(),
-      digest: z.string(),
-      continuation: ContinuationSchema,
-    }),
-  ),
-});
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isTextOrNone = (value: unknown): boolean => value === undefined || typeof value === "string";
+
+/** Whether it has the parts of a question. Whether they belong together is looked at when it is answered. */
+const isPending = (value: unknown): value is PendingApproval =>
+  isFields(value) &&
+  isFields(value.directive) &&
+  value.directive.action_type === "request_approval" &&
+  typeof value.digest === "string" &&
+  ContinuationSchema.safeParse(value.continuation).success;
+
+/** What a file holds, where it is of this session. */
+const toKept = (value: unknown, sessionId: string): KeptConversation | undefined => {
+  if (!isFields(value) || !isFields(value.session) || value.session.sessionId !== sessionId) return undefined;
+  const { conversationId, continuation } = value.session;
+  if (!isTextOrNone(conversationId)) return undefined;
+  if (continuation !== undefined && !ContinuationSchema.safeParse(continuation).success) return undefined;
+  const pending = Array.isArray(value.pending) ? value.pending.filter(isPending) : [];
+  return { session: value.session as unknown as ShellSession, pending };
+};
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
@@ -61,10 +67,7 @@ export class ShellState {
 
   /** What is kept of a session; what cannot be read is as good as nothing. */
   async load(sessionId: string): Promise<KeptConversation | undefined> {
-    const found = KeptSchema.safeParse(await this.#read(hash(sessionId)));
-    return found.success && found.data.session.sessionId === sessionId
-      ? (found.data as unknown as KeptConversation)
-      : undefined;
+    return toKept(await this.#read(hash(sessionId)), sessionId);
   }
 
   /** Rejects with a `CliError` `state_unavailable`. */

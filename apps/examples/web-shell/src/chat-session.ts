@@ -156,13 +156,7 @@ export class ChatSession {
     const { intent, taskHint, requestId = randomId("req") } = sending;
     const again: Sending = { ...sending, requestId };
     this.#underWay.put(again);
-    // What waits keeps its continuation: another message does not use it up.
-    const isAsked = this.#entries.some((entry) => entry.kind === "approval" && entry.state === "open");
-    const ask = {
-      intent,
-      ...(taskHint === undefined ? {} : { taskHint }),
-      ...(isAsked ? { continuation: false as const } : {}),
-    };
+    const ask = { intent, ...(taskHint === undefined ? {} : { taskHint }) };
     await this.#run(
       undefined,
       (client, signal) => client.send({ ...ask, signal }),

@@ -1,23 +1,27 @@
 import type { ChartModel, TableModel } from "@harnesskit/shell-client/cards";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { axisText, createScale, type Scale } from "./chart-scale.ts";
 import { TableCard } from "./table-card.tsx";
 
-const width = 640;
+const minWidth = 240;
 const height = 260;
-const plot = { left: 56, right: 12, top: 12, bottom: 34 } as const;
-const innerWidth = width - plot.left - plot.right;
+const plot = { left: 60, right: 12, top: 12, bottom: 34 } as const;
 const innerHeight = height - plot.top - plot.bottom;
 const maxLabelLength = 11;
 
 interface Geometry {
   readonly chart: ChartModel;
+  /** Of the whole drawing, in pixels: texts keep their size in a narrow window. */
+  readonly width: number;
+  /** Of one point. */
   readonly slot: number;
   readonly y: (value: number) => number;
 }
 
-const place = (chart: ChartModel, scale: Scale): Geometry => ({
+const place = (chart: ChartModel, scale: Scale, width: number): Geometry => ({
   chart,
-  slot: innerWidth / Math.max(1, chart.labels.length),
+  width,
+  slot: (width - plot.left - plot.right) / Math.max(1, chart.labels.length),
   y: (value) => plot.top + ((scale.max - value) / (scale.max - scale.min)) * innerHeight,
 });
 
@@ -84,7 +88,7 @@ const cut = (label: string): string =>
   label.length > maxLabelLength ? `${label.slice(0, maxLabelLength - 1)}…` : label;
 
 function Axes(geometry: Geometry & { readonly scale: Scale }) {
-  const { chart, scale, slot, y } = geometry;
+  const { chart, width, scale, slot, y } = geometry;
   const every = Math.max(1, Math.ceil(74 / slot));
   return (
     <g class="axis">
@@ -130,12 +134,29 @@ const describe = ({ kind, labels, series, unit }: ChartModel, label: string): st
   `${label}: ${kind === "bar" ? "bar chart" : "line chart"} of ${labels.length} points` +
   `${series.length > 1 ? ` in ${series.length} series` : ""}${unit === undefined ? "" : `, in ${unit}`}`;
 
+/** How wide an element is, now and whenever that changes. */
+const useWidth = () => {
+  const element = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(640);
+  useLayoutEffect(() => {
+    const { current } = element;
+    if (current === null) return undefined;
+    const measure = () => setWidth(Math.max(minWidth, Math.round(current.clientWidth)));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return { element, width };
+};
+
 export function ChartCard({ chart, label }: { readonly chart: ChartModel; readonly label: string }) {
   const scale = createScale(chart.range);
-  const geometry = place(chart, scale);
+  const { element, width } = useWidth();
+  const geometry = place(chart, scale, width);
   const hidden = chart.hiddenPoints + chart.hiddenSeries > 0;
   return (
-    <figure class="chart">
+    <figure class="chart" ref={element}>
       {chart.unit !== undefined && <p class="hint">in {chart.unit}</p>}
       <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={describe(chart, label)}>
         <Axes {...geometry} scale={scale} />

@@ -1,0 +1,127 @@
+import { randomId } from "@harnesskit/wire";
+import { usageError } from "../cli-error.ts";
+import { ExitCode } from "../exit-code.ts";
+import { openEngine } from "../shell/engine-access.ts";
+import { type ShellApprovalMode, ShellApprover } from "../shell/shell-approver.ts";
+import { ShellConversation } from "../shell/shell-conversation.ts";
+import { ShellLines } from "../shell/shell-lines.ts";
+import { type KeptConversation, ShellState } from "../shell/shell-state.ts";
+import { ShellView } from "../shell/shell-view.ts";
+import { shellStateDirectory } from "../shell/state-directory.ts";
+import { oneLine } from "../terminal/one-line.ts";
+import { shellWord } from "../terminal/shell-word.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+
+export interface ShellOptions {
+  readonly engine?: string;
+  readonly tokenFile?: string;
+  readonly session?: string;
+  /** Begins another conversation. */
+  readonly new?: true;
+  readonly approve?: "ask" | "once" | "reject";
+  /** How long an answer is waited for, in seconds. */
+  readonly timeout: number;
+}
+
+const maxSessionIdLength = 200;
+const maxTimeoutSeconds = 86_400;
+
+const modeOf = (approve: ShellOptions["approve"], hasTerminal: boolean): ShellApprovalMode => {
+  if (approve === "once" || approve === "reject") return approve;
+  if (approve === "ask" && !hasTerminal) {
+    throw usageError("--approve ask needs a terminal", "Without one: --approve once, or --approve reject");
+  }
+  return hasTerminal ? "ask" : "no-terminal";
+};
+
+const sessionIdOf = async ({ session, new: isNew }: ShellOptions, state: ShellState): Promise<string> => {
+  if (session === undefined) {
+    const last = isNew ? undefined : await state.lastSessionId();
+    return last ?? randomId("sess");
+  }
+  if (session !== "" && session.length <= maxSessionIdLength) return session;
+  throw usageError(`--session: an id has 1 to ${maxSessionIdLength} characters`);
+};
+
+const engineOf = ({ engine }: ShellOptions): string => {
+  if (engine !== undefined) return engine;
+  throw usageError("Say which engine: --engine URL", "harness engine serves one, and prints its URL");
+};
+
+/** The command that goes on with a conversation. */
+const againText = (url: string, sessionId: string, { tokenFile }: ShellOptions): string => {
+  const token = tokenFile === undefined ? "" : ` --token-file ${shellWord(tokenFile)}`;
+  return `harness shell --engine ${shellWord(url)}${token} --session ${shellWord(sessionId)}`;
+};
+
+/** `harness shell`: says something to an engine, or a conversation with it, at the terminal or with the lines of standard input. */
+export const shell = async (
+  intent: string | undefined,
+  options: ShellOptions,
+  { version }: { readonly version: string },
+): Promise<ExitCode> => {
+  if (intent !== undefined && intent.trim() === "") {
+    throw usageError("There is nothing to say", 'For example: harness shell --engine URL "hello"');
+  }
+  const { timeout, tokenFile } = options;
+  if (timeout < 1 || timeout > maxTimeoutSeconds) {
+    throw usageError(`--timeout: a number from 1 to ${maxTimeoutSeconds}`);
+  }
+  const mode = modeOf(options.approve, process.stdin.isTTY === true && process.stdout.isTTY === true);
+  const timeoutMs = timeout * 1000;
+  const { url, exchange } = await openEngine({ engine: engineOf(options), tokenFile, timeoutMs });
+  const state = new ShellState(shellStateDirectory(), url);
+  const sessionId = await sessionIdOf(options, state);
+  const kept: KeptConversation = (await state.load(sessionId)) ?? { session: { sessionId }, pending: [] };
+  const view = new ShellView(createTerminal());
+  let interrupts = 0;
+  const onInterrupt = () => {
+    if (++interrupts > 1) process.exit(ExitCode.failed);
+    if (!conversation.cancel()) lines.close();
+  };
+  // The two need each other: who asks takes the keyboard from who reads lines.
+  const beforeAsk = () => lines.giveUp();
+  const approver = new ShellApprover({ mode, view, beforeAsk });
+  const lines = new ShellLines({
+    view,
+    approver,
+    onInterrupt,
+    onLine: () => {
+      interrupts = 0;
+    },
+  });
+  const tell = (line: string) => process.stderr.write(`harness shell: ${line}\n`);
+  const conversation = new ShellConversation({
+    engine: exchange,
+    timeoutMs,
+    version,
+    kept,
+    state,
+    mode,
+    approver,
+    view,
+    beforeAsk,
+    tell,
+  });
+  process.on("SIGINT", onInterrupt);
+  try {
+    if (intent === undefined) {
+      view.note(`session ${oneLine(sessionId, 80)}, engine ${oneLine(url, 300)}; /help says what there is`);
+    }
+    await conversation.followUp();
+    if (intent === undefined) await lines.follow(conversation);
+    else await conversation.say({ intent });
+    const count = conversation.pending.length;
+    if (count > 0) {
+      const what = count === 1 ? "1 question waits" : `${count} questions wait`;
+      tell(`${what} for your approval: ${oneLine(againText(url, sessionId, options), 1_200)}`);
+    } else if (intent === undefined)
+      view.note(`again: ${oneLine(againText(url, sessionId, options), 1_200)}`);
+    return conversation.exitCode;
+  } finally {
+    process.off("SIGINT", onInterrupt);
+    lines.close();
+    await conversation.close();
+    exchange.close();
+  }
+};

@@ -1,0 +1,90 @@
+import { type ActionDirective, fallbackTextOf, type RiskTier } from "@harnesskit/protocol/openharness";
+import type { PendingApproval } from "@harnesskit/shell-client";
+import { type FormModel, readChart, readForm, readTable } from "@harnesskit/shell-client/cards";
+import { displayText } from "@harnesskit/wire";
+import { oneLine } from "../terminal/one-line.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { Prose } from "../timeline/prose.ts";
+import { chartLines, formLines, tableLines } from "./card-text.ts";
+import { questionLines } from "./shell-question.ts";
+
+const textOf = (value: unknown, name: string): string | undefined => {
+  const isObject = typeof value === "object" && value !== null && Object.hasOwn(value, name);
+  const text = isObject ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+  return typeof text === "string" ? text : undefined;
+};
+
+/** Shows what an engine sends as safe text. */
+export class ShellView {
+  readonly #terminal: Terminal;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  /** What was written where there is no terminal that shows it. */
+  said(line: string): void {
+    this.#line(`› ${this.#terminal.style.bold(displayText(line, { maxLength: 2_000 }))}`);
+  }
+
+  note(text: string): void {
+    this.#line(this.#terminal.style.dim(text));
+  }
+
+  prose(text: string): void {
+    const prose = new Prose(this.#terminal, (word) => word);
+    prose.push(text);
+    if (prose.end()) this.#terminal.write("\n");
+  }
+
+  /** A `render_ui`. Gives the form, where it is one. */
+  card(directive: ActionDirective): FormModel | undefined {
+    const { payload = {} } = directive;
+    const component = textOf(payload, "component") ?? "";
+    const form = component === "form" ? readForm(payload.data) : undefined;
+    const lines = form ? [] : this.#cardLines(component, payload.data);
+    if (lines === undefined) {
+      this.prose(
+        fallbackTextOf(directive) ?? `(a card that cannot be shown here: ${oneLine(component, 100)})`,
+      );
+      return undefined;
+    }
+    const title = textOf(payload, "title");
+    if (title !== undefined && title !== "") this.#line(this.#terminal.style.bold(oneLine(title, 200)));
+    for (const line of lines) this.#line(line);
+    return form;
+  }
+
+  #cardLines(component: string, data: unknown): string[] | undefined {
+    const { style, columns } = this.#terminal;
+    const table = component === "table" ? readTable(data) : undefined;
+    if (table) return tableLines(table, style, columns);
+    const chart = component === "chart" ? readChart(data) : undefined;
+    if (chart) return chartLines(chart, style, columns);
+    const text = component === "text" ? (typeof data === "string" ? data : textOf(data, "text")) : undefined;
+    return text === undefined ? undefined : displayText(text, { multiline: true }).split("\n");
+  }
+
+  /** What a form asks for, where nobody can be asked. */
+  form(form: FormModel): void {
+    for (const line of formLines(form, this.#terminal.style)) this.#line(line);
+  }
+
+  question(directive: ActionDirective, risk: RiskTier): void {
+    for (const line of questionLines(directive, risk, this.#terminal.style)) this.#line(line);
+  }
+
+  /** A question that was left waiting. */
+  pending({ directive }: PendingApproval): void {
+    this.question(directive, directive.risk_tier ?? "caution");
+  }
+
+  /** How a question was answered without the user. */
+  answered(text: string): void {
+    this.#line(`  ${this.#terminal.style.yellow(text)}`);
+  }
+
+  #line(line: string): void {
+    this.#terminal.write(`${line}\n`);
+  }
+}
