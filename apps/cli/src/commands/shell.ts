@@ -2,6 +2,7 @@ import { randomId } from "@harnesskit/wire";
 import { usageError } from "../cli-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { openEngine } from "../shell/engine-access.ts";
+import { findRunningEngine, type RunningEngine } from "../shell/running-engine.ts";
 import { type ShellApprovalMode, ShellApprover } from "../shell/shell-approver.ts";
 import { ShellConversation } from "../shell/shell-conversation.ts";
 import { ShellLines } from "../shell/shell-lines.ts";
@@ -43,13 +44,19 @@ const sessionIdOf = async ({ session, new: isNew }: ShellOptions, state: ShellSt
   throw usageError(`--session: an id has 1 to ${maxSessionIdLength} characters`);
 };
 
-const engineOf = ({ engine }: ShellOptions): string => {
-  if (engine !== undefined) return engine;
-  throw usageError("Say which engine: --engine URL", "harness engine serves one, and prints its URL");
+/** The engine that is named, else the one that this user serves. */
+const engineOf = async ({ engine, tokenFile }: ShellOptions): Promise<RunningEngine> => {
+  if (engine !== undefined) return { url: engine, tokenFile };
+  const running = await findRunningEngine();
+  if (running) return { url: running.url, tokenFile: tokenFile ?? running.tokenFile };
+  throw usageError(
+    "No engine runs here: say which with --engine URL",
+    "harness engine serves one, and prints its URL",
+  );
 };
 
 /** The command that goes on with a conversation. */
-const againText = (url: string, sessionId: string, { tokenFile }: ShellOptions): string => {
+const againText = (url: string, sessionId: string, tokenFile: string | undefined): string => {
   const token = tokenFile === undefined ? "" : ` --token-file ${shellWord(tokenFile)}`;
   return `harness shell --engine ${shellWord(url)}${token} --session ${shellWord(sessionId)}`;
 };
@@ -63,16 +70,18 @@ export const shell = async (
   if (intent !== undefined && intent.trim() === "") {
     throw usageError("There is nothing to say", 'For example: harness shell --engine URL "hello"');
   }
-  const { timeout, tokenFile } = options;
+  const { timeout } = options;
   if (timeout < 1 || timeout > maxTimeoutSeconds) {
     throw usageError(`--timeout: a number from 1 to ${maxTimeoutSeconds}`);
   }
   const mode = modeOf(options.approve, process.stdin.isTTY === true && process.stdout.isTTY === true);
   const timeoutMs = timeout * 1000;
-  const { url, exchange } = await openEngine({ engine: engineOf(options), tokenFile, timeoutMs });
+  const { url: engine, tokenFile } = await engineOf(options);
+  const { url, exchange } = await openEngine({ engine, tokenFile, timeoutMs });
   const state = new ShellState(shellStateDirectory(), url);
   const sessionId = await sessionIdOf(options, state);
   const kept: KeptConversation = (await state.load(sessionId)) ?? { session: { sessionId }, pending: [] };
+  const again = oneLine(againText(url, sessionId, tokenFile), 1_200);
   const view = new ShellView(createTerminal());
   let interrupts = 0;
   const onInterrupt = () => {
@@ -114,9 +123,8 @@ export const shell = async (
     const count = conversation.pending.length;
     if (count > 0) {
       const what = count === 1 ? "1 question waits" : `${count} questions wait`;
-      tell(`${what} for your approval: ${oneLine(againText(url, sessionId, options), 1_200)}`);
-    } else if (intent === undefined)
-      view.note(`again: ${oneLine(againText(url, sessionId, options), 1_200)}`);
+      tell(`${what} for your approval: ${again}`);
+    } else if (intent === undefined) view.note(`again: ${again}`);
     return conversation.exitCode;
   } finally {
     process.off("SIGINT", onInterrupt);

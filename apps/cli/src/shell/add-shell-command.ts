@@ -16,7 +16,12 @@ export const addShellCommand = (program: Command, { version, onExit }: ShellComm
       "a shell of an OpenHarness engine: says something, shows what comes back, asks before it answers",
     )
     .argument("[intent]", "what you want; without it the lines of standard input, one after the other")
-    .addOption(new Option("--engine <url>", "the engine: http(s)://HOST:PORT/openharness"))
+    .addOption(
+      new Option(
+        "--engine <url>",
+        "the engine: http(s)://HOST:PORT/openharness (default: the one of harness engine)",
+      ),
+    )
     .addOption(
       new Option("--token-file <file>", "the engine's token (default: $HARNESS_ENGINE_TOKEN, if it is set)"),
     )

@@ -1,0 +1,258 @@
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
+import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { type Answers, card, engineToken, say, startShellEngine } from "./support/shell-engine.ts";
+
+const setUp = async (answers?: Answers, change?: Parameters<typeof startShellEngine>[2]) => {
+  const cwd = await makeWorkspace();
+  const engine = await startShellEngine(cwd, answers, change);
+  const env = { XDG_STATE_HOME: join(cwd, "state") };
+  const args = ["shell", "--engine", engine.url, "--token-file", engine.tokenFile];
+  const run = (more: readonly string[], input?: string) =>
+    harness([...args, ...more], { cwd, env, ...(input === undefined ? {} : { input }) });
+  return { cwd, env, args, engine, run };
+};
+
+describe("harness shell", () => {
+  it("says one thing, and goes on with the conversation in the next call", async () => {
+    const { run, engine, cwd } = await setUp();
+    expect(await run(["hello"])).toMatchObject({ code: 0, stdout: "You said: hello\n", stderr: "" });
+    expect((await run(["again"])).stdout).toBe("You said: again\n");
+    expect(engine.sessions.size).toBe(1);
+    await run(["--session", "mine", "third"]);
+    await run(["fourth"]);
+    expect([...engine.sessions].at(-1)).toBe("mine");
+    await run(["--new", "fifth"]);
+    expect(engine.sessions.size).toBe(3);
+    // Only this user reads what is kept, and the token is not among it.
+    const [directory = ""] = await readdir(join(cwd, "state/harnesskit/shell"));
+    const kept = join(cwd, "state/harnesskit/shell", directory);
+    expect((await stat(kept)).mode & 0o777).toBe(0o700);
+    for (const name of await readdir(kept)) {
+      expect((await stat(join(kept, name))).mode & 0o777).toBe(0o600);
+      expect(await readFile(join(kept, name), "utf8")).not.toContain(engineToken);
+    }
+  });
+
+  it("shows cards as text, and what it cannot show by its fallback", async () => {
+    const rows = [
+      { room: "Kitchen", degrees: 21.5 },
+      { room: "Bäd", degrees: 9 },
+    ];
+    const { run } = await setUp({
+      cards: () => [
+        card("table", { rows }, "Rooms"),
+        card("chart", {
+          unit: "kWh",
+          points: [
+            { label: "a", value: 4 },
+            { label: "b", value: -2 },
+          ],
+        }),
+        card("text", { text: "two\nlines" }),
+        { action_type: "render_ui", payload: { component: "map", fallback_message: "In Vienna." } },
+        card("gauge", {}),
+        card("form", { fields: [{ name: "who", required: true }] }, "Who?"),
+      ],
+    });
+    const { code, stdout, stderr } = await run(["cards"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain(
+      "Rooms\nroom     degrees\n───────  ───────\nKitchen     21.5\nBäd            9\n",
+    );
+    expect(stdout).toMatch(/\nin kWh\na {2}█{73} {3}4\nb {2}█{36}▌ +-2\n/);
+    expect(stdout).toContain("\ntwo\nlines\nIn Vienna.\n(a card that cannot be shown here: gauge)\n");
+    expect(stdout).toContain("Who?\n  who (needed): text\n");
+  });
+
+  it("keeps a question for later where there is no terminal, and answers it by --approve", async () => {
+    const { run, engine } = await setUp();
+    const asked = await run(["delete"]);
+    expect(asked.code).toBe(3);
+    expect(asked.stdout).toBe(
+      '  ? Delete it? (dangerous)\n  │ The notes.\n  tool delete, input:\n  │ {\n  │   "path": "notes"\n  │ }\n' +
+        "  it waits: there is no terminal to ask in\n",
+    );
+    expect(asked.stderr).toContain(
+      "harness shell: 1 question waits for your approval: harness shell --engine ",
+    );
+    // Other things are said beside it.
+    expect(await run(["hello"])).toMatchObject({ code: 3 });
+    const approved = await run(["--approve", "once", "thanks"]);
+    expect(approved.code).toBe(0);
+    expect(approved.stdout).toContain("approved by --approve once\nDeleted.\nYou said: thanks\n");
+    expect(await run(["--approve", "reject", "delete"])).toMatchObject({ code: 3 });
+    expect(engine.heard).toEqual(["delete", "hello", "approved", "thanks", "delete", "refused"]);
+    expect((await run(["bye"])).stdout).toBe("You said: bye\n");
+  });
+
+  it("takes lines, with commands for what waits", async () => {
+    const { run, engine } = await setUp();
+    const first = await run([], "hello\n\ndelete\n/dance\n/approve zzz\n");
+    expect(first.code).toBe(3);
+    expect(first.stdout).toContain("› hello\nYou said: hello\n› delete\n");
+    expect(first.stdout).toContain("There is no command /dance.");
+    expect(first.stdout).toContain("Nothing waits under zzz.");
+    const second = await run([], "/pending\n/reject\n/approve\n/quit\nnever\n");
+    const [, id = ""] = /\/approve ([\w-]{8}) {3}\/reject \1 \[REASON\]/.exec(second.stdout) ?? [];
+    expect(id).not.toBe("");
+    expect(second.stdout).toContain("› /reject\nKept.\n› /approve\nNothing waits for an approval.\n");
+    expect(second.stdout).toContain("again: harness shell --engine ");
+    expect(engine.heard).toEqual(["hello", "delete", "refused"]);
+    await run(["delete"]);
+    const third = await run([], `/reject ${id} they are mine\n`);
+    expect(third.stdout).toContain("Kept.");
+    expect(engine.heard.at(-1)).toBe("refused: they are mine");
+  });
+
+  it("says what was answered elsewhere", async () => {
+    const { run, engine, cwd, env, args } = await setUp();
+    const mine = ["--session", "shared"];
+    await run([...mine, "delete"]);
+    const other = { XDG_STATE_HOME: join(cwd, "other") };
+    // The same question in another shell's keeping.
+    const { cp } = await import("node:fs/promises");
+    await cp(env.XDG_STATE_HOME, other.XDG_STATE_HOME, { recursive: true });
+    expect(await run([...mine, "--approve", "once", "first"])).toMatchObject({ code: 0 });
+    const late = await harness([...args, ...mine, "--approve", "once", "second"], { cwd, env: other });
+    expect(late.stderr).toContain("harness shell: it was answered elsewhere\n");
+    expect(late.stdout).toContain("You said: second\n");
+    expect(late.stdout).not.toContain("Deleted.");
+    expect(engine.heard).toEqual(["delete", "approved", "first", "second"]);
+  });
+
+  it("lets nothing through to the terminal, and does nothing of what it does not know", async () => {
+    const evil = "\u001b]0;owned\u0007\u001b[2J\u202etxt.exe\r\u009b31m";
+    const { run } = await setUp(
+      {
+        evil: () => [
+          say(evil),
+          card("table", { columns: [evil], rows: [[evil]] }, evil),
+          card("chart", { points: [{ label: evil, value: 1 }] }),
+          card("text", { text: evil }),
+          card("form", { fields: [{ name: "a", label: evil, help: evil }] }),
+          card(evil, { a: 1 }),
+        ],
+        question: () => ({
+          directives: [
+            {
+              action_type: "request_approval",
+              payload: { message: evil, title: evil, subject: evil, more: evil },
+            },
+          ],
+          continueWith: {},
+        }),
+      },
+      (response) => {
+        response.action_directives?.push({
+          action_type: `com.example.${evil}`,
+          payload: { fallback_message: evil },
+        });
+      },
+    );
+    for (const words of ["evil", "question"]) {
+      const { stdout, stderr } = await run([words]);
+      expect(stdout).toContain("⟨U+001B⟩");
+      for (const text of [stdout, stderr]) {
+        expect(
+          [...text].filter((character) => /[\p{Cc}\p{Cf}]/u.test(character) && character !== "\n"),
+        ).toEqual([]);
+      }
+      expect(stderr).toContain(
+        "the shell does not know this type of action (unknown_action_type com.example.",
+      );
+    }
+  });
+
+  it("ends with a code and a sentence where it cannot go on", async () => {
+    const { run, engine, cwd, env } = await setUp();
+    const wrong = join(cwd, "wrong");
+    await writeFile(wrong, "not-the-token-of-the-engine", { mode: 0o600 });
+    const refused = await harness(["shell", "--engine", engine.url, "--token-file", wrong, "x"], {
+      cwd,
+      env,
+    });
+    expect(refused).toMatchObject({ code: 3, stdout: "" });
+    expect(refused.stderr).toContain("(unauthorized)");
+    expect(refused.stderr).not.toContain("not-the-token");
+    for (const [args, words] of [
+      [["shell", "x"], "No engine runs here: say which with --engine URL"],
+      [["shell", "--engine", "ftp://a/", "x"], "--engine: ftp://a/ is no URL of an engine"],
+      [["shell", "--engine", "http://u:p@a/", "x"], "is no URL of an engine"],
+      [
+        ["shell", "--engine", "http://engine.example/", "--token-file", engine.tokenFile, "x"],
+        "in the clear",
+      ],
+      [["shell", "--engine", engine.url, " "], "There is nothing to say"],
+      [["shell", "--engine", engine.url, "--approve", "ask", "x"], "--approve ask needs a terminal"],
+      [["shell", "--engine", engine.url, "--session", "", "x"], "--session: an id has"],
+      [["shell", "--engine", engine.url, "--timeout", "0", "x"], "--timeout: a number from 1"],
+    ] as const) {
+      const end = await harness(args, { cwd, env });
+      expect(end).toMatchObject({ code: 2, stdout: "" });
+      expect(end.stderr).toContain(words);
+    }
+    await engine.close();
+    const away = await run(["anybody?"]);
+    expect(away).toMatchObject({ code: 4, stdout: "" });
+    expect(away.stderr).toContain("(engine_unreachable)");
+  });
+
+  it("finds the engine that this user serves, while its process is there", async () => {
+    const { engine, cwd, env } = await setUp();
+    const announce = async (pid: number) => {
+      await mkdir(join(cwd, "state/harnesskit"), { recursive: true });
+      const place = join(cwd, "state/harnesskit/engine.json");
+      await writeFile(place, JSON.stringify({ url: engine.url, tokenFile: engine.tokenFile, pid }));
+    };
+    await announce(process.pid);
+    expect(await harness(["shell", "hello"], { cwd, env })).toMatchObject({
+      code: 0,
+      stdout: "You said: hello\n",
+    });
+    const gone = startHarness(["--version"], { cwd });
+    await gone.ended;
+    await announce(gone.child.pid ?? 0);
+    expect(await harness(["shell", "hello"], { cwd, env })).toMatchObject({ code: 2 });
+  });
+
+  it("asks at the terminal, where nothing that was typed before is an answer", async ({ skip }) => {
+    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+    const { cwd, env, args, engine } = await setUp();
+    const shell = startInTerminal(args, { cwd, env });
+    await shell.sees(/session sess_/);
+    // The second line is typed before the question is there: "y" and Enter answer nothing.
+    shell.write("delete\ry\r\r");
+    await shell.sees(/Allow it\?/);
+    expect(engine.heard).toEqual(["delete"]);
+    shell.write("\u001b[A\r");
+    await shell.sees(/Deleted\./);
+    shell.write("/quit\r");
+    expect(await shell.ended).toMatchObject({ code: 0 });
+    expect(engine.heard).toEqual(["delete", "approved"]);
+  });
+
+  it("asks a form at the terminal, and sends its values", async ({ skip }) => {
+    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+    const fields = [
+      { name: "who", label: "Who", required: true },
+      { name: "people", label: "How many", type: "number", max: 4 },
+      { name: "coffee", label: "Coffee", type: "checkbox" },
+    ];
+    const form = () => [card("form", { fields, submit: { task_hint: { plugin_id: "booking" } } }, "Book")];
+    const { cwd, env, args } = await setUp({ book: form });
+    const shell = startInTerminal([...args, "book"], { cwd, env });
+    await shell.sees(/Who/);
+    shell.write("Ada\r");
+    await shell.sees(/How many/);
+    shell.write("9\r");
+    await shell.sees(/At most 4\./);
+    shell.write("\u007f3\r");
+    await shell.sees(/Coffee/);
+    shell.write("y");
+    await shell.sees(/Booked: \{"who":"Ada","people":3,"coffee":true\}/);
+    expect(await shell.ended).toMatchObject({ code: 0 });
+  });
+});
