@@ -1,5 +1,6 @@
 import { type ActionDirective, approvalSubject, type RiskTier } from "@harnesskit/protocol/openharness";
 import { type Clock, digest } from "@harnesskit/wire";
+import type { CallScope } from "./call-scope.ts";
 import type { ApprovalAsk, ApprovalDecision, ShellClientOptions } from "./shell-client-options.ts";
 import type { DirectiveError } from "./shell-outcome.ts";
 import { within } from "./within.ts";
@@ -39,7 +40,7 @@ export interface Question {
   readonly riskTier: RiskTier;
   readonly why: ApprovalAsk["why"];
   readonly deadlineAtMs: number | undefined;
-  readonly signal: AbortSignal;
+  readonly scope: CallScope;
 }
 
 export interface AskerOptions {
@@ -64,7 +65,7 @@ export class Asker {
     return this.#ask(question);
   }
 
-  async #ask({ directive, riskTier, why, deadlineAtMs, signal }: Question): Promise<Asked> {
+  async #ask({ directive, riskTier, why, deadlineAtMs, scope }: Question): Promise<Asked> {
     const { approve, approvalTimeoutMs, clock } = this.#options;
     const none = (error: DirectiveError): Asked => ({ decision: undefined, error });
     if (approve === undefined) return none({ code: "no_approver", message: "nobody is there to be asked" });
@@ -75,7 +76,7 @@ export class Asker {
       digestAsked = await digestOf(directive);
       return approve({ directive, digest: digestAsked, riskTier, why, signal: stop, deadlineAtMs });
     };
-    const ended = await within(run, { clock, dueAtMs, signal });
+    const ended = await within(run, { clock, dueAtMs, scope });
     switch (ended.how) {
       case "aborted":
         return none({ code: "cancelled", message: "the call was given up" });

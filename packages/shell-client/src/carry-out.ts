@@ -1,4 +1,5 @@
 import type { ActionDirective, Continuation } from "@harnesskit/protocol/openharness";
+import type { CallScope } from "./call-scope.ts";
 import type { DirectiveWork, Questioned, Worked } from "./directive-work.ts";
 import { planOf } from "./plan.ts";
 import type { DirectiveResult } from "./shell-outcome.ts";
@@ -11,7 +12,7 @@ export interface Delivery {
   /** When the response came: deadlines count from here (section 10). */
   readonly receivedAtMs: number;
   readonly isParallel: boolean;
-  readonly signal: AbortSignal;
+  readonly scope: CallScope;
   readonly turnstile: Turnstile;
   readonly continuation: Continuation | undefined;
 }
@@ -31,7 +32,7 @@ export interface CarryOutOptions {
 
 /** Carries the directives of a response out, group by group. Never rejects: each has its result, whatever became of the others. */
 export const carryOut = async (delivery: Delivery, options: CarryOutOptions): Promise<CarriedOut> => {
-  const { directives, requestId, receivedAtMs, isParallel, signal, turnstile, continuation } = delivery;
+  const { directives, requestId, receivedAtMs, isParallel, scope, turnstile, continuation } = delivery;
   const { work, maxParallel, stopsAfterRefusal, onResult } = options;
   const worked: Worked[] = [];
   let isStopped = false;
@@ -44,7 +45,7 @@ export const carryOut = async (delivery: Delivery, options: CarryOutOptions): Pr
       index,
       requestId,
       deadlineAtMs: deadline_ms === undefined ? undefined : receivedAtMs + deadline_ms,
-      signal,
+      scope,
       turnstile,
       isStopped: () => isStopped,
       continuation,

@@ -7,6 +7,7 @@ import {
   type ShellResponse,
 } from "@harnesskit/protocol/openharness";
 import type { Answer } from "./ask-user.ts";
+import type { CallScope } from "./call-scope.ts";
 import { type CarryOutOptions, carryOut } from "./carry-out.ts";
 import type { Poster, SendableRequest } from "./poster.ts";
 import { continuationOf, isContinuationKept, type SessionState } from "./session-state.ts";
@@ -39,7 +40,7 @@ export interface ConversationOptions {
   readonly capabilities: Capabilities;
   readonly maxFollowUps: number;
   readonly trace: Trace;
-  readonly signal: AbortSignal;
+  readonly scope: CallScope;
   readonly onDenials: (denials: readonly CapabilityDenial[]) => void;
   readonly diagnose: (diagnostic: ShellDiagnostic) => void;
   readonly buildAnswer: (answered: Answered) => SendableRequest;
@@ -70,12 +71,12 @@ export class Conversation {
   /** Never rejects. */
   async run(opening: Opening): Promise<ShellOutcome> {
     await this.#exchange(opening);
-    const { maxFollowUps, signal, diagnose, buildAnswer } = this.#options;
+    const { maxFollowUps, scope, diagnose, buildAnswer } = this.#options;
     for (let sent = 0; this.#answers.length > 0; sent++) {
       const next = this.#answers.shift() as Answered;
-      if (sent >= maxFollowUps || signal.aborted) {
+      if (sent >= maxFollowUps || scope.aborted) {
         this.#pending.push(next.pending);
-        if (!signal.aborted) {
+        if (!scope.aborted) {
           diagnose({ code: "follow_ups_exhausted", message: "an answer was not sent by itself any more" });
         }
         continue;
@@ -88,14 +89,14 @@ export class Conversation {
         this.#fail(toClientError(error, undefined));
       }
     }
-    if (signal.aborted && this.#error === undefined) this.#fail(givenUp(signal));
+    if (scope.aborted && this.#error === undefined) this.#fail(givenUp(scope));
     return this.#outcome();
   }
 
   async #exchange({ request, taken, answers }: Opening): Promise<void> {
-    const { poster, session, trace, signal } = this.#options;
+    const { poster, session, trace, scope } = this.#options;
     try {
-      const { response, receivedAtMs } = await poster.post(request, trace, signal);
+      const { response, receivedAtMs } = await poster.post(request, trace, scope);
       this.#response = response;
       this.#settle(response, taken, answers);
       this.#deny(response);
@@ -130,13 +131,13 @@ export class Conversation {
   }
 
   async #deliver(requestId: string, response: ShellResponse, receivedAtMs: number): Promise<void> {
-    const { capabilities, signal } = this.#options;
+    const { capabilities, scope } = this.#options;
     const delivery = {
       directives: response.response.action_directives ?? [],
       requestId,
       receivedAtMs,
       isParallel: isParallelWith(capabilities, response),
-      signal,
+      scope,
       turnstile: this.#turnstile,
       continuation: continuationOf(response),
     };

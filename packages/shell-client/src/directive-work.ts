@@ -7,6 +7,7 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { type Clock, displayText } from "@harnesskit/wire";
 import { type Answer, type Asker, digestOf } from "./ask-user.ts";
+import type { CallScope } from "./call-scope.ts";
 import { type Executors, fitsItsType } from "./executors.ts";
 import { riskOf, type TierRules } from "./risk.ts";
 import type { ApprovalAsk, DirectiveExecutor } from "./shell-client-options.ts";
@@ -38,7 +39,7 @@ export interface Item {
   readonly index: number;
   readonly requestId: string;
   readonly deadlineAtMs: number | undefined;
-  readonly signal: AbortSignal;
+  readonly scope: CallScope;
   readonly turnstile: Turnstile;
   /** Whether something before it ended the work. Looked at again after each wait. */
   readonly isStopped: () => boolean;
@@ -92,7 +93,7 @@ export class DirectiveWork {
 
   /** The end of an item that is not to be begun any more. */
   #ended(item: Item): DirectiveResult | undefined {
-    if (item.signal.aborted) return end(item, "not_reached", "cancelled", "the call was given up");
+    if (item.scope.aborted) return end(item, "not_reached", "cancelled", "the call was given up");
     if (item.isStopped()) return end(item, "not_reached", "stopped", "a directive before it was refused");
     if (this.#options.clock.now() >= (item.deadlineAtMs ?? Number.POSITIVE_INFINITY)) {
       return end(item, "expired", "deadline_exceeded", "its deadline was over before it began");
@@ -163,11 +164,11 @@ export class DirectiveWork {
 
   async #execute(item: Item, executor: DirectiveExecutor): Promise<DirectiveResult> {
     const { clock, executorTimeoutMs } = this.#options;
-    const { directive, index, requestId, deadlineAtMs, signal } = item;
+    const { directive, index, requestId, deadlineAtMs, scope } = item;
     const timeoutAtMs = clock.now() + executorTimeoutMs;
     const dueAtMs = Math.min(timeoutAtMs, deadlineAtMs ?? Number.POSITIVE_INFINITY);
     const run = (stop: AbortSignal) => executor(directive, { signal: stop, deadlineAtMs, requestId, index });
-    const ended = await within(run, { clock, dueAtMs, signal });
+    const ended = await within(run, { clock, dueAtMs, scope });
     switch (ended.how) {
       case "done":
         return { ...end(item, "done"), ...(ended.value !== undefined && { value: ended.value }) };

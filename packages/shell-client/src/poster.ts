@@ -1,5 +1,6 @@
 import type { ShellRequest, ShellResponse } from "@harnesskit/protocol/openharness";
 import { type Backoff, backoffDelayMs, type Clock, wait } from "@harnesskit/wire";
+import type { CallScope } from "./call-scope.ts";
 import type { EngineLine } from "./engine-line.ts";
 import type { ResolvedLimits } from "./limits.ts";
 import { readResponse } from "./read-response.ts";
@@ -40,11 +41,11 @@ export class Poster {
   }
 
   /** Rejects with a `ShellClientError`. A response with an error that is not retryable, or not any more, is a response. */
-  async post(request: SendableRequest, trace: Trace, signal: AbortSignal): Promise<Posted> {
+  async post(request: SendableRequest, trace: Trace, scope: CallScope): Promise<Posted> {
     const { backoff, clock, diagnose } = this.#options;
     const headers = trace.headersOf(request.request_id);
     for (let attempt = 1; ; attempt++) {
-      const got = await this.#attempt(request, headers, signal);
+      const got = await this.#attempt(request, headers, scope);
       const isRetryable =
         "failure" in got ? got.failure.retryable : got.response.response.error?.retryable === true;
       const delayMs = Math.max(
@@ -64,15 +65,15 @@ export class Poster {
         requestId: request.request_id,
         details: { attempt, delay_ms: delayMs, code },
       });
-      await wait(delayMs, clock, signal);
-      if (signal.aborted) throw givenUp(signal);
+      await wait(delayMs, clock, scope.signal);
+      if (scope.aborted) throw givenUp(scope);
     }
   }
 
   async #attempt(
     request: SendableRequest,
     headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
+    scope: CallScope,
   ): Promise<Posted | Failed> {
     const { line, timeoutMs, limits, clock, diagnose } = this.#options;
     const requestId = request.request_id;
@@ -81,13 +82,13 @@ export class Poster {
       {
         clock,
         dueAtMs: clock.now() + timeoutMs,
-        signal,
+        scope,
         onLate: () => diagnose({ code: "late_response", message: "a response came too late", requestId }),
       },
     );
     switch (ended.how) {
       case "aborted":
-        return { failure: givenUp(signal) };
+        return { failure: givenUp(scope) };
       case "due": {
         const text = `the engine did not answer within ${timeoutMs} ms`;
         return { failure: new ShellClientError("response_timeout", text, { retryable: true }) };

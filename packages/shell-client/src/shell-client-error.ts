@@ -74,7 +74,7 @@ export class ShellClientError extends HarnessError {
 }
 
 /** Why a call is over whose signal aborted: its caller gave up, or the client was closed. */
-export const givenUp = ({ reason }: AbortSignal): ShellClientError =>
+export const givenUp = ({ reason }: { readonly reason: unknown }): ShellClientError =>
   ShellClientError.isInstance(reason)
     ? reason
     : new ShellClientError("cancelled", "the call was given up", { cause: reason });

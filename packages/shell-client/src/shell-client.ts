@@ -5,10 +5,12 @@ import {
   quietly,
   randomId,
   resolveBackoff,
+  Slots,
   systemClock,
 } from "@harnesskit/wire";
 import { Asker, readReply } from "./ask-user.ts";
 import { buildRequest, type RequestFrame, type RequestParts } from "./build-request.ts";
+import { CallScope } from "./call-scope.ts";
 import type { CarryOutOptions } from "./carry-out.ts";
 import { Conversation, type Opening } from "./conversation.ts";
 import { DirectiveWork } from "./directive-work.ts";
@@ -16,7 +18,6 @@ import { type EngineLine, toEngineLine } from "./engine-line.ts";
 import { filterEnvironment } from "./environment.ts";
 import { Executors } from "./executors.ts";
 import { assertWhole, maxTimerMs, type ResolvedLimits, resolveLimits } from "./limits.ts";
-import { linkSignals } from "./linked-signal.ts";
 import { Poster } from "./poster.ts";
 import { readPending } from "./read-pending.ts";
 import { resolveRules } from "./risk.ts";
@@ -76,8 +77,9 @@ class Client implements ShellClient {
   readonly #frame: RequestFrame;
   readonly #carryOut: CarryOutOptions;
   readonly #session: SessionState;
-  readonly #closed = new AbortController();
-  #inFlight = 0;
+  /** The calls that are under way. */
+  readonly #scopes = new Slots<CallScope>();
+  #closed: ShellClientError | undefined;
 
   constructor(options: ShellClientOptions) {
     const {
@@ -168,7 +170,8 @@ class Client implements ShellClient {
     });
 
   readonly close = async (): Promise<void> => {
-    this.#closed.abort(new ShellClientError("closed", "this client is closed"));
+    this.#closed ??= new ShellClientError("closed", "this client is closed");
+    for (const scope of this.#scopes) scope.giveUp(this.#closed);
     await this.#line.close();
   };
 
@@ -177,24 +180,27 @@ class Client implements ShellClient {
     { signal, correlationId = this.#createId("corr"), traceparent }: ShellAsk,
     open: (correlationId: string) => Promise<Opening>,
   ): Promise<ShellOutcome> {
-    if (this.#closed.signal.aborted) throw this.#closed.signal.reason;
+    if (this.#closed) throw this.#closed;
     const { maxInFlight } = this.#limits;
-    if (this.#inFlight >= maxInFlight) {
+    if (this.#scopes.size >= maxInFlight) {
       const message = `${maxInFlight} calls are under way`;
       throw new ShellClientError("overloaded", message, { retryable: true });
     }
-    this.#inFlight++;
-    const linked = linkSignals([this.#closed.signal, signal]);
+    const scope = new CallScope();
+    const slot = this.#scopes.add(scope);
+    const onAbort = () => scope.giveUp(signal?.reason);
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener("abort", onAbort, { once: true });
     try {
       const trace = new Trace(correlationId, traceparent);
-      return await this.#conversation(trace, linked.signal).run(await open(correlationId));
+      return await this.#conversation(trace, scope).run(await open(correlationId));
     } finally {
-      linked.unlink();
-      this.#inFlight--;
+      signal?.removeEventListener("abort", onAbort);
+      this.#scopes.remove(slot);
     }
   }
 
-  #conversation(trace: Trace, signal: AbortSignal): Conversation {
+  #conversation(trace: Trace, scope: CallScope): Conversation {
     return new Conversation({
       poster: this.#poster,
       carryOut: this.#carryOut,
@@ -202,7 +208,7 @@ class Client implements ShellClient {
       capabilities: this.#capabilities,
       maxFollowUps: this.#limits.maxFollowUps,
       trace,
-      signal,
+      scope,
       onDenials: (denials) => quietly(() => this.#options.onDenials?.(denials)),
       diagnose: (diagnostic) => quietly(() => this.#options.onDiagnostic?.(diagnostic)),
       buildAnswer: ({ pending: { digest, continuation }, answer }) => {

@@ -1,4 +1,5 @@
 import type { Clock } from "@harnesskit/wire";
+import type { CallScope } from "./call-scope.ts";
 import { maxTimerMs } from "./limits.ts";
 
 /** How something ended that had a time limit. */
@@ -14,7 +15,7 @@ export interface WithinOptions {
   readonly clock: Clock;
   /** In milliseconds since the epoch; may be infinite. */
   readonly dueAtMs: number;
-  readonly signal: AbortSignal;
+  readonly scope: CallScope;
   /** Told that it ended when nobody waited for it any more. */
   readonly onLate?: () => void;
 }
@@ -25,10 +26,10 @@ export interface WithinOptions {
  */
 export const within = <T>(
   run: (signal: AbortSignal) => T | Promise<T>,
-  { clock, dueAtMs, signal, onLate }: WithinOptions,
+  { clock, dueAtMs, scope, onLate }: WithinOptions,
 ): Promise<Ended<T>> =>
   new Promise((resolve) => {
-    if (signal.aborted) return resolve({ how: "aborted" });
+    if (scope.aborted) return resolve({ how: "aborted" });
     if (clock.now() >= dueAtMs) return resolve({ how: "due" });
     const abort = new AbortController();
     let isOver = false;
@@ -40,11 +41,11 @@ export const within = <T>(
       }
       isOver = true;
       cancelTimer();
-      signal.removeEventListener("abort", onAbort);
+      unlisten();
       resolve(ended);
-      if (ended.how === "due" || ended.how === "aborted") abort.abort(signal.reason);
+      if (ended.how === "due" || ended.how === "aborted") abort.abort(scope.reason);
     };
-    const onAbort = () => end({ how: "aborted" });
+    const unlisten = scope.listen(() => end({ how: "aborted" }));
     // A clock may call early where the wait is longer than its timers.
     const arm = (): void => {
       const leftMs = dueAtMs - clock.now();
@@ -52,7 +53,6 @@ export const within = <T>(
       else cancelTimer = clock.after(Math.min(leftMs, maxTimerMs), arm, true);
     };
     arm();
-    signal.addEventListener("abort", onAbort, { once: true });
     const settled = async () => run(abort.signal);
     settled().then(
       (value) => end({ how: "done", value }),

@@ -1,0 +1,527 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import type { ActionDirective } from "@harnesskit/protocol/openharness";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { ApprovalAsk, ApprovalReply, ShellClientOptions } from "../src/index.ts";
+import {
+  carry,
+  codesOf,
+  diagnosed,
+  fail,
+  failureOf,
+  manualClock,
+  never,
+  outcomesOf,
+  respond,
+  say,
+  scripted,
+  settle,
+  until,
+} from "./support.ts";
+
+const act = (name: string, more: Partial<ActionDirective> = {}): ActionDirective => ({
+  action_type: "com.example.act",
+  payload: { name },
+  ...more,
+});
+
+/** Executors that write down what they do. */
+const doing = (more: Partial<ShellClientOptions> = {}) => {
+  const done: unknown[] = [];
+  const executor = ({ payload }: ActionDirective) => {
+    done.push(payload?.name ?? payload?.message);
+    return `did ${payload?.name}`;
+  };
+  const executors = { "com.example.act": executor, render_message: executor, simulate_action: executor };
+  return { done, options: { executors, approvalPolicy: { caution: "run" as const }, ...more } };
+};
+
+describe("directives", () => {
+  it("are carried out in their order, whatever their priority, each with its result", async () => {
+    verifies("OH-49");
+    const order: string[] = [];
+    const { outcome, told } = await carry(
+      [act("a", { priority: "low" }), act("b", { priority: "critical" }), { action_type: "noop" }, act("c")],
+      {
+        approvalPolicy: { caution: "run" },
+        executors: {
+          "com.example.act": async ({ payload }, { index }) => {
+            order.push(`${payload?.name} begins`);
+            await settle();
+            order.push(`${payload?.name} ends`);
+            return index;
+          },
+        },
+      },
+    );
+    expect(order).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
+    expect(outcomesOf(outcome)).toEqual(["done", "done", "done", "done"]);
+    expect(outcome.results.map(({ value, index }) => [index, value])).toEqual([
+      [0, 0],
+      [1, 1],
+      [2, undefined],
+      [3, 3],
+    ]);
+    expect(told).toEqual(outcome.results);
+  });
+
+  it("ignore what they do not know, at every level of a response", async () => {
+    verifies("OH-8", "OH-21");
+    const { outcome, shown } = await scriptedUnknown();
+    expect(outcome.status).toBe("success");
+    expect(shown).toEqual(["hi"]);
+    expect(outcome.denials).toEqual([{ capability: "com.example.unheard", code: "no" }]);
+    expect(Object.keys(outcome.results[0]?.directive ?? {})).toEqual(["action_type", "payload"]);
+  });
+
+  const scriptedUnknown = async () => {
+    const { shell, shown } = scripted((request) => ({
+      ...respond(request, [{ ...say("hi"), surprise: 1 }], {
+        supported_capabilities: { "com.example.never_heard": { of: [1] } },
+        capability_denials: [{ capability: "com.example.unheard", code: "no", surprise: 1 }],
+        surprise: { deep: [] },
+        protocol_version: "1.7.3",
+      }),
+    }));
+    return { outcome: await shell.send({}), shown };
+  };
+
+  it("that throw, reject or hang harm no other, and what hangs is told", async () => {
+    const clock = manualClock();
+    let told: AbortSignal | undefined;
+    const { shell } = scripted(
+      (request) => respond(request, [act("throw"), act("reject"), act("hang"), act("odd"), act("fine")]),
+      {
+        clock,
+        limits: { executorTimeoutMs: 500 },
+        approvalPolicy: { caution: "run" },
+        executors: {
+          "com.example.act": ({ payload }, { signal }) => {
+            if (payload?.name === "throw") throw new RangeError("thrown");
+            if (payload?.name === "reject") return Promise.reject("rejected");
+            if (payload?.name === "odd") return Promise.reject(undefined);
+            if (payload?.name === "fine") return "fine";
+            told = signal;
+            return never();
+          },
+        },
+      },
+    );
+    const sending = shell.send({});
+    await until(() => told !== undefined);
+    clock.advance(499);
+    expect(told?.aborted).toBe(false);
+    clock.advance(1);
+    const outcome = await sending;
+    expect(codesOf(outcome)).toEqual([
+      "executor_failed",
+      "executor_failed",
+      "executor_timeout",
+      "executor_failed",
+      undefined,
+    ]);
+    expect(outcomesOf(outcome)).toEqual(["failed", "failed", "failed", "failed", "done"]);
+    expect(outcome.results[0]?.error?.cause).toBeInstanceOf(RangeError);
+    expect([outcome.status, told?.aborted, clock.pending]).toEqual(["success", true, 0]);
+  });
+
+  it("are not carried out when their payload is none of their type", async () => {
+    const payload = z.object({ name: z.string().max(3) });
+    const options = doing({
+      actionTypes: [
+        { type: "com.example.act", payload, defaultRisk: "safe" },
+        {
+          type: "com.example.odd",
+          payload: z.object({}).refine(() => JSON.parse("{")),
+          defaultRisk: "safe",
+          needsPayload: true,
+        },
+      ],
+    });
+    const executors = {
+      ...options.options.executors,
+      "com.example.odd": options.options.executors.simulate_action,
+    };
+    const { outcome, diagnostics } = await carry(
+      [
+        act("long"),
+        act("ok"),
+        { action_type: "render_message" },
+        { ...say(""), payload: { message: 5 } },
+        { action_type: "com.example.odd", payload: {} },
+      ],
+      { ...options.options, executors },
+    );
+    expect(options.done).toEqual(["ok"]);
+    expect(outcomesOf(outcome)).toEqual(["failed", "done", "failed", "failed", "failed"]);
+    expect(codesOf(outcome)[0]).toBe("invalid_payload");
+    expect(diagnosed(diagnostics)).toEqual(Array.from({ length: 4 }, () => "invalid_payload"));
+    expect(JSON.stringify(diagnostics)).not.toContain("long");
+  });
+
+  it("of a type without a schema have their payload as it came", async () => {
+    let payload: unknown;
+    await carry(
+      [act("x", { payload: { any: [1, null], __proto__: null, nested: { toString: 1 } } as never })],
+      {
+        executors: {
+          "com.example.act": (directive) => {
+            payload = directive.payload;
+          },
+        },
+        approvalPolicy: { caution: "run" },
+      },
+    );
+    expect(payload).toEqual({ any: [1, null], nested: { toString: 1 } });
+  });
+
+  it("are not begun when the caller has given up", async () => {
+    const abort = new AbortController();
+    const { done, options } = doing();
+    const { outcome } = await (async () => {
+      const parts = scripted((request) => respond(request, [act("a"), act("hang"), act("b")]), {
+        ...options,
+        executors: {
+          "com.example.act": (directive, call) => {
+            if (directive.payload?.name !== "hang") return void done.push(directive.payload?.name);
+            call.signal.addEventListener("abort", () => done.push("told"));
+            abort.abort();
+            return never();
+          },
+        },
+      });
+      return { outcome: await parts.shell.send({ signal: abort.signal }) };
+    })();
+    expect(done).toEqual(["a", "told"]);
+    expect(outcomesOf(outcome)).toEqual(["done", "failed", "not_reached"]);
+    expect(failureOf(outcome).code).toBe("cancelled");
+  });
+});
+
+describe("types that the shell does not know", () => {
+  const effects: string[] = [];
+  const spied = (name: string) => () => void effects.push(name);
+
+  it("have no effect but their message, and a diagnostic", async () => {
+    verifies("OH-53", "OH-54", "OH-55", "OH-56");
+    effects.length = 0;
+    const unknown = (action_type: string, payload?: object) => ({ action_type, ...(payload && { payload }) });
+    const { outcome, shown, diagnostics } = await carry(
+      [
+        unknown("com.example.pay", { amount: 5, fallback_message: "Please pay at the desk." }),
+        unknown("delete_files", { message: "Nothing was deleted.", fallback_message: "no" }),
+        unknown("com.example.silent"),
+        unknown("com.example.odd", { message: { html: "x" }, fallback_message: 7 }),
+        say("and on"),
+        { ...unknown("simulate_action", { macro: "cmd+q", message: "m" }), requires_user_approval: true },
+      ],
+      { approve: spied("asked") as never },
+    );
+    expect(shown).toEqual(["Please pay at the desk.", "Nothing was deleted.", "and on", "m"]);
+    expect(effects).toEqual([]);
+    expect(outcomesOf(outcome)).toEqual([
+      "skipped_unknown",
+      "skipped_unknown",
+      "skipped_unknown",
+      "skipped_unknown",
+      "done",
+      "skipped_unknown",
+    ]);
+    expect(diagnostics.map(({ code, actionType }) => [code, actionType])).toEqual(
+      ["com.example.pay", "delete_files", "com.example.silent", "com.example.odd", "simulate_action"].map(
+        (type) => ["unknown_action_type", type],
+      ),
+    );
+  });
+
+  it("are those too that every object has by inheritance", async () => {
+    verifies("OH-53");
+    effects.length = 0;
+    const types = ["constructor", "toString", "__proto__", "hasOwnProperty", "valueOf"];
+    const executors = Object.assign(Object.create({ inherited: spied("inherited") }), {
+      render_message: spied("shown"),
+    });
+    const directives = [...types, "inherited"].map((action_type) => ({
+      action_type,
+      payload: { message: "m" },
+    }));
+    const { outcome } = await carry(directives, { executors });
+    expect(new Set(outcomesOf(outcome))).toEqual(new Set(["skipped_unknown"]));
+    expect(effects).toEqual(directives.map(() => "shown"));
+  });
+
+  it("show nothing where messages are not shown without a question, and survive one that cannot be shown", async () => {
+    const directives = [{ action_type: "com.example.x", payload: { message: "m" } }, { action_type: "noop" }];
+    const asks = await carry(directives, { approvalPolicy: { safe: "ask" }, approve: () => "approved" });
+    expect(asks.shown).toEqual([]);
+    const throws = await carry(directives, { executors: { render_message: () => Promise.reject(1) } });
+    expect(outcomesOf(throws.outcome)).toEqual(["skipped_unknown", "done"]);
+  });
+});
+
+describe("deadlines", () => {
+  it("count from the receipt, also while somebody is asked and while it is carried out", async () => {
+    verifies("OH-50");
+    const clock = manualClock();
+    const start = clock.now();
+    const deadlines: (number | undefined)[] = [];
+    let asked = 0;
+    let running = 0;
+    const { shell } = scripted(
+      async (request) => {
+        // What the engine takes does not count.
+        clock.advance(5000);
+        return respond(request, [
+          act("none"),
+          act("over", { deadline_ms: 0 }),
+          act("slow", { deadline_ms: 100 }),
+          act("asked", { deadline_ms: 200, requires_user_approval: true }),
+          act("late", { deadline_ms: 150 }),
+          act("in time", { deadline_ms: 1e300 }),
+        ]);
+      },
+      {
+        clock,
+        approvalPolicy: { caution: "run" },
+        approve: () => {
+          asked++;
+          return never();
+        },
+        executors: {
+          "com.example.act": ({ payload }, { deadlineAtMs }) => {
+            deadlines.push(deadlineAtMs);
+            if (payload?.name !== "slow") return;
+            running++;
+            return never();
+          },
+        },
+      },
+    );
+    const sending = shell.send({});
+    await until(() => running === 1);
+    clock.advance(100);
+    await until(() => asked === 1);
+    clock.advance(100);
+    const outcome = await sending;
+    expect(outcomesOf(outcome)).toEqual(["done", "expired", "expired", "expired", "expired", "done"]);
+    expect(new Set(codesOf(outcome))).toEqual(new Set([undefined, "deadline_exceeded"]));
+    expect(deadlines).toEqual([undefined, start + 5100, 1e300 + start]);
+  });
+});
+
+describe("approval", () => {
+  type Reply = ApprovalReply | undefined | Promise<ApprovalReply | undefined>;
+  const carryWith = async (reply: (ask: ApprovalAsk) => Reply, more: Partial<ShellClientOptions> = {}) => {
+    const asks: ApprovalAsk[] = [];
+    const { done, options } = doing({
+      approve: (ask) => {
+        asks.push(ask);
+        return reply(ask);
+      },
+      ...more,
+    });
+    const run = async (...directives: unknown[]) => ({ ...(await carry(directives, options)), done, asks });
+    return run;
+  };
+
+  it("is asked for before a directive that requires it is carried out, and only a yes is one", async () => {
+    verifies("OH-48");
+    const required = act("x", { requires_user_approval: true, risk_tier: "safe" });
+    const approved = await (await carryWith(() => "approved"))(required);
+    expect([approved.done, outcomesOf(approved.outcome)]).toEqual([["x"], ["done"]]);
+    expect(approved.asks).toEqual([expect.objectContaining({ why: "directive", directive: required })]);
+    const noes: unknown[] = [
+      "refused",
+      { decision: "refused", reason: "not today" },
+      undefined,
+      null,
+      true,
+      1,
+      "yes",
+      "APPROVED",
+      ["approved"],
+      {},
+      { decision: true },
+      { approved: true },
+      { decision: "approved", digest: `sha256:${"0".repeat(64)}` },
+      { decision: "approved", digest: null },
+      (ask: ApprovalAsk) => Promise.reject(new Error(`closed ${ask.why}`)),
+      {
+        get decision() {
+          throw new Error("hostile");
+        },
+      },
+    ];
+    for (const no of noes) {
+      const { done, outcome } = await (
+        await carryWith((ask) => (typeof no === "function" ? no(ask) : no) as Reply)
+      )(required, say("on"));
+      expect([no, done, outcomesOf(outcome)]).toEqual([no, ["on"], ["refused", "done"]]);
+    }
+    expect(
+      codesOf((await (await carryWith(() => ({ decision: "approved", digest: "x" })))(required)).outcome),
+    ).toEqual(["approval_mismatch"]);
+    const nobody = await carry([required], { executors: { "com.example.act": () => expect.unreachable() } });
+    expect(codesOf(nobody.outcome)).toEqual(["no_approver"]);
+  });
+
+  it("is asked for by the tier, which an engine can raise and not lower", async () => {
+    verifies("OH-51");
+    const simulate = (more: object) => ({ action_type: "simulate_action", payload: { name: "s" }, ...more });
+    const run = await carryWith(() => "approved", { approvalPolicy: {} });
+    const { asks, done } = await run(
+      say("safe"),
+      say("raised", { risk_tier: "caution" }),
+      simulate({ risk_tier: "safe" }),
+      simulate({}),
+      act("unregistered", { risk_tier: "safe" }),
+      act("dangerous", { risk_tier: "dangerous" }),
+    );
+    expect(asks.map(({ riskTier, why }) => [riskTier, why])).toEqual([
+      ["caution", "risk"],
+      ["dangerous", "risk"],
+      ["dangerous", "risk"],
+      ["caution", "risk"],
+      ["dangerous", "risk"],
+    ]);
+    expect(done).toEqual(["safe", "raised", "s", "s", "unregistered", "dangerous"]);
+    const refusing = await carryWith(() => "approved", {
+      approvalPolicy: { dangerous: "refuse", caution: "run" },
+    });
+    const { outcome, asks: none } = await refusing(simulate({ requires_user_approval: true }), act("x"));
+    expect([codesOf(outcome), none]).toEqual([["refused_by_policy", undefined], []]);
+  });
+
+  it("is for the very object that is carried out, which nobody can change meanwhile", async () => {
+    verifies("OH-48");
+    const sentDirective = act("shown", {
+      requires_user_approval: true,
+      payload: { name: "shown", deep: { to: ["me"] } },
+    });
+    let ran: ActionDirective | undefined;
+    let seen: ApprovalAsk | undefined;
+    // An engine of the same process keeps the response and changes it while the user reads.
+    const { shell } = scripted((request) => respond(request, [sentDirective]), {
+      approve: async (ask) => {
+        seen = ask;
+        const hostile = sentDirective.payload as { name: string; deep: { to: string[] } };
+        hostile.name = "other";
+        hostile.deep.to.push("attacker");
+        (sentDirective as { action_type: string }).action_type = "simulate_action";
+        expect(() => Object.assign(ask.directive.payload ?? {}, { name: "other" })).toThrow(TypeError);
+        expect(() => ((ask.directive as { risk_tier?: string }).risk_tier = "safe")).toThrow(TypeError);
+        return { decision: "approved", digest: ask.digest };
+      },
+      executors: {
+        "com.example.act": (directive) => {
+          ran = directive;
+        },
+      },
+    });
+    const outcome = await shell.send({});
+    expect(ran).toBe(seen?.directive);
+    expect(ran?.payload).toEqual({ name: "shown", deep: { to: ["me"] } });
+    expect(outcome.results[0]?.directive).toBe(ran);
+    expect(seen?.digest).toMatch(/^sha256:[0-9a-f]{64}$/);
+  });
+
+  it("is asked for once at a time, bounded by time, and what hangs is told and refused", async () => {
+    const clock = manualClock();
+    const signals: AbortSignal[] = [];
+    const { done, options } = doing({
+      clock,
+      limits: { approvalTimeoutMs: 1000 },
+      approve: ({ signal }) => {
+        signals.push(signal);
+        return never();
+      },
+    });
+    const together = { execution: "parallel", requires_user_approval: true } as const;
+    const { shell } = scripted(
+      (request) => respond(request, [act("a", together), act("b", together), act("c")]),
+      options,
+    );
+    const sending = shell.send({});
+    for (const count of [1, 2]) {
+      await until(() => signals.length === count);
+      await settle();
+      expect(signals.length).toBe(count);
+      clock.advance(1000);
+    }
+    const outcome = await sending;
+    expect(codesOf(outcome)).toEqual(["not_answered", "not_answered", undefined]);
+    expect(done).toEqual(["c"]);
+    expect(signals.every(({ aborted }) => aborted)).toBe(true);
+  });
+
+  it("that is refused ends the work or not, as configured", async () => {
+    const directives = [
+      say("first"),
+      act("no", { requires_user_approval: true }),
+      say("second"),
+      say("third"),
+    ];
+    const { done, options } = doing({ approve: () => "refused" });
+    const on = await carry(directives, options);
+    expect(outcomesOf(on.outcome)).toEqual(["done", "refused", "done", "done"]);
+    expect(done.splice(0)).toEqual(["first", "second", "third"]);
+    const stopped = await carry(directives, { ...options, afterRefusal: "stop" });
+    expect(outcomesOf(stopped.outcome)).toEqual(["done", "refused", "not_reached", "not_reached"]);
+    expect(codesOf(stopped.outcome)).toEqual([undefined, "refused_by_user", "stopped", "stopped"]);
+    expect([done, stopped.outcome.status]).toEqual([["first"], "success"]);
+  });
+
+  it("comes to nothing where its text cannot be bound to", async () => {
+    const run = await carryWith(() => expect.unreachable());
+    const { outcome, done } = await run(act("\ud800", { requires_user_approval: true }));
+    expect([codesOf(outcome), done]).toEqual([["approval_failed"], []]);
+  });
+});
+
+describe("denials and errors", () => {
+  it("tell denials before anything is carried out, so that the caller may end it", async () => {
+    verifies("OH-24");
+    const capability_denials = [
+      { capability: "openharness.ui.rich_cards", code: "not_supported", message: "no" },
+    ];
+    const events: string[] = [];
+    const abort = new AbortController();
+    const { shell } = scripted(
+      (request) => respond(request, [say("hi"), say("ho")], { capability_denials }),
+      {
+        executors: { render_message: () => void events.push("shown") },
+        onDenials: (denials) => {
+          events.push(`denied ${denials.map(({ code }) => code)}`);
+          if (events.length > 3) abort.abort();
+          throw new TypeError("ignored");
+        },
+      },
+    );
+    const outcome = await shell.send({});
+    expect(events).toEqual(["denied not_supported", "shown", "shown"]);
+    expect(outcome.denials).toEqual(capability_denials);
+    const ended = await shell.send({ signal: abort.signal });
+    expect([events.slice(3), outcomesOf(ended)]).toEqual([
+      ["denied not_supported"],
+      ["not_reached", "not_reached"],
+    ]);
+    expect(failureOf(ended).code).toBe("cancelled");
+  });
+
+  it("carry nothing out of an error, and give it as it came", async () => {
+    const error = {
+      code: "unknown_sop",
+      message: "No such procedure.",
+      retryable: false,
+      details: { sop: 1 },
+    };
+    const { shell, shown, diagnostics } = scripted((request) => fail(request, error, [say("hi")]));
+    const outcome = await shell.send({});
+    expect(outcome).toMatchObject({ status: "error", error, response: { response: { status: "error" } } });
+    expect(outcome.failure).toBeUndefined();
+    expect([shown, outcomesOf(outcome), codesOf(outcome)]).toEqual([[], ["not_reached"], ["engine_error"]]);
+    expect(diagnosed(diagnostics)).toEqual(["directives_with_error"]);
+    const { shell: mute } = scripted((request) => respond(request, [], {}, { status: "error" }));
+    expect((await mute.send({})).error?.code).toBe("internal_error");
+  });
+});
