@@ -26,14 +26,19 @@ const seconds =
     throw usageError(`${option}: ${displayText(text, { maxLength: 100 })} is no number of seconds`);
   };
 
-/** Collects the ports that an option is given; 0 stands for one that is free. */
-export const severalPorts =
+/** Reads a port; 0 stands for one that is free. */
+export const portNumber =
   (option: string) =>
-  (text: string, before: readonly number[] = []): number[] => {
+  (text: string): number => {
     const port = wholeNumber(option)(text);
-    if (port <= 65_535) return [...before, port];
+    if (port <= 65_535) return port;
     throw usageError(`${option}: a port is a number from 0 to 65535`);
   };
+
+/** Collects the ports that an option is given. */
+export const severalPorts =
+  (option: string) =>
+  (text: string, before: readonly number[] = []): number[] => [...before, portNumber(option)(text)];
 
 /** Adds the options that say who judges what the agent wants to do. */
 export const addPolicyOptions = (command: Command): Command =>

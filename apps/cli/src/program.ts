@@ -1,6 +1,7 @@
 import { type Channel, displayText } from "@harnesskit/wire";
 import { Command, Option } from "commander";
 import { addChatCommand } from "./chat/add-chat-command.ts";
+import { addEngineCommand } from "./engine/add-engine-command.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { addAhpCommands } from "./program-ahp.ts";
 import { addPolicyOptions, cwdOption, jsonOption, severalTimes, wholeNumber } from "./program-options.ts";
@@ -144,6 +145,7 @@ happens. It runs as a child of this server, or is the harness of --ahp.`,
     });
 
   addChatCommand(program, { onExit, modelForms });
+  addEngineCommand(program, { onExit, modelForms });
   addShellCommand(program, { version, onExit });
   addThreadCommands(program, onExit);
   addGrantCommands(program);

@@ -1,3 +1,12 @@
+export {
+  type ApprovalAnswer,
+  ApprovalAnswerSchema,
+  type ApprovalRequest,
+  ApprovalRequestSchema,
+  approvalRequestOf,
+  toApprovalPayload,
+} from "./ai-sdk/approval.ts";
+export { type CallFailure, type CallFailureCode, failureOfText } from "./ai-sdk/failure-text.ts";
 export type { CallOptions } from "./call-scope.ts";
 export {
   ChatHarness,

@@ -37,16 +37,29 @@ export const traceOf = (context: unknown): HttpTrace => {
   };
 };
 
+const echoed = ["x-correlation-id", "x-request-id"] as const;
+
 /**
- * Lets a `fetch` handler send `X-Correlation-ID` and `X-Request-ID` back as they came, so that a shell's network log and its
- * proxies tell answers apart without reading them.
+ * `X-Correlation-ID` and `X-Request-ID` of a transport's context, for the answer, so that a shell's network log and its proxies
+ * tell answers apart without reading them. Undefined where neither came, or neither is well-formed.
+ */
+export const shellReplyHeaders = (context: unknown): Readonly<Record<string, string>> | undefined => {
+  const { correlationId, requestId } = traceOf(context);
+  if (correlationId === undefined) return requestId === undefined ? undefined : { "x-request-id": requestId };
+  if (requestId === undefined) return { "x-correlation-id": correlationId };
+  return { "x-correlation-id": correlationId, "x-request-id": requestId };
+};
+
+/**
+ * Has a `fetch` handler send `X-Correlation-ID` and `X-Request-ID` back with everything that it answers: with refusals too, which
+ * the engine knows nothing of.
  */
 export const withShellHeaders =
   <Info extends unknown[]>(handler: (request: Request, ...info: Info) => Promise<Response>) =>
   async (request: Request, ...info: Info): Promise<Response> => {
     const response = await handler(request, ...info);
     const headers = new Headers(response.headers);
-    for (const name of ["x-correlation-id", "x-request-id"]) {
+    for (const name of echoed) {
       const value = text(request.headers.get(name), idPattern);
       if (value !== undefined) headers.set(name, value);
     }

@@ -12,7 +12,7 @@ import { MemoryContinuationStore } from "./continuation-store.ts";
 import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
 import { toShellError } from "./failure.ts";
-import { traceOf } from "./http-trace.ts";
+import { shellReplyHeaders, traceOf } from "./http-trace.ts";
 import { type ResolvedLimits, resolveLimits } from "./limits.ts";
 import { idOf, readRequest, supportedVersions } from "./read-request.ts";
 import { createRedact, redactNothing } from "./redaction.ts";
@@ -41,6 +41,11 @@ export interface ShellEngine<Context = unknown> {
   readonly malformed: (error: HarnessError) => ShellResponse;
   /** The response in the place of one that cannot be sent: it is too large or too deep. `internal_error`. */
   readonly unsendable: (reply: unknown, error: HarnessError) => ShellResponse;
+  /**
+   * Headers of the answer, for a server that knows them of a route: `X-Correlation-ID` and `X-Request-ID` as the context's
+   * `headers` show them. Undefined where there are none.
+   */
+  readonly replyHeaders: (context: Context) => Readonly<Record<string, string>> | undefined;
   readonly gauges: () => ShellEngineGauges;
   /** Ends the signals of all handlers and answers their requests with `cancelled`; takes nothing more. Idempotent. */
   readonly close: () => void;
@@ -162,6 +167,8 @@ class Engine<Context> implements ShellEngine<Context> {
       nothingNegotiated,
     );
   };
+
+  readonly replyHeaders = (context: Context) => shellReplyHeaders(context);
 
   readonly gauges = (): ShellEngineGauges => this.#works.gauges();
 

@@ -105,23 +105,86 @@ describe("as a fetch handler", () => {
   });
 });
 
+const inPlace = {
+  protocol_version: "1.0.0",
+  request_id: "r1",
+  correlation_id: "c1",
+  response: { status: "error", error: { code: "internal_error", retryable: false } },
+};
+
+const tooLarge = (errors: unknown[]) =>
+  createShellEngine({
+    handlers: { intent: () => [say("x".repeat(5_000_000))] },
+    limits: { maxResponseLength: 10_000_000 },
+    onError: (error) => errors.push(error),
+  });
+
 describe("over HTTP", () => {
+  it("sends the headers back that came, to a page of an allowed origin too, which may read them", async () => {
+    const { engine } = engineWithLog();
+    const origin = "https://shop.example";
+    const options = { token, contextHeaders: shellHeaders, allowedOrigins: [origin] };
+    const server = createHttpServer({ routes: { "/openharness": engine }, ...options });
+    await server.listen();
+    const url = `${server.url}/openharness`;
+    try {
+      const preflight = { "access-control-request-method": "POST", origin };
+      const asked = await fetch(url, { method: "OPTIONS", headers: preflight });
+      expect(asked.status).toBe(204);
+      const allowed = asked.headers.get("access-control-allow-headers")?.split(", ");
+      expect(allowed).toEqual(
+        expect.arrayContaining([...Object.keys(headers), "authorization", "content-type"]),
+      );
+      const post = async (body: string, sent: Record<string, string>) => {
+        const authorization = `Bearer ${token}`;
+        const own = { "content-type": "application/json", authorization, origin };
+        const answer = await fetch(url, { method: "POST", body, headers: { ...own, ...sent } });
+        const exposed = answer.headers.get("access-control-expose-headers")?.split(", ");
+        expect(exposed).toEqual(expect.arrayContaining(["x-correlation-id", "x-request-id"]));
+        await answer.text();
+        return [answer.status, answer.headers.get("x-correlation-id"), answer.headers.get("x-request-id")];
+      };
+      const body = JSON.stringify(request({ user_intent: "hi" }));
+      expect(await post(body, headers)).toEqual([200, "corr-1", "http-1"]);
+      expect(await post("{", headers)).toEqual([200, "corr-1", "http-1"]);
+      expect(await post(body, { "x-request-id": "only" })).toEqual([200, null, "only"]);
+      expect(await post(body, { "x-correlation-id": "only" })).toEqual([200, "only", null]);
+      expect(await post(body, { "x-request-id": "x y" })).toEqual([200, null, null]);
+      expect(await post(body, {})).toEqual([200, null, null]);
+    } finally {
+      await server.close();
+      engine.close();
+    }
+  });
+
+  it("answers in the place of what cannot be sent as a fetch handler, too", async () => {
+    const errors: unknown[] = [];
+    const allowedHosts = ["shop.example"];
+    const handler = createFetchHandler({ ...tooLarge(errors), path: "/openharness", token, allowedHosts });
+    const response = await handler(
+      new Request("http://shop.example/openharness", {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+        body: JSON.stringify(request({}, { request_id: "r1", correlation_id: "c1" })),
+      }),
+    );
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      expect.objectContaining({ ...inPlace, response: expect.objectContaining({ status: "error" }) }),
+    ]);
+    expect(errors).toEqual([expect.objectContaining({ code: "frame_too_large" })]);
+  });
+
   it("answers in the place of a response that is too large to be sent", async () => {
     const errors: unknown[] = [];
-    const engine = createShellEngine({
-      handlers: { intent: () => [say("x".repeat(5_000_000))] },
-      limits: { maxResponseLength: 10_000_000 },
-      onError: (error) => errors.push(error),
-    });
+    const engine = tooLarge(errors);
     const server = createHttpServer({ routes: { "/openharness": engine }, token });
     await server.listen();
     const exchange = createHttpExchange({ url: `${server.url}/openharness`, credentials: { bearer: token } });
     try {
-      expect(await exchange.handle(request({}, { request_id: "r1", correlation_id: "c1" }))).toMatchObject({
-        request_id: "r1",
-        correlation_id: "c1",
-        response: { status: "error", error: { code: "internal_error", retryable: false } },
-      });
+      expect(await exchange.handle(request({}, { request_id: "r1", correlation_id: "c1" }))).toMatchObject(
+        inPlace,
+      );
       expect(errors).toEqual([expect.objectContaining({ code: "frame_too_large" })]);
     } finally {
       exchange.close();

@@ -63,4 +63,20 @@ export const migrations: readonly string[] = [
     expires_at REAL NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What runs of shells have left, until each is used, and that it was used until it would expire.
+  CREATE TABLE store.continuations (
+    id TEXT PRIMARY KEY,
+    number INTEGER NOT NULL,
+    expires_at REAL NOT NULL,
+    is_used INTEGER NOT NULL,
+    data TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX store.continuations_by_end ON continuations (expires_at);
+  CREATE INDEX store.continuations_by_use ON continuations (is_used, number);
+  CREATE TABLE store.keys (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

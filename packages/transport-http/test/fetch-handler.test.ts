@@ -345,6 +345,94 @@ describe("createFetchHandler", () => {
   });
 });
 
+describe("what a route says beside its reply", () => {
+  const oversize = "x".repeat(2000);
+
+  it("is its own reply in the place of one that cannot be sent", async () => {
+    const seen: unknown[] = [];
+    const unsendable = (reply: unknown, error: HarnessError) => {
+      seen.push((reply as { big: string }).big.length, error.code);
+      return { error: "too large" };
+    };
+    const handler = makeHandler({
+      handle: async () => ({ big: oversize }),
+      unsendable,
+      maxBodyBytes: 1000,
+    });
+    const response = await handler(post("1"));
+    expect([response.status, await response.json()]).toEqual([200, { error: "too large" }]);
+    expect(seen).toEqual([2000, "frame_too_large"]);
+  });
+
+  it("are headers, of replies, of none and of what is no message", async () => {
+    const handler = makeHandler({
+      contextHeaders: ["x-request-id"],
+      malformed: () => ({ error: "malformed" }),
+      replyHeaders: ({ headers }) => ({ "X-Request-ID": headers["x-request-id"] ?? "none" }),
+    });
+    const shown = async (body: string, headers = {}) => {
+      const response = await handler(post(body, headers));
+      return [response.status, response.headers.get("x-request-id"), response.headers.get("content-type")];
+    };
+    expect(await shown('{"id":1}', { "x-request-id": "r1" })).toEqual([200, "r1", "application/json"]);
+    expect(await shown("{}")).toEqual([204, "none", null]);
+    expect(await shown("{")).toEqual([200, "none", "application/json"]);
+  });
+
+  it("leaves headers out that cannot be sent, and tells so, and sends the reply", async () => {
+    const told: unknown[] = [];
+    const handler = makeHandler({
+      onError: (error) => told.push((error as HarnessError).code),
+      replyHeaders: () => ({
+        good: "value of words",
+        "set-cookie": "a=b",
+        "Content-Length": "1",
+        "Access-Control-Allow-Origin": "*",
+        "bad name": "x",
+        split: "a\r\nset-cookie: b",
+        edge: " a",
+        empty: "",
+        unicode: "é",
+        long: "x".repeat(1025),
+        number: 7 as unknown as string,
+      }),
+    });
+    const response = await handler(post('{"id":1}', { origin }));
+    expect([response.status, await response.json()]).toEqual([200, { id: 1, result: { id: 1 } }]);
+    expect(response.headers.get("good")).toBe("value of words");
+    expect(response.headers.get("access-control-allow-origin")).toBe(origin);
+    for (const name of [
+      "set-cookie",
+      "content-length",
+      "split",
+      "edge",
+      "empty",
+      "unicode",
+      "long",
+      "number",
+    ]) {
+      expect(response.headers.get(name)).toBeNull();
+    }
+    expect(told).toEqual(Array.from({ length: 10 }, () => "invalid_reply_header"));
+  });
+
+  it("are sixteen headers at most; a function that throws takes no reply away", async () => {
+    const told: HarnessError[] = [];
+    const onError = (error: unknown) => told.push(error as HarnessError);
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x-${index}`, "1"]));
+    const crowded = await makeHandler({ onError, replyHeaders: () => many })(post('{"id":1}'));
+    expect([...crowded.headers.keys()].filter((name) => /^x-\d/.test(name)).length).toBe(16);
+    expect(told.map(({ code }) => code)).toEqual(["invalid_reply_header"]);
+    const fault = new RangeError("no");
+    const replyHeaders = () => {
+      throw fault;
+    };
+    const failed = await makeHandler({ onError, replyHeaders })(post('{"id":1}'));
+    expect(await failed.json()).toEqual({ id: 1, result: { id: 1 } });
+    expect(told[1]).toBe(fault);
+  });
+});
+
 describe("CORS", () => {
   const preflight = (from: string, extra: Record<string, string> = {}) =>
     new Request("http://agent.test/ahp", {
@@ -359,12 +447,23 @@ describe("CORS", () => {
     expect(asked.status).toBe(204);
     expect(asked.headers.get("access-control-allow-origin")).toBe(origin);
     expect(asked.headers.get("access-control-allow-methods")).toBe("POST");
-    expect(asked.headers.get("access-control-allow-headers")).toBe("authorization, content-type, x-api-key");
+    expect(asked.headers.get("access-control-allow-headers")?.split(", ")).toEqual([
+      "authorization",
+      "content-type",
+      "traceparent",
+      "tracestate",
+      "x-api-key",
+      "x-correlation-id",
+      "x-request-id",
+    ]);
     expect(asked.headers.get("access-control-allow-private-network")).toBe("true");
     const answered = await makeHandler()(post("1", { origin }));
     expect(answered.status).toBe(200);
     expect(answered.headers.get("access-control-allow-origin")).toBe(origin);
     expect(answered.headers.get("vary")).toBe("Origin");
+    expect(answered.headers.get("access-control-expose-headers")).toBe(
+      "retry-after, x-correlation-id, x-request-id",
+    );
   });
 
   it("tells others nothing, and never a wildcard", async () => {
@@ -373,6 +472,7 @@ describe("CORS", () => {
     expect(refused.headers.get("access-control-allow-origin")).toBeNull();
     const plain = await makeHandler()(post("1"));
     expect(plain.headers.get("access-control-allow-origin")).toBeNull();
+    expect(plain.headers.get("access-control-expose-headers")).toBeNull();
     const none = await makeHandler({ allowedOrigins: [] })(post("1", { origin }));
     expect(none.status).toBe(403);
   });

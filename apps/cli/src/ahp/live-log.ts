@@ -6,7 +6,7 @@ const two = (value: number): string => String(value).padStart(2, "0");
 const timeOf = (date: Date): string =>
   `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 
-/** Lines on standard error that never hold up the harness, nor fill its memory. */
+/** Lines on standard error that never hold up the server, nor fill its memory. */
 export interface LiveLog {
   /** One line, which has to be safe text. */
   say(line: string): void;
@@ -16,9 +16,9 @@ export interface LiveLog {
 
 /**
  * Writes lines to a stream. Those that come while a slow reader has much to read are dropped, and their number is said
- * with the next one. A reader that goes away ends nothing.
+ * with the next one. A reader that goes away ends nothing. Each line begins with `name`.
  */
-export const createLiveLog = (stream: NodeJS.WriteStream = process.stderr): LiveLog => {
+export const createLiveLog = (stream: NodeJS.WriteStream = process.stderr, name = "harness ahp"): LiveLog => {
   let dropped = 0;
   stream.on("error", () => {});
   const say = (line: string): void => {
@@ -26,9 +26,9 @@ export const createLiveLog = (stream: NodeJS.WriteStream = process.stderr): Live
       dropped++;
       return;
     }
-    const missing = dropped === 0 ? "" : `harness ahp: ${dropped} lines are missing here: nobody read them\n`;
+    const missing = dropped === 0 ? "" : `${name}: ${dropped} lines are missing here: nobody read them\n`;
     dropped = 0;
-    stream.write(`${missing}harness ahp: ${line}\n`);
+    stream.write(`${missing}${name}: ${line}\n`);
   };
   return { say, tell: (line) => say(`${timeOf(new Date())} ${line}`) };
 };

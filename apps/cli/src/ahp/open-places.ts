@@ -26,7 +26,8 @@ const socketAdvice = {
   whenInUse: "Ask the harness that runs there: harness ahp send --to unix:PATH",
 };
 
-const toHttpFailure = (thrown: unknown, option: string): unknown => {
+/** Why a server does not listen, as an error that says what to do. */
+export const toHttpFailure = (thrown: unknown, option: string): unknown => {
   if (!HarnessError.isInstance(thrown)) return thrown;
   const { code, message } = thrown;
   if (code === "insecure_token_file") {

@@ -1,25 +1,28 @@
-import { join, resolve } from "node:path";
 import { createChatHarness } from "@harnesskit/chat-harness";
 import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
-import { createModel, ModelError } from "@harnesskit/models";
 import type { ChatMessage } from "@harnesskit/protocol/chat";
-import { openSqliteStore, SqliteStoreError } from "@harnesskit/store-sqlite";
 import { randomId } from "@harnesskit/wire";
-import type { LanguageModel } from "ai";
 import { parseChatLine } from "../chat/chat-command.ts";
+import {
+  type ChatStore,
+  leaseTtlMs,
+  openModel,
+  openStore,
+  storeFileOf,
+  toolTimeoutMs,
+} from "../chat/chat-parts.ts";
 import { ChatView } from "../chat/chat-view.ts";
 import { Conversation } from "../chat/conversation.ts";
 import { LineReader } from "../chat/line-reader.ts";
 import { WaitingCalls } from "../chat/waiting-calls.ts";
 import { createWorkspaceTools } from "../chat/workspace-tools.ts";
-import { CliError, usageError } from "../cli-error.ts";
+import { usageError } from "../cli-error.ts";
 import { logFailure } from "../debug.ts";
 import { ExitCode } from "../exit-code.ts";
-import { checkedModel } from "../model-option.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { workspaceDirectory } from "../workspace-directory.ts";
 
 export interface ChatOptions {
   readonly cwd: string;
@@ -28,37 +31,11 @@ export interface ChatOptions {
   readonly store?: string;
 }
 
-/** How long a conversation stays taken when its process died, in milliseconds. */
-const leaseTtlMs = 10_000;
-/** Longer than the longest that a command of the workspace tools may run. */
-const toolTimeoutMs = 11 * 60_000;
 const maxSessionIdLength = 200;
 
 const system =
   "You talk with a user in a terminal. Your tools work in the user's directory. What writes or executes is shown to the " +
   "user first and runs only when it is approved; a call that was rejected was not run.";
-
-const openModel = async (spec: string): Promise<LanguageModel> => {
-  try {
-    return await createModel(checkedModel(spec), { env: process.env });
-  } catch (cause) {
-    if (!ModelError.isInstance(cause)) throw cause;
-    throw new CliError(cause.code, cause.message, { exitCode: ExitCode.unavailable, cause });
-  }
-};
-
-const openStore = async (file: string) => {
-  try {
-    return await openSqliteStore({ file });
-  } catch (cause) {
-    if (!(cause instanceof SqliteStoreError)) throw cause;
-    throw new CliError("store_unavailable", `the store cannot be used: ${oneLine(cause.message, 500)}`, {
-      exitCode: ExitCode.unavailable,
-      hint: "Name another file: --store FILE",
-      cause,
-    });
-  }
-};
 
 const sessionIdOf = ({ session }: ChatOptions): string => {
   if (session === undefined) return randomId("chat").slice(0, "chat_".length + 8);
@@ -66,10 +43,8 @@ const sessionIdOf = ({ session }: ChatOptions): string => {
   throw usageError(`--session: an id has 1 to ${maxSessionIdLength} characters`);
 };
 
-type Store = Awaited<ReturnType<typeof openSqliteStore>>;
-
 /** The messages that are stored of a conversation. */
-const storedHistory = async (store: Store, sessionId: string): Promise<readonly ChatMessage[]> => {
+const storedHistory = async (store: ChatStore, sessionId: string): Promise<readonly ChatMessage[]> => {
   const session = await store.sessions.load(sessionId);
   return session === null ? [] : [...(session.state.messages as unknown as Iterable<ChatMessage>)];
 };
@@ -86,9 +61,7 @@ export const chat = async (options: ChatOptions): Promise<ExitCode> => {
   const sessionId = sessionIdOf(options);
   const workspace = await workspaceDirectory(options.cwd);
   const model = await openModel(options.model);
-  const file =
-    options.store === undefined ? join(harnessDirectory(workspace), "chat.sqlite") : resolve(options.store);
-  const store = await openStore(file);
+  const store = await openStore(storeFileOf(options, workspace));
   const terminal = createTerminal();
   const view = new ChatView(terminal);
   const waiting = new WaitingCalls(workspace, terminal.style);

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { harnessStateDirectory } from "./state-directory.ts";
+import { engineNoticeFile } from "../engine/engine-notice.ts";
 
 /** The engine that `harness engine` of this user serves. */
 export interface RunningEngine {
@@ -18,15 +17,12 @@ const isGone = (pid: unknown): boolean => {
   }
 };
 
-/**
- * What a server leaves in `engine.json` of the user's state directory while it runs: `{ url, tokenFile?, pid }`. Undefined
- * where there is none, where it cannot be read, and where its process is gone.
- */
+/** What `harness engine` says of where it is. Undefined where there is none, or its process is gone. */
 export const findRunningEngine = async (
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<RunningEngine | undefined> => {
   try {
-    const text = await readFile(join(harnessStateDirectory(env), "engine.json"), "utf8");
+    const text = await readFile(engineNoticeFile(env), "utf8");
     const { url, tokenFile, pid } = JSON.parse(text) as Record<string, unknown>;
     if (typeof url !== "string" || isGone(pid)) return undefined;
     return { url, tokenFile: typeof tokenFile === "string" ? tokenFile : undefined };

@@ -14,6 +14,7 @@ import type { HttpExchangeContext } from "./context.ts";
 import { ExchangeContext, ShownRequest } from "./exchange-context.ts";
 import type { HealthRules } from "./health.ts";
 import { inTime, tooLate } from "./in-time.ts";
+import { checkedReplyHeaders } from "./reply-headers.ts";
 import type { Answer, RequestView } from "./request-view.ts";
 import { noHeaders, type SiteGuard } from "./site-rules.ts";
 
@@ -31,6 +32,13 @@ export interface ExchangeRoute<Principal> {
    * @default status 500
    */
   readonly unsendable?: (reply: unknown, error: HarnessError) => unknown;
+  /**
+   * Headers of the answer to a message, beside the server's own: 16 at most, of visible ASCII. Those that cannot be sent are left
+   * out, and `onError` is told `invalid_reply_header`; as it is of what this throws. @default none
+   */
+  readonly replyHeaders?: (
+    context: HttpExchangeContext<Principal>,
+  ) => Readonly<Record<string, string>> | undefined;
 }
 
 /** Where a failure is told that the client learns no more of than a 500. */
@@ -179,14 +187,36 @@ export class ExchangeCore<Principal> {
     } catch (error) {
       if (!HarnessError.isInstance(error) || error.code !== "invalid_message") throw error;
       const reply: unknown = await route.malformed?.(error as InvalidMessageError, context);
-      return reply === undefined ? refusal(400) : this.#reply(reply, route);
+      return reply === undefined ? refusal(400) : this.#reply(reply, route, context, request);
     }
-    const reply = await route.handle(message, context);
-    return reply === undefined ? { status: 204, headers: {} } : this.#reply(reply, route);
+    return this.#reply(await route.handle(message, context), route, context, request);
   }
 
-  #reply(reply: unknown, route: ExchangeRoute<Principal>): Answer {
-    return { status: 200, headers: jsonHeaders, body: this.#encode(reply, route) };
+  #reply(
+    reply: unknown,
+    route: ExchangeRoute<Principal>,
+    context: HttpExchangeContext<Principal>,
+    request: RequestView,
+  ): Answer {
+    const own = route.replyHeaders && this.#ownHeaders(route, context, request);
+    if (reply === undefined) return { status: 204, headers: own ?? noHeaders };
+    const headers = own ? { ...jsonHeaders, ...own } : jsonHeaders;
+    return { status: 200, headers, body: this.#encode(reply, route) };
+  }
+
+  /** Never throws: the message was handled, and the reply has to arrive. */
+  #ownHeaders(
+    route: ExchangeRoute<Principal>,
+    context: HttpExchangeContext<Principal>,
+    request: RequestView,
+  ) {
+    const tell = (error: unknown) => this.tell(error, request, "http");
+    try {
+      return checkedReplyHeaders(route.replyHeaders?.(context), tell);
+    } catch (error) {
+      tell(error);
+      return undefined;
+    }
   }
 
   #encode(reply: unknown, { unsendable }: ExchangeRoute<Principal>): string {

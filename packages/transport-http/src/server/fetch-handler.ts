@@ -36,7 +36,8 @@ export type FetchHandler = (request: Request, info?: FetchInfo) => Promise<Respo
 export const createFetchHandler = <Principal = TokenPrincipal>(
   options: FetchHandlerOptions<Principal>,
 ): FetchHandler => {
-  const { path, allowedHosts, token, authenticate, handle, malformed } = options;
+  const { path, allowedHosts, token, authenticate, handle } = options;
+  const { malformed, unsendable, replyHeaders } = options;
   if ((token === undefined) === (authenticate === undefined)) {
     throw new InvalidArgumentError("pass a token or authenticate; allowAnyone is one that lets everybody in");
   }
@@ -45,7 +46,14 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
     authenticate:
       authenticate ??
       (createTokenAuthenticate(token ?? "") as Authenticate<unknown> as Authenticate<Principal>),
-    routes: { [path]: malformed ? { handle, malformed } : { handle } },
+    routes: {
+      [path]: {
+        handle,
+        ...(malformed && { malformed }),
+        ...(unsendable && { unsendable }),
+        ...(replyHeaders && { replyHeaders }),
+      },
+    },
   });
   return async (request, info) => {
     const { status, headers, body } = await core.answer(new FetchRequestView(request, info?.remoteAddress));

@@ -40,6 +40,13 @@ export interface SiteGuard {
   preflight(request: RequestView): Answer | undefined;
 }
 
+/** What a page's request may have: its message, its credentials, and what traces it (W3C Trace Context, and the two customary ids). */
+const requestHeaders =
+  "authorization, content-type, traceparent, tracestate, x-api-key, x-correlation-id, x-request-id";
+
+/** What the page may read of an answer, beside what every page may. */
+const answerHeaders = "retry-after, x-correlation-id, x-request-id";
+
 /** What `corsHeaders` gives where there is nothing to say. */
 export const noHeaders: Readonly<Record<string, string>> = {};
 
@@ -58,7 +65,11 @@ export const createSiteGuard = (rules: SiteRules): SiteGuard => {
     if (origins.size === 0) return noHeaders;
     const origin = request.header("origin");
     if (origin === undefined || !origins.has(origin)) return { vary: "Origin" };
-    return { vary: "Origin", "access-control-allow-origin": origin };
+    return {
+      vary: "Origin",
+      "access-control-allow-origin": origin,
+      "access-control-expose-headers": answerHeaders,
+    };
   };
   return {
     check(request) {
@@ -75,7 +86,7 @@ export const createSiteGuard = (rules: SiteRules): SiteGuard => {
         status: 204,
         headers: {
           "access-control-allow-methods": "POST",
-          "access-control-allow-headers": "authorization, content-type, x-api-key",
+          "access-control-allow-headers": requestHeaders,
           "access-control-max-age": "600",
           ...(asksPrivate && { "access-control-allow-private-network": "true" }),
         },

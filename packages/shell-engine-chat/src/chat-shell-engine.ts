@@ -1,0 +1,37 @@
+import { createShellEngine, type ShellEngine } from "@harnesskit/shell-engine";
+import { systemClock } from "@harnesskit/wire";
+import { ChatHandler } from "./chat-handler.ts";
+import type { ChatShellOptions } from "./chat-shell-options.ts";
+import { endsIn } from "./told-ends.ts";
+
+/** A turn with tools may take so long, in milliseconds. */
+const handlerTimeoutMs = 300_000;
+
+/**
+ * Makes an engine whose sessions are conversations of a chat harness. A turn that needs an approval asks the shell for it, and goes
+ * on with the answer. Throws as `createShellEngine` does.
+ */
+export const createChatShellEngine = <Context = unknown>(
+  options: ChatShellOptions<Context>,
+): ShellEngine<Context> => {
+  const { harness, handlers, sessionIdOf, toMessage, render, describeApproval, describeWait, ...rest } =
+    options;
+  const { clock = systemClock } = rest;
+  const chat = new ChatHandler<Context>(options);
+  const engine = createShellEngine<Context>({
+    ...rest,
+    limits: { handlerTimeoutMs, ...rest.limits },
+    handlers: { ...handlers, intent: chat.handle },
+  });
+  return {
+    ...engine,
+    async handle(message, context) {
+      const response = await engine.handle(message, context);
+      const ended = endsIn(response);
+      // Behind what sends the response: a process that dies in between tells the end once more.
+      if (ended.size > 0)
+        clock.after(0, () => void Promise.all([...ended].map((id) => harness.acknowledge(id))));
+      return response;
+    },
+  };
+};

@@ -1,0 +1,41 @@
+import type { ApprovalRequest, ChatHarness } from "@harnesskit/chat-harness";
+import type { ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
+import type { RiskTier } from "@harnesskit/protocol/openharness";
+import type { MaybePromise, ShellCall, ShellEngineOptions, ShellHandlers } from "@harnesskit/shell-engine";
+import type { RenderToolResult } from "./tool-result.ts";
+
+/** What is used of a chat harness. */
+export type ChatConversations = Pick<ChatHarness, "send" | "signal" | "pending" | "acknowledge">;
+
+/** How a user is asked. What is left out is as by default. */
+export interface ApprovalLook {
+  /** @default "Run TOOL?" */
+  readonly title?: string;
+  /** @default that the tool waits for an approval, and why it is asked again */
+  readonly message?: string;
+  /** What it would mean to be wrong; shells have policies by it. @default "caution" */
+  readonly riskTier?: RiskTier;
+}
+
+export interface ChatShellOptions<Context = unknown> extends Omit<ShellEngineOptions<Context>, "handlers"> {
+  /** The conversations. Whoever made it calls its `recover` at the start, and closes it behind the engine. */
+  readonly harness: ChatConversations;
+  /** Who answers requests that name a SOP, a plugin or a business key. @default as an engine without them */
+  readonly handlers?: Omit<ShellHandlers<Context>, "intent">;
+  /**
+   * The harness's session of a request. Two users must not get the same one.
+   * @default `conversation.key`: one for each credential, session and thread; its digest where that is long
+   */
+  readonly sessionIdOf?: (call: ShellCall<Context>) => MaybePromise<string>;
+  /** What is said to the harness. @default the intent, as the user's words; attachments are not in it */
+  readonly toMessage?: (call: ShellCall<Context>) => MaybePromise<ChatMessage>;
+  /**
+   * What is shown of a tool's result. What it throws fails the request.
+   * @default a card with its beginning where the shell has rich cards, else nothing: the assistant tells what it found
+   */
+  readonly render?: RenderToolResult<Context>;
+  /** How the user is asked for an approval. What is approved is in the question, whatever this says. @default see each field */
+  readonly describeApproval?: (request: ApprovalRequest) => ApprovalLook;
+  /** What is said of a turn that waits for something else than an approval. @default that it waits, and goes on by itself */
+  readonly describeWait?: (descriptor: SignalDescriptor) => string;
+}

@@ -1,0 +1,3 @@
+export { createChatShellEngine } from "./chat-shell-engine.ts";
+export type { ApprovalLook, ChatConversations, ChatShellOptions } from "./chat-shell-options.ts";
+export type { RenderToolResult, ToolResult } from "./tool-result.ts";

@@ -1,0 +1,227 @@
+import {
+  type ApprovalAnswer,
+  type Delivery,
+  type PendingTurn,
+  type SignalOutcome,
+  toApprovalPayload,
+} from "@harnesskit/chat-harness";
+import type { ChatMessage, ChatTurnOutcome, SignalDescriptor } from "@harnesskit/protocol/chat";
+import {
+  type ActionDirective,
+  type ApprovalAnswer as ShellAnswer,
+  ShellCapability,
+  ShellErrorCode,
+} from "@harnesskit/protocol/openharness";
+import { type ResumedRun, type ShellCall, ShellEngineError, type ShellReply } from "@harnesskit/shell-engine";
+import { type ApprovalPause, questionOf, readPause, readRunData, runDataOf } from "./approval-question.ts";
+import type { ChatShellOptions } from "./chat-shell-options.ts";
+import type { ShownCounts } from "./shown-counts.ts";
+import { carriesMark, markEnd } from "./told-ends.ts";
+import { type KnownCall, renderAsCard } from "./tool-result.ts";
+import { say, turnDirectives } from "./turn-directives.ts";
+import { alreadyAnswered, turnFailure } from "./turn-failure.ts";
+
+const maxReasonLength = 10_000;
+/** How many approvals in a row are refused in the place of a shell that cannot ask; the next one is left waiting. */
+const maxRefusals = 10;
+
+const noCalls: ReadonlyMap<string, KnownCall> = new Map();
+const waitText = "This waits for something outside of this conversation, and goes on by itself.";
+const foreignText = "A call waits that is not what it is said to be: it is left alone.";
+const lacksApproval = "The user's shell cannot ask for approvals.";
+const tooLong = "The call is too long to be shown to the user, who has to approve it.";
+
+/** What the requests of one engine share. */
+export interface SharedState<Context> {
+  readonly options: ChatShellOptions<Context>;
+  readonly shown: ShownCounts;
+  readonly telling: Map<string, number>;
+}
+
+type SuspendedTurn = Extract<ChatTurnOutcome, { outcome: "suspended" }>;
+type Waiting = Pick<ApprovalPause, "invocationId" | "signalId" | "shown">;
+
+/** One request of a shell: what it leads to in its conversation, and what is shown of that. */
+export class RequestTurn<Context> {
+  readonly #shared: SharedState<Context>;
+  readonly #call: ShellCall<Context>;
+  readonly #sessionId: string;
+  readonly #directives: ActionDirective[] = [];
+  /** Resumed turns whose ends this request tells. */
+  readonly #telling: string[] = [];
+  #question: ApprovalPause | undefined;
+  #refusals = 0;
+
+  constructor(shared: SharedState<Context>, call: ShellCall<Context>, sessionId: string) {
+    this.#shared = shared;
+    this.#call = call;
+    this.#sessionId = sessionId;
+  }
+
+  get #canAsk(): boolean {
+    return this.#call.capabilities.has(ShellCapability.Approval);
+  }
+
+  /** Says to the harness what the user said. Throws a `ShellEngineError` for a turn that fails. */
+  async say(): Promise<void> {
+    const { harness, toMessage } = this.#shared.options;
+    const call = this.#call;
+    const words = { role: "user", content: call.intent ?? "" } as const;
+    // A shell that comes back for what it asked by an id finds it; any other one has gone for good.
+    const options = call.requestId === undefined ? { signal: call.signal } : {};
+    const turn = await harness.send(this.#sessionId, (await toMessage?.(call)) ?? words, options);
+    if (turn.outcome === "errored") throw turnFailure(turn, false);
+    if (turn.outcome === "suspended") {
+      await this.#pause(turn, 0, noCalls);
+      return;
+    }
+    const directives = this.#show(turn.replies, noCalls);
+    const { resumed_invocation_id: earlier } = turn;
+    this.#directives.push(...(earlier === undefined ? directives : markEnd(directives, earlier)));
+  }
+
+  /** Goes on with the turn that was asked about. Throws `continuation_used` where somebody was first. */
+  async answer(run: ResumedRun, { decision, reason }: ShellAnswer): Promise<void> {
+    const { signalId, digest, shown, calls } = readRunData(run.data);
+    const words = reason?.trim().slice(0, maxReasonLength);
+    const answer: ApprovalAnswer =
+      decision === "approved"
+        ? { decision: "approve", digest }
+        : { decision: "reject", digest, ...(words && { reason: words }) };
+    const waiting = { invocationId: run.id, signalId, shown };
+    const result = await this.#signal(waiting, answer);
+    const isUnknown =
+      result.outcome === "errored" && result.error_category === "harness_signal_correlation_failed";
+    if (result.outcome === "already_resolved" || isUnknown) throw alreadyAnswered();
+    if (result.outcome === "errored") throw turnFailure(result, false);
+    await this.#resumed(result.turn, waiting, calls);
+  }
+
+  /** Tells what has ended since the last request, what this one led to, and asks what waits for an answer. */
+  async reply(): Promise<ShellReply> {
+    const { harness, describeApproval } = this.#shared.options;
+    const { suspended, undelivered } = await harness.pending(this.#sessionId);
+    const own = this.#directives.splice(0);
+    for (const ended of undelivered) await this.#tellEarlier(ended);
+    this.#directives.push(...own);
+    const isQuestion = !this.#call.approval && (this.#call.intent ?? "").trim() === "";
+    if (isQuestion) await this.#tellWaiting(suspended);
+    const question = this.#question ?? (this.#canAsk ? await this.#oldest(suspended) : undefined);
+    const directives = this.#directives;
+    if (question === undefined) return { directives };
+    directives.push(questionOf(question, describeApproval?.(question.request) ?? {}));
+    return { directives, continueWith: { runId: question.invocationId, data: runDataOf(question) } };
+  }
+
+  /** Others may tell what this request has not told. */
+  end(): void {
+    const { telling } = this.#shared;
+    for (const id of this.#telling) {
+      const others = (telling.get(id) ?? 1) - 1;
+      if (others > 0) telling.set(id, others);
+      else telling.delete(id);
+    }
+  }
+
+  async #signal({ invocationId, signalId }: Waiting, answer: ApprovalAnswer): Promise<SignalOutcome> {
+    const { options, telling } = this.#shared;
+    this.#telling.push(invocationId);
+    telling.set(invocationId, (telling.get(invocationId) ?? 0) + 1);
+    const payload = toApprovalPayload(answer);
+    return options.harness.signal({ invocationId, signalId, sessionId: this.#sessionId, payload });
+  }
+
+  /** A turn that waited has gone on. */
+  async #resumed(
+    turn: ChatTurnOutcome,
+    { invocationId, shown }: Waiting,
+    calls: ReadonlyMap<string, KnownCall>,
+  ): Promise<void> {
+    const { options, shown: counts } = this.#shared;
+    if (turn.outcome === "suspended") {
+      return this.#pause(turn, shown + turn.pending_messages.length, calls);
+    }
+    counts.set(invocationId, 0);
+    if (turn.outcome === "completed") return this.#tell(turn.replies.slice(shown), invocationId, calls);
+    const { suspended } = await options.harness.pending(this.#sessionId);
+    const isOver = !suspended.some(({ invocation_id: id }) => id === invocationId);
+    if (isOver) await options.harness.acknowledge(invocationId);
+    // Where it was refused in the place of the user, the same request would say once more what was said.
+    throw turnFailure(turn, isOver || this.#refusals > 0);
+  }
+
+  /** The turn waits: asks the user, or says no in the place of one who cannot be asked. */
+  async #pause(turn: SuspendedTurn, shown: number, calls: ReadonlyMap<string, KnownCall>): Promise<void> {
+    const { pending_messages: messages, invocation_id: id, signal_descriptor: descriptor } = turn;
+    this.#directives.push(...this.#show(messages, calls));
+    const found = await readPause(id, descriptor, shown);
+    if (found.kind === "other") {
+      this.#directives.push(say(this.#waitText(descriptor)));
+      return;
+    }
+    const { pause } = found;
+    this.#shared.shown.set(id, shown);
+    if (found.kind === "foreign") this.#directives.push(say(foreignText));
+    else if (found.kind === "approval" && this.#canAsk) this.#question = pause;
+    else await this.#refuse(pause, found.kind === "too_long" ? tooLong : lacksApproval);
+  }
+
+  async #refuse(pause: ApprovalPause, reason: string): Promise<void> {
+    const { tool, input, call_id: callId, digest } = pause.request;
+    if (++this.#refusals > maxRefusals) {
+      const words = "What is wanted needs approvals, and this shell cannot ask for them.";
+      const details = { capability: ShellCapability.Approval };
+      throw new ShellEngineError(ShellErrorCode.CapabilityRequired, words, { details });
+    }
+    const result = await this.#signal(pause, { decision: "reject", digest, reason });
+    // Somebody at another shell was faster: the end is told to whoever asks next.
+    if (result.outcome === "already_resolved") return;
+    if (result.outcome === "errored") throw turnFailure(result, true);
+    await this.#resumed(result.turn, pause, new Map([[callId, { tool, input }]]));
+  }
+
+  #show(messages: readonly ChatMessage[], calls: ReadonlyMap<string, KnownCall>): ActionDirective[] {
+    const { render = renderAsCard } = this.#shared.options;
+    return turnDirectives(messages, calls, (result) => render(result, this.#call));
+  }
+
+  /** Tells the end of a turn; where nothing would bring its mark to the shell, it counts as told. */
+  async #tell(
+    messages: readonly ChatMessage[],
+    invocationId: string,
+    calls: ReadonlyMap<string, KnownCall>,
+  ): Promise<void> {
+    const directives = this.#show(messages, calls);
+    this.#directives.push(...markEnd(directives, invocationId));
+    if (!carriesMark(directives)) await this.#shared.options.harness.acknowledge(invocationId);
+  }
+
+  async #tellEarlier({ invocation_id: id, turn }: Delivery): Promise<void> {
+    if (this.#shared.telling.has(id)) return;
+    if (turn.outcome === "completed") await this.#tell(turn.replies, id, noCalls);
+    else this.#directives.push(...markEnd([say(turn.reply.content)], id));
+  }
+
+  #waitText(descriptor: SignalDescriptor): string {
+    return this.#shared.options.describeWait?.(descriptor) ?? waitText;
+  }
+
+  /** What waits and cannot be answered here, for a shell that asks what there is. */
+  async #tellWaiting(suspended: readonly PendingTurn[]): Promise<void> {
+    for (const { invocation_id: id, signal_descriptor: descriptor } of suspended) {
+      const found = await readPause(id, descriptor, 0);
+      if (found.kind === "other") this.#directives.push(say(this.#waitText(descriptor)));
+      else if (found.kind === "foreign") this.#directives.push(say(foreignText));
+    }
+  }
+
+  /** The oldest question that waits. */
+  async #oldest(suspended: readonly PendingTurn[]): Promise<ApprovalPause | undefined> {
+    for (const { invocation_id: id, signal_descriptor: descriptor, is_signal_accepted } of suspended) {
+      if (is_signal_accepted) continue;
+      const found = await readPause(id, descriptor, this.#shared.shown.get(id));
+      if (found.kind === "approval") return found.pause;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import { type CallFailure, failureOfText } from "@harnesskit/chat-harness";
+import type { ToolMessage } from "@harnesskit/protocol/chat";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { type ActionDirective, ShellCapability } from "@harnesskit/protocol/openharness";
+import type { ShellCall } from "@harnesskit/shell-engine";
+import { displayText } from "@harnesskit/wire";
+
+/** What became of a call of a tool. */
+export interface ToolResult {
+  /** Undefined where the call stands in an earlier turn that is not looked at. */
+  readonly tool: string | undefined;
+  readonly input: JsonObject | undefined;
+  readonly callId: string;
+  /** As the model gets it. */
+  readonly output: string;
+  /** Why there is no result: it was rejected, it failed, it was not run. */
+  readonly failure: CallFailure | undefined;
+}
+
+/** Says what is shown of a tool's result: one directive, several, or none. */
+export type RenderToolResult<Context = unknown> = (
+  result: ToolResult,
+  call: ShellCall<Context>,
+) => ActionDirective | readonly ActionDirective[] | undefined;
+
+/** A call, as far as it is known. */
+export type KnownCall = Pick<ToolResult, "tool" | "input">;
+
+export const toToolResult = (
+  { content, tool_call_id: callId }: ToolMessage,
+  known: KnownCall | undefined,
+): ToolResult => ({
+  tool: known?.tool,
+  input: known?.input,
+  callId,
+  output: content,
+  failure: failureOfText(content),
+});
+
+/** How much of a result a card shows. */
+const maxCardLength = 4_000;
+const maxTitleLength = 80;
+
+/** A card with the beginning of a result, for shells that have cards. What the user has refused is no news. */
+export const renderAsCard: RenderToolResult = ({ tool, output, failure }, { capabilities }) => {
+  if (!capabilities.has(ShellCapability.RichCards)) return undefined;
+  if (failure !== undefined && failure.status !== "failed") return undefined;
+  const name = tool === undefined ? "tool" : displayText(tool, { maxLength: maxTitleLength });
+  const text = displayText(failure?.message ?? output, { multiline: true, maxLength: maxCardLength });
+  return {
+    action_type: "render_ui",
+    payload: { component: "text", title: failure ? `${name} failed` : name, data: { text } },
+  };
+};

@@ -1,0 +1,104 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { openContinuationStore, openSqliteStore } from "@harnesskit/store-sqlite";
+import { describe, expect, it } from "vitest";
+import { type Answer, says } from "./support/scripted-model.ts";
+import { askedIn, codeOf, sendTo, shown, start } from "./support/started.ts";
+
+const askBob = says("Shall I?", sendTo("a", "bob"));
+
+/** An engine whose conversations and continuations are in a file. */
+const startOn = async (file: string, answers: readonly Answer[]) => {
+  const store = await openSqliteStore({ file });
+  const continuations = await openContinuationStore({ file });
+  const chat = await start(answers, { store, continuations, continuationKey: continuations.key });
+  return {
+    ...chat,
+    async [Symbol.asyncDispose]() {
+      await chat[Symbol.asyncDispose]();
+      await continuations.close();
+      await store.close();
+    },
+  };
+};
+
+const inDirectory = async (test: (file: string) => Promise<void>): Promise<void> => {
+  const directory = await mkdtemp(join(tmpdir(), "hk-shell-chat-"));
+  try {
+    await test(join(directory, "chat.sqlite"));
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+};
+
+describe("an engine that was started again", () => {
+  it("takes the answer to what the one before it asked, once", () =>
+    inDirectory(async (file) => {
+      verifies("OH-44", "OH-45");
+      const asked = await (async () => {
+        await using before = await startOn(file, [askBob]);
+        return askedIn(await before.say("mail bob"));
+      })();
+      await (async () => {
+        await using after = await startOn(file, [says("Sent.")]);
+        expect(shown(await after.answer(asked, "approved"))).toEqual([
+          '[send: {"text":"sent to bob"}]',
+          "Sent.",
+        ]);
+        expect(codeOf(await after.answer(asked, "approved"))).toBe("continuation_used");
+        expect(after.done).toEqual(["sent to bob"]);
+      })();
+      await using last = await startOn(file, []);
+      expect(codeOf(await last.answer(asked, "approved"))).toBe("continuation_used");
+      expect(last.done).toEqual([]);
+      expect(shown(await last.post({}))).toEqual([]);
+    }));
+
+  it("is one of two over the same file: one of them takes the answer", () =>
+    inDirectory(async (file) => {
+      verifies("OH-45");
+      await using one = await startOn(file, [askBob, says("Sent.")]);
+      await using other = await startOn(file, [says("Sent.")]);
+      const asked = askedIn(await one.say("mail bob"));
+      const again = askedIn(await other.post({}));
+      const answers = await Promise.all([
+        one.answer(asked, "approved"),
+        other.answer(asked, "approved"),
+        one.answer(again, "approved"),
+        other.answer(again, "approved"),
+      ]);
+      expect(answers.map(codeOf).sort()).toEqual([
+        "continuation_used",
+        "continuation_used",
+        "continuation_used",
+        "success",
+      ]);
+      expect([...one.done, ...other.done]).toEqual(["sent to bob"]);
+    }));
+
+  it("asks anew where only the conversations were kept", () =>
+    inDirectory(async (file) => {
+      const store = await openSqliteStore({ file });
+      const asked = await (async () => {
+        await using before = await start([askBob], { store });
+        return askedIn(await before.say("mail bob"));
+      })();
+      await using after = await start([says("Sent.")], { store });
+      expect(codeOf(await after.answer(asked, "approved"))).toBe("invalid_continuation");
+      const anew = askedIn(await after.post({}));
+      expect(anew.directive.payload?.subject).toEqual(asked.directive.payload?.subject);
+      expect(shown(await after.answer(anew, "approved")).at(-1)).toBe("Sent.");
+      expect(after.done).toEqual(["sent to bob"]);
+      await store.close();
+    }));
+
+  it("asks anew where the continuation has expired", async () => {
+    await using chat = await start([askBob, says("Sent.")], { limits: { continuationMs: 1 } });
+    const asked = askedIn(await chat.say("mail bob"));
+    await expect.poll(async () => codeOf(await chat.answer(asked, "approved"))).toBe("continuation_expired");
+    expect(shown(await chat.post({}))).toEqual(["request_approval: Run send?"]);
+    expect(chat.done).toEqual([]);
+  });
+});
