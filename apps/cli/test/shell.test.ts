@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
@@ -113,7 +113,6 @@ describe("harness shell", () => {
     await run([...mine, "delete"]);
     const other = { XDG_STATE_HOME: join(cwd, "other") };
     // The same question in another shell's keeping.
-    const { cp } = await import("node:fs/promises");
     await cp(env.XDG_STATE_HOME, other.XDG_STATE_HOME, { recursive: true });
     expect(await run([...mine, "--approve", "once", "first"])).toMatchObject({ code: 0 });
     const late = await harness([...args, ...mine, "--approve", "once", "second"], { cwd, env: other });
@@ -177,7 +176,7 @@ describe("harness shell", () => {
     expect(refused).toMatchObject({ code: 3, stdout: "" });
     expect(refused.stderr).toContain("(unauthorized)");
     expect(refused.stderr).not.toContain("not-the-token");
-    for (const [args, words] of [
+    const misused = [
       [["shell", "x"], "No engine runs here: say which with --engine URL"],
       [["shell", "--engine", "ftp://a/", "x"], "--engine: ftp://a/ is no URL of an engine"],
       [["shell", "--engine", "http://u:p@a/", "x"], "is no URL of an engine"],
@@ -189,11 +188,14 @@ describe("harness shell", () => {
       [["shell", "--engine", engine.url, "--approve", "ask", "x"], "--approve ask needs a terminal"],
       [["shell", "--engine", engine.url, "--session", "", "x"], "--session: an id has"],
       [["shell", "--engine", engine.url, "--timeout", "0", "x"], "--timeout: a number from 1"],
-    ] as const) {
-      const end = await harness(args, { cwd, env });
-      expect(end).toMatchObject({ code: 2, stdout: "" });
-      expect(end.stderr).toContain(words);
-    }
+    ] as const;
+    await Promise.all(
+      misused.map(async ([args, words]) => {
+        const end = await harness(args, { cwd, env });
+        expect(end).toMatchObject({ code: 2, stdout: "" });
+        expect(end.stderr).toContain(words);
+      }),
+    );
     await engine.close();
     const away = await run(["anybody?"]);
     expect(away).toMatchObject({ code: 4, stdout: "" });

@@ -32,7 +32,7 @@ const subjectLines = (subject: unknown, style: Style): string[] => {
   if (!isFields(subject)) return blockLines(pretty(subject), style);
   const { tool, input, ...others } = subject;
   if (typeof tool !== "string" || input === undefined) return blockLines(pretty(subject), style);
-  const rest = Object.keys(others).length === 0 ? [] : blockLines(pretty(others), style);
+  const rest = Object.keys(others).length === 0 ? [] : ["  with it:", ...blockLines(pretty(others), style)];
   return [`  tool ${style.bold(oneLine(tool, 200))}, input:`, ...blockLines(pretty(input), style), ...rest];
 };
 

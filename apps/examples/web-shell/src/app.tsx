@@ -71,7 +71,17 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
       <main>
         <div class="log" role="log" aria-live="polite" aria-label="Conversation">
           {entries.length === 0 && (
-            <p class="empty">Nothing was said yet. Say what you want, for example “help”.</p>
+            <div class="empty">
+              <p>Nothing was said here yet. Say what you want, for example “help”.</p>
+              <button
+                type="button"
+                class="quiet"
+                disabled={busy !== undefined}
+                onClick={() => void chat.catchUp()}
+              >
+                Ask what waits
+              </button>
+            </div>
           )}
           {entries.map((entry) => (
             <EntryView key={entry.id} entry={entry} busy={busy} {...actions} />

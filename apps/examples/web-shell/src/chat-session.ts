@@ -95,6 +95,18 @@ export class ChatSession {
     await this.#send({ ...sending, requestId: randomId("req") });
   }
 
+  /** Asks what waits, and what has ended meanwhile: a request without an intent, in a session that others have begun. */
+  async catchUp(): Promise<void> {
+    if (this.#busy) return;
+    await this.#run(
+      undefined,
+      (client, signal) => client.send({ signal }),
+      ({ error }) => {
+        if (error !== undefined) this.#tellError(error, undefined);
+      },
+    );
+  }
+
   /** Sends again what failed, as the same request: an engine that has done it does it no second time. */
   async again(entryId: string): Promise<void> {
     const entry = this.#entries.find(({ id }) => id === entryId);

@@ -109,8 +109,10 @@ it("goes on with the conversation and the question after a reload", async () => 
   await chat.log.getByText("You approved this.").waitFor();
   expect(await cardOf(chat).getByRole("button").count()).toBe(0);
   await chat.page.getByRole("button", { name: "New conversation" }).click();
-  await chat.page.getByText("Nothing was said yet").waitFor();
+  await chat.page.getByText("Nothing was said here yet").waitFor();
   expect(await said(chat)).toEqual([]);
+  await chat.page.getByRole("button", { name: "Ask what waits" }).click();
+  await chat.log.getByText("Nothing waits.").waitFor();
   expectQuiet(chat);
 });
 

@@ -20,25 +20,37 @@ const riskTexts = { safe: "low risk", caution: "caution", dangerous: "dangerous"
 const jsonText = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 
-/** What would happen: the tool and its input where the engine names them, else whatever it says. */
+function Part({ name, value }: { readonly name: string; readonly value: unknown }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>
+        <pre>{safeText(jsonText(value), maxShownLength)}</pre>
+      </dd>
+    </>
+  );
+}
+
+/** What would happen: the tool and its input where the engine names them, and whatever else it says. */
 function Subject({ subject }: { readonly subject: unknown }) {
   const tool = lineOf(subject, "tool", 200);
   const input = fieldOf(subject, "input");
-  const isCall = tool !== undefined && input !== undefined && Object.keys(subject as object).length === 2;
+  if (tool === undefined || input === undefined) {
+    return (
+      <dl class="subject">
+        <Part name="About" value={subject} />
+      </dl>
+    );
+  }
+  const others = Object.entries(subject as object).filter(([name]) => name !== "tool" && name !== "input");
   return (
     <dl class="subject">
-      {tool !== undefined && (
-        <>
-          <dt>Tool</dt>
-          <dd>
-            <code>{tool}</code>
-          </dd>
-        </>
-      )}
-      <dt>{isCall ? "Input" : "About"}</dt>
+      <dt>Tool</dt>
       <dd>
-        <pre>{safeText(jsonText(isCall ? input : subject), maxShownLength)}</pre>
+        <code>{tool}</code>
       </dd>
+      <Part name="Input" value={input} />
+      {others.length > 0 && <Part name="With it" value={Object.fromEntries(others)} />}
     </dl>
   );
 }
