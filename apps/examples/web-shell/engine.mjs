@@ -101,10 +101,10 @@ export const createExampleEngine = ({ more = {} } = {}) => {
         ),
       ];
     }
-    const word = (call.intent ?? "").trim().toLowerCase();
-    return Object.hasOwn(replies, word)
-      ? replies[word](call)
-      : [message(`You said: ${call.intent ?? "nothing"}`)];
+    // Without an intent a shell asks what it has missed.
+    if (call.intent === undefined) return [message("Nothing waits.")];
+    const word = call.intent.trim().toLowerCase();
+    return Object.hasOwn(replies, word) ? replies[word](call) : [message(`You said: ${call.intent}`)];
   };
   const booking = ({ task }) => [
     message("Booked."),

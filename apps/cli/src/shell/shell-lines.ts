@@ -99,7 +99,7 @@ const find = ({ pending }: ShellConversation, id: string) => {
 };
 
 /** Shows what waits, and how it is answered. */
-export const showPending = ({ pending }: ShellConversation, view: ShellView): void => {
+const showPending = ({ pending }: ShellConversation, view: ShellView): void => {
   if (pending.length === 0) view.note("Nothing waits.");
   for (const one of pending) {
     view.pending(one);

@@ -73,7 +73,7 @@ export type Entry = UserEntry | MessageEntry | CardEntry | ApprovalEntry | Error
 export type NewEntry = Entry extends infer E ? (E extends Part ? Omit<E, keyof Part> : never) : never;
 
 /** Whether an entry has come to its end, after which it does not change. */
-export const isSettled = (entry: Entry): boolean => {
+const isSettled = (entry: Entry): boolean => {
   if (entry.kind === "approval") return entry.state !== "open";
   return entry.kind === "card" || entry.kind === "error" ? entry.isSettled : false;
 };

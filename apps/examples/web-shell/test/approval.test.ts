@@ -49,12 +49,11 @@ it("asks with tool, input and risk, by keys alone, and is answered once", async 
   expect(await card.evaluate((element) => element === document.activeElement)).toBe(true);
   await chat.page.keyboard.press("Enter");
   await chat.page.keyboard.press("Space");
-  await button(chat, "Approve").isEnabled();
   expect(await said(chat)).toEqual(["approve"]);
 
   await card.getByLabel("Reason").focus();
   await chat.page.keyboard.type("it is old");
-  await expect.poll(() => button(chat, "Approve").isEnabled()).toBe(true);
+  await expect.poll(() => button(chat, "Approve").isEnabled(), { timeout: 10_000 }).toBe(true);
   await chat.page.keyboard.press("Tab");
   await chat.page.keyboard.press("Enter");
   await chat.log.getByText("You approved this. Reason: it is old").waitFor();

@@ -19,7 +19,8 @@ export const openContext = async (
   options?: BrowserContextOptions,
 ): Promise<BrowserContext> => {
   const context = await browser.newContext(options);
-  context.setDefaultTimeout(5_000);
+  // A machine that is busy with other tests is slow.
+  context.setDefaultTimeout(15_000);
   onTestFinished(() => context.close());
   return context;
 };
