@@ -48,9 +48,11 @@ export const carryOut = async (delivery: Delivery, options: CarryOutOptions): Pr
       scope,
       turnstile,
       isStopped: () => isStopped,
+      onRefusal: () => {
+        isStopped = stopsAfterRefusal;
+      },
       continuation,
     });
-    if (done.result.outcome === "refused" && stopsAfterRefusal) isStopped = true;
     worked[index] = done;
     onResult(done.result);
   };

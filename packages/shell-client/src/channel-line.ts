@@ -1,3 +1,4 @@
+import type { ShellRequest } from "@harnesskit/protocol/openharness";
 import {
   type Channel,
   ConnectionClosedError,
@@ -26,7 +27,7 @@ export class ChannelLine implements EngineLine {
     this.#diagnose = diagnose;
   }
 
-  async post(requestId: string, message: unknown, { signal }: EngineCall): Promise<unknown> {
+  async post(requestId: string, message: ShellRequest, { signal }: EngineCall): Promise<unknown> {
     this.#start();
     if (this.#channel.signal.aborted) throw new ConnectionClosedError();
     const waiting = createDeferred<unknown>();

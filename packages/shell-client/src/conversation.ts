@@ -9,7 +9,7 @@ import {
 import type { Answer } from "./ask-user.ts";
 import type { CallScope } from "./call-scope.ts";
 import { type CarryOutOptions, carryOut } from "./carry-out.ts";
-import type { Poster, SendableRequest } from "./poster.ts";
+import type { Posted, Poster, SendableRequest } from "./poster.ts";
 import { continuationOf, isContinuationKept, type SessionState } from "./session-state.ts";
 import { isParallelWith } from "./shell-capabilities.ts";
 import { givenUp, type ShellClientError } from "./shell-client-error.ts";
@@ -95,19 +95,23 @@ export class Conversation {
 
   async #exchange({ request, taken, answers }: Opening): Promise<void> {
     const { poster, session, trace, scope } = this.#options;
+    let posted: Posted;
     try {
-      const { response, receivedAtMs } = await poster.post(request, trace, scope);
-      this.#response = response;
-      this.#settle(response, taken, answers);
-      this.#deny(response);
-      if (response.response.status === "success") {
-        session.follow(response);
-        await this.#deliver(request.request_id, response, receivedAtMs);
-      } else this.#failed(request.request_id, response);
+      posted = await poster.post(request, trace, scope);
     } catch (error) {
       this.#response = undefined;
       this.#settle(undefined, taken, answers);
       this.#fail(toClientError(error, request));
+      return;
+    }
+    const { response, receivedAtMs } = posted;
+    this.#response = response;
+    this.#settle(response, taken, answers);
+    this.#deny(response);
+    if (response.response.status === "error") this.#failed(request.request_id, response);
+    else {
+      session.follow(response);
+      await this.#deliver(request.request_id, response, receivedAtMs);
     }
   }
 

@@ -6,7 +6,7 @@ import {
   fallbackTextOf,
 } from "@harnesskit/protocol/openharness";
 import { type Clock, displayText } from "@harnesskit/wire";
-import { type Answer, type Asker, digestOf } from "./ask-user.ts";
+import { type Answer, type Asked, type Asker, digestOf } from "./ask-user.ts";
 import type { CallScope } from "./call-scope.ts";
 import { type Executors, fitsItsType } from "./executors.ts";
 import { riskOf, type TierRules } from "./risk.ts";
@@ -43,6 +43,8 @@ export interface Item {
   readonly turnstile: Turnstile;
   /** Whether something before it ended the work. Looked at again after each wait. */
   readonly isStopped: () => boolean;
+  /** Told of a refusal before anybody else is asked. */
+  readonly onRefusal: () => void;
   /** What answers a question that says nothing of it. */
   readonly continuation: Continuation | undefined;
 }
@@ -141,18 +143,24 @@ export class DirectiveWork {
     const riskTier = riskOf(directive, registry);
     const rule = rules[riskTier];
     if (rule === "refuse") {
+      item.onRefusal();
       return end(item, "refused", "refused_by_policy", `the policy carries out nothing that is ${riskTier}`);
     }
     const isRequired = directive.requires_user_approval === true;
     if (!isRequired && rule === "run") return undefined;
     const why: ApprovalAsk["why"] = isRequired ? "directive" : "risk";
-    const asked = item.turnstile.pass(async () => {
-      // Somebody before it in the queue may have ended the work while it waited.
+    return item.turnstile.pass(async () => {
+      // What was asked before it in the queue may have ended the work while it waited.
       const early = this.#ended(item);
-      return early ?? (await asker.ask({ ...item, riskTier, why }));
+      if (early) return early;
+      const kept = this.#keptBy(item, await asker.ask({ ...item, riskTier, why }));
+      if (kept?.outcome === "refused") item.onRefusal();
+      return kept;
     });
-    const answer = await asked;
-    if ("outcome" in answer) return answer;
+  }
+
+  /** What an answer keeps from being carried out. */
+  #keptBy(item: Item, answer: Asked): DirectiveResult | undefined {
     if (answer.decision !== undefined) {
       if (answer.decision === "approved") return this.#ended(item);
       return end(item, "refused", "refused_by_user", answer.reason ?? "the user said no");

@@ -1,3 +1,4 @@
+import type { ShellRequest } from "@harnesskit/protocol/openharness";
 import type { Channel, Exchange } from "@harnesskit/wire";
 
 /** What goes with each attempt of a request. */
@@ -11,7 +12,7 @@ export interface EngineCall {
 }
 
 /** One message out, one response back; it may reject. */
-export type SendToEngine = (message: unknown, call: EngineCall) => Promise<unknown>;
+export type SendToEngine = (message: ShellRequest, call: EngineCall) => Promise<unknown>;
 
 /**
  * The way to the engine: an exchange, as `createHttpExchange` of transport-http makes one, or an engine of the same process;

@@ -1,3 +1,4 @@
+import type { ShellRequest } from "@harnesskit/protocol/openharness";
 import { type Channel, type Exchange, InvalidArgumentError } from "@harnesskit/wire";
 import { ChannelLine } from "./channel-line.ts";
 import type { EngineCall, EngineEndpoint } from "./engine-endpoint.ts";
@@ -6,7 +7,7 @@ import type { ShellDiagnostic } from "./shell-outcome.ts";
 /** A way to the engine that is open. */
 export interface EngineLine {
   /** Sends one message, and resolves with what came back, as it came. */
-  post(requestId: string, message: unknown, call: EngineCall): Promise<unknown>;
+  post(requestId: string, message: ShellRequest, call: EngineCall): Promise<unknown>;
   /** Closes what belongs to the shell alone. Idempotent. */
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import {
   type Continuation,
+  ContinuationSchema,
   responseExtensionOf,
   ShellErrorCode,
   type ShellResponse,
@@ -43,7 +44,7 @@ export class SessionState {
   readonly #conversationId: string | undefined;
   #continuation: Continuation | undefined;
 
-  /** Throws `invalid_argument` for ids that are no texts. */
+  /** Throws `invalid_argument` for what is no session. */
   constructor({ sessionId, conversationId, continuation }: ShellSession, maxIdLength: number) {
     for (const [name, id] of Object.entries({ sessionId, conversationId })) {
       if (id === undefined && name === "conversationId") continue;
@@ -52,7 +53,9 @@ export class SessionState {
     }
     this.#sessionId = sessionId;
     this.#conversationId = conversationId;
-    this.#continuation = continuation;
+    const read = ContinuationSchema.optional().safeParse(continuation);
+    if (!read.success) throw new InvalidArgumentError("session.continuation is none of OpenHarness");
+    this.#continuation = read.data;
   }
 
   get now(): ShellSession {

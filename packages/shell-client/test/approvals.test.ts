@@ -102,6 +102,17 @@ describe("a request_approval", () => {
     });
   });
 
+  it("that was not reached because a refusal ended the work stays pending", async () => {
+    const dangerous = say("no", { risk_tier: "dangerous" });
+    const { shell, shown } = scripted((request) => respond(request, [dangerous, question(), say("on")]), {
+      afterRefusal: "stop",
+      approve: ({ why }) => (why === "risk" ? "refused" : expect.unreachable()),
+    });
+    const outcome = await shell.send({});
+    expect([outcomesOf(outcome), shown]).toEqual([["refused", "not_reached", "not_reached"], []]);
+    expect(outcome.pendingApproval?.directive).toEqual(question());
+  });
+
   it("that was changed in the store is not answered", async () => {
     const { shell, sent } = asking();
     const pending = (await shell.send({})).pendingApproval as PendingApproval;

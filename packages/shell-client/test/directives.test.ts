@@ -471,6 +471,45 @@ describe("approval", () => {
     expect([done, stopped.outcome.status]).toEqual([["first"], "success"]);
   });
 
+  it("is not asked for any more once a refusal in the same group ended the work", async () => {
+    const together = { execution: "parallel", requires_user_approval: true } as const;
+    const asked: unknown[] = [];
+    const { done, options } = doing({
+      afterRefusal: "stop",
+      approve: ({ directive }) => {
+        asked.push(directive.payload?.name);
+        return "refused";
+      },
+    });
+    const { outcome } = await carry([act("a", together), act("b", together)], options);
+    expect([asked, done, outcomesOf(outcome)]).toEqual([["a"], [], ["refused", "not_reached"]]);
+  });
+
+  it("that comes when the caller has given up, or the time is over, is too late", async () => {
+    const abort = new AbortController();
+    const clock = manualClock();
+    const { done, options } = doing({
+      clock,
+      approve: ({ directive }) => {
+        if (directive.payload?.name === "late") clock.advance(100);
+        else abort.abort();
+        return "approved";
+      },
+    });
+    const required = { requires_user_approval: true, deadline_ms: 100 };
+    const { shell } = scripted(
+      (request) =>
+        respond(request, [act("late", required), act("given up", { ...required, deadline_ms: 200 })]),
+      options,
+    );
+    const outcome = await shell.send({ signal: abort.signal });
+    expect([outcomesOf(outcome), codesOf(outcome)]).toEqual([
+      ["expired", "not_reached"],
+      ["deadline_exceeded", "cancelled"],
+    ]);
+    expect([done, clock.pending]).toEqual([[], 0]);
+  });
+
   it("comes to nothing where its text cannot be bound to", async () => {
     const run = await carryWith(() => expect.unreachable());
     const { outcome, done } = await run(act("\ud800", { requires_user_approval: true }));

@@ -260,6 +260,10 @@ describe("options that cannot work are refused", () => {
     ["a depth beyond recursion", { engine, limits: { maxDepth: 100_000 } }],
     ["no time", { engine, timeoutMs: 0 }],
     ["no attempt", { engine, retry: { maxAttempts: 0 } }],
+    [
+      "a session with a continuation that is none",
+      { engine, session: { sessionId: "s", continuation: "c" } },
+    ],
     ["a session without an id", { engine, session: { sessionId: "" } }],
   ])("%s", (_name, options) => {
     expect(() => createShellClient(options as never)).toThrow(

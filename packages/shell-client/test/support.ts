@@ -2,7 +2,6 @@ import {
   type ActionDirective,
   type ShellRequest,
   ShellRequestSchema,
-  type ShellResponse,
 } from "@harnesskit/protocol/openharness";
 import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
@@ -115,5 +114,3 @@ export const until = async (isSo: () => boolean): Promise<void> => {
 export const never = (): Promise<never> => new Promise(() => {});
 
 export const manualClock = createManualClock;
-
-export type { ShellResponse };
