@@ -1,0 +1,59 @@
+// Requests of a shell over HTTP: the engine beside a bare node:http and beside Express with ajv; and what it holds of many.
+// Usage: node bench/openharness.mjs [--rounds 9] [--count 20000] [--in-flight 64] [--remember 500000]
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { startIsolated } from "./lib/isolated.mjs";
+import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
+import { contenders } from "./openharness/contenders.mjs";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "9" },
+    count: { type: "string", default: "20000" },
+    "in-flight": { type: "string", default: "64" },
+    remember: { type: "string", default: "500000" },
+  },
+});
+const [rounds, count, inFlight] = [values.rounds, values.count, values["in-flight"]].map(Number);
+const names = { bare: "node:http, parsed and answered", express: "Express with ajv", engine: "harnesskit" };
+
+const module = new URL("./openharness/contenders.mjs", import.meta.url);
+const running = [];
+try {
+  for (const { name } of contenders) running.push(await startIsolated(module, name, ""));
+  for (const { throughput } of running) await throughput(undefined, { count: count * 2, inFlight });
+  const perSecond = await inRounds(running, rounds, ({ throughput }) =>
+    throughput(undefined, { count, inFlight }),
+  );
+  const alone = await inRounds(running, rounds, ({ latency }) => latency(undefined, { count: count / 20 }));
+  const cell = (name, base, wanted) =>
+    name === "engine" ? `${ratio(perSecond, "engine", base).toFixed(2)}× (${wanted})` : "";
+  console.log(
+    `${count} requests, ${inFlight} in flight, median of ${rounds} rounds, Node ${process.version}\n`,
+  );
+  printTable(
+    ["", "requests/s", "of node:http", "of Express", "median latency alone"],
+    contenders.map(({ name }) => [
+      names[name],
+      Math.round(median(perSecond.get(name))).toLocaleString("en"),
+      cell(name, "bare", "≥ 0.75"),
+      cell(name, "express", "> 1"),
+      `${median(alone.get(name)).toFixed(0)} µs`,
+    ]),
+  );
+} finally {
+  for (const { close } of running) await close();
+}
+
+const script = fileURLToPath(new URL("./openharness/remember-script.mjs", import.meta.url));
+const child = fork(script, [values.remember], { execArgv: ["--expose-gc"] });
+const rows = [];
+child.on("message", ({ number, remembered, megabytes }) => {
+  rows.push([number.toLocaleString("en"), remembered.toLocaleString("en"), `${megabytes.toFixed(0)} MB`]);
+});
+const [code] = await once(child, "exit");
+if (code !== 0) throw new Error(`the engine that remembers has ended with ${code}`);
+console.log("\nAn engine with its default limits, asked with an id of its own each time:\n");
+printTable(["requests", "remembered (≤ 100,000)", "heap more than before"], rows);
