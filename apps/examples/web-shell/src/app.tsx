@@ -17,28 +17,46 @@ const useChat = (chat: ChatSession, subscribe: AppProps["subscribe"]): ChatState
   return state;
 };
 
-/** Shows the end of what was said whenever something is added, unless the reader has gone up. */
-const useTail = (count: number) => {
+/** As near to the end as counts as being there, in pixels. */
+const endPx = 120;
+
+/** Keeps the end of what was said in sight while that grows, unless the reader has gone up; what the reader says counts as coming back. */
+const useTail = (said: number) => {
+  const log = useRef<HTMLDivElement>(null);
   const end = useRef<HTMLDivElement>(null);
-  const isAtEnd = useRef(true);
+  const isFollowing = useRef(true);
   useEffect(() => {
+    let before = window.scrollY;
     const onScroll = () => {
       const { scrollHeight, clientHeight } = document.documentElement;
-      isAtEnd.current = scrollHeight - clientHeight - window.scrollY < 120;
+      const { scrollY } = window;
+      const isAtEnd = scrollHeight - clientHeight - scrollY < endPx;
+      // What grows below moves the end away, and nobody up.
+      if (isAtEnd || scrollY < before) isFollowing.current = isAtEnd;
+      before = scrollY;
     };
+    const follow = () => {
+      if (isFollowing.current) end.current?.scrollIntoView({ block: "end" });
+    };
+    const observer = new ResizeObserver(follow);
+    if (log.current) observer.observe(log.current);
     window.addEventListener("scroll", onScroll, { passive: true });
-    return () => window.removeEventListener("scroll", onScroll);
+    return () => {
+      observer.disconnect();
+      window.removeEventListener("scroll", onScroll);
+    };
   }, []);
   useLayoutEffect(() => {
-    if (count > 0 && isAtEnd.current) end.current?.scrollIntoView({ block: "end" });
-  }, [count]);
-  return end;
+    isFollowing.current = true;
+    end.current?.scrollIntoView({ block: "end" });
+  }, [said]);
+  return { log, end };
 };
 
 export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
   const { entries, busy } = useChat(chat, subscribe);
   const field = useRef<HTMLTextAreaElement>(null);
-  const end = useTail(entries.length);
+  const { log, end } = useTail(entries.filter(({ kind }) => kind === "user").length);
   const takesFocus = useCallback(() => (field.current?.value ?? "") === "", []);
   const focusField = () => field.current?.focus();
   // Nobody waits for these: what came of them is in the state.
@@ -69,7 +87,7 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
         </button>
       </header>
       <main>
-        <div class="log" role="log" aria-live="polite" aria-label="Conversation">
+        <div ref={log} class="log" role="log" aria-live="polite" aria-label="Conversation">
           {entries.length === 0 && (
             <div class="empty">
               <p>Nothing was said here yet. Say what you want, for example “help”.</p>

@@ -1,6 +1,6 @@
 import { createDeferred } from "@harnesskit/wire";
 import type { Browser, BrowserContext, Route } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { type ChatPage, expectQuiet, openContext, openPage, said } from "./support/chat-page.ts";
 import { launchChromium, needChromium } from "./support/chromium.ts";
 import { type ServerProcess, startProgram } from "./support/server-process.ts";
@@ -178,6 +178,7 @@ it("asks before a directive that wants it, and shows all of what is approved as 
 
 it("keeps what it said and the question while the engine is away, and goes on when it is back", async () => {
   const own = await startProgram("test/fixtures/hostile-server.mjs", { TOKEN: token });
+  onTestFinished(() => own.stop());
   const port = new URL(own.line).port;
   const context = await openContext(browser);
   const chat = await openPage(context, `${own.line}/#engine=/openharness&token=${token}`);
@@ -186,16 +187,13 @@ it("keeps what it said and the question while the engine is away, and goes on wh
   await chat.say("are you there?");
   await chat.log.getByText("The engine cannot be reached.").waitFor();
   const back = await startProgram("test/fixtures/hostile-server.mjs", { TOKEN: token, PORT: port });
-  try {
-    await chat.log.getByRole("button", { name: "Try again" }).click();
-    await chat.log.getByText("You said: are you there?").waitFor();
-    expect(await chat.log.getByRole("button", { name: "Try again" }).count()).toBe(0);
-    await chat.say("fail");
-    await chat.idle();
-    expect(await said(chat)).toContain("This time it went well.");
-  } finally {
-    await back.stop();
-  }
+  onTestFinished(() => back.stop());
+  await chat.log.getByRole("button", { name: "Try again" }).click();
+  await chat.log.getByText("You said: are you there?").waitFor();
+  expect(await chat.log.getByRole("button", { name: "Try again" }).count()).toBe(0);
+  await chat.say("fail");
+  await chat.idle();
+  expect(await said(chat)).toContain("This time it went well.");
   // The browser itself says that it could not connect; nothing else was wrong.
   expect(chat.complaints.filter((text) => !text.includes("ERR_CONNECTION_REFUSED"))).toEqual([]);
 });

@@ -96,8 +96,8 @@ describe("cards", () => {
     expectQuiet(chat);
   });
 
-  it("shows charts with what they say in words and figures", async () => {
-    const chat = await openChat();
+  it("shows charts with what they say in words and figures, and keeps the end in sight", async () => {
+    const chat = await openChat({ viewport: { width: 380, height: 600 } });
     await chat.say("chart");
     const bars = chat.log.getByRole("img", { name: "Energy: bar chart of 7 points in 2 series, in kWh" });
     expect(await bars.locator("rect").count()).toBe(14);
@@ -106,6 +106,11 @@ describe("cards", () => {
     expect(await lines.locator("path.line").getAttribute("d")).toMatch(
       /^M[\d.]+ [\d.]+(?:L[\d.]+ [\d.]+){7}$/,
     );
+    await expect
+      .poll(() => chat.page.evaluate(() => document.documentElement.scrollHeight - innerHeight - scrollY), {
+        timeout: 10_000,
+      })
+      .toBeLessThan(2);
     await chat.log.getByText("Figures").first().click();
     expect(await chat.log.getByRole("cell", { name: "11.3" }).isVisible()).toBe(true);
     expectQuiet(chat);
