@@ -98,7 +98,7 @@ export const answerBatch = <Context>(
   let failure: Refusal | undefined;
   const outcome = supervisor.watch(
     call,
-    () => batch.run(),
+    batch.run(),
     (why) => {
       failure = why;
       return batch.close(why);

@@ -139,8 +139,11 @@ export class Connection<Context> implements Origin<Context> {
   }
 
   #receive(message: unknown): void | Promise<void> {
-    this.#judge(message);
-    const reply = this.#options.dispatcher.receive(message, this);
+    const isCall = isIncoming(message);
+    if (isCall) this.#faults.end();
+    else this.#flooded();
+    const { dispatcher } = this.#options;
+    const reply = isCall ? dispatcher.take(message, this) : dispatcher.invalid(message);
     if (reply instanceof Promise) {
       this.#unanswered++;
       void reply.then((late) => {
@@ -165,11 +168,7 @@ export class Connection<Context> implements Origin<Context> {
   }
 
   /** An agent that sends nothing but what is no message is not read any further. */
-  #judge(message: unknown): void {
-    if (isIncoming(message)) {
-      this.#faults.end();
-      return;
-    }
+  #flooded(): void {
     const flood = this.#faults.add();
     if (flood) void this.#channel.close(flood);
   }

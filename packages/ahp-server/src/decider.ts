@@ -78,10 +78,13 @@ export class Decider<Context> {
     const slot = this.#slots.get(event.event_type) as Slot<Context>;
     const { handle } = slot;
     if (!handle) return slot.unhandled;
-    return this.#ask(
-      () => handle(event, call),
-      (value) => this.#toDecision(slot, value),
-    );
+    try {
+      const value = handle(event, call);
+      if (!isThenable(value)) return this.#toDecision(slot, value);
+      return this.#later(value, (late) => this.#toDecision(slot, late));
+    } catch (cause) {
+      return this.#failed(cause);
+    }
   }
 
   query(
@@ -90,22 +93,19 @@ export class Decider<Context> {
   ): QueryResult | Refusal | Promise<QueryResult | Refusal> {
     const handle = this.#query;
     if (!handle) return notSupported("query");
-    return this.#ask(
-      () => handle(query, call),
-      (value) => this.#checked(ahpMethods["ahp/query"].result, value, "query"),
-    );
-  }
-
-  #ask<T>(ask: () => unknown, toResult: (value: unknown) => T | Refusal): T | Refusal | Promise<T | Refusal> {
+    const toResult = (value: unknown) => this.#checked(ahpMethods["ahp/query"].result, value, "query");
     try {
-      const value = ask();
-      if (!isThenable(value)) return toResult(value);
-      return Promise.resolve(value)
-        .then(toResult)
-        .catch((cause: unknown) => this.#failed(cause));
+      const value = handle(query, call);
+      return isThenable(value) ? this.#later(value, toResult) : toResult(value);
     } catch (cause) {
       return this.#failed(cause);
     }
+  }
+
+  #later<T>(value: PromiseLike<unknown>, toResult: (value: unknown) => T | Refusal): Promise<T | Refusal> {
+    return Promise.resolve(value)
+      .then(toResult)
+      .catch((cause: unknown) => this.#failed(cause));
   }
 
   #toDecision(slot: Slot<Context>, value: unknown): AnyDecision | Refusal {

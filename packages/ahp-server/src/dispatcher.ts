@@ -31,7 +31,15 @@ export class Dispatcher<Context> {
   /** Takes one JSON value; gives its answer, now or later, or nothing. Never throws, and no promise of it rejects. */
   receive(message: unknown, origin: Origin<Context>): Reply | undefined | Promise<Reply | undefined> {
     try {
-      if (!isIncoming(message)) return this.#invalid(message);
+      return isIncoming(message) ? this.take(message, origin) : this.invalid(message);
+    } catch (cause) {
+      return this.broken(undefined, cause);
+    }
+  }
+
+  /** As `receive`, for what is known to be a request or a notification. */
+  take(message: Incoming, origin: Origin<Context>): Reply | undefined | Promise<Reply | undefined> {
+    try {
       const { id } = message;
       if (id === undefined) return this.#notification(message, origin);
       const answer = this.#request(id, message, origin);
@@ -55,7 +63,8 @@ export class Dispatcher<Context> {
     return errorReply(id, handlerFailure("internal", "the harness failed"));
   }
 
-  #invalid(message: unknown): Reply {
+  /** As `receive`, for what is known to be neither. */
+  invalid(message: unknown): Reply {
     const refusal = Array.isArray(message)
       ? invalidRequest("batch_of_messages", "Arrays of messages are not offered: use ahp/batch")
       : invalidRequest("not_json_rpc", "Not a request or notification of JSON-RPC 2.0");

@@ -30,7 +30,7 @@ export const answerEvent = <Context>(
   const checked = checkEvent(event, limits);
   if (checked instanceof Refusal) return checked;
   const call = new PendingCall(origin, handshake, id, clock.now());
-  const outcome = supervisor.watch(call, () => decider.decide(checked.event, call), self<Refusal>);
+  const outcome = supervisor.watch(call, decider.decide(checked.event, call), self<Refusal>);
   return thenOrNow(outcome, (decision) => {
     audit.event(checked.event, decision, { requestId: id, durationMs: clock.now() - call.startedAt });
     if (decision instanceof Refusal) return errorReply(id, decision);
@@ -52,7 +52,7 @@ export const answerQuery = <Context>(
   const handshake = origin.handshakeOf(query.session_id);
   if (!handshake) return handshakeRequired();
   const call = new PendingCall(origin, handshake, id, clock.now());
-  const outcome = supervisor.watch(call, () => decider.query(query, call), self<Refusal>);
+  const outcome = supervisor.watch(call, decider.query(query, call), self<Refusal>);
   return thenOrNow(outcome, (answer) => {
     audit.query(query, answer, { requestId: id, durationMs: clock.now() - call.startedAt });
     if (answer instanceof Refusal) return errorReply(id, answer);

@@ -36,7 +36,7 @@ export const takeEvent = <Context>(
     if (parts.isClosed()) return done(call, cancelled());
     const outcome = supervisor.watch<AnyDecision | Refusal>(
       call,
-      () => decider.decide(checked.event, call),
+      decider.decide(checked.event, call),
       (why) => why,
     );
     return outcome instanceof Promise ? outcome.then((late) => done(call, late)) : done(call, outcome);

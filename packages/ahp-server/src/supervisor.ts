@@ -32,15 +32,10 @@ export class Supervisor<Context> {
   }
 
   /**
-   * Does the work of a call, which never throws. Where the work takes longer than it has, or nobody waits for it any
+   * Waits for the outcome of a call, which never rejects. Where it takes longer than it has, or nobody waits for it any
    * more, `giveUp` says what comes of it instead; what it brings afterwards is dropped and counted.
    */
-  watch<T>(
-    call: PendingCall<Context>,
-    work: () => T | Promise<T>,
-    giveUp: (why: Refusal) => T,
-  ): T | Promise<T> {
-    const outcome = work();
+  watch<T>(call: PendingCall<Context>, outcome: T | Promise<T>, giveUp: (why: Refusal) => T): T | Promise<T> {
     if (!(outcome instanceof Promise)) return outcome;
     return new Promise<T>((resolve) => {
       const finish = (result: T): void => {

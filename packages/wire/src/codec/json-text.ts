@@ -1,6 +1,19 @@
 import { FrameTooLargeError, InvalidArgumentError, InvalidMessageError } from "../errors.ts";
 import { defaultWireLimits } from "../limits.ts";
 
+/** Whether a text has so many of a bracket that it may nest deeper than `maxDepth` by them. */
+const hasMany = (text: string, bracket: string, maxDepth: number): boolean => {
+  let found = 0;
+  for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+    if (++found > maxDepth) return true;
+  }
+  return false;
+};
+
+/** False where a text cannot nest deeper than `maxDepth`, which a look at its brackets tells of nearly all. */
+const mayExceedDepth = (text: string, maxDepth: number): boolean =>
+  text.length > 2 * maxDepth && (hasMany(text, "{", maxDepth >> 1) || hasMany(text, "[", maxDepth >> 1));
+
 /** True when arrays and objects nest deeper than `maxDepth`. Its own recursion is bounded by `maxDepth`. */
 const exceedsDepth = (value: unknown, maxDepth: number): boolean => {
   if (typeof value !== "object" || value === null) return false;
@@ -43,8 +56,8 @@ const textExceedsDepth = (text: string, maxDepth: number): boolean => {
 };
 
 /**
- * Parses one message. Returns the value, or an `invalid_message` error in its place. Each level of nesting takes two
- * characters, so that a short text need not be looked at.
+ * Parses one message. Returns the value, or an `invalid_message` error in its place. Each level of nesting takes a
+ * bracket, so that a text with few of them need not be looked at.
  */
 export const parseMessage = (text: string, maxDepth: number): unknown => {
   const tooDeep = () => new InvalidMessageError("too_deep", `a message nests deeper than ${maxDepth} levels`);
@@ -55,7 +68,7 @@ export const parseMessage = (text: string, maxDepth: number): unknown => {
   } catch (cause) {
     return new InvalidMessageError("not_json", "a message is not JSON", { cause });
   }
-  if (text.length > 2 * maxDepth && text.length <= maxUncheckedLength && exceedsDepth(value, maxDepth)) {
+  if (text.length <= maxUncheckedLength && mayExceedDepth(text, maxDepth) && exceedsDepth(value, maxDepth)) {
     return tooDeep();
   }
   return value;
@@ -71,7 +84,7 @@ export const stringifyMessage = (message: unknown, maxDepth: number = defaultWir
   }
   if (text === undefined) throw new InvalidArgumentError("the message has no JSON form");
   // An object may have another JSON than what it holds: where that seems too deep, the text tells.
-  if (text.length > 2 * maxDepth && exceedsDepth(message, maxDepth) && textExceedsDepth(text, maxDepth)) {
+  if (mayExceedDepth(text, maxDepth) && exceedsDepth(message, maxDepth) && textExceedsDepth(text, maxDepth)) {
     throw new InvalidArgumentError(`the message nests deeper than ${maxDepth} levels`);
   }
   return text;
