@@ -58,10 +58,9 @@ export class AuditTrail {
       batch_index: place.batchIndex,
       decision: isDecided ? outcome.decision : undefined,
       reason: isRefused ? outcome.reason : undefined,
+      ...this.#more(event),
     };
-    const more = this.#more(event);
-    const outcomeOf = isRefused ? outcome.outcome : "ok";
-    this.#record("ahp.event", outcomeOf, event, place, more ? Object.assign(details, more) : details);
+    this.#record("ahp.event", isRefused ? outcome.outcome : "ok", event, place, details);
   }
 
   #more(event: CheckedEvent): EventDetails | undefined {

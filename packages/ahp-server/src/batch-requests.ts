@@ -96,14 +96,10 @@ export const answerBatch = <Context>(
     },
   });
   let failure: Refusal | undefined;
-  const outcome = supervisor.watch(
-    call,
-    batch.run(),
-    (why) => {
-      failure = why;
-      return batch.close(why);
-    },
-  );
+  const outcome = supervisor.watch(call, batch.run(), (why) => {
+    failure = why;
+    return batch.close(why);
+  });
   const toReply = (decided: readonly Decision[]): Reply => {
     stats.batches++;
     for (const { decision } of decided) decisions.add(decision);

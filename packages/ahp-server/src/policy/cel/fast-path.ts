@@ -132,10 +132,16 @@ export class FastPath {
     const [left, right] = [this.#of(receiver), this.#of(argument)];
     if (left === unknown || right === unknown) return unknown;
     const fixed = textOf(argument);
-    if (fixed !== undefined) {
+    if (fixed !== undefined && name === "contains") {
       return (view) => {
         const text = left(view);
-        return typeof text === "string" ? method(text, fixed) : slow;
+        return typeof text === "string" ? text.includes(fixed) : slow;
+      };
+    }
+    if (fixed !== undefined && name === "startsWith") {
+      return (view) => {
+        const text = left(view);
+        return typeof text === "string" ? text.startsWith(fixed) : slow;
       };
     }
     return (view) => {

@@ -30,6 +30,7 @@ interface Verdict {
 }
 
 const maxShadowed = 20;
+const none: readonly ShadowDecision[] = Object.freeze([]);
 
 /** Names that a tool's globs were not asked about beforehand. */
 const maxIndexedName = 256;
@@ -45,7 +46,7 @@ const goesOn: ReadonlySet<unknown> = new Set(["allow", "modify", "escalate"]);
 class Deciding {
   readonly #parts: PolicyParts;
   readonly #view: EventView;
-  readonly #shadowed: ShadowDecision[] = [];
+  #shadowed: ShadowDecision[] | undefined;
 
   constructor(parts: PolicyParts, view: EventView) {
     this.#parts = parts;
@@ -53,7 +54,7 @@ class Deciding {
   }
 
   get shadowed(): readonly ShadowDecision[] {
-    return this.#shadowed;
+    return this.#shadowed ?? none;
   }
 
   verdict(counting: Counting): Verdict {
@@ -73,8 +74,11 @@ class Deciding {
   }
 
   #byRules(): Verdict {
-    for (const rule of this.#parts.index.of(this.#view)) {
-      const verdict = this.#byRule(rule);
+    const rules = this.#parts.index.of(this.#view);
+    const isIndexed = this.#view.tool.length <= maxIndexedName;
+    for (let index = 0; index < rules.length; index++) {
+      const rule = rules[index] as Rule;
+      const verdict = this.#byRule(rule, isIndexed);
       if (!verdict) continue;
       if (rule.mode === "enforce") return verdict;
       this.#note(rule.name, String(verdict.decision?.decision), verdict.why);
@@ -90,17 +94,20 @@ class Deciding {
     }
   }
 
-  #byRule(rule: Rule): Verdict | undefined {
-    const { condition, decision, name } = rule;
+  #byRule(rule: Rule, isIndexed: boolean): Verdict | undefined {
+    const { condition } = rule;
     const view = this.#view;
     try {
-      if (view.tool.length > maxIndexedName && condition.tool && !condition.tool(view.tool)) return undefined;
-      if (!condition.holds(view)) return undefined;
-      const made = decision.make(view.event.event_type, view);
-      return { source: "rule", rule: name, why: condition.why, decision: made, maker: decision };
+      if (!isIndexed && condition.tool && !condition.tool(view.tool)) return undefined;
+      return condition.holds(view) ? this.#decided(rule) : undefined;
     } catch (cause) {
-      return this.#failed(name, cause);
+      return this.#failed(rule.name, cause);
     }
+  }
+
+  #decided({ name, condition, decision: maker }: Rule): Verdict {
+    const decision = maker.make(this.#view.event.event_type, this.#view);
+    return { source: "rule", rule: name, why: condition.why, decision, maker };
   }
 
   #failed(name: string | undefined, cause: unknown): Verdict {
@@ -148,6 +155,7 @@ class Deciding {
   }
 
   #note(rule: string, decision: string, why: string): void {
+    this.#shadowed ??= [];
     if (this.#shadowed.length < maxShadowed) this.#shadowed.push({ rule, decision, why });
   }
 }

@@ -36,7 +36,12 @@ type Names = ((name: string) => boolean) | undefined;
 const holdsOf = (session: Names, agent: Names, conditions: readonly Expression[]): Condition["holds"] => {
   const [only] = conditions;
   // Most rules have one expression, and are asked for each call of their tool.
-  if (only && conditions.length === 1 && !session && !agent) return (view) => isTrue(only(view));
+  if (only && conditions.length === 1 && !session && !agent) {
+    return (view) => {
+      const value = only(view);
+      return value === true || (value !== false && isTrue(value));
+    };
+  }
   return (view) => {
     if (session && !session(view.session)) return false;
     if (agent && !agent(view.agent)) return false;
