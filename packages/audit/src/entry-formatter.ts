@@ -26,6 +26,26 @@ const toIso = (timeMs: number): string => {
   return new Date(isUsable ? timeMs : 0).toISOString();
 };
 
+/** What was made of the beginning of an entry, and what of. */
+interface Head {
+  readonly action: unknown;
+  readonly outcome: unknown;
+  readonly agent: unknown;
+  readonly tool: unknown;
+  readonly session: unknown;
+  readonly json: string;
+}
+
+/** No entry has this action. */
+const noHead: Head = {
+  action: Symbol("none"),
+  outcome: undefined,
+  agent: undefined,
+  tool: undefined,
+  session: undefined,
+  json: "",
+};
+
 /** Writes entries as JSON: redacted, bounded, safe to show. Plain entries take a short way. */
 export class EntryFormatter {
   readonly #redactor: Redactor;
@@ -39,8 +59,7 @@ export class EntryFormatter {
   #generation = -1;
   #flags = 0;
   #maxStringLength: number;
-  readonly #lastIds: unknown[] = [undefined, undefined, undefined];
-  readonly #lastIdsJson: string[] = ["", "", ""];
+  #lastHead: Head = noHead;
   #lastTimeMs = Number.NaN;
   #lastTime = "";
 
@@ -97,22 +116,53 @@ export class EntryFormatter {
   }
 
   #write(entry: AuditEntryInput, seq: number, timeMs: number, isHostile: boolean): string {
-    let body = `{"seq":${seq},"time":"${this.#time(timeMs)}","action":${this.#action(entry.action)}`;
-    const { outcome, actor, duration_ms: durationMs, details } = entry;
-    if (outcome !== undefined) body += this.#outcome(outcome);
-    if (actor !== undefined) {
-      body += `,"actor":{"type":${this.#actorField(actor?.type)},"id":${this.#actorField(actor?.id)}}`;
-    }
-    if (entry.agent_id !== undefined) body += this.#repeated(0, ',"agent_id":', entry.agent_id);
-    if (entry.tool_id !== undefined) body += this.#repeated(1, ',"tool_id":', entry.tool_id);
-    if (entry.call_id !== undefined) body += this.#id(',"call_id":', entry.call_id);
-    if (entry.session_id !== undefined) body += this.#repeated(2, ',"session_id":', entry.session_id);
+    let body = `{"seq":${seq},"time":"${this.#time(timeMs)}",${this.#head(entry)}`;
+    const { duration_ms: durationMs, details } = entry;
     if (entry.request_id !== undefined) body += this.#id(',"request_id":', entry.request_id);
     if (entry.correlation_id !== undefined) body += this.#id(',"correlation_id":', entry.correlation_id);
     if (entry.causation_id !== undefined) body += this.#id(',"causation_id":', entry.causation_id);
     if (durationMs !== undefined) body += this.#duration(durationMs);
     if (details !== undefined) body += this.#details(details, isHostile);
     return body;
+  }
+
+  /** From the action to the session. What one agent does in a row has mostly the same: it is made once. */
+  #head(entry: AuditEntryInput): string {
+    const last = this.#lastHead;
+    if (
+      entry.actor === undefined &&
+      entry.call_id === undefined &&
+      entry.action === last.action &&
+      entry.outcome === last.outcome &&
+      entry.agent_id === last.agent &&
+      entry.tool_id === last.tool &&
+      entry.session_id === last.session &&
+      this.#maxStringLength === this.#limits.maxStringLength
+    ) {
+      return last.json;
+    }
+    return this.#newHead(entry);
+  }
+
+  #newHead({ action, outcome, actor, agent_id, tool_id, call_id, session_id }: AuditEntryInput): string {
+    const flags = this.#flags;
+    this.#flags = 0;
+    const parts = [`"action":${this.#action(action)}`];
+    if (outcome !== undefined) parts.push(this.#outcome(outcome));
+    if (actor !== undefined) {
+      parts.push(`,"actor":{"type":${this.#actorField(actor?.type)},"id":${this.#actorField(actor?.id)}}`);
+    }
+    if (agent_id !== undefined) parts.push(this.#id(',"agent_id":', agent_id));
+    if (tool_id !== undefined) parts.push(this.#id(',"tool_id":', tool_id));
+    if (call_id !== undefined) parts.push(this.#id(',"call_id":', call_id));
+    if (session_id !== undefined) parts.push(this.#id(',"session_id":', session_id));
+    const json = parts.join("");
+    const isWhole = this.#maxStringLength === this.#limits.maxStringLength;
+    if (this.#flags === 0 && isWhole && actor === undefined && call_id === undefined) {
+      this.#lastHead = { action, outcome, agent: agent_id, tool: tool_id, session: session_id, json };
+    }
+    this.#flags |= flags;
+    return json;
   }
 
   #mark(mark: AuditMark): void {
@@ -124,7 +174,7 @@ export class EntryFormatter {
     this.#texts.clear();
     this.#keys.clear();
     this.#actions.clear();
-    this.#lastIds.fill(undefined);
+    this.#lastHead = noHead;
   }
 
   #time(timeMs: number): string {
@@ -164,21 +214,6 @@ export class EntryFormatter {
     if (typeof id === "string" && id !== "") return prefix + this.#text(id);
     this.#mark("invalid");
     return typeof id === "number" ? `${prefix}"${id}"` : "";
-  }
-
-  /** An id that is likely the one of the entry before, in the same field: what was made of it then is used again. */
-  #repeated(field: number, prefix: string, id: unknown): string {
-    const isWhole = this.#maxStringLength === this.#limits.maxStringLength;
-    if (isWhole && id === this.#lastIds[field]) return this.#lastIdsJson[field] as string;
-    const flags = this.#flags;
-    this.#flags = 0;
-    const json = this.#id(prefix, id);
-    if (isWhole && this.#flags === 0) {
-      this.#lastIds[field] = id;
-      this.#lastIdsJson[field] = json;
-    }
-    this.#flags |= flags;
-    return json;
   }
 
   #duration(durationMs: unknown): string {
