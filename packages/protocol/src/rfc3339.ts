@@ -29,7 +29,8 @@ let lastGood = "";
 export const isRfc3339 = (value: unknown): value is string => {
   // Many messages of a busy connection are of the same millisecond.
   if (value === lastGood && value !== "") return true;
-  if (typeof value !== "string" || value.length > maxLength || !shape.test(value) || !hasDay(value)) return false;
+  if (typeof value !== "string" || value.length > maxLength || !shape.test(value) || !hasDay(value))
+    return false;
   lastGood = value;
   return true;
 };
