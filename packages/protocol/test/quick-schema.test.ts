@@ -2,10 +2,23 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { AhpEventSchema, ahpEvents, DecisionSchema } from "../src/ahp/index.ts";
+import { ShellRequestSchema } from "../src/openharness/index.ts";
+import { nearDocument } from "./openharness-fuzz.ts";
 
 /** What the schemas say without their quick way in. */
 const SlowEventSchema = z.object(AhpEventSchema.shape);
 const SlowDecisionSchema = z.discriminatedUnion("decision", DecisionSchema.options);
+
+/** A schema again, without any quick way in it. */
+const slow = (schema: z.core.$ZodType): z.core.$ZodType => {
+  if (schema instanceof z.ZodOptional) return z.optional(slow(schema.unwrap()));
+  if (schema instanceof z.ZodArray) return z.array(slow(schema.element));
+  if (!(schema instanceof z.ZodObject)) return schema;
+  const shape = Object.entries(schema.shape).map(([name, field]) => [name, slow(field)] as const);
+  const made = z.object(Object.fromEntries(shape));
+  return schema.def.catchall ? made.catchall(schema.def.catchall) : made;
+};
+const SlowRequestSchema = slow(ShellRequestSchema) as z.ZodType;
 
 const outcome = (schema: z.ZodType, value: unknown) => {
   const parsed = schema.safeParse(value);
@@ -64,6 +77,19 @@ describe("a schema with a quick way in", () => {
       }),
       { numRuns: 2000 },
     );
+  });
+
+  it("gives of every request of a shell what it does without", () => {
+    let taken = 0;
+    fc.assert(
+      fc.property(nearDocument, (value) => {
+        const found = outcome(ShellRequestSchema, value);
+        expect(found).toEqual(outcome(SlowRequestSchema, value));
+        if ("data" in found) taken++;
+      }),
+      { numRuns: 3000 },
+    );
+    expect(taken).toBeGreaterThan(200);
   });
 
   it("takes nothing from a usual event that it does not know", () => {

@@ -1,44 +1,67 @@
 const mix = (hash: number, unit: number, prime: number): number => Math.imul(hash ^ unit, prime);
 
-/** Two sums of 32 bits over the same units. */
-class Sums {
-  #one = 0x811c9dc5;
-  #other = 0x9747b28c;
-  #length = 0;
+/** Spreads each bit over all, so that sums of such numbers do not cancel each other. */
+const spread = (hash: number): number => {
+  const half = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  const whole = Math.imul(half ^ (half >>> 13), 0xc2b2ae35);
+  return whole ^ (whole >>> 16);
+};
 
-  add(text: string): void {
-    this.#length += text.length + 1;
-    let one = mix(this.#one, text.length, 0x01000193);
-    let other = mix(this.#other, text.length, 0x5bd1e995);
+/** Two sums of 32 bits over the same value: the one that is returned, and `other`. */
+class Sums {
+  other = 0;
+  length = 0;
+
+  text(text: string, kind: number): number {
+    this.length += text.length + 1;
+    let one = mix(0x811c9dc5, text.length ^ kind, 0x01000193);
+    let other = mix(0x9747b28c, text.length ^ kind, 0x5bd1e995);
     for (let index = 0; index < text.length; index++) {
       const unit = text.charCodeAt(index);
       one = mix(one, unit, 0x01000193);
       other = mix(other ^ (other >>> 15), unit, 0x5bd1e995);
     }
-    this.#one = one;
-    this.#other = other;
+    this.other = spread(other);
+    return spread(one);
   }
 
-  toString(): string {
-    const hex = (sum: number) => (sum >>> 0).toString(16);
-    return `${hex(this.#one)}.${hex(this.#other)}.${this.#length.toString(16)}`;
+  value(value: unknown): number {
+    if (typeof value === "string") return this.text(value, 1);
+    if (typeof value !== "object" || value === null) return this.text(String(value), 2);
+    return Array.isArray(value) ? this.#list(value) : this.#object(value as Record<string, unknown>);
+  }
+
+  #list(list: readonly unknown[]): number {
+    let one = list.length;
+    let other = ~list.length;
+    for (const entry of list) {
+      one = mix(one, this.value(entry), 0x01000193);
+      other = mix(other ^ (other >>> 15), this.other, 0x5bd1e995);
+    }
+    return this.#end(one, other, 3);
+  }
+
+  /** Its entries are added up, so that their order is nothing. */
+  #object(object: Readonly<Record<string, unknown>>): number {
+    let one = 0;
+    let other = 0;
+    for (const key of Object.keys(object)) {
+      const value = object[key];
+      if (value === undefined) continue;
+      const keyOne = this.text(key, 4);
+      const keyOther = this.other;
+      one = (one + spread(mix(keyOne, this.value(value), 0x01000193))) | 0;
+      other = (other + spread(mix(keyOther, this.other, 0x5bd1e995))) | 0;
+    }
+    return this.#end(one, other, 5);
+  }
+
+  #end(one: number, other: number, kind: number): number {
+    this.length++;
+    this.other = spread(other ^ kind);
+    return spread(one ^ kind);
   }
 }
-
-const addTo = (sums: Sums, value: unknown): void => {
-  if (typeof value !== "object" || value === null) sums.add(`${(typeof value)[0]}${String(value)}`);
-  else if (Array.isArray(value)) {
-    sums.add(`[${value.length}`);
-    for (const entry of value) addTo(sums, entry);
-  } else {
-    const keys = Object.keys(value).filter((key) => (value as Record<string, unknown>)[key] !== undefined);
-    sums.add(`{${keys.length}`);
-    for (const key of keys.sort()) {
-      sums.add(key);
-      addTo(sums, (value as Record<string, unknown>)[key]);
-    }
-  }
-};
 
 /**
  * A short text that is the same for the same JSON, whatever the order of its keys. It is no cryptographic digest: it tells
@@ -46,6 +69,7 @@ const addTo = (sums: Sums, value: unknown): void => {
  */
 export const fingerprint = (value: unknown): string => {
   const sums = new Sums();
-  addTo(sums, value);
-  return sums.toString();
+  const one = sums.value(value);
+  const hex = (sum: number) => (sum >>> 0).toString(16);
+  return `${hex(one)}.${hex(sums.other)}.${sums.length.toString(16)}`;
 };

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { WholeSchema } from "./numbers.ts";
-import { openObject, openShape } from "./open-object.ts";
+import { closedShape, openObject, openShape } from "./open-object.ts";
 
 /** Fields of vendors. Keys are reverse-DNS names or URIs, so that two vendors do not meet (section 4). */
 export const ExtensionsSchema = openObject();
 export type Extensions = z.infer<typeof ExtensionsSchema>;
 
 /** What a shell is (section 6). */
-export const ShellIdentitySchema = z.object({
+export const ShellIdentitySchema = closedShape({
   /** `im_bot`, `command_shell`, `tv`, `vehicle_hmi`, …, or a name of one's own as `com.example.kiosk`. */
   shell_kind: z.string().min(1).optional(),
   shell_version: z.string().optional(),
@@ -27,7 +27,7 @@ export const TaskHintSchema = openShape({
 export type TaskHint = z.infer<typeof TaskHintSchema>;
 
 /** What resumes a run (section 9.2). An engine made it, and nobody else reads it. */
-export const ContinuationSchema = z.object({
+export const ContinuationSchema = closedShape({
   run_id: z.string().optional(),
   sop_id: z.string().optional(),
   continuation_token: z.string().optional(),
@@ -59,7 +59,7 @@ export const AttachmentRefSchema = openShape({
 export type AttachmentRef = z.infer<typeof AttachmentRefSchema>;
 
 /** What the user wants, in which conversation, and where (section 9). */
-export const ShellContextSchema = z.object({
+export const ShellContextSchema = closedShape({
   session_id: z.string().optional(),
   conversation_id: z.string().optional(),
   user_intent: z.string().optional(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type JsonObject, type JsonValue, JsonValueSchema } from "../envelope/json.ts";
-import { quickSchema } from "../quick-schema.ts";
+import { type Keep, keepOf, quickSchema } from "../quick-schema.ts";
 
 const keepList = (list: readonly unknown[]): JsonValue[] | undefined => {
   let copy: JsonValue[] | undefined;
@@ -13,26 +13,32 @@ const keepList = (list: readonly unknown[]): JsonValue[] | undefined => {
   return copy ?? (list as JsonValue[]);
 };
 
+const copyOf = (object: Readonly<Record<string, unknown>>): JsonObject | undefined => {
+  const copy: JsonObject = {};
+  for (const key of Object.keys(object)) {
+    if (key === "__proto__") continue;
+    const kept = keepOpenValue(object[key]);
+    if (kept === undefined) return undefined;
+    copy[key] = kept;
+  }
+  return copy;
+};
+
+/** Whether a value is an object as JSON has it. */
+export const isPlain = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
 /** @internal Gives an object back: itself, or a copy without what {@link keepOpenValue} leaves out. Undefined for what is no object of JSON. */
 export const keepOpenObject = (value: unknown): JsonObject | undefined => {
-  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) {
-    return undefined;
-  }
-  if (Object.getOwnPropertySymbols(value).length > 0) return undefined;
-  const object = value as Record<string, unknown>;
-  const keys = Object.keys(object);
-  let copy: JsonObject | undefined;
-  for (let index = 0; index < keys.length; index++) {
-    const key = keys[index] as string;
-    const kept = key === "__proto__" ? null : keepOpenValue(object[key]);
+  if (!isPlain(value)) return undefined;
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    if (key === "__proto__") return copyOf(value);
+    const kept = keepOpenValue(value[key]);
     if (kept === undefined) return undefined;
-    if (copy === undefined && (key === "__proto__" || kept !== object[key])) {
-      copy = {};
-      for (const earlier of keys.slice(0, index)) copy[earlier] = object[earlier] as JsonValue;
-    }
-    if (copy && key !== "__proto__") copy[key] = kept;
+    if (kept !== value[key]) return copyOf(value);
   }
-  return copy ?? (object as JsonObject);
+  return value as JsonObject;
 };
 
 /**
@@ -63,5 +69,47 @@ export const openObject = (): z.ZodType<JsonObject> =>
   quickSchema(z.record(z.string(), OpenValueSchema), keepOpenObject);
 
 /** @internal An object with fields that are known, and with those that are not, which are kept. */
-export const openShape = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  z.object(shape).catchall(OpenValueSchema);
+export const openShape = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => {
+  const known = keepsOf(shape);
+  return quickSchema(z.object(shape).catchall(OpenValueSchema), (value) => {
+    if (!isPlain(value)) return undefined;
+    for (const { name, keep, isOptional } of known) {
+      const found = value[name];
+      // A field that is changed on its way is left to the schema.
+      if (found === undefined ? !isOptional || name in value : keep(found) !== found) return undefined;
+    }
+    return keepOpenObject(value);
+  });
+};
+
+/** @internal An object of which only known fields are kept. */
+export const closedShape = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => {
+  const known = keepsOf(shape);
+  return quickSchema(z.object(shape), (value) => {
+    if (!isPlain(value)) return undefined;
+    const kept: Record<string, unknown> = {};
+    for (const { name, keep, isOptional } of known) {
+      const found = value[name];
+      if (found === undefined) {
+        if (!isOptional || name in value) return undefined;
+        continue;
+      }
+      const field = keep(found);
+      if (field === undefined) return undefined;
+      kept[name] = field;
+    }
+    return kept;
+  });
+};
+
+interface KnownField {
+  readonly name: string;
+  readonly keep: Keep;
+  readonly isOptional: boolean;
+}
+
+const keepsOf = (shape: z.core.$ZodLooseShape): readonly KnownField[] =>
+  Object.entries(shape).map(([name, schema]) => {
+    const isOptional = schema instanceof z.ZodOptional;
+    return { name, keep: keepOf(isOptional ? schema.unwrap() : schema), isOptional };
+  });

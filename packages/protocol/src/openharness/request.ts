@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { CapabilitiesSchema } from "./capabilities.ts";
 import { ExtensionsSchema, ShellContextSchema } from "./context.ts";
-import { openShape } from "./open-object.ts";
+import { closedShape, openShape } from "./open-object.ts";
 import { ProtocolVersionSchema } from "./version.ts";
 
 /** Who asks, by reference (section 7). Other keys than these are the deployment's; a secret among them is never shown to anybody. */
@@ -12,7 +12,7 @@ export const ShellAuthSchema = openShape({
 });
 export type ShellAuth = z.infer<typeof ShellAuthSchema>;
 
-export const ShellRequestPayloadSchema = z.object({
+export const ShellRequestPayloadSchema = closedShape({
   auth: ShellAuthSchema.optional(),
   context: ShellContextSchema.optional(),
   extensions: ExtensionsSchema.optional(),
@@ -20,7 +20,7 @@ export const ShellRequestPayloadSchema = z.object({
 export type ShellRequestPayload = z.infer<typeof ShellRequestPayloadSchema>;
 
 /** What a shell sends (section 5.1). */
-export const ShellRequestSchema = z.object({
+export const ShellRequestSchema = closedShape({
   protocol_version: ProtocolVersionSchema,
   /** The same for every attempt of one request; echoed. */
   request_id: z.string().min(1).optional(),
