@@ -7,7 +7,7 @@ import { mapLimit, run, stopChildrenOnSignals } from "./lib/run.mjs";
 import { countTests, failureLines, summaryLine } from "./lib/summary.mjs";
 
 const lanes = 2;
-const timeoutMs = 900_000;
+const timeoutMs = 2_400_000;
 const names = stages.flatMap((stage) => Object.keys(stage));
 const only = option("only", names.join(",")).split(",").filter(Boolean);
 const isCi = !["", "0", "false"].includes(process.env.CI ?? "");

@@ -1,29 +1,15 @@
 import { createDeferred } from "@harnesskit/wire";
-import type { Browser, BrowserContext, Route } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
+import type { BrowserContext, Route } from "playwright-core";
+import { expect, it, onTestFinished } from "vitest";
+import { BrowserAndServer } from "./support/browser-and-server.ts";
 import { type ChatPage, expectQuiet, openContext, openPage, said } from "./support/chat-page.ts";
-import { launchChromium, needChromium } from "./support/chromium.ts";
-import { type ServerProcess, startProgram } from "./support/server-process.ts";
+import { startProgram } from "./support/server-process.ts";
 
 const token = "token-of-the-approval-tests";
-let browser: Browser;
-let server: ServerProcess;
-let link: string;
+const started = BrowserAndServer.forFile(token);
 
-beforeAll(async () => {
-  const launched = await launchChromium();
-  if (launched === undefined) return;
-  browser = launched;
-  server = await startProgram("test/fixtures/hostile-server.mjs", { TOKEN: token });
-  link = `${server.line}/#engine=/openharness&token=${token}`;
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-beforeEach((test) => needChromium(test));
-
-const openChat = async (context?: BrowserContext) => openPage(context ?? (await openContext(browser)), link);
+const openChat = async (context?: BrowserContext) =>
+  openPage(context ?? (await openContext(started.browser)), started.link);
 const cardOf = ({ log }: ChatPage) => log.getByRole("region", { name: "Delete a file?" });
 
 /** Holds the next request back; gives what lets it go, once it is there. */
@@ -116,7 +102,7 @@ it("goes on with the conversation and the question after a reload", async () => 
 });
 
 it("tells the second of two tabs that it was answered elsewhere", async () => {
-  const context = await openContext(browser);
+  const context = await openContext(started.browser);
   const first = await openChat(context);
   await first.say("approve");
   const second = await openChat(context);
@@ -141,9 +127,9 @@ it("learns from the engine that another shell was first", async () => {
   await first.say("approve");
   const kept = await first.page.evaluate(() => ({ ...localStorage }));
   const state = Object.entries(kept).map(([name, value]) => ({ name, value }));
-  const storageState = { cookies: [], origins: [{ origin: server.line, localStorage: state }] };
+  const storageState = { cookies: [], origins: [{ origin: started.server.line, localStorage: state }] };
   // The same conversation in another browser.
-  const second = await openPage(await openContext(browser, { storageState }), link);
+  const second = await openPage(await openContext(started.browser, { storageState }), started.link);
   await button(second, "Approve").click();
   await second.log.getByText("Deleted notes/2025.md.").waitFor();
   await button(first, "Refuse").click();
@@ -180,7 +166,7 @@ it("keeps what it said and the question while the engine is away, and goes on wh
   const own = await startProgram("test/fixtures/hostile-server.mjs", { TOKEN: token });
   onTestFinished(() => own.stop());
   const port = new URL(own.line).port;
-  const context = await openContext(browser);
+  const context = await openContext(started.browser);
   const chat = await openPage(context, `${own.line}/#engine=/openharness&token=${token}`);
   await chat.say("hello");
   await own.stop();

@@ -1,34 +1,17 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { BrowserAndServer } from "./support/browser-and-server.ts";
 import { expectQuiet, openContext, openPage, said } from "./support/chat-page.ts";
-import { launchChromium, needChromium } from "./support/chromium.ts";
-import { type ServerProcess, startProgram } from "./support/server-process.ts";
 
 const token = "token-of-the-page-tests";
-let browser: Browser;
-let server: ServerProcess;
-let link: string;
-
-beforeAll(async () => {
-  const launched = await launchChromium();
-  if (launched === undefined) return;
-  browser = launched;
-  server = await startProgram("test/fixtures/hostile-server.mjs", { TOKEN: token });
-  link = `${server.line}/#engine=/openharness&token=${token}`;
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-beforeEach((test) => needChromium(test));
+const started = BrowserAndServer.forFile(token);
 
 const openChat = async (options?: Parameters<typeof openContext>[1]) =>
-  openPage(await openContext(browser, options), link);
+  openPage(await openContext(started.browser, options), started.link);
 
 describe("the page", () => {
   it("says something and shows the answer, and the token leaves the address bar", async () => {
     const chat = await openChat();
-    expect(chat.page.url()).toBe(`${server.line}/`);
+    expect(chat.page.url()).toBe(`${started.server.line}/`);
     await chat.say("hello <b>there</b>");
     expect(await said(chat)).toEqual(["hello <b>there</b>", "You said: hello <b>there</b>"]);
     expect(await chat.page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
@@ -38,31 +21,39 @@ describe("the page", () => {
   });
 
   it("is served with a policy that lets in nothing but its own files", async () => {
-    const { headers } = await fetch(server.line);
+    const { headers } = await fetch(started.server.line);
     const policy = headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("connect-src 'self';");
     expect(policy).not.toMatch(/unsafe|\*|data:/);
     expect(headers.get("x-content-type-options")).toBe("nosniff");
-    const other = await fetch(server.line.replace("127.0.0.1", "localhost"));
+    const other = await fetch(started.server.line.replace("127.0.0.1", "localhost"));
     expect(other.status).toBe(403);
-    expect((await fetch(`${server.line}/../server.mjs`)).status).toBe(404);
-    expect((await fetch(`${server.line}/openharness`, { method: "POST", body: "{}" })).status).toBe(401);
+    expect((await fetch(`${started.server.line}/../server.mjs`)).status).toBe(404);
+    expect((await fetch(`${started.server.line}/openharness`, { method: "POST", body: "{}" })).status).toBe(
+      401,
+    );
   });
 
   it("takes no token from a query, and says where there is no engine", async () => {
-    const context = await openContext(browser);
-    const bare = await openPage(context, `${server.line}/?engine=/openharness&token=${token}`);
+    const context = await openContext(started.browser);
+    const bare = await openPage(context, `${started.server.line}/?engine=/openharness&token=${token}`);
     await bare.page.getByText("talks with an engine that a link names").waitFor();
-    expect(bare.page.url()).toBe(`${server.line}/`);
-    const far = await openPage(context, `${server.line}/#engine=http://engine.example/&token=${token}`);
+    expect(bare.page.url()).toBe(`${started.server.line}/`);
+    const far = await openPage(
+      context,
+      `${started.server.line}/#engine=http://engine.example/&token=${token}`,
+    );
     await far.page.getByText("names no engine that can be used").waitFor();
-    expect(far.page.url()).toBe(`${server.line}/`);
-    const wrong = await openPage(context, `${server.line}/#engine=/openharness&token=not-the-token-at-all`);
+    expect(far.page.url()).toBe(`${started.server.line}/`);
+    const wrong = await openPage(
+      context,
+      `${started.server.line}/#engine=/openharness&token=not-the-token-at-all`,
+    );
     await wrong.say("hello");
     await wrong.page.getByText("The engine does not know this token").waitFor();
     // A new link in the same tab counts.
-    await wrong.page.goto(`${link}&session=other`);
+    await wrong.page.goto(`${started.link}&session=other`);
     await wrong.say("hello again");
     expect(await said(wrong)).toEqual(["hello again", "You said: hello again"]);
   });

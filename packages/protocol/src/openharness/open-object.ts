@@ -25,7 +25,7 @@ const copyOf = (object: Readonly<Record<string, unknown>>): JsonObject | undefin
 };
 
 /** Whether a value is an object as JSON has it. */
-export const isPlain = (value: unknown): value is Record<string, unknown> =>
+const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 /** @internal Gives an object back: itself, or a copy without what {@link keepOpenValue} leaves out. Undefined for what is no object of JSON. */
