@@ -115,6 +115,18 @@ describe("harness engine", () => {
     expect(await second.program.ended).toMatchObject({ code: 0, signal: null });
   });
 
+  it("takes every name of a session and a thread that the protocol takes", async () => {
+    const { post, program } = await startEngine(await makeWorkspace(), ["--quiet"]);
+    const session_id = "s".repeat(512);
+    const names = [{ session_id: "" }, { session_id }, { session_id, conversation_id: "c".repeat(512) }];
+    for (const name of names) {
+      const { response } = await post({ ...name, user_intent: "help" });
+      expect(response).toMatchObject({ status: "success" });
+    }
+    program.child.kill("SIGTERM");
+    expect((await program.ended).code).toBe(0);
+  });
+
   it("lets nobody in without the token, nor a page of an origin that was not named", async () => {
     const cwd = await makeWorkspace();
     await writeFile(join(cwd, "token"), "a-token-of-the-user\n", { mode: 0o600 });

@@ -10,6 +10,8 @@ import type { KnownCall } from "./tool-result.ts";
 
 /** What of a call's input a question can hold. Nobody judges what is longer, and it would not fit into a response. */
 const maxInputLength = 200_000;
+/** How deep it may nest. Whoever reads a response reads 64 levels; it stands six below the top. */
+const maxInputDepth = 48;
 const maxTitleLength = 120;
 const maxMessageLength = 4_000;
 
@@ -23,11 +25,17 @@ export interface ApprovalPause {
 }
 
 /**
- * What a turn waits for: an approval, one that is too long to be shown, one whose digest is of another call, or something else.
+ * What a turn waits for: an approval, one that is too long or too deep to be shown, one whose digest is of another call, or something else.
  */
 export type Pause =
   | { readonly kind: "approval" | "too_long" | "foreign"; readonly pause: ApprovalPause }
   | { readonly kind: "other" };
+
+/** Whether a value nests deeper than so many levels. */
+const isDeeper = (value: unknown, levels: number): boolean => {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
+};
 
 export const readPause = async (
   invocationId: string,
@@ -38,7 +46,8 @@ export const readPause = async (
   if (request === undefined) return { kind: "other" };
   const pause = { invocationId, signalId: descriptor.signal_id, request, shown };
   const { tool, input } = request;
-  if (jsonLength({ tool, input }) > maxInputLength) return { kind: "too_long", pause };
+  if (isDeeper(input, maxInputDepth) || jsonLength({ tool, input }) > maxInputLength)
+    return { kind: "too_long", pause };
   const isWhatItSays = (await digest({ tool, input })) === request.digest;
   return { kind: isWhatItSays ? "approval" : "foreign", pause };
 };

@@ -16,6 +16,7 @@ export class ChatHandler<Context> {
   readonly #shown = new ShownCounts();
   /** Resumed turns whose ends a request is about to tell, by how many requests: no other one tells them. */
   readonly #telling = new Map<string, number>();
+  readonly #shownEnds = new ShownCounts();
 
   constructor(options: ChatShellOptions<Context>) {
     this.#options = options;
@@ -24,7 +25,12 @@ export class ChatHandler<Context> {
   readonly handle = async (call: ShellCall<Context>): Promise<ShellReply> => {
     const { sessionIdOf = keyOf } = this.#options;
     const sessionId = await sessionIdOf(call as ShellCall<never>);
-    const shared = { options: this.#options, shown: this.#shown, telling: this.#telling };
+    const shared = {
+      options: this.#options,
+      shown: this.#shown,
+      telling: this.#telling,
+      shownEnds: this.#shownEnds,
+    };
     const turn = new RequestTurn(shared, call, sessionId);
     const { run, approval, intent = "" } = call;
     try {

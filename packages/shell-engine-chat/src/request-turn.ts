@@ -18,24 +18,29 @@ import type { ChatShellOptions } from "./chat-shell-options.ts";
 import type { ShownCounts } from "./shown-counts.ts";
 import { carriesMark, markEnd } from "./told-ends.ts";
 import { type KnownCall, renderAsCard } from "./tool-result.ts";
-import { say, turnDirectives } from "./turn-directives.ts";
+import { isLong, say, shortened, turnDirectives } from "./turn-directives.ts";
 import { alreadyAnswered, turnFailure } from "./turn-failure.ts";
+import { turnSignal } from "./turn-signal.ts";
 
 const maxReasonLength = 10_000;
 /** How many approvals in a row are refused in the place of a shell that cannot ask; the next one is left waiting. */
 const maxRefusals = 10;
+/** Of how many turns that wait for something else a shell is told at once. */
+const maxWaits = 20;
 
 const noCalls: ReadonlyMap<string, KnownCall> = new Map();
 const waitText = "This waits for something outside of this conversation, and goes on by itself.";
 const foreignText = "A call waits that is not what it is said to be: it is left alone.";
 const lacksApproval = "The user's shell cannot ask for approvals.";
-const tooLong = "The call is too long to be shown to the user, who has to approve it.";
+const tooLong = "The call nests too deep, or is too long to be shown to the user, who has to approve it.";
 
 /** What the requests of one engine share. */
 export interface SharedState<Context> {
   readonly options: ChatShellOptions<Context>;
   readonly shown: ShownCounts;
   readonly telling: Map<string, number>;
+  /** Ends that were shown, once each. */
+  readonly shownEnds: ShownCounts;
 }
 
 type SuspendedTurn = Extract<ChatTurnOutcome, { outcome: "suspended" }>;
@@ -67,9 +72,8 @@ export class RequestTurn<Context> {
     const { harness, toMessage } = this.#shared.options;
     const call = this.#call;
     const words = { role: "user", content: call.intent ?? "" } as const;
-    // A shell that comes back for what it asked by an id finds it; any other one has gone for good.
-    const options = call.requestId === undefined ? { signal: call.signal } : {};
-    const turn = await harness.send(this.#sessionId, (await toMessage?.(call)) ?? words, options);
+    const message = (await toMessage?.(call)) ?? words;
+    const turn = await harness.send(this.#sessionId, message, { signal: turnSignal(call) });
     if (turn.outcome === "errored") throw turnFailure(turn, false);
     if (turn.outcome === "suspended") {
       await this.#pause(turn, 0, noCalls);
@@ -102,8 +106,9 @@ export class RequestTurn<Context> {
     const { harness, describeApproval } = this.#shared.options;
     const { suspended, undelivered } = await harness.pending(this.#sessionId);
     const own = this.#directives.splice(0);
-    for (const ended of undelivered) await this.#tellEarlier(ended);
-    this.#directives.push(...own);
+    await this.#tellEarlier(undelivered);
+    // Each call that was refused in the user's place began another part of the turn.
+    this.#directives.push(...(this.#refusals > 0 && isLong(own) ? shortened(own) : own));
     const isQuestion = !this.#call.approval && (this.#call.intent ?? "").trim() === "";
     if (isQuestion) await this.#tellWaiting(suspended);
     const question = this.#question ?? (this.#canAsk ? await this.#oldest(suspended) : undefined);
@@ -142,7 +147,10 @@ export class RequestTurn<Context> {
       return this.#pause(turn, shown + turn.pending_messages.length, calls);
     }
     counts.set(invocationId, 0);
-    if (turn.outcome === "completed") return this.#tell(turn.replies.slice(shown), invocationId, calls);
+    if (turn.outcome === "completed") {
+      const directives = this.#showEnd(turn.replies.slice(shown), invocationId, calls);
+      return this.#tell(directives, invocationId);
+    }
     const { suspended } = await options.harness.pending(this.#sessionId);
     const isOver = !suspended.some(({ invocation_id: id }) => id === invocationId);
     if (isOver) await options.harness.acknowledge(invocationId);
@@ -186,20 +194,37 @@ export class RequestTurn<Context> {
   }
 
   /** Tells the end of a turn; where nothing would bring its mark to the shell, it counts as told. */
-  async #tell(
-    messages: readonly ChatMessage[],
-    invocationId: string,
-    calls: ReadonlyMap<string, KnownCall>,
-  ): Promise<void> {
-    const directives = this.#show(messages, calls);
+  async #tell(directives: readonly ActionDirective[], invocationId: string): Promise<void> {
     this.#directives.push(...markEnd(directives, invocationId));
     if (!carriesMark(directives)) await this.#shared.options.harness.acknowledge(invocationId);
   }
 
-  async #tellEarlier({ invocation_id: id, turn }: Delivery): Promise<void> {
-    if (this.#shared.telling.has(id)) return;
-    if (turn.outcome === "completed") await this.#tell(turn.replies, id, noCalls);
-    else this.#directives.push(...markEnd([say(turn.reply.content)], id));
+  /** What is shown of an end. Where it was shown before and could not be sent, it is shown as by default: `render` may be why. */
+  #showEnd(
+    messages: readonly ChatMessage[],
+    invocationId: string,
+    calls: ReadonlyMap<string, KnownCall>,
+  ): ActionDirective[] {
+    const { shownEnds } = this.#shared;
+    if (shownEnds.get(invocationId) > 0)
+      return turnDirectives(messages, calls, (result) => renderAsCard(result, this.#call));
+    shownEnds.set(invocationId, 1);
+    return this.#show(messages, calls);
+  }
+
+  /** Tells ends in their order, as many as have room: those that are left are told to the next request. */
+  async #tellEarlier(undelivered: readonly Delivery[]): Promise<void> {
+    for (const { invocation_id: id, turn } of undelivered) {
+      if (this.#shared.telling.has(id)) continue;
+      const directives =
+        turn.outcome === "completed" ? this.#showEnd(turn.replies, id, noCalls) : [say(turn.reply.content)];
+      const isFirst = this.#directives.length === 0;
+      if (!isFirst && isLong([...this.#directives, ...directives])) {
+        this.#shared.shownEnds.set(id, 0);
+        return;
+      }
+      await this.#tell(directives, id);
+    }
   }
 
   #waitText(descriptor: SignalDescriptor): string {
@@ -208,11 +233,14 @@ export class RequestTurn<Context> {
 
   /** What waits and cannot be answered here, for a shell that asks what there is. */
   async #tellWaiting(suspended: readonly PendingTurn[]): Promise<void> {
+    const texts = new Set<string>();
     for (const { invocation_id: id, signal_descriptor: descriptor } of suspended) {
       const found = await readPause(id, descriptor, 0);
-      if (found.kind === "other") this.#directives.push(say(this.#waitText(descriptor)));
-      else if (found.kind === "foreign") this.#directives.push(say(foreignText));
+      if (found.kind === "other") texts.add(this.#waitText(descriptor));
+      else if (found.kind === "foreign") texts.add(foreignText);
+      if (texts.size === maxWaits) break;
     }
+    this.#directives.push(...[...texts].map(say));
   }
 
   /** The oldest question that waits. */

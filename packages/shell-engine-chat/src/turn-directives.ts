@@ -21,10 +21,16 @@ const textOf = ({ content = "" }: AssistantMessage): string => {
 
 const isMessage = ({ action_type }: ActionDirective): boolean => action_type === "render_message";
 
-/** A long turn in few directives: what was said in one, and of the cards those that came last. */
-const shortened = (directives: readonly ActionDirective[]): ActionDirective[] => {
-  const words = directives.filter(isMessage).map(({ payload }) => String(payload?.message));
+/** Whether directives are more than one part of a response may have. */
+export const isLong = (directives: readonly ActionDirective[]): boolean =>
+  directives.length > maxDirectives || jsonLength(directives) > maxLength;
+
+/** A long turn in few directives: what was said in one, marked as the last of it was, and of the cards those that came last. */
+export const shortened = (directives: readonly ActionDirective[]): ActionDirective[] => {
+  const messages = directives.filter(isMessage);
+  const words = messages.map(({ payload }) => String(payload?.message));
   const text = displayText(words.join("\n\n"), { multiline: true, maxLength: maxLength / 2 });
+  const { extensions } = messages.at(-1) ?? {};
   const cards: ActionDirective[] = [];
   let left = maxLength / 2;
   for (const card of directives.filter((directive) => !isMessage(directive)).reverse()) {
@@ -32,7 +38,7 @@ const shortened = (directives: readonly ActionDirective[]): ActionDirective[] =>
     if (left < 0 || cards.length === maxDirectives - 1) break;
     cards.unshift(card);
   }
-  return text === "" ? cards : [...cards, say(text)];
+  return text === "" ? cards : [...cards, { ...say(text), ...(extensions && { extensions }) }];
 };
 
 /**
@@ -57,6 +63,5 @@ export const turnDirectives = (
     const text = textOf(message);
     return text.trim() === "" ? [] : [say(text)];
   });
-  const isLong = directives.length > maxDirectives || jsonLength(directives) > maxLength;
-  return isLong ? shortened(directives) : directives;
+  return isLong(directives) ? shortened(directives) : directives;
 };

@@ -6,7 +6,7 @@ import { createChatShellEngine } from "@harnesskit/shell-engine-chat";
 import type { SqliteContinuationStore } from "@harnesskit/store-sqlite";
 import { allowAnyone } from "@harnesskit/transport-http";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "@harnesskit/transport-http/node";
-import { createDeferred, HarnessError } from "@harnesskit/wire";
+import { createDeferred, digest, HarnessError } from "@harnesskit/wire";
 import type { LanguageModel } from "ai";
 import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
 import { toHttpFailure } from "../ahp/open-places.ts";
@@ -47,6 +47,8 @@ const name = "harness engine";
 const path = "/openharness";
 /** How long a question may wait for its answer; then it is asked anew. */
 const continuationMs = 24 * 60 * 60_000;
+/** Beyond, a thread's name is its digest: the harness takes names of 1,024 characters. */
+const maxSessionIdLength = 512;
 /** How long turns may take to end once the engine is to end. */
 const closeTimeoutMs = 4_000;
 
@@ -136,8 +138,11 @@ const serveConversations = async (
     continuations,
     continuationKey: continuations.key,
     // Everybody who has the token is this user, and meets the conversations of `harness chat`.
-    sessionIdOf: ({ conversation: { sessionId, conversationId, key } }) =>
-      conversationId === undefined ? sessionId : key,
+    sessionIdOf: ({ conversation: { sessionId, conversationId, key } }) => {
+      const isNamed = conversationId === undefined && sessionId !== "";
+      if (isNamed || key.length <= maxSessionIdLength) return isNamed ? sessionId : key;
+      return digest(key);
+    },
     describeApproval: describeCall(workspace),
     limits: { continuationMs, handlerTimeoutMs: toolTimeoutMs },
     ...(!options.quiet && { log: (line) => log.tell(requestLine(line)) }),
