@@ -1,5 +1,6 @@
 import { cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
 import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
@@ -103,6 +104,52 @@ describe("harness shell", () => {
     const third = await run([], `/reject ${id} they are mine\n`);
     expect(third.stdout).toContain("Kept.");
     expect(engine.heard.at(-1)).toBe("refused: they are mine");
+  });
+
+  it("keeps a question once, however often the engine asks it", async () => {
+    const directive: ActionDirective = {
+      action_type: "request_approval",
+      payload: { message: "Go on?", subject: { signal_id: "1" } },
+    };
+    let asked = 0;
+    const { run, engine } = await setUp({}, (response) => {
+      asked++;
+      const continuation = { run_id: "run", continuation_token: `token ${asked}` };
+      const others = { run_id: `other ${asked}` };
+      response.action_directives = [
+        ...(response.action_directives ?? []),
+        { ...directive, payload: { ...directive.payload, message: "Go on?", continuation } },
+        { ...directive, payload: { ...directive.payload, message: "And this?", continuation: others } },
+      ];
+    });
+    expect((await run(["one"])).stderr).toContain("2 questions wait");
+    const second = await run(["two"]);
+    // What another run asks is another question.
+    expect(second.stderr).toContain("3 questions wait");
+    expect(second.stdout.match(/Go on\?/g)).toHaveLength(1);
+    expect(engine.heard).toEqual(["one", "two"]);
+  });
+
+  it("takes what is broken in its keeping for nothing", async () => {
+    const { run, cwd, engine } = await setUp();
+    await run(["--session", "mine", "delete"]);
+    const [directory = ""] = await readdir(join(cwd, "state/harnesskit/shell"));
+    const kept = join(cwd, "state/harnesskit/shell", directory);
+    const name = (await readdir(kept)).find((file) => file !== "last.json") ?? "";
+    const { session, pending } = JSON.parse(await readFile(join(kept, name), "utf8"));
+    const [one] = pending;
+    const broken = [
+      { ...one, directive: { ...one.directive, payload: null } },
+      { ...one, directive: { ...one.directive, risk_tier: "none" } },
+    ];
+    await writeFile(join(kept, name), JSON.stringify({ session, pending: broken }));
+    expect(await run(["one"])).toMatchObject({ code: 0, stdout: "You said: one\n", stderr: "" });
+    const conversationId = "";
+    await writeFile(join(kept, name), JSON.stringify({ session: { ...session, conversationId }, pending }));
+    expect(await run(["two"])).toMatchObject({ code: 0, stderr: "" });
+    await writeFile(join(kept, "last.json"), JSON.stringify("s".repeat(513)));
+    expect(await run(["three"])).toMatchObject({ code: 0, stderr: "" });
+    expect(engine.heard).toEqual(["delete", "one", "two", "three"]);
   });
 
   it("says what was answered elsewhere", async () => {
@@ -227,7 +274,8 @@ describe("harness shell", () => {
     shell.write("delete\ry\r\r");
     await shell.sees(/Allow it\?/);
     expect(engine.heard).toEqual(["delete"]);
-    shell.write("\u001b[A\r");
+    // Arrow keys choose, and no letter does: "ok" is no yes.
+    shell.write("\u001b[B\u001b[Bkkk\u001b[A\u001b[A\u001b[A\r");
     await shell.sees(/Deleted\./);
     shell.write("/quit\r");
     expect(await shell.ended).toMatchObject({ code: 0 });
@@ -244,6 +292,7 @@ describe("harness shell", () => {
     const form = () => [card("form", { fields, submit: { task_hint: { plugin_id: "booking" } } }, "Book")];
     const { cwd, env, args } = await setUp({ book: form });
     const shell = startInTerminal([...args, "book"], { cwd, env });
+    await shell.sees(/the engine asks you to fill this in/);
     await shell.sees(/Who/);
     shell.write("Ada\r");
     await shell.sees(/How many/);

@@ -16,6 +16,8 @@ export interface ShellClientLimits {
   readonly maxAttachments?: number;
   /** Directives of one response; one with more is `invalid_response`. @default 256 */
   readonly maxDirectives?: number;
+  /** Denied features of one response; one with more is `invalid_response`. @default 256 */
+  readonly maxDenials?: number;
   /** Directives of a parallel group that run at one time. @default 8 */
   readonly maxParallel?: number;
   /** Answers to approvals that one call sends by itself; further questions stay pending. @default 16 */
@@ -36,6 +38,7 @@ const defaults: ResolvedLimits = {
   maxIdLength: 512,
   maxAttachments: 64,
   maxDirectives: 256,
+  maxDenials: 256,
   maxParallel: 8,
   maxFollowUps: 16,
   executorTimeoutMs: 30_000,

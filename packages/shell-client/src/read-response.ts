@@ -49,6 +49,9 @@ export const readResponse = (raw: unknown, requestId: string, limits: ResolvedLi
   if (directives.length > limits.maxDirectives) {
     throw invalid(`a response has ${limits.maxDirectives} directives at most`, "too_many_directives");
   }
+  if ((response.capability_denials ?? []).length > limits.maxDenials) {
+    throw invalid(`a response denies ${limits.maxDenials} features at most`, "too_many_denials");
+  }
   for (const directive of directives) Object.freeze(directive);
   return response;
 };

@@ -39,6 +39,7 @@ export type ShellClientErrorReason =
   | "inline_attachment"
   | "no_reference"
   | "too_many_directives"
+  | "too_many_denials"
   | "other_request_id"
   | "no_response";
 

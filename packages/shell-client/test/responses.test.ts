@@ -76,6 +76,15 @@ describe("a response that is none is carried out in no part", () => {
       "too_many_directives",
     ],
     [
+      "too many denials",
+      (request) =>
+        respond(request, [], {
+          capability_denials: Array.from({ length: 257 }, (_, index) => ({ capability: `c${index}` })),
+        }),
+      "invalid_response",
+      "too_many_denials",
+    ],
+    [
       "a function in it",
       (request) => ({ ...good(request), extra: () => {} }),
       "invalid_response",

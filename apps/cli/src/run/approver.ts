@@ -6,6 +6,7 @@ import type {
   ApprovalRequest,
 } from "@harnesskit/thread-client";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
+import { arrowKeysOnly } from "../terminal/choice-keys.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { Timeline } from "../timeline/timeline.ts";
@@ -150,6 +151,7 @@ const askAtTerminal = async (
   signal: AbortSignal,
 ): Promise<ApprovalDecision | undefined> => {
   if ((await quietKeyboard(process.stdin, signal)) !== "quiet") return undefined;
+  arrowKeysOnly();
   const answer = await select<ApprovalDecision>({
     message: "Allow it?",
     options: approvalChoices(metadata),

@@ -64,7 +64,9 @@ export const shortIdOf = ({ digest }: PendingApproval): string =>
     .replaceAll(/[^\w-]/g, "")
     .slice(0, 8);
 
-const tokenOf = ({ continuation }: PendingApproval): string => continuation.continuation_token ?? "";
+/** What a question is, however often an engine asks it: each time it has another token. */
+const questionOf = ({ digest, continuation }: PendingApproval): string =>
+  JSON.stringify([digest, continuation.run_id ?? continuation.continuation_token]);
 
 /** One conversation of the terminal with an engine: what is said, what is shown, and what waits. */
 export class ShellConversation {
@@ -144,9 +146,7 @@ export class ShellConversation {
   async followUp(): Promise<void> {
     for (let put = 0; put < maxFollowUps; put++) {
       const form = this.#forms.shift();
-      const pending = form
-        ? undefined
-        : this.#pending.find((one) => !this.#put.has(one.digest + tokenOf(one)));
+      const pending = form ? undefined : this.#pending.find((one) => !this.#put.has(questionOf(one)));
       if (form) await this.#fill(form);
       else if (pending) await this.#ask(pending);
       else return;
@@ -177,16 +177,20 @@ export class ShellConversation {
       return;
     }
     beforeAsk();
+    view.note("the engine asks you to fill this in; what you write goes to it, and Ctrl-C leaves it");
     const filled = await this.#cancellable((signal) => askForm(form, signal));
     if (filled === undefined) view.note("(the form was left)");
     else await this.#run((signal) => this.#client.send({ ...filled, signal }));
   }
 
   async #ask(pending: PendingApproval): Promise<void> {
-    this.#put.add(pending.digest + tokenOf(pending));
+    this.#put.add(questionOf(pending));
     const reply = await this.#cancellable((signal) => this.#options.approver.answerPending(pending, signal));
-    if (reply !== undefined)
+    if (reply !== undefined) {
       await this.#run((signal) => this.#client.answer(pending, reply, { signal }), pending);
+    } else if (this.#options.mode === "ask") {
+      this.#options.view.note(`(it waits: /approve ${shortIdOf(pending)}, or /reject ${shortIdOf(pending)})`);
+    }
   }
 
   /** Does something that Ctrl-C gives up. */
@@ -214,10 +218,9 @@ export class ShellConversation {
   #settle({ error, results, pendingApprovals }: ShellOutcome, answers: PendingApproval | undefined): void {
     const isAnswered = answers !== undefined && (error === undefined || ended.has(error.code));
     const left = isAnswered ? this.#pending.filter((pending) => pending !== answers) : this.#pending;
-    const known = new Set(left.map(tokenOf));
-    // The answer to a question that could not be sent leaves the very same question.
-    const more = pendingApprovals.filter((pending) => !known.has(tokenOf(pending)));
-    this.#pending = [...left, ...more];
+    // What is asked once more is the same question, with what answers it now.
+    const asked = new Map([...left, ...pendingApprovals].map((pending) => [questionOf(pending), pending]));
+    this.#pending = [...asked.values()];
     if (results.some(({ outcome }) => outcome === "refused")) this.#hasRefused = true;
     for (const { outcome, directive } of results) {
       if (outcome !== "failed" && outcome !== "expired") continue;

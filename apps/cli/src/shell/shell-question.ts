@@ -2,6 +2,7 @@ import { isCancel, select, text } from "@clack/prompts";
 import type { ActionDirective, RiskTier } from "@harnesskit/protocol/openharness";
 import type { ApprovalReply } from "@harnesskit/shell-client";
 import { quietKeyboard } from "../run/quiet-keyboard.ts";
+import { arrowKeysOnly } from "../terminal/choice-keys.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import type { Style } from "../terminal/style.ts";
 import { blockLines } from "../timeline/diff-view.ts";
@@ -68,6 +69,7 @@ export const askAtTerminal = async (
   { canWait }: { readonly canWait: boolean },
 ): Promise<ApprovalReply | undefined> => {
   if ((await quietKeyboard(process.stdin, signal)) !== "quiet") return undefined;
+  arrowKeysOnly();
   const answer = await select<Choice>({
     message: "Allow it?",
     options: [

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { ContinuationSchema } from "@harnesskit/protocol/openharness";
+import { ActionDirectiveSchema, ContinuationSchema } from "@harnesskit/protocol/openharness";
 import type { PendingApproval, ShellSession } from "@harnesskit/shell-client";
 import { CliError } from "../cli-error.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -18,17 +18,19 @@ export interface KeptConversation {
 const maxConversations = 100;
 const maxFileBytes = 4 * 1024 * 1024;
 const lastFile = "last";
+/** Of what a client takes. */
+const maxIdLength = 512;
 
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const isTextOrNone = (value: unknown): boolean => value === undefined || typeof value === "string";
+const isId = (value: unknown): value is string =>
+  typeof value === "string" && value !== "" && value.length <= maxIdLength;
 
 /** Whether it has the parts of a question. Whether they belong together is looked at when it is answered. */
 const isPending = (value: unknown): value is PendingApproval =>
   isFields(value) &&
-  isFields(value.directive) &&
-  value.directive.action_type === "request_approval" &&
+  ActionDirectiveSchema.safeParse(value.directive).data?.action_type === "request_approval" &&
   typeof value.digest === "string" &&
   ContinuationSchema.safeParse(value.continuation).success;
 
@@ -36,7 +38,7 @@ const isPending = (value: unknown): value is PendingApproval =>
 const toKept = (value: unknown, sessionId: string): KeptConversation | undefined => {
   if (!isFields(value) || !isFields(value.session) || value.session.sessionId !== sessionId) return undefined;
   const { conversationId, continuation } = value.session;
-  if (!isTextOrNone(conversationId)) return undefined;
+  if (conversationId !== undefined && !isId(conversationId)) return undefined;
   if (continuation !== undefined && !ContinuationSchema.safeParse(continuation).success) return undefined;
   const pending = Array.isArray(value.pending) ? value.pending.filter(isPending) : [];
   return { session: value.session as unknown as ShellSession, pending };
@@ -62,7 +64,7 @@ export class ShellState {
   /** The session of the last call. */
   async lastSessionId(): Promise<string | undefined> {
     const found = await this.#read(lastFile);
-    return typeof found === "string" && found !== "" ? found : undefined;
+    return isId(found) ? found : undefined;
   }
 
   /** What is kept of a session; what cannot be read is as good as nothing. */
@@ -86,7 +88,8 @@ export class ShellState {
   async #read(name: string): Promise<unknown> {
     try {
       const path = join(this.#directory, `${name}.json`);
-      if ((await stat(path)).size > maxFileBytes) return undefined;
+      const found = await stat(path);
+      if (!found.isFile() || found.size > maxFileBytes) return undefined;
       return JSON.parse(await readFile(path, "utf8"));
     } catch {
       return undefined;

@@ -4,6 +4,7 @@ import {
   type ApprovalReply,
   createShellClient,
   type EngineEndpoint,
+  type PendingApproval,
   type ShellClient,
   ShellClientError,
   type ShellOutcome,
@@ -13,7 +14,14 @@ import { randomId } from "@harnesskit/wire";
 import type { Shelf } from "./access.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { approvalEntry, cardEntry, messageEntry, questionOf } from "./directive-entry.ts";
-import { type ApprovalState, type Entry, mergeEntries, type NewEntry, type Sending } from "./entries.ts";
+import {
+  type ApprovalEntry,
+  type ApprovalState,
+  type Entry,
+  mergeEntries,
+  type NewEntry,
+  type Sending,
+} from "./entries.ts";
 import { errorText } from "./error-text.ts";
 import { UnderWay } from "./under-way.ts";
 import { safeLine } from "./values.ts";
@@ -197,7 +205,7 @@ export class ChatSession {
       const outcome = await call(client, controller.signal);
       this.#session = client.session;
       onOutcome(outcome);
-      for (const pending of outcome.pendingApprovals) this.#add(approvalEntry(pending));
+      for (const pending of outcome.pendingApprovals) this.#wait(pending);
       this.#tellUnshown(outcome);
     } catch (error) {
       if (!ShellClientError.isInstance(error)) throw error;
@@ -265,6 +273,13 @@ export class ChatSession {
     });
   }
 
+  /** Shows a question of the engine; one that is asked once more moves down, with what answers it now. */
+  #wait(pending: PendingApproval): void {
+    const before = this.#entries.find((entry) => entry.kind === "approval" && isSameQuestion(entry, pending));
+    if (before?.kind !== "approval") this.#add(approvalEntry(pending));
+    else this.#replace({ ...before, pending, atMs: this.#nextMs() });
+  }
+
   /** Says what was left out and has no text of its own. */
   #tellUnshown({ results }: ShellOutcome): void {
     for (const { directive, outcome, value, error } of results) {
@@ -298,11 +313,15 @@ export class ChatSession {
 
   #add(entry: NewEntry): string {
     const id = randomId("entry");
-    // Entries of one moment keep their order.
-    this.#last = Math.max(this.#now(), this.#last + 1);
-    this.#entries = [...this.#entries, { ...entry, id, atMs: this.#last }];
+    this.#entries = [...this.#entries, { ...entry, id, atMs: this.#nextMs() }];
     this.#keep();
     return id;
+  }
+
+  /** Entries of one moment keep their order. */
+  #nextMs(): number {
+    this.#last = Math.max(this.#now(), this.#last + 1);
+    return this.#last;
   }
 
   #replace(entry: Entry): void {
@@ -319,6 +338,13 @@ export class ChatSession {
     this.#options.onChange(this.state);
   }
 }
+
+/** Whether an entry waits for the answer to a question: each time that an engine asks it, it has another token. */
+const isSameQuestion = ({ state, pending }: ApprovalEntry, asked: PendingApproval): boolean =>
+  state === "open" &&
+  pending?.digest === asked.digest &&
+  asked.continuation.run_id !== undefined &&
+  pending.continuation.run_id === asked.continuation.run_id;
 
 const hasText = (payload: Readonly<Record<string, unknown>> | undefined): boolean =>
   typeof payload?.message === "string" || typeof payload?.fallback_message === "string";

@@ -1,3 +1,4 @@
+import { ContinuationSchema } from "@harnesskit/protocol/openharness";
 import type { ShellSession } from "@harnesskit/shell-client";
 import type { Shelf } from "./access.ts";
 import { type Entry, mergeEntries } from "./entries.ts";
@@ -33,7 +34,7 @@ const fieldsByKind: Readonly<Record<string, (entry: Readonly<Record<string, unkn
     isText(fieldOf(question, "message")) &&
     isTextOrNone(fieldOf(question, "title")) &&
     isText(state) &&
-    (pending === undefined || isFields(pending)),
+    (pending === undefined || (isFields(pending) && isFields(pending.continuation))),
   error: ({ code, text }) => isText(code) && isText(text),
 };
 
@@ -45,12 +46,24 @@ const isEntry = (value: unknown): value is Entry => {
   return kind !== undefined && fieldsByKind[kind]?.(value) === true;
 };
 
+/** Whether something is where a shell of a session was. */
+const isSession = (value: unknown, sessionId: string): value is ShellSession =>
+  isFields(value) &&
+  value.sessionId === sessionId &&
+  value.conversationId === undefined &&
+  ContinuationSchema.optional().safeParse(value.continuation).success;
+
 /** Keeps one conversation in a browser, also where several tabs write it. */
 export class ConversationStore {
   readonly key: string;
   readonly #shelf: Shelf;
+  readonly #sessionId: string;
   readonly #maxEntries: number;
   readonly #maxLength: number;
+  /** Entries as JSON: each is written again with every one that comes after it. */
+  readonly #texts = new WeakMap<Entry, string>();
+  /** What was read or written last; it is only parsed again where another tab has changed it. */
+  #last: { readonly text: string; readonly kept: Kept } | undefined;
 
   constructor({
     shelf,
@@ -61,20 +74,26 @@ export class ConversationStore {
   }: ConversationStoreOptions) {
     this.key = `web-shell/conversation/${engine}#${sessionId}`;
     this.#shelf = shelf;
+    this.#sessionId = sessionId;
     this.#maxEntries = maxEntries;
     this.#maxLength = maxLength;
   }
 
   /** What was kept; nothing of what is broken. */
   load(): Kept {
+    const text = this.#shelf.getItem(this.key) ?? "{}";
+    if (text !== this.#last?.text) this.#last = { text, kept: this.#parse(text) };
+    return this.#last.kept;
+  }
+
+  #parse(text: string): Kept {
     try {
-      const found: unknown = JSON.parse(this.#shelf.getItem(this.key) ?? "{}");
+      const found: unknown = JSON.parse(text);
       const entries = fieldOf(found, "entries");
       const session = fieldOf(found, "session");
       return {
         entries: Array.isArray(entries) ? entries.filter(isEntry) : [],
-        session:
-          isFields(session) && isText(session.sessionId) ? (session as unknown as ShellSession) : undefined,
+        session: isSession(session, this.#sessionId) ? session : undefined,
       };
     } catch {
       return { entries: [], session: undefined };
@@ -85,20 +104,30 @@ export class ConversationStore {
   save({ entries, session }: Kept): readonly Entry[] {
     const merged = mergeEntries(entries, this.load().entries).slice(-this.#maxEntries);
     let length = 0;
-    const fitting = merged.reduceRight<string[]>((kept, entry) => {
-      const text = JSON.stringify(entry);
-      if (length + text.length > this.#maxLength) return kept;
-      length += text.length;
-      kept.unshift(text);
+    const fitting = merged.reduceRight<Entry[]>((kept, entry) => {
+      const size = this.#textOf(entry).length;
+      if (length + size > this.#maxLength) return kept;
+      length += size;
+      kept.unshift(entry);
       return kept;
     }, []);
     const state = session === undefined ? "" : `,"session":${JSON.stringify(session)}`;
+    const text = `{"entries":[${fitting.map((entry) => this.#textOf(entry)).join(",")}]${state}}`;
     try {
-      this.#shelf.setItem(this.key, `{"entries":[${fitting.join(",")}]${state}}`);
+      this.#shelf.setItem(this.key, text);
+      this.#last = { text, kept: { entries: fitting, session } };
     } catch {
       // A browser that keeps nothing more still shows the conversation.
     }
     return merged;
+  }
+
+  #textOf(entry: Entry): string {
+    const known = this.#texts.get(entry);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(entry);
+    this.#texts.set(entry, text);
+    return text;
   }
 
   remove(): void {

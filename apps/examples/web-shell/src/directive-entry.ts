@@ -44,13 +44,13 @@ export const questionOf = (directive: ActionDirective, risk: Question["risk"]): 
   if (type !== "request_approval") {
     return { title: "The engine wants to do this", message: type, risk, subject: payload };
   }
-  // What the page has no place for is part of what is approved, and so it is shown.
-  const whole = others.length === 0 ? subject : { subject, ...Object.fromEntries(others) };
   return {
     title: lineOf(payload, "title", 200),
     message: textOf(payload, "message") ?? "",
     risk,
-    subject: whole,
+    subject,
+    // What the page has no place for is part of what is approved, and so it is shown.
+    ...(others.length === 0 ? {} : { more: Object.fromEntries(others) }),
   };
 };
 

@@ -19,6 +19,8 @@ export interface Question {
   readonly risk: "safe" | "caution" | "dangerous";
   /** What would happen, as the engine says it. */
   readonly subject: unknown;
+  /** What else the engine says of it. */
+  readonly more?: unknown;
 }
 
 interface Part {

@@ -155,8 +155,10 @@ it("asks before a directive that wants it, and shows all of what is approved as 
 
   await chat.say("trap");
   const trap = chat.log.getByRole("region", { name: "Your approval is needed" });
-  expect(await trap.locator("pre").textContent()).toContain("fine_print");
-  expect(await trap.locator("pre").textContent()).toContain("read⟨U+202E⟩");
+  const parts = await trap.locator("pre").allTextContents();
+  expect(parts[0]).toContain("<img src=x");
+  expect(parts.at(-1)).toMatch(/fine_print[\s\S]*"tool": "look"/);
+  expect(await trap.locator("code").textContent()).toContain("read⟨U+202E⟩");
   expect(await trap.locator("img").count()).toBe(0);
   expect(await chat.page.evaluate(() => "hacked" in window)).toBe(false);
   expectQuiet(chat);

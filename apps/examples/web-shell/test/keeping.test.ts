@@ -1,5 +1,7 @@
+import type { ShellRequest } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
 import { type AccessPlaces, openAccess, type Shelf } from "../src/access.ts";
+import { ChatSession } from "../src/chat-session.ts";
 import { ConversationStore } from "../src/conversation-store.ts";
 import { type Entry, mergeEntries } from "../src/entries.ts";
 import { UnderWay } from "../src/under-way.ts";
@@ -106,6 +108,24 @@ describe("a conversation", () => {
     expect(store.load()).toEqual({ entries: [], session: undefined });
   });
 
+  it("reads again what another tab has kept, and writes each entry as JSON once", () => {
+    const shelf = createShelf();
+    const stores = [1, 2].map(() => new ConversationStore({ shelf, engine: "http://e/", sessionId: "s" }));
+    const [ours, theirs] = stores as [ConversationStore, ConversationStore];
+    let written = 0;
+    const toJSON = () => {
+      written++;
+      return user("a", 1);
+    };
+    const counted = Object.assign(user("a", 1), { toJSON });
+    ours.save({ entries: [counted], session: undefined });
+    theirs.save({ entries: [user("b", 2)], session: { sessionId: "s" } });
+    const shown = ours.save({ entries: [counted, user("c", 3)], session: undefined });
+    expect(shown.map(({ id }) => id)).toEqual(["a", "b", "c"]);
+    expect(theirs.load().entries.map(({ id }) => id)).toEqual(["a", "b", "c"]);
+    expect(written).toBe(1);
+  });
+
   it("is shown where the browser keeps nothing more", () => {
     const store = new ConversationStore({ shelf: createShelf(10), engine: "http://e/", sessionId: "s" });
     expect(store.save({ entries: [user("a", 1)], session: undefined })).toEqual([user("a", 1)]);
@@ -119,6 +139,14 @@ describe("a conversation", () => {
     for (const text of ["{", "7", JSON.stringify({ entries: "none", session: [] })]) {
       shelf.setItem(store.key, text);
       expect(store.load()).toEqual({ entries: [], session: undefined });
+    }
+    for (const session of [
+      { sessionId: "another" },
+      { sessionId: "s", conversationId: 7 },
+      { sessionId: "s", continuation: 7 },
+    ]) {
+      shelf.setItem(store.key, JSON.stringify({ entries: [], session }));
+      expect(store.load().session).toBeUndefined();
     }
     shelf.setItem(store.key, JSON.stringify({ entries: [...broken, user("ok", 2)] }));
     expect(store.load().entries).toEqual([user("ok", 2)]);
@@ -134,4 +162,35 @@ it("offers once what was under way when the tab was left", () => {
   expect(underWay.take()).toBeUndefined();
   shelf.setItem("c/under-way", '{"intent":7}');
   expect(underWay.take()).toBeUndefined();
+});
+
+it("shows a question once, however often the engine asks it, and answers what was asked last", async () => {
+  const shelf = createShelf();
+  const store = new ConversationStore({ shelf, engine: "http://e/", sessionId: "s" });
+  const tokens: unknown[] = [];
+  let asked = 0;
+  const engine = async ({ request_id, request }: ShellRequest) => {
+    const { continuation, extensions } = request.context ?? {};
+    if (extensions !== undefined) tokens.push(continuation?.continuation_token);
+    const next = { run_id: "run", continuation_token: `token ${++asked}` };
+    const ask = (message: string, own: object) => ({
+      action_type: "request_approval",
+      payload: { message, continuation: own },
+    });
+    const asks = [ask("Sure?", next), ask("And this?", { ...next, run_id: `run ${asked}` })];
+    const action_directives = extensions === undefined ? asks : [];
+    return { protocol_version: "1.0.0", request_id, response: { status: "success", action_directives } };
+  };
+  const chat = new ChatSession({ engine, sessionId: "s", store, tab: createShelf(), onChange: () => {} });
+  await chat.send({ intent: "one" });
+  await chat.send({ intent: "two" });
+  const shown = () =>
+    chat.state.entries.map((entry) => (entry.kind === "approval" ? entry.question.message : entry.kind));
+  expect(shown()).toEqual(["user", "And this?", "user", "Sure?", "And this?"]);
+  const again = chat.state.entries.find(
+    (entry) => entry.kind === "approval" && entry.question.message === "Sure?",
+  );
+  await chat.answer(again?.id ?? "", { decision: "approved" });
+  expect(tokens).toEqual(["token 2"]);
+  expect(chat.state.entries.find(({ id }) => id === again?.id)).toMatchObject({ state: "approved" });
 });

@@ -57,7 +57,10 @@ const checkField = (field: FormField, raw: string | boolean | undefined): Checke
 
 /** Checks what was filled in. A field that is left empty has no value. */
 export const checkForm = ({ fields }: FormModel, raw: RawFormValues): CheckedForm => {
-  const checked = fields.map((field) => [field.name, checkField(field, raw[field.name])] as const);
+  const checked = fields.map(
+    (field) =>
+      [field.name, checkField(field, Object.hasOwn(raw, field.name) ? raw[field.name] : undefined)] as const,
+  );
   const problems = checked.flatMap(([name, found]) =>
     "problem" in found ? [[name, found.problem] as const] : [],
   );
@@ -77,7 +80,7 @@ export const formRequest = (
   values: Readonly<Record<string, FormValue>>,
 ): { readonly intent: string; readonly taskHint: TaskHint } => {
   const words = fields.flatMap(({ name, label }) => {
-    const value = values[name];
+    const value = Object.hasOwn(values, name) ? values[name] : undefined;
     return value === undefined ? [] : [`${label}: ${wordsOf(value)}`];
   });
   return {

@@ -72,8 +72,9 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
   const [isArmed, setArmed] = useState(false);
   const [reason, setReason] = useState("");
   const isOpen = state === "open";
-  const isWhole =
-    jsonText(question.subject).length <= maxShownLength && question.message.length <= maxShownLength;
+  const isWhole = [question.subject, question.more, question.message].every(
+    (part) => jsonText(part).length <= maxShownLength,
+  );
 
   useEffect(() => {
     if (!isOpen) return undefined;
@@ -100,6 +101,11 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
         {safeText(question.message, maxShownLength)}
       </p>
       {question.subject !== undefined && <Subject subject={question.subject} />}
+      {question.more !== undefined && (
+        <dl class="subject">
+          <Part name="Besides" value={question.more} />
+        </dl>
+      )}
       {isOpen ? (
         <>
           {!isWhole && <p class="problem">It is too long to be shown whole, and can only be refused.</p>}

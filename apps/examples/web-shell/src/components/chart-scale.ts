@@ -24,7 +24,10 @@ export const createScale = (
   const ticks = Array.from({ length: count + 1 }, (_, index) =>
     Number(((first + index) * step).toPrecision(12)),
   );
-  return { min: ticks[0] ?? min, max: ticks.at(-1) ?? max, ticks };
+  const [low = min, high = max] = [ticks[0], ticks.at(-1)];
+  if (Number.isFinite(high - low)) return { min: low, max: high, ticks };
+  // What is as large as numbers are has no round step beyond it.
+  return { min, max, ticks: ticks.filter((tick) => tick >= min && tick <= max) };
 };
 
 const wholes = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });

@@ -71,23 +71,29 @@ function Card(props: EntryViewProps<CardEntry>) {
   );
 }
 
+interface BubbleProps {
+  readonly who: string;
+  readonly className: string;
+  readonly text: string;
+}
+
+function Bubble({ who, className, text }: BubbleProps) {
+  const shown = useMemo(() => safeText(text), [text]);
+  return (
+    <p class={`bubble ${className}`} dir="auto">
+      <span class="hidden">{who}: </span>
+      {shown}
+    </p>
+  );
+}
+
 export function EntryView(props: EntryViewProps) {
   const { entry, busy, takesFocus, onAgain, onAnswer } = props;
   switch (entry.kind) {
     case "user":
-      return (
-        <p class="bubble user" dir="auto">
-          <span class="hidden">You: </span>
-          {safeText(entry.text)}
-        </p>
-      );
+      return <Bubble who="You" className="user" text={entry.text} />;
     case "message":
-      return (
-        <p class="bubble engine" dir="auto">
-          <span class="hidden">Engine: </span>
-          {safeText(entry.text)}
-        </p>
-      );
+      return <Bubble who="Engine" className="engine" text={entry.text} />;
     case "card":
       return <Card {...props} entry={entry} />;
     case "approval":
