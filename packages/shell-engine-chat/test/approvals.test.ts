@@ -5,8 +5,8 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import { APICallError, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { says } from "../../chat-harness/test/ai-sdk/support/scripted-model.ts";
 import type { ChatConversations } from "../src/index.ts";
+import { says } from "./support/scripted-model.ts";
 import {
   askedIn,
   codeOf,

@@ -4,7 +4,7 @@ import { createDeferred } from "@harnesskit/wire";
 import { APICallError, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { says } from "../../chat-harness/test/ai-sdk/support/scripted-model.ts";
+import { says } from "./support/scripted-model.ts";
 import { able, codeOf, directivesOf, look, sendTo, shown, start } from "./support/started.ts";
 
 const card = (title: string, text: string) => `[${title}: ${JSON.stringify({ text })}]`;

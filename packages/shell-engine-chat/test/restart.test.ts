@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { openContinuationStore, openSqliteStore } from "@harnesskit/store-sqlite";
 import { describe, expect, it } from "vitest";
-import { type Answer, says } from "../../chat-harness/test/ai-sdk/support/scripted-model.ts";
+import { type Answer, says } from "./support/scripted-model.ts";
 import { askedIn, codeOf, sendTo, shown, start } from "./support/started.ts";
 
 const askBob = says("Shall I?", sendTo("a", "bob"));

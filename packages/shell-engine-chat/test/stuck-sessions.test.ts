@@ -3,7 +3,7 @@ import { createMemoryStore } from "@harnesskit/graph";
 import { createDeferred } from "@harnesskit/wire";
 import { jsonSchema, tool } from "ai";
 import { describe, expect, it } from "vitest";
-import { says } from "../../chat-harness/test/ai-sdk/support/scripted-model.ts";
+import { says } from "./support/scripted-model.ts";
 import { askedIn, codeOf, look, sendTo, shown, start } from "./support/started.ts";
 
 const askBob = says("Shall I?", sendTo("a", "bob"));

@@ -15,8 +15,8 @@ import { digest } from "@harnesskit/wire";
 import { type ToolSet, tool } from "ai";
 import { expect } from "vitest";
 import { z } from "zod";
-import { type Answer, scriptedModel } from "../../../chat-harness/test/ai-sdk/support/scripted-model.ts";
 import { type ChatConversations, type ChatShellOptions, createChatShellEngine } from "../../src/index.ts";
+import { type Answer, scriptedModel } from "./scripted-model.ts";
 
 const token = "a-token-of-the-test";
 const path = "/openharness";
