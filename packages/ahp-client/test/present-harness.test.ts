@@ -207,7 +207,7 @@ describe("an agent whose harness dies", () => {
     const [code] = await once(agent, "close");
     expect({ code, said }).toEqual({
       code: 7,
-      said: expect.stringMatching(/^block (?:unreachable|connection_lost)\n$/),
+      said: expect.stringMatching(/^block (?:unreachable|connection_lost|timeout)\n$/),
     });
   });
 });
