@@ -6,7 +6,7 @@ import { repositoryRoot } from "./lib/root.mjs";
 
 const bin = join(repositoryRoot, "apps/cli/dist/bin.js");
 const demonstration =
-  "describe this repository, then search for ThreadStore, then run the command: node --version";
+  "describe this repository, then search for ThreadStore in packages/thread-server/src, then run the command: node --version";
 const next = `
 Next:
   npm start -- "read README.md, then search for createThreadServer"   the same agent on your own words
