@@ -83,7 +83,9 @@ const define = (target: object, key: string, value: unknown): void => {
 };
 
 /** Makes one change somewhere in a document, in place. Gives the document, or what stands for it now. */
-const changed = (document: unknown, { at, kind, value, key }: Change): unknown => {
+const changed = (document: unknown, { at, kind, value: given, key }: Change): unknown => {
+  // A value of its own each time: one that stands in two places could be put into itself.
+  const value = structuredClone(given);
   const places = placesOf(document);
   const place = places[at % places.length] ?? [];
   let parent: unknown;
@@ -101,7 +103,7 @@ const changed = (document: unknown, { at, kind, value, key }: Change): unknown =
   if (last === undefined || !isContainer(parent)) return kind === "replace" ? value : document;
   if (kind === "replace" || Array.isArray(parent)) define(parent, last, value);
   else delete parent[last];
-  if (kind === "move" && !Array.isArray(parent)) define(parent, key, target);
+  if (kind === "move" && !Array.isArray(parent)) define(parent, key, structuredClone(target));
   return document;
 };
 
