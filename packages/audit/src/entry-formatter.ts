@@ -33,7 +33,10 @@ interface Head {
   readonly agent: unknown;
   readonly tool: unknown;
   readonly session: unknown;
-  readonly json: string;
+  /** From the action to the tool. */
+  readonly before: string;
+  /** The session. */
+  readonly after: string;
 }
 
 /** No entry has this action. */
@@ -43,7 +46,8 @@ const noHead: Head = {
   agent: undefined,
   tool: undefined,
   session: undefined,
-  json: "",
+  before: "",
+  after: "",
 };
 
 /** Writes entries as JSON: redacted, bounded, safe to show. Plain entries take a short way. */
@@ -116,8 +120,11 @@ export class EntryFormatter {
   }
 
   #write(entry: AuditEntryInput, seq: number, timeMs: number, isHostile: boolean): string {
-    let body = `{"seq":${seq},"time":"${this.#time(timeMs)}",${this.#head(entry)}`;
+    const { before, after } = this.#head(entry);
+    let body = `{"seq":${seq},"time":"${this.#time(timeMs)}",${before}`;
     const { duration_ms: durationMs, details } = entry;
+    if (entry.call_id !== undefined) body += this.#id(',"call_id":', entry.call_id);
+    body += after;
     if (entry.request_id !== undefined) body += this.#id(',"request_id":', entry.request_id);
     if (entry.correlation_id !== undefined) body += this.#id(',"correlation_id":', entry.correlation_id);
     if (entry.causation_id !== undefined) body += this.#id(',"causation_id":', entry.causation_id);
@@ -126,25 +133,20 @@ export class EntryFormatter {
     return body;
   }
 
-  /** From the action to the session. What one agent does in a row has mostly the same: it is made once. */
-  #head(entry: AuditEntryInput): string {
+  /** What stands around the call's id. What one agent does in a row has mostly the same: it is made once. */
+  #head(entry: AuditEntryInput): Head {
     const last = this.#lastHead;
-    if (
+    const isSame =
       entry.actor === undefined &&
-      entry.call_id === undefined &&
       entry.action === last.action &&
       entry.outcome === last.outcome &&
       entry.agent_id === last.agent &&
       entry.tool_id === last.tool &&
-      entry.session_id === last.session &&
-      this.#maxStringLength === this.#limits.maxStringLength
-    ) {
-      return last.json;
-    }
-    return this.#newHead(entry);
+      entry.session_id === last.session;
+    return isSame && this.#isWhole ? last : this.#newHead(entry);
   }
 
-  #newHead({ action, outcome, actor, agent_id, tool_id, call_id, session_id }: AuditEntryInput): string {
+  #newHead({ action, outcome, actor, agent_id, tool_id, session_id }: AuditEntryInput): Head {
     const flags = this.#flags;
     this.#flags = 0;
     const parts = [`"action":${this.#action(action)}`];
@@ -154,15 +156,17 @@ export class EntryFormatter {
     }
     if (agent_id !== undefined) parts.push(this.#id(',"agent_id":', agent_id));
     if (tool_id !== undefined) parts.push(this.#id(',"tool_id":', tool_id));
-    if (call_id !== undefined) parts.push(this.#id(',"call_id":', call_id));
-    if (session_id !== undefined) parts.push(this.#id(',"session_id":', session_id));
-    const json = parts.join("");
-    const isWhole = this.#maxStringLength === this.#limits.maxStringLength;
-    if (this.#flags === 0 && isWhole && actor === undefined && call_id === undefined) {
-      this.#lastHead = { action, outcome, agent: agent_id, tool: tool_id, session: session_id, json };
-    }
+    const before = parts.join("");
+    const after = session_id === undefined ? "" : this.#id(',"session_id":', session_id);
+    const head = { action, outcome, agent: agent_id, tool: tool_id, session: session_id, before, after };
+    if (this.#flags === 0 && this.#isWhole && actor === undefined) this.#lastHead = head;
     this.#flags |= flags;
-    return json;
+    return head;
+  }
+
+  /** Whether texts may be as long as the limits say: an entry that is too large is written with short ones. */
+  get #isWhole(): boolean {
+    return this.#maxStringLength === this.#limits.maxStringLength;
   }
 
   #mark(mark: AuditMark): void {
