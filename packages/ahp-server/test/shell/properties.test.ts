@@ -15,7 +15,8 @@ const wrappers: readonly ((text: string) => string)[] = [
   (text) => `bash -euo pipefail -c ${quote(text)}`,
   (text) => `eval ${quote(text)}`,
   (text) => `bash <<< ${quote(text)}`,
-  (text) => `bash <<'END_OF_TEXT'\n${text}\nEND_OF_TEXT`,
+  // No other one in the text ends it: theirs were shorter.
+  (text) => `bash <<'END_OF_${text.length}'\n${text}\nEND_OF_${text.length}`,
   (text) => `echo ${Buffer.from(text).toString("base64")} | base64 -d | sh`,
   (text) => `echo ${Buffer.from(text).toString("hex")} | xxd -r -p | bash`,
   (text) => `printf %s ${quote(text)} | sh`,
