@@ -5,6 +5,7 @@ import {
   backoffDelayMs,
   type Clock,
   ConnectionClosedError,
+  createMessageCodec,
   defaultWireLimits,
   type Exchange,
   FrameTooLargeError,
@@ -21,7 +22,6 @@ import { toClientUrl } from "./client-url.ts";
 import { neverSent, toConnectionError } from "./connection-error.ts";
 import { checkedHeaders, type HttpCredentials } from "./credentials.ts";
 import { failureKindOf, HttpReplyError, HttpStatusError } from "./errors.ts";
-import { createMessageCodec } from "./message-codec.ts";
 import type { Poster, PostReply } from "./poster.ts";
 import { isJsonType, toContentLength } from "./read-body.ts";
 

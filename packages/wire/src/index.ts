@@ -17,7 +17,9 @@ export type { Channel, ChannelHandlers, CloseReason, Listener, Transport } from 
 export { type Clock, type CreateId, randomId, systemClock } from "./clock.ts";
 export type { Codec, CodecOptions, Decoder, Encoder } from "./codec/codec.ts";
 export { FaultRun } from "./codec/fault-run.ts";
+export { withJsonText } from "./codec/json-text.ts";
 export { lengthPrefixCodec } from "./codec/length-prefix-codec.ts";
+export { createMessageCodec, type MessageCodec } from "./codec/message-codec.ts";
 export { newlineCodec } from "./codec/newline-codec.ts";
 export { createDeferred, type Deferred } from "./deferred.ts";
 export { type DisplayOptions, displayText } from "./display.ts";

@@ -23,14 +23,16 @@ export class ConnectionSet {
     return this.#refused;
   }
 
-  /** A request of this connection is handled until the returned function is called. */
-  begin(socket: Socket): () => void {
+  /** A request of this connection is handled, until `end`. */
+  begin(socket: Socket): void {
     this.#sockets.set(socket, (this.#sockets.get(socket) ?? 0) + 1);
-    return () => {
-      const left = (this.#sockets.get(socket) ?? 1) - 1;
-      if (this.#sockets.has(socket)) this.#sockets.set(socket, left);
-      if (this.#isClosing && left === 0) socket.destroySoon();
-    };
+  }
+
+  /** One of its requests is not handled any more. */
+  end(socket: Socket): void {
+    const handled = this.#sockets.get(socket);
+    if (handled !== undefined) this.#sockets.set(socket, handled - 1);
+    if (this.#isClosing && (handled ?? 1) === 1) socket.destroySoon();
   }
 
   /** Closes the connections on which nothing is handled, and each of the others once its requests are answered. */

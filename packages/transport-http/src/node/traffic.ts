@@ -42,9 +42,9 @@ export class Traffic<Principal> {
     this.#server = server;
     this.#options = options;
     this.connections = new ConnectionSet(server, isTls ? "secureConnection" : "connection");
-    server.on("request", (request, response) => void this.#serve(request, response));
+    server.on("request", (request, response) => this.#serve(request, response));
     server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-      void this.#serve(request, response, () => response.writeContinue());
+      this.#serve(request, response, () => response.writeContinue());
     });
     server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
       this.#write(request, response, { status: 417, headers: {} });
@@ -73,39 +73,58 @@ export class Traffic<Principal> {
     this.connections.destroyAll();
   }
 
-  async #serve(incoming: IncomingMessage, response: ServerResponse, beforeBody?: () => void): Promise<void> {
+  #serve(incoming: IncomingMessage, response: ServerResponse, beforeBody?: () => void): void {
     const { parts } = this;
     if (!parts) {
       response.destroy();
       return;
     }
     const request = new NodeRequest(incoming, response, beforeBody);
-    const done = this.connections.begin(incoming.socket);
+    const { socket } = incoming;
+    this.connections.begin(socket);
     const slot = this.#requests.add(request);
     response.once("close", () => {
       this.#requests.remove(slot);
-      done();
+      this.connections.end(socket);
     });
-    const answer = await this.#answer(parts, request, incoming, response);
-    if (answer) this.#write(incoming, response, answer);
+    const { path } = request;
+    const isOwn = path === undefined || this.#options.isRoute(path);
+    const refused = this.#refuse(incoming, isOwn);
+    if (refused) {
+      this.#write(incoming, response, parts.core.finish(request, refused));
+      return;
+    }
+    void parts.core.answer(request).then((answer) => {
+      if (path === undefined || isOwn || answer.status !== 404) this.#write(incoming, response, answer);
+      else void this.#fallBack(parts, request, path, answer, incoming, response);
+    });
   }
 
-  async #answer(
+  #refuse(incoming: IncomingMessage, isOwn: boolean): Answer | undefined {
+    if (hasDoubleHeaders(incoming)) return refusal(400);
+    return this.#isClosing && isOwn ? refusal(503) : undefined;
+  }
+
+  /** Hands what is no route's to the fallback; where there is none, it gets the answer. */
+  async #fallBack(
     { core, guard, contextHeaders }: CoreParts<Principal>,
     request: NodeRequest,
+    path: string,
+    answer: Answer,
     incoming: IncomingMessage,
     response: ServerResponse,
-  ): Promise<Answer | undefined> {
-    const { fallback, isRoute } = this.#options;
-    if (hasDoubleHeaders(incoming)) return core.finish(request, refusal(400));
-    const { path } = request;
-    const isOwn = path === undefined || isRoute(path);
-    if (this.#isClosing && isOwn) return core.finish(request, refusal(503));
-    const answer = await core.answer(request);
-    if (!fallback || isOwn || answer.status !== 404) return answer;
+  ): Promise<void> {
+    const { fallback } = this.#options;
+    if (!fallback) {
+      this.#write(incoming, response, answer);
+      return;
+    }
     try {
       const admitted = guard.preflight(request) ?? (await core.admit(request, "http", false));
-      if (!("principal" in admitted)) return core.finish(request, admitted);
+      if (!("principal" in admitted)) {
+        this.#write(incoming, response, core.finish(request, admitted));
+        return;
+      }
       const { principal } = admitted;
       const { remoteAddress } = request;
       const headers = pickHeaders(request, contextHeaders);
@@ -117,10 +136,9 @@ export class Traffic<Principal> {
         return new Response(own.body, { status: own.status, headers: shown });
       };
       await toNodeHandler(serve, (error) => core.tell(error, request, "http"))(incoming, response);
-      return undefined;
     } catch (error) {
       core.tell(error, request, "http");
-      return core.finish(request, refusal(500));
+      this.#write(incoming, response, core.finish(request, refusal(500)));
     }
   }
 
@@ -141,7 +159,7 @@ export class Traffic<Principal> {
       return;
     }
     const request = new NodeRequest(incoming);
-    const done = this.connections.begin(socket);
+    this.connections.begin(socket);
     const slot = this.#requests.add(request);
     try {
       const taken = await this.#admitUpgrade(parts, request, incoming);
@@ -152,7 +170,7 @@ export class Traffic<Principal> {
       refuseUpgrade(socket, parts.core.finish(request, refusal(500)));
     } finally {
       this.#requests.remove(slot);
-      done();
+      this.connections.end(socket);
     }
   }
 

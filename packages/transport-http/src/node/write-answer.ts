@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "@harnesskit/wire";
 import type { Answer } from "../server/request-view.ts";
 
@@ -43,17 +43,19 @@ export const writeAnswer = (
   const { status, body } = answer;
   const isEarly = !request.complete && (request.headers["content-length"] ?? "0") !== "0";
   const isUnread = isEarly || (!request.complete && request.headers["transfer-encoding"] !== undefined);
-  const headers: OutgoingHttpHeaders = { ...answer.headers };
-  if (status !== 204) headers["content-length"] = body === undefined ? 0 : Buffer.byteLength(body);
-  if (isUnread || keepAliveMs === undefined) headers.connection = "close";
-  else {
-    headers.connection = "keep-alive";
-    headers["keep-alive"] = `timeout=${Math.max(1, Math.floor(keepAliveMs / 1000))}`;
-  }
+  const bytes = body === undefined ? 0 : Buffer.byteLength(body);
+  // Node takes a list faster than an object.
+  const headers: string[] = [];
+  for (const name in answer.headers) headers.push(name, answer.headers[name] ?? "");
+  if (answer.own) headers.push(...answer.own);
+  if (status !== 204) headers.push("content-length", String(bytes));
+  if (isUnread || keepAliveMs === undefined) headers.push("connection", "close");
+  else headers.push("keep-alive", `timeout=${Math.max(1, Math.floor(keepAliveMs / 1000))}`);
   response.writeHead(status, headers);
   const shown = request.method === "HEAD" ? undefined : body;
   if (!isUnread) {
-    response.end(shown);
+    // Where each character is one byte, both encodings give the same, and this one is faster.
+    response.end(shown, bytes === body?.length ? "latin1" : "utf8");
     return;
   }
   if (shown === undefined) response.flushHeaders();

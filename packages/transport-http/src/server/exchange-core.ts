@@ -1,12 +1,13 @@
 import {
   type Clock,
+  createMessageCodec,
   HarnessError,
   type InvalidMessageError,
   isThenable,
+  type MessageCodec,
   quietly,
   RequestTimeoutError,
 } from "@harnesskit/wire";
-import { createMessageCodec, type MessageCodec } from "../message-codec.ts";
 import { isJsonType, toContentLength } from "../read-body.ts";
 import { commonHeaders, jsonHeaders, refusal, unauthorized } from "./answers.ts";
 import { type Authenticate, type Authentication, isAdmission } from "./authenticate.ts";
@@ -102,11 +103,10 @@ export class ExchangeCore<Principal> {
 
   /** The headers of every answer added. */
   finish(request: RequestView, answer: Answer): Answer {
-    const { status, body } = answer;
     const cors = this.#options.guard.corsHeaders(request);
-    const isPlain = cors === noHeaders && answer.headers === jsonHeaders;
-    const headers = isPlain ? plainHeaders : { ...commonHeaders, ...cors, ...answer.headers };
-    return body === undefined ? { status, headers } : { status, headers, body };
+    const { status, headers, own, body } = answer;
+    const isPlain = cors === noHeaders && headers === jsonHeaders;
+    return { status, headers: isPlain ? plainHeaders : { ...commonHeaders, ...cors, ...headers }, own, body };
   }
 
   /** Hands a failure over to `onError`. */
@@ -149,47 +149,65 @@ export class ExchangeCore<Principal> {
       : this.#admitted(request, route, admitted);
   }
 
-  async #admitted(
+  #admitted(
     request: RequestView,
     route: ExchangeRoute<Principal>,
     admitted: Admission<Principal>,
-  ): Promise<Answer> {
+  ): Answer | Promise<Answer> {
     if (!("principal" in admitted)) return admitted;
-    if (this.#inFlight >= this.#options.maxInFlight) return refusal(503, { "retry-after": "1" });
+    const { maxInFlight, maxBodyBytes } = this.#options;
+    if (this.#inFlight >= maxInFlight) return refusal(503, { "retry-after": "1" });
+    const encoding = request.header("content-encoding");
+    if (!isJsonType(request.header("content-type"))) return refusal(415, { accept: "application/json" });
+    if (encoding !== undefined && encoding.toLowerCase() !== "identity") return refusal(415);
+    if ((toContentLength(request.header("content-length")) ?? 0) > maxBodyBytes) return refusal(413);
+    return this.#exchange(request, route, admitted.principal);
+  }
+
+  async #exchange(
+    request: RequestView,
+    route: ExchangeRoute<Principal>,
+    principal: Principal,
+  ): Promise<Answer> {
     this.#inFlight++;
     try {
-      return await this.#exchange(request, request.path ?? "", route, admitted.principal);
+      const { maxBodyBytes, bodyTimeoutMs, clock } = this.#options;
+      const body = await request.readBody({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, clock });
+      if ("bytes" in body) return await this.#handle(request, route, principal, body.bytes);
+      if (body.problem === "too_large") return refusal(413);
+      return refusal(body.problem === "too_slow" ? 408 : 400);
     } finally {
       this.#inFlight--;
     }
   }
 
-  async #exchange(
+  #handle(
     request: RequestView,
-    path: string,
     route: ExchangeRoute<Principal>,
     principal: Principal,
-  ): Promise<Answer> {
-    const { maxBodyBytes, bodyTimeoutMs, contextHeaders, clock } = this.#options;
-    const encoding = request.header("content-encoding");
-    if (!isJsonType(request.header("content-type"))) return refusal(415, { accept: "application/json" });
-    if (encoding !== undefined && encoding.toLowerCase() !== "identity") return refusal(415);
-    if ((toContentLength(request.header("content-length")) ?? 0) > maxBodyBytes) return refusal(413);
-    const body = await request.readBody({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, clock });
-    if ("problem" in body) {
-      if (body.problem === "too_large") return refusal(413);
-      return refusal(body.problem === "too_slow" ? 408 : 400);
-    }
-    const context = new ExchangeContext(request, path, principal, contextHeaders);
+    bytes: Uint8Array,
+  ): Answer | Promise<Answer> {
+    const context = new ExchangeContext(request, request.path ?? "", principal, this.#options.contextHeaders);
     let message: unknown;
     try {
-      message = this.#codec.decode(body.bytes);
+      message = this.#codec.decode(bytes);
     } catch (error) {
       if (!HarnessError.isInstance(error) || error.code !== "invalid_message") throw error;
-      const reply: unknown = await route.malformed?.(error as InvalidMessageError, context);
-      return reply === undefined ? refusal(400) : this.#reply(reply, route, context, request);
+      return this.#malformed(error as InvalidMessageError, route, context, request);
     }
-    return this.#reply(await route.handle(message, context), route, context, request);
+    const send = (reply: unknown) => this.#reply(reply, route, context, request);
+    const replied: unknown = route.handle(message, context);
+    return isThenable(replied) ? Promise.resolve(replied).then(send) : send(replied);
+  }
+
+  async #malformed(
+    error: InvalidMessageError,
+    route: ExchangeRoute<Principal>,
+    context: HttpExchangeContext<Principal>,
+    request: RequestView,
+  ): Promise<Answer> {
+    const reply: unknown = await route.malformed?.(error, context);
+    return reply === undefined ? refusal(400) : this.#reply(reply, route, context, request);
   }
 
   #reply(
@@ -199,9 +217,8 @@ export class ExchangeCore<Principal> {
     request: RequestView,
   ): Answer {
     const own = route.replyHeaders && this.#ownHeaders(route, context, request);
-    if (reply === undefined) return { status: 204, headers: own ?? noHeaders };
-    const headers = own ? { ...jsonHeaders, ...own } : jsonHeaders;
-    return { status: 200, headers, body: this.#encode(reply, route) };
+    if (reply === undefined) return { status: 204, headers: noHeaders, own };
+    return { status: 200, headers: jsonHeaders, own, body: this.#encode(reply, route) };
   }
 
   /** Never throws: the message was handled, and the reply has to arrive. */

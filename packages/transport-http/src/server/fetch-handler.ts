@@ -56,7 +56,10 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
     },
   });
   return async (request, info) => {
-    const { status, headers, body } = await core.answer(new FetchRequestView(request, info?.remoteAddress));
+    const answer = await core.answer(new FetchRequestView(request, info?.remoteAddress));
+    const { status, own = [], body } = answer;
+    const headers = new Headers(answer.headers);
+    for (let index = 0; index < own.length; index += 2) headers.set(own[index] ?? "", own[index + 1] ?? "");
     const isHead = request.method === "HEAD";
     return new Response(isHead ? null : (body ?? null), { status, headers });
   };

@@ -33,34 +33,37 @@ const reserved = new Set([
 
 const isReserved = (name: string): boolean => reserved.has(name) || name.startsWith("access-control-");
 
-const problemOf = (name: string, value: unknown, count: number): string | undefined => {
+/** What is wrong with a header, whose name is in small letters, beside those that are kept. */
+const problemOf = (name: string, value: unknown, kept: readonly string[]): string | undefined => {
   if (!namePattern.test(name)) return "a header of a reply has a name that is none";
-  if (isReserved(name.toLowerCase())) return `the header ${name.toLowerCase()} is the server's own`;
+  if (isReserved(name)) return `the header ${name} is the server's own`;
   if (typeof value !== "string" || value.length > maxValueLength || !valuePattern.test(value)) {
     return `the header ${name} has a value of visible ASCII, of ${maxValueLength} characters at most`;
   }
-  return count >= maxHeaders ? `a reply has ${maxHeaders} headers of its own at most` : undefined;
+  if (kept.length >= 2 * maxHeaders) return `a reply has ${maxHeaders} headers of its own at most`;
+  const isTwice = kept.some((known, index) => index % 2 === 0 && known === name);
+  return isTwice ? `the header ${name} is given twice` : undefined;
 };
 
 /**
- * The headers among these that an answer can have, by their names in small letters; undefined where there are none. What is
+ * The headers among these that an answer can have, names in small letters and values in turn; undefined where there are none. What is
  * wrong with the others is told to `tell`, as `invalid_reply_header`: the message was handled, and its reply has to arrive.
  */
 export const checkedReplyHeaders = (
   given: Readonly<Record<string, string>> | undefined,
   tell: (error: HarnessError) => void,
-): Readonly<Record<string, string>> | undefined => {
+): readonly string[] | undefined => {
   if (given === undefined) return undefined;
-  const kept: Record<string, string> = {};
-  let count = 0;
-  for (const [name, value] of Object.entries(given)) {
-    const problem = problemOf(name, value, count);
-    if (problem !== undefined) tell(new HarnessError("invalid_reply_header", problem));
+  const kept: string[] = [];
+  for (const name of Object.keys(given)) {
+    const value = given[name] ?? "";
+    const lower = name.toLowerCase();
+    const problem = problemOf(lower, value, kept);
+    if (problem === undefined) kept.push(lower, value);
     else {
-      kept[name.toLowerCase()] = value;
-      count++;
+      tell(new HarnessError("invalid_reply_header", problem));
+      if (kept.length >= 2 * maxHeaders) break;
     }
-    if (count >= maxHeaders && problem !== undefined) break;
   }
-  return count === 0 ? undefined : kept;
+  return kept.length === 0 ? undefined : kept;
 };

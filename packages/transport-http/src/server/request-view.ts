@@ -32,5 +32,7 @@ export interface RequestView {
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  /** Headers of a route's own, none of which is among `headers`: names and values in turn. */
+  readonly own?: readonly string[] | undefined;
+  readonly body?: string | undefined;
 }

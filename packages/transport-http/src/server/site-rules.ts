@@ -55,11 +55,16 @@ export const createSiteGuard = (rules: SiteRules): SiteGuard => {
   const hosts = new Set(rules.allowedHosts.map(checkedHost));
   const origins = new Set(rules.allowedOrigins.map(checkedOrigin));
   if (hosts.size === 0) throw new InvalidArgumentError("allowedHosts names at least one host");
+  // Nearly all requests name the same one.
+  let lastAllowed: string | undefined;
   const isAllowedHost = (authority: string | undefined): boolean => {
     if (authority === undefined) return false;
+    if (authority === lastAllowed) return true;
     const lower = authority.toLowerCase();
     if (!hostPattern.test(lower)) return false;
-    return hosts.has(lower) || hosts.has(lower.replace(/:\d+$/, ""));
+    const isAllowed = hosts.has(lower) || hosts.has(lower.replace(/:\d+$/, ""));
+    if (isAllowed) lastAllowed = authority;
+    return isAllowed;
   };
   const corsHeaders = (request: RequestView): Readonly<Record<string, string>> => {
     if (origins.size === 0) return noHeaders;

@@ -1,5 +1,4 @@
-import { type Codec, FaultRun, HarnessError, newlineCodec } from "@harnesskit/wire";
-import { createMessageCodec } from "../message-codec.ts";
+import { type Codec, createMessageCodec, FaultRun, HarnessError, newlineCodec } from "@harnesskit/wire";
 
 /** The close codes of RFC 6455 that this package sends. */
 export const closeCode = {

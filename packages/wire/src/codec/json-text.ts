@@ -74,11 +74,26 @@ export const parseMessage = (text: string, maxDepth: number): unknown => {
   return value;
 };
 
+const jsonText = Symbol.for("harnesskit.json_text");
+
+/**
+ * Leaves a message's JSON text with it, for the codecs to take when they send it: for whoever has it at hand. It has to be what
+ * `JSON.stringify` would make of the message, which is not to be changed any more. A copy of the message does not have it.
+ */
+export const withJsonText = <T extends object>(message: T, text: string): T =>
+  Object.defineProperty(message, jsonText, { value: text });
+
+const textOf = (message: unknown): string | undefined => {
+  if (typeof message !== "object" || message === null) return JSON.stringify(message) as string | undefined;
+  const text = (message as { readonly [jsonText]?: unknown })[jsonText];
+  return typeof text === "string" ? text : JSON.stringify(message);
+};
+
 /** Writes one message as JSON. Throws `invalid_argument` for what has no JSON, and for what the other side would find too deep. */
 export const stringifyMessage = (message: unknown, maxDepth: number = defaultWireLimits.maxDepth): string => {
   let text: string | undefined;
   try {
-    text = JSON.stringify(message);
+    text = textOf(message);
   } catch (cause) {
     throw new InvalidArgumentError("the message has no JSON form", { cause });
   }
