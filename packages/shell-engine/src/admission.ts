@@ -48,17 +48,23 @@ export class Admission<Context> {
   }
 
   /** Throws `unauthorized`, `forbidden`, `engine_overloaded`, `engine_timeout` or `invalid_request`, or what the hook throws. */
-  async admit(
+  admit(
+    auth: ShellAuth | undefined,
+    shell: ShellIdentity | undefined,
+    context: Context,
+  ): Admitted | Promise<Admitted> {
+    if (this.#authenticate) return this.#ask(this.#authenticate, auth, shell, context);
+    this.#assertReferences(auth);
+    const principal = principalIn(context);
+    return { principal, owner: ownerKey(principal, auth) };
+  }
+
+  async #ask(
+    authenticate: ShellAuthenticate<Context>,
     auth: ShellAuth | undefined,
     shell: ShellIdentity | undefined,
     context: Context,
   ): Promise<Admitted> {
-    const authenticate = this.#authenticate;
-    if (!authenticate) {
-      this.#assertReferences(auth);
-      const principal = principalIn(context);
-      return { principal, owner: ownerKey(principal, auth) };
-    }
     if (this.#waiting >= this.#limits.maxInFlight) throw overloaded();
     const call = new RunningCall(this.#clock, this.#limits.authenticateTimeoutMs, () => signalIn(context));
     this.#waiting++;

@@ -1,8 +1,8 @@
 import {
   type ActionDirective,
-  ActionDirectiveSchema,
   type ActionRegistry,
   fallbackTextOf,
+  parseActionDirective,
   ShellCapability,
   ShellErrorCode,
 } from "@harnesskit/protocol/openharness";
@@ -44,13 +44,10 @@ export const checkDirectives = (
   held: ReadonlySet<string>,
 ): ActionDirective[] =>
   directives.map((given, index) => {
-    const parsed = ActionDirectiveSchema.safeParse(given);
-    if (!parsed.success) {
-      const path = parsed.error.issues[0]?.path.map(String).join(".") ?? "";
-      throw new HandlerFault(
-        "invalid_directive",
-        `directive ${index} is none: ${path || "an object is expected"}`,
-      );
+    const parsed = parseActionDirective(given);
+    if (!("data" in parsed)) {
+      const at = parsed.path || "an object is expected";
+      throw new HandlerFault("invalid_directive", `directive ${index} is none: ${at}`);
     }
     const directive = parsed.data;
     const problem = registry.problemOf(directive);

@@ -41,14 +41,17 @@ export class Continuations {
   }
 
   /** What the request's continuation says; undefined where it has none. Throws `invalid_continuation`. */
-  async read(context: ShellContext, owner: string): Promise<ContinuationClaims | undefined> {
-    const { continuation: shown, session_id, conversation_id, task_hint } = context;
-    if (shown === undefined) return undefined;
-    const { continuation_token: token, run_id, sop_id } = shown;
-    if (token === undefined) {
-      if (run_id === undefined && sop_id === undefined) return undefined;
-      throw invalid();
-    }
+  read(context: ShellContext, owner: string): undefined | Promise<ContinuationClaims> {
+    const { continuation } = context;
+    if (continuation === undefined) return undefined;
+    const { continuation_token: token, run_id, sop_id } = continuation;
+    if (token !== undefined) return this.#read(token, context, owner);
+    if (run_id === undefined && sop_id === undefined) return undefined;
+    throw invalid();
+  }
+
+  async #read(token: string, context: ShellContext, owner: string): Promise<ContinuationClaims> {
+    const { continuation: { run_id, sop_id } = {}, session_id, conversation_id, task_hint } = context;
     const claims = await this.#options.signer.verify(token, owner);
     if (!claims) throw invalid();
     const { session, conversation, run, sop, route } = claims;

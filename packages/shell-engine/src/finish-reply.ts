@@ -1,4 +1,4 @@
-import { JsonValueSchema, jsonLength } from "@harnesskit/protocol/envelope";
+import { JsonValueSchema } from "@harnesskit/protocol/envelope";
 import {
   type ActionDirective,
   type ActionRegistry,
@@ -6,7 +6,6 @@ import {
   type Continuation,
   HARNESSKIT_EXTENSION,
   type ResponseExtension,
-  type ShellResponsePayload,
 } from "@harnesskit/protocol/openharness";
 import { digest } from "@harnesskit/wire";
 import { checkDirectives } from "./check-directives.ts";
@@ -14,8 +13,9 @@ import type { Continuations } from "./continuations.ts";
 import { copyJson } from "./copy-json.ts";
 import { HandlerFault } from "./failure.ts";
 import type { ResolvedLimits } from "./limits.ts";
+import { Payload } from "./payload.ts";
 import type { Route } from "./routes.ts";
-import type { ContinueWith, Conversation, ShellReply } from "./shell-call.ts";
+import type { ContinueWith, Conversation, MaybePromise, ShellReply } from "./shell-call.ts";
 
 /** What a reply is finished with. */
 export interface ReplyParts<Context> {
@@ -30,6 +30,8 @@ export interface ReplyParts<Context> {
   readonly runId: () => string;
   /** Whether the shell has no name of its own for the session. */
   readonly isOwnSession: boolean;
+  /** Milliseconds since the request came. */
+  readonly elapsedMs: () => number;
 }
 
 const toReply = (returned: unknown): ShellReply => {
@@ -98,13 +100,13 @@ const continueRun = async <Context>(
   return continuation;
 };
 
-/** Makes of what a handler returned what is sent. Throws a `HandlerFault`, or `capability_required`. */
-export const finishReply = async <Context>(
+/** Makes of what a handler returned what is sent. Throws, or rejects with, a `HandlerFault` or `capability_required`. */
+export const finishReply = <Context>(
   returned: unknown,
   parts: ReplyParts<Context>,
-): Promise<ShellResponsePayload> => {
+): MaybePromise<Payload> => {
   const { directives: given = [], continueWith } = toReply(returned);
-  const { limits, conversation, continuations, owner, isOwnSession } = parts;
+  const { limits, isOwnSession } = parts;
   if (!Array.isArray(given)) throw new HandlerFault("invalid_reply", "directives are a list");
   if (given.length > limits.maxDirectives) {
     throw new HandlerFault(
@@ -113,32 +115,44 @@ export const finishReply = async <Context>(
     );
   }
   const directives = checkDirectives(copyJson(given), parts.registry, parts.held);
-  if (jsonLength(directives) > limits.maxResponseLength) {
+  const payload = Payload.of({
+    status: "success",
+    action_directives: directives,
+    engine_latency_ms: parts.elapsedMs(),
+  });
+  if (payload.text.length > limits.maxResponseLength) {
     throw new HandlerFault(
       "response_too_large",
-      `directives have ${limits.maxResponseLength} characters at most`,
+      `a response has ${limits.maxResponseLength} characters at most`,
     );
   }
+  return continueWith || isOwnSession ? goOn(directives, continueWith, parts) : payload;
+};
+
+/** With the continuation that the conversation goes on by. */
+const goOn = async <Context>(
+  directives: ActionDirective[],
+  continueWith: unknown,
+  parts: ReplyParts<Context>,
+): Promise<Payload> => {
+  const { limits, conversation, continuations, owner } = parts;
   const { sessionId, conversationId } = conversation;
-  let continuation: Continuation | undefined;
-  if (continueWith)
-    continuation = await continueRun(directives, toNext(continueWith, limits.maxIdLength), parts);
-  else if (isOwnSession) {
-    continuation = await continuations.issue(owner, {
-      session: sessionId,
-      ...(conversationId !== undefined && { conversation: conversationId }),
-      expiresInMs: limits.continuationMs,
-    });
-  }
-  if (!continuation) return { status: "success", action_directives: directives };
+  const continuation = continueWith
+    ? await continueRun(directives, toNext(continueWith, limits.maxIdLength), parts)
+    : await continuations.issue(owner, {
+        session: sessionId,
+        ...(conversationId !== undefined && { conversation: conversationId }),
+        expiresInMs: limits.continuationMs,
+      });
   const extension: ResponseExtension = {
     session_id: sessionId,
     ...(conversationId !== undefined && { conversation_id: conversationId }),
     continuation,
   };
-  return {
+  return Payload.of({
     status: "success",
     action_directives: directives,
     extensions: { [HARNESSKIT_EXTENSION]: extension as never },
-  };
+    engine_latency_ms: parts.elapsedMs(),
+  });
 };

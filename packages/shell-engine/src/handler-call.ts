@@ -1,5 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { ApprovalAnswer, ShellContext } from "@harnesskit/protocol/openharness";
+import type { ApprovalAnswer, EnvironmentState, ShellContext } from "@harnesskit/protocol/openharness";
 import { quietly } from "@harnesskit/wire";
 import type { Admitted } from "./admission.ts";
 import { copyJson } from "./copy-json.ts";
@@ -37,17 +37,19 @@ export class HandlerCall<Context> implements ShellCall<Context> {
   readonly intent;
   readonly task;
   readonly shell;
-  readonly environment;
   readonly attachments;
   readonly extensions;
   readonly requestExtensions;
-  readonly capabilities;
   readonly run;
   readonly approval;
   readonly principal: unknown;
   readonly context: Context;
   readonly dueAtMs;
   readonly #running: RunningCall;
+  readonly #state: EnvironmentState | undefined;
+  readonly #held: ReadonlySet<string>;
+  #environment: EnvironmentState | undefined;
+  #capabilities: ReadonlySet<string> | undefined;
   readonly #log: ShellLog;
   readonly #subject: LogSubject;
 
@@ -59,12 +61,11 @@ export class HandlerCall<Context> implements ShellCall<Context> {
     this.intent = asked.user_intent;
     this.task = asked.task_hint;
     this.shell = asked.shell;
-    // A copy: by the state as it came it is known what must not be shown.
-    this.environment = copyJson(asked.environment_state);
+    this.#state = asked.environment_state;
     this.attachments = asked.attachments ?? [];
     this.extensions = asked.extensions;
     this.requestExtensions = request.request.extensions;
-    this.capabilities = new Set(held);
+    this.#held = held;
     this.run = own.run;
     this.approval = own.approval;
     this.principal = principal;
@@ -73,6 +74,17 @@ export class HandlerCall<Context> implements ShellCall<Context> {
     this.#running = own.running;
     this.#log = own.log;
     this.#subject = subject;
+  }
+
+  /** A copy: by the state as it came it is known what must not be shown. Made when it is asked for, as the next. */
+  get environment(): EnvironmentState | undefined {
+    this.#environment ??= copyJson(this.#state);
+    return this.#environment;
+  }
+
+  get capabilities(): ReadonlySet<string> {
+    this.#capabilities ??= new Set(this.#held);
+    return this.#capabilities;
   }
 
   get signal(): AbortSignal {

@@ -18,7 +18,7 @@ export interface ShellEngineLimits {
   readonly maxAttachments?: number;
   /** Directives of one response. @default 256 */
   readonly maxDirectives?: number;
-  /** Characters of a response's directives, or of an error's details, about as JSON. @default 1048576 */
+  /** Characters of what a response says, or of an error's details, about as JSON. @default 1048576 */
   readonly maxResponseLength?: number;
   /** Requests whose responses are remembered by their ids; who adds one loses the oldest of their own. @default 100000 */
   readonly maxRememberedRequests?: number;

@@ -1,38 +1,47 @@
 import { invalidRequest } from "./failure.ts";
 
+/** Adds up what a message holds, and stops where that is too much. */
+class Measure {
+  #length = 0;
+  readonly #maxLength: number;
+
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
+  }
+
+  /** Its recursion is bounded by `levels`. */
+  take(value: unknown, levels: number): void {
+    if (typeof value === "string") this.#add(value.length + 2);
+    else if (typeof value !== "object" || value === null) this.#add(5);
+    else if (levels === 0) {
+      throw invalidRequest("The request nests too deeply.", { reason: "too_deep" });
+    } else {
+      this.#add(2);
+      if (Array.isArray(value)) for (const entry of value) this.take(entry, levels - 1);
+      else this.#takeFields(value as Readonly<Record<string, unknown>>, levels - 1);
+    }
+  }
+
+  #takeFields(object: Readonly<Record<string, unknown>>, levels: number): void {
+    for (const key in object) {
+      this.#add(key.length + 4);
+      this.take(object[key], levels);
+    }
+  }
+
+  #add(length: number): void {
+    this.#length += length;
+    if (this.#length > this.#maxLength) {
+      throw invalidRequest("The request is too large.", { reason: "too_large" });
+    }
+  }
+}
+
 /**
- * Throws `invalid_request` for a message that is larger or deeper than it may be. It is walked once and without recursion,
- * before anything else looks at it, so that a message that no codec has bounded cannot exhaust the stack.
+ * Throws `invalid_request` for a message that is larger or deeper than it may be. It is walked once, before anything else
+ * looks at it, so that a message that no codec has bounded cannot exhaust the stack.
  */
 export const assertMeasure = (
   message: unknown,
-  limits: { maxRequestLength: number; maxDepth: number },
-): void => {
-  const { maxRequestLength, maxDepth } = limits;
-  let length = 0;
-  let level: object[] = [];
-  const take = (value: unknown, next: object[]): void => {
-    if (typeof value === "string") length += value.length + 2;
-    else if (typeof value === "object" && value !== null) next.push(value);
-    else length += 5;
-  };
-  take(message, level);
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > maxDepth) throw invalidRequest("The request nests too deeply.", { reason: "too_deep" });
-    const next: object[] = [];
-    for (const container of level) {
-      length += 2;
-      if (Array.isArray(container)) for (const entry of container) take(entry, next);
-      else {
-        for (const key of Object.keys(container)) {
-          length += key.length + 4;
-          take((container as Record<string, unknown>)[key], next);
-        }
-      }
-      if (length > maxRequestLength) {
-        throw invalidRequest("The request is too large.", { reason: "too_large" });
-      }
-    }
-    level = next;
-  }
-};
+  { maxRequestLength, maxDepth }: { readonly maxRequestLength: number; readonly maxDepth: number },
+): void => new Measure(maxRequestLength).take(message, maxDepth);

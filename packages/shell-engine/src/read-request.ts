@@ -2,11 +2,11 @@ import {
   inlineAttachment,
   majorOf,
   OPENHARNESS_VERSION,
+  parseShellRequest,
   type RequestExtension,
   requestExtensionOf,
   ShellErrorCode,
   type ShellRequest,
-  ShellRequestSchema,
 } from "@harnesskit/protocol/openharness";
 import { idTooLong, invalidRequest } from "./failure.ts";
 import type { ResolvedLimits } from "./limits.ts";
@@ -50,21 +50,18 @@ const assertVersion = (message: unknown): void => {
 
 const assertIds = ({ request_id, correlation_id, request }: ShellRequest, maxIdLength: number): void => {
   const { session_id, conversation_id, task_hint, continuation, shell } = request.context ?? {};
-  const ids = {
-    request_id,
-    correlation_id,
-    session_id,
-    conversation_id,
-    run_id: continuation?.run_id,
-    sop_id: task_hint?.sop_id,
-    plugin_id: task_hint?.plugin_id,
-    business_key: task_hint?.business_key,
-    shell_kind: shell?.shell_kind,
+  const check = (path: string, id: string | undefined): void => {
+    if (id !== undefined && id.length > maxIdLength) throw idTooLong(path);
   };
-  for (const [path, id] of Object.entries(ids)) {
-    if (id === undefined || id.length <= maxIdLength) continue;
-    throw idTooLong(path);
-  }
+  check("request_id", request_id);
+  check("correlation_id", correlation_id);
+  check("session_id", session_id);
+  check("conversation_id", conversation_id);
+  check("run_id", continuation?.run_id);
+  check("sop_id", task_hint?.sop_id);
+  check("plugin_id", task_hint?.plugin_id);
+  check("business_key", task_hint?.business_key);
+  check("shell_kind", shell?.shell_kind);
 };
 
 const assertAttachments = ({ request }: ShellRequest, maxAttachments: number): void => {
@@ -86,9 +83,9 @@ const assertAttachments = ({ request }: ShellRequest, maxAttachments: number): v
 export const readRequest = (message: unknown, limits: ResolvedLimits): ReadRequest => {
   assertMeasure(message, limits);
   assertVersion(message);
-  const parsed = ShellRequestSchema.safeParse(message);
-  if (!parsed.success) {
-    const path = parsed.error.issues[0]?.path.map(String).join(".") ?? "";
+  const parsed = parseShellRequest(message);
+  if (!("data" in parsed)) {
+    const { path } = parsed;
     throw invalidRequest("The message is no request of OpenHarness.", { reason: "schema", path });
   }
   const request = parsed.data;

@@ -1,35 +1,35 @@
 import type { Clock } from "@harnesskit/wire";
 import { LinkedList, ListNode } from "./linked-list.ts";
 
-/** What is known of a request that was taken. */
-export interface Remembered<T> {
-  readonly fingerprint: string;
-  /** Settles with the response; never rejects. */
-  readonly work: Promise<T>;
-}
-
-class Entry<T> extends ListNode {
+/** A request that was taken. */
+export class Remembered<Work> extends ListNode {
   readonly key: string;
-  readonly remembered: Remembered<T>;
-  /** Of its key, and of its response when that is there. */
-  length: number;
-  /** Undefined while the work is under way; such an entry is in no list, and never given up. */
-  doneAt: number | undefined;
+  readonly fingerprint: number;
+  /** Settles with the response and never rejects; undefined once there is the text. */
+  work: Work | undefined;
+  /** The response. */
+  text: string | undefined;
+  /** When the response was there. An entry without one is in no list, and never given up. */
+  doneAt = 0;
 
-  constructor(key: string, remembered: Remembered<T>) {
+  constructor(key: string, fingerprint: number) {
     super();
     this.key = key;
-    this.remembered = remembered;
-    this.length = key.length;
+    this.fingerprint = fingerprint;
+  }
+
+  /** Of its key, and of its response when that is there. */
+  get length(): number {
+    return this.key.length + (this.text?.length ?? 0);
   }
 }
 
 /** The requests of one owner. */
-class Owner<T> extends ListNode {
+class Owner<Work> extends ListNode {
   readonly name: string;
-  readonly entries = new Map<string, Entry<T>>();
+  readonly entries = new Map<string, Remembered<Work>>();
   /** Those that are done, in the order in which they were. */
-  readonly done = new LinkedList<Entry<T>>();
+  readonly done = new LinkedList<Remembered<Work>>();
 
   constructor(name: string) {
     super();
@@ -45,13 +45,14 @@ export interface RequestMemoryOptions {
 }
 
 /**
- * Responses by owner and request, bounded in number, size and time. When there is no room, whoever adds one loses the
- * oldest of their own, and only where there is none the owner that added nothing for the longest time loses one.
+ * Responses by owner and request, bounded in number, size and time. They are kept as text, of which a collection of garbage
+ * has nothing to follow. When there is no room, whoever adds one loses the oldest of their own, and only where there is none
+ * the owner that added nothing for the longest time loses one.
  */
-export class RequestMemory<T> {
-  readonly #owners = new Map<string, Owner<T>>();
+export class RequestMemory<Work> {
+  readonly #owners = new Map<string, Owner<Work>>();
   /** In the order of their last request. */
-  readonly #order = new LinkedList<Owner<T>>();
+  readonly #order = new LinkedList<Owner<Work>>();
   readonly #options: RequestMemoryOptions;
   #size = 0;
   #length = 0;
@@ -64,40 +65,30 @@ export class RequestMemory<T> {
     return this.#size;
   }
 
-  get(owner: string, key: string): Remembered<T> | undefined {
+  get(owner: string, key: string): Remembered<Work> | undefined {
     const own = this.#owners.get(owner);
     const entry = own?.entries.get(key);
     if (!own || !entry) return undefined;
-    if (!this.#isOver(entry)) return entry.remembered;
+    if (!this.#isOver(entry)) return entry;
     this.#remove(own, entry);
     return undefined;
   }
 
   /** Takes a request whose work has begun. */
-  add(owner: string, key: string, remembered: Remembered<T>): void {
-    let own = this.#owners.get(owner);
-    if (own) this.#order.remove(own);
-    else {
-      own = new Owner<T>(owner);
-      this.#owners.set(owner, own);
-      this.#length += owner.length;
-    }
-    this.#order.push(own);
-    const entry = new Entry(key, remembered);
-    own.entries.set(key, entry);
-    this.#size++;
-    this.#length += entry.length;
+  add(owner: string, key: string, fingerprint: number, work: Work): void {
+    const own = this.#ownerOf(owner);
+    this.#entryOf(own, key, fingerprint).work = work;
     this.#makeRoom(own);
   }
 
-  /** The response is there, with about so many characters. */
-  settle(owner: string, key: string, length: number): void {
-    const own = this.#owners.get(owner);
-    const entry = own?.entries.get(key);
-    if (!own || !entry) return;
+  /** The response is there: of a request that was taken, or of one whose work was done at once. */
+  settle(owner: string, key: string, fingerprint: number, text: string): void {
+    const own = this.#ownerOf(owner);
+    const entry = own.entries.get(key) ?? this.#entryOf(own, key, fingerprint);
+    entry.work = undefined;
+    entry.text = text;
     entry.doneAt = this.#options.clock.now();
-    entry.length += length;
-    this.#length += length;
+    this.#length += text.length;
     own.done.push(entry);
     this.#makeRoom(own);
   }
@@ -109,34 +100,55 @@ export class RequestMemory<T> {
     if (own && entry) this.#remove(own, entry);
   }
 
-  #isOver({ doneAt }: Entry<T>): boolean {
-    return doneAt !== undefined && this.#options.clock.now() - doneAt >= this.#options.keepMs;
+  /** The requests of an owner, who has one now. */
+  #ownerOf(name: string): Owner<Work> {
+    let own = this.#owners.get(name);
+    if (own) this.#order.remove(own);
+    else {
+      own = new Owner<Work>(name);
+      this.#owners.set(name, own);
+      this.#length += name.length;
+    }
+    this.#order.push(own);
+    return own;
+  }
+
+  #entryOf(own: Owner<Work>, key: string, fingerprint: number): Remembered<Work> {
+    const entry = new Remembered<Work>(key, fingerprint);
+    own.entries.set(key, entry);
+    this.#size++;
+    this.#length += key.length;
+    return entry;
+  }
+
+  #isOver({ text, doneAt }: Remembered<Work>): boolean {
+    return text !== undefined && this.#options.clock.now() - doneAt >= this.#options.keepMs;
   }
 
   get #isFull(): boolean {
     return this.#size > this.#options.maxEntries || this.#length > this.#options.maxLength;
   }
 
-  #makeRoom(own: Owner<T>): void {
+  #makeRoom(own: Owner<Work>): void {
     this.#dropOver(own);
     const longest = this.#order.first;
     if (longest && longest !== own) this.#dropOver(longest);
     while (this.#isFull && own.done.first) this.#remove(own, own.done.first);
     let other = this.#order.first;
     while (this.#isFull && other) {
-      const next = other.next as Owner<T> | undefined;
+      const next = other.next as Owner<Work> | undefined;
       while (this.#isFull && other.done.first) this.#remove(other, other.done.first);
       other = next;
     }
   }
 
-  #dropOver(own: Owner<T>): void {
+  #dropOver(own: Owner<Work>): void {
     while (own.done.first && this.#isOver(own.done.first)) this.#remove(own, own.done.first);
   }
 
-  #remove(own: Owner<T>, entry: Entry<T>): void {
+  #remove(own: Owner<Work>, entry: Remembered<Work>): void {
     own.entries.delete(entry.key);
-    if (entry.doneAt !== undefined) own.done.remove(entry);
+    if (entry.text !== undefined) own.done.remove(entry);
     this.#size--;
     this.#length -= entry.length;
     if (own.entries.size > 0) return;

@@ -1,14 +1,10 @@
-import { jsonLength } from "@harnesskit/protocol/envelope";
-import {
-  type ActionRegistry,
-  type ApprovalAnswer,
-  ShellErrorCode,
-  type ShellResponsePayload,
-} from "@harnesskit/protocol/openharness";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { type ActionRegistry, type ApprovalAnswer, ShellErrorCode } from "@harnesskit/protocol/openharness";
 import {
   type Clock,
   ConnectionClosedError,
   type CreateId,
+  isThenable,
   RequestTimeoutError,
   Slots,
 } from "@harnesskit/wire";
@@ -21,22 +17,25 @@ import { finishReply } from "./finish-reply.ts";
 import { HandlerCall, type Inbound } from "./handler-call.ts";
 import type { ResolvedLimits } from "./limits.ts";
 import { conversationKey } from "./owner-key.ts";
-import type { Redact } from "./redaction.ts";
-import { RequestMemory } from "./request-memory.ts";
-import type { Router } from "./routes.ts";
+import { Payload } from "./payload.ts";
+import { type Redact, redactNothing } from "./redaction.ts";
+import { type Remembered, RequestMemory } from "./request-memory.ts";
+import type { Route, Router } from "./routes.ts";
 import { inTime, RunningCall } from "./running-call.ts";
+import type { MaybePromise } from "./shell-call.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 import type { ShellLog } from "./shell-log.ts";
 
-interface Outcome {
-  readonly payload: ShellResponsePayload;
+export interface Outcome {
+  readonly payload: Payload;
   readonly isReplay: boolean;
 }
 
 interface Work {
   readonly call: RunningCall;
-  /** Nobody waits for the work any more: this is what came of it. */
-  readonly giveUp: (payload: ShellResponsePayload) => void;
+  readonly startedAt: number;
+  /** Nobody waits for the work any more: this is what came of it. Undefined where nobody waits yet. */
+  giveUp: ((payload: Payload) => void) | undefined;
 }
 
 export interface RequestWorksOptions<Context> {
@@ -47,8 +46,15 @@ export interface RequestWorksOptions<Context> {
   readonly log: ShellLog;
   readonly router: Router<Context>;
   readonly continuations: Continuations;
-  readonly toFailure: (error: unknown, redact: Redact) => ShellResponsePayload;
+  readonly toFailure: (error: unknown, redact: Redact, elapsedMs?: number) => Payload;
   readonly onError: (error: unknown) => void;
+}
+
+/** By what a request is remembered, and what tells another one of that id. */
+interface RequestKey {
+  readonly owner: string;
+  readonly key: string;
+  readonly sum: number;
 }
 
 const cancelled = () =>
@@ -57,7 +63,7 @@ const cancelled = () =>
 /** Runs handlers: each request once, within its time, and what it leads to remembered by its id. */
 export class RequestWorks<Context> {
   readonly #options: RequestWorksOptions<Context>;
-  readonly #memory: RequestMemory<ShellResponsePayload>;
+  readonly #memory: RequestMemory<Promise<Payload>>;
   readonly #running = new Slots<Work>();
   #isClosed = false;
 
@@ -85,42 +91,57 @@ export class RequestWorks<Context> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const cause = new ConnectionClosedError("the engine is closed");
-    for (const { call, giveUp } of this.#running) {
+    for (const { call, startedAt, giveUp } of this.#running) {
       call.abort(cause);
-      giveUp(this.#options.toFailure(cancelled(), (value) => value));
+      giveUp?.(this.#options.toFailure(cancelled(), redactNothing, this.#sinceMs(startedAt)));
     }
   }
 
-  /** The response to a request: of its handler, or the one that was remembered. */
-  async answer(inbound: Inbound<Context>): Promise<Outcome> {
+  /** The response to a request: of its handler, or the one that was remembered. At once where nothing has to be waited for. */
+  answer(inbound: Inbound<Context>): MaybePromise<Outcome> {
+    const claims = this.#options.continuations.read(inbound.asked, inbound.owner);
+    if (claims === undefined) return this.#answer(inbound, undefined);
+    return claims.then((read) => this.#answer(inbound, read));
+  }
+
+  #answer(inbound: Inbound<Context>, claims: ContinuationClaims | undefined): MaybePromise<Outcome> {
     const { asked, owner, request, extension, subject } = inbound;
-    const { continuations, limits } = this.#options;
-    const claims = await continuations.read(asked, owner);
     this.assertOpen();
     subject.sessionId = asked.session_id ?? claims?.session;
     subject.runId = claims?.run;
     const { request_id: requestId } = request;
-    const approval = extension?.approval;
     const session = subject.sessionId ?? "";
-    const key = requestId && `${session.length}:${session}${requestId}`;
-    const sum = key && fingerprint([request.protocol_version, request.capabilities, request.request]);
-    const known = key ? this.#memory.get(owner, key) : undefined;
-    if (known) {
-      if (known.fingerprint !== sum) {
-        throw new ShellEngineError(
-          ShellErrorCode.RequestIdConflict,
-          "This request_id was used for another request.",
-        );
-      }
-      return { payload: await this.#wait(known.work, true, undefined), isReplay: true };
+    const id =
+      requestId === undefined
+        ? undefined
+        : {
+            owner,
+            key: `${session.length}:${session}${requestId}`,
+            sum: fingerprint([request.protocol_version, request.capabilities, request.request]),
+          };
+    const known = id && this.#memory.get(id.owner, id.key);
+    if (known) return this.#replay(inbound, known, id.sum);
+    this.#assertGood(claims, extension?.approval);
+    if (this.#running.size >= this.#options.limits.maxInFlight) throw overloaded();
+    return this.#begin(inbound, claims, id);
+  }
+
+  #replay(
+    inbound: Inbound<Context>,
+    { fingerprint: sum, work, text }: Remembered<Promise<Payload>>,
+    asked: number,
+  ): MaybePromise<Outcome> {
+    if (sum !== asked) {
+      throw new ShellEngineError(
+        ShellErrorCode.RequestIdConflict,
+        "This request_id was used for another request.",
+      );
     }
-    this.#assertGood(claims, approval);
-    if (this.#running.size >= limits.maxInFlight) {
-      throw overloaded();
-    }
-    const [work, call] = this.#begin(inbound, claims, approval);
-    if (key && sum) this.#remember(owner, key, sum, work);
-    return { payload: await this.#wait(work, key !== undefined, call), isReplay: false };
+    if (text !== undefined) return { payload: Payload.ofText(text), isReplay: true };
+    return this.#wait(inbound, work as Promise<Payload>, true).then((payload) => ({
+      payload,
+      isReplay: true,
+    }));
   }
 
   #assertGood(claims: ContinuationClaims | undefined, approval: ApprovalAnswer | undefined): void {
@@ -131,98 +152,140 @@ export class RequestWorks<Context> {
     }
   }
 
-  /** What can be tried again is not remembered: the next attempt is to be made, and not to be told of this one. */
-  #remember(owner: string, key: string, sum: string, work: Promise<ShellResponsePayload>): void {
-    this.#memory.add(owner, key, { fingerprint: sum, work });
-    void work.then((payload) => {
-      if (payload.error?.retryable) this.#memory.forget(owner, key);
-      else this.#memory.settle(owner, key, jsonLength(payload));
-    });
-  }
-
   /** After the time the shell is told so; it may try again if its next attempt meets this work and begins no other one. */
   #wait(
-    work: Promise<ShellResponsePayload>,
+    inbound: Inbound<Context>,
+    work: Promise<Payload>,
     isRemembered: boolean,
-    call: RunningCall | undefined,
-  ): Promise<ShellResponsePayload> {
-    const { limits, clock, toFailure } = this.#options;
+    call?: RunningCall,
+  ): Promise<Payload> {
+    const { limits, clock } = this.#options;
     const { handlerTimeoutMs } = limits;
     return inTime(work, handlerTimeoutMs, clock, () => {
       const cause = new RequestTimeoutError("the handler", handlerTimeoutMs);
       call?.abort(cause);
       const options = { retryable: isRemembered, cause };
       const error = new ShellEngineError(ShellErrorCode.EngineTimeout, "The engine took too long.", options);
-      return toFailure(error, (value) => value);
+      return this.#failed(inbound, error);
     });
   }
 
   #begin(
     inbound: Inbound<Context>,
     claims: ContinuationClaims | undefined,
-    approval: ApprovalAnswer | undefined,
-  ): [Promise<ShellResponsePayload>, RunningCall] {
+    id: RequestKey | undefined,
+  ): MaybePromise<Outcome> {
     const { clock, limits } = this.#options;
-    const { context, request } = inbound;
+    const { context } = inbound;
     // A shell that has gone may come back for what it asked by its id.
-    const outer = () => (request.request_id === undefined ? signalOf(context) : undefined);
-    const call = new RunningCall(clock, limits.handlerTimeoutMs, outer);
-    const work = new Promise<ShellResponsePayload>((resolve) => {
-      const slot = this.#running.add({ call, giveUp: resolve });
-      void this.#work(inbound, claims, approval, call).then((payload) => {
-        this.#running.remove(slot);
-        call.end();
+    const call = new RunningCall(clock, limits.handlerTimeoutMs, () => (id ? undefined : signalOf(context)));
+    const running: Work = { call, startedAt: inbound.startedAt, giveUp: undefined };
+    const slot = this.#running.add(running);
+    const done = this.#work(inbound, claims, call);
+    const end = (payload: Payload): void => {
+      this.#running.remove(slot);
+      call.end();
+      if (id) this.#remember(id, payload);
+    };
+    if (!(done instanceof Promise)) {
+      end(done);
+      return { payload: done, isReplay: false };
+    }
+    const work = new Promise<Payload>((resolve) => {
+      running.giveUp = resolve;
+      if (this.#isClosed) resolve(this.#failed(inbound, cancelled()));
+      void done.then((payload) => {
+        end(payload);
         resolve(payload);
       });
     });
-    return [work, call];
+    if (id) this.#memory.add(id.owner, id.key, id.sum, work);
+    return this.#wait(inbound, work, id !== undefined, call).then((payload) => ({
+      payload,
+      isReplay: false,
+    }));
   }
 
-  /** Never rejects. */
-  async #work(
+  /** What can be tried again is not remembered: the next attempt is to be made, and not to be told of this one. */
+  #remember({ owner, key, sum }: RequestKey, payload: Payload): void {
+    if (payload.value.error?.retryable) this.#memory.forget(owner, key);
+    else this.#memory.settle(owner, key, sum, payload.text);
+  }
+
+  /** Neither throws nor rejects. */
+  #work(
     inbound: Inbound<Context>,
     claims: ContinuationClaims | undefined,
-    approval: ApprovalAnswer | undefined,
     call: RunningCall,
-  ): Promise<ShellResponsePayload> {
-    const { router, continuations, createId, clock, toFailure, registry, limits } = this.#options;
-    const { asked, subject, startedAt } = inbound;
-    let isClaimed = false;
-    let payload: ShellResponsePayload;
+  ): MaybePromise<Payload> {
     try {
-      const route = claims?.route === undefined ? router.start(asked.task_hint) : router.resume(claims);
-      const data = claims && (await continuations.claim(claims));
-      isClaimed = claims !== undefined;
+      const done = claims
+        ? this.#resume(inbound, claims, call)
+        : this.#handle(inbound, this.#options.router.start(inbound.asked.task_hint), call);
+      return done instanceof Promise ? done.catch((error) => this.#failed(inbound, error)) : done;
+    } catch (error) {
+      return this.#failed(inbound, error);
+    }
+  }
+
+  async #resume(inbound: Inbound<Context>, claims: ContinuationClaims, call: RunningCall): Promise<Payload> {
+    const { router, continuations } = this.#options;
+    const route = claims.route === undefined ? router.start(inbound.asked.task_hint) : router.resume(claims);
+    const data = await continuations.claim(claims);
+    try {
       // A store may take its time, and what begins now would be an answer to nobody.
       this.assertOpen();
-      const run =
-        claims?.run === undefined ? undefined : { id: claims.run, data: copyJson(data), step: claims.step };
-      const sessionId = subject.sessionId ?? createId("sess");
-      const isNew = subject.sessionId === undefined;
-      subject.sessionId = sessionId;
-      const conversationId = asked.conversation_id ?? claims?.conversation;
-      const key = conversationKey(inbound.owner, sessionId, conversationId);
-      const conversation = { key, sessionId, conversationId, isNew };
-      const returned = await route.handler(
-        new HandlerCall(inbound, { conversation, run, approval, running: call, log: this.#options.log }),
-      );
-      payload = await finishReply(returned, {
-        registry,
-        limits,
-        continuations,
-        held: inbound.held,
-        owner: inbound.owner,
-        conversation,
-        route,
-        runId: () => run?.id ?? createId("run"),
-        isOwnSession: asked.session_id === undefined,
-      });
+      return await this.#handle(inbound, route, call, { claims, data });
     } catch (error) {
-      payload = toFailure(error, subject.redact);
-      if (isClaimed && claims && payload.error?.retryable) await this.#release(claims);
+      const payload = this.#failed(inbound, error);
+      if (payload.value.error?.retryable) await this.#release(claims);
+      return payload;
     }
-    payload.engine_latency_ms = Math.max(0, clock.now() - startedAt);
-    return payload;
+  }
+
+  #handle(
+    inbound: Inbound<Context>,
+    route: Route<Context>,
+    running: RunningCall,
+    resumed?: { readonly claims: ContinuationClaims; readonly data: JsonValue | undefined },
+  ): MaybePromise<Payload> {
+    const { continuations, createId, registry, limits, log } = this.#options;
+    const { asked, subject, owner, held, extension } = inbound;
+    const { claims, data } = resumed ?? {};
+    const run =
+      claims?.run === undefined ? undefined : { id: claims.run, data: copyJson(data), step: claims.step };
+    const sessionId = subject.sessionId ?? createId("sess");
+    const isNew = subject.sessionId === undefined;
+    subject.sessionId = sessionId;
+    const conversationId = asked.conversation_id ?? claims?.conversation;
+    const key = conversationKey(owner, sessionId, conversationId);
+    const conversation = { key, sessionId, conversationId, isNew };
+    const approval = extension?.approval;
+    const returned: unknown = route.handler(
+      new HandlerCall(inbound, { conversation, run, approval, running, log }),
+    );
+    const parts = {
+      registry,
+      limits,
+      continuations,
+      held,
+      owner,
+      conversation,
+      route,
+      runId: () => run?.id ?? createId("run"),
+      isOwnSession: asked.session_id === undefined,
+      elapsedMs: () => this.#sinceMs(inbound.startedAt),
+    };
+    if (!isThenable(returned)) return finishReply(returned, parts);
+    return Promise.resolve(returned).then((reply) => finishReply(reply, parts));
+  }
+
+  #failed(inbound: Inbound<Context>, error: unknown): Payload {
+    return this.#options.toFailure(error, inbound.subject.redact, this.#sinceMs(inbound.startedAt));
+  }
+
+  #sinceMs(startedAt: number): number {
+    return Math.max(0, this.#options.clock.now() - startedAt);
   }
 
   async #release(claims: ContinuationClaims): Promise<void> {

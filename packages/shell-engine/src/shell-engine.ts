@@ -1,22 +1,18 @@
-import {
-  createActionRegistry,
-  OPENHARNESS_VERSION,
-  ShellErrorCode,
-  type ShellResponse,
-  type ShellResponsePayload,
-} from "@harnesskit/protocol/openharness";
+import { createActionRegistry, ShellErrorCode, type ShellResponse } from "@harnesskit/protocol/openharness";
 import { type Clock, type HarnessError, quietly, randomId, systemClock } from "@harnesskit/wire";
 import { Admission } from "./admission.ts";
-import { CapabilityOffer, type Negotiated, nothingNegotiated } from "./capability-negotiation.ts";
+import { CapabilityOffer, nothingNegotiated } from "./capability-negotiation.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
 import { internalError, shellErrorOf } from "./failure.ts";
 import { shellReplyHeaders, traceOf } from "./http-trace.ts";
 import { type ResolvedLimits, resolveLimits } from "./limits.ts";
+import { Payload } from "./payload.ts";
 import { idOf, readRequest, supportedVersions } from "./read-request.ts";
-import { createRedact, redactNothing } from "./redaction.ts";
-import { RequestWorks } from "./request-works.ts";
+import { createRedact, type Redact, redactNothing } from "./redaction.ts";
+import { type Outcome, RequestWorks } from "./request-works.ts";
+import { type Addressee, Responder } from "./responder.ts";
 import { Router } from "./routes.ts";
 import type { ShellEngineOptions } from "./shell-engine-options.ts";
 import { type LogSubject, ShellLog } from "./shell-log.ts";
@@ -33,7 +29,7 @@ export interface ShellEngineGauges {
 export interface ShellEngine<Context = unknown> {
   /**
    * Takes one message, parsed, and gives the response. A message that is no request, and whatever else goes wrong, is a
-   * response with status error. Never rejects. The response is there to be read and not to be changed: it may be remembered.
+   * response with status error. Never rejects. The response is there to be read, and not to be changed: its JSON is made beside it.
    */
   readonly handle: (message: unknown, context: Context) => Promise<ShellResponse>;
   /** The response to a body that is no JSON: `invalid_request`. */
@@ -50,6 +46,13 @@ export interface ShellEngine<Context = unknown> {
   readonly close: () => void;
 }
 
+/** Of a message that could not be read. */
+const nobody: Addressee = {
+  requestId: undefined,
+  correlationId: undefined,
+  denials: nothingNegotiated.denials,
+};
+
 class Engine<Context> implements ShellEngine<Context> {
   readonly #limits: ResolvedLimits;
   readonly #clock: Clock;
@@ -58,6 +61,7 @@ class Engine<Context> implements ShellEngine<Context> {
   readonly #offer: CapabilityOffer;
   readonly #admission: Admission<Context>;
   readonly #works: RequestWorks<Context>;
+  readonly #responder: Responder;
 
   constructor(options: ShellEngineOptions<Context>) {
     const { clock = systemClock, createId = randomId, continuationKey } = options;
@@ -85,94 +89,57 @@ class Engine<Context> implements ShellEngine<Context> {
         clock,
         createId,
       }),
-      toFailure: (error, redact) => this.#toFailure(error, redact),
+      toFailure: (error, redact, elapsedMs) => this.#toFailure(error, redact, elapsedMs),
       onError: this.#onError,
     });
+    this.#responder = new Responder(supportedVersions, this.#offer.supported);
   }
 
-  readonly handle = (message: unknown, context: Context): Promise<ShellResponse> =>
-    // A message or a context that is no plain data may throw wherever it is read.
-    this.#handle(message, context).catch((error: unknown) =>
-      this.#respond(this.#toFailure(error, redactNothing), undefined, undefined, nothingNegotiated),
-    );
-
-  async #handle(message: unknown, context: Context): Promise<ShellResponse> {
+  /** Never rejects: a message or a context that is no plain data may throw wherever it is read. */
+  readonly handle = async (message: unknown, context: Context): Promise<ShellResponse> => {
     const startedAt = this.#clock.now();
-    const trace = traceOf(context);
-    const { maxIdLength } = this.#limits;
-    const subject: LogSubject = {
-      request: undefined,
-      requestId: idOf(message, "request_id", maxIdLength),
-      correlationId: idOf(message, "correlation_id", maxIdLength) ?? trace.correlationId,
-      trace,
-      sessionId: undefined,
-      runId: undefined,
-      redact: redactNothing,
-    };
+    let subject: LogSubject | undefined;
     let negotiated = nothingNegotiated;
-    let payload: ShellResponsePayload;
-    let isReplay = false;
+    let outcome: Outcome;
     try {
+      subject = this.#subjectOf(message, context);
       this.#works.assertOpen();
-      const read = readRequest(message, this.#limits);
-      const { auth, context: asked = {} } = read.request.request;
-      subject.request = read.request;
+      const { request, extension } = readRequest(message, this.#limits);
+      const { auth, context: asked = {} } = request.request;
+      subject.request = request;
       subject.redact = createRedact(auth, asked.environment_state);
-      negotiated = this.#offer.negotiate(read.request.capabilities);
-      const admitted = await this.#admission.admit(auth, asked.shell, context);
-      const outcome = await this.#works.answer({
-        request: read.request,
-        extension: read.extension,
-        asked,
-        principal: admitted.principal,
-        owner: admitted.owner,
-        context,
-        held: negotiated.held,
-        subject,
-        startedAt,
-      });
-      ({ payload, isReplay } = outcome);
+      negotiated = this.#offer.negotiate(request.capabilities);
+      const { held } = negotiated;
+      const asking = this.#admission.admit(auth, asked.shell, context);
+      const { principal, owner } = asking instanceof Promise ? await asking : asking;
+      const inbound = { request, extension, asked, principal, owner, context, held, subject, startedAt };
+      const answered = this.#works.answer(inbound);
+      outcome = answered instanceof Promise ? await answered : answered;
     } catch (error) {
-      payload = this.#toFailure(error, subject.redact);
+      outcome = {
+        payload: this.#toFailure(error, subject?.redact, this.#sinceMs(startedAt)),
+        isReplay: false,
+      };
     }
-    const durationMs = Math.max(0, this.#clock.now() - startedAt);
-    if (payload.engine_latency_ms === undefined) payload = { ...payload, engine_latency_ms: durationMs };
-    this.#log.write(subject, {
-      event: "request",
-      level: payload.status === "error" ? "warn" : "info",
-      outcome: payload.status,
-      error_code: payload.error?.code,
-      duration_ms: durationMs,
-      is_replay: isReplay,
-      action_types: payload.action_directives?.map(({ action_type }) => action_type),
-    });
-    return this.#respond(payload, subject.requestId, subject.correlationId, negotiated);
-  }
+    if (subject) this.#write(subject, outcome, startedAt);
+    const { requestId, correlationId } = subject ?? nobody;
+    const { denials } = negotiated;
+    return this.#responder.respond(outcome.payload, { requestId, correlationId, denials });
+  };
 
-  readonly malformed = (): ShellResponse =>
-    this.#respond(
-      {
-        status: "error",
-        error: {
-          code: ShellErrorCode.InvalidRequest,
-          message: "The body is no JSON message.",
-          retryable: false,
-          details: { reason: "not_json" },
-        },
-      },
-      undefined,
-      undefined,
-      nothingNegotiated,
-    );
+  readonly malformed = (): ShellResponse => {
+    const message = "The body is no JSON message.";
+    const details = { reason: "not_json" };
+    const error = { code: ShellErrorCode.InvalidRequest, message, retryable: false, details };
+    return this.#responder.respond(Payload.of({ status: "error", error }), nobody);
+  };
 
   readonly unsendable = (reply: unknown, error: HarnessError): ShellResponse => {
     const { maxIdLength } = this.#limits;
-    return this.#respond(
-      this.#toFailure(error, redactNothing),
-      idOf(reply, "request_id", maxIdLength),
-      idOf(reply, "correlation_id", maxIdLength),
-      nothingNegotiated,
-    );
+    const requestId = idOf(reply, "request_id", maxIdLength);
+    const correlationId = idOf(reply, "correlation_id", maxIdLength);
+    const { denials } = nobody;
+    return this.#responder.respond(this.#toFailure(error), { requestId, correlationId, denials });
   };
 
   readonly replyHeaders = (context: Context) => shellReplyHeaders(context);
@@ -181,25 +148,46 @@ class Engine<Context> implements ShellEngine<Context> {
 
   readonly close = (): void => this.#works.close();
 
-  #toFailure(error: unknown, redact: LogSubject["redact"]): ShellResponsePayload {
-    const own = shellErrorOf(error, redact, this.#limits.maxResponseLength);
-    if (!own) this.#onError(error);
-    return { status: "error", error: own ?? internalError() };
+  #subjectOf(message: unknown, context: Context): LogSubject {
+    const { maxIdLength } = this.#limits;
+    const trace = traceOf(context);
+    return {
+      request: undefined,
+      requestId: idOf(message, "request_id", maxIdLength),
+      correlationId: idOf(message, "correlation_id", maxIdLength) ?? trace.correlationId,
+      trace,
+      sessionId: undefined,
+      runId: undefined,
+      redact: redactNothing,
+    };
   }
 
-  #respond(
-    payload: ShellResponsePayload,
-    requestId: string | undefined,
-    correlationId: string | undefined,
-    { denials }: Negotiated,
-  ): ShellResponse {
-    const response: ShellResponse = { protocol_version: OPENHARNESS_VERSION, response: payload };
-    if (requestId !== undefined) response.request_id = requestId;
-    if (correlationId !== undefined) response.correlation_id = correlationId;
-    response.supported_protocol_versions = supportedVersions;
-    response.supported_capabilities = this.#offer.supported;
-    response.capability_denials = denials;
-    return response;
+  #write(subject: LogSubject, { payload, isReplay }: Outcome, startedAt: number): void {
+    if (!this.#log.isOn) return;
+    const { status, error, action_directives } = payload.value;
+    this.#log.write(subject, {
+      event: "request",
+      level: status === "error" ? "warn" : "info",
+      outcome: status,
+      error_code: error?.code,
+      duration_ms: this.#sinceMs(startedAt),
+      is_replay: isReplay,
+      action_types: action_directives?.map(({ action_type }) => action_type),
+    });
+  }
+
+  #sinceMs(startedAt: number): number {
+    return Math.max(0, this.#clock.now() - startedAt);
+  }
+
+  #toFailure(error: unknown, redact: Redact = redactNothing, elapsedMs?: number): Payload {
+    const own = shellErrorOf(error, redact, this.#limits.maxResponseLength);
+    if (!own) this.#onError(error);
+    return Payload.of({
+      status: "error",
+      error: own ?? internalError(),
+      ...(elapsedMs !== undefined && { engine_latency_ms: elapsedMs }),
+    });
   }
 }
 

@@ -56,6 +56,11 @@ export class ShellLog {
     this.#write = write;
   }
 
+  /** Whether anybody reads it. */
+  get isOn(): boolean {
+    return this.#write !== undefined;
+  }
+
   /** Throws only for details that cannot be read. */
   write(
     subject: LogSubject,

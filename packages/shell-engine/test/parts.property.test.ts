@@ -59,7 +59,7 @@ describe("the memory of requests", () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 60 }), (commands) => {
         const clock = new TestClock();
-        const memory = new RequestMemory<number>({ maxEntries: 6, maxLength: 100, keepMs: 1000, clock });
+        const memory = new RequestMemory<string>({ maxEntries: 6, maxLength: 100, keepMs: 1000, clock });
         const running = new Set<string>();
         const done = new Map<string, { at: number; length: number }>();
         for (const { kind, owner, key, length, ms } of commands) {
@@ -69,11 +69,11 @@ describe("the memory of requests", () => {
           if (!running.has(name) && !done.has(name)) expect(known).toBeUndefined();
           if (known && !running.has(name)) expect(clock.now() - (done.get(name)?.at ?? 0)).toBeLessThan(1000);
           if (kind === "add" && !known) {
-            memory.add(owner, key, { fingerprint: name, work: Promise.resolve(1) });
+            memory.add(owner, key, 1, name);
             running.add(name);
             done.delete(name);
-          } else if (kind === "settle" && running.delete(name)) {
-            memory.settle(owner, key, length);
+          } else if (kind === "settle" && (running.delete(name) || !known)) {
+            memory.settle(owner, key, 2, "x".repeat(length));
             done.set(name, { at: clock.now(), length });
           } else if (kind === "forget") {
             memory.forget(owner, key);
@@ -85,7 +85,7 @@ describe("the memory of requests", () => {
           expect(kept.reduce((sum, [, entry]) => sum + entry.length, 0)).toBeLessThanOrEqual(100);
         }
         for (const name of running)
-          expect(memory.get(name.slice(0, 1), name.slice(1))?.fingerprint).toBe(name);
+          expect(memory.get(name.slice(0, 1), name.slice(1))).toMatchObject({ fingerprint: 1, work: name });
       }),
       { numRuns: 300 },
     );

@@ -1,3 +1,4 @@
+import { quickParse } from "../quick-schema.ts";
 import { type ActionType, defineActionType, isNamespacedType } from "./action-type.ts";
 import { coreActionTypes } from "./core-actions.ts";
 import type { ActionDirective } from "./directive.ts";
@@ -39,8 +40,9 @@ const problemOf = (known: ActionType, { payload }: ActionDirective): DirectivePr
   if (payload === undefined) {
     return known.needsPayload ? { code: "payload_missing", path: "payload" } : undefined;
   }
-  const issue = known.payload.safeParse(payload).error?.issues[0];
-  return issue && { code: "payload_invalid", path: ["payload", ...issue.path.map(String)].join(".") };
+  const parsed = quickParse(known.payload, payload);
+  if ("data" in parsed) return undefined;
+  return { code: "payload_invalid", path: parsed.path === "" ? "payload" : `payload.${parsed.path}` };
 };
 
 /**

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { type Parsed, quickParse } from "../quick-schema.ts";
 import { ExtensionsSchema } from "./context.ts";
 import { WholeSchema } from "./numbers.ts";
-import { openObject } from "./open-object.ts";
+import { closedShape, openObject } from "./open-object.ts";
 
 export const DirectivePrioritySchema = z.enum(["low", "normal", "high", "critical"]);
 export type DirectivePriority = z.infer<typeof DirectivePrioritySchema>;
@@ -13,7 +14,7 @@ export const RiskTierSchema = z.enum(["safe", "caution", "dangerous"]);
 export type RiskTier = z.infer<typeof RiskTierSchema>;
 
 /** One thing that a shell is to show or to do (section 10). */
-export const ActionDirectiveSchema = z.object({
+export const ActionDirectiveSchema = closedShape({
   /** A core type, or a name of one's own as `com.example.plugin.invoke`. */
   action_type: z.string().min(1),
   /** A hint. */
@@ -30,3 +31,7 @@ export const ActionDirectiveSchema = z.object({
   extensions: ExtensionsSchema.optional(),
 });
 export type ActionDirective = z.infer<typeof ActionDirectiveSchema>;
+
+/** Parses one directive. Never throws for JSON. */
+export const parseActionDirective = (directive: unknown): Parsed<ActionDirective> =>
+  quickParse(ActionDirectiveSchema, directive);

@@ -1,3 +1,4 @@
+export type { Parsed } from "../quick-schema.ts";
 export {
   type ActionRegistry,
   ActionRegistryError,
@@ -52,6 +53,7 @@ export {
   DirectiveExecutionSchema,
   type DirectivePriority,
   DirectivePrioritySchema,
+  parseActionDirective,
   type RiskTier,
   RiskTierSchema,
 } from "./directive.ts";
@@ -71,6 +73,7 @@ export {
 export { inlineAttachment } from "./inline-attachment.ts";
 export { relayShellRequest, relayShellResponse } from "./relay.ts";
 export {
+  parseShellRequest,
   type ShellAuth,
   ShellAuthSchema,
   type ShellRequest,

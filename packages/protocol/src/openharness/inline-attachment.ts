@@ -1,5 +1,5 @@
 import { jsonLength } from "../envelope/json-length.ts";
-import type { AttachmentRef } from "./context.ts";
+import { type AttachmentRef, AttachmentRefSchema } from "./context.ts";
 
 /** Keys under which data travel elsewhere; in small letters, without `_` and `-`. */
 const dataKeys = new Set([
@@ -23,26 +23,41 @@ const maxUriLength = 8192;
 /** About the characters of all of an attachment: many short pieces, keys and numbers are no reference either. */
 const maxLength = 2 * maxUriLength;
 
-const isDataKey = (key: string): boolean => dataKeys.has(key.toLowerCase().replace(/[_-]/g, ""));
+/** The keys that attachments have: none of those. */
+const referenceKeys = new Set(Object.keys(AttachmentRefSchema.shape));
+
+const isDataKey = (key: string): boolean =>
+  !referenceKeys.has(key) && dataKeys.has(key.toLowerCase().replace(/[_-]/g, ""));
 
 /** Whether a text is a `data:` address, as one is read: without what is ignored before it and the breaks in it. */
 const isDataUri = (key: string, text: string): boolean => {
+  if (!text.includes(":")) return false;
   const bare = text.replace(/^[\p{Cc}\p{Cf}\s]+|[\t\n\r]/gu, "");
   if (!/^data:/i.test(bare)) return false;
   // A name or a title may begin with "Data: " too.
   return key === "uri" || /^data:(?:[^\s,]*,|[^,]*;\s*base64\s*,)/i.test(bare);
 };
 
-const isDataText = (key: string, text: string): boolean => {
+const isTooLong = (key: string, text: string): boolean => {
+  if (text.length <= maxTextLength) return false;
   const isAddress = key === "uri" || /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
-  if (text.length > (isAddress ? maxUriLength : maxTextLength)) return true;
+  return !isAddress || text.length > maxUriLength;
+};
+
+const isDataText = (key: string, text: string): boolean => {
+  if (isTooLong(key, text)) return true;
   return isDataKey(key) ? text !== "" : isDataUri(key, text);
 };
 
 const isData = (key: string, value: unknown): boolean => {
   if (typeof value === "string") return isDataText(key, value);
   if (typeof value !== "object" || value === null) return false;
-  if (!Array.isArray(value)) return Object.entries(value).some(([inner, entry]) => isData(inner, entry));
+  if (!Array.isArray(value)) {
+    for (const inner of Object.keys(value)) {
+      if (isData(inner, (value as Record<string, unknown>)[inner])) return true;
+    }
+    return false;
+  }
   if (value.length > 0 && isDataKey(key) && value.every((entry) => typeof entry === "number")) return true;
   return value.some((entry) => isData(key, entry));
 };

@@ -24,46 +24,73 @@ export const openObject = (): z.ZodType<JsonObject> =>
 
 /** @internal An object with fields that are known, and with those that are not, which are kept. */
 export const openShape = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => {
-  const known = keepsOf(shape);
+  const { fields, required } = knownFields(shape);
   return quickSchema(z.object(shape).catchall(OpenValueSchema), (value) => {
     if (!isOrdinary(value)) return undefined;
-    for (const { name, keep, isOptional } of known) {
+    let missing = required;
+    for (const name in value) {
+      const field = fields.get(name);
       const found = value[name];
-      // A field that is changed on its way is left to the schema.
-      if (found === undefined ? !isOptional || name in value : keep(found) !== found) return undefined;
+      // What is changed on its way is left to the schema.
+      if (found === undefined || (field?.keep ?? open.value)(found) !== found || name === "__proto__")
+        return undefined;
+      if (field && !field.isOptional) missing--;
     }
-    return keepOpenObject(value);
+    return missing === 0 ? value : undefined;
   });
 };
 
 /** @internal An object of which only known fields are kept. */
 export const closedShape = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => {
-  const known = keepsOf(shape);
+  const { fields, required } = knownFields(shape);
   return quickSchema(z.object(shape), (value) => {
     if (!isOrdinary(value)) return undefined;
-    const kept: Record<string, unknown> = {};
-    for (const { name, keep, isOptional } of known) {
-      const found = value[name];
-      if (found === undefined) {
-        if (!isOptional || name in value) return undefined;
+    let missing = required;
+    let isWhole = true;
+    for (const name in value) {
+      const field = fields.get(name);
+      if (field === undefined) {
+        isWhole = false;
         continue;
       }
-      const field = keep(found);
-      if (field === undefined) return undefined;
-      kept[name] = field;
+      const found = value[name];
+      const kept = found === undefined ? undefined : field.keep(found);
+      if (kept === undefined) return undefined;
+      if (kept !== found) isWhole = false;
+      if (!field.isOptional) missing--;
     }
-    return kept;
+    if (missing > 0) return undefined;
+    return isWhole ? value : keepKnown(value, fields);
   });
 };
 
 interface KnownField {
-  readonly name: string;
   readonly keep: Keep;
   readonly isOptional: boolean;
 }
 
-const keepsOf = (shape: z.core.$ZodLooseShape): readonly KnownField[] =>
-  Object.entries(shape).map(([name, schema]) => {
+type KnownFields = ReadonlyMap<string, KnownField>;
+
+const knownFields = (shape: z.core.$ZodLooseShape): { fields: KnownFields; required: number } => {
+  const entries = Object.entries(shape).map(([name, schema]): [string, KnownField] => {
     const isOptional = schema instanceof z.ZodOptional;
-    return { name, keep: keepOf(isOptional ? schema.unwrap() : schema), isOptional };
+    return [name, { keep: keepOf(isOptional ? schema.unwrap() : schema), isOptional }];
   });
+  return {
+    fields: new Map(entries),
+    required: entries.filter(([, { isOptional }]) => !isOptional).length,
+  };
+};
+
+/** The known fields of an object whose fields are good. */
+const keepKnown = (
+  value: Readonly<Record<string, unknown>>,
+  fields: KnownFields,
+): Record<string, unknown> => {
+  const kept: Record<string, unknown> = {};
+  for (const [name, { keep }] of fields) {
+    const found = value[name];
+    if (found !== undefined) kept[name] = keep(found);
+  }
+  return kept;
+};

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Parsed, quickParse } from "../quick-schema.ts";
 import { CapabilitiesSchema } from "./capabilities.ts";
 import { ExtensionsSchema, ShellContextSchema } from "./context.ts";
 import { closedShape, openShape } from "./open-object.ts";
@@ -30,3 +31,7 @@ export const ShellRequestSchema = closedShape({
   request: ShellRequestPayloadSchema,
 });
 export type ShellRequest = z.infer<typeof ShellRequestSchema>;
+
+/** Parses a message. Never throws for JSON. */
+export const parseShellRequest = (message: unknown): Parsed<ShellRequest> =>
+  quickParse(ShellRequestSchema, message);
