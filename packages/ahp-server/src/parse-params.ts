@@ -1,4 +1,11 @@
-import { type AhpEvent, ahpMethods, type HandshakeParams, type QueryParams } from "@harnesskit/protocol/ahp";
+import {
+  type AhpEvent,
+  ahpMethods,
+  type HandshakeParams,
+  type QueryParams,
+  quickKeep,
+} from "@harnesskit/protocol/ahp";
+import type { z } from "zod";
 import type { ResolvedLimits } from "./limits.ts";
 import { invalidParams, Refusal, type RefusalReason } from "./refusal.ts";
 
@@ -30,6 +37,8 @@ export const parseWith = <T>(
 ): T | Refusal => {
   let parsed: ReturnType<Schema<T>["safeParse"]>;
   try {
+    const kept = quickKeep(schema as z.ZodType<T>, value);
+    if (kept !== undefined) return kept;
     parsed = schema.safeParse(value);
   } catch {
     // Deeper than the stack: only for values that no codec has bounded.

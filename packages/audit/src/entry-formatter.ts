@@ -39,6 +39,25 @@ interface Head {
   readonly after: string;
 }
 
+/** Details that were written last, and their JSON. */
+interface Written {
+  readonly keys: readonly string[];
+  readonly values: readonly unknown[];
+  readonly json: string;
+}
+
+/** No details have these keys. */
+const noneWritten: Written = { keys: [""], values: [], json: "" };
+
+const isSame = (keys: readonly string[], details: AuditDetails, last: Written): boolean => {
+  if (keys.length !== last.keys.length) return false;
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] ?? "";
+    if (key !== last.keys[index] || details[key] !== last.values[index]) return false;
+  }
+  return true;
+};
+
 /** No entry has this action. */
 const noHead: Head = {
   action: Symbol("none"),
@@ -64,6 +83,7 @@ export class EntryFormatter {
   #flags = 0;
   #maxStringLength: number;
   #lastHead: Head = noHead;
+  #lastDetails: Written = noneWritten;
   #lastTimeMs = Number.NaN;
   #lastTime = "";
 
@@ -179,6 +199,7 @@ export class EntryFormatter {
     this.#keys.clear();
     this.#actions.clear();
     this.#lastHead = noHead;
+    this.#lastDetails = noneWritten;
   }
 
   #time(timeMs: number): string {
@@ -283,14 +304,27 @@ export class EntryFormatter {
     return "";
   }
 
-  /** Details that are flat, with ordinary keys; undefined for others. */
+  /** Details that are flat, with ordinary keys; undefined for others. Many in a row have the same: they are written once. */
   #plainDetails(details: AuditDetails): string | undefined {
     if (typeof details !== "object" || details === null) return undefined;
     const keys = Object.keys(details);
+    if (this.#isWhole && isSame(keys, details, this.#lastDetails)) return this.#lastDetails.json;
     if (keys.length > this.#limits.maxKeys) return undefined;
+    const flags = this.#flags;
+    this.#flags = 0;
+    const values: unknown[] = [];
+    const json = this.#plainJson(keys, details, values);
+    if (json !== undefined && this.#flags === 0 && this.#isWhole) this.#lastDetails = { keys, values, json };
+    this.#flags |= flags;
+    return json;
+  }
+
+  /** Notes each value in `values`, as it was read. */
+  #plainJson(keys: readonly string[], details: AuditDetails, values: unknown[]): string | undefined {
     let json = "";
     for (const key of keys) {
       const value = details[key];
+      values.push(value);
       if (value === undefined) continue;
       const name = this.#key(key);
       if (name === "") return undefined;

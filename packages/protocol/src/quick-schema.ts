@@ -80,9 +80,13 @@ export const keepOf = (schema: z.core.$ZodType): Keep =>
 /** What a value was parsed to, or where it is wrong, as `request.context`. */
 export type Parsed<T> = { readonly data: T } | { readonly path: string };
 
+/** Gives a value as its schema would where that has a quick way in, and takes it; undefined where the schema itself has to look. */
+export const quickKeep = <T extends z.ZodType>(schema: T, value: unknown): z.output<T> | undefined =>
+  keeps.get(schema)?.(value) as z.output<T> | undefined;
+
 /** Parses a value as `safeParse` does, at once where the schema has a quick way in. */
 export const quickParse = <T extends z.ZodType>(schema: T, value: unknown): Parsed<z.output<T>> => {
-  const kept = keeps.get(schema)?.(value) as z.output<T> | undefined;
+  const kept = quickKeep(schema, value);
   if (kept !== undefined) return { data: kept };
   const parsed = schema.safeParse(value);
   if (parsed.success) return { data: parsed.data };

@@ -24,7 +24,7 @@ const checkedHost = (host: string): string => {
 
 const checkedOrigin = (origin: string): string => {
   const parsed = URL.canParse(origin) ? new URL(origin).origin : undefined;
-  if (parsed === origin && origin !== "null") return origin;
+  if (parsed === origin && origin !== "null" && !origin.includes("*")) return origin;
   throw new InvalidArgumentError(
     `an allowed origin is one origin, and no wildcard: ${JSON.stringify(origin)}`,
   );
