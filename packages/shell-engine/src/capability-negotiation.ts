@@ -7,8 +7,6 @@ import {
   ShellCapability,
 } from "@harnesskit/protocol/openharness";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import { copyJson } from "./copy-json.ts";
-import { freezeJson } from "./freeze-json.ts";
 
 /** What an engine offers: true, or what the feature is. False, or a denial with reasons of one's own, is a feature that is known and not offered. */
 export type OfferedCapabilities = Readonly<Record<string, JsonValue | { readonly denied: Denial }>>;
@@ -62,7 +60,7 @@ export class CapabilityOffer {
         supported[name] = value as JsonValue;
       }
     }
-    this.supported = freezeJson(copyJson(supported));
+    this.supported = Object.freeze(supported);
   }
 
   /** What the shell gets of what it asked for. Keys that nobody here knows are ignored. */
@@ -76,7 +74,7 @@ export class CapabilityOffer {
       const denial = this.#denied.get(name);
       if (denial) denials.push(denial);
     }
-    return { held, denials: Object.freeze(denials) as CapabilityDenial[] };
+    return { held, denials };
   }
 }
 

@@ -1,4 +1,4 @@
-import { JsonValueSchema, jsonLength } from "@harnesskit/protocol/envelope";
+import { JsonValueSchema } from "@harnesskit/protocol/envelope";
 import {
   type ActionDirective,
   type ActionRegistry,
@@ -115,22 +115,18 @@ export const finishReply = <Context>(
     );
   }
   const directives = checkDirectives(copyJson(given), parts.registry, parts.held);
-  if (continueWith || isOwnSession) {
-    assertLength(jsonLength(directives), limits);
-    return goOn(directives, continueWith, parts);
-  }
   const payload = Payload.of({
     status: "success",
     action_directives: directives,
     engine_latency_ms: parts.elapsedMs(),
   });
-  assertLength(payload.text.length, limits);
-  return payload;
-};
-
-const assertLength = (length: number, { maxResponseLength }: ResolvedLimits): void => {
-  if (length <= maxResponseLength) return;
-  throw new HandlerFault("response_too_large", `a response has ${maxResponseLength} characters at most`);
+  if (payload.text.length > limits.maxResponseLength) {
+    throw new HandlerFault(
+      "response_too_large",
+      `a response has ${limits.maxResponseLength} characters at most`,
+    );
+  }
+  return continueWith || isOwnSession ? goOn(directives, continueWith, parts) : payload;
 };
 
 /** With the continuation that the conversation goes on by. */

@@ -1,10 +1,6 @@
 import type { ShellResponsePayload } from "@harnesskit/protocol/openharness";
-import { freezeJson } from "./freeze-json.ts";
 
-/**
- * What a response says, as an object and as JSON text: each is made of the other when it is asked for. The object is frozen,
- * because the text would not tell of a change.
- */
+/** What a response says, as an object and as JSON text: each is made of the other when it is asked for. */
 export class Payload {
   #value: ShellResponsePayload | undefined;
   #text: string | undefined;
@@ -15,7 +11,7 @@ export class Payload {
   }
 
   static of(value: ShellResponsePayload): Payload {
-    return new Payload(freezeJson(value), undefined);
+    return new Payload(value, undefined);
   }
 
   static ofText(text: string): Payload {
@@ -23,7 +19,7 @@ export class Payload {
   }
 
   get value(): ShellResponsePayload {
-    this.#value ??= freezeJson(JSON.parse(this.#text ?? "") as ShellResponsePayload);
+    this.#value ??= JSON.parse(this.#text ?? "") as ShellResponsePayload;
     return this.#value;
   }
 

@@ -35,8 +35,7 @@ export class Responder {
     response.supported_protocol_versions = this.#versions;
     response.supported_capabilities = this.#capabilities;
     response.capability_denials = to.denials;
-    if (payload.hasText) withJsonText(response, this.#toText(payload.text, to));
-    return Object.freeze(response);
+    return payload.hasText ? withJsonText(response, this.#toText(payload.text, to)) : response;
   }
 
   #toText(payload: string, { requestId, correlationId, denials }: Addressee): string {

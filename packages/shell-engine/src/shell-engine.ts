@@ -29,8 +29,7 @@ export interface ShellEngineGauges {
 export interface ShellEngine<Context = unknown> {
   /**
    * Takes one message, parsed, and gives the response. A message that is no request, and whatever else goes wrong, is a
-   * response with status error. Never rejects. The response is frozen, because its JSON may be at hand already: whoever wants another
-   * one makes a copy.
+   * response with status error. Never rejects. The response is there to be read, and not to be changed: its JSON is made beside it.
    */
   readonly handle: (message: unknown, context: Context) => Promise<ShellResponse>;
   /** The response to a body that is no JSON: `invalid_request`. */
