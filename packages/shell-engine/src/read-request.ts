@@ -79,6 +79,19 @@ const assertAttachments = ({ request }: ShellRequest, maxAttachments: number): v
   });
 };
 
+/**
+ * A request with levels of its own: whoever sent it may change their message for the next one while this one waits. Values
+ * that belong to the shell stay as they are.
+ */
+const ownRequest = (request: ShellRequest): ShellRequest => {
+  const { context } = request.request;
+  if (context === undefined) return { ...request, request: { ...request.request } };
+  const own = { ...context };
+  if (context.shell) own.shell = { ...context.shell };
+  if (context.attachments) own.attachments = [...context.attachments];
+  return { ...request, request: { ...request.request, context: own } };
+};
+
 /** Checks a message. Throws `protocol_version_unsupported` or `invalid_request`. */
 export const readRequest = (message: unknown, limits: ResolvedLimits): ReadRequest => {
   assertMeasure(message, limits);
@@ -88,7 +101,7 @@ export const readRequest = (message: unknown, limits: ResolvedLimits): ReadReque
     const { path } = parsed;
     throw invalidRequest("The message is no request of OpenHarness.", { reason: "schema", path });
   }
-  const request = parsed.data;
+  const request = ownRequest(parsed.data);
   assertIds(request, limits.maxIdLength);
   assertAttachments(request, limits.maxAttachments);
   const extension = requestExtensionOf(request.request.context?.extensions);

@@ -66,6 +66,8 @@ export class RequestWorks<Context> {
   readonly #memory: RequestMemory<Promise<Payload>>;
   readonly #running = new Slots<Work>();
   #isClosed = false;
+  /** A handler is being asked in this turn, and its request is not remembered yet. */
+  #isAsking = false;
 
   constructor(options: RequestWorksOptions<Context>) {
     const { limits, clock } = options;
@@ -100,8 +102,9 @@ export class RequestWorks<Context> {
   /** The response to a request: of its handler, or the one that was remembered. At once where nothing has to be waited for. */
   answer(inbound: Inbound<Context>): MaybePromise<Outcome> {
     const claims = this.#options.continuations.read(inbound.asked, inbound.owner);
-    if (claims === undefined) return this.#answer(inbound, undefined);
-    return claims.then((read) => this.#answer(inbound, read));
+    if (claims === undefined && !this.#isAsking) return this.#answer(inbound, undefined);
+    // What a handler asks of its own engine waits for its turn to end: it may be the same request, and may ask on and on.
+    return Promise.resolve(claims).then((read) => this.#answer(inbound, read));
   }
 
   #answer(inbound: Inbound<Context>, claims: ContinuationClaims | undefined): MaybePromise<Outcome> {
@@ -138,8 +141,9 @@ export class RequestWorks<Context> {
       );
     }
     if (text !== undefined) return { payload: Payload.ofText(text), isReplay: true };
+    // Each who waits for the same work gets an object of their own.
     return this.#wait(inbound, work as Promise<Payload>, true).then((payload) => ({
-      payload,
+      payload: Payload.ofText(payload.text),
       isReplay: true,
     }));
   }
@@ -181,15 +185,19 @@ export class RequestWorks<Context> {
     const call = new RunningCall(clock, limits.handlerTimeoutMs, () => (id ? undefined : signalOf(context)));
     const running: Work = { call, startedAt: inbound.startedAt, giveUp: undefined };
     const slot = this.#running.add(running);
+    this.#isAsking = true;
     const done = this.#work(inbound, claims, call);
+    this.#isAsking = false;
     const end = (payload: Payload): void => {
       this.#running.remove(slot);
       call.end();
       if (id) this.#remember(id, payload);
     };
     if (!(done instanceof Promise)) {
-      end(done);
-      return { payload: done, isReplay: false };
+      // By the handler itself, then.
+      const payload = this.#isClosed ? this.#failed(inbound, cancelled()) : done;
+      end(payload);
+      return { payload, isReplay: false };
     }
     const work = new Promise<Payload>((resolve) => {
       running.giveUp = resolve;

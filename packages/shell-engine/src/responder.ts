@@ -28,6 +28,7 @@ export class Responder {
     this.#text = JSON.stringify(facts).slice(1, -1);
   }
 
+  /** A response to be read, and to be changed as its reader likes. */
   respond(payload: Payload, to: Addressee): ShellResponse {
     const response: ShellResponse = { protocol_version: OPENHARNESS_VERSION, response: payload.value };
     if (to.requestId !== undefined) response.request_id = to.requestId;
@@ -35,6 +36,12 @@ export class Responder {
     response.supported_protocol_versions = this.#versions;
     response.supported_capabilities = this.#capabilities;
     response.capability_denials = to.denials;
+    return response;
+  }
+
+  /** A response that is only sent: its text is with it where that is at hand. */
+  respondToSend(payload: Payload, to: Addressee): ShellResponse {
+    const response = this.respond(payload, to);
     return payload.hasText ? withJsonText(response, this.#toText(payload.text, to)) : response;
   }
 

@@ -30,7 +30,10 @@ export interface ResumedRun {
   readonly step: string | undefined;
 }
 
-/** One request, as a handler gets it. Nothing of `auth` is in it. */
+/**
+ * One request, as a handler gets it. Nothing of `auth` is in it. `environment`, `capabilities` and `signal` are made when they are asked
+ * for: a copy by `{ ...call }` does not have them.
+ */
 export interface ShellCall<Context = unknown> {
   readonly requestId: string | undefined;
   readonly correlationId: string | undefined;

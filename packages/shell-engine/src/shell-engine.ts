@@ -1,5 +1,5 @@
 import { createActionRegistry, ShellErrorCode, type ShellResponse } from "@harnesskit/protocol/openharness";
-import { type Clock, type HarnessError, quietly, randomId, systemClock } from "@harnesskit/wire";
+import { type Clock, type HarnessError, quietly, randomId, systemClock, withSender } from "@harnesskit/wire";
 import { Admission } from "./admission.ts";
 import { CapabilityOffer, nothingNegotiated } from "./capability-negotiation.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
@@ -29,7 +29,9 @@ export interface ShellEngineGauges {
 export interface ShellEngine<Context = unknown> {
   /**
    * Takes one message, parsed, and gives the response. A message that is no request, and whatever else goes wrong, is a
-   * response with status error. Never rejects. The response is there to be read, and not to be changed: its JSON is made beside it.
+   * response with status error. Never rejects. The response is the caller's to change, but for what it says of
+   * the engine's versions and capabilities, which all responses share. The message may be changed as soon as this has returned;
+   * objects in it whose fields the protocol leaves to the shell may not, until the response is there.
    */
   readonly handle: (message: unknown, context: Context) => Promise<ShellResponse>;
   /** The response to a body that is no JSON: `invalid_request`. */
@@ -95,8 +97,14 @@ class Engine<Context> implements ShellEngine<Context> {
     this.#responder = new Responder(supportedVersions, this.#offer.supported);
   }
 
+  /** A server that has the engine itself asks for what it sends; whoever wraps `handle` gets what they may change. */
+  readonly handle = withSender(
+    (message: unknown, context: Context) => this.#handle(message, context, false),
+    (message: unknown, context: Context) => this.#handle(message, context, true),
+  );
+
   /** Never rejects: a message or a context that is no plain data may throw wherever it is read. */
-  readonly handle = async (message: unknown, context: Context): Promise<ShellResponse> => {
+  async #handle(message: unknown, context: Context, isToSend: boolean): Promise<ShellResponse> {
     const startedAt = this.#clock.now();
     let subject: LogSubject | undefined;
     let negotiated = nothingNegotiated;
@@ -123,9 +131,11 @@ class Engine<Context> implements ShellEngine<Context> {
     }
     if (subject) this.#write(subject, outcome, startedAt);
     const { requestId, correlationId } = subject ?? nobody;
-    const { denials } = negotiated;
-    return this.#responder.respond(outcome.payload, { requestId, correlationId, denials });
-  };
+    const to = { requestId, correlationId, denials: negotiated.denials };
+    return isToSend
+      ? this.#responder.respondToSend(outcome.payload, to)
+      : this.#responder.respond(outcome.payload, to);
+  }
 
   readonly malformed = (): ShellResponse => {
     const message = "The body is no JSON message.";

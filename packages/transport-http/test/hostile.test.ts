@@ -160,6 +160,17 @@ describe("sizes", () => {
     await client.untilGone();
   });
 
+  it("a connection that its client ends with the request is not said to be kept", async () => {
+    await using server = await listening();
+    for (const lines of [["Connection: close"], ["Connection: keep-alive"]]) {
+      using client = await rawClient(server.port);
+      client.write(`${postHead(server.port, "Content-Length: 8", ...lines)}{"id":1}`);
+      expect(await client.status()).toBe(200);
+      expect(/^keep-alive: timeout=/im.test(client.text())).toBe(lines[0] !== "Connection: close");
+      if (lines[0] === "Connection: close") await client.untilGone();
+    }
+  });
+
   it("a chunked body without end is answered 413 at the limit, and its connection is closed", async () => {
     await using server = await listening({ maxBodyBytes: 100_000 });
     using client = await rawClient(server.port);

@@ -21,6 +21,7 @@ export { withJsonText } from "./codec/json-text.ts";
 export { lengthPrefixCodec } from "./codec/length-prefix-codec.ts";
 export { createMessageCodec, type MessageCodec } from "./codec/message-codec.ts";
 export { newlineCodec } from "./codec/newline-codec.ts";
+export { senderOf, withSender } from "./codec/sender.ts";
 export { createDeferred, type Deferred } from "./deferred.ts";
 export { type DisplayOptions, displayText } from "./display.ts";
 export {

@@ -91,7 +91,9 @@ export class NodeRequest implements RequestView {
         if (length > maxBytes) settle({ problem: "too_large" });
         else chunks.push(chunk);
       });
-      request.on("end", () => settle({ bytes: joinChunks(chunks, length) }));
+      request.on("end", () => {
+        if (!isSettled) settle({ bytes: joinChunks(chunks, length) });
+      });
       request.on("close", () => settle({ problem: "gone" }));
       const takeBack = clock.after(timeoutMs, () => settle({ problem: "too_slow" }));
     });

@@ -50,7 +50,8 @@ export const writeAnswer = (
   if (answer.own) headers.push(...answer.own);
   if (status !== 204) headers.push("content-length", String(bytes));
   if (isUnread || keepAliveMs === undefined) headers.push("connection", "close");
-  else headers.push("keep-alive", `timeout=${Math.max(1, Math.floor(keepAliveMs / 1000))}`);
+  else if (response.shouldKeepAlive)
+    headers.push("keep-alive", `timeout=${Math.max(1, Math.floor(keepAliveMs / 1000))}`);
   response.writeHead(status, headers);
   const shown = request.method === "HEAD" ? undefined : body;
   if (!isUnread) {

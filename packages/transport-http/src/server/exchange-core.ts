@@ -7,6 +7,7 @@ import {
   type MessageCodec,
   quietly,
   RequestTimeoutError,
+  senderOf,
 } from "@harnesskit/wire";
 import { isJsonType, toContentLength } from "../read-body.ts";
 import { commonHeaders, jsonHeaders, refusal, unauthorized } from "./answers.ts";
@@ -196,7 +197,7 @@ export class ExchangeCore<Principal> {
       return this.#malformed(error as InvalidMessageError, route, context, request);
     }
     const send = (reply: unknown) => this.#reply(reply, route, context, request);
-    const replied: unknown = route.handle(message, context);
+    const replied: unknown = senderOf(route.handle).call(route, message, context);
     return isThenable(replied) ? Promise.resolve(replied).then(send) : send(replied);
   }
 
