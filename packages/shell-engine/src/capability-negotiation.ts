@@ -1,4 +1,4 @@
-import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { type JsonValue, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import {
   type ActionRegistry,
   type Capabilities,
@@ -7,6 +7,7 @@ import {
   ShellCapability,
 } from "@harnesskit/protocol/openharness";
 import { InvalidArgumentError } from "@harnesskit/wire";
+import { copyJson } from "./copy-json.ts";
 
 /** What an engine offers: true, or what the feature is. False, or a denial with reasons of one's own, is a feature that is known and not offered. */
 export type OfferedCapabilities = Readonly<Record<string, JsonValue | { readonly denied: Denial }>>;
@@ -57,7 +58,7 @@ export class CapabilityOffer {
         throw new InvalidArgumentError(`${name} cannot be offered: an engine answers with one response`);
       } else {
         this.#offered.add(name);
-        supported[name] = value as JsonValue;
+        supported[name] = jsonOf(name, value);
       }
     }
     this.supported = Object.freeze(supported);
@@ -77,6 +78,13 @@ export class CapabilityOffer {
     return { held, denials };
   }
 }
+
+/** A copy: what is offered stays what it was. */
+const jsonOf = (name: string, value: unknown): JsonValue => {
+  const kept = JsonValueSchema.safeParse(copyJson(value));
+  if (kept.success) return kept.data;
+  throw new InvalidArgumentError(`the capability ${name} is JSON, or a denial`);
+};
 
 const denialOf = (capability: string, value: unknown): CapabilityDenial => {
   const { code = "not_supported", message = "This engine does not offer it." } = isDenial(value)

@@ -188,6 +188,19 @@ describe("capabilities", () => {
     expect(response.capability_denials).toEqual([denied("openharness.streaming")]);
   });
 
+  it("is what it was when the engine was made, and JSON", async () => {
+    const sizes = [1, 2];
+    const engine = createShellEngine({ capabilities: { "com.example.more": { sizes } }, handlers: {} });
+    sizes.push(3);
+    const { supported_capabilities } = await send(engine, request());
+    expect(supported_capabilities).toMatchObject({ "com.example.more": { sizes: [1, 2] } });
+    for (const value of [1n, Number.NaN, new Date(), [undefined]]) {
+      expect(() =>
+        createShellEngine({ capabilities: { "com.example.more": value as never }, handlers: {} }),
+      ).toThrow(expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }));
+    }
+  });
+
   it("of streaming cannot be offered", () => {
     verifies("OH-69");
     const offer = () => echo({ capabilities: { "openharness.streaming": true } });
