@@ -152,7 +152,7 @@ describe("harness shell", () => {
     expect(engine.heard).toEqual(["delete", "one", "two", "three"]);
   });
 
-  it("says what was answered elsewhere", async () => {
+  it("says what was answered before, and asks what has become of it", async () => {
     const { run, engine, cwd, env, args } = await setUp();
     const mine = ["--session", "shared"];
     await run([...mine, "delete"]);
@@ -161,10 +161,32 @@ describe("harness shell", () => {
     await cp(env.XDG_STATE_HOME, other.XDG_STATE_HOME, { recursive: true });
     expect(await run([...mine, "--approve", "once", "first"])).toMatchObject({ code: 0 });
     const late = await harness([...args, ...mine, "--approve", "once", "second"], { cwd, env: other });
-    expect(late.stderr).toContain("harness shell: it was answered elsewhere\n");
-    expect(late.stdout).toContain("You said: second\n");
+    expect(late.stderr).toContain("harness shell: it was answered before, perhaps elsewhere\n");
+    expect(late.stdout).toContain("You said:\nYou said: second\n");
     expect(late.stdout).not.toContain("Deleted.");
-    expect(engine.heard).toEqual(["delete", "approved", "first", "second"]);
+    expect(engine.heard).toEqual(["delete", "approved", "first", "", "second"]);
+  });
+
+  it("puts a question once more that the engine goes on asking: an answer was taken and has got lost", async () => {
+    const ask = () => {
+      const payload = { title: "Clean?", message: "It goes.", subject: { tool: "clean", input: {} } };
+      return { directives: [{ action_type: "request_approval", payload }], continueWith: { runId: "run-1" } };
+    };
+    const { run, engine, cwd, env, args } = await setUp({ clean: ask, "": ask });
+    const mine = ["--session", "shared"];
+    await run([...mine, "clean"]);
+    const other = { XDG_STATE_HOME: join(cwd, "other") };
+    await cp(env.XDG_STATE_HOME, other.XDG_STATE_HOME, { recursive: true });
+    await run([...mine, "--approve", "reject"], "/quit\n");
+    const late = await harness([...args, ...mine, "--approve", "once"], {
+      cwd,
+      env: other,
+      input: "/quit\n",
+    });
+    expect(late).toMatchObject({ code: 0, stderr: expect.stringContaining("it was answered before") });
+    expect(late.stdout.match(/Clean\?/g)).toHaveLength(2);
+    expect(late.stdout).toContain("Deleted.");
+    expect(engine.heard).toEqual(["clean", "refused", "", "approved"]);
   });
 
   it("lets nothing through to the terminal, and does nothing of what it does not know", async () => {

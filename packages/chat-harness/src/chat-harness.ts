@@ -11,7 +11,7 @@ import { type Failure, failureOf } from "./failure.ts";
 import { takeMessage } from "./inbound-message.ts";
 import { laneOf } from "./lane-of.ts";
 import { listPending, type PendingTurn } from "./pending.ts";
-import { type RecoverySummary, recoverSignals } from "./recovery.ts";
+import { type RecoverOptions, type RecoverySummary, recoverSignals } from "./recovery.ts";
 import { createErroredTurn } from "./reply-texts.ts";
 import type { Signal, SignalResult } from "./signal.ts";
 import { type EndedTurn, Signals } from "./signals.ts";
@@ -184,11 +184,14 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
 
   /**
    * Takes up what earlier processes have left: goes on with turns whose signal was accepted and not applied, and tells listeners what
-   * nobody has taken. For the start of a process, behind its subscriptions. Rejects with a `StoreError`.
+   * nobody has taken. For the start of a process, behind its subscriptions, and where {@link pending} has a signal that was accepted and
+   * that nobody goes on with. Does nothing to a turn that runs. Rejects with a `StoreError`.
    */
-  async recover(): Promise<RecoverySummary> {
-    const recovered = await recoverSignals(this.#engine, this.#signals);
-    const told = (await this.#deliveries.list()).filter((delivery) => this.#deliveries.deliver(delivery) > 0);
+  async recover(options: RecoverOptions = {}): Promise<RecoverySummary> {
+    const recovered = await recoverSignals(this.#engine, this.#signals, options);
+    const told = (await this.#deliveries.list(options.sessionId)).filter(
+      (delivery) => this.#deliveries.deliver(delivery) > 0,
+    );
     return { ...recovered, delivered_count: told.length };
   }
 

@@ -36,7 +36,7 @@ export type {
 } from "./harness-turns.ts";
 export { type MessagesField, messagesField } from "./messages-field.ts";
 export type { PendingTurn } from "./pending.ts";
-export type { RecoverySummary } from "./recovery.ts";
+export type { RecoverOptions, RecoverySummary } from "./recovery.ts";
 export type { ReplyFacts, ReplyText, ReplyTexts } from "./reply-texts.ts";
 export type { Signal, SignalResult } from "./signal.ts";
 export type { EndedTurn } from "./signals.ts";

@@ -13,6 +13,11 @@ export interface RecoverySummary {
   readonly delivered_count: number;
 }
 
+export interface RecoverOptions {
+  /** Of this session alone. @default of all */
+  readonly sessionId?: string;
+}
+
 /** How many turns are gone on with at once. */
 const maxAtOnce = 16;
 
@@ -31,8 +36,12 @@ const failureIn = async <Turn>(run: Promise<Resolution<Turn>>): Promise<{ cause:
 export const recoverSignals = async <F extends Fields, Turn>(
   { store, warn }: Engine<F>,
   signals: Signals<F, Turn>,
+  { sessionId }: RecoverOptions = {},
 ): Promise<Omit<RecoverySummary, "delivered_count">> => {
-  const waiting = await store.suspensions.list({ status: "suspended" });
+  const waiting = await store.suspensions.list({
+    ...(sessionId !== undefined && { sessionId }),
+    status: "suspended",
+  });
   const accepted = waiting.filter((record) => record.signal !== null);
   let failed = 0;
   const queue = accepted.values();

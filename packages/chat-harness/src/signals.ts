@@ -72,12 +72,12 @@ export class Signals<F extends Fields, Turn> {
     if ("failure" in payload) return payload;
     const target = await correlate(this.#engine.store, this.#answered, signal);
     if ("kind" in target) return target;
-    return this.#resumeInLane(target, payload.value, options);
+    return this.#resumeInLane({ target, payload: payload.value, options, isRecovery: false });
   }
 
-  /** Goes on with what a process had accepted a signal for when it died. */
+  /** Goes on with what a process had accepted a signal for when it died. Where that was taken back meanwhile, nothing is accepted. */
   async recover(record: SuspensionSummary): Promise<Resolution<Turn>> {
-    return this.#resumeInLane(record, record.signal?.payload ?? {}, {});
+    return this.#resumeInLane({ target: record, payload: {}, options: {}, isRecovery: true });
   }
 
   #takePayload(payload: unknown): { readonly value: JsonObject } | ReturnType<typeof refused> {
@@ -88,19 +88,16 @@ export class Signals<F extends Fields, Turn> {
     return copied as { readonly value: JsonObject };
   }
 
-  #resumeInLane(target: Target, payload: JsonObject, options: TurnOptions): Promise<Resolution<Turn>> {
+  #resumeInLane(asked: Asked): Promise<Resolution<Turn>> {
+    const { target, options } = asked;
     const { lanes } = this.#engine;
     return lanes.run(laneOf(target.session_id, target.invocation_id), options, (signal) =>
-      this.#resumeUnderLease(target, payload, options, signal),
+      this.#resumeUnderLease(asked, signal),
     );
   }
 
-  async #resumeUnderLease(
-    target: Target,
-    payload: JsonObject,
-    options: TurnOptions,
-    signal: AbortSignal,
-  ): Promise<Resolution<Turn>> {
+  async #resumeUnderLease(asked: Asked, signal: AbortSignal): Promise<Resolution<Turn>> {
+    const { target } = asked;
     const { store, leaseTtlMs: ttlMs, leaseWaitMs: waitMs, clock } = this.#engine;
     let lease: HeldLease;
     try {
@@ -115,7 +112,7 @@ export class Signals<F extends Fields, Turn> {
       return hasCode(cause, "lease_taken") ? resolved : storeFailed(cause);
     }
     try {
-      return await this.#resume({ target, payload, options, signal, lease });
+      return await this.#resume({ ...asked, signal, lease });
     } catch (cause) {
       if (signal.aborted) throw cause;
       return storeFailed(cause);
@@ -125,17 +122,19 @@ export class Signals<F extends Fields, Turn> {
   }
 
   async #resume(work: Work): Promise<Resolution<Turn>> {
-    const { target, payload } = work;
+    const { target, payload, isRecovery } = work;
     const record = await this.#engine.store.suspensions.load(target.invocation_id);
     if (record === null) return unknownSignal();
     if (record.status !== "suspended" || pauseKeyOf(record) !== pauseKeyOf(target)) return resolved;
     if (record.signal === null) {
+      if (isRecovery) return resolved;
       const revision = await this.#accept(record, payload);
       return revision === undefined ? resolved : this.#go(work, record, payload, revision);
     }
     // A process has accepted a signal for it and died: that one was first.
     const earlier = await this.#go(work, record, record.signal.payload, record.revision);
     if (earlier.kind !== "refused") return resolved;
+    if (isRecovery) return earlier;
     const own = await this.#engine.store.suspensions.load(target.invocation_id);
     return own !== null && own.signal === null && own.status === "suspended" ? this.#resume(work) : earlier;
   }
@@ -246,10 +245,15 @@ export class Signals<F extends Fields, Turn> {
   }
 }
 
-interface Work {
+interface Asked {
   readonly target: Target;
   readonly payload: JsonObject;
   readonly options: TurnOptions;
+  /** Goes on with the signal that is stored, and accepts none. */
+  readonly isRecovery: boolean;
+}
+
+interface Work extends Asked {
   readonly signal: AbortSignal;
   readonly lease: HeldLease;
 }

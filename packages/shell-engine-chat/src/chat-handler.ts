@@ -1,8 +1,9 @@
 import type { ShellCall, ShellReply } from "@harnesskit/shell-engine";
-import { digest } from "@harnesskit/wire";
+import { digest, quietly } from "@harnesskit/wire";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
 import { RequestTurn } from "./request-turn.ts";
 import { ShownCounts } from "./shown-counts.ts";
+import { Telling } from "./telling.ts";
 import { harnessFailure } from "./turn-failure.ts";
 
 const maxSessionIdLength = 512;
@@ -14,9 +15,11 @@ const keyOf = async ({ conversation: { key } }: ShellCall<never>): Promise<strin
 export class ChatHandler<Context> {
   readonly #options: ChatShellOptions<Context>;
   readonly #shown = new ShownCounts();
-  /** Resumed turns whose ends a request is about to tell, by how many requests: no other one tells them. */
-  readonly #telling = new Map<string, number>();
+  /** What a request is about to tell, or has told: no other one tells it. */
+  readonly #telling = new Telling();
   readonly #shownEnds = new ShownCounts();
+  /** Sessions whose answers are gone on with. */
+  readonly #recovering = new Set<string>();
 
   constructor(options: ChatShellOptions<Context>) {
     this.#options = options;
@@ -30,6 +33,7 @@ export class ChatHandler<Context> {
       shown: this.#shown,
       telling: this.#telling,
       shownEnds: this.#shownEnds,
+      recover: this.#recover,
     };
     const turn = new RequestTurn(shared, call, sessionId);
     const { run, approval, intent = "" } = call;
@@ -42,5 +46,32 @@ export class ChatHandler<Context> {
     } finally {
       turn.end();
     }
+  };
+
+  /** Notes that ends were told. Until that is stored no request tells them again. */
+  async acknowledge(invocationIds: Iterable<string>): Promise<void> {
+    const note = async (id: string) => {
+      try {
+        await this.#options.harness.acknowledge(id);
+      } finally {
+        this.#telling.end(id);
+      }
+    };
+    await Promise.all([...invocationIds].map(note));
+  }
+
+  /** Says that a response tells these ends; `acknowledge` has to follow. */
+  tell(invocationIds: Iterable<string>): void {
+    for (const id of invocationIds) this.#telling.begin(id);
+  }
+
+  readonly #recover = (sessionId: string): void => {
+    const { harness, onError } = this.#options;
+    if (this.#recovering.has(sessionId)) return;
+    this.#recovering.add(sessionId);
+    harness
+      .recover({ sessionId })
+      .catch((error: unknown) => quietly(() => onError?.(error)))
+      .finally(() => this.#recovering.delete(sessionId));
   };
 }

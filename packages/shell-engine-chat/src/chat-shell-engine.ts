@@ -28,9 +28,11 @@ export const createChatShellEngine = <Context = unknown>(
     async handle(message, context) {
       const response = await engine.handle(message, context);
       const ended = endsIn(response);
-      // Behind what sends the response: a process that dies in between tells the end once more.
-      if (ended.size > 0)
-        clock.after(0, () => void Promise.all([...ended].map((id) => harness.acknowledge(id))));
+      if (ended.size > 0) {
+        chat.tell(ended);
+        // Behind what sends the response: a process that dies in between tells the end once more.
+        clock.after(0, () => void chat.acknowledge(ended));
+      }
       return response;
     },
   };

@@ -5,7 +5,7 @@ import type { MaybePromise, ShellCall, ShellEngineOptions, ShellHandlers } from 
 import type { RenderToolResult } from "./tool-result.ts";
 
 /** What is used of a chat harness. */
-export type ChatConversations = Pick<ChatHarness, "send" | "signal" | "pending" | "acknowledge">;
+export type ChatConversations = Pick<ChatHarness, "send" | "signal" | "pending" | "acknowledge" | "recover">;
 
 /** How a user is asked. What is left out is as by default. */
 export interface ApprovalLook {

@@ -16,6 +16,7 @@ import { type ResumedRun, type ShellCall, ShellEngineError, type ShellReply } fr
 import { type ApprovalPause, questionOf, readPause, readRunData, runDataOf } from "./approval-question.ts";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
 import type { ShownCounts } from "./shown-counts.ts";
+import type { Telling } from "./telling.ts";
 import { carriesMark, markEnd } from "./told-ends.ts";
 import { type KnownCall, renderAsCard } from "./tool-result.ts";
 import { isLong, say, shortened, turnDirectives } from "./turn-directives.ts";
@@ -30,6 +31,7 @@ const maxWaits = 20;
 
 const noCalls: ReadonlyMap<string, KnownCall> = new Map();
 const waitText = "This waits for something outside of this conversation, and goes on by itself.";
+const underWayText = "A call that was answered is still under way.";
 const foreignText = "A call waits that is not what it is said to be: it is left alone.";
 const lacksApproval = "The user's shell cannot ask for approvals.";
 const tooLong = "The call nests too deep, or is too long to be shown to the user, who has to approve it.";
@@ -38,9 +40,11 @@ const tooLong = "The call nests too deep, or is too long to be shown to the user
 export interface SharedState<Context> {
   readonly options: ChatShellOptions<Context>;
   readonly shown: ShownCounts;
-  readonly telling: Map<string, number>;
+  readonly telling: Telling;
   /** Ends that were shown, once each. */
   readonly shownEnds: ShownCounts;
+  /** Has answers gone on with that a process took and did not bring to an end. Nobody waits for it. */
+  readonly recover: (sessionId: string) => void;
 }
 
 type SuspendedTurn = Extract<ChatTurnOutcome, { outcome: "suspended" }>;
@@ -106,6 +110,7 @@ export class RequestTurn<Context> {
     const { harness, describeApproval } = this.#shared.options;
     const { suspended, undelivered } = await harness.pending(this.#sessionId);
     const own = this.#directives.splice(0);
+    this.#recover(suspended);
     await this.#tellEarlier(undelivered);
     // Each call that was refused in the user's place began another part of the turn.
     this.#directives.push(...(this.#refusals > 0 && isLong(own) ? shortened(own) : own));
@@ -121,17 +126,13 @@ export class RequestTurn<Context> {
   /** Others may tell what this request has not told. */
   end(): void {
     const { telling } = this.#shared;
-    for (const id of this.#telling) {
-      const others = (telling.get(id) ?? 1) - 1;
-      if (others > 0) telling.set(id, others);
-      else telling.delete(id);
-    }
+    for (const id of this.#telling) telling.end(id);
   }
 
   async #signal({ invocationId, signalId }: Waiting, answer: ApprovalAnswer): Promise<SignalOutcome> {
     const { options, telling } = this.#shared;
     this.#telling.push(invocationId);
-    telling.set(invocationId, (telling.get(invocationId) ?? 0) + 1);
+    telling.begin(invocationId);
     const payload = toApprovalPayload(answer);
     return options.harness.signal({ invocationId, signalId, sessionId: this.#sessionId, payload });
   }
@@ -231,12 +232,22 @@ export class RequestTurn<Context> {
     return this.#shared.options.describeWait?.(descriptor) ?? waitText;
   }
 
+  /** An answer that was taken and that nobody here goes on with: its process has died, or the store failed behind it. */
+  #recover(suspended: readonly PendingTurn[]): void {
+    const { telling, recover } = this.#shared;
+    const isLeft = suspended.some(
+      ({ invocation_id: id, is_signal_accepted }) => is_signal_accepted && !telling.has(id),
+    );
+    if (isLeft) recover(this.#sessionId);
+  }
+
   /** What waits and cannot be answered here, for a shell that asks what there is. */
   async #tellWaiting(suspended: readonly PendingTurn[]): Promise<void> {
     const texts = new Set<string>();
-    for (const { invocation_id: id, signal_descriptor: descriptor } of suspended) {
+    for (const { invocation_id: id, signal_descriptor: descriptor, is_signal_accepted } of suspended) {
       const found = await readPause(id, descriptor, 0);
-      if (found.kind === "other") texts.add(this.#waitText(descriptor));
+      if (is_signal_accepted && found.kind !== "other") texts.add(underWayText);
+      else if (found.kind === "other") texts.add(this.#waitText(descriptor));
       else if (found.kind === "foreign") texts.add(foreignText);
       if (texts.size === maxWaits) break;
     }

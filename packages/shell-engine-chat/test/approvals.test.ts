@@ -217,6 +217,7 @@ describe("a turn that waits for an approval", () => {
       send: (...given) => harness.send(...given),
       pending: (sessionId) => harness.pending(sessionId),
       acknowledge: (id) => harness.acknowledge(id),
+      recover: (options) => harness.recover(options),
       signal: async (signal) => {
         if (!isFailing) return harness.signal(signal);
         return { outcome: "resumed", invocation_id: signal.invocationId ?? "", session_id: "s1", turn };
@@ -293,6 +294,7 @@ describe("a call that nobody could judge", () => {
       send: (...given) => before.harness.send(...given),
       signal: (...given) => before.harness.signal(...given),
       acknowledge: (id) => before.harness.acknowledge(id),
+      recover: (options) => before.harness.recover(options),
       pending: async (sessionId) => {
         const { suspended, undelivered } = await before.harness.pending(sessionId);
         const turns = suspended.map((turn) => {

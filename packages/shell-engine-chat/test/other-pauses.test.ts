@@ -86,11 +86,12 @@ describe("a turn that waits for something else than an approval", () => {
 
   it("gives the end in the place of an answer where the harness does so by itself", async () => {
     const harness = jobs();
-    const { signal, pending, acknowledge } = harness;
+    const { signal, pending, acknowledge, recover } = harness;
     const replies: ChatMessage[] = [{ role: "assistant", content: "Earlier." }];
     await using chat = await serve({
       signal: signal.bind(harness),
       pending: pending.bind(harness),
+      recover: recover.bind(harness),
       acknowledge: acknowledge.bind(harness),
       send: async () => ({ outcome: "completed", replies, resumed_invocation_id: "i1" }),
     });

@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { toApprovalPayload } from "@harnesskit/chat-harness";
 import { verifies } from "@harnesskit/conformance/verifies";
+import { createMemoryStore } from "@harnesskit/graph";
 import { openContinuationStore, openSqliteStore } from "@harnesskit/store-sqlite";
+import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { type Answer, says } from "./support/scripted-model.ts";
 import { askedIn, codeOf, sendTo, shown, start } from "./support/started.ts";
@@ -95,6 +98,45 @@ describe("an engine that was started again", () => {
       expect(after.done).toEqual(["sent to bob"]);
       await store.close();
     }));
+
+  it("goes on with an answer that another process took and died over, and says that it is under way", async () => {
+    const store = createMemoryStore();
+    await (async () => {
+      await using before = await start([askBob], { store });
+      askedIn(await before.say("mail bob"));
+    })();
+    await using after = await start([says("Sent.")], { store });
+    const [record] = await store.suspensions.list({ status: "suspended" });
+    const { invocation_id: invocationId = "", revision: expectedRevision = 0 } = record ?? {};
+    const signal = {
+      payload: toApprovalPayload({ decision: "approve" }),
+      accepted_at: new Date(0).toISOString(),
+    };
+    await store.suspensions.save({ kind: "patch", invocationId, signal, expectedRevision });
+    expect(shown(await after.post({}))).toEqual(["A call that was answered is still under way."]);
+    await expect.poll(async () => (await after.harness.pending()).undelivered.length).toBe(1);
+    expect(shown(await after.post({}))).toEqual(['[tool: {"text":"sent to bob"}]', "Sent."]);
+    expect(after.done).toEqual(["sent to bob"]);
+  });
+
+  it("tells an end once, however long it takes to note that it was told", async () => {
+    const store = createMemoryStore();
+    const { suspensions } = store;
+    const load = suspensions.load.bind(suspensions);
+    const noting = createDeferred<void>();
+    suspensions.load = async (id) => {
+      const record = await load(id);
+      if (record?.status === "completed") await noting.promise;
+      return record;
+    };
+    await using chat = await start([askBob, says("Sent.")], { store });
+    const asked = askedIn(await chat.say("mail bob"));
+    expect(shown(await chat.answer(asked, "approved")).at(-1)).toBe("Sent.");
+    expect(shown(await chat.post({}))).toEqual([]);
+    noting.resolve();
+    await expect.poll(async () => (await chat.harness.pending()).undelivered).toEqual([]);
+    expect(shown(await chat.post({}))).toEqual([]);
+  });
 
   it("asks anew where the continuation has expired", async () => {
     await using chat = await start([askBob, says("Sent.")], { limits: { continuationMs: 1 } });

@@ -138,7 +138,7 @@ export class ShellConversation {
 
   /** Answers a question that waits. */
   async answer(pending: PendingApproval, reply: ApprovalReply): Promise<void> {
-    await this.#run((signal) => this.#client.answer(pending, reply, { signal }), pending);
+    await this.#answer(pending, reply);
     await this.followUp();
   }
 
@@ -187,10 +187,18 @@ export class ShellConversation {
     this.#put.add(questionOf(pending));
     const reply = await this.#cancellable((signal) => this.#options.approver.answerPending(pending, signal));
     if (reply !== undefined) {
-      await this.#run((signal) => this.#client.answer(pending, reply, { signal }), pending);
+      await this.#answer(pending, reply);
     } else if (this.#options.mode === "ask") {
       this.#options.view.note(`(it waits: /approve ${shortIdOf(pending)}, or /reject ${shortIdOf(pending)})`);
     }
+  }
+
+  /** Answers a question. Where the answer does not count, the engine is asked what has become of it: it tells, or asks once more. */
+  async #answer(pending: PendingApproval, reply: ApprovalReply): Promise<void> {
+    const code = await this.#run((signal) => this.#client.answer(pending, reply, { signal }), pending);
+    if (code === undefined || !ended.has(code)) return;
+    this.#put.delete(questionOf(pending));
+    await this.#run((signal) => this.#client.send({ signal }));
   }
 
   /** Does something that Ctrl-C gives up. */
@@ -204,14 +212,21 @@ export class ShellConversation {
     }
   }
 
-  async #run(call: (signal: AbortSignal) => Promise<ShellOutcome>, answers?: PendingApproval): Promise<void> {
+  /** Gives the code of what went wrong. */
+  async #run(
+    call: (signal: AbortSignal) => Promise<ShellOutcome>,
+    answers?: PendingApproval,
+  ): Promise<string | undefined> {
     try {
-      this.#settle(await this.#cancellable(call), answers);
+      const outcome = await this.#cancellable(call);
+      this.#settle(outcome, answers);
       await this.#keep();
+      return outcome.error?.code;
     } catch (error) {
       if (!ShellClientError.isInstance(error)) throw error;
       if (answers && ended.has(error.code)) await this.#drop(answers);
       this.#failed(error);
+      return error.code;
     }
   }
 
@@ -226,7 +241,8 @@ export class ShellConversation {
       if (outcome !== "failed" && outcome !== "expired") continue;
       this.#options.tell(`${oneLine(directive.action_type, 100)} was not shown (${outcome})`);
     }
-    if (error?.code === "continuation_used" && answers) this.#options.tell("it was answered elsewhere");
+    if (error?.code === "continuation_used" && answers)
+      this.#options.tell("it was answered before, perhaps elsewhere");
     else if (error) this.#failed(error);
   }
 

@@ -71,7 +71,8 @@ export const startShellEngine = async (
   const booking = ({ task }: ShellCall) => [say(`Booked: ${JSON.stringify(task?.form_values)}`)];
   const engine = createShellEngine({ handlers: { intent, plugins: { booking } } });
   const handle: typeof engine.handle = async (message, context) => {
-    const answer = await engine.handle(message, context);
+    // The JSON of a response is made beside it: what is changed is a copy.
+    const answer = structuredClone(await engine.handle(message, context));
     change(answer.response as Parameters<typeof change>[0]);
     return answer;
   };
