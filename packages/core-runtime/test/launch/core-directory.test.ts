@@ -142,7 +142,9 @@ describe("a process as an owner", () => {
   });
 
   it("is gone when it has ended, also before its parent has taken note of that", async () => {
-    const parent = spawn("/bin/sh", ["-c", "sleep 0 & echo $!; exec sleep 1000"]);
+    // The child ends when its parent is no shell any more, which would take note of it.
+    const child = "sh -c 'until grep -q sleep /proc/$PPID/comm; do :; done'";
+    const parent = spawn("/bin/sh", ["-c", `${child} & echo $!; exec sleep 1000`]);
     try {
       const pid = Number(String((await once(parent.stdout, "data"))[0]));
       await until(() => stateOf(pid) === "Z", "a zombie");
