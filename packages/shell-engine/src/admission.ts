@@ -4,7 +4,7 @@ import { copyJson } from "./copy-json.ts";
 import { HandlerFault, idTooLong, overloaded } from "./failure.ts";
 import type { ResolvedLimits } from "./limits.ts";
 import { ownerKey } from "./owner-key.ts";
-import { RunningCall } from "./running-call.ts";
+import { RunningCall, signalOf } from "./running-call.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 import type { ShellAuthenticate } from "./shell-engine-options.ts";
 
@@ -19,12 +19,6 @@ const principalIn = (context: unknown): unknown =>
   typeof context === "object" && context !== null
     ? (context as { principal?: unknown }).principal
     : undefined;
-
-const signalIn = (context: unknown): AbortSignal | undefined => {
-  const signal =
-    typeof context === "object" && context !== null ? (context as { signal?: unknown }).signal : undefined;
-  return signal instanceof AbortSignal ? signal : undefined;
-};
 
 const refusals = {
   unauthorized: "Other credentials are needed.",
@@ -66,7 +60,7 @@ export class Admission<Context> {
     context: Context,
   ): Promise<Admitted> {
     if (this.#waiting >= this.#limits.maxInFlight) throw overloaded();
-    const call = new RunningCall(this.#clock, this.#limits.authenticateTimeoutMs, () => signalIn(context));
+    const call = new RunningCall(this.#clock, this.#limits.authenticateTimeoutMs, () => signalOf(context));
     this.#waiting++;
     try {
       const asked = authenticate({

@@ -21,7 +21,7 @@ import { Payload } from "./payload.ts";
 import { type Redact, redactNothing } from "./redaction.ts";
 import { type Remembered, RequestMemory } from "./request-memory.ts";
 import type { Route, Router } from "./routes.ts";
-import { inTime, RunningCall } from "./running-call.ts";
+import { inTime, RunningCall, signalOf } from "./running-call.ts";
 import type { MaybePromise } from "./shell-call.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 import type { ShellLog } from "./shell-log.ts";
@@ -95,7 +95,7 @@ export class RequestWorks<Context> {
     const cause = new ConnectionClosedError("the engine is closed");
     for (const { call, startedAt, giveUp } of this.#running) {
       call.abort(cause);
-      giveUp?.(this.#options.toFailure(cancelled(), redactNothing, this.#sinceMs(startedAt)));
+      giveUp?.(this.#said(cancelled(), startedAt));
     }
   }
 
@@ -170,7 +170,7 @@ export class RequestWorks<Context> {
       call?.abort(cause);
       const options = { retryable: isRemembered, cause };
       const error = new ShellEngineError(ShellErrorCode.EngineTimeout, "The engine took too long.", options);
-      return this.#failed(inbound, error);
+      return this.#said(error, inbound.startedAt);
     });
   }
 
@@ -195,13 +195,13 @@ export class RequestWorks<Context> {
     };
     if (!(done instanceof Promise)) {
       // By the handler itself, then.
-      const payload = this.#isClosed ? this.#failed(inbound, cancelled()) : done;
+      const payload = this.#isClosed ? this.#said(cancelled(), inbound.startedAt) : done;
       end(payload);
       return { payload, isReplay: false };
     }
     const work = new Promise<Payload>((resolve) => {
       running.giveUp = resolve;
-      if (this.#isClosed) resolve(this.#failed(inbound, cancelled()));
+      if (this.#isClosed) resolve(this.#said(cancelled(), inbound.startedAt));
       void done.then((payload) => {
         end(payload);
         resolve(payload);
@@ -292,6 +292,11 @@ export class RequestWorks<Context> {
     return this.#options.toFailure(error, inbound.subject.redact, this.#sinceMs(inbound.startedAt));
   }
 
+  /** A failure in the engine's own words, which stay readable whatever a shell has put into its state. */
+  #said(error: ShellEngineError, startedAt: number): Payload {
+    return this.#options.toFailure(error, redactNothing, this.#sinceMs(startedAt));
+  }
+
   #sinceMs(startedAt: number): number {
     return Math.max(0, this.#options.clock.now() - startedAt);
   }
@@ -304,9 +309,3 @@ export class RequestWorks<Context> {
     }
   }
 }
-
-const signalOf = (context: unknown): AbortSignal | undefined => {
-  if (typeof context !== "object" || context === null) return undefined;
-  const { signal } = context as { signal?: unknown };
-  return signal instanceof AbortSignal ? signal : undefined;
-};

@@ -45,6 +45,13 @@ export class RunningCall {
   }
 }
 
+/** The signal of a transport's context. */
+export const signalOf = (context: unknown): AbortSignal | undefined => {
+  if (typeof context !== "object" || context === null) return undefined;
+  const { signal } = context as { signal?: unknown };
+  return signal instanceof AbortSignal ? signal : undefined;
+};
+
 /** The value of a promise that never rejects, or of `late` after the time. */
 export const inTime = <T>(pending: Promise<T>, timeoutMs: number, clock: Clock, late: () => T): Promise<T> =>
   new Promise((resolve) => {

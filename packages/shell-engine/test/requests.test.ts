@@ -215,6 +215,20 @@ describe("time", () => {
     expect(clock.timers).toBe(0);
   });
 
+  it("that is over, or an engine that closes, is told in words that no state takes anything out of", async () => {
+    const clock = new TestClock();
+    const { engine, calls } = slow(clock);
+    const environment_state = { privacy_tier: "restricted", os: "engine", active_window: "closing" };
+    const late = send(engine, named("r1", "hi", { environment_state }));
+    await begun(calls, 1);
+    clock.move(1000);
+    expect((await late).response.error?.message).toBe("The engine took too long.");
+    const cut = send(engine, named("r2", "hi", { environment_state }));
+    await begun(calls, 2);
+    engine.close();
+    expect((await cut).response.error?.message).toBe("The engine is closing.");
+  });
+
   it("that is over is not retryable without a request_id: the handler may still do its work", async () => {
     verifies("OH-65");
     const clock = new TestClock();
