@@ -6,12 +6,11 @@ import {
   type BatchableEventType,
   type EventContext,
   type EventPayloadInput,
-  quickKeep,
+  quickSafeParse,
 } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { JsonValueSchema } from "@harnesskit/protocol/envelope";
 import type { Clock } from "@harnesskit/wire";
-import type { z } from "zod";
 import { AhpUsageError } from "./errors.ts";
 
 /** What an event says beside its type and payload. */
@@ -66,8 +65,7 @@ const invalid = (what: string, cause: unknown): AhpUsageError => {
 export const assertForm = (schema: Schema, value: unknown, what: string): void => {
   let parsed: ReturnType<Schema["safeParse"]>;
   try {
-    if (quickKeep(schema as z.ZodType, value) !== undefined) return;
-    parsed = schema.safeParse(value);
+    parsed = quickSafeParse(schema, value);
   } catch (cause) {
     // A value that contains itself.
     throw invalid(what, cause);

@@ -1,4 +1,9 @@
-import { type AhpEventType, ahpEvents, type BlockingEventType, quickKeep } from "@harnesskit/protocol/ahp";
+import {
+  type AhpEventType,
+  ahpEvents,
+  type BlockingEventType,
+  quickSafeParse,
+} from "@harnesskit/protocol/ahp";
 import type { z } from "zod";
 import { AhpFailure, type FailureCode } from "./errors.ts";
 import { FailOpen, type FailOpenDecisions, type OnFailOpen } from "./fail-open.ts";
@@ -32,19 +37,14 @@ export class Judge {
   /** `outcome` is the result as it came, or the failure. An event of a batch has a generic decision, whatever its type. */
   verdict<D>(eventType: AhpEventType, outcome: unknown): Verdict<D> {
     if (AhpFailure.isInstance(outcome)) return this.#refused(eventType, outcome);
-    const schema: z.ZodType = ahpEvents[eventType].decision;
-    const kept = quickKeep(schema, outcome);
-    if (kept !== undefined) return this.#ofTheHarness(kept as D);
-    const parsed = schema.safeParse(outcome);
-    if (parsed.success) return this.#ofTheHarness(parsed.data as D);
+    const parsed = quickSafeParse<z.ZodSafeParseResult<unknown>>(ahpEvents[eventType].decision, outcome);
+    if (parsed.success) {
+      this.#ofHarness++;
+      return { origin: "harness", decision: parsed.data as D };
+    }
     const { error: cause } = parsed;
     const text = `the answer is no decision of ${eventType}`;
     return this.#refused(eventType, new AhpFailure("invalid_decision", text, { cause }));
-  }
-
-  #ofTheHarness<D>(decision: D): Verdict<D> {
-    this.#ofHarness++;
-    return { origin: "harness", decision };
   }
 
   #refused<D>(eventType: AhpEventType, error: AhpFailure): Verdict<D> {

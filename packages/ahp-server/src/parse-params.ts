@@ -3,9 +3,8 @@ import {
   ahpMethods,
   type HandshakeParams,
   type QueryParams,
-  quickKeep,
+  quickSafeParse,
 } from "@harnesskit/protocol/ahp";
-import type { z } from "zod";
 import type { ResolvedLimits } from "./limits.ts";
 import { invalidParams, Refusal, type RefusalReason } from "./refusal.ts";
 
@@ -37,9 +36,7 @@ export const parseWith = <T>(
 ): T | Refusal => {
   let parsed: ReturnType<Schema<T>["safeParse"]>;
   try {
-    const kept = quickKeep(schema as z.ZodType<T>, value);
-    if (kept !== undefined) return kept;
-    parsed = schema.safeParse(value);
+    parsed = quickSafeParse(schema, value);
   } catch {
     // Deeper than the stack: only for values that no codec has bounded.
     return invalidParams("too_deep", `Invalid ${what}: it nests too deeply`);

@@ -1,4 +1,4 @@
-export { quickKeep } from "../quick-schema.ts";
+export { quickSafeParse } from "../quick-schema.ts";
 export { type Fact, FactSchema } from "./common.ts";
 export {
   DomainSchema,
