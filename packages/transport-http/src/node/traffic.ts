@@ -87,16 +87,18 @@ export class Traffic<Principal> {
       this.#requests.remove(slot);
       this.connections.end(socket);
     });
+    const { fallback, isRoute } = this.#options;
     const { path } = request;
-    const isOwn = path === undefined || this.#options.isRoute(path);
+    const isOwn = path === undefined || isRoute(path);
     const refused = this.#refuse(incoming, isOwn);
     if (refused) {
       this.#write(incoming, response, parts.core.finish(request, refused));
       return;
     }
     void parts.core.answer(request).then((answer) => {
-      if (path === undefined || isOwn || answer.status !== 404) this.#write(incoming, response, answer);
-      else void this.#fallBack(parts, request, path, answer, incoming, response);
+      if (!fallback || path === undefined || isOwn || answer.status !== 404)
+        this.#write(incoming, response, answer);
+      else void this.#fallBack(parts, fallback, request, path, incoming, response);
     });
   }
 
@@ -105,20 +107,15 @@ export class Traffic<Principal> {
     return this.#isClosing && isOwn ? refusal(503) : undefined;
   }
 
-  /** Hands what is no route's to the fallback; where there is none, it gets the answer. */
+  /** Hands what is no route's to the fallback. */
   async #fallBack(
     { core, guard, contextHeaders }: CoreParts<Principal>,
+    fallback: FallbackHandler<Principal>,
     request: NodeRequest,
     path: string,
-    answer: Answer,
     incoming: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const { fallback } = this.#options;
-    if (!fallback) {
-      this.#write(incoming, response, answer);
-      return;
-    }
     try {
       const admitted = guard.preflight(request) ?? (await core.admit(request, "http", false));
       if (!("principal" in admitted)) {
