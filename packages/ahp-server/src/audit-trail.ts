@@ -1,4 +1,4 @@
-import type { AuditOutcome, AuditSink } from "@harnesskit/audit";
+import type { AuditEntryInput, AuditOutcome, AuditSink } from "@harnesskit/audit";
 import { type AhpEvent, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { RequestId } from "@harnesskit/protocol/envelope";
 import type { CheckedEvent } from "./check-event.ts";
@@ -10,7 +10,7 @@ import { Refusal } from "./refusal.ts";
 export type EventDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Where entries go: the whole of an audit sink, or something that only records. */
-export interface AuditRecorder extends Pick<AuditSink, "record"> {
+export interface AuditRecorder extends Pick<AuditSink, "record" | "recordSoon"> {
   /**
    * More details for the entry of an event that a handler was asked about; the same object as the handler got. What it
    * throws goes to `onError`, and the entry is recorded without. @default none
@@ -31,14 +31,19 @@ const toRequestId = (id: RequestId | undefined): string | undefined =>
 /**
  * Records what a server decided and refused: types, ids, decisions, reasons and times, and what the sink itself says of
  * an event. Never of its own a payload, a context, an answer, or a reason in words. Where there is no sink it does nothing.
+ *
+ * Answers do not wait for their entries where the sink has a `recordSoon`. What an `eventDetails` gives may be anything, and is read at once.
  */
 export class AuditTrail {
   readonly #sink: AuditRecorder | undefined;
   readonly #onFailure: (cause: unknown) => void;
+  readonly #write: ((entry: AuditEntryInput) => void) | undefined;
 
   constructor(sink: AuditRecorder | undefined, onFailure: (cause: unknown) => void) {
     this.#sink = sink;
     this.#onFailure = onFailure;
+    const soon = sink?.eventDetails ? undefined : sink?.recordSoon?.bind(sink);
+    this.#write = soon ?? (sink && ((entry) => sink.record(entry)));
   }
 
   handshake(names: { session_id: string; agent_id: string }, id: RequestId, version: string): void {
@@ -121,7 +126,7 @@ export class AuditTrail {
     details: Readonly<Record<string, string | number | boolean | undefined>>,
   ): void {
     try {
-      this.#sink?.record({
+      this.#write?.({
         action,
         outcome,
         agent_id: names.agent_id || undefined,

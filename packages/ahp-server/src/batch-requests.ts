@@ -31,7 +31,9 @@ const readEvents = <Context>(
   for (const [index, raw] of list.entries()) {
     const event = readEvent(raw, parts.limits);
     if (event instanceof Refusal) return atIndex(event, index, raw);
-    const handshake = origin.handshakeOf(event.session_id);
+    // Mostly all are of one session.
+    const isSame = event.session_id === events.at(-1)?.session_id;
+    const handshake = isSame ? handshakes.at(-1) : origin.handshakeOf(event.session_id);
     if (!handshake) return handshakeRequired();
     events.push(event);
     handshakes.push(handshake);

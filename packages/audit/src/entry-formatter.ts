@@ -39,15 +39,16 @@ interface Head {
   readonly after: string;
 }
 
-/** Details that were written last, and their JSON. */
+/** Details that were written last, and their JSON: of each field, empty where it is left out, and of the whole. */
 interface Written {
   readonly keys: readonly string[];
   readonly values: readonly unknown[];
+  readonly fields: readonly string[];
   readonly json: string;
 }
 
 /** No details have these keys. */
-const noneWritten: Written = { keys: [""], values: [], json: "" };
+const noneWritten: Written = { keys: [""], values: [], fields: [], json: "" };
 
 const isSame = (keys: readonly string[], details: AuditDetails, last: Written): boolean => {
   if (keys.length !== last.keys.length) return false;
@@ -102,7 +103,7 @@ export class EntryFormatter {
 
   /** The entry as JSON without its closing brace. Never throws, whatever the entry is. */
   format(entry: AuditEntryInput, seq: number, timeMs: number): string {
-    if (this.#generation !== this.#redactor.generation) this.#forget();
+    if (!this.#isCurrent) this.#forget();
     this.#flags = 0;
     try {
       return this.#bounded(this.#write(entry, seq, timeMs, false), entry, seq, timeMs);
@@ -179,7 +180,7 @@ export class EntryFormatter {
     const before = parts.join("");
     const after = session_id === undefined ? "" : this.#id(',"session_id":', session_id);
     const head = { action, outcome, agent: agent_id, tool: tool_id, session: session_id, before, after };
-    if (this.#flags === 0 && this.#isWhole && actor === undefined) this.#lastHead = head;
+    if (this.#flags === 0 && this.#isWhole && this.#isCurrent && actor === undefined) this.#lastHead = head;
     this.#flags |= flags;
     return head;
   }
@@ -187,6 +188,11 @@ export class EntryFormatter {
   /** Whether texts may be as long as the limits say: an entry that is too large is written with short ones. */
   get #isWhole(): boolean {
     return this.#maxStringLength === this.#limits.maxStringLength;
+  }
+
+  /** Whether no secret came since the entry was begun: a value that was read may bring one. */
+  get #isCurrent(): boolean {
+    return this.#generation === this.#redactor.generation;
   }
 
   #mark(mark: AuditMark): void {
@@ -304,36 +310,47 @@ export class EntryFormatter {
     return "";
   }
 
-  /** Details that are flat, with ordinary keys; undefined for others. Many in a row have the same: they are written once. */
+  /** Details that are flat, with ordinary keys; undefined for others. What many in a row have the same is written once. */
   #plainDetails(details: AuditDetails): string | undefined {
     if (typeof details !== "object" || details === null) return undefined;
     const keys = Object.keys(details);
-    if (this.#isWhole && isSame(keys, details, this.#lastDetails)) return this.#lastDetails.json;
+    const last = this.#isWhole ? this.#lastDetails : noneWritten;
+    if (isSame(keys, details, last)) return last.json;
     if (keys.length > this.#limits.maxKeys) return undefined;
     const flags = this.#flags;
     this.#flags = 0;
-    const values: unknown[] = [];
-    const json = this.#plainJson(keys, details, values);
-    if (json !== undefined && this.#flags === 0 && this.#isWhole) this.#lastDetails = { keys, values, json };
+    const written = this.#plainFields(keys, details, last);
+    if (written !== undefined && this.#flags === 0 && this.#isWhole && this.#isCurrent) {
+      this.#lastDetails = written;
+    }
     this.#flags |= flags;
-    return json;
+    return written?.json;
   }
 
-  /** Notes each value in `values`, as it was read. */
-  #plainJson(keys: readonly string[], details: AuditDetails, values: unknown[]): string | undefined {
+  #plainFields(keys: readonly string[], details: AuditDetails, last: Written): Written | undefined {
+    const values: unknown[] = [];
+    const fields: string[] = [];
     let json = "";
-    for (const key of keys) {
+    for (let index = 0; index < keys.length; index++) {
+      const key = keys[index] ?? "";
       const value = details[key];
+      const isKnown = this.#isCurrent && key === last.keys[index] && value === last.values[index];
+      const field = isKnown ? last.fields[index] : this.#plainField(key, value);
+      if (field === undefined) return undefined;
       values.push(value);
-      if (value === undefined) continue;
-      const name = this.#key(key);
-      if (name === "") return undefined;
-      if (json !== "") json += ",";
-      if (typeof value === "string") json += name + this.#text(value);
-      else if (typeof value === "boolean" || value === null) json += `${name}${value}`;
-      else if (typeof value === "number" && Number.isFinite(value)) json += `${name}${value}`;
-      else return undefined;
+      fields.push(field);
+      if (field !== "") json += json === "" ? field : `,${field}`;
     }
-    return `,"details":{${json}}`;
+    return { keys, values, fields, json: `,"details":{${json}}` };
+  }
+
+  /** Empty for a field without a value; undefined for one that is not plain. */
+  #plainField(key: string, value: unknown): string | undefined {
+    if (value === undefined) return "";
+    const name = this.#key(key);
+    if (name === "") return undefined;
+    if (typeof value === "string") return name + this.#text(value);
+    const isPlainValue = typeof value === "boolean" || value === null || Number.isFinite(value);
+    return isPlainValue ? `${name}${value}` : undefined;
   }
 }

@@ -18,6 +18,12 @@ export interface AuditSink {
   /** Takes an entry. Cheap, synchronous, and never throws, whatever the entry holds and whatever state the sink is in. */
   record(entry: AuditEntryInput): void;
   /**
+   * As `record`, for an entry that nobody changes any more and whoever records it does not want to wait for: it is written when what
+   * this turn does otherwise is done, in its place among all entries and with the time of this call, and before `flush`, `close` and `removeSecret` do
+   * anything. A sink that has no such method gets `record`.
+   */
+  recordSoon?(entry: AuditEntryInput): void;
+  /**
    * Takes the beginning of an action that will end soon. A sink that has no such method gets a `record` for the beginning
    * and one for the end. As cheap as `record`, and never throws.
    */

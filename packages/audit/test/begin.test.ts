@@ -1,39 +1,13 @@
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { AuditEntry } from "../src/index.ts";
-import {
-  createFileAuditSink,
-  type FileAuditSinkOptions,
-  readAuditFile,
-  verifyAuditFile,
-} from "../src/node/index.ts";
-import { tempDir } from "./support/temp-dir.ts";
+import { verifyAuditFile } from "../src/node/index.ts";
+import { stillLog } from "./support/still-log.ts";
 
 const begun = { action: "tool.call", actor: { type: "agent", id: "a1" }, call_id: "c1", session_id: "s1" };
 const ended = { action: "tool.result", outcome: "ok", duration_ms: 3 } as const;
 
-const setUp = async (options: Partial<FileAuditSinkOptions> = {}) => {
-  const directory = await tempDir();
-  const path = join(directory.path, "log.jsonl");
-  let now = 1_700_000_000_000;
-  const sink = await createFileAuditSink({
-    path,
-    // Longer than any of these tests: only what they do makes the log write.
-    flushIntervalMs: 60_000,
-    clock: () => now++,
-    ...options,
-  });
-  const entries = async (): Promise<AuditEntry[]> => {
-    const all = [];
-    for await (const entry of readAuditFile(path)) if (!entry.action.startsWith("audit.")) all.push(entry);
-    return all;
-  };
-  return { sink, path, entries, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
-};
-
 describe("an action that begins and ends", () => {
   it("is one entry where the end comes before the beginning was written", async () => {
-    await using log = await setUp();
+    await using log = await stillLog();
     const action = log.sink.begin(begun);
     action.end({ ...ended, details: { size_bytes: 4 } });
     await log.sink.close();
@@ -51,7 +25,7 @@ describe("an action that begins and ends", () => {
     ],
     ["the end of a secret", async (sink: { removeSecret(value: string): void }) => sink.removeSecret("none")],
   ])("has two entries with the same ids where %s comes between", async (_what, between) => {
-    await using log = await setUp();
+    await using log = await stillLog();
     const action = log.sink.begin(begun);
     await between(log.sink);
     action.end(ended);
@@ -63,7 +37,7 @@ describe("an action that begins and ends", () => {
   });
 
   it("has its beginning on disk after flushIntervalMs, whether or not it ends", async () => {
-    await using log = await setUp({ flushIntervalMs: 1 });
+    await using log = await stillLog({ flushIntervalMs: 1 });
     log.sink.begin(begun);
     await expect.poll(log.entries).toMatchObject([begun]);
     await log.sink.close();
@@ -71,7 +45,7 @@ describe("an action that begins and ends", () => {
   });
 
   it("that is under way when the log closes leaves its beginning, and its end is dropped and counted", async () => {
-    await using log = await setUp();
+    await using log = await stillLog();
     const action = log.sink.begin(begun);
     await log.sink.close();
     action.end(ended);
@@ -82,7 +56,7 @@ describe("an action that begins and ends", () => {
   });
 
   it("is not kept in memory by the thousand: the oldest beginnings are written when too many wait", async () => {
-    await using log = await setUp();
+    await using log = await stillLog();
     const actions = Array.from({ length: 5000 }, (_, index) =>
       log.sink.begin({ ...begun, call_id: `c${index}` }),
     );
@@ -97,7 +71,7 @@ describe("an action that begins and ends", () => {
   });
 
   it("keeps what it was begun with, whatever becomes of the caller's objects", async () => {
-    await using log = await setUp();
+    await using log = await stillLog();
     const actor = { type: "agent", id: "a1" };
     const details = { size_bytes: 1 };
     log.sink.begin({ ...begun, actor, details });
@@ -108,7 +82,7 @@ describe("an action that begins and ends", () => {
   });
 
   it("tells of an entry that cannot be read at once, and of its end", async () => {
-    await using log = await setUp();
+    await using log = await stillLog();
     const hostile = {
       ...begun,
       get tool_id(): string {
@@ -125,7 +99,7 @@ describe("an action that begins and ends", () => {
   });
 
   it.each([undefined, null, 7, "text", { action: 4 }])("takes %j and does not throw", async (entry) => {
-    await using log = await setUp();
+    await using log = await stillLog();
     const action = log.sink.begin(entry as never);
     action.end(ended);
     action.end(undefined as never);

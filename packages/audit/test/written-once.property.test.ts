@@ -12,6 +12,11 @@ const id = fc.option(fc.constantFrom("a", "b", 'q"', "x".repeat(600), "hunter2hu
 const details = fc.constantFrom<AuditEntryInput["details"][]>(
   undefined,
   { one: "a", two: 1 },
+  { one: "a", two: 2 },
+  { one: "a", two: "hunter2hunter2" },
+  { one: "a", two: undefined, three: 1 },
+  { one: undefined, two: 2 },
+  { one: "a", two: [] as never, three: 1 },
   { one: "hunter2hunter2" },
   { one: "hunter2hunter2", two: undefined },
   { one: undefined, two: "hunter2hunter2" },
@@ -56,5 +61,21 @@ describe("what entries in a row have in common", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it("is written anew behind a secret that a value brings while it is read", () => {
+    const redactor = createRedactor();
+    const formatter = new EntryFormatter(redactor, toLimits({}));
+    const first = { action: "tool.call", details: { one: 1, two: "abcdef12" } };
+    expect(formatter.format(first, 1, 0)).toContain("abcdef12");
+    const details = {
+      get one() {
+        redactor.addSecret("abcdef12");
+        return 2;
+      },
+      two: "abcdef12",
+    };
+    expect(formatter.format({ action: "tool.call", details }, 2, 0)).not.toContain("abcdef12");
+    expect(formatter.format(first, 3, 0)).not.toContain("abcdef12");
   });
 });

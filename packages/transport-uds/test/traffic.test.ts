@@ -125,14 +125,14 @@ describe("clients", () => {
     socket.destroy();
   });
 
-  it("have what they send in one tick written at once", async () => {
+  it("have what they send in one tick written together", async () => {
     await using server = await serve();
     const { channel, socket } = await connectWithSocket(createUnixTransport({ path: server.path }));
     record(channel);
     const log = record(await server.first);
     const write = vi.spyOn(socket, "write");
     await Promise.all(Array.from({ length: 100 }, (_, index) => channel.send(index)));
-    expect(write).toHaveBeenCalledTimes(1);
+    expect(write).toHaveBeenCalledTimes(Math.ceil(100 / 16));
     await log.untilMessages(100);
     expect(log.messages).toEqual(Array.from({ length: 100 }, (_, index) => index));
     await channel.close();

@@ -28,7 +28,7 @@ export interface BytePipe {
   start(receiver: ByteReceiver): void;
   pause(): void;
   resume(): void;
-  /** Writes; `done` is called once, when the bytes were handed to the operating system or could not be. */
+  /** Writes, behind what was written before; `done` is called once, when the bytes were handed to the operating system or could not be. */
   write(data: Uint8Array | string, done: (error?: Error | null) => void): void;
   /** Ends in good order: what was written arrives. Leads to `closed`. */
   end(): void;
@@ -50,8 +50,12 @@ export interface ByteChannelOptions<Context> {
 /** What leaves together; everybody who sent in it waits on one promise. */
 type Batch = Deferred<void>;
 
-/** More than this is written before the tick is over, so that the other end begins while this one still adds. */
-const earlyFlushBytes = 8 * 1024;
+/** What has come to this is written before the tick is over, so that the other end begins while this one still adds. */
+const earlyBytes = 8 * 1024;
+const earlyMessages = 16;
+
+/** Pieces that are under way at most; what is sent meanwhile leaves in one behind them. */
+const maxWrites = 8;
 
 class ByteChannel<Context> implements Channel<Context> {
   readonly context: Context;
@@ -67,7 +71,9 @@ class ByteChannel<Context> implements Channel<Context> {
   #queue: MessageQueue | undefined;
   #handlers: ChannelHandlers | undefined;
   #batch: Batch | undefined;
-  #writing: Batch | undefined;
+  #batchMessages = 0;
+  /** What the pipe has and has not written yet. */
+  readonly #writing = new Set<Batch>();
   #writingBytes = 0;
   #state: "open" | "closing" | "closed" = "open";
   #reason: HarnessError | undefined;
@@ -119,13 +125,10 @@ class ByteChannel<Context> implements Channel<Context> {
     } catch (error) {
       return Promise.reject(error);
     }
-    if (!this.#batch) {
-      this.#batch = createDeferred<void>();
-      if (!this.#writing) queueMicrotask(this.#flush);
-    }
-    const { promise } = this.#batch;
-    if (this.#encoder.pending >= earlyFlushBytes) this.#flush();
-    return promise;
+    const batch = this.#batch ?? this.#begin();
+    const isDue = ++this.#batchMessages >= earlyMessages || this.#encoder.pending >= earlyBytes;
+    if (isDue && this.#writing.size < maxWrites) this.#write(batch);
+    return batch.promise;
   }
 
   close(error?: HarnessError): Promise<void> {
@@ -140,25 +143,37 @@ class ByteChannel<Context> implements Channel<Context> {
     return this.closed.then(() => {});
   }
 
-  /** Writes at once everything that was sent in this tick, or while the last write was under way. */
+  #begin(): Batch {
+    const batch = createDeferred<void>();
+    this.#batch = batch;
+    if (this.#writing.size === 0) queueMicrotask(this.#flush);
+    return batch;
+  }
+
+  /** Writes what was sent in this tick, or while the last writes were under way. */
   readonly #flush = (): void => {
-    const batch = this.#batch;
-    if (!batch || this.#writing || this.#state === "closed") return;
+    if (this.#batch && this.#writing.size === 0 && this.#state !== "closed") this.#write(this.#batch);
+  };
+
+  #write(batch: Batch): void {
+    const bytes = this.#encoder.pending;
     this.#batch = undefined;
-    this.#writing = batch;
-    this.#writingBytes = this.#encoder.pending;
+    this.#batchMessages = 0;
+    this.#writing.add(batch);
+    this.#writingBytes += bytes;
     this.#pipe.write(this.#encoder.take(), (error) => {
-      this.#writing = undefined;
-      this.#writingBytes = 0;
+      this.#writing.delete(batch);
+      this.#writingBytes -= bytes;
       if (error) batch.reject(new TransportError("the message could not be written", { cause: error }));
       else batch.resolve();
+      if (this.#writing.size > 0) return;
       if (this.#batch) this.#flush();
       else if (this.#state === "closing") this.#pipe.end();
     });
-  };
+  }
 
   #endWhenWritten(): void {
-    if (this.#writing) return;
+    if (this.#writing.size > 0) return;
     if (this.#batch) this.#flush();
     else this.#pipe.end();
   }
@@ -190,7 +205,7 @@ class ByteChannel<Context> implements Channel<Context> {
     this.#queue?.stop();
     const cause = this.#reason ?? error;
     const lost = new ConnectionClosedError(undefined, cause && { cause });
-    this.#writing?.reject(lost);
+    for (const batch of this.#writing) batch.reject(lost);
     this.#batch?.reject(lost);
     const reason = this.#reason ? { error: this.#reason } : {};
     this.#abort.abort(lost);

@@ -139,34 +139,110 @@ describe("what createByteChannel makes of a pipe", () => {
     expect([starts, closes]).toEqual([1, [{}]]);
   });
 
-  it("writes a tick's messages at once, and the first 8 KiB before the tick is over", async () => {
+  /** A channel whose pipe writes nothing until it is told to. */
+  const heldChannel = (options: { readonly maxBufferedBytes?: number } = {}) => {
     const writes: { readonly bytes: number; readonly done: (error?: Error) => void }[] = [];
+    let cut = () => {};
+    let ends = 0;
     const channel = createByteChannel(
       {
-        start() {},
+        start: (receiver) => {
+          cut = () => receiver.closed();
+        },
         pause() {},
         resume() {},
         write: ({ length }, done) => void writes.push({ bytes: length, done }),
-        end() {},
+        end: () => {
+          ends++;
+          cut();
+        },
         destroy() {},
       },
-      { codec: newlineCodec(), context: {} },
+      { codec: newlineCodec(), context: {}, maxBufferedBytes: 1024 * 1024, ...options },
     );
+    const sent = () => writes.map(({ bytes }) => bytes);
+    return { channel, writes, sent, cut: () => cut(), ends: () => ends };
+  };
+
+  it("writes a tick's messages at once, and what comes to 8 KiB before the tick is over", async () => {
+    const { channel, writes, sent } = heldChannel();
     const small = [channel.send("a"), channel.send("b")];
-    expect(writes).toEqual([]);
+    expect(sent()).toEqual([]);
     await quiet();
-    expect(writes).toMatchObject([{ bytes: 8 }]);
+    expect(sent()).toEqual([8]);
     writes[0]?.done();
     await expect(Promise.all(small)).resolves.toHaveLength(2);
 
     const large = Array.from({ length: 20 }, () => channel.send("x".repeat(1021)));
-    expect(writes.slice(1)).toMatchObject([{ bytes: 8 * 1024 }]);
+    expect(sent().slice(1)).toEqual([8 * 1024, 8 * 1024]);
+    await quiet();
+    expect(writes).toHaveLength(3);
+    writes[1]?.done();
+    expect(writes).toHaveLength(3);
+    writes[2]?.done();
+    expect(sent().slice(3)).toEqual([4 * 1024]);
+    writes[3]?.done();
+    await expect(Promise.all(large)).resolves.toHaveLength(20);
+  });
+
+  it("writes 16 small messages before the tick is over, up to 8 times while nothing is taken", async () => {
+    const { channel, writes, sent } = heldChannel();
+    const messages = Array.from({ length: 200 }, () => channel.send("x"));
+    const pieces = Array.from({ length: 8 }, () => 16 * 4);
+    expect(sent()).toEqual(pieces);
+    await quiet();
+    expect(sent()).toEqual(pieces);
+    // In whatever order the pipe tells of them: what waits leaves behind all of them, in one piece.
+    for (const { done } of [...writes].reverse()) {
+      expect(sent()).toEqual(pieces);
+      done();
+    }
+    expect(sent()).toEqual([...pieces, 72 * 4]);
+    writes[8]?.done();
+    await expect(Promise.all(messages)).resolves.toHaveLength(200);
+  });
+
+  it("rejects the piece that could not be written, and all that are under way once the pipe is gone", async () => {
+    const { channel, writes, cut } = heldChannel();
+    channel.start({ message() {}, error() {}, close() {} });
+    const messages = Array.from({ length: 50 }, () => channel.send("x"));
+    writes[1]?.done(new Error("refused"));
+    await expect(messages[16]).rejects.toMatchObject({ name: "TransportError", code: "transport_failed" });
+    cut();
+    const lost = { name: "ConnectionClosedError", code: "connection_closed" };
+    await expect(messages[15]).rejects.toMatchObject(lost);
+    await expect(messages[32]).rejects.toMatchObject(lost);
+    await expect(messages[49]).rejects.toMatchObject(lost);
+    writes[0]?.done();
+    expect(writes).toHaveLength(3);
+  });
+
+  it("ends the pipe once everything that was under way and waited is written", async () => {
+    const { channel, writes, ends } = heldChannel();
+    channel.start({ message() {}, error() {}, close() {} });
+    const messages = Array.from({ length: 40 }, () => channel.send("x"));
+    const closed = channel.close();
     await quiet();
     expect(writes).toHaveLength(2);
     writes[1]?.done();
-    expect(writes.slice(2)).toMatchObject([{ bytes: 12 * 1024 }]);
+    expect([writes.length, ends()]).toEqual([2, 0]);
+    writes[0]?.done();
+    expect([writes.length, ends()]).toEqual([3, 0]);
     writes[2]?.done();
-    await expect(Promise.all(large)).resolves.toHaveLength(20);
+    expect(ends()).toBe(1);
+    await closed;
+    await expect(Promise.all(messages)).resolves.toHaveLength(40);
+  });
+
+  it("counts every piece against its bound, and each only until it is written", async () => {
+    const { channel, writes } = heldChannel({ maxBufferedBytes: 3 * 16 * 4 });
+    const messages = Array.from({ length: 49 }, () => channel.send("x"));
+    await expect(channel.send("x")).rejects.toMatchObject({ code: "buffer_full" });
+    writes[0]?.done();
+    messages.push(channel.send("x"));
+    for (const { done } of writes.slice(1)) done();
+    writes[3]?.done();
+    await expect(Promise.all(messages)).resolves.toHaveLength(50);
   });
 });
 

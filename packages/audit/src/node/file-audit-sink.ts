@@ -26,6 +26,8 @@ export interface FileAuditSink extends AuditSink {
 const lineOverheadBytes = 256;
 /** Beginnings that wait for their ends; at one more, all that did not end are written. */
 const maxOpenActions = 4096;
+/** Entries of a turn that are waited with; beyond, they are written at once. */
+const maxSoon = 1024;
 
 /** The sink behind `createFileAuditSink`. */
 export class FileSink implements FileAuditSink {
@@ -43,6 +45,7 @@ export class FileSink implements FileAuditSink {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** In the order of their beginnings; those that ended are still among them. */
   #open: OpenAction[] = [];
+  #soon: { readonly entry: AuditEntryInput; readonly timeMs: number }[] = [];
   #dropped = 0;
   /** Entries dropped since the queue was full; undefined while it is not. */
   #dropping: number | undefined;
@@ -92,11 +95,19 @@ export class FileSink implements FileAuditSink {
   }
 
   record(entry: AuditEntryInput): void {
-    this.#writeOpen();
+    this.#writeWaiting();
     this.#append(entry);
   }
 
+  recordSoon(entry: AuditEntryInput): void {
+    this.#writeOpen();
+    if (this.#soon.length === 0) queueMicrotask(() => queueMicrotask(this.#writeSoon));
+    this.#soon.push({ entry, timeMs: this.#now() });
+    if (this.#soon.length >= maxSoon) this.#writeSoon();
+  }
+
   begin(entry: AuditEntryInput): AuditAction {
+    this.#writeSoon();
     const open = this.#toOpen(entry);
     if (open.isTold) return open;
     if (this.#open.length >= maxOpenActions) this.#writeOpen();
@@ -110,7 +121,7 @@ export class FileSink implements FileAuditSink {
   }
 
   removeSecret(value: string): void {
-    this.#writeOpen();
+    this.#writeWaiting();
     this.#settings.redactor.removeSecret(value);
   }
 
@@ -119,7 +130,7 @@ export class FileSink implements FileAuditSink {
   }
 
   close(): Promise<void> {
-    this.#writeOpen();
+    this.#writeWaiting();
     this.#closing ??= this.#close();
     return this.#closing;
   }
@@ -134,6 +145,12 @@ export class FileSink implements FileAuditSink {
     this.#startTimer();
   };
 
+  /** Behind what waits. */
+  readonly #appendNext = (entry: AuditEntryInput, timeMs?: number): void => {
+    this.#writeSoon();
+    this.#append(entry, timeMs);
+  };
+
   #startTimer(): void {
     this.#timer ??= setTimeout(this.#onTimer, this.#settings.flushIntervalMs);
   }
@@ -144,15 +161,29 @@ export class FileSink implements FileAuditSink {
     let open: OpenAction;
     let isTold = this.#closing !== undefined;
     try {
-      open = new OpenAction(entry, timeMs, this.#append);
+      open = new OpenAction(entry, timeMs, this.#appendNext);
     } catch {
       isTold = true;
-      open = new OpenAction(snapshotOf(entry).snapshot, timeMs, this.#append);
+      open = new OpenAction(snapshotOf(entry).snapshot, timeMs, this.#appendNext);
     }
     open.isTold = isTold;
     if (isTold) this.record(entry);
     return open;
   }
+
+  /** What is waited with: entries of this turn, or beginnings. One of the two is empty at any time. */
+  #writeWaiting(): void {
+    this.#writeSoon();
+    this.#writeOpen();
+  }
+
+  /** The second microtask: a channel writes what a turn sends in the first. */
+  readonly #writeSoon = (): void => {
+    if (this.#soon.length === 0) return;
+    const soon = this.#soon;
+    this.#soon = [];
+    for (const { entry, timeMs } of soon) this.#append(entry, timeMs);
+  };
 
   /** Tells the beginnings whose ends have not come. */
   #writeOpen(): void {
@@ -267,7 +298,7 @@ export class FileSink implements FileAuditSink {
   }
 
   async #flush(): Promise<void> {
-    this.#writeOpen();
+    this.#writeWaiting();
     this.#seal();
     await this.#writer.drained();
     if (this.#settings.sync !== "never") await this.#writer.sync();
