@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hmac
 import json
+import socket
 import sys
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from harness import Harness
 
-MAX_BODY_BYTES, MIN_TOKEN_LENGTH = 4_194_304, 16
+MAX_BODY_BYTES, MIN_TOKEN_LENGTH, MAX_PAUSE_SECONDS = 4_194_304, 16, 2
 Headers = tuple[tuple[str, str], ...]
 
 
@@ -47,14 +49,24 @@ def serve_http(harness: Harness, port: int, token_file: Path) -> None:
 
         def do_POST(self) -> None:
             if status := self.obstacle():
-                self.close_connection = True  # its body is not read
-                return self.respond(status, (("WWW-Authenticate", "Bearer"),) if status == 401 else ())
+                return self.refuse(status)
             body = self.rfile.read(int(self.headers["Content-Length"]))
             with lock:
                 answer, _ = harness.receive(body)
             if answer is None:
                 return self.respond(204)
             self.respond(200, (("Content-Type", "application/json"),), json.dumps(answer).encode())
+
+        def refuse(self, status: int) -> None:
+            """Answers, and ends the connection once the rest is read: a close before would reset it."""
+            challenge = (("WWW-Authenticate", "Bearer"),) if status == 401 else ()
+            self.respond(status, (("Connection", "close"), *challenge))
+            with suppress(OSError):
+                self.connection.shutdown(socket.SHUT_WR)
+                self.connection.settimeout(MAX_PAUSE_SECONDS)
+                unread = 2 * MAX_BODY_BYTES
+                while unread > 0 and (piece := self.rfile.read1(65_536)):
+                    unread -= len(piece)
 
         def respond(self, status: int, headers: Headers = (), content: bytes = b"") -> None:
             self.send_response(status)

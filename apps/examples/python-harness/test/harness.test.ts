@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
@@ -243,7 +244,7 @@ describe("the Python harness", () => {
     expect((await post(handshake(), { authorization: "", "x-api-key": token })).status).toBe(200);
     expect((await post(handshake(), { "content-type": "text/plain" })).status).toBe(415);
     expect((await post(handshake(), {}, url.replace("/ahp", "/other"))).status).toBe(404);
-    expect((await post(`"${"x".repeat(4_194_305)}"`).catch(() => ({ status: 413 }))).status).toBe(413);
+    expect((await post(`"${"x".repeat(4_194_305)}"`)).status).toBe(413);
     expect((await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status).toBe(501);
     expect(await post(call("ahp/event", event("idle", { session_id: "another" })))).toMatchObject({
       status: 200,
@@ -264,6 +265,20 @@ describe("the Python harness", () => {
     expect(await post(call("ahp/event", event("idle")))).toMatchObject({
       body: { result: { decision: "allow" } },
     });
+  });
+
+  it("lets a refused client finish what it sends, and says that the connection ends", async () => {
+    const { port, hostname, host } = new URL(await serveHttp((await makeDirectory()).tokenFile));
+    const half = Buffer.alloc(100_000, "x");
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    const head = ["POST /ahp HTTP/1.1", `Host: ${host}`, `Content-Length: ${2 * half.length}`, "", ""];
+    socket.write(head.join("\r\n"));
+    socket.write(half);
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 401 .*\r\nConnection: close\r\n/su);
+    socket.end(half);
+    expect(await once(socket, "close"), "without a reset").toEqual([false]);
   });
 
   it("is not open to a client without the token", async () => {
