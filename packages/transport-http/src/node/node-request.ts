@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { joinChunks } from "../read-body.ts";
 import type { BodyLimits, ReadBody, RequestView } from "../server/request-view.ts";
+import type { TurnStages } from "./turn-stages.ts";
 
 /** Headers of which a request may have one only: two readers could see two requests in it. */
 const single = new Set(["host", "origin", "authorization", "x-api-key", "content-type", "content-length"]);
@@ -27,15 +28,22 @@ export class NodeRequest implements RequestView {
   readonly #response: ServerResponse | undefined;
   /** Called before the body is read, for a client that waits to be asked for it. */
   readonly #beforeBody: (() => void) | undefined;
+  readonly #stages: TurnStages | undefined;
   readonly path: string | undefined;
   readonly query: string;
   readonly authority: string | undefined;
   readonly remoteAddress: string | undefined;
   #abort: AbortController | undefined;
 
-  constructor(request: IncomingMessage, response?: ServerResponse, beforeBody?: () => void) {
+  constructor(
+    request: IncomingMessage,
+    response?: ServerResponse,
+    stages?: TurnStages,
+    beforeBody?: () => void,
+  ) {
     this.#request = request;
     this.#response = response;
+    this.#stages = stages;
     this.#beforeBody = beforeBody;
     this.remoteAddress = request.socket.remoteAddress;
     const { url = "" } = request;
@@ -81,7 +89,8 @@ export class NodeRequest implements RequestView {
         // The listeners stay, which costs less than to take them off; they hold nothing.
         chunks.length = 0;
         if ("problem" in outcome) request.pause();
-        resolve(outcome);
+        if (this.#stages) this.#stages.handle(() => resolve(outcome));
+        else resolve(outcome);
       };
       request.on("data", (chunk: Uint8Array) => {
         if (isSettled) return;

@@ -11,6 +11,7 @@ import { ConnectionSet } from "./connection-set.ts";
 import { toNodeHandler } from "./node-handler.ts";
 import { hasDoubleHeaders, NodeRequest } from "./node-request.ts";
 import type { FallbackHandler } from "./server-options.ts";
+import { TurnStages } from "./turn-stages.ts";
 import { refuseUpgrade } from "./upgrade-answer.ts";
 import type { WebSocketEndpoint } from "./web-socket-listener.ts";
 import { writeAnswer } from "./write-answer.ts";
@@ -34,6 +35,7 @@ export class Traffic<Principal> {
   readonly #server: Server;
   readonly #options: TrafficOptions<Principal>;
   readonly #requests = new Slots<NodeRequest>();
+  readonly #stages: TurnStages;
   /** Set once the server is bound: some of the rules depend on the port. */
   parts: CoreParts<Principal> | undefined;
   #isClosing = false;
@@ -41,6 +43,7 @@ export class Traffic<Principal> {
   constructor(server: Server, isTls: boolean, options: TrafficOptions<Principal>) {
     this.#server = server;
     this.#options = options;
+    this.#stages = new TurnStages(options.clock);
     this.connections = new ConnectionSet(server, isTls ? "secureConnection" : "connection");
     server.on("request", (request, response) => this.#serve(request, response));
     server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
@@ -79,7 +82,7 @@ export class Traffic<Principal> {
       response.destroy();
       return;
     }
-    const request = new NodeRequest(incoming, response, beforeBody);
+    const request = new NodeRequest(incoming, response, this.#stages, beforeBody);
     const { socket } = incoming;
     this.connections.begin(socket);
     const slot = this.#requests.add(request);
@@ -141,10 +144,12 @@ export class Traffic<Principal> {
 
   #write(incoming: IncomingMessage, response: ServerResponse, answer: Answer): void {
     const { clock, keepAliveMs } = this.#options;
-    writeAnswer(incoming, response, answer, {
-      clock,
-      keepAliveMs: this.#isClosing ? undefined : keepAliveMs,
-    });
+    this.#stages.answer(() =>
+      writeAnswer(incoming, response, answer, {
+        clock,
+        keepAliveMs: this.#isClosing ? undefined : keepAliveMs,
+      }),
+    );
   }
 
   async #upgrade(incoming: IncomingMessage, duplex: Duplex, head: Buffer): Promise<void> {
