@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { batchSize, transports } from "./ahp/contenders.mjs";
 import { action } from "./ahp/messages.mjs";
 import { startIsolated } from "./lib/isolated.mjs";
-import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
+import { addFigures, inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -50,9 +50,7 @@ const measure = async (transport, found) => {
           : throughput(action, single),
       ),
     };
-    for (const [what, byName] of Object.entries(figures)) {
-      for (const [name, all] of byName) found[what].set(name, [...(found[what].get(name) ?? []), ...all]);
-    }
+    for (const [what, byName] of Object.entries(figures)) addFigures(found[what], byName);
   } finally {
     for (const { close } of running) await close();
   }

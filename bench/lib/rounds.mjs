@@ -46,6 +46,11 @@ export const inRounds = async (contenders, rounds, measure) => {
   return figures;
 };
 
+/** Adds what `inRounds` has returned for contenders in new processes to what it had returned for others. */
+export const addFigures = (all, figures) => {
+  for (const [name, more] of figures) all.set(name, [...(all.get(name) ?? []), ...more]);
+};
+
 /** The median of the ratios to another contender, round by round. */
 export const ratio = (figures, name, base) =>
   median(figures.get(name).map((figure, round) => figure / figures.get(base)[round]));

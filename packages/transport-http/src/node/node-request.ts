@@ -22,13 +22,15 @@ export const hasDoubleHeaders = ({ rawHeaders, headers }: IncomingMessage): bool
   return false;
 };
 
+const noBytes = new Uint8Array(0);
+
 /** A request of Node's server as the rules look at it. */
 export class NodeRequest implements RequestView {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse | undefined;
   /** Called before the body is read, for a client that waits to be asked for it. */
   readonly #beforeBody: (() => void) | undefined;
-  readonly #stages: TurnStages | undefined;
+  readonly #stages: TurnStages;
   readonly path: string | undefined;
   readonly query: string;
   readonly authority: string | undefined;
@@ -37,8 +39,8 @@ export class NodeRequest implements RequestView {
 
   constructor(
     request: IncomingMessage,
+    stages: TurnStages,
     response?: ServerResponse,
-    stages?: TurnStages,
     beforeBody?: () => void,
   ) {
     this.#request = request;
@@ -75,35 +77,48 @@ export class NodeRequest implements RequestView {
     if (this.#abort) this.#abort.abort();
   }
 
-  readBody({ maxBytes, timeoutMs, clock }: BodyLimits): Promise<ReadBody> {
+  readBody(limits: BodyLimits): Promise<ReadBody> {
     this.#beforeBody?.();
-    const request = this.#request;
     return new Promise((resolve) => {
-      const chunks: Uint8Array[] = [];
-      let length = 0;
-      let isSettled = false;
-      const settle = (outcome: ReadBody) => {
-        if (isSettled) return;
-        isSettled = true;
-        takeBack();
-        // The listeners stay, which costs less than to take them off; they hold nothing.
-        chunks.length = 0;
-        if ("problem" in outcome) request.pause();
-        if (this.#stages) this.#stages.handle(() => resolve(outcome));
-        else resolve(outcome);
-      };
-      request.on("data", (chunk: Uint8Array) => {
-        if (isSettled) return;
-        length += chunk.length;
-        if (length > maxBytes) settle({ problem: "too_large" });
-        else chunks.push(chunk);
+      this.#stages.handle(() => {
+        if (this.#request.complete) resolve(this.#wholeBody(limits));
+        else this.#collect(limits, (body) => this.#stages.handle(() => resolve(body)));
       });
-      request.on("end", () => {
-        if (!isSettled) settle({ bytes: joinChunks(chunks, length) });
-      });
-      request.on("close", () => settle({ problem: "gone" }));
-      const takeBack = clock.after(timeoutMs, () => settle({ problem: "too_slow" }));
     });
+  }
+
+  /** A body that came with its head, as nearly all do, is not waited for. */
+  #wholeBody({ maxBytes }: BodyLimits): ReadBody {
+    const bytes = (this.#request.read() as Uint8Array | null) ?? noBytes;
+    return bytes.length > maxBytes ? { problem: "too_large" } : { bytes };
+  }
+
+  #collect({ maxBytes, timeoutMs, clock }: BodyLimits, done: (body: ReadBody) => void): void {
+    const request = this.#request;
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    let isSettled = false;
+    const settle = (body: ReadBody) => {
+      if (isSettled) return;
+      isSettled = true;
+      takeBack();
+      // The listeners stay, which costs less than to take them off; they hold nothing.
+      chunks.length = 0;
+      if ("problem" in body) request.pause();
+      done(body);
+    };
+    request.on("data", (chunk: Uint8Array) => {
+      if (isSettled) return;
+      length += chunk.length;
+      if (length > maxBytes) settle({ problem: "too_large" });
+      else chunks.push(chunk);
+    });
+    request.on("end", () => {
+      if (!isSettled) settle({ bytes: joinChunks(chunks, length) });
+    });
+    request.on("close", () => settle({ problem: "gone" }));
+    const takeBack = clock.after(timeoutMs, () => settle({ problem: "too_slow" }));
+    if (request.destroyed) settle({ problem: "gone" });
   }
 
   /** Made for the few that ask for it. */

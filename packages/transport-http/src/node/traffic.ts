@@ -82,11 +82,11 @@ export class Traffic<Principal> {
       response.destroy();
       return;
     }
-    const request = new NodeRequest(incoming, response, this.#stages, beforeBody);
+    const request = new NodeRequest(incoming, this.#stages, response, beforeBody);
     const { socket } = incoming;
     this.connections.begin(socket);
     const slot = this.#requests.add(request);
-    response.once("close", () => {
+    response.on("close", () => {
       this.#requests.remove(slot);
       this.connections.end(socket);
     });
@@ -160,7 +160,7 @@ export class Traffic<Principal> {
       socket.destroy();
       return;
     }
-    const request = new NodeRequest(incoming);
+    const request = new NodeRequest(incoming, this.#stages);
     this.connections.begin(socket);
     const slot = this.#requests.add(request);
     try {

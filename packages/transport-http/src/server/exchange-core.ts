@@ -174,7 +174,10 @@ export class ExchangeCore<Principal> {
     try {
       const { maxBodyBytes, bodyTimeoutMs, clock } = this.#options;
       const body = await request.readBody({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, clock });
-      if ("bytes" in body) return await this.#handle(request, route, principal, body.bytes);
+      if ("bytes" in body) {
+        const answer = this.#handle(request, route, principal, body.bytes);
+        return answer instanceof Promise ? await answer : answer;
+      }
       if (body.problem === "too_large") return refusal(413);
       return refusal(body.problem === "too_slow" ? 408 : 400);
     } finally {

@@ -1,13 +1,18 @@
 const sender = Symbol.for("harnesskit.sender");
 
+type Handle<Args extends unknown[], Reply> = (...args: Args) => Promise<Reply>;
+type Sender<Args extends unknown[], Reply> = (...args: Args) => Reply | Promise<Reply>;
+
 /**
- * Leaves with `handle` another function that does the same for a transport: what it gives is sent and seen by nobody else, and
- * so may have its JSON text with it, as `withJsonText` leaves it. Whoever wraps `handle` has a function without it, and may
- * change what `handle` gave. Changes `handle`, and gives it back.
+ * Leaves with `handle` another function that does the same for a transport: what it gives, at once where it can, is sent and seen
+ * by nobody else, and so may have its JSON text with it, as `withJsonText` leaves it. Whoever wraps `handle` has a function without
+ * it, and may change what `handle` gave. Changes `handle`, and gives it back.
  */
-export const withSender = <T extends (...args: never[]) => unknown>(handle: T, toSend: T): T =>
-  Object.defineProperty(handle, sender, { value: toSend });
+export const withSender = <Args extends unknown[], Reply>(
+  handle: Handle<Args, Reply>,
+  toSend: Sender<Args, Reply>,
+): Handle<Args, Reply> => Object.defineProperty(handle, sender, { value: toSend });
 
 /** What a transport calls in the place of `handle`, to send what it gives: what was left with it, or itself. */
-export const senderOf = <T extends (...args: never[]) => unknown>(handle: T): T =>
-  (handle as { readonly [sender]?: T })[sender] ?? handle;
+export const senderOf = <Args extends unknown[], Reply>(handle: Handle<Args, Reply>): Sender<Args, Reply> =>
+  (handle as { readonly [sender]?: Sender<Args, Reply> })[sender] ?? handle;
