@@ -57,7 +57,10 @@ export const checkEvent = (event: AhpEvent, limits: ResolvedLimits): Accepted | 
   if (schema === JsonValueSchema) return { event: event as CheckedEvent, snapshot: undefined };
   const payload = parseWith(schema as Schema<unknown>, event.payload, `${type} payload`, "invalid_payload");
   if (payload instanceof Refusal) return payload;
-  if (!contract) return { event: { ...event, payload } as CheckedEvent, snapshot: undefined };
+  if (!contract) {
+    const checked = payload === event.payload ? event : { ...event, payload };
+    return { event: checked as CheckedEvent, snapshot: undefined };
+  }
   const snapshot = toSnapshot(type, payload, limits);
   return snapshot instanceof Refusal ? snapshot : { event: event as CheckedEvent, snapshot };
 };
