@@ -10,12 +10,13 @@ import threading
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from harness import Harness
 
-MAX_BODY_BYTES, MIN_TOKEN_LENGTH, MAX_PAUSE_SECONDS = 4_194_304, 16, 2
+MAX_BODY_BYTES, MIN_TOKEN_LENGTH, MAX_LINGER_SECONDS = 4_194_304, 16, 2
 Headers = tuple[tuple[str, str], ...]
 
 
@@ -63,10 +64,11 @@ def serve_http(harness: Harness, port: int, token_file: Path) -> None:
             self.respond(status, (("Connection", "close"), *challenge))
             with suppress(OSError):
                 self.connection.shutdown(socket.SHUT_WR)
-                self.connection.settimeout(MAX_PAUSE_SECONDS)
-                unread = 2 * MAX_BODY_BYTES
-                while unread > 0 and (piece := self.rfile.read1(65_536)):
-                    unread -= len(piece)
+                end = monotonic() + MAX_LINGER_SECONDS
+                while (left := end - monotonic()) > 0:
+                    self.connection.settimeout(left)
+                    if not self.rfile.read1(65_536):
+                        break
 
         def respond(self, status: int, headers: Headers = (), content: bytes = b"") -> None:
             self.send_response(status)

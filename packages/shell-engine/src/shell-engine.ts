@@ -55,7 +55,7 @@ export interface ShellEngine<Context = unknown> {
 }
 
 /** What is known of a message, as far as it was read. */
-interface Asked {
+interface Progress {
   subject: LogSubject | undefined;
   denials: CapabilityDenial[];
   readonly startedAt: number;
@@ -116,42 +116,42 @@ class Engine<Context> implements ShellEngine<Context> {
     (message: unknown, context: Context) => this.#handle(message, context, true),
   );
 
-  /** Neither throws nor rejects: a message or a context that is no plain data may throw wherever it is read. */
+  /** Neither throws nor rejects, while the clock does not: a message or a context that is no plain data may throw wherever it is read. */
   #handle(message: unknown, context: Context, isToSend: boolean): MaybePromise<ShellResponse> {
-    const asked: Asked = {
+    const progress: Progress = {
       subject: undefined,
       denials: nothingNegotiated.denials,
       startedAt: this.#clock.now(),
     };
     let outcome: MaybePromise<Outcome>;
     try {
-      outcome = this.#answer(message, context, asked);
+      outcome = this.#answer(message, context, progress);
     } catch (error) {
-      outcome = this.#failed(error, asked);
+      outcome = this.#failed(error, progress);
     }
-    if (!(outcome instanceof Promise)) return this.#respond(outcome, asked, isToSend);
+    if (!(outcome instanceof Promise)) return this.#respond(outcome, progress, isToSend);
     return outcome
-      .catch((error) => this.#failed(error, asked))
-      .then((late) => this.#respond(late, asked, isToSend));
+      .catch((error) => this.#failed(error, progress))
+      .then((late) => this.#respond(late, progress, isToSend));
   }
 
-  #answer(message: unknown, context: Context, asked: Asked): MaybePromise<Outcome> {
+  #answer(message: unknown, context: Context, progress: Progress): MaybePromise<Outcome> {
     const subject = this.#subjectOf(message, context);
-    asked.subject = subject;
+    progress.subject = subject;
     this.#works.assertOpen();
     const { request, extension } = readRequest(message, this.#limits);
-    const { auth, context: own = {} } = request.request;
+    const { auth, context: asked = {} } = request.request;
     subject.request = request;
-    subject.redact = createRedact(auth, own.environment_state);
+    subject.redact = createRedact(auth, asked.environment_state);
     const { held, denials } = this.#offer.negotiate(request.capabilities);
-    asked.denials = denials;
-    const { startedAt } = asked;
+    progress.denials = denials;
+    const { startedAt } = progress;
     // Field by field: to spread two objects into one takes V8 longer than all of this.
     const answer = ({ principal, owner }: Admitted) =>
       this.#works.answer({
         request,
         extension,
-        asked: own,
+        asked,
         principal,
         owner,
         context,
@@ -159,18 +159,19 @@ class Engine<Context> implements ShellEngine<Context> {
         subject,
         startedAt,
       });
-    const admitted = this.#admission.admit(auth, own.shell, context);
+    const admitted = this.#admission.admit(auth, asked.shell, context);
     return admitted instanceof Promise ? admitted.then(answer) : answer(admitted);
   }
 
-  #failed(error: unknown, { subject, startedAt }: Asked): Outcome {
+  #failed(error: unknown, { subject, startedAt }: Progress): Outcome {
     const payload = this.#toFailure(error, subject?.redact, this.#sinceMs(startedAt));
     return { payload, isReplay: false };
   }
 
-  #respond(outcome: Outcome, { subject, denials, startedAt }: Asked, isToSend: boolean): ShellResponse {
+  #respond(outcome: Outcome, { subject, denials, startedAt }: Progress, isToSend: boolean): ShellResponse {
     if (subject) this.#write(subject, outcome, startedAt);
-    const to = { requestId: subject?.requestId, correlationId: subject?.correlationId, denials };
+    const { requestId, correlationId } = subject ?? nobody;
+    const to = { requestId, correlationId, denials };
     return isToSend
       ? this.#responder.respondToSend(outcome.payload, to)
       : this.#responder.respond(outcome.payload, to);

@@ -2,12 +2,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TurnStages } from "../src/node/turn-stages.ts";
-import { postHead, rawClient, startServer, until } from "./support.ts";
+import { echoCore, postHead, rawClient, startServer, token, until } from "./support.ts";
 
 /** Stages whose handlers take `tookMs` each and answer at once, and what happened in them. */
-const startStages = (tookMs: number) => {
+const startStages = (tookMs: number, room = 100) => {
   let now = 0;
-  const stages = new TurnStages({ now: () => now });
+  const stages = new TurnStages({ now: () => now }, () => room);
   const seen: string[] = [];
   const arrive = (name: number) =>
     stages.handle(() => {
@@ -32,33 +32,58 @@ const arriveTogether = async (tookMs: number, count: number): Promise<number[]> 
 };
 
 describe("the stages of a turn", () => {
-  it("handle several and then answer those, more at a time while that is quick, and 32 at most", async () => {
-    expect(await arriveTogether(0, 8 + 16 + 32 + 32 + 5)).toEqual([8, 16, 32, 32, 5]);
+  it("handle several and then answer those, 32 at most", async () => {
+    // One, two, four and then eight at once.
+    expect(await arriveTogether(0, 39 + 32 + 5)).toEqual([39, 32, 5]);
     expect(await arriveTogether(0, 3)).toEqual([3]);
   });
 
-  it("answer each before the next is handled where handlers are slow", async () => {
-    expect(await arriveTogether(4, 8 + 4 + 2 + 3)).toEqual([8, 4, 2, 1, 1, 1]);
-    expect(await arriveTogether(1, 8 + 4 + 2 + 4)).toEqual([8, 4, 2, 4]);
+  it("answer after 4 milliseconds, and begin again with one at once", async () => {
+    expect(await arriveTogether(1, 7 + 7)).toEqual([7, 7]);
+    expect(await arriveTogether(4, 3)).toEqual([1, 1, 1]);
   });
 
-  it("take a size for slow only by what was full", async () => {
-    const { seen, arrive } = startStages(4);
-    for (let name = 0; name < 5; name++) {
-      arrive(name);
-      await until(() => seen.length === 2 * (name + 1));
+  it("begin no more at once than there is room for", async () => {
+    for (const [room, groups] of [
+      [2, [1, 2, 2, 2]],
+      [0, [1, 1, 1, 1, 1, 1, 1]],
+    ] as const) {
+      let inTurn: number[] = [];
+      const stages = new TurnStages({ now: () => 0 }, () => room);
+      const begun: number[] = [];
+      for (let left = 7; left > 0; left--) {
+        stages.handle(() => {
+          inTurn.push(left);
+          queueMicrotask(() => {
+            if (inTurn.length > 0) begun.push(inTurn.length);
+            inTurn = [];
+          });
+        });
+      }
+      await until(() => begun.reduce((sum, count) => sum + count, 0) === 7);
+      expect(begun).toEqual(groups);
     }
-    seen.length = 0;
-    for (let name = 0; name < 8; name++) arrive(name);
-    await until(() => seen.length === 16);
-    expect(groupsIn(seen)).toEqual([8]);
+  });
+
+  it("do all that arrived in one turn before the loop goes on, with what follows each at once", async () => {
+    const { stages, seen, arrive } = startStages(0);
+    for (let name = 0; name < 80; name++) arrive(name);
+    const begin = async () => {
+      for (let left = 20; left > 0; left--) await Promise.resolve();
+      stages.answer(() => seen.push("answer last"));
+    };
+    stages.handle(() => void begin());
+    await turn();
+    await turn();
+    expect(seen).toHaveLength(161);
+    expect(seen.at(-1)).toBe("answer last");
   });
 
   it("do each once, in the order of arrival and of the answers, whenever those come", async () => {
     const arrival = fc.record({ turns: fc.nat({ max: 2 }), late: fc.nat({ max: 3 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(arrival, { maxLength: 100 }), async (arrivals) => {
-        const stages = new TurnStages({ now: () => 0 });
+        const stages = new TurnStages({ now: () => 0 }, () => 5);
         const handled: number[] = [];
         const answered: number[] = [];
         const sent: number[] = [];
@@ -88,8 +113,8 @@ describe("requests of one turn", () => {
       handled.push(message);
       return message;
     };
-    const server = await startServer({ routes: { "/ahp": { handle } } });
-    return { handled, port: server.port ?? 0 };
+    const { port } = await startServer({ routes: { "/ahp": { handle } } });
+    return { handled, port };
   };
 
   const post = (port: number, body: string): string =>
@@ -119,11 +144,63 @@ describe("requests of one turn", () => {
     expect(handled).toEqual(places.map(() => ({ name: "cut" })));
   });
 
-  it("are handled although their sender ends its side behind them", async () => {
+  it("are answered although their sender ends its side behind them, each on its connection or all on one", async () => {
     const { handled, port } = await startCounting();
+    const clients = await Promise.all(Array.from({ length: 100 }, () => rawClient(port)));
+    for (const [name, { socket }] of clients.entries()) socket.end(post(port, `{"name":${name}}`));
+    await until(() => clients.every(({ closed, ended }) => closed || ended));
+    for (const [name, client] of clients.entries()) expect(client.text()).toContain(`{"name":${name}}`);
     using client = await rawClient(port);
-    client.socket.end(post(port, '{"name":"last"}'));
-    await until(() => client.text().includes('{"name":"last"}'));
-    expect(handled).toEqual([{ name: "last" }]);
+    client.socket.end(Array.from({ length: 50 }, (_, name) => post(port, `{"name":${name}}`)).join(""));
+    await client.untilGone();
+    expect(client.text().split("HTTP/1.1 200")).toHaveLength(51);
+    expect(handled).toHaveLength(150);
+  });
+
+  it("count as in flight only while they are handled", async () => {
+    const { server, port } = await startServer({ routes: { "/ahp": { handle: echoCore } }, maxInFlight: 2 });
+    const clients = await Promise.all(Array.from({ length: 50 }, () => rawClient(port)));
+    for (const { write } of clients) write(post(port, '{"id":1}'));
+    expect(await Promise.all(clients.map((client) => client.status()))).toEqual(clients.map(() => 200));
+    expect(server.inFlight).toBe(0);
+    for (const client of clients) client.socket.destroy();
+  });
+
+  it("are handled although their sender is gone, and their handlers learn that it is", async () => {
+    const gone: string[] = [];
+    const handle = (_message: unknown, { signal }: { readonly signal: AbortSignal }) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => {
+          gone.push(signal.aborted ? "told" : "untold");
+          resolve(undefined);
+        });
+      });
+    const { server, port } = await startServer({ routes: { "/ahp": { handle } }, maxInFlight: 40 });
+    for (let left = 40; left > 0; left--) {
+      const { socket } = await rawClient(port);
+      socket.write(post(port, '{"id":1}'));
+      socket.resetAndDestroy();
+    }
+    await until(() => server.connections === 0);
+    await until(() => server.inFlight === 0);
+    expect(gone.length).toBeLessThanOrEqual(40);
+    expect(gone.every((word) => word === "told")).toBe(true);
+  });
+
+  it("leave nothing behind, nor end the process, where a client of many on one connection is gone", async () => {
+    const handle = async (message: unknown) => message;
+    const { server, port } = await startServer({ routes: { "/ahp": { handle } } });
+    for (const request of [post(port, '{"id":1}'), post(port, '{"id":1}').replace(token, `${token}x`)]) {
+      for (let left = 10; left > 0; left--) {
+        const { socket } = await rawClient(port);
+        socket.write(request.repeat(50));
+        socket.resetAndDestroy();
+      }
+      await until(() => server.connections === 0);
+    }
+    expect(server.inFlight).toBe(0);
+    using client = await rawClient(port);
+    client.write(post(port, '{"id":2}'));
+    expect(await client.status()).toBe(200);
   });
 });

@@ -182,7 +182,7 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
     await this.#listening?.catch(() => {});
     this.#traffic.stop();
     const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    const takeBack = this.#clock.after(this.#resolved.graceMs, () => this.#traffic.cut());
+    const takeBack = this.#clock.after(this.#resolved.graceMs, () => this.#traffic.connections.destroyAll());
     await Promise.all([...this.#endpoints.values()].map((endpoint) => endpoint.close()));
     this.#traffic.connections.closeIdle();
     await stopped;

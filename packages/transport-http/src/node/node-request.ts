@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { joinChunks } from "../read-body.ts";
 import type { BodyLimits, ReadBody, RequestView } from "../server/request-view.ts";
-import type { TurnStages } from "./turn-stages.ts";
 
 /** Headers of which a request may have one only: two readers could see two requests in it. */
 const single = new Set(["host", "origin", "authorization", "x-api-key", "content-type", "content-length"]);
@@ -30,22 +29,17 @@ export class NodeRequest implements RequestView {
   readonly #response: ServerResponse | undefined;
   /** Called before the body is read, for a client that waits to be asked for it. */
   readonly #beforeBody: (() => void) | undefined;
-  readonly #stages: TurnStages;
   readonly path: string | undefined;
   readonly query: string;
   readonly authority: string | undefined;
   readonly remoteAddress: string | undefined;
   #abort: AbortController | undefined;
+  /** Its client went away before its handling began, and its signal is still to say so, as one event. */
+  #isGoneUntold = false;
 
-  constructor(
-    request: IncomingMessage,
-    stages: TurnStages,
-    response?: ServerResponse,
-    beforeBody?: () => void,
-  ) {
+  constructor(request: IncomingMessage, response?: ServerResponse, beforeBody?: () => void) {
     this.#request = request;
     this.#response = response;
-    this.#stages = stages;
     this.#beforeBody = beforeBody;
     this.remoteAddress = request.socket.remoteAddress;
     const { url = "" } = request;
@@ -72,53 +66,60 @@ export class NodeRequest implements RequestView {
     return typeof value === "string" ? value : undefined;
   }
 
+  /** Its handling begins: its handler sees the client go, also where that has gone already. */
+  begin(): void {
+    if (!this.#request.socket.destroyed) return;
+    this.#isGoneUntold = true;
+    setImmediate(() => {
+      this.#isGoneUntold = false;
+      this.abort();
+    });
+  }
+
   /** Tells whoever handles the request that nobody waits for its answer. */
   abort(): void {
     if (this.#abort) this.#abort.abort();
   }
 
-  readBody(limits: BodyLimits): Promise<ReadBody> {
+  readBody(limits: BodyLimits): ReadBody | Promise<ReadBody> {
     this.#beforeBody?.();
-    return new Promise((resolve) => {
-      this.#stages.handle(() => {
-        if (this.#request.complete) resolve(this.#wholeBody(limits));
-        else this.#collect(limits, (body) => this.#stages.handle(() => resolve(body)));
-      });
-    });
+    return this.#request.complete ? this.#wholeBody(limits) : this.#collect(limits);
   }
 
-  /** A body that came with its head, as nearly all do, is not waited for. */
+  /** A body that came with its head, as nearly all do, is not waited for. Its length is known here first where it came in chunks. */
   #wholeBody({ maxBytes }: BodyLimits): ReadBody {
     const bytes = (this.#request.read() as Uint8Array | null) ?? noBytes;
     return bytes.length > maxBytes ? { problem: "too_large" } : { bytes };
   }
 
-  #collect({ maxBytes, timeoutMs, clock }: BodyLimits, done: (body: ReadBody) => void): void {
+  #collect({ maxBytes, timeoutMs, clock }: BodyLimits): Promise<ReadBody> {
     const request = this.#request;
-    const chunks: Uint8Array[] = [];
-    let length = 0;
-    let isSettled = false;
-    const settle = (body: ReadBody) => {
-      if (isSettled) return;
-      isSettled = true;
-      takeBack();
-      // The listeners stay, which costs less than to take them off; they hold nothing.
-      chunks.length = 0;
-      if ("problem" in body) request.pause();
-      done(body);
-    };
-    request.on("data", (chunk: Uint8Array) => {
-      if (isSettled) return;
-      length += chunk.length;
-      if (length > maxBytes) settle({ problem: "too_large" });
-      else chunks.push(chunk);
+    return new Promise((resolve) => {
+      const chunks: Uint8Array[] = [];
+      let length = 0;
+      let isSettled = false;
+      const settle = (body: ReadBody) => {
+        if (isSettled) return;
+        isSettled = true;
+        takeBack();
+        // The listeners stay, which costs less than to take them off; they hold nothing.
+        chunks.length = 0;
+        if ("problem" in body) request.pause();
+        resolve(body);
+      };
+      request.on("data", (chunk: Uint8Array) => {
+        if (isSettled) return;
+        length += chunk.length;
+        if (length > maxBytes) settle({ problem: "too_large" });
+        else chunks.push(chunk);
+      });
+      request.on("end", () => {
+        if (!isSettled) settle({ bytes: joinChunks(chunks, length) });
+      });
+      request.on("close", () => settle({ problem: "gone" }));
+      const takeBack = clock.after(timeoutMs, () => settle({ problem: "too_slow" }));
+      if (request.destroyed) settle({ problem: "gone" });
     });
-    request.on("end", () => {
-      if (!isSettled) settle({ bytes: joinChunks(chunks, length) });
-    });
-    request.on("close", () => settle({ problem: "gone" }));
-    const takeBack = clock.after(timeoutMs, () => settle({ problem: "too_slow" }));
-    if (request.destroyed) settle({ problem: "gone" });
   }
 
   /** Made for the few that ask for it. */
@@ -128,6 +129,7 @@ export class NodeRequest implements RequestView {
     this.#abort = abort;
     const response = this.#response;
     const socket = this.#request.socket;
+    if (this.#isGoneUntold) return abort;
     if (socket.destroyed) abort.abort();
     else if (response) {
       response.once("close", () => {

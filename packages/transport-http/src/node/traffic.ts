@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type Clock, Slots } from "@harnesskit/wire";
+import type { Clock } from "@harnesskit/wire";
 import { refusal } from "../server/answers.ts";
 import { type HttpContext, pickHeaders } from "../server/context.ts";
 import type { CoreParts } from "../server/handler-options.ts";
@@ -34,7 +34,6 @@ export class Traffic<Principal> {
   readonly connections: ConnectionSet;
   readonly #server: Server;
   readonly #options: TrafficOptions<Principal>;
-  readonly #requests = new Slots<NodeRequest>();
   readonly #stages: TurnStages;
   /** Set once the server is bound: some of the rules depend on the port. */
   parts: CoreParts<Principal> | undefined;
@@ -43,7 +42,7 @@ export class Traffic<Principal> {
   constructor(server: Server, isTls: boolean, options: TrafficOptions<Principal>) {
     this.#server = server;
     this.#options = options;
-    this.#stages = new TurnStages(options.clock);
+    this.#stages = new TurnStages(options.clock, () => this.parts?.core.room ?? 0);
     this.connections = new ConnectionSet(server, isTls ? "secureConnection" : "connection");
     server.on("request", (request, response) => this.#serve(request, response));
     server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
@@ -70,26 +69,24 @@ export class Traffic<Principal> {
     this.#isClosing = true;
   }
 
-  /** Tells whoever handles a request that nobody waits any longer, and cuts all connections. */
-  cut(): void {
-    for (const request of this.#requests) request.abort();
-    this.connections.destroyAll();
-  }
-
   #serve(incoming: IncomingMessage, response: ServerResponse, beforeBody?: () => void): void {
     const { parts } = this;
     if (!parts) {
       response.destroy();
       return;
     }
-    const request = new NodeRequest(incoming, this.#stages, response, beforeBody);
-    const { socket } = incoming;
-    this.connections.begin(socket);
-    const slot = this.#requests.add(request);
-    response.on("close", () => {
-      this.#requests.remove(slot);
-      this.connections.end(socket);
-    });
+    const request = new NodeRequest(incoming, response, beforeBody);
+    response.on("close", this.connections.begin(incoming.socket, request));
+    this.#stages.handle(() => this.#answer(parts, request, incoming, response));
+  }
+
+  #answer(
+    parts: CoreParts<Principal>,
+    request: NodeRequest,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    request.begin();
     const { fallback, isRoute } = this.#options;
     const { path } = request;
     const isOwn = path === undefined || isRoute(path);
@@ -160,9 +157,8 @@ export class Traffic<Principal> {
       socket.destroy();
       return;
     }
-    const request = new NodeRequest(incoming, this.#stages);
-    this.connections.begin(socket);
-    const slot = this.#requests.add(request);
+    const request = new NodeRequest(incoming);
+    const end = this.connections.begin(socket, request);
     try {
       const taken = await this.#admitUpgrade(parts, request, incoming);
       if ("status" in taken) refuseUpgrade(socket, parts.core.finish(request, taken));
@@ -171,8 +167,7 @@ export class Traffic<Principal> {
       parts.core.tell(error, request, "websocket");
       refuseUpgrade(socket, parts.core.finish(request, refusal(500)));
     } finally {
-      this.#requests.remove(slot);
-      this.connections.end(socket);
+      end();
     }
   }
 

@@ -1,29 +1,35 @@
 import type { Clock } from "@harnesskit/wire";
 
-/** Requests that go through a stage together, at most. */
+/** Requests that are handled before those are answered, at most. */
 const mostTogether = 32;
-/** How long handling those may take before fewer go together. */
+/** Requests whose handling begins before what they led to at once is waited for, at most. */
+const mostAtOnce = 8;
+/** How long requests may be handled before they are answered. */
 const budgetMs = 4;
 
 /**
- * The two stages of requests that came in one turn of the event loop: some are handled, then those are answered, then the next
- * come. One after another find the processor's caches full of what they need, and a client of several connections is woken once
- * and not by each answer. Where handlers are slow, fewer go together, down to each alone: a quick answer waits for others no
- * longer than some milliseconds.
+ * The two stages of requests that came in one turn of the event loop: some are handled, one after another, then those are
+ * answered, then the next come, before anything else is read. What is done in a row finds the processor's caches full of what it
+ * needs, and a client of several connections is woken once and not by each answer. Where handlers block the process, each is
+ * handled alone and answered before the next.
  */
 export class TurnStages {
   readonly #clock: Pick<Clock, "now">;
+  readonly #room: () => number;
   #arrived: (() => void)[] = [];
   #answered: (() => void)[] = [];
-  #together = mostTogether / 4;
   #isDue = false;
-  #fullSince: number | undefined;
+  #handled = 0;
+  #handledSince = 0;
+  #atOnce = 1;
 
-  constructor(clock: Pick<Clock, "now">) {
+  /** `room` is how many more requests may be in flight. */
+  constructor(clock: Pick<Clock, "now">, room: () => number) {
     this.#clock = clock;
+    this.#room = room;
   }
 
-  /** Calls `begin` once this turn has read what there is, after all that arrived before. */
+  /** Calls `begin` once this turn has read what there is, after all that arrived before and what those led to at once. */
   handle(begin: () => void): void {
     this.#arrived.push(begin);
     this.#plan();
@@ -38,30 +44,36 @@ export class TurnStages {
   #plan(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    // What the first has begun and what follows at once has run before the second is called.
-    setImmediate(() => this.#handleSome());
-    setImmediate(() => this.#answerAll());
+    setImmediate(this.#handleSome);
   }
 
-  #handleSome(): void {
-    const some = this.#arrived.splice(0, this.#together);
-    this.#fullSince = some.length === this.#together ? this.#clock.now() : undefined;
+  readonly #handleSome = (): void => {
+    if (this.#arrived.length === 0) {
+      this.#isDue = false;
+      this.#answerAll();
+      return;
+    }
+    if (this.#handled === 0) this.#handledSince = this.#clock.now();
+    const some = this.#arrived.splice(0, Math.max(1, Math.min(this.#atOnce, this.#room())));
+    this.#handled += some.length;
+    queueMicrotask(this.#whenSettled);
     for (const begin of some) begin();
-  }
+  };
+
+  /** A tick that is asked for by a microtask comes when no microtask is left, and still before anything is read. */
+  readonly #whenSettled = (): void => process.nextTick(this.#goOn);
+
+  readonly #goOn = (): void => {
+    const isLong = this.#clock.now() - this.#handledSince >= budgetMs;
+    this.#atOnce = isLong ? 1 : Math.min(2 * this.#atOnce, mostAtOnce);
+    if (isLong || this.#handled >= mostTogether) this.#answerAll();
+    this.#handleSome();
+  };
 
   #answerAll(): void {
     const all = this.#answered;
     this.#answered = [];
-    this.#isDue = false;
-    this.#adapt();
-    if (this.#arrived.length > 0) this.#plan();
+    this.#handled = 0;
     for (const send of all) send();
-  }
-
-  /** Only a full stage says how long one of that size takes. */
-  #adapt(): void {
-    if (this.#fullSince === undefined) return;
-    const isSlow = this.#clock.now() - this.#fullSince >= budgetMs;
-    this.#together = isSlow ? Math.ceil(this.#together / 2) : Math.min(2 * this.#together, mostTogether);
   }
 }

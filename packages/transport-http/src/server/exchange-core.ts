@@ -90,6 +90,11 @@ export class ExchangeCore<Principal> {
     return this.#inFlight;
   }
 
+  /** How many more may be. */
+  get room(): number {
+    return this.#options.maxInFlight - this.#inFlight;
+  }
+
   /** Answers one request. Never rejects. */
   async answer(request: RequestView): Promise<Answer> {
     let answer: Answer;

@@ -25,7 +25,7 @@ export interface RequestView {
   /** Aborts when the client goes away before its answer is complete. */
   readonly signal: AbortSignal;
   /** Called once at most. Never rejects. */
-  readBody(limits: BodyLimits): Promise<ReadBody>;
+  readBody(limits: BodyLimits): ReadBody | Promise<ReadBody>;
 }
 
 /** An answer, as the rules give it. */
