@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { TurnStages } from "../src/node/turn-stages.ts";
 import { echoCore, postHead, rawClient, startServer, token, until } from "./support.ts";
 
@@ -113,7 +113,8 @@ describe("requests of one turn", () => {
       handled.push(message);
       return message;
     };
-    const { port } = await startServer({ routes: { "/ahp": { handle } } });
+    const { port, close } = await startServer({ routes: { "/ahp": { handle } } });
+    onTestFinished(close);
     return { handled, port };
   };
 
@@ -149,7 +150,10 @@ describe("requests of one turn", () => {
     const clients = await Promise.all(Array.from({ length: 100 }, () => rawClient(port)));
     for (const [name, { socket }] of clients.entries()) socket.end(post(port, `{"name":${name}}`));
     await until(() => clients.every(({ closed, ended }) => closed || ended));
-    for (const [name, client] of clients.entries()) expect(client.text()).toContain(`{"name":${name}}`);
+    for (const [name, client] of clients.entries()) {
+      expect(client.text()).toContain(`{"name":${name}}`);
+      client.socket.destroy();
+    }
     using client = await rawClient(port);
     client.socket.end(Array.from({ length: 50 }, (_, name) => post(port, `{"name":${name}}`)).join(""));
     await client.untilGone();
@@ -158,7 +162,8 @@ describe("requests of one turn", () => {
   });
 
   it("count as in flight only while they are handled", async () => {
-    const { server, port } = await startServer({ routes: { "/ahp": { handle: echoCore } }, maxInFlight: 2 });
+    await using started = await startServer({ routes: { "/ahp": { handle: echoCore } }, maxInFlight: 2 });
+    const { server, port } = started;
     const clients = await Promise.all(Array.from({ length: 50 }, () => rawClient(port)));
     for (const { write } of clients) write(post(port, '{"id":1}'));
     expect(await Promise.all(clients.map((client) => client.status()))).toEqual(clients.map(() => 200));
@@ -175,7 +180,8 @@ describe("requests of one turn", () => {
           resolve(undefined);
         });
       });
-    const { server, port } = await startServer({ routes: { "/ahp": { handle } }, maxInFlight: 40 });
+    await using started = await startServer({ routes: { "/ahp": { handle } }, maxInFlight: 40 });
+    const { server, port } = started;
     for (let left = 40; left > 0; left--) {
       const { socket } = await rawClient(port);
       socket.write(post(port, '{"id":1}'));
@@ -189,7 +195,8 @@ describe("requests of one turn", () => {
 
   it("leave nothing behind, nor end the process, where a client of many on one connection is gone", async () => {
     const handle = async (message: unknown) => message;
-    const { server, port } = await startServer({ routes: { "/ahp": { handle } } });
+    await using started = await startServer({ routes: { "/ahp": { handle } } });
+    const { server, port } = started;
     for (const request of [post(port, '{"id":1}'), post(port, '{"id":1}').replace(token, `${token}x`)]) {
       for (let left = 10; left > 0; left--) {
         const { socket } = await rawClient(port);
