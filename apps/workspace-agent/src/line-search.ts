@@ -50,7 +50,7 @@ export class LineSearch {
       this.#options.deadline.throwIfOver();
       const lines = await this.#readLines(path);
       if (lines === undefined) continue;
-      const numbers = candidates?.get(path) ?? (await this.#matchingNumbers(lines));
+      const numbers = (!hasReturn(lines) && candidates?.get(path)) || (await this.#matchingNumbers(lines));
       for (const line of numbers) {
         const text = lines[line - 1];
         if (text !== undefined) yield { path, line, text };
@@ -63,10 +63,11 @@ export class LineSearch {
   }
 
   async #candidates(paths: readonly string[]): Promise<Map<string, number[]> | undefined> {
-    if (this.#ripgrep === undefined) return undefined;
+    const pattern = this.#options.pattern.ripgrep;
+    if (this.#ripgrep === undefined || pattern === undefined) return undefined;
     return ripgrepLines({
       executable: this.#ripgrep,
-      pattern: this.#options.pattern.ripgrep,
+      pattern,
       directory: this.#options.workspace.root,
       paths,
       maxMatchesPerFile: this.#options.maxMatches,
@@ -99,6 +100,9 @@ export class LineSearch {
     }
   }
 }
+
+/** Whether there is a CR within a line: versions of ripgrep differ in whether a line starts and ends there. */
+const hasReturn = (lines: readonly string[]): boolean => lines.some((line) => line.includes("\r"));
 
 /** As ripgrep does it: UTF-16 by its byte order mark, otherwise UTF-8. */
 function decode(bytes: Buffer): string | undefined {

@@ -1,6 +1,6 @@
 import { ToolError } from "@harnesskit/agent-sdk";
 import { maxPatternLength } from "./limits.ts";
-import { type Both, both, classEscape, literal, wordBoundary } from "./search-syntax.ts";
+import { type Both, both, classEscape, literal, withoutReturn, wordBoundary } from "./search-syntax.ts";
 
 const maxRepeat = 1000;
 const maxDepth = 50;
@@ -10,7 +10,11 @@ const maxDepth = 50;
  * expression for single lines without their line end.
  */
 export interface SearchPattern {
-  readonly ripgrep: string;
+  /**
+   * Undefined where something comes after a `$`: that holds for nothing but assertions and what may be empty, and in
+   * some versions of ripgrep not even there, as their `$` takes the CR of a CRLF along.
+   */
+  readonly ripgrep: string | undefined;
   readonly source: string;
   readonly flags: string;
 }
@@ -18,7 +22,8 @@ export interface SearchPattern {
 /**
  * Compiles a search pattern. It is matched within single lines; the syntax is what ripgrep and JavaScript have in
  * common: literals, `.`, `[…]`, `\d \w \s` and their opposites, `\b`, `\p{L}`, `^`, `$`, groups, `|`, `* + ? {n,m}` and
- * their lazy forms, `(?i)` at the start. A brace that is no repetition stands for itself.
+ * their lazy forms, `(?i)` at the start. A brace that is no repetition stands for itself. Nothing matches a CR, not
+ * even one within a line.
  * Throws `ToolError` `tool.invalid_input` for anything else.
  */
 export function compileSearchPattern(pattern: string): SearchPattern {
@@ -32,7 +37,11 @@ export function compileSearchPattern(pattern: string): SearchPattern {
   } catch {
     throw invalid("cannot be compiled");
   }
-  return { ripgrep: (ignoresCase ? "(?i)" : "") + ripgrep, source: javascript, flags };
+  return {
+    ripgrep: ripgrep === undefined ? undefined : (ignoresCase ? "(?i)" : "") + ripgrep,
+    source: javascript,
+    flags,
+  };
 }
 
 const invalid = (reason: string): ToolError =>
@@ -43,37 +52,50 @@ class PatternParser {
   #at = 0;
   #ripgrep = "";
   #javascript = "";
+  /** Whether a way through the pattern to here goes through a `$`. */
+  #ended = false;
+  #goesOnAfterEnd = false;
 
   constructor(pattern: string) {
     this.#characters = [...pattern];
   }
 
-  parse(): Both {
+  parse(): { ripgrep: string | undefined; javascript: string } {
     this.#alternatives(0);
     if (this.#at < this.#characters.length) throw invalid("has a ) without a (");
-    return { ripgrep: this.#ripgrep, javascript: this.#javascript };
+    return { ripgrep: this.#goesOnAfterEnd ? undefined : this.#ripgrep, javascript: this.#javascript };
   }
 
   /** Returns how often the innermost part may be repeated by counts, multiplied over the nesting. */
   #alternatives(depth: number): number {
     if (depth > maxDepth) throw invalid("is nested too deeply");
     let repeats = 1;
+    const endedBefore = this.#ended;
+    let anyEnds = false;
     for (let next = this.#peek(); next !== undefined && next !== ")"; next = this.#peek()) {
+      if (next === "|") {
+        anyEnds ||= this.#ended;
+        this.#ended = endedBefore;
+      } else {
+        this.#goesOnAfterEnd ||= this.#ended;
+      }
       repeats = Math.max(repeats, this.#term(next, depth));
     }
+    this.#ended ||= anyEnds;
     return repeats;
   }
 
   #term(next: string, depth: number): number {
     this.#at++;
     if (next === "|") return this.#emit(both("|"));
+    if (next === "$") this.#ended = true;
     if (next === "^" || next === "$") return this.#emit(both(next));
     if (next === "*" || next === "+" || next === "?") throw invalid(`has nothing to repeat before ${next}`);
     if (next === "(") return this.#quantified(this.#group(depth));
     if (next === "[") return this.#quantified(this.#class());
-    if (next === ".") return this.#quantified(this.#emit({ ripgrep: ".", javascript: "[^\\n]" }));
+    if (next === ".") return this.#quantified(this.#emit({ ripgrep: ".", javascript: "[^\\n\\r]" }));
     if (next !== "\\") return this.#quantified(this.#emit(this.#literal(next)));
-    if (this.#peek() !== "b") return this.#quantified(this.#emit(this.#escape()));
+    if (this.#peek() !== "b") return this.#quantified(this.#emit(withoutReturn(this.#escape())));
     this.#at++;
     return this.#emit(wordBoundary);
   }
@@ -96,6 +118,8 @@ class PatternParser {
   #quantified(repeats: number): number {
     const found = /^(?:[*+?]|\{(\d{1,6})(?:(,)(\d{1,6})?)?\})/.exec(this.#rest());
     if (found === null) return repeats;
+    // It may be met once more.
+    this.#goesOnAfterEnd ||= this.#ended;
     const [text, low, , high] = found;
     const most = Math.max(Number(low ?? 1), Number(high ?? 1));
     if (low !== undefined && high !== undefined && Number(high) < Number(low))
@@ -115,7 +139,7 @@ class PatternParser {
       negated = "^";
       this.#at++;
     }
-    this.#emit(both(`[${negated}`));
+    this.#emit({ ripgrep: `[${negated}`, javascript: `[[${negated}` });
     for (let first = true; ; first = false) {
       const next = this.#peek();
       if (next === undefined) throw invalid("has a [ without a ]");
@@ -127,7 +151,7 @@ class PatternParser {
       if (this.#peek() === "-" && this.#characters[this.#at + 1] !== "]") this.#range(low);
       else this.#emit(low);
     }
-    return this.#emit(both("]"));
+    return this.#emit({ ripgrep: "]", javascript: "]--\\r]" });
   }
 
   #range(low: Both): void {

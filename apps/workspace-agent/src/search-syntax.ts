@@ -28,11 +28,15 @@ const shorthands: Readonly<Record<string, string>> = {
   S: "\\P{White_Space}",
 };
 
-const controls: Readonly<Record<string, number>> = { t: 9, v: 11, f: 12, r: 13 };
+const controls: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 };
+
+/** A class as ripgrep takes it with `--crlf`, where none has the CR. */
+export const withoutReturn = (term: Both): Both =>
+  term.code === undefined ? { ...term, javascript: `[${term.javascript}--\\r]` } : term;
 
 /** One character that stands for itself; a reason if a pattern cannot hold it. */
 export function literal(code: number): Both | string {
-  if (code === 10) return "contains a line end, but is matched within single lines";
+  if (code === 10 || code === 13) return "contains a line end, but is matched within single lines";
   if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return "contains what is no character";
   const character = String.fromCodePoint(code);
   if (code > 0x7f || /[A-Za-z0-9_]/.test(character)) return { ...both(character), code };
@@ -51,7 +55,6 @@ export function classEscape(rest: string): { term: Both; length: number } | stri
   if (shorthand !== undefined) return { term: { ripgrep: `\\${next}`, javascript: shorthand }, length: 1 };
   const control = controls[next];
   if (control !== undefined) return withLength(literal(control), 1);
-  if (next === "n") return "contains \\n, but is matched within single lines";
   const number = /^(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|[xu]\{([0-9A-Fa-f]{1,6})\})/.exec(rest);
   if (number !== null)
     return withLength(

@@ -104,6 +104,23 @@ describe.each(engines)("grep with %s", (_, searchPath) => {
     });
   });
 
+  it("finds what comes after an end as it finds what comes before it", async () => {
+    await fixture.put("crlf", "foo\r\n\r\n");
+    await fixture.put("lf", "foo\n\n");
+    expect(await found({ pattern: "$\\b" })).toEqual(["crlf:1", "lf:1"]);
+    expect(await found({ pattern: "$^a*" })).toEqual(["crlf:2", "lf:2"]);
+  });
+
+  it("takes a CR within a line for no line end, and for nothing that matches", async () => {
+    await fixture.put("a", "foo\rbar\nfoo\r\r\nbar\n");
+    await fixture.put("b", "foo\n");
+    expect(await found({ pattern: "foo$" })).toEqual(["b:1"]);
+    expect(await found({ pattern: "^bar" })).toEqual(["a:3"]);
+    for (const any of [".", "\\s", "\\W", "[^x]", "\\P{L}"])
+      expect(await found({ pattern: `foo${any}bar` })).toEqual([]);
+    expect(await found({ pattern: "o\\b" })).toEqual(["a:1", "a:2", "b:1"]);
+  });
+
   it("passes over binary files, wherever the NUL is, and files that are too large", async () => {
     await using small = await create({ maxGrepFileBytes: 300_000 });
     await small.put("late.bin", Buffer.concat([Buffer.alloc(200_000, "needle\n"), Buffer.from([0])]));
@@ -219,6 +236,8 @@ describe.each(engines)("grep with %s", (_, searchPath) => {
     "\\z",
     "a\\nb",
     "a\nb",
+    "a\\rb",
+    "a\rb",
     "[[:alpha:]]",
   ])("refuses the pattern %j", async (pattern) => {
     expect(await failureCode(fixture.prepare("grep", { pattern }))).toBe("tool.invalid_input");

@@ -23,6 +23,7 @@ const lineParts = [
   "\u2028",
   "😀",
   "/",
+  "\r",
 ];
 const terms = [
   ...[
@@ -44,6 +45,9 @@ const terms = [
     "{",
     "\\{",
     "\\/",
+    "(",
+    ")",
+    ")?",
   ],
   ...[
     "[a-c]",
@@ -61,17 +65,30 @@ const terms = [
   ...["a*", "b+?", ".{2}", "\\w{1,2}", "(a|é)?", "[^\\s\\p{L}]", "\\-", "\\ ", "-", "_"],
 ];
 
+function whyRefused(pattern: string): unknown {
+  try {
+    compileSearchPattern(pattern);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
 describe("a search pattern", () => {
   it("means the same to ripgrep and to JavaScript", () => {
     const lines = fc.array(fc.array(fc.constantFrom(...lineParts), { maxLength: 8 }), {
       minLength: 1,
       maxLength: 30,
     });
-    const patterns = fc.array(fc.constantFrom(...terms), { minLength: 1, maxLength: 5 });
+    const patterns = fc
+      .array(fc.constantFrom(...terms), { minLength: 1, maxLength: 7 })
+      .map((pieces) => pieces.join(""))
+      .filter((pattern) => !ToolError.isInstance(whyRefused(pattern)));
     fc.assert(
-      fc.property(lines, patterns, fc.boolean(), fc.boolean(), (parts, pieces, ignoreCase, crlf) => {
+      fc.property(lines, patterns, fc.boolean(), fc.boolean(), (parts, pattern, ignoreCase, crlf) => {
         const texts = parts.map((part) => part.join(""));
-        const compiled = compileSearchPattern((ignoreCase ? "(?i)" : "") + pieces.join(""));
+        const compiled = compileSearchPattern((ignoreCase ? "(?i)" : "") + pattern);
+        fc.pre(compiled.ripgrep !== undefined);
         const expression = new RegExp(compiled.source, compiled.flags);
         const options = [
           "--no-config",
@@ -94,7 +111,10 @@ describe("a search pattern", () => {
           .filter((line) => line !== "")
           .map((line) => Number.parseInt(line, 10));
         const expected = texts.flatMap((text, index) => (expression.test(text) ? [index + 1] : []));
-        expect(numbers).toEqual(expected);
+        expect(numbers).toEqual(expect.arrayContaining(expected));
+        // Where there is a CR within a line, ripgrep may start and end one: such lines are looked at once more.
+        const wrong = numbers.filter((number) => !expected.includes(number));
+        expect(wrong.filter((number) => !texts[number - 1]?.includes("\r"))).toEqual([]);
       }),
       { numRuns: 100 },
     );
@@ -130,10 +150,22 @@ describe("a search pattern", () => {
   ])("may have %s", (_, pattern, text) => {
     const compiled = compileSearchPattern(pattern);
     expect(new RegExp(compiled.source, compiled.flags).test(text)).toBe(true);
-    const { status } = spawnSync("rg", ["--no-config", "-q", "-e", compiled.ripgrep, "-"], {
+    const { status } = spawnSync("rg", ["--no-config", "-q", "-e", compiled.ripgrep ?? "", "-"], {
       input: `${text}\n`,
     });
     expect(status).toBe(0);
+  });
+
+  it.each([
+    ["$\\b", false],
+    ["$^a*", false],
+    ["(a|b$)\\b", false],
+    ["(?:\\b$){2}", false],
+    ["(a$|b)|^c", true],
+    ["a$|\\bb$", true],
+    ["((a|b)c?$)", true],
+  ])("is left to JavaScript where something comes after an end: %s", (pattern, forRipgrep) => {
+    expect(compileSearchPattern(pattern).ripgrep !== undefined).toBe(forRipgrep);
   });
 
   it.each([
@@ -148,13 +180,11 @@ describe("a search pattern", () => {
     [`${"(".repeat(60)}a${")".repeat(60)}`, "nested"],
     ["", "empty"],
     ["x".repeat(1001), "1000 characters"],
+    ["a\\r", "line end"],
+    ["[a\\x0d]", "line end"],
+    ["[a\\n]", "line end"],
   ])("is refused with the reason: %s", (pattern, reason) => {
-    let thrown: unknown;
-    try {
-      compileSearchPattern(pattern);
-    } catch (error) {
-      thrown = error;
-    }
+    const thrown = whyRefused(pattern);
     expect(thrown).toMatchObject({ name: "ToolError", code: "tool.invalid_input" });
     expect((thrown as ToolError).message).toContain(reason);
   });
