@@ -191,7 +191,9 @@ describe("bash", () => {
 
   it("settles although a process that left the session holds the output", async () => {
     const output = await fixture.call("bash", {
-      command: "setsid sh -c 'echo $$ > child; exec sleep 300' & echo done",
+      // The shell waits: what has not left its session yet ends with it.
+      command:
+        "setsid sh -c 'echo $$ > child; exec sleep 300' & until [ -s child ]; do sleep 0.01; done; echo done",
     });
     expect(output).toMatchObject({ exitCode: 0, stdout: "done\n" });
     process.kill(await pidIn("child"), "SIGKILL");
