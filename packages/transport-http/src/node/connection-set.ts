@@ -1,56 +1,43 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { Slots } from "@harnesskit/wire";
-import type { NodeRequest } from "./node-request.ts";
+import type { Duplex } from "node:stream";
+import { Connection } from "./connection.ts";
 
-/** The connections of a server, and what is under way on each. */
+/** The connections of a server. */
 export class ConnectionSet {
-  readonly #sockets = new Map<Socket, Slots<NodeRequest>>();
+  readonly #connections = new Map<Duplex, Connection>();
   #refused = 0;
-  #isClosing = false;
 
   constructor(server: Server, event: "connection" | "secureConnection") {
+    // Node would end its side as soon as the client ends its own, and lose the answers of what is handled in the same turn.
+    (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
     server.on(event, (socket: Socket) => {
-      const requests = new Slots<NodeRequest>();
-      this.#sockets.set(socket, requests);
-      // Node closes the response that is written, and forgets those behind it.
-      socket.once("close", () => {
-        this.#sockets.delete(socket);
-        for (const request of requests) request.abort();
-      });
+      this.#connections.set(socket, new Connection(socket));
+      socket.once("close", () => this.#connections.delete(socket));
     });
     server.on("drop", () => this.#refused++);
   }
 
   get size(): number {
-    return this.#sockets.size;
+    return this.#connections.size;
   }
 
   get refused(): number {
     return this.#refused;
   }
 
-  /** A request of this connection is handled, until the function that is returned is called, once. */
-  begin(socket: Socket, request: NodeRequest): () => void {
-    const requests = this.#sockets.get(socket);
-    const slot = requests?.add(request);
-    return () => {
-      if (slot !== undefined) requests?.remove(slot);
-      if (this.#isClosing && (requests?.size ?? 0) === 0) socket.destroySoon();
-    };
+  /** Undefined for one that is closed. */
+  of(socket: Duplex): Connection | undefined {
+    return this.#connections.get(socket);
   }
 
   /** Closes the connections on which nothing is handled, and each of the others once its requests are answered. */
   closeIdle(): void {
-    this.#isClosing = true;
-    for (const [socket, { size }] of this.#sockets) if (size === 0) socket.destroy();
+    for (const connection of this.#connections.values()) connection.closeWhenIdle();
   }
 
   /** Tells whoever handles a request that nobody waits any longer, and cuts all connections. */
   destroyAll(): void {
-    for (const [socket, requests] of this.#sockets) {
-      for (const request of requests) request.abort();
-      socket.destroy();
-    }
+    for (const connection of this.#connections.values()) connection.destroy();
   }
 }

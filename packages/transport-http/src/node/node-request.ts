@@ -53,6 +53,16 @@ export class NodeRequest implements RequestView {
     this.authority = absolute ? absolute.host : request.headers.host;
   }
 
+  /** It came to its end: what comes behind it on the connection is not its body. */
+  get isWhole(): boolean {
+    return this.#request.complete;
+  }
+
+  /** Its answer is on its way. Always true for an upgrade, which is no concern of this connection's answers. */
+  get isAnswered(): boolean {
+    return this.#response?.writableEnded ?? true;
+  }
+
   get method(): string {
     return this.#request.method ?? "";
   }

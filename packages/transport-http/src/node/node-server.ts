@@ -24,6 +24,8 @@ export const createNodeServer = (
     keepAliveTimeout: keepAliveMs + 2000,
     connectionsCheckingInterval: Math.min(1000, headersTimeoutMs),
     noDelay: true,
+    // As Node's own HTTP server has it, and its HTTPS server has not.
+    allowHalfOpen: true,
   };
   const server = tls
     ? createTlsServer({ ...settings, ...tls, handshakeTimeout: headersTimeoutMs })

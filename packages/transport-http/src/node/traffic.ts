@@ -10,6 +10,7 @@ import { answerClientFault } from "./client-faults.ts";
 import { ConnectionSet } from "./connection-set.ts";
 import { toNodeHandler } from "./node-handler.ts";
 import { hasDoubleHeaders, NodeRequest } from "./node-request.ts";
+import { ServedRequest } from "./served-request.ts";
 import type { FallbackHandler } from "./server-options.ts";
 import { TurnStages } from "./turn-stages.ts";
 import { refuseUpgrade } from "./upgrade-answer.ts";
@@ -34,7 +35,7 @@ export class Traffic<Principal> {
   readonly connections: ConnectionSet;
   readonly #server: Server;
   readonly #options: TrafficOptions<Principal>;
-  readonly #stages: TurnStages;
+  readonly #stages: TurnStages<ServedRequest<Principal>>;
   /** Set once the server is bound: some of the rules depend on the port. */
   parts: CoreParts<Principal> | undefined;
   #isClosing = false;
@@ -42,26 +43,38 @@ export class Traffic<Principal> {
   constructor(server: Server, isTls: boolean, options: TrafficOptions<Principal>) {
     this.#server = server;
     this.#options = options;
-    this.#stages = new TurnStages(options.clock, () => this.parts?.core.room ?? 0);
+    this.#stages = new TurnStages({
+      clock: options.clock,
+      room: () => this.parts?.core.room ?? 0,
+      begin: (served) => this.#safely(served, this.#answer),
+      send: (served) => this.#safely(served, this.#send),
+    });
     this.connections = new ConnectionSet(server, isTls ? "secureConnection" : "connection");
     server.on("request", (request, response) => this.#serve(request, response));
     server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
       this.#serve(request, response, () => response.writeContinue());
     });
     server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
-      this.#write(request, response, { status: 417, headers: {} });
+      const served = this.#open(request, response);
+      if (served) this.#write(served, { status: 417, headers: {} });
     });
     server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
-      refuseUpgrade(socket, refusal(405, { allow: "POST" }));
+      socket.on("error", () => {});
+      this.#behindAnswers(socket, () => refuseUpgrade(socket, refusal(405, { allow: "POST" })));
     });
-    server.on("clientError", answerClientFault);
+    server.on("clientError", (error, socket) => {
+      this.#behindAnswers(socket, () => answerClientFault(error, socket));
+    });
     server.on("tlsClientError", (_error: Error, socket: Duplex) => void socket.destroy());
   }
 
   /** Without this Node ignores an Upgrade header, as a server may; some clients offer h2c with every request. */
   takeUpgrades(): void {
     if (this.#server.listenerCount("upgrade") > 0) return;
-    this.#server.on("upgrade", (request, socket, head) => void this.#upgrade(request, socket, head));
+    this.#server.on("upgrade", (request, socket, head) => {
+      socket.on("error", () => {});
+      this.#behindAnswers(socket, () => void this.#upgrade(request, socket, head));
+    });
   }
 
   /** Takes nothing new from now on, and closes each connection once its requests are answered. */
@@ -69,38 +82,60 @@ export class Traffic<Principal> {
     this.#isClosing = true;
   }
 
-  #serve(incoming: IncomingMessage, response: ServerResponse, beforeBody?: () => void): void {
-    const { parts } = this;
-    if (!parts) {
-      response.destroy();
-      return;
-    }
-    const request = new NodeRequest(incoming, response, beforeBody);
-    response.on("close", this.connections.begin(incoming.socket, request));
-    this.#stages.handle(() => this.#answer(parts, request, incoming, response));
+  #behindAnswers(socket: Duplex, run: () => void): void {
+    const connection = this.connections.of(socket);
+    if (connection) connection.behindAnswers(run);
+    else run();
   }
 
-  #answer(
-    parts: CoreParts<Principal>,
-    request: NodeRequest,
+  /** Undefined for a request that is not handled: its connection ends before it. */
+  #open(
     incoming: IncomingMessage,
     response: ServerResponse,
-  ): void {
+    beforeBody?: () => void,
+  ): ServedRequest<Principal> | undefined {
+    const { parts } = this;
+    const connection = this.connections.of(incoming.socket);
+    if (!parts || !connection) {
+      response.destroy();
+      return undefined;
+    }
+    if (connection.isEnding) return undefined;
+    if (!response.shouldKeepAlive) connection.isEnding = true;
+    return new ServedRequest(parts, connection, incoming, response, beforeBody);
+  }
+
+  #serve(incoming: IncomingMessage, response: ServerResponse, beforeBody?: () => void): void {
+    const served = this.#open(incoming, response, beforeBody);
+    if (served) this.#stages.handle(served);
+  }
+
+  /** What fails here fails for one connection. */
+  #safely(served: ServedRequest<Principal>, run: (served: ServedRequest<Principal>) => void): void {
+    try {
+      run(served);
+    } catch (error) {
+      served.parts.core.tell(error, served.request, "http");
+      served.incoming.socket.destroy();
+    }
+  }
+
+  readonly #answer = (served: ServedRequest<Principal>): void => {
+    const { parts, request, incoming } = served;
     request.begin();
     const { fallback, isRoute } = this.#options;
     const { path } = request;
     const isOwn = path === undefined || isRoute(path);
     const refused = this.#refuse(incoming, isOwn);
     if (refused) {
-      this.#write(incoming, response, parts.core.finish(request, refused));
+      this.#write(served, parts.core.finish(request, refused));
       return;
     }
     void parts.core.answer(request).then((answer) => {
-      if (!fallback || path === undefined || isOwn || answer.status !== 404)
-        this.#write(incoming, response, answer);
-      else void this.#fallBack(parts, fallback, request, path, incoming, response);
+      if (!fallback || path === undefined || isOwn || answer.status !== 404) this.#write(served, answer);
+      else void this.#fallBack(served, fallback, path);
     });
-  }
+  };
 
   #refuse(incoming: IncomingMessage, isOwn: boolean): Answer | undefined {
     if (hasDoubleHeaders(incoming)) return refusal(400);
@@ -109,17 +144,16 @@ export class Traffic<Principal> {
 
   /** Hands what is no route's to the fallback. */
   async #fallBack(
-    { core, guard, contextHeaders }: CoreParts<Principal>,
+    served: ServedRequest<Principal>,
     fallback: FallbackHandler<Principal>,
-    request: NodeRequest,
     path: string,
-    incoming: IncomingMessage,
-    response: ServerResponse,
   ): Promise<void> {
+    const { parts, request, incoming, response } = served;
+    const { core, guard, contextHeaders } = parts;
     try {
       const admitted = guard.preflight(request) ?? (await core.admit(request, "http", false));
       if (!("principal" in admitted)) {
-        this.#write(incoming, response, core.finish(request, admitted));
+        this.#write(served, core.finish(request, admitted));
         return;
       }
       const { principal } = admitted;
@@ -135,30 +169,34 @@ export class Traffic<Principal> {
       await toNodeHandler(serve, (error) => core.tell(error, request, "http"))(incoming, response);
     } catch (error) {
       core.tell(error, request, "http");
-      this.#write(incoming, response, core.finish(request, refusal(500)));
+      this.#write(served, core.finish(request, refusal(500)));
     }
   }
 
-  #write(incoming: IncomingMessage, response: ServerResponse, answer: Answer): void {
-    const { clock, keepAliveMs } = this.#options;
-    this.#stages.answer(() =>
-      writeAnswer(incoming, response, answer, {
-        clock,
-        keepAliveMs: this.#isClosing ? undefined : keepAliveMs,
-      }),
-    );
+  #write(served: ServedRequest<Principal>, answer: Answer): void {
+    served.answer = answer;
+    this.#stages.answer(served);
   }
+
+  readonly #send = ({ incoming, response, answer, connection }: ServedRequest<Principal>): void => {
+    if (!answer) return;
+    const { clock, keepAliveMs } = this.#options;
+    // Those behind it on its connection are answered, too: the last of them closes it.
+    const isLast = this.#isClosing && connection.underWay === 1;
+    const options = { clock, keepAliveMs: isLast ? undefined : keepAliveMs };
+    if (writeAnswer(incoming, response, answer, options)) connection.isEnding = true;
+  };
 
   async #upgrade(incoming: IncomingMessage, duplex: Duplex, head: Buffer): Promise<void> {
     const socket = duplex as Socket;
     const { parts } = this;
-    socket.on("error", () => {});
-    if (!parts) {
+    const connection = this.connections.of(socket);
+    if (!parts || !connection) {
       socket.destroy();
       return;
     }
     const request = new NodeRequest(incoming);
-    const end = this.connections.begin(socket, request);
+    const end = connection.begin(request);
     try {
       const taken = await this.#admitUpgrade(parts, request, incoming);
       if ("status" in taken) refuseUpgrade(socket, parts.core.finish(request, taken));

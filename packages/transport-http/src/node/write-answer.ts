@@ -32,14 +32,14 @@ const endAfterBody = (request: IncomingMessage, response: ServerResponse, clock:
   request.resume();
 };
 
-/** Writes the answer of one request. */
+/** Writes the answer of one request. True where the connection is closed behind it. */
 export const writeAnswer = (
   request: IncomingMessage,
   response: ServerResponse,
   answer: Answer,
   { clock, keepAliveMs }: WriteAnswerOptions,
-): void => {
-  if (response.destroyed || response.headersSent) return;
+): boolean => {
+  if (response.destroyed || response.headersSent) return false;
   const { status, body } = answer;
   const isEarly = !request.complete && (request.headers["content-length"] ?? "0") !== "0";
   const isUnread = isEarly || (!request.complete && request.headers["transfer-encoding"] !== undefined);
@@ -49,7 +49,8 @@ export const writeAnswer = (
   for (const name in answer.headers) headers.push(name, answer.headers[name] ?? "");
   if (answer.own) headers.push(...answer.own);
   if (status !== 204) headers.push("content-length", String(bytes));
-  if (isUnread || keepAliveMs === undefined) headers.push("connection", "close");
+  const closes = isUnread || keepAliveMs === undefined;
+  if (closes) headers.push("connection", "close");
   else if (response.shouldKeepAlive)
     headers.push("keep-alive", `timeout=${Math.max(1, Math.floor(keepAliveMs / 1000))}`);
   response.writeHead(status, headers);
@@ -57,9 +58,10 @@ export const writeAnswer = (
   if (!isUnread) {
     // Where each character is one byte, both encodings give the same, and this one is faster.
     response.end(shown, bytes === body?.length ? "latin1" : "utf8");
-    return;
+    return closes;
   }
   if (shown === undefined) response.flushHeaders();
   else response.write(shown);
   endAfterBody(request, response, clock);
+  return closes;
 };

@@ -1,0 +1,72 @@
+import type { Socket } from "node:net";
+import { Slots } from "@harnesskit/wire";
+import type { NodeRequest } from "./node-request.ts";
+
+/** A connection of a server, and what is under way on it. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #requests = new Slots<NodeRequest>();
+  /** What comes behind the requests that came whole. */
+  #behind: (() => void) | undefined;
+  #isClosing = false;
+  /** It is closed behind a request: nothing that comes after that is handled (RFC 9112, 9.6). */
+  isEnding = false;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    // Node closes the response that is written, and forgets those behind it.
+    socket.once("close", () => this.#abortAll());
+    // What was handled in this turn is answered by then. For what takes longer, a client that ended its side is gone.
+    socket.once("end", () =>
+      setImmediate(() => {
+        if ([...this.#requests].some(({ isAnswered }) => !isAnswered)) socket.end();
+      }),
+    );
+  }
+
+  /** How many requests are handled. */
+  get underWay(): number {
+    return this.#requests.size;
+  }
+
+  /** A request is handled, until the function that is returned is called, once. */
+  begin(request: NodeRequest): () => void {
+    const slot = this.#requests.add(request);
+    return () => {
+      this.#requests.remove(slot);
+      this.#goOn();
+    };
+  }
+
+  /** Calls `run` once all requests that came whole are answered; not where it closes before, nor where something waits already. */
+  behindAnswers(run: () => void): void {
+    if (this.#behind) return;
+    this.#behind = run;
+    this.#goOn();
+  }
+
+  /** Closes it once its requests are answered. */
+  closeWhenIdle(): void {
+    this.#isClosing = true;
+    if (this.underWay === 0) this.#socket.destroy();
+  }
+
+  /** Tells whoever handles a request that nobody waits any longer, and cuts it. */
+  destroy(): void {
+    this.#abortAll();
+    this.#socket.destroy();
+  }
+
+  #abortAll(): void {
+    for (const request of this.#requests) request.abort();
+  }
+
+  #goOn(): void {
+    const behind = this.#behind;
+    if (behind) {
+      if ([...this.#requests].some(({ isWhole }) => isWhole)) return;
+      this.#behind = undefined;
+      behind();
+    } else if (this.#isClosing && this.underWay === 0) this.#socket.destroySoon();
+  }
+}
