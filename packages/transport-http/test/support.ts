@@ -168,6 +168,10 @@ export const postHead = (port: number, ...lines: string[]): string =>
     ...lines,
   );
 
+/** A whole posted message that would be taken. */
+export const post = (port: number, body: string, ...lines: string[]): string =>
+  postHead(port, `Content-Length: ${body.length}`, ...lines) + body;
+
 /** The head of an upgrade that would be taken. */
 export const upgradeHead = (port: number, ...lines: string[]): string =>
   head(

@@ -1,9 +1,11 @@
-import { AsyncResource } from "node:async_hooks";
+import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
+import { ServerResponse } from "node:http";
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { AuthenticationRequest } from "../src/index.ts";
 import { TurnStages } from "../src/node/turn-stages.ts";
-import { echoCore, postHead, rawClient, startServer, token, until } from "./support.ts";
+import { echoCore, post, rawClient, startServer, token, until } from "./support.ts";
 
 interface Work {
   readonly begin: () => void;
@@ -29,15 +31,15 @@ const createStages = (now: () => number, room = 100) => {
   };
 };
 
-/** Stages whose handlers take `tookMs` each and answer at once, and what happened in them. */
-const startStages = (tookMs: number, room = 100) => {
+/** Stages whose handlers take `tookMs` each, or by name, and answer at once, and what happened in them. */
+const startStages = (tookMs: number | ((name: number) => number), room = 100) => {
   let now = 0;
   const stages = createStages(() => now, room);
   const seen: string[] = [];
   const arrive = (name: number) =>
     stages.handle(() => {
       seen.push(`handle ${name}`);
-      now += tookMs;
+      now += typeof tookMs === "number" ? tookMs : tookMs(name);
       stages.answer(() => seen.push(`answer ${name}`));
     });
   return { stages, seen, arrive };
@@ -49,7 +51,10 @@ const groupsIn = (seen: readonly string[]): number[] => {
   return [...words.matchAll(/(?:handle ?)+/g)].map(([run]) => run.trim().split(" ").length);
 };
 
-const arriveTogether = async (tookMs: number, count: number): Promise<number[]> => {
+const arriveTogether = async (
+  tookMs: number | ((name: number) => number),
+  count: number,
+): Promise<number[]> => {
   const { seen, arrive } = startStages(tookMs);
   for (let name = 0; name < count; name++) arrive(name);
   await until(() => seen.length === 2 * count);
@@ -66,6 +71,25 @@ describe("the stages of a turn", () => {
   it("answer after 4 milliseconds, and begin again with one at once", async () => {
     expect(await arriveTogether(1, 4 + 4 + 2)).toEqual([4, 4, 2]);
     expect(await arriveTogether(4, 3)).toEqual([1, 1, 1]);
+  });
+
+  it("handle each alone as soon as one blocks, whatever came before", async () => {
+    // The first 39 let eight at once begin, and the next ones block.
+    expect(await arriveTogether((name) => (name < 39 ? 0 : 200), 39 + 3)).toEqual([39, 1, 1, 1]);
+  });
+
+  it("do not let what is answered later wait for what runs behind it", async () => {
+    const { stages, seen } = startStages(0);
+    for (const name of ["a", "b"]) {
+      setImmediate(async () => {
+        seen.push(`runs ${name}`);
+        for (let left = 3; left > 0; left--) await Promise.resolve();
+        stages.answer(() => seen.push(`answer ${name}1`));
+        stages.answer(() => seen.push(`answer ${name}2`));
+      });
+    }
+    await until(() => seen.length === 6);
+    expect(seen).toEqual(["runs a", "answer a1", "answer a2", "runs b", "answer b1", "answer b2"]);
   });
 
   it("begin no more at once than there is room for", async () => {
@@ -142,9 +166,6 @@ describe("requests of one turn", () => {
     onTestFinished(close);
     return { handled, port };
   };
-
-  const post = (port: number, body: string): string =>
-    postHead(port, `Content-Length: ${body.length}`) + body;
 
   it("are answered in their order on one connection, and all of them", async () => {
     const { handled, port } = await startCounting();
@@ -234,5 +255,57 @@ describe("requests of one turn", () => {
     using client = await rawClient(port);
     client.write(post(port, '{"id":2}'));
     expect(await client.status()).toBe(200);
+  });
+
+  it("run each in the async context that it came in, with its answer", async () => {
+    const tenant = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const handle = async (message: unknown) => {
+      seen.push([message, tenant.getStore()]);
+      return message;
+    };
+    const replyHeaders = () => ({ "x-tenant": tenant.getStore() ?? "none" });
+    const authenticate = (request: AuthenticationRequest) => {
+      const name = request.header("user-agent");
+      if (name !== undefined) tenant.enterWith(name);
+      return { principal: undefined };
+    };
+    await using started = await startServer({ authenticate, routes: { "/ahp": { handle, replyHeaders } } });
+    const { port } = started;
+    const clients = await Promise.all(["alice", undefined, "bob", undefined].map(() => rawClient(port)));
+    const names = ["alice", undefined, "bob", undefined];
+    for (let round = 1; round <= 5; round++) {
+      // The first rounds let the stages begin several at once.
+      for (const [index, { write }] of clients.entries()) {
+        const name = names[index];
+        write(post(port, `{"name":${index}}`, ...(name === undefined ? [] : [`User-Agent: ${name}`])));
+      }
+      await until(() => clients.every(({ text }) => text().split("HTTP/1.1 200").length === round + 1));
+    }
+    expect(seen).toHaveLength(20);
+    for (const [message, name] of seen as [{ name: number }, unknown][])
+      expect(name).toBe(names[message.name]);
+    for (const [index, client] of clients.entries()) {
+      const told = [...client.text().matchAll(/x-tenant: (\w+)/g)].map(([, name]) => name);
+      expect(told).toEqual(Array(5).fill(names[index] ?? "none"));
+      client.socket.destroy();
+    }
+  });
+
+  it("are answered although the answer of another fails, which loses its own connection only", async () => {
+    const errors: unknown[] = [];
+    await using started = await startServer({ onError: (error) => void errors.push(error) });
+    const { port } = started;
+    const clients = await Promise.all(Array.from({ length: 40 }, () => rawClient(port)));
+    const failure = new Error("a patch of a tracer's fails");
+    const patched = vi.spyOn(ServerResponse.prototype, "writeHead").mockImplementationOnce(() => {
+      throw failure;
+    });
+    onTestFinished(() => patched.mockRestore());
+    for (const [id, { write }] of clients.entries()) write(post(port, `{"id":${id}}`));
+    await until(() => clients.every(({ closed, ended, text }) => closed || ended || text() !== ""));
+    expect(clients.filter(({ text }) => text().startsWith("HTTP/1.1 200"))).toHaveLength(39);
+    expect(errors).toEqual([failure]);
+    for (const client of clients) client.socket.destroy();
   });
 });

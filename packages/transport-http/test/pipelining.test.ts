@@ -1,0 +1,160 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
+import { createDeferred } from "@harnesskit/wire";
+import { describe, expect, it } from "vitest";
+import { post, postHead, rawClient, startServer, startSocketServer, until, upgradeHead } from "./support.ts";
+
+/** A server whose handler waits for `release` where the message says so, and all messages that it got. */
+const startSlow = async (options: Parameters<typeof startSocketServer>[1] = {}) => {
+  const { promise, resolve: release } = createDeferred<void>();
+  const handled: unknown[] = [];
+  const handle = async (message: unknown) => {
+    handled.push(message);
+    if ((message as { waits?: true }).waits) await promise;
+    return message;
+  };
+  const started = await startSocketServer({}, { routes: { "/ahp": { handle } }, ...options });
+  return Object.assign(started, { handled, release });
+};
+
+const slow = '{"id":1,"waits":true}';
+/** The statuses of all answers, and what each answered. */
+const answersIn = (text: string): string =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3})|"id":(\d)/g)].map(([, status, id]) => status ?? `#${id}`).join(" ");
+
+describe("behind others on a connection", () => {
+  it.each([
+    ["no HTTP", "garbage\r\n\r\n", 400],
+    ["a head over the limit", `GET / HTTP/1.1\r\nX: ${"y".repeat(40_000)}\r\n\r\n`, 431],
+    ["a body that breaks off", "", 400],
+  ])("%s is refused once those are answered", async (_, bad, status) => {
+    await using server = await startSlow();
+    const { port, handled, release } = server;
+    const broken = bad === "" ? `${postHead(port, "Transfer-Encoding: chunked")}zz\r\n` : bad;
+    using client = await rawClient(port);
+    client.write(post(port, slow) + post(port, '{"id":2}') + broken);
+    await until(() => handled.length === 2);
+    expect(client.text()).toBe("");
+    release();
+    await client.untilGone();
+    expect(answersIn(client.text())).toBe(`200 #1 200 #2 ${status}`);
+  });
+
+  it.each(["{}", "garbage"])("a body that is not whole is refused at once: %s", async (start) => {
+    await using server = await startSlow();
+    using client = await rawClient(server.port);
+    client.write(
+      `${postHead(server.port, "Transfer-Encoding: chunked")}${start.length.toString(16)}\r\n${start}\r\nzz\r\n`,
+    );
+    expect(await client.status()).toBe(400);
+    expect(server.handled).toEqual([]);
+  });
+
+  it("an upgrade waits for their answers", async () => {
+    await using server = await startSlow();
+    const { port, handled, release } = server;
+    using client = await rawClient(port);
+    client.write(post(port, slow) + upgradeHead(port));
+    await until(() => handled.length === 1);
+    release();
+    await until(() => client.text().includes("HTTP/1.1 101"));
+    expect(answersIn(client.text())).toBe("200 #1 101");
+    // A frame of its own, masked with zeros: "{}".
+    client.write(Uint8Array.of(0x81, 0x82, 0, 0, 0, 0, 0x7b, 0x7d));
+    await until(() => client.text().endsWith("\x81\x02{}"));
+  });
+
+  it("an upgrade or a tunnel that is refused leaves them their answers", async () => {
+    await using server = await startSlow();
+    const { port } = server;
+    const refused = [
+      [upgradeHead(port).replace("Bearer ", "Bearer x"), 401],
+      ["CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", 405],
+    ] as const;
+    for (const [request, status] of refused) {
+      using client = await rawClient(port);
+      client.write(post(port, '{"id":1}') + request);
+      await client.untilGone();
+      expect(answersIn(client.text())).toBe(`200 #1 ${status}`);
+    }
+  });
+
+  it("nothing is handled where the connection is closed before it", async () => {
+    await using server = await startSlow({ maxBodyBytes: 1000 });
+    const { port, handled } = server;
+    using closing = await rawClient(port);
+    closing.write(post(port, '{"id":1}', "Connection: close") + post(port, '{"id":2}'));
+    await closing.untilGone();
+    expect(answersIn(closing.text())).toBe("200 #1");
+    using early = await rawClient(port);
+    early.write(post(port, `"${"x".repeat(100_000)}"`) + post(port, '{"id":3}'));
+    await early.untilGone();
+    expect(answersIn(early.text())).toBe("413");
+    expect(handled).toEqual([{ id: 1 }]);
+  });
+
+  it("all that are handled are answered by a server that closes", async () => {
+    await using server = await startSlow();
+    const { port, handled, release } = server;
+    using client = await rawClient(port);
+    client.write(post(port, slow) + post(port, '{"id":2}') + post(port, slow));
+    await until(() => handled.length === 3);
+    const closing = server.close();
+    release();
+    await closing;
+    await client.untilGone();
+    expect(answersIn(client.text())).toBe("200 #1 200 #2 200 #1");
+  });
+});
+
+describe("a server that closes", () => {
+  it("keeps the process alive until it is closed, also where no connection does", async () => {
+    await using server = await startServer();
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const before = timers();
+    const closing = server.close();
+    for (let left = 10; left > 0; left--) await Promise.resolve();
+    expect(timers()).toBe(before + 1);
+    await closing;
+  });
+});
+
+describe("a client that ends its side behind its requests", () => {
+  it("gets all answers of what is handled at once over TLS, too", async () => {
+    const [key, cert] = await Promise.all(
+      ["key", "cert"].map((name) => readFile(new URL(`fixtures/localhost-${name}.pem`, import.meta.url))),
+    );
+    if (!key || !cert) expect.fail("no fixtures");
+    await using server = await startSlow({ tls: { key, cert } });
+    const { port } = server;
+    for (const count of [1, 3]) {
+      const options: ConnectionOptions & { allowHalfOpen: true } = {
+        ...{ port, host: "127.0.0.1", ca: cert, servername: "localhost" },
+        allowHalfOpen: true,
+      };
+      const socket = connectTls(options);
+      await once(socket, "secureConnect");
+      let text = "";
+      socket.on("data", (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      socket.end(Array.from({ length: count }, (_, index) => post(port, `{"id":${index}}`)).join(""));
+      await once(socket, "end");
+      expect(text.split("HTTP/1.1 200")).toHaveLength(count + 1);
+      socket.destroy();
+    }
+  });
+
+  it("gets the answer of a request of just as many bytes as are read at once", async () => {
+    await using server = await startSlow();
+    const { port } = server;
+    using client = await rawClient(port);
+    const bodyLength = 65_536 - postHead(port, "Content-Length: 65000").length;
+    const request = post(port, '{"id":1}'.padEnd(bodyLength));
+    expect(request).toHaveLength(65_536);
+    client.socket.end(request);
+    await client.untilGone();
+    expect(answersIn(client.text())).toBe("200 #1");
+  });
+});
