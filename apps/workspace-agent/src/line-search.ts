@@ -50,7 +50,8 @@ export class LineSearch {
       this.#options.deadline.throwIfOver();
       const lines = await this.#readLines(path);
       if (lines === undefined) continue;
-      const numbers = (!hasReturn(lines) && candidates?.get(path)) || (await this.#matchingNumbers(lines));
+      const numbers =
+        (!isSeenTwoWays(lines) && candidates?.get(path)) || (await this.#matchingNumbers(lines));
       for (const line of numbers) {
         const text = lines[line - 1];
         if (text !== undefined) yield { path, line, text };
@@ -101,8 +102,11 @@ export class LineSearch {
   }
 }
 
-/** Whether there is a CR within a line: versions of ripgrep differ in whether a line starts and ends there. */
-const hasReturn = (lines: readonly string[]): boolean => lines.some((line) => line.includes("\r"));
+/**
+ * Whether ripgrep may find more: versions of it differ in whether a line starts and ends at a CR within it, and it tells U+FFFD from bytes
+ * that are no UTF-8.
+ */
+const isSeenTwoWays = (lines: readonly string[]): boolean => lines.some((line) => /[\r\ufffd]/.test(line));
 
 /** As ripgrep does it: UTF-16 by its byte order mark, otherwise UTF-8. */
 function decode(bytes: Buffer): string | undefined {

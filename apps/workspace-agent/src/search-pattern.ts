@@ -1,6 +1,6 @@
 import { ToolError } from "@harnesskit/agent-sdk";
 import { maxPatternLength } from "./limits.ts";
-import { type Both, both, classEscape, literal, withoutReturn, wordBoundary } from "./search-syntax.ts";
+import { asInRipgrep, type Both, both, classEscape, literal, wordBoundary } from "./search-syntax.ts";
 
 const maxRepeat = 1000;
 const maxDepth = 50;
@@ -23,7 +23,7 @@ export interface SearchPattern {
  * Compiles a search pattern. It is matched within single lines; the syntax is what ripgrep and JavaScript have in
  * common: literals, `.`, `[…]`, `\d \w \s` and their opposites, `\b`, `\p{L}`, `^`, `$`, groups, `|`, `* + ? {n,m}` and
  * their lazy forms, `(?i)` at the start. A brace that is no repetition stands for itself. Nothing matches a CR, not
- * even one within a line.
+ * even one within a line, nor bytes that are no UTF-8 or the U+FFFD that stands for them.
  * Throws `ToolError` `tool.invalid_input` for anything else.
  */
 export function compileSearchPattern(pattern: string): SearchPattern {
@@ -93,9 +93,10 @@ class PatternParser {
     if (next === "*" || next === "+" || next === "?") throw invalid(`has nothing to repeat before ${next}`);
     if (next === "(") return this.#quantified(this.#group(depth));
     if (next === "[") return this.#quantified(this.#class());
-    if (next === ".") return this.#quantified(this.#emit({ ripgrep: ".", javascript: "[^\\n\\r]" }));
+    if (next === ".")
+      return this.#quantified(this.#emit({ ripgrep: ".", javascript: asInRipgrep("[^\\n]") }));
     if (next !== "\\") return this.#quantified(this.#emit(this.#literal(next)));
-    if (this.#peek() !== "b") return this.#quantified(this.#emit(withoutReturn(this.#escape())));
+    if (this.#peek() !== "b") return this.#quantified(this.#escapeOutside());
     this.#at++;
     return this.#emit(wordBoundary);
   }
@@ -139,7 +140,8 @@ class PatternParser {
       negated = "^";
       this.#at++;
     }
-    this.#emit({ ripgrep: `[${negated}`, javascript: `[[${negated}` });
+    const start = this.#javascript.length;
+    this.#emit(both(`[${negated}`));
     for (let first = true; ; first = false) {
       const next = this.#peek();
       if (next === undefined) throw invalid("has a [ without a ]");
@@ -151,7 +153,9 @@ class PatternParser {
       if (this.#peek() === "-" && this.#characters[this.#at + 1] !== "]") this.#range(low);
       else this.#emit(low);
     }
-    return this.#emit({ ripgrep: "]", javascript: "]--\\r]" });
+    this.#emit(both("]"));
+    this.#javascript = this.#javascript.slice(0, start) + asInRipgrep(this.#javascript.slice(start));
+    return 1;
   }
 
   #range(low: Both): void {
@@ -173,6 +177,11 @@ class PatternParser {
     if (typeof found === "string") throw invalid(found);
     this.#at += found.length;
     return found.term;
+  }
+
+  #escapeOutside(): 1 {
+    const term = this.#escape();
+    return this.#emit(term.code === undefined ? { ...term, javascript: asInRipgrep(term.javascript) } : term);
   }
 
   #literal(character: string): Both {

@@ -30,13 +30,16 @@ const shorthands: Readonly<Record<string, string>> = {
 
 const controls: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 };
 
-/** A class as ripgrep takes it with `--crlf`, where none has the CR. */
-export const withoutReturn = (term: Both): Both =>
-  term.code === undefined ? { ...term, javascript: `[${term.javascript}--\\r]` } : term;
+/**
+ * A class as ripgrep takes it: with `--crlf` none has the CR, and none has bytes that are no UTF-8, in whose place JavaScript sees
+ * U+FFFD.
+ */
+export const asInRipgrep = (javascript: string): string => `[${javascript}--[\\r\\ufffd]]`;
 
 /** One character that stands for itself; a reason if a pattern cannot hold it. */
 export function literal(code: number): Both | string {
   if (code === 10 || code === 13) return "contains a line end, but is matched within single lines";
+  if (code === 0xfffd) return "contains U+FFFD, which stands for bytes that are no text";
   if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return "contains what is no character";
   const character = String.fromCodePoint(code);
   if (code > 0x7f || /[A-Za-z0-9_]/.test(character)) return { ...both(character), code };

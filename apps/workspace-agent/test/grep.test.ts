@@ -121,6 +121,14 @@ describe.each(engines)("grep with %s", (_, searchPath) => {
     expect(await found({ pattern: "o\\b" })).toEqual(["a:1", "a:2", "b:1"]);
   });
 
+  it("takes bytes that are no UTF-8 for nothing that matches, and for no letter", async () => {
+    await fixture.put("latin", Buffer.from("caf\xe9\nna\xefve\n\xe9\n", "latin1"));
+    await fixture.put("utf8", "caf\ufffd\ncaf\n");
+    for (const any of ["caf.", "na\\Wve", "na[^x]ve", "^\\S$", "\\p{S}", "caf$"])
+      expect(await found({ pattern: any })).toEqual(any === "caf$" ? ["utf8:2"] : []);
+    expect(await found({ pattern: "caf\\b" })).toEqual(["latin:1", "utf8:1", "utf8:2"]);
+  });
+
   it("passes over binary files, wherever the NUL is, and files that are too large", async () => {
     await using small = await create({ maxGrepFileBytes: 300_000 });
     await small.put("late.bin", Buffer.concat([Buffer.alloc(200_000, "needle\n"), Buffer.from([0])]));

@@ -24,6 +24,7 @@ const lineParts = [
   "😀",
   "/",
   "\r",
+  "\ufffd",
 ];
 const terms = [
   ...[
@@ -85,37 +86,46 @@ describe("a search pattern", () => {
       .map((pieces) => pieces.join(""))
       .filter((pattern) => !ToolError.isInstance(whyRefused(pattern)));
     fc.assert(
-      fc.property(lines, patterns, fc.boolean(), fc.boolean(), (parts, pattern, ignoreCase, crlf) => {
-        const texts = parts.map((part) => part.join(""));
-        const compiled = compileSearchPattern((ignoreCase ? "(?i)" : "") + pattern);
-        fc.pre(compiled.ripgrep !== undefined);
-        const expression = new RegExp(compiled.source, compiled.flags);
-        const options = [
-          "--no-config",
-          "--text",
-          "--crlf",
-          "--no-filename",
-          "-n",
-          "--max-columns=1",
-          "-e",
-          compiled.ripgrep,
-          "-",
-        ];
-        const { stdout, status } = spawnSync("rg", options, {
-          input: texts.map((text) => text + (crlf ? "\r\n" : "\n")).join(""),
-          encoding: "utf8",
-        });
-        expect(status).toBeLessThan(2);
-        const numbers = stdout
-          .split("\n")
-          .filter((line) => line !== "")
-          .map((line) => Number.parseInt(line, 10));
-        const expected = texts.flatMap((text, index) => (expression.test(text) ? [index + 1] : []));
-        expect(numbers).toEqual(expect.arrayContaining(expected));
-        // Where there is a CR within a line, ripgrep may start and end one: such lines are looked at once more.
-        const wrong = numbers.filter((number) => !expected.includes(number));
-        expect(wrong.filter((number) => !texts[number - 1]?.includes("\r"))).toEqual([]);
-      }),
+      fc.property(
+        lines,
+        patterns,
+        fc.boolean(),
+        fc.boolean(),
+        fc.boolean(),
+        (parts, pattern, ignoreCase, crlf, isUtf8) => {
+          const texts = parts.map((part) => part.join(""));
+          const compiled = compileSearchPattern((ignoreCase ? "(?i)" : "") + pattern);
+          fc.pre(compiled.ripgrep !== undefined);
+          const expression = new RegExp(compiled.source, compiled.flags);
+          const options = [
+            "--no-config",
+            "--text",
+            "--crlf",
+            "--no-filename",
+            "-n",
+            "--max-columns=1",
+            "-e",
+            compiled.ripgrep,
+            "-",
+          ];
+          const input = Buffer.from(texts.map((text) => text + (crlf ? "\r\n" : "\n")).join(""));
+          // What was read as U+FFFD may be that, or a byte that is no UTF-8.
+          const bytes = isUtf8
+            ? input
+            : Buffer.from(input.toString("latin1").replaceAll("\xef\xbf\xbd", "\xe9"), "latin1");
+          const { stdout, status } = spawnSync("rg", options, { input: bytes, encoding: "utf8" });
+          expect(status).toBeLessThan(2);
+          const numbers = stdout
+            .split("\n")
+            .filter((line) => line !== "")
+            .map((line) => Number.parseInt(line, 10));
+          const expected = texts.flatMap((text, index) => (expression.test(text) ? [index + 1] : []));
+          expect(numbers).toEqual(expect.arrayContaining(expected));
+          // Where there is a CR within a line, ripgrep may start and end one, and it tells U+FFFD from others: such lines are looked at once more.
+          const wrong = numbers.filter((number) => !expected.includes(number));
+          expect(wrong.filter((number) => !/[\r\ufffd]/.test(texts[number - 1] ?? ""))).toEqual([]);
+        },
+      ),
       { numRuns: 100 },
     );
   });
@@ -183,6 +193,8 @@ describe("a search pattern", () => {
     ["a\\r", "line end"],
     ["[a\\x0d]", "line end"],
     ["[a\\n]", "line end"],
+    ["a\ufffd", "U+FFFD"],
+    ["[a\\ufffd]", "U+FFFD"],
   ])("is refused with the reason: %s", (pattern, reason) => {
     const thrown = whyRefused(pattern);
     expect(thrown).toMatchObject({ name: "ToolError", code: "tool.invalid_input" });

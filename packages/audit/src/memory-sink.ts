@@ -33,6 +33,8 @@ export const createMemoryAuditSink = (options: MemoryAuditSinkOptions = {}): Mem
   let seq = 0;
   let dropped = 0;
   let isClosed = false;
+  /** What is recorded by the reading of an entry, in a getter: it comes behind, and what its own reading records is dropped. */
+  let behind: AuditEntryInput[] | undefined;
   const now = (): number => {
     try {
       return clock();
@@ -48,14 +50,27 @@ export const createMemoryAuditSink = (options: MemoryAuditSinkOptions = {}): Mem
     kept = kept.slice(first);
     first = 0;
   };
+  const append = (entry: AuditEntryInput): void => {
+    if (isClosed) {
+      dropped++;
+      return;
+    }
+    kept.push(`${formatter.format(entry, ++seq, now())}}`);
+    trim();
+  };
   return {
     record(entry: AuditEntryInput) {
-      if (isClosed) {
-        dropped++;
+      if (behind) {
+        behind.push(entry);
         return;
       }
-      kept.push(`${formatter.format(entry, ++seq, now())}}`);
-      trim();
+      const nested: AuditEntryInput[] = [];
+      behind = nested;
+      append(entry);
+      behind = [];
+      for (const next of nested) append(next);
+      dropped += behind.length;
+      behind = undefined;
     },
     addSecret: (value) => redactor.addSecret(value),
     removeSecret: (value) => redactor.removeSecret(value),

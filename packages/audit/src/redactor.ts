@@ -47,6 +47,7 @@ export class Redactor {
   readonly isSecretKey: (key: string) => boolean;
   readonly #known = new SecretSet();
   readonly #values = new Set<string>();
+  readonly #beforeRemoval = new Set<() => void>();
   #generation = 0;
 
   /** Throws `audit_invalid_options`. */
@@ -79,8 +80,17 @@ export class Redactor {
 
   /** Forgets a registered value, once it opens nothing any more. */
   removeSecret(value: string): void {
-    if (!this.#values.delete(value)) return;
+    if (!this.#values.has(value)) return;
+    for (const listener of this.#beforeRemoval) listener();
+    this.#values.delete(value);
     for (const spelling of spellingsOf(value)) this.#known.delete(spelling);
+  }
+
+  /** Calls `listener` before a value is forgotten, for who has texts that wait to be written; until the function that is returned is called. */
+  beforeRemoval(listener: () => void): () => void {
+    const own = () => listener();
+    this.#beforeRemoval.add(own);
+    return () => void this.#beforeRemoval.delete(own);
   }
 
   /** Changes whenever a text that held no secret may hold one now. */

@@ -15,7 +15,10 @@ export interface AuditAction {
 
 /** Where a role records what it did. The file sink is in `@harnesskit/audit/node`. */
 export interface AuditSink {
-  /** Takes an entry. Cheap, synchronous, and never throws, whatever the entry holds and whatever state the sink is in. */
+  /**
+   * Takes an entry. Cheap, synchronous, and never throws, whatever the entry holds and whatever state the sink is in. What is recorded by
+   * the reading of the entry, in a getter of it, comes behind it; by the reading of that, it is dropped and counted.
+   */
   record(entry: AuditEntryInput): void;
   /**
    * As `record`, for an entry that nobody changes any more and whoever records it does not want to wait for: it is written when what

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { createRedactor } from "../src/index.ts";
 import { verifyAuditFile } from "../src/node/index.ts";
 import { stillLog } from "./support/still-log.ts";
 
@@ -65,6 +66,20 @@ describe("an entry that is recorded soon", () => {
     log.sink.removeSecret("hunter2hunter2");
     await log.sink.close();
     expect(JSON.stringify(await log.entries())).not.toContain("hunter2");
+  });
+
+  it("is redacted by what was secret when it was recorded, also where another forgets the secret", async () => {
+    const redactor = createRedactor();
+    await using log = await stillLog({ redactor });
+    redactor.addSecret("hunter2hunter2");
+    log.sink.recordSoon?.({ ...soon("1"), details: { command: "login hunter2hunter2" } });
+    redactor.removeSecret("hunter2hunter2");
+    await log.sink.close();
+    expect(JSON.stringify(await log.entries())).not.toContain("hunter2");
+    // A sink that is closed is not asked any more.
+    redactor.addSecret("hunter3hunter3");
+    redactor.removeSecret("hunter3hunter3");
+    expect(log.sink.dropped).toBe(0);
   });
 
   it("waits with a bounded number of others, and is counted where the log is closed", async () => {

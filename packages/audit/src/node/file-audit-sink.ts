@@ -45,7 +45,10 @@ export class FileSink implements FileAuditSink {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** In the order of their beginnings; those that ended are still among them. */
   #open: OpenAction[] = [];
-  #soon: { readonly entry: AuditEntryInput; readonly timeMs: number }[] = [];
+  #soon: { readonly entry: AuditEntryInput; readonly timeMs: number; readonly isNested: boolean }[] = [];
+  /** What is read now. An entry that is recorded by that, in a getter, comes behind; by one that came so, it is dropped. */
+  #reading: "entry" | "nested" | undefined;
+  readonly #stopListening: () => void;
   #dropped = 0;
   /** Entries dropped since the queue was full; undefined while it is not. */
   #dropping: number | undefined;
@@ -56,6 +59,7 @@ export class FileSink implements FileAuditSink {
     this.#lock = lock;
     this.#formatter = new EntryFormatter(settings.redactor, settings.limits);
     this.#reservedBytes = settings.limits.maxEntryBytes + lineOverheadBytes;
+    this.#stopListening = settings.redactor.beforeRemoval(() => this.#writeWaiting());
     const { head, unsealed, unsealedLines } = log;
     this.#builder = new BlockBuilder({ head, unsealed, unsealedLines, blockBytes: settings.maxBlockBytes });
     this.#fileBytes = log.sizeBytes;
@@ -81,6 +85,7 @@ export class FileSink implements FileAuditSink {
       await this.#flush();
     } catch (error) {
       this.#closing = Promise.resolve();
+      this.#stopListening();
       await this.#writer.close().catch(() => {});
       throw error;
     }
@@ -101,8 +106,7 @@ export class FileSink implements FileAuditSink {
 
   recordSoon(entry: AuditEntryInput): void {
     this.#writeOpen();
-    if (this.#soon.length === 0) queueMicrotask(() => queueMicrotask(this.#writeSoon));
-    this.#soon.push({ entry, timeMs: this.#now() });
+    this.#appendSoon(entry, this.#now(), false);
     if (this.#soon.length >= maxSoon) this.#writeSoon();
   }
 
@@ -121,7 +125,6 @@ export class FileSink implements FileAuditSink {
   }
 
   removeSecret(value: string): void {
-    this.#writeWaiting();
     this.#settings.redactor.removeSecret(value);
   }
 
@@ -135,15 +138,36 @@ export class FileSink implements FileAuditSink {
     return this.#closing;
   }
 
-  readonly #append = (entry: AuditEntryInput, timeMs = this.#now()): void => {
-    if (this.#closing !== undefined || !this.#hasRoom()) {
+  readonly #append = (entry: AuditEntryInput, timeMs = this.#now(), isNested = false): void => {
+    if (this.#reading === "entry") {
+      this.#appendSoon(entry, timeMs, true);
+      return;
+    }
+    if (this.#reading === "nested" || this.#closing !== undefined || !this.#hasRoom()) {
       this.#dropped++;
       return;
     }
     this.#prepare();
-    this.#builder.append(this.#formatter.format(entry, this.#builder.seq + 1, timeMs));
+    const line = this.#read(entry, timeMs, isNested);
+    // Its reading may have closed the sink.
+    if (this.#closing !== undefined) this.#dropped++;
+    else this.#builder.append(line);
     this.#startTimer();
   };
+
+  #read(entry: AuditEntryInput, timeMs: number, isNested: boolean): string {
+    this.#reading = isNested ? "nested" : "entry";
+    try {
+      return this.#formatter.format(entry, this.#builder.seq + 1, timeMs);
+    } finally {
+      this.#reading = undefined;
+    }
+  }
+
+  #appendSoon(entry: AuditEntryInput, timeMs: number, isNested: boolean): void {
+    if (this.#soon.length === 0) queueMicrotask(() => queueMicrotask(this.#writeSoon));
+    this.#soon.push({ entry, timeMs, isNested });
+  }
 
   /** Behind what waits. */
   readonly #appendNext = (entry: AuditEntryInput, timeMs?: number): void => {
@@ -182,7 +206,7 @@ export class FileSink implements FileAuditSink {
     if (this.#soon.length === 0) return;
     const soon = this.#soon;
     this.#soon = [];
-    for (const { entry, timeMs } of soon) this.#append(entry, timeMs);
+    for (const { entry, timeMs, isNested } of soon) this.#append(entry, timeMs, isNested);
   };
 
   /** Tells the beginnings whose ends have not come. */
@@ -322,6 +346,7 @@ export class FileSink implements FileAuditSink {
       throw error;
     } finally {
       clearTimeout(this.#timer);
+      this.#stopListening();
       await this.#writer.close().catch(() => {});
       await this.#lock.release().catch(() => {});
     }
