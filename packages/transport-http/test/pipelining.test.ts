@@ -108,6 +108,52 @@ describe("behind others on a connection", () => {
   });
 });
 
+describe("a client that goes away", () => {
+  it("is seen to go although answers wait for the first one", async () => {
+    const gone = createDeferred<void>();
+    const handled: unknown[] = [];
+    const handle = async (message: unknown, { signal }: { readonly signal: AbortSignal }) => {
+      handled.push(message);
+      if (!(message as { waits?: true }).waits) return { pad: "x".repeat(5000) };
+      signal.addEventListener("abort", () => gone.resolve());
+      await gone.promise;
+      return {};
+    };
+    await using server = await startServer({ routes: { "/ahp": { handle } } });
+    const { port } = server;
+    using client = await rawClient(port);
+    client.write(post(port, slow));
+    for (let count = 1; count <= 8; count++) {
+      client.write(post(port, "{}"));
+      await until(() => handled.length === count + 1);
+    }
+    client.socket.resetAndDestroy();
+    await gone.promise;
+    await until(() => server.server.connections === 0);
+    expect(server.server.inFlight).toBe(0);
+  });
+
+  it("gets large answers in their order, however many wait", async () => {
+    const { promise, resolve: release } = createDeferred<void>();
+    const handle = async (message: unknown) => {
+      const { id, waits } = message as { id: number; waits?: true };
+      if (waits) await promise;
+      return { id, pad: "x".repeat(20_000) };
+    };
+    await using server = await startServer({ routes: { "/ahp": { handle } } });
+    const { port } = server;
+    using client = await rawClient(port);
+    client.write(post(port, slow));
+    for (let id = 2; id <= 9; id++) client.write(post(port, `{"id":${id}}`));
+    await until(() => server.server.inFlight === 1);
+    release();
+    await until(() => client.text().split('"id"').length === 10);
+    expect(answersIn(client.text())).toBe(
+      Array.from({ length: 9 }, (_, index) => `200 #${index + 1}`).join(" "),
+    );
+  });
+});
+
 describe("a server that closes", () => {
   it("keeps the process alive until it is closed, also where no connection does", async () => {
     await using server = await startServer();

@@ -2,12 +2,17 @@ import type { Socket } from "node:net";
 import { Slots } from "@harnesskit/wire";
 import type { NodeRequest } from "./node-request.ts";
 
+/** Characters of answers that wait for those before them, at most, and what each counts beside its body. */
+const maxWaiting = 64 * 1024;
+const answerOverhead = 512;
+
 /** A connection of a server, and what is under way on it. */
 export class Connection {
   readonly #socket: Socket;
   readonly #requests = new Slots<NodeRequest>();
   /** What comes behind the requests that came whole. */
   #behind: (() => void) | undefined;
+  #waiting = 0;
   #isClosing = false;
   /** It is closed behind a request: nothing that comes after that is handled (RFC 9112, 9.6). */
   isEnding = false;
@@ -35,6 +40,19 @@ export class Connection {
     return () => {
       this.#requests.remove(slot);
       this.#goOn();
+    };
+  }
+
+  /**
+   * An answer waits for those before it, until the function that is returned is called; undefined where there is no room. Node would take
+   * it, too, and then read no more, and not see that the client goes.
+   */
+  waitInLine(bodyLength: number): (() => void) | undefined {
+    if (this.#waiting >= maxWaiting) return undefined;
+    const length = bodyLength + answerOverhead;
+    this.#waiting += length;
+    return () => {
+      this.#waiting -= length;
     };
   }
 

@@ -36,6 +36,7 @@ export class NodeRequest implements RequestView {
   #abort: AbortController | undefined;
   /** Its client went away before its handling began, and its signal is still to say so, as one event. */
   #isGoneUntold = false;
+  #hasAnswer = false;
 
   constructor(request: IncomingMessage, response?: ServerResponse, beforeBody?: () => void) {
     this.#request = request;
@@ -58,9 +59,14 @@ export class NodeRequest implements RequestView {
     return this.#request.complete;
   }
 
-  /** Its answer is on its way. Always true for an upgrade, which is no concern of this connection's answers. */
+  /** Its answer is there. Always true for an upgrade, which is no concern of this connection's answers. */
   get isAnswered(): boolean {
-    return this.#response?.writableEnded ?? true;
+    return this.#hasAnswer || (this.#response?.writableEnded ?? true);
+  }
+
+  /** Its answer waits to be written. */
+  answered(): void {
+    this.#hasAnswer = true;
   }
 
   get method(): string {

@@ -175,10 +175,25 @@ export class Traffic<Principal> {
 
   #write(served: ServedRequest<Principal>, answer: Answer): void {
     served.answer = answer;
+    served.request.answered();
     this.#stages.answer(served);
   }
 
-  readonly #send = ({ incoming, response, answer, connection }: ServedRequest<Principal>): void => {
+  /** Writes the answer, once those before it on its connection are written. */
+  readonly #send = (served: ServedRequest<Principal>): void => {
+    const { response, connection, answer } = served;
+    const leave = response.socket === null ? connection.waitInLine(answer?.body?.length ?? 0) : undefined;
+    if (!leave) {
+      this.#sendNow(served);
+      return;
+    }
+    response.once("socket", () => {
+      leave();
+      served.runInAsyncScope(() => this.#safely(served, this.#sendNow));
+    });
+  };
+
+  readonly #sendNow = ({ incoming, response, answer, connection }: ServedRequest<Principal>): void => {
     if (!answer) return;
     const { clock, keepAliveMs } = this.#options;
     // Those behind it on its connection are answered, too: the last of them closes it.
