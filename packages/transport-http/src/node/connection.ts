@@ -16,6 +16,8 @@ export class Connection {
   #isClosing = false;
   /** It is closed behind a request: nothing that comes after that is handled (RFC 9112, 9.6). */
   isEnding = false;
+  /** What came that is no HTTP. */
+  faults = 0;
 
   constructor(socket: Socket) {
     this.#socket = socket;
@@ -27,6 +29,16 @@ export class Connection {
         if ([...this.#requests].some(({ isAnswered }) => !isAnswered)) socket.end();
       }),
     );
+  }
+
+  /** A request that came whole is not answered yet. */
+  get isBusy(): boolean {
+    return [...this.#requests].some(({ isWhole }) => isWhole);
+  }
+
+  /** A request was answered before it came whole, and still comes. */
+  get isAnsweredEarly(): boolean {
+    return [...this.#requests].some(({ isWhole, isAnswered }) => !isWhole && isAnswered);
   }
 
   /** How many requests are handled. */
@@ -82,7 +94,7 @@ export class Connection {
   #goOn(): void {
     const behind = this.#behind;
     if (behind) {
-      if ([...this.#requests].some(({ isWhole }) => isWhole)) return;
+      if (this.isBusy) return;
       this.#behind = undefined;
       behind();
     } else if (this.#isClosing && this.underWay === 0) this.#socket.destroySoon();

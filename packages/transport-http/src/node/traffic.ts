@@ -58,12 +58,11 @@ export class Traffic<Principal> {
       const served = this.#open(request, response);
       if (served) this.#write(served, { status: 417, headers: {} });
     });
-    server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
-      socket.on("error", () => {});
-      this.#behindAnswers(socket, () => refuseUpgrade(socket, refusal(405, { allow: "POST" })));
+    server.on("connect", (_request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      this.#takeOver(socket, head, () => refuseUpgrade(socket, refusal(405, { allow: "POST" })));
     });
     server.on("clientError", (error, socket) => {
-      this.#behindAnswers(socket, () => answerClientFault(error, socket));
+      answerClientFault(error, socket, this.connections.of(socket));
     });
     server.on("tlsClientError", (_error: Error, socket: Duplex) => void socket.destroy());
   }
@@ -72,8 +71,7 @@ export class Traffic<Principal> {
   takeUpgrades(): void {
     if (this.#server.listenerCount("upgrade") > 0) return;
     this.#server.on("upgrade", (request, socket, head) => {
-      socket.on("error", () => {});
-      this.#behindAnswers(socket, () => void this.#upgrade(request, socket, head));
+      this.#takeOver(socket, head, (letGo) => void this.#upgrade(request, socket, head, letGo));
     });
   }
 
@@ -82,10 +80,21 @@ export class Traffic<Principal> {
     this.#isClosing = true;
   }
 
-  #behindAnswers(socket: Duplex, run: () => void): void {
+  /**
+   * What takes a connection over waits for the answers before it. Node reads no more then, and so that the client is seen to go we do: who sends
+   * more before `letGo` is cut off, as a client has to wait for its answer (RFC 6455, 4.1).
+   */
+  #takeOver(socket: Duplex, head: Buffer, run: (letGo: () => void) => void): void {
+    socket.on("error", () => {});
     const connection = this.connections.of(socket);
-    if (connection) connection.behindAnswers(run);
-    else run();
+    if (!connection?.isBusy) {
+      run(() => {});
+      return;
+    }
+    const cut = () => void socket.destroy();
+    if (head.length > 0) cut();
+    socket.on("data", cut);
+    connection.behindAnswers(() => run(() => socket.off("data", cut)));
   }
 
   /** Undefined for a request that is not handled: its connection ends before it. */
@@ -181,8 +190,10 @@ export class Traffic<Principal> {
 
   /** Writes the answer, once those before it on its connection are written. */
   readonly #send = (served: ServedRequest<Principal>): void => {
-    const { response, connection, answer } = served;
-    const leave = response.socket === null ? connection.waitInLine(answer?.body?.length ?? 0) : undefined;
+    const { request, response, connection, answer } = served;
+    // One whose request still comes is left to Node, as that has to be read.
+    const isWaiting = response.socket === null && request.isWhole;
+    const leave = isWaiting ? connection.waitInLine(answer?.body?.length ?? 0) : undefined;
     if (!leave) {
       this.#sendNow(served);
       return;
@@ -202,7 +213,7 @@ export class Traffic<Principal> {
     if (writeAnswer(incoming, response, answer, options)) connection.isEnding = true;
   };
 
-  async #upgrade(incoming: IncomingMessage, duplex: Duplex, head: Buffer): Promise<void> {
+  async #upgrade(incoming: IncomingMessage, duplex: Duplex, head: Buffer, letGo: () => void): Promise<void> {
     const socket = duplex as Socket;
     const { parts } = this;
     const connection = this.connections.of(socket);
@@ -215,7 +226,10 @@ export class Traffic<Principal> {
     try {
       const taken = await this.#admitUpgrade(parts, request, incoming);
       if ("status" in taken) refuseUpgrade(socket, parts.core.finish(request, taken));
-      else taken.endpoint.take({ request: incoming, socket, head, context: taken.context });
+      else {
+        letGo();
+        taken.endpoint.take({ request: incoming, socket, head, context: taken.context });
+      }
     } catch (error) {
       parts.core.tell(error, request, "websocket");
       refuseUpgrade(socket, parts.core.finish(request, refusal(500)));
