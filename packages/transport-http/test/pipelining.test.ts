@@ -51,6 +51,20 @@ describe("behind others on a connection", () => {
     expect(server.handled).toEqual([]);
   });
 
+  it("a body that breaks off is not answered twice", async () => {
+    await using server = await startSlow();
+    const { port } = server;
+    const refused = postHead(port, "Transfer-Encoding: chunked").replace("Bearer ", "Bearer x");
+    for (const before of ["", post(port, '{"id":1}')]) {
+      using client = await rawClient(port);
+      client.write(before + refused);
+      await until(() => client.text().includes("HTTP/1.1 401"));
+      client.write("zz\r\n");
+      await client.untilGone();
+      expect(answersIn(client.text())).toBe(before === "" ? "401" : "200 #1 401");
+    }
+  });
+
   it("an upgrade waits for their answers", async () => {
     await using server = await startSlow();
     const { port, handled, release } = server;
@@ -108,7 +122,91 @@ describe("behind others on a connection", () => {
   });
 });
 
+/** A server whose handler waits for its client to go, and how many such handlers there are. */
+const startPatient = async (options: Parameters<typeof startSocketServer>[1] = {}) => {
+  const state = { begun: 0, told: 0 };
+  const handle = (_message: unknown, { signal }: { readonly signal: AbortSignal }) => {
+    state.begun++;
+    return new Promise((resolve) => {
+      signal.addEventListener("abort", () => {
+        state.told++;
+        resolve({});
+      });
+    });
+  };
+  const started = await startSocketServer({}, { routes: { "/ahp": { handle } }, ...options });
+  const untilGone = async () => {
+    await until(() => state.told === state.begun && started.server.connections === 0);
+    expect(started.server.inFlight).toBe(0);
+  };
+  return Object.assign(started, { state, untilGone });
+};
+
 describe("a client that goes away", () => {
+  const connectHead = "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n";
+
+  it.each([
+    ["an upgrade", (port: number) => upgradeHead(port)],
+    ["an upgrade with more behind it", (port: number) => `${upgradeHead(port)}hello`],
+    ["a tunnel with much behind it", () => connectHead + "x".repeat(200_000)],
+    ["no HTTP", () => "garbage\r\n\r\n"],
+    ["a half head", () => "POST /ahp HT"],
+    [
+      "a body that is refused before it comes",
+      (port: number) =>
+        postHead(port, "Content-Length: 1000000").replace("Bearer ", "Bearer x") + "x".repeat(150_000),
+    ],
+  ])("is seen to go while it waits with %s", async (_, behind) => {
+    await using server = await startPatient();
+    const { port, state } = server;
+    for (const leave of ["destroy", "resetAndDestroy", "end"] as const) {
+      using client = await rawClient(port);
+      const before = state.begun;
+      client.write(post(port, slow));
+      await until(() => state.begun === before + 1);
+      client.write(behind(port));
+      client.socket[leave]();
+      await server.untilGone();
+    }
+  });
+
+  it("is cut off where it sends more while its upgrade waits", async () => {
+    await using server = await startPatient();
+    const { port, state } = server;
+    using client = await rawClient(port);
+    client.write(post(port, slow) + upgradeHead(port));
+    await until(() => state.begun === 1);
+    client.write("too early");
+    await client.untilGone();
+    expect(client.text()).toBe("");
+    await server.untilGone();
+  });
+
+  it("is cut off where it does not end its next request in time", async () => {
+    await using server = await startPatient({ headersTimeoutMs: 300, bodyTimeoutMs: 300 });
+    const { port, state } = server;
+    using client = await rawClient(port);
+    client.write(`${post(port, slow)}POST /ahp HT`);
+    await until(() => state.begun === 1);
+    await client.untilGone();
+    expect(client.text()).toBe("");
+    await server.untilGone();
+  });
+
+  it("is cut off where it goes on with what is no HTTP", async () => {
+    await using server = await startPatient();
+    const { port, state } = server;
+    using client = await rawClient(port);
+    client.write(post(port, slow));
+    await until(() => state.begun === 1);
+    await until(() => {
+      client.write("garbage\r\n\r\n");
+      return client.closed || client.ended;
+    });
+    expect(client.text()).toBe("");
+    await server.untilGone();
+  });
+
   it("is seen to go although answers wait for the first one", async () => {
     const gone = createDeferred<void>();
     const handled: unknown[] = [];
