@@ -81,16 +81,16 @@ export class RequestMemory<Work> {
     this.#makeRoom(own);
   }
 
-  /** The response is there: of a request that was taken, or of one whose work was done at once. */
-  settle(owner: string, key: string, fingerprint: number, text: string): void {
+  /** The response is there, of a request that was taken. */
+  settle(owner: string, key: string, text: string): void {
+    const entry = this.#owners.get(owner)?.entries.get(key);
+    if (entry) this.#done(this.#ownerOf(owner), entry, text);
+  }
+
+  /** Takes a request that is not known with its response: its work was done at once. */
+  addDone(owner: string, key: string, fingerprint: number, text: string): void {
     const own = this.#ownerOf(owner);
-    const entry = own.entries.get(key) ?? this.#entryOf(own, key, fingerprint);
-    entry.work = undefined;
-    entry.text = text;
-    entry.doneAt = this.#options.clock.now();
-    this.#length += text.length;
-    own.done.push(entry);
-    this.#makeRoom(own);
+    this.#done(own, this.#entryOf(own, key, fingerprint), text);
   }
 
   /** The request may be made again. */
@@ -98,6 +98,15 @@ export class RequestMemory<Work> {
     const own = this.#owners.get(owner);
     const entry = own?.entries.get(key);
     if (own && entry) this.#remove(own, entry);
+  }
+
+  #done(own: Owner<Work>, entry: Remembered<Work>, text: string): void {
+    entry.work = undefined;
+    entry.text = text;
+    entry.doneAt = this.#options.clock.now();
+    this.#length += text.length;
+    own.done.push(entry);
+    this.#makeRoom(own);
   }
 
   /** The requests of an owner, who has one now. */

@@ -188,22 +188,24 @@ export class RequestWorks<Context> {
     this.#isAsking = true;
     const done = this.#work(inbound, claims, call);
     this.#isAsking = false;
-    const end = (payload: Payload): void => {
+    const end = (): void => {
       this.#running.remove(slot);
       call.end();
-      if (id) this.#remember(id, payload);
     };
     if (!(done instanceof Promise)) {
       // By the handler itself, then.
       const payload = this.#isClosed ? this.#said(cancelled(), inbound.startedAt) : done;
-      end(payload);
+      end();
+      // Nothing came in between: what handlers ask of their own engine waits.
+      if (id && !payload.value.error?.retryable) this.#memory.addDone(id.owner, id.key, id.sum, payload.text);
       return { payload, isReplay: false };
     }
     const work = new Promise<Payload>((resolve) => {
       running.giveUp = resolve;
       if (this.#isClosed) resolve(this.#said(cancelled(), inbound.startedAt));
       void done.then((payload) => {
-        end(payload);
+        end();
+        if (id) this.#settle(id, payload);
         resolve(payload);
       });
     });
@@ -215,9 +217,9 @@ export class RequestWorks<Context> {
   }
 
   /** What can be tried again is not remembered: the next attempt is to be made, and not to be told of this one. */
-  #remember({ owner, key, sum }: RequestKey, payload: Payload): void {
+  #settle({ owner, key }: RequestKey, payload: Payload): void {
     if (payload.value.error?.retryable) this.#memory.forget(owner, key);
-    else this.#memory.settle(owner, key, sum, payload.text);
+    else this.#memory.settle(owner, key, payload.text);
   }
 
   /** Neither throws nor rejects. */

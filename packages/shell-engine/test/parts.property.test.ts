@@ -72,9 +72,13 @@ describe("the memory of requests", () => {
             memory.add(owner, key, 1, name);
             running.add(name);
             done.delete(name);
-          } else if (kind === "settle" && (running.delete(name) || !known)) {
-            memory.settle(owner, key, 2, "x".repeat(length));
+          } else if (kind === "settle" && (running.has(name) || !known)) {
+            const text = "x".repeat(length);
+            if (running.delete(name)) memory.settle(owner, key, text);
+            else memory.addDone(owner, key, 2, text);
             done.set(name, { at: clock.now(), length });
+            const settled = memory.get(owner, key);
+            if (settled) expect(settled).toMatchObject({ text, fingerprint: known ? 1 : 2 });
           } else if (kind === "forget") {
             memory.forget(owner, key);
             running.delete(name);
