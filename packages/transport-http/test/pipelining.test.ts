@@ -18,6 +18,7 @@ const startSlow = async (options: Parameters<typeof startSocketServer>[1] = {}) 
   return Object.assign(started, { handled, release });
 };
 
+const connectHead = "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n";
 const slow = '{"id":1,"waits":true}';
 /** The statuses of all answers, and what each answered. */
 const answersIn = (text: string): string =>
@@ -84,7 +85,7 @@ describe("behind others on a connection", () => {
     const { port } = server;
     const refused = [
       [upgradeHead(port).replace("Bearer ", "Bearer x"), 401],
-      ["CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", 405],
+      [connectHead, 405],
     ] as const;
     for (const [request, status] of refused) {
       using client = await rawClient(port);
@@ -143,8 +144,6 @@ const startPatient = async (options: Parameters<typeof startSocketServer>[1] = {
 };
 
 describe("a client that goes away", () => {
-  const connectHead = "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n";
-
   it.each([
     ["an upgrade", (port: number) => upgradeHead(port)],
     ["an upgrade with more behind it", (port: number) => `${upgradeHead(port)}hello`],

@@ -106,7 +106,7 @@ export class FileSink implements FileAuditSink {
 
   recordSoon(entry: AuditEntryInput): void {
     this.#writeOpen();
-    this.#appendSoon(entry, this.#now(), false);
+    this.#appendSoon(entry, this.#now());
     if (this.#soon.length >= maxSoon) this.#writeSoon();
   }
 
@@ -139,11 +139,11 @@ export class FileSink implements FileAuditSink {
   }
 
   readonly #append = (entry: AuditEntryInput, timeMs = this.#now(), isNested = false): void => {
-    if (this.#reading === "entry") {
-      this.#appendSoon(entry, timeMs, true);
+    if (this.#reading !== undefined) {
+      this.#appendSoon(entry, timeMs);
       return;
     }
-    if (this.#reading === "nested" || this.#closing !== undefined || !this.#hasRoom()) {
+    if (this.#closing !== undefined || !this.#hasRoom()) {
       this.#dropped++;
       return;
     }
@@ -164,9 +164,13 @@ export class FileSink implements FileAuditSink {
     }
   }
 
-  #appendSoon(entry: AuditEntryInput, timeMs: number, isNested: boolean): void {
+  #appendSoon(entry: AuditEntryInput, timeMs: number): void {
+    if (this.#reading === "nested") {
+      this.#dropped++;
+      return;
+    }
     if (this.#soon.length === 0) queueMicrotask(() => queueMicrotask(this.#writeSoon));
-    this.#soon.push({ entry, timeMs, isNested });
+    this.#soon.push({ entry, timeMs, isNested: this.#reading !== undefined });
   }
 
   /** Behind what waits. */
@@ -203,7 +207,8 @@ export class FileSink implements FileAuditSink {
 
   /** The second microtask: a channel writes what a turn sends in the first. */
   readonly #writeSoon = (): void => {
-    if (this.#soon.length === 0) return;
+    // What an entry that is read records comes behind what waits already.
+    if (this.#soon.length === 0 || this.#reading !== undefined) return;
     const soon = this.#soon;
     this.#soon = [];
     for (const { entry, timeMs, isNested } of soon) this.#append(entry, timeMs, isNested);

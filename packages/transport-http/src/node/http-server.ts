@@ -182,13 +182,12 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
     await this.#listening?.catch(() => {});
     this.#traffic.stop();
     const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    const takeBack = this.#clock.after(this.#resolved.graceMs, () => this.#traffic.connections.destroyAll());
+    const cut = () => this.#traffic.connections.destroyAll();
     // A connection that is not read keeps no process alive, and who waits for the close has more to do behind it.
-    const hold = setInterval(() => {}, 60_000);
+    const takeBack = this.#clock.after(this.#resolved.graceMs, cut, true);
     await Promise.all([...this.#endpoints.values()].map((endpoint) => endpoint.close()));
     this.#traffic.connections.closeIdle();
     await stopped;
-    clearInterval(hold);
     takeBack();
     await this.#tokenFile?.remove();
   }
