@@ -235,6 +235,12 @@ describe("what arrives", () => {
       1007,
       { code: "invalid_message", reason: "not_utf8" },
     ],
+    [
+      "a close frame whose reason is not UTF-8",
+      (ws) => ws.close(1000, Buffer.from([0xff, 0xfe])),
+      1007,
+      { code: "invalid_message", reason: "not_utf8" },
+    ],
     ["a message over the limit", (ws) => ws.send("x".repeat(2000)), 1009, { code: "frame_too_large" }],
     [
       "a message over the limit in fragments",
@@ -266,6 +272,39 @@ describe("what arrives", () => {
       expect(log.messages).toEqual([]);
     });
   }
+
+  it("a server's close frame whose reason is not UTF-8 is a fault of the server, answered with 1007", async () => {
+    const codes: number[] = [];
+    await using server = await plainServer((ws) => {
+      ws.on("error", () => {});
+      ws.on("close", (code) => codes.push(code));
+      ws.close(1000, Buffer.from([0xff, 0xfe]));
+    });
+    const channel = await connect(server.url);
+    record(channel);
+    expect((await channel.closed).error).toMatchObject({ code: "invalid_message", reason: "not_utf8" });
+    await until(() => codes.length === 1);
+    expect(codes).toEqual([1007]);
+  });
+
+  it("an answer to a client that has said goodbye is refused as connection_closed", async () => {
+    await using server = await startSocketServer();
+    const accepted = server.nextChannel();
+    using client = await plainClient(server.socketUrl);
+    const channel = await accepted;
+    const answers: Promise<unknown>[] = [];
+    channel.start({
+      message: () => void answers.push(rejection(channel.send("too late"))),
+      error: () => {},
+      close: () => {},
+    });
+    client.ws.send("1");
+    client.ws.close(1000);
+    expect(await channel.closed).toEqual({});
+    expect(await Promise.all(answers)).toMatchObject([
+      { name: "ConnectionClosedError", code: "connection_closed" },
+    ]);
+  });
 
   it("what is no JSON is reported, and the connection goes on", async () => {
     await using server = await startSocketServer();

@@ -5,7 +5,7 @@ import { createDeferred, type Deferred } from "./deferred.ts";
 import {
   BufferFullError,
   ConnectionClosedError,
-  type HarnessError,
+  HarnessError,
   InvalidArgumentError,
   TransportError,
 } from "./errors.ts";
@@ -164,7 +164,7 @@ class ByteChannel<Context> implements Channel<Context> {
     this.#pipe.write(this.#encoder.take(), (error) => {
       this.#writing.delete(batch);
       this.#writingBytes -= bytes;
-      if (error) batch.reject(new TransportError("the message could not be written", { cause: error }));
+      if (error) batch.reject(toWriteError(error));
       else batch.resolve();
       if (this.#writing.size > 0) return;
       if (this.#batch) this.#flush();
@@ -223,3 +223,9 @@ export const createByteChannel = <Context>(
   pipe: BytePipe,
   options: ByteChannelOptions<Context>,
 ): Channel<Context> => new ByteChannel(pipe, options);
+
+/** A pipe that knows why nothing can be written says so; all else is a failure of the transport. */
+const toWriteError = (error: Error): HarnessError =>
+  HarnessError.isInstance(error)
+    ? error
+    : new TransportError("the message could not be written", { cause: error });

@@ -8,8 +8,8 @@ import { startServer } from "../support/server.ts";
 
 const token = "a+token/for=tests&0123%456789";
 
-const start = async (options: object = {}) => {
-  const { server: harness } = startServer({ pre_action: () => ({ decision: "allow" }) });
+const start = async (options: object = {}, serverOptions: object = {}) => {
+  const { server: harness } = startServer({ pre_action: () => ({ decision: "allow" }) }, serverOptions);
   const server = createHttpServer({ token, graceMs: 500, ...options });
   await server.listen();
   const listener = server.webSocketListener({ path: "/ahp", closeTimeoutMs: 200 });
@@ -88,5 +88,20 @@ describe("over WebSocket", () => {
     expect(await statusOf("", { ...bearer, origin: "https://evil.example" })).toBe(403);
     expect(await statusOf("", { headers: { ...bearer.headers, host: "evil.example" } })).toBe(403);
     expect(harness.stats().connections).toBe(1);
+  });
+
+  it("an agent that closes in good order before it has its answers is not reported as a failure", async () => {
+    const reported: unknown[] = [];
+    const { harness, url } = await start({}, { onError: (error: unknown) => reported.push(error) });
+    for (const code of [undefined, 1000, 1001]) {
+      const socket = new WebSocket(url, bearer);
+      await once(socket, "open");
+      socket.send(JSON.stringify(request("h", "ahp/handshake", handshake())));
+      socket.send(JSON.stringify(request("q1", "ahp/event", event("pre_action"))));
+      socket.close(code);
+      await once(socket, "close");
+    }
+    await harness.close();
+    expect(reported).toEqual([]);
   });
 });

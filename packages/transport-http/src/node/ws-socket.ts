@@ -1,5 +1,11 @@
 import type { Socket } from "node:net";
-import { FrameTooLargeError, type HarnessError, InvalidMessageError, TransportError } from "@harnesskit/wire";
+import {
+  ConnectionClosedError,
+  FrameTooLargeError,
+  type HarnessError,
+  InvalidMessageError,
+  TransportError,
+} from "@harnesskit/wire";
 import type { WebSocket } from "ws";
 import { WebSocketCloseError } from "../errors.ts";
 import { closeCode } from "../socket/frame-codec.ts";
@@ -16,8 +22,6 @@ export const wsLimits = ({ maxFrameBytes, closeTimeoutMs }: SocketLimits, compre
   maxFragments: 1024,
   maxBufferedChunks: Math.max(16 * 1024, Math.ceil(maxFrameBytes / 256)),
   closeTimeout: closeTimeoutMs,
-  // Text is decoded and judged once, by the channel.
-  skipUTF8Validation: true,
   autoPong: false,
   perMessageDeflate: compression && { threshold: 1024, concurrencyLimit: 4 },
 });
@@ -84,6 +88,10 @@ export class WsSocket implements FrameSocket {
   }
 
   send(texts: readonly string[], done: (error?: Error | null) => void): void {
+    if (this.#ws.readyState !== this.#ws.OPEN) {
+      queueMicrotask(() => done(new ConnectionClosedError()));
+      return;
+    }
     const last = texts.length - 1;
     const options = { compress: this.#compress, binary: false };
     // One system call for all.

@@ -1,4 +1,4 @@
-import { BufferFullError, type Clock, type HarnessError } from "@harnesskit/wire";
+import { BufferFullError, type Clock, ConnectionClosedError, type HarnessError } from "@harnesskit/wire";
 import { WebSocketCloseError } from "../errors.ts";
 import type { FrameSocket, FrameSocketEvents } from "./frame-socket.ts";
 
@@ -58,7 +58,7 @@ export class PlatformSocket implements FrameSocket {
 
   send(texts: readonly string[], done: (error?: Error | null) => void): void {
     if (this.#socket.readyState !== openState) {
-      queueMicrotask(() => done(new TypeError("the WebSocket is not open")));
+      queueMicrotask(() => done(new ConnectionClosedError()));
       return;
     }
     for (const text of texts) this.#socket.send(text);
@@ -125,7 +125,7 @@ export class PlatformSocket implements FrameSocket {
   }
 
   #whenHandedOver(done: (error?: Error | null) => void): void {
-    if (this.#isClosed) done(new TypeError("the WebSocket is closed"));
+    if (this.#isClosed) done(new ConnectionClosedError());
     else if (this.#socket.bufferedAmount <= handedOverBytes) queueMicrotask(done);
     else this.#clock.after(pollMs, () => this.#whenHandedOver(done));
   }
