@@ -2,6 +2,24 @@ import { fileURLToPath } from "node:url";
 import { defaultClientConditions, defaultExternalConditions, defaultServerConditions } from "vite";
 import { defineConfig } from "vitest/config";
 
+const installed = (path: string) => fileURLToPath(new URL(`node_modules/${path}`, import.meta.url));
+
+/** The AI SDK 7 and its providers, in the place of 6: what they were installed as, by their own names. */
+const aiSdk7 = {
+  name: "ai-7",
+  alias: [
+    { find: /^ai$/, replacement: installed("ai-7/dist/index.js") },
+    { find: /^ai\/test$/, replacement: installed("ai-7/dist/test/index.js") },
+    { find: /^@ai-sdk\/anthropic$/, replacement: installed("anthropic-4/dist/index.js") },
+    { find: /^@ai-sdk\/openai-compatible$/, replacement: installed("openai-compatible-3/dist/index.js") },
+  ],
+  include: [
+    "packages/*/test/ai-sdk/**/*.test.ts",
+    "packages/*/test/ai-sdk*.test.ts",
+    "packages/models/test/**/*.test.ts",
+  ],
+};
+
 /** Siblings are read from their sources, so that no test needs a build. */
 const source = "@harnesskit/source";
 
@@ -18,11 +36,24 @@ export default defineConfig({
     // Keys that tests make stay out of the user's home.
     env: { XDG_STATE_HOME: fileURLToPath(new URL(".cache/state", import.meta.url)) },
     globals: false,
-    include: [
-      "packages/*/test/**/*.test.ts",
-      "apps/**/test/**/*.test.ts",
-      "conformance/test/**/*.test.ts",
-      "scripts/test/**/*.test.ts",
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "all",
+          include: [
+            "packages/*/test/**/*.test.ts",
+            "apps/**/test/**/*.test.ts",
+            "conformance/test/**/*.test.ts",
+            "scripts/test/**/*.test.ts",
+          ],
+        },
+      },
+      {
+        extends: true,
+        resolve: { alias: aiSdk7.alias },
+        test: { name: aiSdk7.name, include: aiSdk7.include },
+      },
     ],
     exclude: ["**/node_modules/**", "**/dist/**", "**/.harness/**"],
     pool: "forks",

@@ -1,7 +1,7 @@
 import { createChatHarness, messagesField } from "@harnesskit/chat-harness";
 import { createMemoryStore, defineGraph, defineState, END, lastWriteWins } from "@harnesskit/graph";
 import { Annotation, MemorySaver, START, StateGraph } from "@langchain/langgraph";
-import { z } from "zod";
+import * as z from "zod";
 
 const answer = () => ({ messages: [{ role: "assistant", content: "That is so." }] });
 /** What every turn of every contender begins with. */

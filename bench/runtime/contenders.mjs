@@ -10,7 +10,7 @@ import { createUnixListener } from "@harnesskit/transport-uds";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import rpc from "vscode-jsonrpc/node";
-import { z } from "zod";
+import * as z from "zod";
 import { frames } from "./limit-frames.mjs";
 import { callMessage } from "./messages.mjs";
 

@@ -7,7 +7,7 @@ import { createPeer } from "@harnesskit/wire";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import rpc from "vscode-jsonrpc/node";
-import { z } from "zod";
+import * as z from "zod";
 import { params } from "./message.mjs";
 
 const script = (name) => fileURLToPath(new URL(`./${name}-server.mjs`, import.meta.url));

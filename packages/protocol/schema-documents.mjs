@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 const draft = "https://json-schema.org/draft/2020-12/schema";
 const urlOf = (document) => `https://harnesskit.dev/schema/${document}.json`;

@@ -13,6 +13,16 @@ export function importsOf(text) {
 
 const isGlobal = (node, name) => ts.isIdentifier(node) && node.text === name;
 
+/** A bundler keeps all that hangs on the named export `z`; of a namespace it keeps what is used. */
+const importsZodByName = (node) =>
+  ts.isImportDeclaration(node) &&
+  node.moduleSpecifier.text === "zod" &&
+  node.importClause?.namedBindings !== undefined &&
+  ts.isNamedImports(node.importClause.namedBindings) &&
+  node.importClause.namedBindings.elements.some(
+    ({ name, propertyName }) => (propertyName ?? name).text === "z",
+  );
+
 function problemOf(node) {
   if (ts.isPropertyAccessExpression(node) && isGlobal(node.expression, "console"))
     return ["console", "writes to the console"];
@@ -22,6 +32,8 @@ function problemOf(node) {
   if (ts.isAsExpression(node) && node.type.kind === ts.SyntaxKind.AnyKeyword)
     return ["any", "casts `as any`"];
   if (ts.isExportAssignment(node) && !node.isExportEquals) return ["default", "has a default export"];
+  if (importsZodByName(node))
+    return ["zod", "imports { z } of zod, which brings all of its locales: import * as z"];
   if (ts.isExportDeclaration(node) && node.exportClause === undefined)
     return ["star", "exports everything of a module (`export *`)"];
   return undefined;

@@ -7,7 +7,7 @@ import { approvalRequestOf, createChatGraph, toApprovalPayload } from "@harnessk
 import { createModel } from "@harnesskit/models";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import { tool } from "ai";
-import { z } from "zod";
+import * as z from "zod";
 
 const write = tool({
   description: "Writes a note.",

@@ -1,6 +1,6 @@
 // @ts-check
 import { defineAgent, tool } from "@harnesskit/agent-sdk";
-import { z } from "zod";
+import * as z from "zod";
 
 const greet = tool({
   name: "greet",

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { ToolEffects } from "./effects.ts";
 import type { WorkspaceToolsLimits } from "./limits.ts";
 import type { Workspace } from "./workspace.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** What `prepare` found: a call that carries it does what was prepared, or nothing. */
 export const ExpectedSchema = z

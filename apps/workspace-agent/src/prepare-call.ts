@@ -1,6 +1,6 @@
 import { ToolError } from "@harnesskit/agent-sdk";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Prepared } from "./declarations/prepare.ts";
 import type { ToolSettings, WorkspaceToolDefinition } from "./definition.ts";
 import { cutText } from "./text.ts";

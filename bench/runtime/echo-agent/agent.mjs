@@ -1,5 +1,5 @@
 import { defineAgent, tool } from "@harnesskit/agent-sdk";
-import { z } from "zod";
+import * as z from "zod";
 
 const input = z.object({
   command: z.string().optional(),

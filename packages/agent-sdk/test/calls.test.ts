@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { type AgentOptions, defineAgent, type ToolContext, ToolError, tool } from "../src/index.ts";
 import { agentId, connected, temporaryDirectory, token } from "./support.ts";
 

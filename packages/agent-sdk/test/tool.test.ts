@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { defineAgent, tool } from "../src/index.ts";
 import { agentId, rejection, thrown } from "./support.ts";
 

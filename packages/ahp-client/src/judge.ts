@@ -4,7 +4,7 @@ import {
   type BlockingEventType,
   quickSafeParse,
 } from "@harnesskit/protocol/ahp";
-import type { z } from "zod";
+import type * as z from "zod";
 import { AhpFailure, type FailureCode } from "./errors.ts";
 import { FailOpen, type FailOpenDecisions, type OnFailOpen } from "./fail-open.ts";
 import { refusingDecision, type Verdict } from "./verdict.ts";

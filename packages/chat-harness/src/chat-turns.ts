@@ -1,7 +1,7 @@
 import type { CompletedOutcome, StateOf, SuspendedOutcome } from "@harnesskit/graph";
 import type { ChatMessage, ChatTurnOutcome, ErroredTurn } from "@harnesskit/protocol/chat";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { z } from "zod";
+import * as z from "zod";
 import { type ChatFields, messagesOf } from "./chat-state.ts";
 import type { Failure } from "./failure.ts";
 import type { TurnShape } from "./turn-shape.ts";

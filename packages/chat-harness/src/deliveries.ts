@@ -6,7 +6,7 @@ import {
   type SuspensionSummary,
 } from "@harnesskit/protocol/chat";
 import { InvalidArgumentError, isThenable } from "@harnesskit/wire";
-import { z } from "zod";
+import * as z from "zod";
 import { ChatHarnessError } from "./chat-harness-error.ts";
 import { RecentSet } from "./recent-set.ts";
 import type { OnWarning } from "./warning.ts";

@@ -1,6 +1,6 @@
 import type { StoredSuspension } from "@harnesskit/graph";
 import { JsonValueSchema } from "@harnesskit/protocol/envelope";
-import { z } from "zod";
+import * as z from "zod";
 
 /** What a harness keeps with a pause, as the record's result. */
 export const PauseNoteSchema = z.object({

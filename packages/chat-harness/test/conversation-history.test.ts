@@ -11,7 +11,7 @@ import {
 } from "@harnesskit/graph";
 import { ChatMessageSchema } from "@harnesskit/protocol/chat";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import * as published from "../src/index.ts";
 import { ChatHarnessError, type ChatHarnessOptions, createChatHarness, messagesField } from "../src/index.ts";
 import { approval, echo, historyOf, line, says, user } from "./support/graphs.ts";

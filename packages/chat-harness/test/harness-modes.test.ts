@@ -1,7 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore, defineGraph, defineState, END, lastWriteWins } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { createChatHarness, createHarness, type TurnReport } from "../src/index.ts";
 import { approval, echo, historyOf, user } from "./support/graphs.ts";
 import { failed } from "./support/refusal.ts";

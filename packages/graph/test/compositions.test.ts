@@ -1,7 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import {
   append,
   concatFlatten,

@@ -1,7 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import {
   append,
   boundedAppend,

@@ -3,7 +3,7 @@ import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import {
   append,
   createMemoryStore,

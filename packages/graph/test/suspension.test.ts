@@ -2,7 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { SuspensionRecordSchema } from "@harnesskit/protocol/chat";
 import { createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import {
   createMemoryStore,
   defineGraph,

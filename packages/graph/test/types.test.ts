@@ -1,6 +1,6 @@
 import { type ChatMessage, ChatMessageSchema } from "@harnesskit/protocol/chat";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import {
   append,
   concatFlatten,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Gives a value as its schema would, or undefined where the schema itself has to look. */
 export type Keep = (value: unknown) => unknown;

@@ -1,6 +1,6 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
-import type { z } from "zod";
+import type * as z from "zod";
 import * as ahp from "../src/ahp/index.ts";
 import { ahpDocuments } from "./ahp-documents.ts";
 

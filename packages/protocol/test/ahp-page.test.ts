@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import * as ahp from "../src/ahp/index.ts";
 import { JsonRpcErrorCode } from "../src/envelope/index.ts";
 

@@ -3,7 +3,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { z } from "zod";
+import type * as z from "zod";
 import { publishedDocuments } from "../published-documents.mjs";
 import * as ahp from "../src/ahp/index.ts";
 import * as chat from "../src/chat/index.ts";

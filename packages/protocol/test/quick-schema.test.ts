@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { AhpEventSchema, ahpEvents, DecisionSchema } from "../src/ahp/index.ts";
 import { ShellRequestSchema } from "../src/openharness/index.ts";
 import { nearDocument } from "./openharness-fuzz.ts";

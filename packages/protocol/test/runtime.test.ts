@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import * as runtime from "../src/runtime/index.ts";
 import { publishedExamples, runtimeDocuments } from "./runtime-documents.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { z } from "zod";
+import type * as z from "zod";
 import * as ahp from "../src/ahp/index.ts";
 import * as chat from "../src/chat/index.ts";
 import * as envelope from "../src/envelope/index.ts";

@@ -1,7 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { inlineAttachment, OPENHARNESS_VERSION } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { createShellClient, type ShellAsk, ShellClientError, shellIdentity } from "../src/index.ts";
 import { fail, rejection, respond, scripted } from "./support.ts";
 

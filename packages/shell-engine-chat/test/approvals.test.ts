@@ -4,7 +4,7 @@ import { createDeferred, digest } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { APICallError, tool } from "ai";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import type { ChatConversations } from "../src/index.ts";
 import { says } from "./support/scripted-model.ts";
 import {

@@ -3,7 +3,7 @@ import { createMemoryStore, StoreError } from "@harnesskit/graph";
 import { createDeferred } from "@harnesskit/wire";
 import { APICallError, tool } from "ai";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { says } from "./support/scripted-model.ts";
 import { able, codeOf, directivesOf, look, sendTo, shown, start } from "./support/started.ts";
 

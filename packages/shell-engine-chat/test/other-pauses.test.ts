@@ -2,7 +2,7 @@ import { createChatHarness, messagesField } from "@harnesskit/chat-harness";
 import { defineGraph, defineState, END, lastWriteWins } from "@harnesskit/graph";
 import type { ChatMessage } from "@harnesskit/protocol/chat";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { codeOf, directivesOf, serve, shown } from "./support/started.ts";
 
 const says = (content: string) => ({ messages: [{ role: "assistant" as const, content }] });

@@ -1,7 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { createShellEngine, type ShellEngineOptions } from "../src/index.ts";
 import { able, codeOf, messagesOf, request, say, send } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { createShellEngine, ShellEngineError, type ShellEngineOptions } from "../src/index.ts";
 import { able, codeOf, messagesOf, request, say, send } from "./support.ts";
 

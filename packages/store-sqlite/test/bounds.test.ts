@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { append, defineGraph, defineState, END, type StoredSession } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import type { SyncMode } from "../src/index.ts";
 import { SessionCache } from "../src/session-cache.ts";
 import { numberOf, openParts } from "./support/open-parts.ts";

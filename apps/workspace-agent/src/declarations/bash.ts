@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { maxCommandTimeoutMs } from "../limits.ts";
 import { declareTool } from "./declare-tool.ts";
 import { WellFormedTextSchema } from "./fields.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ToolEffects } from "../effects.ts";
 import { ExpectedSchema } from "../expected.ts";
 

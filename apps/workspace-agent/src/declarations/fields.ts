@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** A path as a model writes it. What it means is checked by `Workspace.resolve`. */
 export const PathSchema = z

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { maxGlobLength, maxPatternLength } from "../limits.ts";
 import { declareTool } from "./declare-tool.ts";
 import { PathSchema, WellFormedTextSchema } from "./fields.ts";

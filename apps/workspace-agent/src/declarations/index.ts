@@ -1,5 +1,5 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { z } from "zod";
+import * as z from "zod";
 import type { ToolEffects } from "../effects.ts";
 import { bashDeclaration } from "./bash.ts";
 import type { ToolDeclaration } from "./declare-tool.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ExpectedSchema } from "../expected.ts";
 import type { ToolDeclaration } from "./declare-tool.ts";
 

@@ -30,9 +30,16 @@ export const toPromptSubject = (
   ...(tools && tools.length > 0 && { tools: tools.map(({ name }) => name) }),
 });
 
-const sizeOf = ({ data }: FilePart): JsonObject => {
+/** What is said of a file's data: bare in the AI SDK 6, under a `type` in 7. */
+const describeData = (data: unknown): JsonObject => {
   if (data instanceof URL) return { url: data.href };
-  return { size_bytes: typeof data === "string" ? Math.floor((data.length * 3) / 4) : data.byteLength };
+  if (typeof data === "string") return { size_bytes: Math.floor((data.length * 3) / 4) };
+  if (data instanceof Uint8Array) return { size_bytes: data.byteLength };
+  const tagged = data as { type?: unknown; data?: unknown; url?: unknown; text?: unknown };
+  if (tagged.type === "data") return describeData(tagged.data);
+  if (tagged.type === "url") return describeData(tagged.url);
+  if (tagged.type === "text") return { size_bytes: byteLength(String(tagged.text)) };
+  return {};
 };
 
 /** The messages without the bytes of their files. */
@@ -43,7 +50,7 @@ const toShownMessages = (prompt: Prompt, files: FilePart[]): unknown[] =>
       if (part.type !== "file") return part;
       const { data: _, mediaType, filename } = part;
       files.push(part);
-      const shown = { type: "file", file_ref: files.length - 1, mediaType, ...sizeOf(part) };
+      const shown = { type: "file", file_ref: files.length - 1, mediaType, ...describeData(part.data) };
       return filename === undefined ? shown : { ...shown, filename };
     });
     return { ...message, content };

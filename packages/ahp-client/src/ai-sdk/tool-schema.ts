@@ -1,5 +1,5 @@
 import { asSchema, type Tool } from "ai";
-import { z } from "zod";
+import * as z from "zod";
 
 type Validation = { readonly value: unknown } | { readonly problem: string };
 

@@ -3,7 +3,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { generateText, stepCountIs, tool } from "ai";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { type EscalationRequest, type SupervisionOptions, superviseTools } from "../../src/ai-sdk/index.ts";
 import { startHarness } from "./in-process.ts";
 import { rejection, scripted } from "./models.ts";

@@ -3,7 +3,7 @@ import type { AhpHandlers } from "@harnesskit/ahp-server";
 import { generateText, streamText, tool } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { SupervisionError, type SupervisionOptions, superviseModel } from "../../src/ai-sdk/index.ts";
 import { startHarness } from "./in-process.ts";
 import { rejection, scripted, type Turn } from "./models.ts";

@@ -2,7 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock, createMemoryPair } from "@harnesskit/wire/testing";
 import { generateText, stepCountIs, streamText, tool } from "ai";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { superviseModel, superviseTools } from "../../src/ai-sdk/index.ts";
 import { type AhpClientOptions, createAhpClient } from "../../src/index.ts";
 import { rejection, scripted } from "./models.ts";
@@ -92,7 +92,9 @@ describe("without a decision of the harness", () => {
         ]);
         expect(failed.error.failure).toMatch(/^(harness_error|invalid_answer|invalid_decision|timeout)$/);
         expect(calls[1]?.prompt.at(-1)?.content).toMatchObject([
-          { output: { type: "error-text", value: expect.stringMatching(/^Not run, /) } },
+          {
+            output: { type: "error-text", value: expect.stringMatching(/^(?:SupervisionError: )?Not run, /) },
+          },
         ]);
       }
     }

@@ -3,7 +3,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { dynamicTool, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { SupervisionError, type SupervisionOptions, superviseTools } from "../../src/ai-sdk/index.ts";
 import { startHarness } from "./in-process.ts";
 import { rejection, scripted } from "./models.ts";
@@ -102,7 +102,14 @@ describe("supervised tools with generateText and streamText", () => {
       });
       expect(calls[1]?.prompt.at(-1)).toMatchObject({
         role: "tool",
-        content: [{ output: { type: "error-text", value: "Blocked by policy: not on a Sunday" } }],
+        content: [
+          {
+            output: {
+              type: "error-text",
+              value: expect.stringMatching(/^(?:SupervisionError: )?Blocked by policy: not on a Sunday$/),
+            },
+          },
+        ],
       });
     }
     await settled();

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { PolicyFileSchema } from "./file/policy-schema.ts";
 
 /** The JSON Schema of policy files, for editors: `# yaml-language-server: $schema=…`. */

@@ -1,6 +1,6 @@
 import type { SignalDescriptor } from "@harnesskit/protocol/chat";
 import { type JsonObject, JsonObjectSchema } from "@harnesskit/protocol/envelope";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Characters of a reason for a rejection. */
 const maxReasonLength = 10_000;

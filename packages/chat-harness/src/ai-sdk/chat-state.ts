@@ -1,5 +1,5 @@
 import { append, defineState, lastWriteWins, type StateOf, type UpdateOf } from "@harnesskit/graph";
-import { z } from "zod";
+import * as z from "zod";
 import { messagesField } from "../messages-field.ts";
 import { ApprovalAnswerSchema, ApprovalRequestSchema } from "./approval.ts";
 

@@ -9,7 +9,7 @@ import { createMemoryStore, type GraphStore, StoreError } from "@harnesskit/grap
 import { createDeferred, digest } from "@harnesskit/wire";
 import { APICallError, type ToolSet, tool } from "ai";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { brief, converse } from "./support/conversation.ts";
 import { says, scriptedModel } from "./support/scripted-model.ts";
 

@@ -3,7 +3,7 @@ import { errorCategory } from "@harnesskit/graph";
 import { createDeferred } from "@harnesskit/wire";
 import { jsonSchema, type Tool, type ToolSet, tool } from "ai";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { brief, converse } from "./support/conversation.ts";
 import { type Call, finish, says, scriptedModel } from "./support/scripted-model.ts";
 

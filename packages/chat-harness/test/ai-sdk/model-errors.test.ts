@@ -12,7 +12,7 @@ import {
   UnsupportedFunctionalityError,
 } from "ai";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { converse } from "./support/conversation.ts";
 import { finish, says, scriptedModel } from "./support/scripted-model.ts";
 

@@ -7,7 +7,7 @@ import {
   type NodeBody,
 } from "@harnesskit/graph";
 import type { AssistantMessage, ChatMessage, ToolMessage, UserMessage } from "@harnesskit/protocol/chat";
-import { z } from "zod";
+import * as z from "zod";
 import { messagesField } from "../../src/index.ts";
 
 export const user = (content: string): UserMessage => ({ role: "user", content });

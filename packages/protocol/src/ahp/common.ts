@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
 
 /** A count, a size or a duration: an integer that is not negative. */

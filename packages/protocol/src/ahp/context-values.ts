@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
 
 /** What the agent wants to do with the context it asks for. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { Rfc3339Schema } from "../rfc3339.ts";
 import { CountSchema, MetadataSchema } from "./common.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
 import { keepJson } from "../envelope/keep-json.ts";
 import { quickSchema } from "../quick-schema.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
 import type { MethodTable } from "../envelope/method-table.ts";
 import { CountSchema } from "./common.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
 import { CountSchema, MetadataSchema, namedOr } from "./common.ts";
 import {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CountSchema } from "./common.ts";
 
 /** `heartbeat`: the agent is alive. */

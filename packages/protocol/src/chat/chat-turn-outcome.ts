@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import { ChatMessageSchema, SystemMessageSchema } from "./chat-message.ts";
 import { ErrorBucketSchema } from "./error-buckets.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Text. Alone in a list it means the same as the text itself as content. The signature is the provider's, kept as it is. */
 export const TextBlockSchema = z.object({

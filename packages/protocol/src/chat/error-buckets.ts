@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** What an error means for the conversation: it is over, the turn may be tried again, or the user has to change something. */
 export const ErrorBucketSchema = z.enum(["session_terminating", "retryable_transient", "user_correctable"]);

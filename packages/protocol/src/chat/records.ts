@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
 import { SignalDescriptorSchema } from "./signal-descriptor.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
 
 /** What a suspended turn waits for. `metadata` belongs to whoever suspends; nobody else reads it. */

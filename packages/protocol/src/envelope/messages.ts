@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type JsonValue, JsonValueSchema } from "./json.ts";
 
 /** The version string that every JSON-RPC message carries. */

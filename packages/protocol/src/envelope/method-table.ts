@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 
 /** One method of a protocol: what it takes and what it answers. */
 export interface MethodDefinition {

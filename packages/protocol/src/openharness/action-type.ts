@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import type { RiskTier } from "./directive.ts";
 
 /** What is known of one type of action. */

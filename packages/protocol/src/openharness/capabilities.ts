@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { openObject } from "./open-object.ts";
 
 /** The features that the specification names (section 5.3). Implementations may define others. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { WholeSchema } from "./numbers.ts";
 import { closedShape, openObject, openShape } from "./open-object.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type ActionType, defineActionType } from "./action-type.ts";
 import { ShellCapability } from "./capabilities.ts";
 import { ContinuationSchema } from "./context.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Parsed, quickParse } from "../quick-schema.ts";
 import { ExtensionsSchema } from "./context.ts";
 import { WholeSchema } from "./numbers.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ContinuationSchema } from "./context.ts";
 import type { ActionDirective } from "./directive.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type JsonObject, type JsonValue, JsonValueSchema } from "../envelope/json.ts";
 import { isOrdinary, jsonKeeper } from "../envelope/keep-json.ts";
 import { type Keep, keepOf, quickSchema } from "../quick-schema.ts";

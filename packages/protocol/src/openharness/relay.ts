@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import type { JsonObject } from "../envelope/json.ts";
 import { keepOpenObject } from "./open-object.ts";
 import { type ShellRequest, ShellRequestSchema } from "./request.ts";

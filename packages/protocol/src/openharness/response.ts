@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { CapabilitiesSchema, CapabilityDenialSchema } from "./capabilities.ts";
 import { ActionDirectiveSchema } from "./directive.ts";
 import { OpenValueSchema, openObject } from "./open-object.ts";

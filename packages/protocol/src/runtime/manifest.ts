@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { defaultRuntimeLimits } from "./limits.ts";
 import { AgentIdSchema } from "./session.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
 import { PromptJudgementSchema, ToolJudgementSchema } from "./judgement.ts";
 import { InputPartSchema, ModelRefSchema, TimestampSchema } from "./thread.ts";

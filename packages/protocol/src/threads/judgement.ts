@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import { InputPartSchema } from "./thread.ts";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { NotificationTable } from "../envelope/method-table.ts";
 import { ApprovalDecisionSchema, ApprovalMetadataSchema, ItemSchema, ItemTypeSchema } from "./item.ts";
 import { ThreadSchema, TimestampSchema, TurnSchema } from "./thread.ts";

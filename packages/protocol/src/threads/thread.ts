@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Milliseconds since the epoch. */
 export const TimestampSchema = z.number().nonnegative();

@@ -14,7 +14,7 @@ import { createHttpExchange, createHttpServer } from "@harnesskit/transport-http
 import { digest } from "@harnesskit/wire";
 import { type ToolSet, tool } from "ai";
 import { expect } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { type ChatConversations, type ChatShellOptions, createChatShellEngine } from "../../src/index.ts";
 import { type Answer, scriptedModel } from "./scripted-model.ts";
 

@@ -1,5 +1,5 @@
 import { AhpEventTypeSchema } from "@harnesskit/protocol/ahp";
-import { z } from "zod";
+import * as z from "zod";
 
 const oneOrMore = <T extends z.ZodType>(item: T) => z.union([item, z.array(item).min(1).max(1000)]);
 

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import { PolicyError, type PolicyProblem } from "../policy-error.ts";
 import type { ResolvedPolicyLimits } from "../policy-limits.ts";
 import { readYaml } from "./read-yaml.ts";

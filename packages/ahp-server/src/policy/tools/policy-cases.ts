@@ -1,5 +1,5 @@
 import { type AhpEvent, AhpEventTypeSchema } from "@harnesskit/protocol/ahp";
-import { z } from "zod";
+import * as z from "zod";
 import { decisionWords } from "../file/policy-schema.ts";
 import { readPolicyFile } from "../file/read-policy-file.ts";
 import { type PolicyLimits, resolvePolicyLimits } from "../policy-limits.ts";
