@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { bundleEntries } from "./bundle-entries.mjs";
 import { install, loadEntries, runFile, typeCheck } from "./consumer.mjs";
 import { fencesOf, typescriptFences } from "./fences.mjs";
 import { layers } from "./layers-table.mjs";
@@ -51,7 +52,7 @@ function exampleOf(pkg) {
 }
 
 /** Type-checks and loads entries, and with them the example, where there is one to do now. */
-async function checkEntries(dir, entries, { isBrowser, example }) {
+async function checkEntries(dir, entries, { isBrowser, example, judgesAll = false }) {
   const specifiers = entries.map(({ specifier }) => specifier);
   const lines = specifiers.map((specifier, index) => `import * as entry${index} from "${specifier}";`);
   const names = specifiers.map((_, index) => `entry${index}`);
@@ -61,11 +62,15 @@ async function checkEntries(dir, entries, { isBrowser, example }) {
     `${lines.join("\n")}\nexport const entries = [${names.join(", ")}];\n`,
   );
   if (example !== undefined) writeFileSync(join(dir, "example.ts"), example.code);
-  const problems = await typeCheck(dir, {
+  const projects = {
     nodenext: example === undefined ? files : [...files, "example.ts"],
     [isBrowser ? "browser" : "bundler"]: files,
-  });
-  if (entries.length > 0) problems.push(...(await loadEntries(dir, specifiers)));
+  };
+  const problems = await typeCheck(dir, projects, { judgesAll });
+  if (entries.length > 0) {
+    problems.push(...(await loadEntries(dir, specifiers)));
+    problems.push(...(await bundleEntries(dir, specifiers, { isBrowser })));
+  }
   if (example === undefined) return problems;
   writeFileSync(join(dir, "example.mjs"), toJavaScript(example.code));
   const problem = await runFile(dir, "example.mjs");
@@ -81,6 +86,35 @@ async function checkBins(dir, { manifest, name }) {
     if (problem !== undefined) problems.push(`${bin} --help: ${problem}`);
   }
   return problems;
+}
+
+/**
+ * The other major versions of optional peers that a package takes: what the root installs under another name
+ * (`"ai-7": "npm:ai@7.0.173"`), by the name of the peer.
+ */
+function otherMajors({ manifest }) {
+  const { devDependencies } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8"));
+  const aliased = Object.values(devDependencies)
+    .map((range) => /^npm:(.+)@([^@]+)$/.exec(range))
+    .filter((match) => match !== null);
+  const peers = Object.keys(manifest.peerDependenciesMeta ?? {});
+  return Object.fromEntries(
+    aliased.filter(([, name]) => peers.includes(name)).map(([, name, version]) => [name, version]),
+  );
+}
+
+/** The entries and the example once more, beside the other major versions of the optional peers. */
+async function checkOtherMajors({ pkg, dir, needs, late, example, tarballs, pnpm, isBrowser }) {
+  const others = otherMajors(pkg);
+  const names = Object.entries(others).map(([name, version]) => `${name} ${version}`);
+  if (names.length === 0) return [];
+  const wanted = { [pkg.name]: tarballs[pkg.name], ...needs.more, ...others };
+  const { code, output } = await install(pnpm, dir, wanted, tarballs);
+  const problems =
+    code === 0
+      ? await checkEntries(dir, late, { isBrowser, example })
+      : [`cannot be installed: ${output.trim()}`];
+  return problems.map((problem) => `with ${names.join(", ")}: ${problem}`);
 }
 
 /** What the example and the entries with optional peers need besides the package: `{ more, findings }`. */
@@ -127,7 +161,11 @@ export async function checkPackage(packed, dir, tarballs, pnpm) {
   const needs = needsOf({ pkg, example, installLine, peers: late.length > 0 ? optional : [], tarballs });
   findings.push(...needs.findings);
   const isOneStep = Object.keys(needs.more).length === 0;
-  const first = { isBrowser: isBrowser(early), example: isOneStep ? example : undefined };
+  const first = {
+    isBrowser: isBrowser(early),
+    example: isOneStep ? example : undefined,
+    judgesAll: true,
+  };
   findings.push(...(await checkEntries(dir, early, first)), ...(await checkBins(dir, pkg)));
   if (isOneStep || !needs.isComplete) return findings;
 
@@ -138,5 +176,7 @@ export async function checkPackage(packed, dir, tarballs, pnpm) {
       `cannot be installed with ${Object.keys(needs.more).join(", ")}: ${again.output.trim()}`,
     ];
   }
-  return [...findings, ...(await checkEntries(dir, late, { isBrowser: isBrowser(late), example }))];
+  findings.push(...(await checkEntries(dir, late, { isBrowser: isBrowser(late), example })));
+  const other = { pkg, dir: `${dir}-other`, needs, late, example, tarballs, pnpm };
+  return [...findings, ...(await checkOtherMajors({ ...other, isBrowser: isBrowser(late) }))];
 }

@@ -4,7 +4,7 @@ import { parse, stringify } from "yaml";
 import { repositoryRoot } from "./root.mjs";
 import { run } from "./run.mjs";
 
-const checker = join(repositoryRoot, "scripts/lib/type-check-own.mjs");
+const checker = join(repositoryRoot, "scripts/lib/type-check.mjs");
 const exampleTimeoutMs = 30_000;
 const writeJson = (file, value) => writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
 
@@ -57,9 +57,9 @@ export function install(pnpm, dir, dependencies, tarballs) {
 
 /**
  * Type-checks a consumer's files: `projects` maps one of the {@link resolutions} to file names in `dir`. Returns the
- * compiler's lines about the consumer and about our own packages; a foreign package's faults are its own.
+ * compiler's lines about the consumer and about our own packages, and, with `judgesAll`, about all that they depend on.
  */
-export async function typeCheck(dir, projects) {
+export async function typeCheck(dir, projects, { judgesAll }) {
   const configs = Object.entries(projects)
     .filter(([, files]) => files.length > 0)
     .map(([resolution, files]) => {
@@ -68,7 +68,11 @@ export async function typeCheck(dir, projects) {
       return config;
     });
   if (configs.length === 0) return [];
-  const { code, output } = await run(process.execPath, [checker, ...configs], { cwd: dir });
+  const { code, output } = await run(
+    process.execPath,
+    [checker, ...(judgesAll ? ["--all"] : []), ...configs],
+    { cwd: dir },
+  );
   return code === 0 ? [] : [output.trim()];
 }
 

@@ -1,6 +1,6 @@
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { guardedFetch } from "./guarded-fetch.ts";
-import { importProvider } from "./import-provider.ts";
+import { importAnthropic, importOpenAiCompatible } from "./import-provider.ts";
 import { ModelError } from "./model-error.ts";
 import { parseModelSpec } from "./model-spec.ts";
 import { createOfflineModel } from "./offline/language-model.ts";
@@ -35,7 +35,8 @@ export interface CreateModelOptions {
  * is taken as it is. `OPENAI_BASE_URL` holds its `/v1`, as usual. No request is made here.
  * Redirects are not followed, and a key that a server repeats in an error answer is removed from it.
  *
- * @returns a model for the AI SDK's `streamText` and `generateText`.
+ * @returns a model for the AI SDK's `streamText` and `generateText`: of the specification that the installed
+ *   provider package implements, v3 for the AI SDK 6 (and 7), v4 for the AI SDK 7 only.
  * @throws ModelError `model.unknown`, `model.missing_key` or `model.missing_package`.
  */
 export async function createModel(spec: string, options: CreateModelOptions = {}): Promise<LanguageModelV3> {
@@ -47,10 +48,7 @@ export async function createModel(spec: string, options: CreateModelOptions = {}
     case "anthropic": {
       const apiKey = requiredKey(env, "ANTHROPIC_API_KEY");
       const baseURL = versioned(baseFrom(env, "ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com");
-      const { createAnthropic } = await importProvider(
-        "@ai-sdk/anthropic",
-        () => import("@ai-sdk/anthropic"),
-      );
+      const { createAnthropic } = await importAnthropic();
       return createAnthropic({ apiKey, baseURL, fetch: guardedFetch(options.fetch, apiKey) })(parsed.model);
     }
     case "openai": {
@@ -74,10 +72,7 @@ async function openAiModel(settings: {
   fetch: typeof globalThis.fetch | undefined;
 }): Promise<LanguageModelV3> {
   const { name, baseURL, apiKey } = settings;
-  const { createOpenAICompatible } = await importProvider(
-    "@ai-sdk/openai-compatible",
-    () => import("@ai-sdk/openai-compatible"),
-  );
+  const { createOpenAICompatible } = await importOpenAiCompatible();
   const provider = createOpenAICompatible({
     name,
     baseURL,

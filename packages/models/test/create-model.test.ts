@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { APICallError, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { describe, expect, it } from "vitest";
-import { importProvider } from "../src/import-provider.ts";
+import { toMissingPackage } from "../src/import-provider.ts";
 import { createModel, type Environment, ModelError } from "../src/index.ts";
 import { anthropicAnswer, openAiAnswer, type StubAnswer, startStub } from "./http-stub.ts";
 
@@ -222,20 +222,20 @@ describe("createModel", () => {
 describe("an optional package", () => {
   it("that is not installed gives model.missing_package with the install line", async () => {
     const name = "@harnesskit/models-no-such-package";
-    const error = await importProvider(name, () => import(/* @vite-ignore */ name)).catch(
-      (reason: unknown) => reason,
-    );
+    const cause = await import(/* @vite-ignore */ name).catch((reason: unknown) => reason);
+    const error = toMissingPackage(name, cause);
     expect(error).toMatchObject({
+      name: "ModelError",
       code: "model.missing_package",
       message: `this model needs the package ${name}: npm install ${name}`,
     });
-    expect((error as ModelError).cause).toBeInstanceOf(Error);
+    expect(error.cause).toBe(cause);
   });
 
-  it("that cannot be loaded keeps the reason", async () => {
+  it("that cannot be loaded keeps the reason", () => {
     const cause = new SyntaxError("broken file");
-    const error = await importProvider("x", () => Promise.reject(cause)).catch((reason: unknown) => reason);
+    const error = toMissingPackage("x", cause);
     expect(error).toMatchObject({ code: "model.missing_package", cause });
-    expect((error as ModelError).message).toContain("could not be loaded");
+    expect(error.message).toContain("could not be loaded");
   });
 });

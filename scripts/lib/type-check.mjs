@@ -1,11 +1,12 @@
 import { basename, dirname, resolve } from "node:path";
 import ts from "typescript";
 
-// node type-check-own.mjs TSCONFIG...: checks, with the declarations that they use, each project's own files and
-// those of @harnesskit packages. The declarations of foreign packages are read and not judged, which is what makes
-// a check with `skipLibCheck: false` say something about us, and quickly.
+// node type-check.mjs [--all] TSCONFIG...: checks each project's own files and the declarations of @harnesskit
+// packages; with --all those of foreign packages too, as a consumer with `skipLibCheck: false` does. Without it the
+// faults of an optional peer's declarations are the peer's own.
+const judgesAll = process.argv.includes("--all");
 const isOurs = ({ fileName }) =>
-  !fileName.includes("/node_modules/") || fileName.includes("/node_modules/@harnesskit/");
+  judgesAll || !fileName.includes("/node_modules/") || fileName.includes("/node_modules/@harnesskit/");
 
 function problemsOf(configFile) {
   const { config, error } = ts.readConfigFile(configFile, ts.sys.readFile);
@@ -31,7 +32,7 @@ const host = {
   getCurrentDirectory: () => process.cwd(),
   getNewLine: () => "\n",
 };
-for (const argument of process.argv.slice(2)) {
+for (const argument of process.argv.slice(2).filter((argument) => argument !== "--all")) {
   const problems = problemsOf(resolve(argument));
   for (const line of ts.formatDiagnostics(problems, host).split("\n").filter(Boolean)) {
     process.stdout.write(`${basename(argument, ".json").replace("tsconfig.", "")}: ${line}\n`);
