@@ -317,7 +317,7 @@ describe("a render_message", () => {
     [{}, {}],
   ])("of %j is given both as %j", (payload, both) => {
     verifies("OH-72");
-    const given = directive({ action_type: "render_message", payload });
+    const given = ActionDirectiveSchema.parse({ action_type: "render_message", payload });
     expect(withMessageText(given)).toEqual({ ...given, payload: both });
     expect(given.payload).toEqual(payload);
   });

@@ -80,7 +80,7 @@ const serve = async (options: Partial<ShellEngineOptions> = {}) => {
     async [Symbol.asyncDispose]() {
       for (const exchange of exchanges) exchange.close();
       await server.close();
-      engine.close();
+      await engine.close();
     },
   };
 };
@@ -254,7 +254,7 @@ describe("a shell and an engine without HTTP", () => {
     });
     await shell.send({ intent: "5 EUR", taskHint: { sop_id: "pay" } });
     expect(shown).toEqual(['refused: {"amount":"5 EUR"}']);
-    engine.close();
+    await engine.close();
   });
 
   it("talk over a channel, many requests at a time", async () => {
@@ -281,6 +281,6 @@ describe("a shell and an engine without HTTP", () => {
     await shell.close();
     await settle();
     expect(client.signal.aborted).toBe(true);
-    engine.close();
+    await engine.close();
   });
 });

@@ -16,7 +16,11 @@ describe("what the user says", () => {
     const first = await chat.say("hello", { request_id: "r1" });
     expect(first).toMatchObject({ request_id: "r1", response: { status: "success" } });
     expect(directivesOf(first)).toEqual([
-      { action_type: "render_message", risk_tier: "safe", payload: { message: "Hello Ada." } },
+      {
+        action_type: "render_message",
+        risk_tier: "safe",
+        payload: { message: "Hello Ada.", text: "Hello Ada." },
+      },
     ]);
     expect(shown(await chat.say("are you there?"))).toEqual(["Still here."]);
     const words = chat.script.prompts().map((prompt) => prompt.length);
@@ -228,7 +232,9 @@ describe("other handlers", () => {
     expect(shown(await chat.post({ user_intent: "x", task_hint: { plugin_id: "clock" } }))).toEqual([
       "12:00",
     ]);
-    expect(codeOf(await chat.post({ user_intent: "x", task_hint: { sop_id: "none" } }))).toBe("unknown_sop");
+    expect(codeOf(await chat.post({ user_intent: "x", task_hint: { plugin_id: "none" } }))).toBe(
+      "unknown_plugin",
+    );
     expect(shown(await chat.say("hello", { capabilities: able }))).toEqual(["Chat."]);
   });
 
