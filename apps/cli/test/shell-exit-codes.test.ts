@@ -32,9 +32,10 @@ describe("what another engine sends to harness shell", () => {
       card({ component: "DataChart", data: [], message: "no", fallback_message: "A chart." }),
       card({ component: 5, fallback_message: "A card." }),
       card({ component: "text", text: "Words." }),
+      card({ component: "text", data: { message: "More words." } }),
       { action_type: "com.example.map", payload: { text: "In Vienna." } },
     );
-    expect([code, stdout]).toEqual([0, "A chart.\nA card.\nWords.\nIn Vienna.\n"]);
+    expect([code, stdout]).toEqual([0, "A chart.\nA card.\nWords.\nMore words.\nIn Vienna.\n"]);
   });
 
   it.each([

@@ -30,6 +30,15 @@ describe("what the user says", () => {
     expect(chat.script.prompts()[2]?.length).toBe(1);
   });
 
+  it("is answered by a message that is cut where it is too long: a response has each one under two names", async () => {
+    await using chat = await start([says("x".repeat(900_000))]);
+    const response = await chat.say("hello");
+    expect(codeOf(response)).toBe("success");
+    const [directive] = directivesOf(response);
+    expect(directive?.payload?.message).toMatch(/^x{1000,200000}… \[\d+ more characters\]$/);
+    expect(directive?.payload?.text).toBe(directive?.payload?.message);
+  });
+
   it("goes to the conversation that `sessionIdOf` names, as `toMessage` says it", async () => {
     await using chat = await start([says("Yes.")], {
       sessionIdOf: ({ conversation }) => `mine-${conversation.sessionId}`,

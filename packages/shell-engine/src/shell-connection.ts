@@ -12,11 +12,14 @@ export interface ShellConnectionOptions<Context> {
   readonly onError: (error: unknown) => void;
 }
 
-/** The channel's context with the channel's signal, unless it has one of its own: a shell that goes away ends its calls. */
+/**
+ * The channel's context with the channel's signal, unless it has one of its own: a shell that goes away ends its calls. An
+ * object of a class stays as it is.
+ */
 const contextOf = <Context>({ context, signal }: Channel<Context>): Context => {
-  if (typeof context !== "object" || context === null) return { signal } as Context;
-  if ((context as { signal?: unknown }).signal !== undefined) return context;
-  return Object.create(context, { signal: { value: signal, enumerable: true } }) as Context;
+  if (context === undefined || context === null) return { signal } as Context;
+  const isPlain = typeof context === "object" && Object.getPrototypeOf(context) === Object.prototype;
+  return isPlain ? { signal, ...context } : context;
 };
 
 const unsendableCodes: ReadonlySet<string> = new Set(["frame_too_large", "invalid_argument"]);

@@ -14,6 +14,10 @@ const textOf = (value: unknown, name: string): string | undefined => {
   return typeof text === "string" ? text : undefined;
 };
 
+/** Of a card of text: the text itself, or `{ text }` or `{ message }`. */
+const wordsOf = (data: unknown): string | undefined =>
+  typeof data === "string" ? data : (textOf(data, "text") ?? textOf(data, "message"));
+
 export interface ShownCard {
   readonly isShown: boolean;
   readonly form?: FormModel;
@@ -65,7 +69,7 @@ export class ShellView {
     if (table) return tableLines(table, style, columns);
     const chart = component === "chart" ? readChart(data) : undefined;
     if (chart) return chartLines(chart, style, columns);
-    const text = component === "text" ? (typeof data === "string" ? data : textOf(data, "text")) : undefined;
+    const text = component === "text" ? wordsOf(data) : undefined;
     return text === undefined ? undefined : displayText(text, { multiline: true }).split("\n");
   }
 
