@@ -75,6 +75,10 @@ const end = (
   ...(code && { error: { code, message, ...(cause !== undefined && { cause }) } }),
 });
 
+/** What the user reads of a directive that needs a yes, has no text, and cannot be asked about. */
+const unaskedText = ({ action_type: type }: ActionDirective): string =>
+  `The engine wants to do something that needs your approval (${displayText(type, { maxLength: 100 })}). This shell cannot ask for it: it was not done.`;
+
 /** Judges directives, asks where somebody has to be asked, and carries them out. Never rejects. */
 export class DirectiveWork {
   readonly #options: WorkOptions;
@@ -162,7 +166,7 @@ export class DirectiveWork {
       const kept = this.#keptBy(item, await asker.ask({ ...item, riskTier, why }));
       if (kept?.outcome === "refused") item.onRefusal();
       if (kept?.error?.code !== "no_approver") return kept;
-      return this.#instead(item, kept, misfitTextOf(item.directive));
+      return this.#instead(item, kept, misfitTextOf(item.directive) ?? unaskedText(item.directive));
     });
   }
 

@@ -12,7 +12,7 @@ import type { ShellClientError } from "./shell-client-error.ts";
 export type DirectiveOutcome =
   /** It was carried out. */
   | "done"
-  /** The user or the policy said no, or no user could be asked. Where none could, its text was shown, if it had one. */
+  /** The user or the policy said no, or no user could be asked. Where none could, its text or a sentence about it was shown. */
   | "refused"
   /** Its payload does not fit its type, and its text was shown, if it had one; or what carries it out threw or took too long. */
   | "failed"

@@ -103,10 +103,12 @@ describe("a shell that cannot ask its user", () => {
       },
     );
     expect(shown).toEqual([]);
-    expect(done).toEqual(["before", "Press cmd+c.", "after"]);
+    const unasked =
+      "The engine wants to do something that needs your approval (simulate_action). This shell cannot ask for it: it was not done.";
+    expect(done).toEqual(["before", "Press cmd+c.", unasked, "after"]);
     expect(outcomesOf(outcome)).toEqual(["done", "refused", "refused", "done"]);
     expect(codesOf(outcome)).toEqual([undefined, "no_approver", "no_approver", undefined]);
-    expect(insteadOf(outcome)).toEqual([undefined, "Press cmd+c.", undefined, undefined]);
+    expect(insteadOf(outcome)).toEqual([undefined, "Press cmd+c.", unasked, undefined]);
   });
 });
 

@@ -120,6 +120,9 @@ const exchange = async (
   return { outcome, sent, calls, done };
 };
 
+const unasked =
+  "says The engine wants to do something that needs your approval (simulate_action). This shell cannot ask for it: it was not done.";
+
 describe("the exchange of section 17", () => {
   it("happens: the chart is shown, and nothing is pressed by a shell that cannot ask", async () => {
     verifies("OH-48", "OH-71", "OH-75");
@@ -135,7 +138,7 @@ describe("the exchange of section 17", () => {
     expect(outcome.status).toBe("success");
     expect(outcomesOf(outcome)).toEqual(["done", "refused"]);
     expect(codesOf(outcome)).toEqual([undefined, "no_approver"]);
-    expect(done).toEqual(["shows DataChart"]);
+    expect(done).toEqual(["shows DataChart", unasked]);
   });
 
   it("goes on to the second directive where the shell can ask, and its user says yes", async () => {
@@ -167,7 +170,10 @@ describe("the exchange of section 17", () => {
     expect(outcome.denials).toEqual([
       expect.objectContaining({ capability: "openharness.ui.rich_cards", code: "not_declared" }),
     ]);
-    expect(done).toEqual(["says The engine sent something that this shell cannot show (render_ui)."]);
+    expect(done).toEqual([
+      "says The engine sent something that this shell cannot show (render_ui).",
+      unasked,
+    ]);
     expect(outcomesOf(outcome)).toEqual(["done", "refused"]);
   });
 });
