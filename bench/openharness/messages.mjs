@@ -24,7 +24,11 @@ export const requestOf = (number) => ({
 
 /** What every contender answers with. */
 export const directives = [
-  { action_type: "render_message", risk_tier: "safe", payload: { message: "Two steps are left." } },
+  {
+    action_type: "render_message",
+    risk_tier: "safe",
+    payload: { message: "Two steps are left.", text: "Two steps are left." },
+  },
   {
     action_type: "render_ui",
     risk_tier: "safe",

@@ -11,7 +11,9 @@ import {
   HARNESSKIT_EXTENSION,
   hasCapability,
   majorOf,
+  misfitTextOf,
   OPENHARNESS_VERSION,
+  RenderMessagePayloadSchema,
   relayShellRequest,
   relayShellResponse,
   requestExtensionOf,
@@ -19,6 +21,7 @@ import {
   ShellErrorCode,
   ShellRequestSchema,
   ShellResponseSchema,
+  withMessageText,
 } from "../src/openharness/index.ts";
 import { requestDocuments, responseDocuments } from "./openharness-documents.ts";
 
@@ -208,6 +211,8 @@ describe("the registry", () => {
   it.each([
     ["render_message", undefined, "payload_missing", "payload"],
     ["render_message", { message: 1 }, "payload_invalid", "payload.message"],
+    ["render_message", {}, "payload_invalid", "payload.message"],
+    ["render_message", { text: { html: "x" } }, "payload_invalid", "payload.text"],
     ["render_ui", { component: "" }, "payload_invalid", "payload.component"],
     [
       "request_approval",
@@ -236,9 +241,19 @@ describe("the registry", () => {
     expect([...registry.capabilities]).toContain("com.example.sop");
   });
 
-  it.each(["mine", "", ".a.b", "a..b", "a.b.", "a b.c", "__proto__"])("refuses %j as an own type", (type) => {
-    verifies("OH-60");
-    const make = () => createActionRegistry([{ ...ownType, type }]);
+  it.each(["mine", ".a.b", "a b.c", "__proto__"])(
+    "accepts %j as an own type: a prefix is recommended",
+    (type) => {
+      verifies("OH-60");
+      const registry = createActionRegistry([{ ...ownType, type }]);
+      expect(registry.get(type)?.defaultRisk).toBe(ownType.defaultRisk);
+      expect(registry.problemOf({ action_type: type, payload: { sop: "s" } })).toBeUndefined();
+      expect(registry.problemOf({ action_type: type, payload: { sop: 1 } })?.code).toBe("payload_invalid");
+    },
+  );
+
+  it.each(["", 5, undefined])("refuses %j as an own type", (type) => {
+    const make = () => createActionRegistry([{ ...ownType, type: type as string }]);
     expect(codeOf(make)).toEqual(["ActionRegistryError", "invalid_action_type"]);
   });
 
@@ -251,8 +266,65 @@ describe("the registry", () => {
   it("gives the portable text of a directive", () => {
     expect(fallbackTextOf(directive({ payload: { message: "m", fallback_message: "f" } }))).toBe("m");
     expect(fallbackTextOf(directive({ payload: { message: 1, fallback_message: "f" } }))).toBe("f");
+    expect(fallbackTextOf(directive({ payload: { text: "t", fallback_message: "f" } }))).toBe("t");
     expect(fallbackTextOf(directive({ payload: { message: "" } }))).toBeUndefined();
     expect(fallbackTextOf(directive({}))).toBeUndefined();
+  });
+
+  it("gives the fallback_message of a directive whose payload does not fit, before other strings", () => {
+    expect(misfitTextOf(directive({ payload: { message: "m", fallback_message: "f" } }))).toBe("f");
+    expect(misfitTextOf(directive({ payload: { text: "t", fallback_message: 1 } }))).toBe("t");
+    expect(misfitTextOf(directive({ payload: {} }))).toBeUndefined();
+  });
+});
+
+describe("a render_message", () => {
+  const problemOf = (payload: object) =>
+    createActionRegistry().problemOf(ActionDirectiveSchema.parse({ action_type: "render_message", payload }));
+
+  it.each([
+    [{ text: "hello" }],
+    [{ message: "hello" }],
+    [{ message: "hello", text: "other" }],
+    [{ message: "" }],
+    [{ text: "hello", format: "bbcode" }],
+    [{ text: "hello", format: { name: 5 } }],
+  ])("has its string in `message` or in `text`, in any format: %j", (payload) => {
+    verifies("OH-72");
+    expect(problemOf(payload)).toBeUndefined();
+    expect(RenderMessagePayloadSchema.parse(payload)).toEqual(payload);
+  });
+
+  it.each([
+    [{ text: "hello" }, { message: "hello", text: "hello" }],
+    [
+      { message: "hello", format: "markdown" },
+      { message: "hello", text: "hello", format: "markdown" },
+    ],
+    [
+      { message: "", text: "hello" },
+      { message: "hello", text: "hello" },
+    ],
+    [
+      { message: { html: "x" }, text: "hello" },
+      { message: "hello", text: "hello" },
+    ],
+    [
+      { message: "one", text: "two" },
+      { message: "one", text: "two" },
+    ],
+    [{ message: "" }, { message: "" }],
+    [{}, {}],
+  ])("of %j is given both as %j", (payload, both) => {
+    verifies("OH-72");
+    const given = ActionDirectiveSchema.parse({ action_type: "render_message", payload });
+    expect(withMessageText(given)).toEqual({ ...given, payload: both });
+    expect(given.payload).toEqual(payload);
+  });
+
+  it("is the only type that is given both", () => {
+    const other = directive({ action_type: "com.example.note", payload: { text: "hello" } });
+    expect(withMessageText(other)).toBe(other);
   });
 });
 

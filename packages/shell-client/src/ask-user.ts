@@ -68,7 +68,8 @@ export class Asker {
   async #ask({ directive, riskTier, why, deadlineAtMs, scope }: Question): Promise<Asked> {
     const { approve, approvalTimeoutMs, clock } = this.#options;
     const none = (error: DirectiveError): Asked => ({ decision: undefined, error });
-    if (approve === undefined) return none({ code: "no_approver", message: "nobody is there to be asked" });
+    if (approve === undefined)
+      return none({ code: "no_approver", message: "this shell cannot ask its user" });
     const timeoutAtMs = clock.now() + approvalTimeoutMs;
     const dueAtMs = Math.min(timeoutAtMs, deadlineAtMs ?? Number.POSITIVE_INFINITY);
     let digestAsked = "";

@@ -4,6 +4,7 @@ import {
   type Continuation,
   ContinuationSchema,
   fallbackTextOf,
+  misfitTextOf,
 } from "@harnesskit/protocol/openharness";
 import { type Clock, displayText } from "@harnesskit/wire";
 import { type Answer, type Asked, type Asker, digestOf } from "./ask-user.ts";
@@ -74,6 +75,10 @@ const end = (
   ...(code && { error: { code, message, ...(cause !== undefined && { cause }) } }),
 });
 
+/** What the user reads of a directive that needs a yes, has no text, and cannot be asked about. */
+const unaskedText = ({ action_type: type }: ActionDirective): string =>
+  `The engine wants to do something that needs your approval (${displayText(type, { maxLength: 100 })}). This shell cannot ask for it: it was not done.`;
+
 /** Judges directives, asks where somebody has to be asked, and carries them out. Never rejects. */
 export class DirectiveWork {
   readonly #options: WorkOptions;
@@ -89,7 +94,7 @@ export class DirectiveWork {
     if (isQuestion) return this.#question(item, early);
     const executor = this.#options.executors.get(item.directive.action_type);
     if (executor === undefined) return { result: await this.#skip(item) };
-    if (!this.#fits(item)) return { result: this.#misfit(item) };
+    if (!this.#fits(item)) return { result: await this.#misfit(item) };
     return { result: (await this.#permission(item)) ?? (await this.#execute(item, executor)) };
   }
 
@@ -107,10 +112,11 @@ export class DirectiveWork {
     return fitsItsType(directive, this.#options.registry);
   }
 
-  #misfit(item: Item): DirectiveResult {
-    const message = "the payload is none of its type";
+  async #misfit(item: Item): Promise<DirectiveResult> {
+    const message = "the payload does not fit its type";
     this.#tell("invalid_payload", message, item);
-    return end(item, "failed", "invalid_payload", message);
+    const result = end(item, "failed", "invalid_payload", message);
+    return this.#instead(item, result, misfitTextOf(item.directive));
   }
 
   #tell(code: ShellDiagnostic["code"], message: string, { directive, requestId }: Item): void {
@@ -118,22 +124,26 @@ export class DirectiveWork {
     this.#options.diagnose({ code, message, requestId, actionType });
   }
 
-  /** Has no effect but to show the text that stands for it, where `render_message` runs without a question (section 11). */
   async #skip(item: Item): Promise<DirectiveResult> {
-    const { executors, rules } = this.#options;
     const message = "the shell does not know this type of action";
     this.#tell("unknown_action_type", message, item);
-    const text = fallbackTextOf(item.directive);
+    const result = end(item, "skipped_unknown", "unknown_action_type", message);
+    return this.#instead(item, result, fallbackTextOf(item.directive));
+  }
+
+  /** Has no effect but to show the text that stands for the directive, where `render_message` runs without a question (section 11). */
+  async #instead(item: Item, result: DirectiveResult, text: string | undefined): Promise<DirectiveResult> {
+    const { executors, rules } = this.#options;
     const show = executors.get("render_message");
-    if (text !== undefined && show && rules.safe === "run") {
-      const shown = Object.freeze({
-        action_type: "render_message",
-        risk_tier: "safe" as const,
-        payload: Object.freeze({ message: text }) as { message: string },
-      });
-      await this.#execute({ ...item, directive: shown }, show);
-    }
-    return end(item, "skipped_unknown", "unknown_action_type", message);
+    if (text === undefined || !show || rules.safe !== "run") return result;
+    const payload = Object.freeze({ message: text, text });
+    const directive = Object.freeze({
+      action_type: "render_message",
+      risk_tier: "safe" as const,
+      payload: payload as { message: string; text: string },
+    });
+    const shown = await this.#execute({ ...item, directive }, show);
+    return shown.outcome === "done" ? { ...result, shownInstead: text } : result;
   }
 
   /** What keeps an item from being carried out; undefined where it may be. */
@@ -155,7 +165,8 @@ export class DirectiveWork {
       if (early) return early;
       const kept = this.#keptBy(item, await asker.ask({ ...item, riskTier, why }));
       if (kept?.outcome === "refused") item.onRefusal();
-      return kept;
+      if (kept?.error?.code !== "no_approver") return kept;
+      return this.#instead(item, kept, misfitTextOf(item.directive) ?? unaskedText(item.directive));
     });
   }
 
@@ -193,7 +204,7 @@ export class DirectiveWork {
 
   /** A question of the engine. One that is not answered now can be answered later, unless its time is over. */
   async #question(item: Item, early: DirectiveResult | undefined): Promise<Worked> {
-    if (!this.#fits(item)) return { result: early ?? this.#misfit(item) };
+    if (!this.#fits(item)) return { result: early ?? (await this.#misfit(item)) };
     const pending = await this.#pending(item);
     if (pending === undefined || early) {
       const missing = () =>

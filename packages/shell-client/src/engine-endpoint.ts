@@ -11,7 +11,10 @@ export interface EngineCall {
   readonly timeoutMs: number;
 }
 
-/** One message out, one response back; it may reject. */
+/**
+ * One message out, one response back; it may reject. Where it rejects with a `HarnessError` whose `document` is an OpenHarness
+ * response with an error, as an HTTP exchange does of a body beside an error status, that error counts.
+ */
 export type SendToEngine = (message: ShellRequest, call: EngineCall) => Promise<unknown>;
 
 /**

@@ -1,5 +1,5 @@
 import type { ShellRequest, ShellResponse } from "@harnesskit/protocol/openharness";
-import { type Backoff, backoffDelayMs, type Clock, wait } from "@harnesskit/wire";
+import { type Backoff, backoffDelayMs, type Clock, HarnessError, wait } from "@harnesskit/wire";
 import type { CallScope } from "./call-scope.ts";
 import type { EngineLine } from "./engine-line.ts";
 import type { ResolvedLimits } from "./limits.ts";
@@ -17,6 +17,8 @@ export interface Posted {
   readonly response: ShellResponse;
   /** When it came, in milliseconds since the epoch. */
   readonly receivedAtMs: number;
+  /** How long the server asked to be left alone, in milliseconds. */
+  readonly retryAfterMs?: number;
 }
 
 export interface PosterOptions {
@@ -48,10 +50,8 @@ export class Poster {
       const got = await this.#attempt(request, headers, scope);
       const isRetryable =
         "failure" in got ? got.failure.retryable : got.response.response.error?.retryable === true;
-      const delayMs = Math.max(
-        backoffDelayMs(attempt, backoff),
-        "failure" in got ? retryAfterMsOf(got.failure) : 0,
-      );
+      const askedMs = "failure" in got ? retryAfterMsOf(got.failure.cause) : (got.retryAfterMs ?? 0);
+      const delayMs = Math.max(backoffDelayMs(attempt, backoff), askedMs);
       const isLast = attempt >= backoff.maxAttempts || delayMs > backoff.maxDelayMs;
       const isError = "failure" in got || got.response.response.status === "error";
       if (!isError || !isRetryable || isLast) {
@@ -94,13 +94,28 @@ export class Poster {
         return { failure: new ShellClientError("response_timeout", text, { retryable: true }) };
       }
       case "threw":
-        return { failure: toClientError(ended.cause, request) };
+        return this.#refusalIn(ended.cause, requestId) ?? { failure: toClientError(ended.cause, request) };
     }
     const receivedAtMs = clock.now();
     try {
       return { response: readResponse(ended.value, requestId, limits), receivedAtMs };
     } catch (cause) {
       return { failure: toClientError(cause, request) };
+    }
+  }
+
+  /** The engine's own error, where the transport failed with a document that is one: it says more than any status. */
+  #refusalIn(cause: unknown, requestId: string): Posted | undefined {
+    const { limits, clock } = this.#options;
+    if (!HarnessError.isInstance(cause) || !("document" in cause) || cause.document === undefined)
+      return undefined;
+    try {
+      const response = readResponse(cause.document, requestId, limits);
+      if (response.response.status !== "error" || response.response.error === undefined) return undefined;
+      return { response, receivedAtMs: clock.now(), retryAfterMs: retryAfterMsOf(cause) };
+    } catch {
+      // The document of somebody else, as a proxy's: the status counts.
+      return undefined;
     }
   }
 }

@@ -1,9 +1,11 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import {
+  type ActionDirective,
   majorOf,
   OPENHARNESS_VERSION,
   type ShellResponse,
   ShellResponseSchema,
+  withMessageText,
 } from "@harnesskit/protocol/openharness";
 import { copyJson } from "./copy-json.ts";
 import type { ResolvedLimits } from "./limits.ts";
@@ -15,10 +17,18 @@ const invalid = (
   more: { path?: string; cause?: unknown } = {},
 ) => new ShellClientError("invalid_response", message, { reason, ...more });
 
+/** With the string of a message under both of its names, so that an executor may read either. */
+const frozen = (directive: ActionDirective): ActionDirective => {
+  const whole = withMessageText(directive);
+  if (whole !== directive) Object.freeze(whole.payload);
+  return Object.freeze(whole);
+};
+
 const ownMajor = majorOf(OPENHARNESS_VERSION);
 
 /**
- * Makes a response of what came back: a copy that is the shell's alone, whose directives are frozen. Throws a
+ * Makes a response of what came back: a copy that is the shell's alone, whose directives are frozen, each message under both
+ * of its names. Throws a
  * `ShellClientError`: `protocol_version_unsupported` or `invalid_response`.
  */
 export const readResponse = (raw: unknown, requestId: string, limits: ResolvedLimits): ShellResponse => {
@@ -52,6 +62,6 @@ export const readResponse = (raw: unknown, requestId: string, limits: ResolvedLi
   if ((response.capability_denials ?? []).length > limits.maxDenials) {
     throw invalid(`a response denies ${limits.maxDenials} features at most`, "too_many_denials");
   }
-  for (const directive of directives) Object.freeze(directive);
+  response.response.action_directives &&= directives.map(frozen);
   return response;
 };

@@ -12,9 +12,9 @@ import type { ShellClientError } from "./shell-client-error.ts";
 export type DirectiveOutcome =
   /** It was carried out. */
   | "done"
-  /** The user or the policy said no, or nobody said yes. */
+  /** The user or the policy said no, or no user could be asked. Where none could, its text or a sentence about it was shown. */
   | "refused"
-  /** Its payload is none of its type, or what carries it out threw or took too long. */
+  /** Its payload does not fit its type, and its text was shown, if it had one; or what carries it out threw or took too long. */
   | "failed"
   /** Its `deadline_ms` was over before it was done. */
   | "expired"
@@ -67,6 +67,8 @@ export interface DirectiveResult {
   readonly outcome: DirectiveOutcome;
   /** What its executor returned. */
   readonly value?: unknown;
+  /** The text that was shown in its place: the type is unknown, the payload does not fit, or no user could be asked. */
+  readonly shownInstead?: string;
   readonly error?: DirectiveError;
 }
 
@@ -103,7 +105,7 @@ export interface ShellOutcome {
 export type ShellDiagnosticCode =
   /** A directive of a type that the shell does not know. */
   | "unknown_action_type"
-  /** A directive whose payload is none of its type. */
+  /** A directive whose payload does not fit its type. */
   | "invalid_payload"
   /** Directives came with an error; none was carried out. */
   | "directives_with_error"

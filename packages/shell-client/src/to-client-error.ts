@@ -55,7 +55,7 @@ export const toClientError = (cause: unknown, message: unknown): ShellClientErro
 };
 
 /** How long a server asked to be left alone, in milliseconds. */
-export const retryAfterMsOf = ({ cause }: ShellClientError): number => {
+export const retryAfterMsOf = (cause: unknown): number => {
   if (typeof cause !== "object" || cause === null || !("retryAfterMs" in cause)) return 0;
   return typeof cause.retryAfterMs === "number" && cause.retryAfterMs > 0 ? cause.retryAfterMs : 0;
 };

@@ -7,7 +7,13 @@ import {
   shellHeaders,
 } from "@harnesskit/shell-engine";
 import { createHttpExchange as createFetchExchange } from "@harnesskit/transport-http";
-import { createHttpExchange, createHttpServer } from "@harnesskit/transport-http/node";
+import {
+  createHttpExchange,
+  createHttpServer,
+  createWebSocketTransport,
+  type WebSocketContext,
+} from "@harnesskit/transport-http/node";
+import type { Channel } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import {
@@ -15,6 +21,7 @@ import {
   type PendingApproval,
   type ShellClientOptions,
   type ShellDiagnostic,
+  type ShellOutcome,
 } from "../src/index.ts";
 import { failureOf, outcomesOf, settle } from "./support.ts";
 
@@ -80,7 +87,7 @@ const serve = async (options: Partial<ShellEngineOptions> = {}) => {
     async [Symbol.asyncDispose]() {
       for (const exchange of exchanges) exchange.close();
       await server.close();
-      engine.close();
+      await engine.close();
     },
   };
 };
@@ -254,7 +261,7 @@ describe("a shell and an engine without HTTP", () => {
     });
     await shell.send({ intent: "5 EUR", taskHint: { sop_id: "pay" } });
     expect(shown).toEqual(['refused: {"amount":"5 EUR"}']);
-    engine.close();
+    await engine.close();
   });
 
   it("talk over a channel, many requests at a time", async () => {
@@ -264,11 +271,7 @@ describe("a shell and an engine without HTTP", () => {
         intent: ({ intent }) => [{ action_type: "render_message", payload: { message: `${intent}` } }],
       },
     });
-    server.start({
-      message: (message) => void engine.handle(message, {}).then((response) => server.send(response)),
-      error: () => {},
-      close: () => {},
-    });
+    engine.connect(server);
     const shown: unknown[] = [];
     const shell = createShellClient({
       engine: client,
@@ -281,6 +284,42 @@ describe("a shell and an engine without HTTP", () => {
     await shell.close();
     await settle();
     expect(client.signal.aborted).toBe(true);
-    engine.close();
+    await engine.close();
+  });
+
+  it("talk over a WebSocket: questions, answers, and the end", async () => {
+    verifies("OH-30", "OH-76");
+    const engine = createShellEngine<WebSocketContext>({ handlers: { sops: { pay } } });
+    const web = createHttpServer({ routes: {}, token });
+    const sockets = web.webSocketListener({ path: "/openharness" });
+    await web.listen();
+    await sockets.listen((channel) => engine.connect(channel as Channel<WebSocketContext>));
+    const shells = await Promise.all(
+      ["ada", "bob"].map(async (name) => {
+        const address = `${web.webSocketUrl}/openharness`;
+        const transport = createWebSocketTransport({ url: address, credentials: { bearer: token } });
+        const channel = await transport.connect();
+        const shown: unknown[] = [];
+        const shell = createShellClient({
+          engine: channel,
+          session: { sessionId: name },
+          approve: () => "approved",
+          executors: { render_message: ({ payload }) => void shown.push(payload?.message) },
+        });
+        await shell.send({ intent: `5 EUR of ${name}`, taskHint: { sop_id: "pay" } });
+        return { shown, channel, shell };
+      }),
+    );
+    expect(shells.map(({ shown }) => shown)).toEqual([
+      ['approved: {"amount":"5 EUR of ada"}'],
+      ['approved: {"amount":"5 EUR of bob"}'],
+    ]);
+    await engine.close();
+    const [ada] = shells;
+    expect((await ada?.channel.closed)?.error).toBeUndefined();
+    expect(failureOf((await ada?.shell.send({ intent: "late" })) as ShellOutcome).code).toBe(
+      "engine_unreachable",
+    );
+    await web.close();
   });
 });

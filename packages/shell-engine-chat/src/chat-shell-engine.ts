@@ -16,24 +16,20 @@ export const createChatShellEngine = <Context = unknown>(
 ): ShellEngine<Context> => {
   const { harness, handlers, sessionIdOf, toMessage, render, describeApproval, describeWait, ...rest } =
     options;
-  const { clock = systemClock } = rest;
+  const { clock = systemClock, onResponse } = rest;
   const chat = new ChatHandler<Context>(options);
-  const engine = createShellEngine<Context>({
+  return createShellEngine<Context>({
     ...rest,
     limits: { handlerTimeoutMs, ...rest.limits },
     handlers: { ...handlers, intent: chat.handle },
-  });
-  return {
-    ...engine,
-    async handle(message, context) {
-      const response = await engine.handle(message, context);
+    onResponse(response) {
       const ended = endsIn(response);
       if (ended.size > 0) {
         chat.tell(ended);
         // Behind what sends the response: a process that dies in between tells the end once more.
         clock.after(0, () => void chat.acknowledge(ended));
       }
-      return response;
+      return onResponse?.(response);
     },
-  };
+  });
 };

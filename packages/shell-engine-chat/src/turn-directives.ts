@@ -1,6 +1,6 @@
 import type { AssistantMessage, ChatMessage } from "@harnesskit/protocol/chat";
 import { jsonLength } from "@harnesskit/protocol/envelope";
-import type { ActionDirective } from "@harnesskit/protocol/openharness";
+import { type ActionDirective, fallbackTextOf } from "@harnesskit/protocol/openharness";
 import { displayText } from "@harnesskit/wire";
 import { type KnownCall, type ToolResult, toToolResult } from "./tool-result.ts";
 
@@ -8,10 +8,10 @@ import { type KnownCall, type ToolResult, toToolResult } from "./tool-result.ts"
 const maxDirectives = 100;
 const maxLength = 400_000;
 
-/** Text for the user. */
-export const say = (message: string): ActionDirective => ({
+/** Text for the user, as it is sent: so that its length is known. */
+export const say = (text: string): ActionDirective => ({
   action_type: "render_message",
-  payload: { message },
+  payload: { message: text, text },
 });
 
 const textOf = ({ content = "" }: AssistantMessage): string => {
@@ -28,8 +28,9 @@ export const isLong = (directives: readonly ActionDirective[]): boolean =>
 /** A long turn in few directives: what was said in one, marked as the last of it was, and of the cards those that came last. */
 export const shortened = (directives: readonly ActionDirective[]): ActionDirective[] => {
   const messages = directives.filter(isMessage);
-  const words = messages.map(({ payload }) => String(payload?.message));
-  const text = displayText(words.join("\n\n"), { multiline: true, maxLength: maxLength / 2 });
+  const words = messages.map((message) => fallbackTextOf(message) ?? "");
+  // It is sent twice: as `message` and as `text`.
+  const text = displayText(words.join("\n\n"), { multiline: true, maxLength: maxLength / 4 });
   const { extensions } = messages.at(-1) ?? {};
   const cards: ActionDirective[] = [];
   let left = maxLength / 2;

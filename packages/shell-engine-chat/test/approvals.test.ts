@@ -237,7 +237,7 @@ describe("a shell that cannot ask for approvals", () => {
   const plain = { capabilities: { "openharness.ui.rich_cards": true } };
 
   it("has calls refused in its place, so that the conversation goes on", async () => {
-    verifies("OH-71");
+    verifies("OH-79");
     await using chat = await start([
       askBob,
       says("Eve?", sendTo("b", "eve")),
@@ -255,7 +255,7 @@ describe("a shell that cannot ask for approvals", () => {
   });
 
   it("leaves what another shell was asked to that one", async () => {
-    verifies("OH-71");
+    verifies("OH-79");
     await using chat = await start([askBob, says("Noon."), says("Sent.")]);
     const asked = askedIn(await chat.say("mail bob"));
     const meanwhile = await chat.say("what time is it?", plain);

@@ -16,7 +16,11 @@ describe("what the user says", () => {
     const first = await chat.say("hello", { request_id: "r1" });
     expect(first).toMatchObject({ request_id: "r1", response: { status: "success" } });
     expect(directivesOf(first)).toEqual([
-      { action_type: "render_message", risk_tier: "safe", payload: { message: "Hello Ada." } },
+      {
+        action_type: "render_message",
+        risk_tier: "safe",
+        payload: { message: "Hello Ada.", text: "Hello Ada." },
+      },
     ]);
     expect(shown(await chat.say("are you there?"))).toEqual(["Still here."]);
     const words = chat.script.prompts().map((prompt) => prompt.length);
@@ -24,6 +28,18 @@ describe("what the user says", () => {
     // Another thread of the session is another conversation.
     await chat.post({ conversation_id: "t2", user_intent: "hello" });
     expect(chat.script.prompts()[2]?.length).toBe(1);
+  });
+
+  it("is answered by a message that is cut where it is too long: a response has each one under two names", async () => {
+    const long = says("x").map((part) =>
+      part.type === "text-delta" ? { ...part, delta: "x".repeat(900_000) } : part,
+    );
+    await using chat = await start([long]);
+    const response = await chat.say("hello");
+    expect(codeOf(response)).toBe("success");
+    const [directive] = directivesOf(response);
+    expect(directive?.payload?.message).toMatch(/^x{1000,200000}… \[\d+ more characters\]$/);
+    expect(directive?.payload?.text).toBe(directive?.payload?.message);
   });
 
   it("goes to the conversation that `sessionIdOf` names, as `toMessage` says it", async () => {
@@ -228,7 +244,9 @@ describe("other handlers", () => {
     expect(shown(await chat.post({ user_intent: "x", task_hint: { plugin_id: "clock" } }))).toEqual([
       "12:00",
     ]);
-    expect(codeOf(await chat.post({ user_intent: "x", task_hint: { sop_id: "none" } }))).toBe("unknown_sop");
+    expect(codeOf(await chat.post({ user_intent: "x", task_hint: { plugin_id: "none" } }))).toBe(
+      "unknown_plugin",
+    );
     expect(shown(await chat.say("hello", { capabilities: able }))).toEqual(["Chat."]);
   });
 

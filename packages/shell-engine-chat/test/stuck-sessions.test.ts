@@ -107,7 +107,7 @@ describe("an engine that closes in the middle of a turn", () => {
       );
       const answer = before.say("hello", request);
       await asked.promise;
-      before.engine.close();
+      await before.engine.close();
       expect((await answer).response.error).toMatchObject({ code: "cancelled", retryable: true });
     })();
     await using after = await start([says("Hello.")], { store });

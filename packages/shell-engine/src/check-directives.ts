@@ -1,64 +1,75 @@
 import {
   type ActionDirective,
   type ActionRegistry,
+  type CapabilityDenial,
   fallbackTextOf,
   parseActionDirective,
   ShellCapability,
-  ShellErrorCode,
+  withMessageText,
 } from "@harnesskit/protocol/openharness";
+import { displayText } from "@harnesskit/wire";
 import { HandlerFault } from "./failure.ts";
-import { ShellEngineError } from "./shell-engine-error.ts";
 
-/** The feature that a directive needs and the shell does not have. */
-const lacking = (
-  directive: ActionDirective,
-  needed: string | undefined,
-  held: ReadonlySet<string>,
-): string | undefined => {
-  if (needed !== undefined && !held.has(needed)) return needed;
-  const asks = directive.requires_user_approval === true && !held.has(ShellCapability.Approval);
-  return asks ? ShellCapability.Approval : undefined;
+export interface CheckedDirectives {
+  readonly directives: ActionDirective[];
+  /** Capabilities that a directive's type needs and the shell does not have, once each. */
+  readonly denials: readonly CapabilityDenial[];
+}
+
+const maxTypeLength = 100;
+
+const denialOf = (capability: string): CapabilityDenial => ({
+  capability,
+  code: "not_declared",
+  message: "The shell did not declare it: what needs it was replaced by text.",
+});
+
+/** The text in the place of a directive that the shell cannot show: its own, or a sentence that names its type. */
+const degraded = (directive: ActionDirective): ActionDirective => {
+  const type = displayText(directive.action_type, { maxLength: maxTypeLength });
+  const message =
+    fallbackTextOf(directive) ?? `The engine sent something that this shell cannot show (${type}).`;
+  return withMessageText({ action_type: "render_message", risk_tier: "safe", payload: { message } });
 };
 
-/** What stands for a directive that the shell cannot carry out: its text. Without one it cannot be left out in silence. */
-const degraded = (directive: ActionDirective, capability: string): ActionDirective => {
-  const message = fallbackTextOf(directive);
-  if (message === undefined) {
-    throw new ShellEngineError(
-      ShellErrorCode.CapabilityRequired,
-      "What was to be done needs an ability that this shell did not say it has.",
-      { details: { capability, action_type: directive.action_type } },
-    );
+const parsedAt = (index: number, given: unknown, registry: ActionRegistry): ActionDirective => {
+  const parsed = parseActionDirective(given);
+  if (!("data" in parsed)) {
+    const at = parsed.path || "an object is expected";
+    throw new HandlerFault("invalid_directive", `directive ${index} is not valid: ${at}`);
   }
-  return { action_type: "render_message", risk_tier: "safe", payload: { message } };
+  const directive = parsed.data;
+  // Types that are not registered are the deployment's own.
+  const problem = registry.get(directive.action_type) && registry.problemOf(directive);
+  if (problem) throw new HandlerFault(problem.code, `directive ${index}: ${problem.code} at ${problem.path}`);
+  return directive;
 };
 
 /**
- * Checks what a handler returned against the schema, the registry and what the shell can do, and gives what is sent: each
- * with a risk tier, parallel only where that was negotiated. Throws a `HandlerFault` for what is no directive, and
- * `capability_required`.
+ * Checks what a handler returned against the schema, the registry and what the shell can show, and gives what is sent: each
+ * with a risk tier, parallel only where that was negotiated. A directive whose type needs a capability that the shell lacks
+ * becomes text, and the capability is denied; the others are sent. Approval is the shell's duty (section 10), so that
+ * `requires_user_approval` changes nothing here. Throws a `HandlerFault` for what is not a directive.
  */
 export const checkDirectives = (
-  directives: readonly unknown[],
+  given: readonly unknown[],
   registry: ActionRegistry,
   held: ReadonlySet<string>,
-): ActionDirective[] =>
-  directives.map((given, index) => {
-    const parsed = parseActionDirective(given);
-    if (!("data" in parsed)) {
-      const at = parsed.path || "an object is expected";
-      throw new HandlerFault("invalid_directive", `directive ${index} is none: ${at}`);
-    }
-    const directive = parsed.data;
-    const problem = registry.problemOf(directive);
-    if (problem)
-      throw new HandlerFault(problem.code, `directive ${index}: ${problem.code} at ${problem.path}`);
+): CheckedDirectives => {
+  const denied = new Set<string>();
+  const directives = given.map((one, index) => {
+    const directive = parsedAt(index, one, registry);
     const known = registry.get(directive.action_type);
-    const capability = lacking(directive, known?.capability, held);
-    if (capability !== undefined) return degraded(directive, capability);
-    directive.risk_tier ??= known?.defaultRisk;
+    const needed = known?.capability;
+    if (needed !== undefined && !held.has(needed)) {
+      denied.add(needed);
+      return degraded(directive);
+    }
+    directive.risk_tier ??= known?.defaultRisk ?? "caution";
     if (directive.execution === "parallel" && !held.has(ShellCapability.ParallelActions)) {
       directive.execution = "sequential";
     }
-    return directive;
+    return withMessageText(directive);
   });
+  return { directives, denials: [...denied].map(denialOf) };
+};

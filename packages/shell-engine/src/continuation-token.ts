@@ -25,6 +25,9 @@ const maxIds = 6;
 const maxLengthPerUnit = 8;
 const minKeyBytes = 32;
 
+/** Whether a token claims to be one of an engine of this project. */
+export const isEngineToken = (token: string): boolean => token.startsWith(`${prefix}.`);
+
 const toBase64Url = (bytes: Uint8Array): string => {
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);

@@ -7,7 +7,7 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { type Clock, type CreateId, HarnessError } from "@harnesskit/wire";
 import type { ContinuationStore } from "./continuation-store.ts";
-import type { ContinuationClaims, ContinuationSigner } from "./continuation-token.ts";
+import { type ContinuationClaims, type ContinuationSigner, isEngineToken } from "./continuation-token.ts";
 import { HandlerFault, overloaded } from "./failure.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
@@ -18,6 +18,13 @@ const expired = () =>
 
 const differs = (named: string | undefined, own: string | undefined): boolean =>
   named !== undefined && named !== own;
+
+/** Whether a request has a continuation in another form than the engine's: a token of its own, or names without a token. */
+export const isForeign = ({ continuation }: ShellContext): boolean => {
+  const { continuation_token: token, run_id, sop_id } = continuation ?? {};
+  if (token !== undefined) return !isEngineToken(token);
+  return run_id !== undefined || sop_id !== undefined;
+};
 
 /** What a continuation is made of, beside its id and its end. */
 export interface NewContinuation extends Omit<ContinuationClaims, "id" | "expiresAtMs" | "hasData"> {

@@ -4,11 +4,15 @@ import {
   type ActionRegistry,
   approvalSubject,
   type Continuation,
+  ContinuationSchema,
+  type Extensions,
+  ExtensionsSchema,
   HARNESSKIT_EXTENSION,
   type ResponseExtension,
+  type ShellResponsePayload,
 } from "@harnesskit/protocol/openharness";
 import { digest } from "@harnesskit/wire";
-import { checkDirectives } from "./check-directives.ts";
+import { type CheckedDirectives, checkDirectives } from "./check-directives.ts";
 import type { Continuations } from "./continuations.ts";
 import { copyJson } from "./copy-json.ts";
 import { HandlerFault } from "./failure.ts";
@@ -100,59 +104,101 @@ const continueRun = async <Context>(
   return continuation;
 };
 
-/** Makes of what a handler returned what is sent. Throws, or rejects with, a `HandlerFault` or `capability_required`. */
+/** A handler's own extensions of the response. */
+const toExtensions = (given: unknown): Extensions | undefined => {
+  if (given === undefined) return undefined;
+  const kept = ExtensionsSchema.safeParse(copyJson(given));
+  if (!kept.success) throw new HandlerFault("invalid_reply", "extensions must be an object of JSON");
+  if (Object.hasOwn(kept.data, HARNESSKIT_EXTENSION)) {
+    throw new HandlerFault("invalid_reply", `extensions: ${HARNESSKIT_EXTENSION} belongs to the engine`);
+  }
+  return kept.data;
+};
+
+/** A continuation in a handler's own scheme. */
+const toOwnContinuation = ({ continuation, continueWith }: ShellReply): Continuation | undefined => {
+  if (continuation === undefined) return undefined;
+  if (continueWith !== undefined) {
+    throw new HandlerFault("invalid_reply", "a reply has `continueWith` or `continuation`, not both");
+  }
+  const kept = ContinuationSchema.safeParse(copyJson(continuation));
+  if (kept.success) return kept.data;
+  throw new HandlerFault(
+    "invalid_reply",
+    "continuation must be an object with run_id, sop_id, continuation_token",
+  );
+};
+
+/** What is sent of a reply, before there is a continuation. */
+interface Finished extends CheckedDirectives {
+  readonly extensions: Extensions | undefined;
+}
+
+/** Makes of what a handler returned what is sent. Throws, or rejects with, a `HandlerFault`. */
 export const finishReply = <Context>(
   returned: unknown,
   parts: ReplyParts<Context>,
 ): MaybePromise<Payload> => {
-  const { directives: given = [], continueWith } = toReply(returned);
+  const reply = toReply(returned);
+  const { directives: given = [], continueWith } = reply;
   const { limits, isOwnSession } = parts;
-  if (!Array.isArray(given)) throw new HandlerFault("invalid_reply", "directives are a list");
+  if (!Array.isArray(given)) throw new HandlerFault("invalid_reply", "directives must be a list");
   if (given.length > limits.maxDirectives) {
     throw new HandlerFault(
       "too_many_directives",
       `a response has ${limits.maxDirectives} directives at most`,
     );
   }
-  const directives = checkDirectives(copyJson(given), parts.registry, parts.held);
-  const payload = Payload.of({
-    status: "success",
-    action_directives: directives,
-    engine_latency_ms: parts.elapsedMs(),
-  });
+  const finished = {
+    ...checkDirectives(copyJson(given), parts.registry, parts.held),
+    extensions: toExtensions(reply.extensions),
+  };
+  const own = toOwnContinuation(reply);
+  const payload = payloadOf(finished, own && extensionOf(parts, own), parts);
   if (payload.text.length > limits.maxResponseLength) {
     throw new HandlerFault(
       "response_too_large",
       `a response has ${limits.maxResponseLength} characters at most`,
     );
   }
-  return continueWith || isOwnSession ? goOn(directives, continueWith, parts) : payload;
+  return continueWith || (isOwnSession && !own) ? goOn(finished, continueWith, parts) : payload;
 };
+
+const payloadOf = <Context>(
+  { directives, denials, extensions }: Finished,
+  own: ResponseExtension | undefined,
+  { elapsedMs }: ReplyParts<Context>,
+): Payload => {
+  const all = own ? { ...extensions, [HARNESSKIT_EXTENSION]: own as never } : extensions;
+  const value: ShellResponsePayload = { status: "success", action_directives: directives };
+  if (all !== undefined) value.extensions = all;
+  value.engine_latency_ms = elapsedMs();
+  return Payload.of(value, denials);
+};
+
+const extensionOf = <Context>(
+  { conversation: { sessionId, conversationId } }: ReplyParts<Context>,
+  continuation: Continuation,
+): ResponseExtension => ({
+  session_id: sessionId,
+  ...(conversationId !== undefined && { conversation_id: conversationId }),
+  continuation,
+});
 
 /** With the continuation that the conversation goes on by. */
 const goOn = async <Context>(
-  directives: ActionDirective[],
+  finished: Finished,
   continueWith: unknown,
   parts: ReplyParts<Context>,
 ): Promise<Payload> => {
   const { limits, conversation, continuations, owner } = parts;
   const { sessionId, conversationId } = conversation;
   const continuation = continueWith
-    ? await continueRun(directives, toNext(continueWith, limits.maxIdLength), parts)
+    ? await continueRun(finished.directives, toNext(continueWith, limits.maxIdLength), parts)
     : await continuations.issue(owner, {
         session: sessionId,
         ...(conversationId !== undefined && { conversation: conversationId }),
         expiresInMs: limits.continuationMs,
       });
-  const extension: ResponseExtension = {
-    session_id: sessionId,
-    ...(conversationId !== undefined && { conversation_id: conversationId }),
-    continuation,
-  };
-  return Payload.of({
-    status: "success",
-    action_directives: directives,
-    extensions: { [HARNESSKIT_EXTENSION]: extension as never },
-    engine_latency_ms: parts.elapsedMs(),
-  });
+  return payloadOf(finished, extensionOf(parts, continuation), parts);
 };

@@ -1,5 +1,10 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { ApprovalAnswer, EnvironmentState, ShellContext } from "@harnesskit/protocol/openharness";
+import type {
+  ApprovalAnswer,
+  Capabilities,
+  EnvironmentState,
+  ShellContext,
+} from "@harnesskit/protocol/openharness";
 import { quietly } from "@harnesskit/wire";
 import type { Admitted } from "./admission.ts";
 import { copyJson } from "./copy-json.ts";
@@ -40,6 +45,7 @@ export class HandlerCall<Context> implements ShellCall<Context> {
   readonly attachments;
   readonly extensions;
   readonly requestExtensions;
+  readonly continuation;
   readonly run;
   readonly approval;
   readonly principal: unknown;
@@ -48,8 +54,10 @@ export class HandlerCall<Context> implements ShellCall<Context> {
   readonly #running: RunningCall;
   readonly #state: EnvironmentState | undefined;
   readonly #held: ReadonlySet<string>;
+  readonly #declared: Capabilities | undefined;
   #environment: EnvironmentState | undefined;
   #capabilities: ReadonlySet<string> | undefined;
+  #shellCapabilities: Capabilities | undefined;
   readonly #log: ShellLog;
   readonly #subject: LogSubject;
 
@@ -66,6 +74,8 @@ export class HandlerCall<Context> implements ShellCall<Context> {
     this.extensions = asked.extensions;
     this.requestExtensions = request.request.extensions;
     this.#held = held;
+    this.#declared = request.capabilities;
+    this.continuation = asked.continuation;
     this.run = own.run;
     this.approval = own.approval;
     this.principal = principal;
@@ -87,13 +97,20 @@ export class HandlerCall<Context> implements ShellCall<Context> {
     return this.#capabilities;
   }
 
+  get shellCapabilities(): Capabilities {
+    this.#shellCapabilities ??= copyJson(this.#declared) ?? {};
+    return this.#shellCapabilities;
+  }
+
   get signal(): AbortSignal {
     return this.#running.signal;
   }
 
   /** Bound, so that handlers may take it out of the call. */
   readonly log = (event: string, details?: JsonObject): void => {
-    const name = typeof event === "string" && eventPattern.test(event) ? event : "handler";
+    const isName =
+      typeof event === "string" && eventPattern.test(event) && this.#subject.redact(event) === event;
+    const name = isName ? event : "handler";
     const line = { event: name, level: "info" } as const;
     const write = () =>
       this.#log.write(this.#subject, { ...line, ...(details && { details: copyJson(details) }) });

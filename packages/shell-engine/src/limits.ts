@@ -8,6 +8,8 @@ export interface ShellEngineLimits {
   readonly authenticateTimeoutMs?: number;
   /** Handlers that run at one time, those among them that took too long and have not ended, and as many calls of `authenticate`; then `engine_overloaded`. @default 1024 */
   readonly maxInFlight?: number;
+  /** Requests of one channel that are not answered, or whose responses are not sent; then the channel is not read. @default 64 */
+  readonly maxPendingPerChannel?: number;
   /** Characters of a request, about as JSON; then `invalid_request`. @default 4194304 */
   readonly maxRequestLength?: number;
   /** How deep a request may nest. @default 64 */
@@ -45,6 +47,7 @@ const defaults: ResolvedLimits = {
   handlerTimeoutMs: 30_000,
   authenticateTimeoutMs: 10_000,
   maxInFlight: 1024,
+  maxPendingPerChannel: 64,
   maxRequestLength: 4_194_304,
   maxDepth: 64,
   maxIdLength: 512,

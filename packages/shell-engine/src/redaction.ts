@@ -34,12 +34,21 @@ const mapTexts = (value: JsonValue, change: (text: string) => string): JsonValue
 /** Takes nothing out. */
 export const redactNothing: Redact = (value) => value;
 
+/** What the user wrote, whole and line by line, because a handler may quote a part of it. */
+const collectIntent = (intent: string, texts: Set<string>): void => {
+  for (const text of [intent, ...intent.split("\n")]) collect(text.trim(), texts);
+};
+
 /**
- * What takes the values of `auth`, and those of a state that is not public, out of everything that is shown or logged.
- * Values below four characters stay: they stand everywhere. Where there are too many to look for, every text is taken out.
+ * What takes the values of `auth`, and of a state that is not public its values and the user's intent, out of everything that
+ * is shown or logged. Values below four characters stay: they stand everywhere. Where there are too many to look for, every text is taken out.
  * Nothing is looked at before something is shown.
  */
-export const createRedact = (auth: ShellAuth | undefined, state: EnvironmentState | undefined): Redact => {
+export const createRedact = (
+  auth: ShellAuth | undefined,
+  state: EnvironmentState | undefined,
+  intent: string | undefined,
+): Redact => {
   const isPublic = state === undefined || state.privacy_tier === "public";
   if (auth === undefined && isPublic) return redactNothing;
   let texts: string[] | undefined;
@@ -50,6 +59,7 @@ export const createRedact = (auth: ShellAuth | undefined, state: EnvironmentStat
       if (!isPublic) {
         const { privacy_tier: _tier, ...rest } = state;
         collect(rest as JsonValue, found);
+        if (intent !== undefined) collectIntent(intent, found);
       }
       texts = [...found].sort((one, other) => other.length - one.length);
     }

@@ -1,5 +1,10 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { type ActionRegistry, type ApprovalAnswer, ShellErrorCode } from "@harnesskit/protocol/openharness";
+import {
+  type ActionRegistry,
+  type ApprovalAnswer,
+  type ShellContext,
+  ShellErrorCode,
+} from "@harnesskit/protocol/openharness";
 import {
   type Clock,
   ConnectionClosedError,
@@ -9,7 +14,7 @@ import {
   Slots,
 } from "@harnesskit/wire";
 import type { ContinuationClaims } from "./continuation-token.ts";
-import type { Continuations } from "./continuations.ts";
+import { type Continuations, isForeign } from "./continuations.ts";
 import { copyJson } from "./copy-json.ts";
 import { overloaded } from "./failure.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -101,10 +106,16 @@ export class RequestWorks<Context> {
 
   /** The response to a request: of its handler, or the one that was remembered. At once where nothing has to be waited for. */
   answer(inbound: Inbound<Context>): MaybePromise<Outcome> {
-    const claims = this.#options.continuations.read(inbound.asked, inbound.owner);
+    const { asked, owner } = inbound;
+    const claims = this.#isForeign(asked) ? undefined : this.#options.continuations.read(asked, owner);
     if (claims === undefined && !this.#isAsking) return this.#answer(inbound, undefined);
     // What a handler asks of its own engine waits for its turn to end: it may be the same request, and may ask on and on.
     return Promise.resolve(claims).then((read) => this.#answer(inbound, read));
+  }
+
+  /** Whether the request's continuation is a handler's to check. */
+  #isForeign(asked: ShellContext): boolean {
+    return this.#options.router.takesOwnContinuations && isForeign(asked);
   }
 
   #answer(inbound: Inbound<Context>, claims: ContinuationClaims | undefined): MaybePromise<Outcome> {
@@ -124,7 +135,7 @@ export class RequestWorks<Context> {
           };
     const known = id && this.#memory.get(id.owner, id.key);
     if (known) return this.#replay(inbound, known, id.sum);
-    this.#assertGood(claims, extension?.approval);
+    if (claims || !this.#isForeign(asked)) this.#assertGood(claims, extension?.approval);
     if (this.#running.size >= this.#options.limits.maxInFlight) throw overloaded();
     return this.#begin(inbound, claims, id);
   }
@@ -140,10 +151,10 @@ export class RequestWorks<Context> {
         "This request_id was used for another request.",
       );
     }
-    if (text !== undefined) return { payload: Payload.ofText(text), isReplay: true };
+    if (text !== undefined) return { payload: Payload.ofKept(text), isReplay: true };
     // Each who waits for the same work gets an object of their own.
     return this.#wait(inbound, work as Promise<Payload>, true).then((payload) => ({
-      payload: Payload.ofText(payload.text),
+      payload: Payload.ofKept(payload.kept),
       isReplay: true,
     }));
   }
@@ -197,7 +208,7 @@ export class RequestWorks<Context> {
       const payload = this.#isClosed ? this.#said(cancelled(), inbound.startedAt) : done;
       end();
       // Nothing came in between: what handlers ask of their own engine waits.
-      if (id && !payload.value.error?.retryable) this.#memory.addDone(id.owner, id.key, id.sum, payload.text);
+      if (id && !payload.value.error?.retryable) this.#memory.addDone(id.owner, id.key, id.sum, payload.kept);
       return { payload, isReplay: false };
     }
     const work = new Promise<Payload>((resolve) => {
@@ -219,7 +230,7 @@ export class RequestWorks<Context> {
   /** What can be tried again is not remembered: the next attempt is to be made, and not to be told of this one. */
   #settle({ owner, key }: RequestKey, payload: Payload): void {
     if (payload.value.error?.retryable) this.#memory.forget(owner, key);
-    else this.#memory.settle(owner, key, payload.text);
+    else this.#memory.settle(owner, key, payload.kept);
   }
 
   /** Neither throws nor rejects. */
@@ -229,9 +240,10 @@ export class RequestWorks<Context> {
     call: RunningCall,
   ): MaybePromise<Payload> {
     try {
-      const done = claims
-        ? this.#resume(inbound, claims, call)
-        : this.#handle(inbound, this.#options.router.start(inbound.asked.task_hint), call);
+      const { router } = this.#options;
+      const { asked } = inbound;
+      const start = () => (this.#isForeign(asked) ? router.ownContinuation() : router.start(asked.task_hint));
+      const done = claims ? this.#resume(inbound, claims, call) : this.#handle(inbound, start(), call);
       return done instanceof Promise ? done.catch((error) => this.#failed(inbound, error)) : done;
     } catch (error) {
       return this.#failed(inbound, error);

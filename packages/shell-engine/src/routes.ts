@@ -9,15 +9,20 @@ import { ShellEngineError } from "./shell-engine-error.ts";
 export interface ShellHandlers<Context = unknown> {
   /** Requests that name no SOP and no plugin. @default `not_supported` */
   readonly intent?: ShellHandler<Context>;
-  /** By `task_hint.sop_id`. @default none */
+  /** By `task_hint.sop_id`; an id that is not among them is `unknown_sop`. @default none: the hint is ignored */
   readonly sops?: Readonly<Record<string, Sop<Context>>>;
-  /** By `task_hint.plugin_id`, where no SOP is named. @default none */
+  /** By `task_hint.plugin_id`, where no SOP was found; an id that is not among them is `unknown_plugin`. @default none: the hint is ignored */
   readonly plugins?: Readonly<Record<string, ShellHandler<Context>>>;
   /**
    * By `task_hint.business_key`, where neither is named: gives the handler for a key, or undefined for what is `intent`'s.
    * Asked again when a run is resumed. @default `intent`
    */
   readonly businessKey?: (businessKey: string) => ShellHandler<Context> | undefined;
+  /**
+   * Requests whose continuation is not in this engine's form: a token of the deployment's own, or a `run_id` or `sop_id` without
+   * a token. Reads `call.continuation`, and checks whose it is: the engine cannot. @default `invalid_continuation`
+   */
+  readonly continuation?: ShellHandler<Context>;
 }
 
 /** A handler that was found, and how to find it again. */
@@ -40,9 +45,11 @@ export class Router<Context> {
   readonly #plugins: ReadonlyMap<string, ShellHandler<Context>>;
   readonly #sops: ReadonlyMap<string, { first: string; steps: ReadonlyMap<string, ShellHandler<Context>> }>;
   readonly #businessKey: ShellHandlers<Context>["businessKey"];
+  readonly #continuation: ShellHandler<Context> | undefined;
 
-  constructor({ intent, plugins = {}, sops = {}, businessKey }: ShellHandlers<Context>) {
+  constructor({ intent, plugins = {}, sops = {}, businessKey, continuation }: ShellHandlers<Context>) {
     this.#intent = intent;
+    this.#continuation = continuation;
     this.#businessKey = businessKey;
     this.#plugins = new Map(Object.entries(plugins));
     this.#sops = new Map(
@@ -57,10 +64,21 @@ export class Router<Context> {
 
   /** The handler of a new run. Throws `unknown_sop`, `unknown_plugin` or `not_supported`. */
   start(task: TaskHint | undefined): Route<Context> {
-    if (task?.sop_id !== undefined) return this.#sop(task.sop_id, undefined);
-    if (task?.plugin_id !== undefined) return this.#plugin(task.plugin_id);
+    // Hints (section 9): an engine without such routes goes on without them.
+    if (task?.sop_id !== undefined && this.#sops.size > 0) return this.#sop(task.sop_id, undefined);
+    if (task?.plugin_id !== undefined && this.#plugins.size > 0) return this.#plugin(task.plugin_id);
     if (task?.business_key !== undefined) return this.#business(task.business_key);
     return this.#default();
+  }
+
+  /** Whether there is a handler for continuations in another form than the engine's. */
+  get takesOwnContinuations(): boolean {
+    return this.#continuation !== undefined;
+  }
+
+  /** The handler of continuations in another form than the engine's. Throws `not_supported`. */
+  ownContinuation(): Route<Context> {
+    return this.#route(this.#continuation, "continuation");
   }
 
   /** The handler that a continuation was made by. */
@@ -74,6 +92,8 @@ export class Router<Context> {
         return this.#plugin(name);
       case "business":
         return this.#business(name);
+      case "continuation":
+        return this.ownContinuation();
       default:
         return this.#default();
     }
@@ -109,8 +129,11 @@ export class Router<Context> {
   }
 
   #default(): Route<Context> {
-    const handler = this.#intent;
-    if (handler) return { handler, key: "intent", checkStep: noSteps };
+    return this.#route(this.#intent, "intent");
+  }
+
+  #route(handler: ShellHandler<Context> | undefined, key: string): Route<Context> {
+    if (handler) return { handler, key, checkStep: noSteps };
     throw new ShellEngineError(ShellErrorCode.NotSupported, "This engine answers no requests of this kind.");
   }
 }

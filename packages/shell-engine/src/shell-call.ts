@@ -3,6 +3,8 @@ import type {
   ActionDirective,
   ApprovalAnswer,
   AttachmentRef,
+  Capabilities,
+  Continuation,
   EnvironmentState,
   Extensions,
   ShellIdentity,
@@ -31,8 +33,8 @@ export interface ResumedRun {
 }
 
 /**
- * One request, as a handler gets it. Nothing of `auth` is in it. `environment`, `capabilities` and `signal` are made when they are asked
- * for: a copy by `{ ...call }` does not have them.
+ * One request, as a handler gets it. Nothing of `auth` is in it. `environment`, `capabilities`, `shellCapabilities` and `signal` are made
+ * when they are asked for: a copy by `{ ...call }` does not have them.
  */
 export interface ShellCall<Context = unknown> {
   readonly requestId: string | undefined;
@@ -52,9 +54,19 @@ export interface ShellCall<Context = unknown> {
   readonly requestExtensions: Extensions | undefined;
   /** The features that the shell has and the engine offers. */
   readonly capabilities: ReadonlySet<string>;
+  /**
+   * A copy of all that the shell declared, with its values (boolean, string or object): vendor keys, and features that the engine
+   * does not offer, too. `hasCapability` of the protocol reads one. Empty where the shell declared nothing.
+   */
+  readonly shellCapabilities: Capabilities;
+  /** As the shell sent it. One in the engine's form was checked, and sets `run`; any other is `handlers.continuation`'s to check. */
+  readonly continuation: Continuation | undefined;
   /** Set where a continuation resumes a run. */
   readonly run: ResumedRun | undefined;
-  /** What the user said to the `request_approval` that the continuation came with. Undefined where they said something else. */
+  /**
+   * What the user said to the `request_approval` that the continuation came with. Undefined where they said something else. For
+   * `handlers.continuation` the digest is not checked: compare it with that of `approvalSubject` of what you asked.
+   */
   readonly approval: ApprovalAnswer | undefined;
   /** Who asks, as `authenticate` or the transport said. */
   readonly principal: unknown;
@@ -91,6 +103,13 @@ export interface ShellReply {
    * that has none. @default the run is over
    */
   readonly continueWith?: ContinueWith;
+  /**
+   * A continuation in a scheme of your own, in the place of `continueWith`: it stands in the response's extensions, and
+   * comes back to `handlers.continuation`. @default none
+   */
+  readonly continuation?: Continuation;
+  /** For the response's `extensions`, under keys of vendors (section 4); `dev.harnesskit` is the engine's. @default none */
+  readonly extensions?: Extensions;
 }
 
 /** What answers requests. A list is a reply with these directives, nothing is one without any. */

@@ -1,4 +1,4 @@
-import type { ActionType, ShellAuth, ShellIdentity } from "@harnesskit/protocol/openharness";
+import type { ActionType, ShellAuth, ShellIdentity, ShellResponse } from "@harnesskit/protocol/openharness";
 import type { Clock, CreateId } from "@harnesskit/wire";
 import type { OfferedCapabilities } from "./capability-negotiation.ts";
 import type { ContinuationStore } from "./continuation-store.ts";
@@ -46,6 +46,11 @@ export interface ShellEngineOptions<Context = unknown> {
   readonly log?: WriteLog;
   /** Told of what no shell is told: what handlers threw and did wrong. What it throws is ignored. @default nobody */
   readonly onError?: (error: unknown) => unknown;
+  /**
+   * Called with each response, those that are remembered among them, before the transport gets it; it must not change it. What
+   * it throws is ignored. @default nothing
+   */
+  readonly onResponse?: (response: ShellResponse) => unknown;
   /** @default the real time */
   readonly clock?: Clock;
   /** Makes ids of sessions (`sess`), runs (`run`) and continuations (`cont`). @default 128 random bits */

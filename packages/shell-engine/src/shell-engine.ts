@@ -4,7 +4,16 @@ import {
   ShellErrorCode,
   type ShellResponse,
 } from "@harnesskit/protocol/openharness";
-import { type Clock, type HarnessError, quietly, randomId, systemClock, withSender } from "@harnesskit/wire";
+import {
+  type Channel,
+  type Clock,
+  ConnectionClosedError,
+  type HarnessError,
+  quietly,
+  randomId,
+  systemClock,
+  withSender,
+} from "@harnesskit/wire";
 import { Admission, type Admitted } from "./admission.ts";
 import { CapabilityOffer, nothingNegotiated } from "./capability-negotiation.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
@@ -20,6 +29,7 @@ import { type Outcome, RequestWorks } from "./request-works.ts";
 import { type Addressee, Responder } from "./responder.ts";
 import { Router } from "./routes.ts";
 import type { MaybePromise } from "./shell-call.ts";
+import { ShellConnection } from "./shell-connection.ts";
 import type { ShellEngineOptions } from "./shell-engine-options.ts";
 import { type LogSubject, ShellLog } from "./shell-log.ts";
 
@@ -49,9 +59,17 @@ export interface ShellEngine<Context = unknown> {
    * `headers` show them. Undefined where there are none.
    */
   readonly replyHeaders: (context: Context) => Readonly<Record<string, string>> | undefined;
+  /**
+   * Serves a shell on a channel that is open and not started. Its requests are handled at the same time, and each response goes
+   * out when it is there; `channel.context` is the context. Throws `connection_closed` after `close`.
+   */
+  readonly connect: (channel: Channel<Context>) => void;
   readonly gauges: () => ShellEngineGauges;
-  /** Ends the signals of all handlers and answers their requests with `cancelled`; takes nothing more. Idempotent. */
-  readonly close: () => void;
+  /**
+   * Ends the signals of all handlers and answers their requests with `cancelled`; takes nothing more. Settles when all channels
+   * are closed. Idempotent.
+   */
+  readonly close: () => Promise<void>;
 }
 
 /** What is known of a message, as far as it was read. */
@@ -68,6 +86,16 @@ const nobody: Addressee = {
   denials: nothingNegotiated.denials,
 };
 
+/** Those of the negotiation, and those of the directives that are not among them. */
+const allDenials = (
+  negotiated: CapabilityDenial[],
+  needed: readonly CapabilityDenial[],
+): CapabilityDenial[] => {
+  if (needed.length === 0) return negotiated;
+  const known = new Set(negotiated.map(({ capability }) => capability));
+  return [...negotiated, ...needed.filter(({ capability }) => !known.has(capability))];
+};
+
 class Engine<Context> implements ShellEngine<Context> {
   readonly #limits: ResolvedLimits;
   readonly #clock: Clock;
@@ -77,6 +105,9 @@ class Engine<Context> implements ShellEngine<Context> {
   readonly #admission: Admission<Context>;
   readonly #works: RequestWorks<Context>;
   readonly #responder: Responder;
+  readonly #onResponse: ((response: ShellResponse) => void) | undefined;
+  readonly #connections = new Set<ShellConnection<Context>>();
+  #isClosed = false;
 
   constructor(options: ShellEngineOptions<Context>) {
     const { clock = systemClock, createId = randomId, continuationKey } = options;
@@ -86,6 +117,8 @@ class Engine<Context> implements ShellEngine<Context> {
     this.#clock = clock;
     this.#log = new ShellLog(options.log);
     this.#onError = (error) => quietly(() => options.onError?.(error));
+    const { onResponse } = options;
+    this.#onResponse = onResponse && ((response) => quietly(() => onResponse(response)));
     this.#offer = new CapabilityOffer(registry, options.capabilities ?? {});
     this.#admission = new Admission(options.authenticate, limits, clock);
     this.#works = new RequestWorks({
@@ -142,7 +175,7 @@ class Engine<Context> implements ShellEngine<Context> {
     const { request, extension } = readRequest(message, this.#limits);
     const { auth, context: asked = {} } = request.request;
     subject.request = request;
-    subject.redact = createRedact(auth, asked.environment_state);
+    subject.redact = createRedact(auth, asked.environment_state, asked.user_intent);
     const { held, denials } = this.#offer.negotiate(request.capabilities);
     progress.denials = denials;
     const { startedAt } = progress;
@@ -171,10 +204,12 @@ class Engine<Context> implements ShellEngine<Context> {
   #respond(outcome: Outcome, { subject, denials, startedAt }: Progress, isToSend: boolean): ShellResponse {
     if (subject) this.#write(subject, outcome, startedAt);
     const { requestId, correlationId } = subject ?? nobody;
-    const to = { requestId, correlationId, denials };
-    return isToSend
+    const to = { requestId, correlationId, denials: allDenials(denials, outcome.payload.denials) };
+    const response = isToSend
       ? this.#responder.respondToSend(outcome.payload, to)
       : this.#responder.respond(outcome.payload, to);
+    this.#onResponse?.(response);
+    return response;
   }
 
   readonly malformed = (): ShellResponse => {
@@ -194,9 +229,27 @@ class Engine<Context> implements ShellEngine<Context> {
 
   readonly replyHeaders = (context: Context) => shellReplyHeaders(context);
 
+  readonly connect = (channel: Channel<Context>): void => {
+    if (this.#isClosed) throw new ConnectionClosedError("the engine is closed");
+    const connection = new ShellConnection(channel, {
+      handle: async (message, context) => this.#handle(message, context, true),
+      malformed: this.malformed,
+      unsendable: this.unsendable,
+      maxPending: this.#limits.maxPendingPerChannel,
+      onError: this.#onError,
+    });
+    this.#connections.add(connection);
+    void channel.closed.then(() => this.#connections.delete(connection));
+    connection.start();
+  };
+
   readonly gauges = (): ShellEngineGauges => this.#works.gauges();
 
-  readonly close = (): void => this.#works.close();
+  readonly close = async (): Promise<void> => {
+    this.#isClosed = true;
+    this.#works.close();
+    await Promise.all([...this.#connections].map((connection) => connection.close()));
+  };
 
   #subjectOf(message: unknown, context: Context): LogSubject {
     const { maxIdLength } = this.#limits;
@@ -242,8 +295,8 @@ class Engine<Context> implements ShellEngine<Context> {
 }
 
 /**
- * Makes an engine that asks `handlers` what shells are to show and do. It does no I/O: give it messages with `handle`, or itself to
- * a server as a route. Throws `invalid_argument` for options under which nothing could work, and `ActionRegistryError`.
+ * Makes an engine that asks `handlers` what shells are to show and do. It does no I/O: give it channels
+ * with `connect`, messages with `handle`, or itself to a server as a route. Throws `invalid_argument` for options under which nothing could work, and `ActionRegistryError`.
  */
 export const createShellEngine = <Context = unknown>(
   options: ShellEngineOptions<Context>,

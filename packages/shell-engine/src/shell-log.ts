@@ -6,8 +6,8 @@ import type { Redact } from "./redaction.ts";
 
 /**
  * One line of an engine's log. What the user wants, what `auth` holds, what directives say and why something failed in words
- * are never in it. Values of an environment that is restricted or not classified are taken out of everything; of a secret
- * one there are no details of handlers at all.
+ * are never in it. Where the environment is restricted or not classified, its values and the user's intent are taken out of what
+ * handlers log, too; where it is secret there are no details of handlers at all.
  */
 export interface ShellLogLine {
   /** `request` at its end; or what a handler logged. */

@@ -112,7 +112,7 @@ describe("a run of a SOP", () => {
     const continuation = continuationOf(await start(engine));
     const second = await send(engine, request({ continuation, user_intent: "5" }, { capabilities: {} }));
     expect(second.response.action_directives).toEqual([
-      { action_type: "render_message", risk_tier: "safe", payload: { message: "Pay 5?" } },
+      { action_type: "render_message", risk_tier: "safe", payload: { message: "Pay 5?", text: "Pay 5?" } },
     ]);
     const third = await send(engine, request({ continuation: continuationOf(second), user_intent: "yes" }));
     expect(messagesOf(third)[0]).toContain("undefined");

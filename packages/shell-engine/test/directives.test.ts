@@ -32,6 +32,12 @@ const copy = {
   payload: { macro: "cmd+c", message: "Press cmd+c." },
 } satisfies ActionDirective;
 
+const asText = (text: string) => ({
+  action_type: "render_message",
+  risk_tier: "safe",
+  payload: { message: text, text },
+});
+
 describe("directives", () => {
   it("leave in their order, with the risk of their type where none is said, and without what is not theirs", async () => {
     verifies("OH-47", "OH-52", "OH-59");
@@ -43,7 +49,7 @@ describe("directives", () => {
     ];
     const { response } = await send(engineOf(given).engine, request());
     expect(response.action_directives).toEqual([
-      { ...say("one"), risk_tier: "safe" },
+      asText("one"),
       { action_type: "com.example.pay", payload: { cents: 5 }, risk_tier: "dangerous" },
       { action_type: "com.example.pay", payload: { cents: 6 }, risk_tier: "caution" },
       { ...given[3], risk_tier: "safe" },
@@ -67,40 +73,91 @@ describe("directives", () => {
     expect(await executionOf(undefined)).toBe("sequential");
   });
 
-  it.each([
-    ["rich cards", chart, "It is 1."],
-    ["approvals", copy, "Press cmd+c."],
-    ["approvals", { action_type: "request_approval", payload: { message: "May I?" } }, "May I?"],
-  ])("that a shell without %s cannot carry out become their text", async (_what, directive, text) => {
-    verifies("OH-58", "OH-71");
-    const { engine } = engineOf([directive]);
-    const { response } = await send(engine, request({}, { capabilities: {} }));
-    expect(response.action_directives).toEqual([
-      { action_type: "render_message", risk_tier: "safe", payload: { message: text } },
-    ]);
-    expect((await send(engine, request())).response.action_directives).toEqual([
-      expect.objectContaining({ action_type: directive.action_type }),
-    ]);
-  });
+  const denied = (capability: string) => expect.objectContaining({ capability, code: "not_declared" });
 
-  it("that cannot be carried out and have no text fail the request", async () => {
-    verifies("OH-58", "OH-71");
-    for (const [directive, capability] of [
-      [{ ...copy, payload: { macro: "cmd+c" } }, "openharness.ui.approval"],
-      [{ action_type: "render_ui", payload: { component: "chart" } }, "openharness.ui.rich_cards"],
-    ] as const) {
-      const { response } = await send(
-        engineOf([say("a"), directive]).engine,
-        request({}, { capabilities: {} }),
-      );
-      expect(response.error).toMatchObject({
-        code: "capability_required",
-        retryable: false,
-        details: { capability, action_type: directive.action_type },
-      });
-      expect(response.action_directives).toBeUndefined();
+  it.each([
+    ["openharness.ui.rich_cards", chart, "It is 1."],
+    [
+      "openharness.ui.rich_cards",
+      { action_type: "render_ui", payload: { component: "chart", text: "One." } },
+      "One.",
+    ],
+    ["openharness.ui.approval", { action_type: "request_approval", payload: { text: "May I?" } }, "May I?"],
+    [
+      "openharness.ui.rich_cards",
+      { action_type: "render_ui", payload: { component: "chart" } },
+      "The engine sent something that this shell cannot show (render_ui).",
+    ],
+  ])(
+    "whose type needs %s become text where the shell lacks it; the others are sent",
+    async (name, one, text) => {
+      verifies("OH-58");
+      const { engine, errors } = engineOf([say("before"), one, { action_type: "noop" }]);
+      const message = request({}, { capabilities: {}, request_id: "r1" });
+      const first = await send(engine, message);
+      expect(first.response.action_directives).toEqual([
+        asText("before"),
+        asText(text),
+        { action_type: "noop", risk_tier: "safe" },
+      ]);
+      expect(first.capability_denials).toEqual([denied(name)]);
+      // The same request once more: the response that is remembered denies the same.
+      expect(await send(engine, message)).toEqual(first);
+      const able = await send(engine, request());
+      expect(able.response.action_directives?.[1]).toMatchObject({ action_type: one.action_type });
+      expect(able.capability_denials).toEqual([]);
+      expect(errors).toEqual([]);
+    },
+  );
+
+  it("that need the user's approval are sent to every shell: to ask is the shell's duty", async () => {
+    verifies("OH-71");
+    const { engine } = engineOf([chart, copy]);
+    for (const capabilities of [undefined, {}, able, { "openharness.ui.rich_cards": true }]) {
+      const response = await send(engine, request({}, { capabilities }));
+      expect(response.response.action_directives?.[1]).toEqual({ ...copy, risk_tier: "dangerous" });
+      const denials = (response.capability_denials ?? []).map(({ capability }) => capability);
+      expect(denials).not.toContain("openharness.ui.approval");
     }
   });
+
+  it("of a denied feature are denied once, with the engine's own reason", async () => {
+    const denied = { code: "disabled_by_policy", message: "Not today." };
+    const capabilities = { "openharness.ui.rich_cards": { denied } };
+    const response = await send(engineOf([chart, chart], { capabilities }).engine, request());
+    expect(response.capability_denials).toEqual([{ capability: "openharness.ui.rich_cards", ...denied }]);
+    expect(messagesOf(response)).toEqual(["It is 1.", "It is 1."]);
+  });
+
+  it("of types that are not registered are sent as they are, with caution where no risk is said", async () => {
+    verifies("OH-60");
+    const { engine, errors } = engineOf([
+      { action_type: "open_door", payload: { door: 5 } },
+      { action_type: "constructor", risk_tier: "safe" },
+    ]);
+    expect((await send(engine, request())).response.action_directives).toEqual([
+      { action_type: "open_door", payload: { door: 5 }, risk_tier: "caution" },
+      { action_type: "constructor", risk_tier: "safe" },
+    ]);
+    expect(errors).toEqual([]);
+  });
+
+  it.each([{ message: "hi" }, { text: "hi" }])(
+    "that are messages leave with both names: %j",
+    async (payload) => {
+      verifies("OH-72");
+      const { engine } = engineOf([
+        { action_type: "render_message", payload: { ...payload, format: "rtf" } },
+      ]);
+      expect((await send(engine, request())).response.action_directives).toEqual([
+        {
+          action_type: "render_message",
+          risk_tier: "safe",
+          payload: { message: "hi", text: "hi", format: "rtf" },
+        },
+      ]);
+    },
+  );
 
   it("of a feature that the engine does not offer are not sent either", async () => {
     const { engine } = engineOf([chart], { capabilities: { "openharness.ui.rich_cards": false } });
@@ -108,9 +165,12 @@ describe("directives", () => {
   });
 
   it.each([
-    ["unknown_action_type", [{ action_type: "open_door" }]],
-    ["unknown_action_type", [{ action_type: "constructor" }]],
     ["payload_missing", [{ action_type: "render_message" }]],
+    ["payload_invalid", [{ action_type: "render_message", payload: { html: "x" } }]],
+    ["invalid_reply", { extensions: ["x"] }],
+    ["invalid_reply", { extensions: { "dev.harnesskit": {} } }],
+    ["invalid_reply", { continuation: { run_id: 5 } }],
+    ["invalid_reply", { continuation: { run_id: "r" }, continueWith: {} }],
     ["payload_invalid", [{ action_type: "com.example.pay", payload: { cents: "5" } }]],
     ["invalid_directive", [{ payload: {} }]],
     ["invalid_directive", [null]],
@@ -131,7 +191,7 @@ describe("directives", () => {
       },
     ],
   ])("that are %s are internal_error, and told to the operator", async (code, returned) => {
-    verifies("OH-47", "OH-59", "OH-60", "OH-61", "OH-62");
+    verifies("OH-47", "OH-59", "OH-61", "OH-62");
     const { engine, errors } = engineOf(returned);
     const { response } = await engine.handle(request(), {});
     expect(response.error).toEqual({
@@ -182,6 +242,25 @@ describe("who answers", () => {
     verifies("OH-39", "OH-61");
     const empty = createShellEngine({ handlers: {} });
     expect(codeOf(await send(empty, request()))).toBe("not_supported");
+  });
+
+  it.each([
+    [{ sop_id: "sop_onboard" }],
+    [{ plugin_id: "weather" }],
+    [{ sop_id: "sop_onboard", plugin_id: "weather", business_key: "deal_42" }],
+    [{ sop_id: "constructor" }],
+  ])("is `intent` for the hint %j in an engine without such routes", async (task_hint) => {
+    verifies("OH-39");
+    const plain = createShellEngine({ handlers: { intent: ({ task }) => [say(JSON.stringify(task))] } });
+    expect(messagesOf(await send(plain, request({ task_hint })))).toEqual([JSON.stringify(task_hint)]);
+  });
+
+  it("is the plugin where an engine without SOPs gets a hint for both", async () => {
+    verifies("OH-39");
+    const plugins = createShellEngine({ handlers: { plugins: { weather: () => [say("sun")] } } });
+    const both = { sop_id: "sop_onboard", plugin_id: "weather" };
+    expect(messagesOf(await send(plugins, request({ task_hint: both })))).toEqual(["sun"]);
+    expect(codeOf(await send(plugins, request({ task_hint: { plugin_id: "news" } })))).toBe("unknown_plugin");
   });
 
   it("learns the shell, the task, the attachments and the extensions, and nothing of auth", async () => {

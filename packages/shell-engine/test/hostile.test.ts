@@ -323,7 +323,7 @@ describe("an engine that is closed while a continuation is claimed", () => {
     const continuation = continuationOf(await send(engine, request()));
     const response = send(engine, request({ continuation }));
     while (engine.gauges().inFlight === 0) await new Promise(setImmediate);
-    engine.close();
+    await engine.close();
     expect(codeOf(await response)).toBe("cancelled");
     claimed.resolve({ status: "claimed" });
     expect(await released.promise).toBe("cont1");

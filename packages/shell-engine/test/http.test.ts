@@ -115,7 +115,7 @@ const inPlace = {
 const tooLarge = (errors: unknown[]) =>
   createShellEngine({
     handlers: { intent: () => [say("x".repeat(5_000_000))] },
-    limits: { maxResponseLength: 10_000_000 },
+    limits: { maxResponseLength: 11_000_000 },
     onError: (error) => errors.push(error),
   });
 
@@ -153,7 +153,7 @@ describe("over HTTP", () => {
       expect(await post(body, {})).toEqual([200, null, null]);
     } finally {
       await server.close();
-      engine.close();
+      await engine.close();
     }
   });
 
@@ -219,7 +219,7 @@ describe("over HTTP", () => {
     } finally {
       exchange.close();
       await server.close();
-      engine.close();
+      await engine.close();
     }
   });
 });

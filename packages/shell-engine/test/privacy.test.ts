@@ -112,6 +112,51 @@ describe("the log", () => {
     for (const value of [screen, "xyzzy", "macOS", "998877"]) expect(text()).not.toContain(value);
   });
 
+  const wish = "Transfer 900 EUR to Ada Lovelace,\nIBAN DE02 1203 0000";
+  it.each(["secret", "restricted", undefined])(
+    "has nothing of the user's intent where the state is %s, whoever wants to write it",
+    async (tier) => {
+      verifies("OH-77");
+      const { lines, log, text } = keptLog();
+      const engine = createShellEngine({
+        handlers: {
+          intent: ({ intent = "", log }) => {
+            log("intent.read", {
+              intent,
+              nested: [`got: ${intent}!`],
+              [intent]: 1,
+              line: intent.split("\n")[1] ?? "",
+            });
+            log("dora");
+            throw new ShellEngineError("failed", `Cannot do: ${intent}`, { details: { intent } });
+          },
+        },
+        log,
+      });
+      const response = await send(engine, request({ ...state(tier), user_intent: ` ${wish} ` }));
+      expect(lines.map(({ event }) => event)).toEqual(["intent.read", "dora", "request"]);
+      expect(lines[0]?.details === undefined).toBe(tier === "secret");
+      for (const part of ["Ada", "Lovelace", "IBAN", "DE02", "900"]) {
+        expect(text()).not.toContain(part);
+        expect(JSON.stringify(response.response.error)).not.toContain(part);
+      }
+      await send(engine, request({ ...state(tier), user_intent: "dora" }));
+      expect(lines.at(-2)?.event).toBe("handler");
+      expect(text().match(/dora/g)).toHaveLength(1);
+    },
+  );
+
+  it("keeps what handlers log of an intent where the state is public or there is none", async () => {
+    const { lines, log } = keptLog();
+    const engine = createShellEngine({
+      handlers: { intent: ({ intent = "", log }) => void log("intent.read", { intent }) as undefined },
+      log,
+    });
+    for (const context of [state("public"), {}])
+      await send(engine, request({ ...context, user_intent: wish }));
+    expect([lines[0]?.details, lines[2]?.details]).toEqual([{ intent: wish }, { intent: wish }]);
+  });
+
   it("has a state that is public", async () => {
     const { engine, lines } = leaking();
     await send(engine, request(state("public")));
@@ -184,6 +229,41 @@ describe("what an error says", () => {
       details: { "at [removed]": ["x[removed]x"], fine: 1 },
     });
   });
+
+  // Each place from which something reaches a message, and each kind of value that must not.
+  const auth = { token, nested: { list: ["cred_deep_4711"] }, pin: 998877 };
+  const personal = { mail: "ada@example.org", deep: [{ name: "Lovelace" }], account: 47110815 };
+  it.each(["secret", "restricted", undefined])(
+    "has nothing of auth and of a state that is %s, in its message and its details, from a handler or the hook",
+    async (privacy_tier) => {
+      verifies("OH-28", "OH-63");
+      const all = [token, "cred_deep_4711", "998877", "ada@example.org", "Lovelace", "47110815"];
+      const words = `failed for ${all.join(" and ")}.`;
+      const thrown = new ShellEngineError("no_way", words, {
+        details: { list: all, [`key ${all[0]}`]: { [`of ${all[3]}`]: 47110815 } },
+      });
+      const context = { environment_state: { privacy_tier, ...personal } };
+      const message = request(context, {}, { auth });
+      const hook = createShellEngine({
+        handlers: {},
+        authenticate: () => {
+          throw thrown;
+        },
+      });
+      const intent = async () => {
+        throw thrown;
+      };
+      const late = createShellEngine({ handlers: { intent } });
+      for (const engine of [failing(thrown).engine, late, hook]) {
+        const { error } = (await send(engine, message)).response;
+        expect(error).toMatchObject({
+          code: "no_way",
+          message: expect.stringMatching(/^failed for \[removed\] and/),
+        });
+        for (const value of all) expect(JSON.stringify(error)).not.toContain(value);
+      }
+    },
+  );
 
   it("of a request that is wrong says where, and not what", async () => {
     verifies("OH-28", "OH-63", "OH-66");

@@ -64,7 +64,7 @@ describe("a handler that closes its own engine", () => {
     const engine: ShellEngine = createShellEngine({
       handlers: {
         intent: () => {
-          engine.close();
+          void engine.close();
           return answer();
         },
       },

@@ -59,6 +59,8 @@ export class HttpStatusError extends HarnessError {
     readonly status: number,
     /** What the server's `Retry-After` asks for, in milliseconds. */
     readonly retryAfterMs?: number,
+    /** The JSON message in the body of an error status, for protocols whose errors may have one. Checked by nothing. */
+    readonly document?: unknown,
   ) {
     const [code, kind] = codeOfStatus(status);
     super(code, `${endpoint} answered with status ${status}${adviceOf[code] ?? ""}`);

@@ -206,9 +206,10 @@ class ExchangeClient implements HttpExchange {
     const { status } = reply;
     if (status !== 200) {
       const seconds = toContentLength(reply.header("retry-after"));
-      reply.discard();
+      const document = await this.#readRefusal(reply);
       if (status === 204 || status === 202) return undefined;
-      throw new HttpStatusError(this.#endpoint, status, seconds === undefined ? undefined : seconds * 1000);
+      const retryAfterMs = seconds === undefined ? undefined : seconds * 1000;
+      throw new HttpStatusError(this.#endpoint, status, retryAfterMs, document);
     }
     if (!isJsonType(reply.header("content-type"))) {
       reply.discard();
@@ -222,6 +223,21 @@ class ExchangeClient implements HttpExchange {
       throw new FrameTooLargeError(this.#maxMessageBytes);
     }
     return this.#codec.decode(await reply.read(this.#maxMessageBytes));
+  }
+
+  /** The JSON message that came with an error status; undefined where there is none, or it is too large. Never rejects. */
+  async #readRefusal(reply: PostReply): Promise<unknown> {
+    const length = toContentLength(reply.header("content-length")) ?? 0;
+    const isJson = reply.status >= 400 && isJsonType(reply.header("content-type"));
+    if (!isJson || length > this.#maxMessageBytes) {
+      reply.discard();
+      return undefined;
+    }
+    try {
+      return this.#codec.decode(await reply.read(this.#maxMessageBytes));
+    } catch {
+      return undefined;
+    }
   }
 }
 

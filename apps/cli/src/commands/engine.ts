@@ -153,7 +153,7 @@ const serveConversations = async (
   try {
     return await serve(served, options, place, recover);
   } finally {
-    served.close();
+    await served.close();
     await harness.close({ timeoutMs: closeTimeoutMs }).catch((error: unknown) => tell("a turn", error));
   }
 };
@@ -189,7 +189,7 @@ const serve = async (
     return ExitCode.done;
   } finally {
     // Shells hear how their requests end before the connections do.
-    served.close();
+    await served.close();
     await server.close();
   }
 };

@@ -50,8 +50,8 @@ The conversation, and what waits in it, is kept for the next call, in a file tha
 A form is asked for at a terminal, and shown elsewhere. Denials and what was left out are said
 on standard error.
 
-Exit codes: 0 done, 1 the engine failed or it was cancelled, 2 wrong usage, 3 refused, or a
-question waits, 4 the engine cannot be reached`,
+Exit codes: 0 done, 1 the engine failed, or it was cancelled, or what it sent could not be shown,
+2 wrong usage, 3 refused, or a question waits or could not be asked, 4 the engine cannot be reached`,
     )
     .action(async (intent: string | undefined, options) => {
       const { shell } = await import("../commands/shell.ts");

@@ -13,6 +13,7 @@ import type { FormModel } from "@harnesskit/shell-client/cards";
 import { ExitCode } from "../exit-code.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { askForm } from "./form-questions.ts";
+import { judgeResults } from "./judge-results.ts";
 import type { ShellApprovalMode, ShellApprover } from "./shell-approver.ts";
 import type { KeptConversation, ShellState } from "./shell-state.ts";
 import type { ShellView } from "./shell-view.ts";
@@ -80,6 +81,8 @@ export class ShellConversation {
   #running: AbortController | undefined;
   #failure: ExitCode | undefined;
   #hasRefused = false;
+  /** Something of an answer, or all of it, could not be shown. */
+  #isUnshown = false;
 
   constructor(options: ShellConversationOptions) {
     const { engine, timeoutMs, version, kept, approver, view, tell } = options;
@@ -127,7 +130,8 @@ export class ShellConversation {
   get exitCode(): ExitCode {
     if (this.#failure !== undefined) return this.#failure;
     const isRefused = this.#hasRefused || this.#options.approver.hasRefused || this.#pending.length > 0;
-    return isRefused ? ExitCode.refused : ExitCode.done;
+    if (isRefused) return ExitCode.refused;
+    return this.#isUnshown ? ExitCode.failed : ExitCode.done;
   }
 
   /** Says something, and then puts what comes back as a form or a question. */
@@ -165,9 +169,11 @@ export class ShellConversation {
     return this.#client.close();
   }
 
-  #show(directive: ActionDirective): void {
-    const form = this.#options.view.card(directive);
+  /** Gives whether it could be shown. */
+  #show(directive: ActionDirective): boolean {
+    const { isShown, form } = this.#options.view.card(directive);
     if (form) this.#forms.push(form);
+    return isShown;
   }
 
   async #fill(form: FormModel): Promise<void> {
@@ -236,11 +242,10 @@ export class ShellConversation {
     // What is asked once more is the same question, with what answers it now.
     const asked = new Map([...left, ...pendingApprovals].map((pending) => [questionOf(pending), pending]));
     this.#pending = [...asked.values()];
-    if (results.some(({ outcome }) => outcome === "refused")) this.#hasRefused = true;
-    for (const { outcome, directive } of results) {
-      if (outcome !== "failed" && outcome !== "expired") continue;
-      this.#options.tell(`${oneLine(directive.action_type, 100)} was not shown (${outcome})`);
-    }
+    const { hasRefused, isUnshown, lines } = judgeResults(results);
+    this.#hasRefused ||= hasRefused;
+    this.#isUnshown ||= isUnshown;
+    for (const line of lines) this.#options.tell(line);
     if (error?.code === "continuation_used" && answers)
       this.#options.tell("it was answered before, perhaps elsewhere");
     else if (error) this.#failed(error);

@@ -1,5 +1,5 @@
 import { isCancel, select, text } from "@clack/prompts";
-import type { ActionDirective, RiskTier } from "@harnesskit/protocol/openharness";
+import { type ActionDirective, fallbackTextOf, type RiskTier } from "@harnesskit/protocol/openharness";
 import type { ApprovalReply } from "@harnesskit/shell-client";
 import { quietKeyboard } from "../run/quiet-keyboard.ts";
 import { arrowKeysOnly } from "../terminal/choice-keys.ts";
@@ -46,13 +46,14 @@ export const questionLines = (directive: ActionDirective, risk: RiskTier, style:
     const head = style.bold(`the engine wants ${oneLine(type, 200)}`);
     return [`${mark}${head} ${tier}`, ...blockLines(pretty(payload), style)];
   }
-  const { title, message, subject } = payload;
+  const { title, subject } = payload;
+  const message = fallbackTextOf(directive);
   const hasTitle = typeof title === "string" && title !== "";
   const head = hasTitle ? oneLine(title, 500) : "the engine asks for your approval";
-  const others = Object.entries(payload).filter(([name]) => !placed.has(name));
+  const others = Object.entries(payload).filter(([name, value]) => !placed.has(name) && value !== message);
   return [
     `${mark}${style.bold(head)} ${tier}`,
-    ...(typeof message === "string" && message !== "" ? blockLines(message, style) : []),
+    ...(message === undefined ? [] : blockLines(message, style)),
     ...subjectLines(subject, style),
     ...(others.length === 0 ? [] : blockLines(pretty(Object.fromEntries(others)), style)),
   ];

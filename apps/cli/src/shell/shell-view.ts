@@ -1,4 +1,4 @@
-import { type ActionDirective, fallbackTextOf, type RiskTier } from "@harnesskit/protocol/openharness";
+import { type ActionDirective, misfitTextOf, type RiskTier } from "@harnesskit/protocol/openharness";
 import type { PendingApproval } from "@harnesskit/shell-client";
 import { type FormModel, readChart, readForm, readTable } from "@harnesskit/shell-client/cards";
 import { displayText } from "@harnesskit/wire";
@@ -13,6 +13,15 @@ const textOf = (value: unknown, name: string): string | undefined => {
   const text = isObject ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
   return typeof text === "string" ? text : undefined;
 };
+
+/** Of a card of text: the text itself, or `{ text }` or `{ message }`. */
+const wordsOf = (data: unknown): string | undefined =>
+  typeof data === "string" ? data : (textOf(data, "text") ?? textOf(data, "message"));
+
+export interface ShownCard {
+  readonly isShown: boolean;
+  readonly form?: FormModel;
+}
 
 /** Shows what an engine sends as safe text. */
 export class ShellView {
@@ -37,22 +46,21 @@ export class ShellView {
     if (prose.end()) this.#terminal.write("\n");
   }
 
-  /** A `render_ui`. Gives the form, where it is one. */
-  card(directive: ActionDirective): FormModel | undefined {
+  /** A `render_ui`. Gives the form, where it is one, and whether the card or its text could be shown. */
+  card(directive: ActionDirective): ShownCard {
     const { payload = {} } = directive;
     const component = textOf(payload, "component") ?? "";
     const form = component === "form" ? readForm(payload.data) : undefined;
     const lines = form ? [] : this.#cardLines(component, payload.data);
     if (lines === undefined) {
-      this.prose(
-        fallbackTextOf(directive) ?? `(a card that cannot be shown here: ${oneLine(component, 100)})`,
-      );
-      return undefined;
+      const text = misfitTextOf(directive);
+      this.prose(text ?? `(a card that cannot be shown here: ${oneLine(component, 100)})`);
+      return { isShown: text !== undefined };
     }
     const title = textOf(payload, "title");
     if (title !== undefined && title !== "") this.#line(this.#terminal.style.bold(oneLine(title, 200)));
     for (const line of lines) this.#line(line);
-    return form;
+    return { isShown: true, ...(form && { form }) };
   }
 
   #cardLines(component: string, data: unknown): string[] | undefined {
@@ -61,7 +69,7 @@ export class ShellView {
     if (table) return tableLines(table, style, columns);
     const chart = component === "chart" ? readChart(data) : undefined;
     if (chart) return chartLines(chart, style, columns);
-    const text = component === "text" ? (typeof data === "string" ? data : textOf(data, "text")) : undefined;
+    const text = component === "text" ? wordsOf(data) : undefined;
     return text === undefined ? undefined : displayText(text, { multiline: true }).split("\n");
   }
 

@@ -280,18 +280,20 @@ export class ChatSession {
     else this.#replace({ ...before, pending, atMs: this.#nextMs() });
   }
 
-  /** Says what was left out and has no text of its own. */
+  /** Says what was left out and has no text of its own, and which approval could not be asked. */
   #tellUnshown({ results }: ShellOutcome): void {
-    for (const { directive, outcome, value, error } of results) {
+    for (const { directive, outcome, error, shownInstead } of results) {
       const type = safeLine(directive.action_type, 100);
-      if (outcome === "skipped_unknown" && value === undefined && !hasText(directive.payload)) {
+      const why = safeLine(error?.message ?? "");
+      const isQuestion = directive.action_type === "request_approval";
+      if (outcome === "skipped_unknown" && directive.requires_user_approval === true) {
+        this.#add({ kind: "note", text: `An approval could not be asked: this page cannot do ${type}.` });
+      } else if (outcome === "skipped_unknown" && shownInstead === undefined) {
         this.#add({ kind: "note", text: `The engine sent something that this page cannot do (${type}).` });
-      }
-      if (outcome === "failed" || outcome === "expired") {
-        this.#add({
-          kind: "note",
-          text: `Something was not shown (${type}): ${safeLine(error?.message ?? "")}`,
-        });
+      } else if ((outcome === "failed" || outcome === "expired") && isQuestion) {
+        this.#add({ kind: "note", text: `An approval could not be asked: ${why}` });
+      } else if ((outcome === "failed" || outcome === "expired") && shownInstead === undefined) {
+        this.#add({ kind: "note", text: `Something was not shown (${type}): ${why}` });
       }
     }
   }
@@ -345,6 +347,3 @@ const isSameQuestion = ({ state, pending }: ApprovalEntry, asked: PendingApprova
   pending?.digest === asked.digest &&
   asked.continuation.run_id !== undefined &&
   pending.continuation.run_id === asked.continuation.run_id;
-
-const hasText = (payload: Readonly<Record<string, unknown>> | undefined): boolean =>
-  typeof payload?.message === "string" || typeof payload?.fallback_message === "string";

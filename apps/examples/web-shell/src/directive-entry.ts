@@ -1,4 +1,4 @@
-import { type ActionDirective, fallbackTextOf } from "@harnesskit/protocol/openharness";
+import { type ActionDirective, fallbackTextOf, misfitTextOf } from "@harnesskit/protocol/openharness";
 import type { PendingApproval } from "@harnesskit/shell-client";
 import type { NewEntry, Question } from "./entries.ts";
 import { fieldOf, lineOf } from "./values.ts";
@@ -18,9 +18,9 @@ const textOf = (payload: unknown, name: string): string | undefined => {
 };
 
 /** What a `render_message` shows. */
-export const messageEntry = ({ payload }: ActionDirective): NewEntry => ({
+export const messageEntry = (directive: ActionDirective): NewEntry => ({
   kind: "message",
-  text: textOf(payload, "message") ?? "",
+  text: fallbackTextOf(directive) ?? "",
 });
 
 /** What a `render_ui` shows. */
@@ -31,7 +31,7 @@ export const cardEntry = (directive: ActionDirective): NewEntry => {
     component: textOf(payload, "component") ?? "",
     title: lineOf(payload, "title", 200),
     data: fieldOf(payload, "data"),
-    fallback: fallbackTextOf(directive),
+    fallback: misfitTextOf(directive),
     isSettled: false,
   };
 };
@@ -39,14 +39,15 @@ export const cardEntry = (directive: ActionDirective): NewEntry => {
 /** What is asked: of a `request_approval`, or of any other directive before it is carried out. */
 export const questionOf = (directive: ActionDirective, risk: Question["risk"]): Question => {
   const { action_type: type, payload = {} } = directive;
-  const others = Object.entries(payload).filter(([name]) => !shown.has(name));
+  const message = fallbackTextOf(directive) ?? "";
+  const others = Object.entries(payload).filter(([name, value]) => !shown.has(name) && value !== message);
   const subject = fieldOf(payload, "subject");
   if (type !== "request_approval") {
     return { title: "The engine wants to do this", message: type, risk, subject: payload };
   }
   return {
     title: lineOf(payload, "title", 200),
-    message: textOf(payload, "message") ?? "",
+    message,
     risk,
     subject,
     // What the page has no place for is part of what is approved, and so it is shown.

@@ -151,6 +151,9 @@ describe("cards", () => {
       "It is in Vienna.",
       "It would have launched something.",
       "after it",
+      "by its text",
+      "in its place",
+      "a card in words",
       "A form without its fields.",
       "This page cannot show this (chart).",
       "A table without rows.",
@@ -158,6 +161,9 @@ describe("cards", () => {
       expect(texts).toContain(text);
     }
     await chat.log.getByText("something that this page cannot do (com.example.quiet)").waitFor();
+    await chat.log.getByText("Something was not shown (render_message)").waitFor();
+    await chat.log.getByText("An approval could not be asked: the payload does not fit its type").waitFor();
+    await chat.log.getByText("An approval could not be asked: this page cannot do simulate_action").waitFor();
     expectQuiet(chat);
   });
 

@@ -1,5 +1,5 @@
 import { quickParse } from "../quick-schema.ts";
-import { type ActionType, defineActionType, isNamespacedType } from "./action-type.ts";
+import { type ActionType, defineActionType } from "./action-type.ts";
 import { coreActionTypes } from "./core-actions.ts";
 import type { ActionDirective } from "./directive.ts";
 
@@ -46,8 +46,9 @@ const problemOf = (known: ActionType, { payload }: ActionDirective): DirectivePr
 };
 
 /**
- * Makes a registry of the core types and of one's own. Throws `ActionRegistryError`: `invalid_action_type` for a name without
- * a prefix, `duplicate_action_type` for one that is there already, a core type's among them.
+ * Makes a registry of the core types and of one's own. Names with a reverse-DNS or dotted prefix are recommended (section 12);
+ * any other name is accepted. Throws `ActionRegistryError`: `invalid_action_type` for a name that is empty or not a string,
+ * `duplicate_action_type` for one that is there already, a core type's among them.
  */
 export const createActionRegistry = (own: readonly ActionType[] = []): ActionRegistry => {
   const known = new Map(coreActionTypes.map((definition) => [definition.type, definition]));
@@ -56,10 +57,10 @@ export const createActionRegistry = (own: readonly ActionType[] = []): ActionReg
     if (known.has(type)) {
       throw new ActionRegistryError("duplicate_action_type", `the action type ${type} is registered already`);
     }
-    if (!isNamespacedType(type)) {
+    if (typeof type !== "string" || type === "") {
       throw new ActionRegistryError(
         "invalid_action_type",
-        `an action type of one's own has a prefix, as com.example.do: ${JSON.stringify(type)}`,
+        "`type` of an action type must be a string that is not empty",
       );
     }
     known.set(type, defineActionType(definition));
@@ -75,17 +76,4 @@ export const createActionRegistry = (own: readonly ActionType[] = []): ActionReg
       return problemOf(definition, directive);
     },
   };
-};
-
-/**
- * The text that stands for a directive that is not carried out (section 11): `message` of its payload, or else its
- * `fallback_message`. Undefined where there is none.
- */
-export const fallbackTextOf = ({ payload }: ActionDirective): string | undefined => {
-  if (payload === undefined) return undefined;
-  for (const key of ["message", "fallback_message"]) {
-    const text = Object.hasOwn(payload, key) ? payload[key] : undefined;
-    if (typeof text === "string" && text !== "") return text;
-  }
-  return undefined;
 };

@@ -3,7 +3,7 @@ import type { RiskTier } from "./directive.ts";
 
 /** What is known of one type of action. */
 export interface ActionType {
-  /** The core types' names are the specification's; any other one has a reverse-DNS or dotted prefix: `com.example.sop.start`. */
+  /** Any name that is not a core type's. A reverse-DNS or dotted prefix avoids collisions: `com.example.sop.start` (section 12). */
   readonly type: string;
   /** What `payload` has to be. */
   readonly payload: z.ZodType;
@@ -20,7 +20,3 @@ export const defineActionType = (definition: ActionType): ActionType => {
   const { needsPayload = !definition.payload.safeParse({}).success } = definition;
   return Object.freeze({ ...definition, needsPayload });
 };
-
-/** Whether a name has the form of a type of one's own: labels of letters, digits, `_` and `-`, with dots between. */
-export const isNamespacedType = (type: string): boolean =>
-  /^[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9][A-Za-z0-9_-]*)+$/.test(type);

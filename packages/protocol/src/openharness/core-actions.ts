@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { keepOf, quickSchema } from "../quick-schema.ts";
 import { type ActionType, defineActionType } from "./action-type.ts";
 import { ShellCapability } from "./capabilities.ts";
 import { ContinuationSchema } from "./context.ts";
@@ -7,13 +8,36 @@ import { OpenValueSchema, openShape } from "./open-object.ts";
 /** What a shell shows in the place of a directive that it cannot carry out (section 11). */
 const fallback = { fallback_message: z.string().optional() };
 
-/** `render_message`: text for the user. */
-export const RenderMessagePayloadSchema = openShape({
-  message: z.string(),
-  /** How the text is written. Plain where nothing is said. */
-  format: z.enum(["plain", "markdown"]).optional(),
+/** The specification leaves payloads open: some engines send a message as `message`, others as `text`. One of them is required. */
+const messageShape = {
+  message: z.string().optional(),
+  text: z.string().optional(),
   ...fallback,
-});
+};
+
+/** A schema that requires `message` or `text`, with the quick way in of its shape. */
+const withMessage = <Schema extends z.ZodType<{ message?: string | undefined; text?: string | undefined }>>(
+  schema: Schema,
+): Schema => {
+  const keep = keepOf(schema);
+  const hasMessage = ({ message, text }: z.output<Schema>) => message !== undefined || text !== undefined;
+  const checked = schema
+    .refine(hasMessage, { path: ["message"], message: "expected a string in `message` or in `text`" })
+    .meta({ anyOf: [{ required: ["message"] }, { required: ["text"] }] });
+  return quickSchema(checked, (value) => {
+    const kept = keep(value);
+    return kept !== undefined && hasMessage(kept as z.output<Schema>) ? kept : undefined;
+  });
+};
+
+/** `render_message`: text for the user. */
+export const RenderMessagePayloadSchema = withMessage(
+  openShape({
+    ...messageShape,
+    /** How the text is written: `markdown`. Anything else, and nothing, is plain text. */
+    format: OpenValueSchema.optional(),
+  }),
+);
 export type RenderMessagePayload = z.infer<typeof RenderMessagePayloadSchema>;
 
 /** `render_ui`: a part of a user interface by its name, such as `text`, `table`, `chart` or `form`, and what it shows. */
@@ -34,14 +58,15 @@ export const SimulateActionPayloadSchema = openShape({
 export type SimulateActionPayload = z.infer<typeof SimulateActionPayloadSchema>;
 
 /** `request_approval`: a question to the user, and what the answer is sent with. */
-export const RequestApprovalPayloadSchema = openShape({
-  message: z.string(),
-  title: z.string().optional(),
-  /** What would happen, for the user to judge. */
-  subject: OpenValueSchema.optional(),
-  continuation: ContinuationSchema.optional(),
-  ...fallback,
-});
+export const RequestApprovalPayloadSchema = withMessage(
+  openShape({
+    ...messageShape,
+    title: z.string().optional(),
+    /** What would happen, for the user to judge. */
+    subject: OpenValueSchema.optional(),
+    continuation: ContinuationSchema.optional(),
+  }),
+);
 export type RequestApprovalPayload = z.infer<typeof RequestApprovalPayloadSchema>;
 
 /** `noop`: nothing. */

@@ -4,9 +4,8 @@ export {
   ActionRegistryError,
   createActionRegistry,
   type DirectiveProblem,
-  fallbackTextOf,
 } from "./action-registry.ts";
-export { type ActionType, defineActionType, isNamespacedType } from "./action-type.ts";
+export { type ActionType, defineActionType } from "./action-type.ts";
 export {
   type Capabilities,
   CapabilitiesSchema,
@@ -71,6 +70,7 @@ export {
   responseExtensionOf,
 } from "./harnesskit-extension.ts";
 export { inlineAttachment } from "./inline-attachment.ts";
+export { fallbackTextOf, misfitTextOf, withMessageText } from "./message-text.ts";
 export { relayShellRequest, relayShellResponse } from "./relay.ts";
 export {
   parseShellRequest,

@@ -97,7 +97,7 @@ export const serve = async (harness: ChatConversations, options: EngineOptions =
     async [Symbol.asyncDispose]() {
       exchange.close();
       await server.close();
-      engine.close();
+      await engine.close();
     },
   };
 };

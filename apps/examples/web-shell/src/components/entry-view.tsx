@@ -21,8 +21,8 @@ interface EntryViewProps<E extends Entry = Entry> extends EntryActions {
 }
 
 const textOf = (data: unknown): string | undefined => {
-  const text = typeof data === "string" ? data : fieldOf(data, "text");
-  return typeof text === "string" ? text : undefined;
+  const found = [data, fieldOf(data, "text"), fieldOf(data, "message")];
+  return found.find((text) => typeof text === "string");
 };
 
 /** What a card shows; undefined where the page cannot show it. */

@@ -1,0 +1,128 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import type { ActionDirective } from "@harnesskit/protocol/openharness";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { carry, codesOf, diagnosed, outcomesOf } from "./support.ts";
+
+const message = (payload: object): object => ({ action_type: "render_message", payload });
+const insteadOf = ({ results }: Awaited<ReturnType<typeof carry>>["outcome"]) =>
+  results.map(({ shownInstead }) => shownInstead);
+
+describe("a render_message", () => {
+  it.each([
+    [{ text: "hello" }],
+    [{ message: "hello" }],
+    [{ message: "hello", text: "hello" }],
+    [{ message: "", text: "hello" }],
+    [{ message: { html: "<b>" }, text: "hello" }],
+    [{ text: "hello", format: "bbcode" }],
+    [{ message: "hello", format: 5 }],
+  ])("of %j is shown, and its executor reads its string by either name", async (payload) => {
+    verifies("OH-72");
+    const read: unknown[] = [];
+    const executors = {
+      render_message: ({ payload: shown }: ActionDirective) => void read.push([shown?.message, shown?.text]),
+    };
+    const { outcome } = await carry([message(payload)], { executors });
+    expect(outcomesOf(outcome)).toEqual(["done"]);
+    expect(read).toEqual([["hello", "hello"]]);
+    expect(Object.isFrozen(outcome.results[0]?.directive.payload)).toBe(true);
+  });
+});
+
+describe("a payload that does not fit its type", () => {
+  const own = {
+    type: "order",
+    payload: z.object({ count: z.int() }),
+    defaultRisk: "safe",
+  } as const;
+
+  it("shows its fallback_message, else its message or text, and nothing else happens", async () => {
+    verifies("OH-73");
+    const ordered: unknown[] = [];
+    const shown: unknown[] = [];
+    const { outcome, diagnostics } = await carry(
+      [
+        message({ message: { html: "x" }, fallback_message: "A message." }),
+        { action_type: "render_ui", payload: { component: 5, fallback_message: "A card.", message: "no" } },
+        { action_type: "order", payload: { count: "2", text: "Two." } },
+        { action_type: "request_approval", payload: { title: 5, fallback_message: "A question." } },
+        message({ html: "x" }),
+        message({ text: "and on" }),
+      ],
+      {
+        actionTypes: [own],
+        approve: () => "approved",
+        executors: {
+          render_message: ({ payload }) => void shown.push(payload?.message),
+          render_ui: () => void ordered.push("card"),
+          order: () => void ordered.push("order"),
+        },
+      },
+    );
+    expect(shown).toEqual(["A message.", "A card.", "Two.", "A question.", "and on"]);
+    expect(ordered).toEqual([]);
+    expect(outcomesOf(outcome)).toEqual([...Array.from({ length: 5 }, () => "failed"), "done"]);
+    expect(codesOf(outcome).slice(0, 5)).toEqual(Array.from({ length: 5 }, () => "invalid_payload"));
+    expect(insteadOf(outcome)).toEqual([...shown.slice(0, 4), undefined, undefined]);
+    expect(new Set(diagnosed(diagnostics))).toEqual(new Set(["invalid_payload"]));
+  });
+
+  it("shows nothing where messages are not shown without a question, or cannot be shown", async () => {
+    verifies("OH-73");
+    const misfit = message({ message: 5, fallback_message: "A message." });
+    const asks = await carry([misfit], { approvalPolicy: { safe: "ask" }, approve: () => "approved" });
+    expect([asks.shown, insteadOf(asks.outcome)]).toEqual([[], [undefined]]);
+    const fails = await carry([misfit], {
+      executors: { render_message: () => Promise.reject(new Error("x")) },
+    });
+    expect(insteadOf(fails.outcome)).toEqual([undefined]);
+  });
+});
+
+describe("a shell that cannot ask its user", () => {
+  it("refuses what needs a yes, shows its text, and carries the rest out", async () => {
+    verifies("OH-48");
+    const done: unknown[] = [];
+    const { outcome, shown } = await carry(
+      [
+        message({ text: "before" }),
+        {
+          action_type: "simulate_action",
+          requires_user_approval: true,
+          payload: { macro: "cmd+c", fallback_message: "Press cmd+c." },
+        },
+        { action_type: "simulate_action", requires_user_approval: true, payload: { macro: "cmd+q" } },
+        message({ text: "after" }),
+      ],
+      {
+        executors: {
+          render_message: ({ payload }) => void done.push(payload?.message),
+          simulate_action: () => void done.push("simulated"),
+        },
+      },
+    );
+    expect(shown).toEqual([]);
+    const unasked =
+      "The engine wants to do something that needs your approval (simulate_action). This shell cannot ask for it: it was not done.";
+    expect(done).toEqual(["before", "Press cmd+c.", unasked, "after"]);
+    expect(outcomesOf(outcome)).toEqual(["done", "refused", "refused", "done"]);
+    expect(codesOf(outcome)).toEqual([undefined, "no_approver", "no_approver", undefined]);
+    expect(insteadOf(outcome)).toEqual([undefined, "Press cmd+c.", unasked, undefined]);
+  });
+});
+
+describe("an executor", () => {
+  it.each(["open_door", "order", "x", "constructor"])("can have the name %j", async (type) => {
+    verifies("OH-60");
+    const done: unknown[] = [];
+    const directives = [{ action_type: type, payload: { a: 1 } }];
+    const executors = { [type]: ({ payload }: ActionDirective) => void done.push(payload) };
+    const policy = { approvalPolicy: { caution: "run" } } as const;
+    const plain = await carry(directives, { executors, ...policy });
+    const known = { type, payload: z.object({ a: z.int() }), defaultRisk: "safe" } as const;
+    const registered = await carry(directives, { executors, actionTypes: [known] });
+    expect([outcomesOf(plain.outcome), outcomesOf(registered.outcome)]).toEqual([["done"], ["done"]]);
+    expect(done).toEqual([{ a: 1 }, { a: 1 }]);
+  });
+});
