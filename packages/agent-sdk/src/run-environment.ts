@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readOwnFile } from "@harnesskit/node-kit";
 import { AGENT_MANIFEST_FILE, agentEnvironment } from "@harnesskit/protocol/runtime";
 import { MissingEnvironmentError } from "./errors.ts";
 
@@ -22,10 +22,13 @@ export const takeLaunchParameters = (env: NodeJS.ProcessEnv): LaunchParameters =
   throw new MissingEnvironmentError(missing);
 };
 
+/** As much as a core reads. */
+const maxManifestBytes = 262_144;
+
 /** The hash of this agent's manifest in the working directory, where a core starts it; undefined if none is there. */
 export const readManifestHash = async (agentId: string): Promise<string | undefined> => {
   try {
-    const bytes = await readFile(AGENT_MANIFEST_FILE);
+    const bytes = await readOwnFile(AGENT_MANIFEST_FILE, { maxBytes: maxManifestBytes });
     const manifest: unknown = JSON.parse(bytes.toString());
     if ((manifest as { id?: unknown } | null)?.id !== agentId) return undefined;
     return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;

@@ -30,13 +30,9 @@ export interface AcquiredLock extends ThreadLease {
 const parseOwner = (text: string): LockOwner | undefined => {
   try {
     const { pid, host, started, nonce } = JSON.parse(text) as Partial<Record<keyof LockOwner, unknown>>;
-    if (
-      !Number.isSafeInteger(pid) ||
-      (pid as number) < 1 ||
-      typeof host !== "string" ||
-      typeof nonce !== "string"
-    )
-      return undefined;
+    if (!Number.isSafeInteger(pid) || (pid as number) < 1 || typeof host !== "string") return undefined;
+    // It becomes part of a marker's name.
+    if (typeof nonce !== "string" || !/^[\w-]{1,64}$/.test(nonce)) return undefined;
     const owner = { pid: pid as number, host, nonce };
     return typeof started === "string" ? { ...owner, started } : owner;
   } catch {
