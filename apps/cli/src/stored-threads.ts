@@ -76,6 +76,10 @@ export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => 
   };
 };
 
+/** Which threads a list left out, for `--json`; nothing where it left out none. */
+export const unreadableOf = ({ unreadable }: StoredThreads): { readonly unreadable?: string[] } =>
+  unreadable.size === 0 ? {} : { unreadable: [...unreadable] };
+
 /** Says on stderr which threads a list left out. */
 export const noteUnreadable = ({ unreadable }: StoredThreads): void => {
   if (unreadable.size === 0) return;

@@ -1,4 +1,4 @@
-import { noteUnreadable, openStoredThreads } from "../stored-threads.ts";
+import { noteUnreadable, openStoredThreads, unreadableOf } from "../stored-threads.ts";
 import { formatTime } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
@@ -15,7 +15,7 @@ export const listThreads = async ({ cwd, json }: ThreadsListOptions): Promise<vo
   const threads = await stored.list();
   const terminal = createTerminal();
   if (json) {
-    terminal.write(`${safeJson({ threads, unreadable: [...stored.unreadable] })}\n`);
+    terminal.write(`${safeJson({ threads, ...unreadableOf(stored) })}\n`);
     return;
   }
   noteUnreadable(stored);

@@ -2,7 +2,7 @@ import type { Thread } from "@harnesskit/protocol/threads";
 import { StoreError } from "@harnesskit/thread-server";
 import { usageError } from "../cli-error.ts";
 import { ExitCode } from "../exit-code.ts";
-import { noteUnreadable, openStoredThreads } from "../stored-threads.ts";
+import { noteUnreadable, openStoredThreads, unreadableOf } from "../stored-threads.ts";
 import { formatTime } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
@@ -54,8 +54,8 @@ export const pruneThreads = async (options: ThreadsPruneOptions): Promise<ExitCo
     terminal.write(`${what}  ${oneLine(threadId, 80)}  ${formatTime(time.updated)}  ${oneLine(title, 80)}\n`);
     await terminal.ready();
   }
-  const unreadable = [...stored.unreadable];
-  if (json) terminal.write(`${safeJson({ dryRun, removed, locked, failed, unreadable })}\n`);
+  const stuck = failed.length > 0 ? { failed } : {};
+  if (json) terminal.write(`${safeJson({ dryRun, removed, locked, ...stuck, ...unreadableOf(stored) })}\n`);
   else {
     terminal.write(
       verdict({ removed: removed.length, locked: locked.length, failed: failed.length }, dryRun),

@@ -18,18 +18,17 @@ export const checkThreads = async (harness: string): Promise<Finding[]> => {
   if (!(await isDirectory(harness))) return findings;
   if (!(await isDirectory(root))) findings.push(notOurs("threads", root));
   const entries = findings.length > 0 ? [] : await readdir(root, { withFileTypes: true }).catch(() => []);
-  const names = entries.map(({ name }) => name).sort();
-  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+  const threads = entries
+    .filter((entry) => entry.isDirectory() || entry.name.startsWith("ses_"))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of threads) {
     const { name } = entry;
-    findings.push(
-      ...(entry.isDirectory()
-        ? await checkThread(harness, root, name)
-        : [notOurs(oneLine(name, 80), join(root, name))]),
-    );
+    if (entry.isDirectory()) findings.push(...(await checkThread(harness, root, name)));
+    else findings.push(notOurs(oneLine(name, 80), join(root, name)));
   }
   findings.push(...(await leftovers(harness)));
   const isFine = findings.every(({ status }) => status !== "problem");
-  const count = `${names.length} ${names.length === 1 ? "thread" : "threads"}`;
+  const count = `${threads.length} ${threads.length === 1 ? "thread" : "threads"}`;
   return isFine ? [...findings, ok("threads", `${count}, nothing left over`)] : findings;
 };
 
