@@ -239,6 +239,8 @@ describe("the literals of the runtime protocol", () => {
       socket: "HARNESS_AGENT_SOCKET",
       token: "HARNESS_SESSION_TOKEN",
       launchId: "HARNESS_LAUNCH_ID",
+      heartbeatIntervalMs: "HARNESS_HEARTBEAT_INTERVAL_MS",
+      maxFrameBytes: "HARNESS_MAX_FRAME_BYTES",
     });
     expect(runtime.AGENT_MANIFEST_FILE).toBe("opensentience.agent.json");
   });
