@@ -37,7 +37,9 @@ describe.each(Object.keys(strangers))("%s in a thread's directory", (kind) => {
     const { result } = await client.call("thread.list");
     expect(result).toMatchObject({ threads: [{ threadId: good }] });
     expect((await client.call("thread.get", { threadId: bad })).error).toMatchObject({ code: -32001 });
-    expect(await client.call("thread.get", { threadId: good })).toMatchObject({ result: { events: [{ seq: 1 }] } });
+    expect(await client.call("thread.get", { threadId: good })).toMatchObject({
+      result: { events: [{ seq: 1 }] },
+    });
     program.child.kill("SIGTERM");
     const { stderr } = await program.ended;
     expect(stderr).toContain(`left out of the list: ${bad}`);

@@ -167,7 +167,7 @@ describe("the runtime schemas", () => {
 });
 
 describe("the manifest", () => {
-  const manifest = { id: "a", version: "1", command: ["node"] };
+  const manifest = { id: "a", version: "1.0.0", command: ["node"] };
 
   it.each([
     ["a slash in its id", { id: "a/b" }],

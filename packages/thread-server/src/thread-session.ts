@@ -11,7 +11,7 @@ import { EventLog } from "./event-log.ts";
 import { PromptJudge } from "./judge-prompt.ts";
 import type { RequestName } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import { requestOf, standingCalls, standingPrompt } from "./standing-calls.ts";
+import { requestOf, type StandingPrompt, standingCalls, standingPrompt } from "./standing-calls.ts";
 import { ThreadState } from "./thread-state.ts";
 import type { ThreadLease, ThreadStore } from "./thread-store.ts";
 import { ToolCalls } from "./tool-calls.ts";
