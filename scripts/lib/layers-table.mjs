@@ -1,5 +1,5 @@
 const layer0 = ["protocol"];
-const layer1 = ["wire", "audit"];
+const layer1 = ["wire", "node-kit", "audit"];
 const transports = ["transport-stdio", "transport-uds", "transport-http"];
 const roles = [
   "thread-client",
@@ -24,10 +24,11 @@ const role = { layer: 2, imports: below2 };
 export const layers = {
   protocol: { layer: 0, imports: [], external: ["zod"], noNode: true, browser: "*" },
   wire: { layer: 1, imports: ["protocol/envelope"], external: [], noNode: true, browser: "*" },
-  audit: { layer: 1, imports: layer0 },
-  "transport-stdio": { layer: 2, imports: [...layer0, "wire"] },
-  "transport-uds": { layer: 2, imports: [...layer0, "wire"] },
-  "transport-http": { layer: 2, imports: [...layer0, "wire"], browser: ["."] },
+  "node-kit": { layer: 1, imports: ["wire"], external: [] },
+  audit: { layer: 1, imports: [...layer0, "node-kit"] },
+  "transport-stdio": { layer: 2, imports: [...layer0, "wire", "node-kit"] },
+  "transport-uds": { layer: 2, imports: [...layer0, "wire", "node-kit"] },
+  "transport-http": { layer: 2, imports: [...layer0, "wire", "node-kit"], browser: ["."] },
   models: { layer: 2, imports: [], browser: "*" },
   "thread-client": { ...role, browser: ["."] },
   "thread-server": { ...role, browser: [".", "./ai-sdk"] },

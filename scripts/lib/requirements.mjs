@@ -1,13 +1,23 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
+import { repositoryRoot } from "./root.mjs";
 
-const levels = ["MUST", "SHOULD", "MAY", "FACT"];
+/** `CHOICE` is our own: its `adr` is the number of the decision record with the reason. */
+const levels = ["MUST", "SHOULD", "MAY", "FACT", "CHOICE"];
 const idPattern = /^[A-Z][A-Z0-9]*-[A-Za-z0-9.]+$/;
-const keys = ["id", "section", "level", "text", "untestable"];
+const keys = ["id", "section", "level", "adr", "text", "untestable"];
 
 const isText = (value) => typeof value === "string" && value.trim() !== "";
 const isMapping = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+const records = readdirSync(join(repositoryRoot, "docs/adr")).map((name) => name.slice(0, 4));
+
+function recordProblem({ level, adr }) {
+  if (level !== "CHOICE") return adr === undefined ? undefined : "has an adr, which is for the level CHOICE";
+  if (!isText(adr)) return 'is a CHOICE and names no adr, such as "0004"';
+  return records.includes(adr) ? undefined : `names an adr that is not in docs/adr: ${adr}`;
+}
 
 function problemsOf(entry) {
   if (!isMapping(entry)) return ["is not a mapping"];
@@ -17,6 +27,8 @@ function problemsOf(entry) {
   if (!isText(entry.id) || !idPattern.test(entry.id)) problems.push("has no id such as THR-12");
   if (!isText(entry.section)) problems.push("has no section");
   if (!levels.includes(entry.level)) problems.push(`has no level of ${levels.join(", ")}`);
+  const record = recordProblem(entry);
+  if (record !== undefined) problems.push(record);
   if (!isText(entry.text)) problems.push("has no text");
   if ("untestable" in entry && !isText(entry.untestable)) problems.push("does not say why it is untestable");
   return problems;

@@ -27,6 +27,11 @@ describe("the requirements gate", () => {
     expect(code).toBe(0);
   });
 
+  it("takes a choice of this project's own, with its decision record", async () => {
+    const yaml = { "threads.yaml": file(entry("THR-1").replace("MUST", 'CHOICE, adr: "0004"')) };
+    expect((await check(yaml, { "THR-1": [test("passed")] })).code).toBe(0);
+  });
+
   it.each([
     ["nobody claims it", {}, "threads.yaml: THR-1 is claimed by no test"],
     [
@@ -59,6 +64,21 @@ describe("the requirements gate", () => {
     ["an entry that is no mapping", file("  - THR-1\n"), "entry 1 is not a mapping"],
     ["a malformed id", file(entry("thr1")), "thr1 has no id such as THR-12"],
     ["an unknown level", file(entry("THR-1").replace("MUST", "OUGHT")), "THR-1 has no level of MUST, SHOULD"],
+    [
+      "a choice without a record",
+      file(entry("THR-1").replace("MUST", "CHOICE")),
+      "THR-1 is a CHOICE and names no adr",
+    ],
+    [
+      "a choice with a record that is not there",
+      file(entry("THR-1").replace("MUST", 'CHOICE, adr: "9999"')),
+      "THR-1 names an adr that is not in docs/adr: 9999",
+    ],
+    [
+      "a record without a choice",
+      file(entry("THR-1", ', adr: "0004"')),
+      "THR-1 has an adr, which is for the level CHOICE",
+    ],
     ["an empty text", file(entry("THR-1").replace("A server answers.", " ")), "THR-1 has no text"],
     ["no section", file(entry("THR-1").replace('section: "2.1", ', "")), "THR-1 has no section"],
     ["an unknown key", file(entry("THR-1", ", not: 1")), "THR-1 has an unknown key: not"],

@@ -5,17 +5,23 @@ import { CliError } from "./cli-error.ts";
 import { oneLine } from "./terminal/one-line.ts";
 import { harnessDirectory, workspaceDirectory } from "./workspace-directory.ts";
 
+/** How many threads are named in a line. */
+const maxNamed = 5;
+
 /** The threads below a directory. Reading takes no lock and makes nothing; removing takes the thread's lock. */
 export interface StoredThreads {
   /** The real path of the directory. */
   readonly workspace: string;
   list(): Promise<Thread[]>;
+  /** The threads that the last list left out, because they could not be read. */
+  readonly unreadable: ReadonlySet<string>;
   /** A thread. Throws a `CliError` `thread_not_found`. */
   get(threadId: string): Promise<Thread>;
   events(threadId: string): AsyncIterable<Event>;
   /**
    * Removes a thread with its log, artifacts and grants, unless it is `kept` by then; without `kept`, also what is left of
-   * one that cannot be read. "locked" where a server writes it, "gone" where there is none.
+   * one that cannot be read. "locked" where a server writes it, "gone" where there is none. Rejects
+   * with a `StoreError` where its files do not allow it.
    */
   remove(
     threadId: string,
@@ -29,10 +35,18 @@ export interface StoredThreads {
 /** Opens what is stored below `cwd`; nothing stored is no error. */
 export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => {
   const workspace = await workspaceDirectory(cwd);
-  const store: ThreadStore = createFileThreadStore({ root: harnessDirectory(workspace) });
+  const unreadable = new Set<string>();
+  const store: ThreadStore = createFileThreadStore({
+    root: harnessDirectory(workspace),
+    onError: (_, { threadId }) => unreadable.add(threadId),
+  });
   return {
     workspace,
-    list: () => store.list(),
+    unreadable,
+    list() {
+      unreadable.clear();
+      return store.list();
+    },
     events: (threadId) => store.events(threadId),
     async get(threadId) {
       const thread = await store.get(threadId);
@@ -60,6 +74,21 @@ export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => 
     grants: () => store.grants(),
     revokeGrant: (grantId) => store.removeGrant(grantId),
   };
+};
+
+/** Which threads a list left out, for `--json`; nothing where it left out none. */
+export const unreadableOf = ({ unreadable }: StoredThreads): { readonly unreadable?: string[] } =>
+  unreadable.size === 0 ? {} : { unreadable: [...unreadable] };
+
+/** Says on stderr which threads a list left out. */
+export const noteUnreadable = ({ unreadable }: StoredThreads): void => {
+  if (unreadable.size === 0) return;
+  const names = [...unreadable].slice(0, maxNamed).map((threadId) => oneLine(threadId, 80));
+  const more = unreadable.size > maxNamed ? ` and ${unreadable.size - maxNamed} more` : "";
+  const what = unreadable.size === 1 ? "a thread that" : `${unreadable.size} threads that`;
+  process.stderr.write(
+    `harness threads: left out ${what} cannot be read: ${names.join(", ")}${more}. To see why: harness doctor\n`,
+  );
 };
 
 /** The lease of a thread, also of one that cannot be read any more; undefined where nothing is left of it. */

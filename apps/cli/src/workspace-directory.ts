@@ -1,11 +1,12 @@
 import { constants } from "node:fs";
-import { access, realpath, stat } from "node:fs/promises";
+import { access, lstat, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { usageError } from "./cli-error.ts";
 import { oneLine } from "./terminal/one-line.ts";
+import { shellWord } from "./terminal/shell-word.ts";
 
-/** The real path of `--cwd`. Throws a usage error for one that is no directory, or none that this user can read. */
-export const workspaceDirectory = async (cwd: string): Promise<string> => {
+/** The real path of `--cwd`. Throws a usage error for one that is no directory, or that this user cannot read. */
+export const resolveWorkspace = async (cwd: string): Promise<string> => {
   const path = resolve(cwd);
   const found = await stat(path).catch(() => undefined);
   if (!found?.isDirectory()) {
@@ -23,6 +24,30 @@ export const workspaceDirectory = async (cwd: string): Promise<string> => {
     );
   }
   return realpath(path);
+};
+
+/**
+ * The real path of `--cwd`, for commands that keep something in its `.harness`. Throws the usage errors of
+ * {@link resolveWorkspace} and {@link checkHarnessDirectory}.
+ */
+export const workspaceDirectory = async (cwd: string): Promise<string> => {
+  const workspace = await resolveWorkspace(cwd);
+  await checkHarnessDirectory(workspace);
+  return workspace;
+};
+
+/**
+ * Throws a usage error where `.harness` is a symbolic link: a workspace from elsewhere must not lead threads and audit logs
+ * to another place.
+ */
+export const checkHarnessDirectory = async (workspace: string): Promise<void> => {
+  const path = harnessDirectory(workspace);
+  const found = await lstat(path).catch(() => undefined);
+  if (!found?.isSymbolicLink()) return;
+  throw usageError(
+    `${oneLine(path)} is a symbolic link: threads and audit logs must stay inside of the workspace`,
+    `Remove the link: rm ${oneLine(shellWord(path), 1000)}`,
+  );
 };
 
 /** Where the threads of a directory lie. */

@@ -129,8 +129,9 @@ class Session:
         self.reader, self.writer = reader, writer
         self.agent_id, self.version = manifest["id"], manifest["version"]
         self.tools = tools_of(self.agent_id)
-        self.max_frame_bytes = MAX_FRAME_BYTES
+        self.max_frame_bytes = frame_limit()
         self.calls: dict[str, asyncio.Future[Json]] = {}  # the work that goes on, by call_id
+        self.ids: dict[str, Json] = {}  # the ids to be echoed about a call that runs, by call_id
         self.tasks: set[asyncio.Task[None]] = set()
         self.flushing = asyncio.Lock()  # older Pythons let only one task wait for a full buffer
 
@@ -202,7 +203,8 @@ class Session:
         elif kind == "core.tool.cancel":
             work = self.calls.get(str(payload.get("call_id")))
             ack = {"call_id": payload.get("call_id"), "accepted": work is not None and work.cancel()}
-            self.send("agent.tool.cancel_ack", ack, in_reply_to=message["id"], **echo(message))
+            ids = self.ids.get(str(payload.get("call_id")), echo(message))  # a cancellation need not repeat them
+            self.send("agent.tool.cancel_ack", ack, in_reply_to=message["id"], **ids)
         elif kind == "core.ping":
             self.send("agent.pong", {}, in_reply_to=message["id"], **echo(message))
         elif kind == "core.goodbye":
@@ -227,7 +229,7 @@ class Session:
             self.result(message, "failed", error=refusal.error)
         else:
             work = asyncio.ensure_future(tool.run(payload["input"], self.emitter(message)))
-            self.calls[call_id] = work
+            self.calls[call_id], self.ids[call_id] = work, echo(message)
             self.start(self.finish(message, work, min(timeout_ms, MAX_CALL_MS) / 1000))
 
     def emitter(self, message: Json) -> Emit:
@@ -247,7 +249,7 @@ class Session:
         if late:
             work.cancel()
             await asyncio.wait({work})
-        del self.calls[message["payload"]["call_id"]]
+        del self.calls[message["payload"]["call_id"]], self.ids[message["payload"]["call_id"]]
         try:
             self.result(message, "succeeded", output=work.result())
         except asyncio.CancelledError:
@@ -302,6 +304,12 @@ class Session:
             self.writer.close()
             await asyncio.wait_for(self.writer.wait_closed(), CLOSE_TIMEOUT_S)
         self.writer.transport.abort()
+
+
+def frame_limit() -> int:
+    """The bytes of the largest frame, as the core says in the environment; the welcome says what holds."""
+    text = os.environ.get("HARNESS_MAX_FRAME_BYTES", "")
+    return int(text) if text.isdecimal() and text.isascii() and int(text) > 0 else MAX_FRAME_BYTES
 
 
 def take_launch_parameters() -> tuple[str, str]:

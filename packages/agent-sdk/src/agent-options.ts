@@ -1,4 +1,4 @@
-import { AgentIdSchema } from "@harnesskit/protocol/runtime";
+import { AgentIdSchema, SemanticVersionSchema } from "@harnesskit/protocol/runtime";
 import { type Clock, type HarnessError, InvalidArgumentError, systemClock } from "@harnesskit/wire";
 import type { RejectedTool } from "./errors.ts";
 import { type AgentLimits, toAgentLimits } from "./limits.ts";
@@ -8,7 +8,7 @@ import type { Tool } from "./tool.ts";
 export interface AgentOptions {
   /** As the manifest has it: letters, digits, `.`, `_` and `-`, up to 128, with a letter or digit first. */
   readonly id: string;
-  /** Semantic version of the agent. */
+  /** Semantic version of the agent, such as `1.4.0`. */
   readonly version: string;
   /** @default none; see `register` */
   readonly tools?: readonly Tool[];
@@ -79,8 +79,10 @@ export const toAgentSettings = (options: AgentOptions): AgentSettings => {
   if (!AgentIdSchema.safeParse(options.id).success) {
     throw new InvalidArgumentError("an agent's id has letters, digits, ., _ and -, up to 128, and no slash");
   }
-  if (typeof options.version !== "string" || options.version === "" || options.version.length > 256) {
-    throw new InvalidArgumentError("an agent's version is a text of up to 256 characters");
+  if (!SemanticVersionSchema.safeParse(options.version).success) {
+    throw new InvalidArgumentError(
+      "version must be a semantic version of up to 256 characters, such as 1.4.0 or 2.0.0-rc.1",
+    );
   }
   for (const name of times) {
     const value = options[name];

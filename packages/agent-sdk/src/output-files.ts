@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { makeDirectory } from "@harnesskit/node-kit";
 import type { OutputReference } from "@harnesskit/protocol/runtime";
 
 export interface OutputFilesOptions {
@@ -68,7 +69,7 @@ export class OutputFiles {
 
   async #make(): Promise<string> {
     const parent = resolve(this.#options.directory ?? tmpdir());
-    await mkdir(parent, { recursive: true, mode: 0o700 });
+    await makeDirectory(parent);
     const directory = await mkdtemp(join(parent, "harness-output-"));
     if (!this.#options.keep) {
       const remove = () => rmSync(directory, { recursive: true, force: true });

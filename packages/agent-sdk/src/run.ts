@@ -21,7 +21,7 @@ export interface RunOptions {
   readonly maxReconnectAttempts?: number;
   /** The longest `retry_after_ms` that is waited for; beyond it the agent ends. @default 300000 */
   readonly maxRetryAfterMs?: number;
-  /** Frames that are larger are refused, in both directions. @default 4194304 (4 MiB) */
+  /** Frames that are larger are refused, in both directions. @default what the core says in the environment, else 4194304 (4 MiB) */
   readonly maxFrameBytes?: number;
 }
 
@@ -113,7 +113,7 @@ class AgentRun {
 
   async #connect(): Promise<Session> {
     const { signal } = this.#interrupt;
-    const { maxFrameBytes } = this.#options;
+    const maxFrameBytes = this.#options.maxFrameBytes ?? this.#launch.maxFrameBytes;
     const transport = createUnixTransport({
       path: this.#launch.socketPath,
       ...(maxFrameBytes !== undefined && { maxFrameBytes }),

@@ -94,6 +94,11 @@ export class SessionCalls {
     };
   }
 
+  /** The message of a call that is running: what is said about the call echoes its ids. */
+  origin(callId: string): CallOrigin | undefined {
+    return this.#active.get(callId)?.origin;
+  }
+
   /** The result of a call leaves. */
   ended(call: ToolCall): void {
     this.#active.delete(call.payload.call_id);

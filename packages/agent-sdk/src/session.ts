@@ -269,11 +269,13 @@ export class Session {
 
   #cancel({ calls }: Opened, message: CoreMessage & { type: "core.tool.cancel" }): void {
     const { call_id } = message.payload;
+    // A cancellation need not repeat the ids of its call (section 3.1).
+    const origin = calls.origin(call_id) ?? message;
     const cancel = calls.cancel(message.payload);
     const payload = cancel
       ? { call_id, accepted: true }
       : { call_id, accepted: false, note: "no such call is running" };
-    this.#send({ type: "agent.tool.cancel_ack", payload, origin: message, inReplyTo: message.id });
+    this.#send({ type: "agent.tool.cancel_ack", payload, origin, inReplyTo: message.id });
     cancel?.();
   }
 

@@ -56,6 +56,27 @@ describe("a cancelled call", () => {
     expect(payload.error.details).toBeUndefined();
   });
 
+  it("is acknowledged with the ids of its call, also where the cancellation has none", async () => {
+    verifies("RUN-147");
+    const { agent } = held();
+    const { core } = await connected(agent);
+    const ids = { request_id: "r", correlation_id: "c", causation_id: "d" };
+    const [bare, other] = [core.call("wait", {}, {}, ids), core.call("wait", {}, {}, { request_id: "s" })];
+    await core.settled();
+    core.cancel(bare);
+    core.cancel(other);
+    core.cancel("never");
+    await core.count("agent.tool.cancel_ack", 3);
+    const [first, second, third] = core.all("agent.tool.cancel_ack");
+    expect(first).toMatchObject({ ...ids, payload: { call_id: bare } });
+    expect(second).toMatchObject({ request_id: "s", payload: { call_id: other } });
+    expect([second?.correlation_id, second?.causation_id, third?.request_id]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   it("ends as canceled when its tool returns all the same, and says that it did", async () => {
     const { agent, runs } = held();
     const { core } = await connected(agent);

@@ -150,7 +150,7 @@ describe("the tools", () => {
       run: () => ({}),
     });
     const { core } = await connected(
-      defineAgent({ id: agentId, version: "1", tools: [make("a", "A."), full] }),
+      defineAgent({ id: agentId, version: "1.0.0", tools: [make("a", "A."), full] }),
     );
     expect((await core.type("agent.tools.register")).payload).toEqual({
       tools: [
@@ -177,7 +177,12 @@ describe("the tools", () => {
       make("huge", "x".repeat(5000)),
       ...["a", "b", "c"].map((name) => make(name, "y".repeat(800))),
     ];
-    const agent = defineAgent({ id: agentId, version: "1", tools, onError: (error) => errors.push(error) });
+    const agent = defineAgent({
+      id: agentId,
+      version: "1.0.0",
+      tools,
+      onError: (error) => errors.push(error),
+    });
     const { core, session } = await connected(agent, { welcome: { max_frame_bytes: 2000 } });
     expect(core.all("agent.tools.register")).toHaveLength(3);
     expect(session.registered).toEqual(["small", "a", "b", "c"].map((name) => `${agentId}/${name}`));

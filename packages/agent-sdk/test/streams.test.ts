@@ -102,7 +102,7 @@ describe("a running call", () => {
     });
     const agent = defineAgent({
       id: agentId,
-      version: "1",
+      version: "1.0.0",
       tools: [made],
       onError: (error) => void errors.push(error.cause),
     });

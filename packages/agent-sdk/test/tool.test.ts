@@ -226,6 +226,8 @@ describe("what cannot be defined", () => {
   it.each([
     ["an id with a slash", { id: "a/b" }],
     ["no version", { version: "" }],
+    ["a version that is not semantic", { version: "1" }],
+    ["a version with a leading zero", { version: "1.02.0" }],
     ["a limit of 0", { limits: { maxInflightCalls: 0 } }],
     ["a limit that is no integer", { limits: { maxStreamBytes: 1.5 } }],
     ["a time that is no number", { cancelGraceMs: Number.NaN }],

@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import {
   appendFile,
   chmod,
@@ -12,10 +13,13 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { type AuditEntry, AuditError } from "../src/index.ts";
 import { type AuditFilter, createFileAuditSink, readAuditFile, verifyAuditFile } from "../src/node/index.ts";
 import { tempDir } from "./support/temp-dir.ts";
+
+const run = promisify(execFile);
 
 const small = { maxEntryBytes: 4096, maxBlockBytes: 16_384, maxFileBytes: 32_768 };
 
@@ -344,12 +348,25 @@ describe("a path that is not safe", () => {
     await symlink(target, join(directory.path, "link"));
     await link(target, join(directory.path, "second"));
     await mkdir(join(directory.path, "folder"));
-    for (const name of ["link", "second", "folder"]) {
+    await run("mkfifo", [join(directory.path, "fifo")]);
+    await run("mkfifo", [join(directory.path, "rotated.1")]);
+    for (const name of ["link", "second", "folder", "fifo", "rotated"]) {
       expect(await refusal(createFileAuditSink({ path: join(directory.path, name) }))).toMatchObject({
         code: "audit_insecure_path",
       });
     }
     expect(await readFile(target, "utf8")).toBe("");
+  });
+
+  it("is refused: a FIFO or a link as the lock, which names no writer", async () => {
+    await using directory = await tempDir();
+    await run("mkfifo", [join(directory.path, "one.lock")]);
+    await symlink("/dev/zero", join(directory.path, "two.lock"));
+    for (const name of ["one", "two"]) {
+      expect(await refusal(createFileAuditSink({ path: join(directory.path, name) }))).toMatchObject({
+        code: "audit_locked",
+      });
+    }
   });
 
   it("is refused: what others can write", async () => {
@@ -498,11 +515,20 @@ describe("reading", () => {
       expect(await refusal(readAll(path))).toMatchObject({ code: "audit_read_failed" });
       expect(await refusal(verifyAuditFile(path))).toMatchObject({ code: "audit_read_failed" });
     }
+  });
+
+  it("refuses a link and a FIFO, in the place of the log and of one that it was rotated to", async () => {
+    await using directory = await tempDir();
     await symlink("/dev/zero", join(directory.path, "link"));
-    expect(await refusal(verifyAuditFile(join(directory.path, "link")))).toMatchObject({
-      code: "audit_read_failed",
-      cause: { code: "ELOOP" },
-    });
+    await run("mkfifo", [join(directory.path, "fifo")]);
+    await writeFile(join(directory.path, "log"), "");
+    await run("mkfifo", [join(directory.path, "log.1")]);
+    for (const [name, reason] of Object.entries({ link: "link", fifo: "not_regular", log: "not_regular" })) {
+      expect(await refusal(verifyAuditFile(join(directory.path, name)))).toMatchObject({
+        code: "audit_read_failed",
+        cause: { code: "unsafe_file", reason },
+      });
+    }
   });
 });
 

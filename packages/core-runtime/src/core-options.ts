@@ -10,6 +10,8 @@ import { Deadlines } from "./deadlines.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { ToolValidators } from "./tool-validators.ts";
 
+export const defaultHeartbeatIntervalMs = 5000;
+
 /** Options of a core. */
 export interface CoreOptions {
   /** Decides about each call before it is sent. @default every call of a tool without `requires_directive` is allowed */
@@ -61,7 +63,7 @@ export const createContext = (options: CoreOptions): CoreContext => {
     stats,
     deadlines: new Deadlines(clock),
     times: {
-      heartbeatIntervalMs: time("heartbeatIntervalMs", 5000),
+      heartbeatIntervalMs: time("heartbeatIntervalMs", defaultHeartbeatIntervalMs),
       missedHeartbeats: time("missedHeartbeats", 3),
       helloTimeoutMs: time("helloTimeoutMs", 5000),
       tokenLifetimeMs: time("tokenLifetimeMs", 60_000),

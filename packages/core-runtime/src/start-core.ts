@@ -2,7 +2,7 @@ import { createUnixListener } from "@harnesskit/transport-uds";
 import { type Listener, systemClock } from "@harnesskit/wire";
 import { type Core, createGatedCore } from "./core.ts";
 import { checkWholeNumber, resolveLimits } from "./core-limits.ts";
-import type { CoreOptions } from "./core-options.ts";
+import { type CoreOptions, defaultHeartbeatIntervalMs } from "./core-options.ts";
 import { AgentDesk } from "./launch/agent-desk.ts";
 import { baseDirectories, type CoreDirectory, makeCoreDirectory } from "./launch/core-directory.ts";
 import type { LaunchedAgent } from "./launch/launched-agent.ts";
@@ -70,6 +70,8 @@ const makeAgents = (options: StartCoreOptions, core: Core, desk: AgentDesk, dire
     {
       admit: (launch, observer) => core.admit(launch, observer),
       directory,
+      heartbeatIntervalMs: options.heartbeatIntervalMs ?? defaultHeartbeatIntervalMs,
+      maxFrameBytes: resolveLimits(options.limits).maxFrameBytes,
       environment: options.environment ?? process.env,
       clock: options.clock ?? systemClock,
       random: options.random ?? Math.random,

@@ -75,6 +75,8 @@ describe("a call", () => {
       plain.callId,
       expect.stringMatching(uuid),
     ]);
+    expect(second.payload.call_id).not.toBe(message.payload.call_id);
+    expect(second.request_id).not.toBe(message.request_id);
     expect(second.correlation_id).toBe(second.request_id);
     expect(Object.keys(second.payload).sort()).toEqual(["call_id", "input", "timeout_ms", "tool_id"]);
     expect(new Set(agent.received.map(({ id }) => id)).size).toBe(agent.received.length);
@@ -90,13 +92,15 @@ describe("a call", () => {
   });
 
   it("runs beside others, and each gets its own result", async () => {
-    verifies("RUN-27", "RUN-25");
+    verifies("RUN-27", "RUN-25", "RUN-81");
     const { core } = setUp();
     const { agent } = await connected(core);
     const calls = ["a", "b", "c"].map((text) => core.call("demo.agent/echo", { text }));
     const messages = [];
     for (let n = 0; n < 3; n++) messages.push(await agent.next("core.tool.call"));
     expect(messages.map(({ payload }) => payload.input.text)).toEqual(["a", "b", "c"]);
+    expect(messages.map(({ payload }) => payload.call_id)).toEqual(calls.map(({ callId }) => callId));
+    expect(new Set(messages.map(({ payload }) => payload.call_id)).size).toBe(3);
     for (const message of messages.reverse()) agent.succeed(message, { said: message.payload.input.text });
     expect(await Promise.all(calls.map(({ result }) => result))).toEqual(
       ["a", "b", "c"].map((said) => ({ status: "succeeded", output: { said } })),
@@ -481,13 +485,17 @@ describe("authorization", () => {
     const withHook = setUp({ authorize: () => ({ allowed: true }) });
     const without = setUp();
     const { agent } = await connected(withHook.core, { tools });
-    await connected(without.core, { tools });
+    const { agent: unbacked } = await connected(without.core, { tools });
     const directiveRequired = { status: "failed", error: { code: "tool.directive_required" } };
     expect(await withHook.core.call("demo.agent/echo", { text: "" }).result).toMatchObject(directiveRequired);
     const options = { directiveId: "dir-1" };
     expect(await without.core.call("demo.agent/echo", { text: "" }, options).result).toMatchObject(
       directiveRequired,
     );
+    await settled();
+    for (const { received } of [agent, unbacked]) {
+      expect(received.filter(({ type }) => type === "core.tool.call")).toEqual([]);
+    }
     const backed = withHook.core.call("demo.agent/echo", { text: "" }, options);
     const message = await agent.next("core.tool.call");
     expect(message.causation_id).toBe("dir-1");

@@ -118,6 +118,7 @@ export const runtimeDocuments: Record<string, unknown[]> = {
     envelope("core.ping", {}, { ts: "2026-01-16 12:00:60.123456789+05:30" }),
   ],
   AgentIdSchema: ["com.graphonomous.core", "a", "Agent_1-x"],
+  SemanticVersionSchema: ["1.0.0", "0.0.1-rc.1+build.5", "10.20.30"],
   AgentHelloSchema: [
     hello,
     envelope("agent.hello", {

@@ -167,7 +167,7 @@ describe("the runtime schemas", () => {
 });
 
 describe("the manifest", () => {
-  const manifest = { id: "a", version: "1", command: ["node"] };
+  const manifest = { id: "a", version: "1.0.0", command: ["node"] };
 
   it.each([
     ["a slash in its id", { id: "a/b" }],
@@ -239,6 +239,8 @@ describe("the literals of the runtime protocol", () => {
       socket: "HARNESS_AGENT_SOCKET",
       token: "HARNESS_SESSION_TOKEN",
       launchId: "HARNESS_LAUNCH_ID",
+      heartbeatIntervalMs: "HARNESS_HEARTBEAT_INTERVAL_MS",
+      maxFrameBytes: "HARNESS_MAX_FRAME_BYTES",
     });
     expect(runtime.AGENT_MANIFEST_FILE).toBe("opensentience.agent.json");
   });

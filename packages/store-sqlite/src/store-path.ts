@@ -1,15 +1,7 @@
 import type { Stats } from "node:fs";
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-} from "node:fs";
+import { accessSync, chmodSync, closeSync, constants, lstatSync, openSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { makeDirectorySync } from "@harnesskit/node-kit";
 import { displayText } from "@harnesskit/wire";
 import { SqliteStoreError, type SqliteStoreReason } from "./sqlite-store-error.ts";
 
@@ -40,7 +32,7 @@ const demandOwn = (path: string, { uid, mode }: Stats): void => {
 /** Makes the directory, mode 0700, or checks that an existing one is usable; gives its path without links. */
 const openDirectory = (path: string): string => {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeDirectorySync(path);
     const directory = realpathSync(path);
     const found = lstatSync(directory);
     demandOwn(directory, found);
@@ -86,6 +78,20 @@ const checkFile = (path: string): void => {
     throw refuse("read_only", path, "is read-only: nothing could be kept in it");
 };
 
+/** What SQLite makes beside a store, and opens where it is there. */
+const besideSuffixes = ["-wal", "-shm", "-journal"];
+
+/** A FIFO or a link beside the store would be waited for, or written through. */
+const checkBeside = (path: string): void => {
+  for (const suffix of besideSuffixes) {
+    const name = `${path}${suffix}`;
+    const found = lstatSync(name, { throwIfNoEntry: false });
+    if (found === undefined || found.isFile()) continue;
+    if (found.isSymbolicLink()) throw refuse("insecure_path", name, "is a symbolic link: remove it");
+    throw refuse("unusable_path", name, "is no regular file: remove it");
+  }
+};
+
 /**
  * Makes the store's file and directory, or checks those that exist. Gives the path to open. Throws `insecure_path`,
  * `unusable_path` and `read_only`.
@@ -96,6 +102,7 @@ export const openStorePath = (file: string): string => {
   makeFile(path);
   try {
     checkFile(path);
+    checkBeside(path);
   } catch (cause) {
     if (cause instanceof SqliteStoreError) throw cause;
     throw refuse("unusable_path", path, "cannot be used: choose another path", cause);

@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import {
   chmod,
@@ -13,6 +14,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import Database from "libsql";
 import { describe, expect, it } from "vitest";
 import { openSqliteStore } from "../src/index.ts";
@@ -105,6 +107,24 @@ describe("the file of a store", () => {
     await chmod(path("shared"), 0o500);
     expect(await opening("shared/store.db")).toEqual(failed("unusable_path"));
     expect(await readdir(path("shared"))).toEqual([]);
+  });
+
+  it("is refused with a link or a FIFO beside it, where SQLite has files of its own", async () => {
+    await using directory = await tempDir();
+    const file = join(directory.path, "store.db");
+    for (const suffix of ["-wal", "-shm", "-journal"]) {
+      await promisify(execFile)("mkfifo", [`${file}${suffix}`]);
+      expect(await outcomeOf(openSqliteStore({ file }))).toEqual(failed("unusable_path"));
+      await rm(`${file}${suffix}`);
+      await symlink("/dev/zero", `${file}${suffix}`);
+      expect(await outcomeOf(openSqliteStore({ file }))).toEqual(failed("insecure_path"));
+      await rm(`${file}${suffix}`);
+    }
+    await (await openSqliteStore({ file })).close();
+  });
+
+  it.runIf(process.platform === "linux")("is refused where the system makes no directories", async () => {
+    expect(await outcomeOf(openSqliteStore({ file: "/proc/x/y.sqlite" }))).toEqual(failed("unusable_path"));
   });
 
   it("may be reached through a directory that is a link", async () => {

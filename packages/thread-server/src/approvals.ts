@@ -55,6 +55,11 @@ export class Approvals {
     return [...this.#waiting.values()];
   }
 
+  /** What a question asks that waits. */
+  metadata(requestId: string): ApprovalMetadata | undefined {
+    return this.#waiting.get(requestId)?.metadata;
+  }
+
   /** Waits for the answer. Rejects with the signal's reason when nobody needs it any more. */
   wait(question: Question, signal: AbortSignal): Promise<ApprovalAnswer> {
     const answer = createDeferred<ApprovalAnswer>();

@@ -53,7 +53,27 @@ export const closeOpenItems = (
 /** How a turn ends. */
 export type Ending =
   | { readonly status: "completed" | "cancelled" }
-  | { readonly status: "error"; readonly error: string; readonly code: string };
+  | {
+      readonly status: "error";
+      readonly error: string;
+      readonly code: string /** Why what waited is resolved. @default code */;
+      readonly reason?: string;
+    };
+
+/** How a turn ends that a server left running. */
+export const interrupted: Ending = {
+  status: "error",
+  error: "The server stopped while the turn was running.",
+  code: "interrupted",
+};
+
+/** How a turn ends whose waiting question is not the one that was asked. */
+export const questionChanged: Ending = {
+  status: "error",
+  error: "The question that waited was changed in the log: it cannot be answered, and nothing of it runs.",
+  code: "approval.changed",
+  reason: "changed",
+};
 
 /** The events that end a turn: those that close what it leaves open, then its one terminal event. */
 export const endTurn = (
@@ -63,9 +83,9 @@ export const endTurn = (
 ): EventBody[] => {
   const ids = { threadId: turn.threadId, turnId: turn.turnId };
   if (ending.status === "error") {
-    const { error, code } = ending;
+    const { error, code, reason = code } = ending;
     const last: EventBody = { type: "turn.error", data: { ...ids, error, code, turn } };
-    return [...closeOpenItems(openItems, error, code, history), last];
+    return [...closeOpenItems(openItems, error, reason, history), last];
   }
   const { status } = ending;
   const last: EventBody = { type: "turn.completed", data: { ...ids, status, turn } };

@@ -1,11 +1,12 @@
 import type { InputPart, ItemData, ItemOf, Thread } from "@harnesskit/protocol/threads";
-import { digest, HarnessError } from "@harnesskit/wire";
+import { HarnessError } from "@harnesskit/wire";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ApprovalFlow, StandingQuestion } from "./approval-flow.ts";
 import type { ApprovalAnswer } from "./approvals.ts";
 import { TurnError } from "./errors.ts";
 import { findGrant } from "./find-grant.ts";
 import { type Modification, toItemJudgement } from "./judgement.ts";
+import { promptDigest, promptText } from "./prompt-digest.ts";
 import type { JudgedPrompt, PromptGate, PromptVerdict } from "./prompt-gate.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { asRequested } from "./standing-calls.ts";
@@ -66,16 +67,20 @@ export class PromptJudge {
     const { flow, settings } = this.#options;
     const { promptGate } = settings;
     const { metadata } = question.data;
-    const verify = async () => (await digestOf(metadata.input.text, request.input)) === metadata.digest;
+    const verify = async () =>
+      (await promptDigest(String(metadata.input.text), request.input)) === metadata.digest;
     const answer = await flow.standing(question, wasRequested, verify);
     if (!allows(answer)) return this.#withhold(itemId, request, refusal(answer), {});
-    if (!promptGate) return this.#give(itemId, request, {});
+    if (!promptGate) {
+      const asShown = (await promptDigest(promptText(request.input), request.input)) === metadata.digest;
+      return asShown ? this.#give(itemId, request, {}) : this.#withhold(itemId, request, toChanged(), {});
+    }
     const judged = await this.#judge(itemId, request, promptGate);
     const said = itemJudgement(judged);
     const { verdict, prompt } = judged;
     if (verdict.verdict === "block") return this.#withhold(itemId, request, blocked(verdict), said);
     if (prompt.digest !== metadata.digest) return this.#withhold(itemId, request, toChanged(), said);
-    return this.#give(itemId, request, said);
+    return this.#give(itemId, { ...request, input: prompt.content }, said);
   }
 
   async #decide(itemId: string, request: TurnRequest, gate: PromptGate): Promise<TurnRequest> {
@@ -130,7 +135,7 @@ export class PromptJudge {
   ): Promise<JudgedPrompt> {
     const { thread, turn } = this.#options;
     const { threadId, directory } = thread;
-    const text = textOf(content);
+    const text = promptText(content);
     return {
       threadId,
       turnId: turn.turnId,
@@ -140,7 +145,7 @@ export class PromptJudge {
       ...(model !== undefined && { model }),
       content,
       text,
-      digest: await digestOf(text, content),
+      digest: await promptDigest(text, content),
     };
   }
 
@@ -171,14 +176,6 @@ const messageOf = (
   request: TurnRequest,
   more: Pick<ItemData<"user_message">, "judgement" | "withheld">,
 ): ItemData<"user_message"> => ({ content: [...request.input], ...asRequested(request), ...more });
-
-const textOf = (content: readonly InputPart[]): string =>
-  content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
-
-const digestOf = async (text: unknown, content: readonly InputPart[]): Promise<string> => {
-  const files = content.filter((part) => part.type === "file");
-  return digest({ prompt: String(text), files: files.map((part) => ({ ...part })) });
-};
 
 /** The text in the place of the first one; files stay where they are. */
 const withText = (content: readonly InputPart[], text: string): InputPart[] => {

@@ -72,7 +72,13 @@ class Server implements ThreadServer {
       for (const body of bodies) this.#connections.notifyUnwritten(body);
     });
     const { store, maxOutboxLength, onError } = settings;
-    const read = (threadId: string, afterSeq: number) => store.events(threadId, { afterSeq });
+    const opened = (threadId: string) => this.#sessions.opened(threadId);
+    async function* read(threadId: string, afterSeq: number) {
+      for await (const event of store.events(threadId, { afterSeq })) {
+        opened(threadId)?.checkRead(event);
+        yield event;
+      }
+    }
     this.#settings = settings;
     this.#connections = new Connections({ read, maxOutboxLength, onError });
     const onEvent = (event: Event) => this.#connections.notify(event);
@@ -125,6 +131,7 @@ class Server implements ThreadServer {
       this.#sessions.read(threadId, async (thread, session) => {
         const page = { afterSeq, limit, lastSeq: session?.lastSeq };
         const events = await readPage(this.#settings.store, threadId, page);
+        for (const event of events) session?.checkRead(event);
         return session ? { thread, events, lastSeq: session.lastSeq } : { thread, events };
       }),
     "thread.subscribe": ({ threadId, afterSeq, afterTime }, call, client) =>

@@ -4,19 +4,14 @@ import { ActiveTurn } from "./active-turn.ts";
 import { ApprovalFlow } from "./approval-flow.ts";
 import { Approvals, type Response } from "./approvals.ts";
 import type { Attendance } from "./attendance.ts";
-import { closeOpenItems, endTurn } from "./close-open-items.ts";
-import { isLocked, requestConflict, type StoreError, turnBusy, turnNotFound } from "./errors.ts";
+import { isAsAsked, isStandingIntact, type Standing } from "./check-standing.ts";
+import { closeOpenItems, type Ending, endTurn, interrupted, questionChanged } from "./close-open-items.ts";
+import { isLocked, logChanged, requestConflict, type StoreError, turnBusy, turnNotFound } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import { PromptJudge } from "./judge-prompt.ts";
 import type { RequestName } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import {
-  requestOf,
-  type StandingCall,
-  type StandingPrompt,
-  standingCalls,
-  standingPrompt,
-} from "./standing-calls.ts";
+import { requestOf, type StandingPrompt, standingCalls, standingPrompt } from "./standing-calls.ts";
 import { ThreadState } from "./thread-state.ts";
 import type { ThreadLease, ThreadStore } from "./thread-store.ts";
 import { ToolCalls } from "./tool-calls.ts";
@@ -31,12 +26,6 @@ export interface ThreadSessionOptions {
   readonly onEvent: (event: Event) => void;
   /** Told when a turn is over and noted. */
   readonly onTurnOver: (threadId: string) => void;
-}
-
-/** What waits for a human in a log. */
-interface Standing {
-  readonly calls: readonly StandingCall[];
-  readonly prompt: StandingPrompt | undefined;
 }
 
 /** One thread that this server writes: its log, what the log adds up to, and its one active turn. */
@@ -190,6 +179,11 @@ export class ThreadSession {
     return this.#state.requestedApprovals(beforeOrAt);
   }
 
+  /** Makes sure that an event of the log, as it was just read, shows a waiting question as it was asked. Throws `log_changed`. */
+  checkRead(event: Event): void {
+    if (!isAsAsked(event, (requestId) => this.approvals.metadata(requestId))) throw logChanged();
+  }
+
   /** Gives a human's answer to a question of this thread. Throws -32004 and -32005. */
   respond(response: Response, onWritten: () => void): Promise<void> {
     return this.approvals.respond(response, onWritten);
@@ -312,8 +306,9 @@ export class ThreadSession {
       () => true,
       () => false,
     );
-    if (request && inPlace) await this.#waitOn(standing, request);
-    else await this.#closeInterrupted();
+    if (!request || !inPlace) await this.#closeInterrupted(interrupted);
+    else if (await isStandingIntact(standing, this.#state)) await this.#waitOn(standing, request);
+    else await this.#closeInterrupted(questionChanged);
   }
 
   /** The turn waits on; answered, it runs what was approved and goes on to its end. What else was open is closed. */
@@ -356,11 +351,10 @@ export class ThreadSession {
   }
 
   /** Writes the end of a turn that an earlier server left without one. */
-  async #closeInterrupted(): Promise<void> {
+  async #closeInterrupted(ending: Ending): Promise<void> {
     const { turn } = this.#state;
     if (!turn) return;
     const time = { ...turn.time, completed: this.#options.settings.clock.now() };
-    const ending = { status: "error", error: interruption, code: "interrupted" } as const;
     const bodies = endTurn({ ...turn, status: "error", time }, ending, this.#state);
     await Promise.all(bodies.map((body) => this.#log.append(body)));
   }
@@ -381,8 +375,6 @@ const discard = async ({ threadId }: Thread, store: ThreadStore): Promise<void> 
     // The next server that opens it completes it.
   }
 };
-
-const interruption = "The server stopped while the turn was running.";
 
 /** The end of the log, back to the start of its last turn at least: so much is needed to go on with that turn. */
 const lastTurns = async (store: ThreadStore, threadId: string, maxBytes: number): Promise<Event[]> => {

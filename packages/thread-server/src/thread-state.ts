@@ -1,5 +1,6 @@
 import type {
   ApprovalDecision,
+  ApprovalMetadata,
   Event,
   EventBody,
   EventOf,
@@ -83,6 +84,11 @@ export class ThreadState {
   /** True once `approval.requested` was written. */
   wasRequested(requestId: string): boolean {
     return this.#requested.has(requestId);
+  }
+
+  /** What a question said that was told and still waits. */
+  requestedMetadata(requestId: string): ApprovalMetadata | undefined {
+    return this.#requested.get(requestId)?.data.metadata;
   }
 
   /** The questions that were asked up to this number and still wait. */

@@ -1,5 +1,5 @@
 import { verifies } from "@harnesskit/conformance/verifies";
-import { EventSchema, ThreadSchema, TurnSchema } from "@harnesskit/protocol/threads";
+import { type Event, EventSchema, ThreadSchema, TurnSchema } from "@harnesskit/protocol/threads";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { createThreadServer, type TurnRequest } from "../src/index.ts";
@@ -86,15 +86,24 @@ describe("threads", () => {
   it("gives the history: every notification as it was sent, numbered without a gap", async () => {
     verifies("THR-7", "THR-39", "THR-63");
     const { client } = start({ runner: sayingRunner("a", "b") });
-    const threadId = await client.createThread();
+    await client.call("thread.create", { title: "another" });
+    const { thread } = (await client.call("thread.create", { title: "Build" })).result;
+    const { threadId } = thread;
     const { result } = await client.startTurn(threadId);
     await client.turnEnd(result.turnId);
-    const events = await client.events(threadId);
+    const got = (await client.call("thread.get", { threadId })).result;
+    expect(ThreadSchema.parse(got.thread)).toEqual({
+      ...thread,
+      time: { ...thread.time, updated: expect.any(Number) },
+    });
+    expect(got.thread).toMatchObject({ threadId, title: "Build", directory: thread.directory });
+    const events: Event[] = got.events;
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     for (const event of events) expect(EventSchema.parse(event)).toEqual(event);
-    expect(events.map(({ type, data }) => ({ type, data }))).toEqual(client.told);
+    const told = client.told.filter(({ data }) => data.threadId === threadId);
+    expect(events.map(({ type, data }) => ({ type, data }))).toEqual(told);
     const numbered = client.received
-      .filter(({ method }) => method)
+      .filter(({ method, params }) => method && params.threadId === threadId)
       .map(({ params }) => [params.seq, params.time]);
     expect(numbered).toEqual(events.map(({ seq, time }) => [seq, time]));
     const part = (await client.call("thread.get", { threadId, afterSeq: 2, limit: 2 })).result.events;
@@ -189,6 +198,19 @@ describe("turns", () => {
     await client.turnEnd(first.result.turnId);
     const second = await client.startTurn(threadId, "y");
     await client.turnEnd(second.result.turnId);
+    const unread = [
+      { type: "file" },
+      { type: "file", path: "a.txt", uri: "file:///b" },
+      { type: "file", path: "" },
+      { type: "file", path: "a.txt", mimeType: 1 },
+      { type: "text" },
+      { type: "image", path: "a.png" },
+    ];
+    for (const part of unread) {
+      const { error } = await client.call("turn.start", { threadId, input: [part] });
+      expect(error, JSON.stringify(part)).toMatchObject({ code: -32602 });
+    }
+    expect(client.items("user_message")[0]).toMatchObject({ content: input });
     expect(seen).toEqual([
       { input, model, agent: { name: "ask", systemPrompt: "a" } },
       { input: [{ type: "text", text: "y" }], agent: { name: "code", systemPrompt: "c" } },

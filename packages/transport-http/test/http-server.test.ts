@@ -130,7 +130,7 @@ describe("the directory of a token", () => {
     };
     await put(of(dead, "aaaaaa"), ["token"]);
     await put(of(dead, "bbbbbb"), []);
-    await put(of(dead, "cccccc"), ["token", "token.0123456789ab"]);
+    await put(of(dead, "cccccc"), ["token", "token.tmp_0123456789abcdef"]);
     const kept = {
       "of a process that lives": of(process.ppid, "dddddd"),
       "of this process": of(process.pid, "eeeeee"),

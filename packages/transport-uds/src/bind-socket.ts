@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmod } from "node:fs/promises";
 import type { Server } from "node:net";
 import { join } from "node:path";
+import { systemErrorCode } from "@harnesskit/node-kit";
 import { displayText, HarnessError, TransportError } from "@harnesskit/wire";
 import { type FileIdentity, identify, isSameFile } from "./file-identity.ts";
 import { hiddenName } from "./hidden-name.ts";
@@ -11,7 +12,6 @@ import type { OpenAddress } from "./socket-listener.ts";
 import type { SocketPath } from "./socket-path.ts";
 import { startServer } from "./start-server.ts";
 import { sweepLeftovers } from "./sweep-leftovers.ts";
-import { systemErrorCode } from "./system-error.ts";
 
 const maxNames = 100;
 

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
+import { systemErrorCode } from "@harnesskit/node-kit";
 import { displayText, TransportError } from "@harnesskit/wire";
-import { systemErrorCode } from "./system-error.ts";
 
 const isNoSocket = (path: string): boolean => {
   try {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { lstat } from "node:fs/promises";
-import { systemErrorCode } from "./system-error.ts";
+import { systemErrorCode } from "@harnesskit/node-kit";
 
 /** Which file it is, whatever its names. The time tells apart two files that had the same inode one after the other. */
 export interface FileIdentity {

@@ -1,10 +1,10 @@
 import { link, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { systemErrorCode } from "@harnesskit/node-kit";
 import { AddressInUseError, NotASocketError } from "./errors.ts";
 import { digestOfIdentity, type FileIdentity, identify, isSameFile } from "./file-identity.ts";
 import { hiddenName } from "./hidden-name.ts";
 import { probeSocket } from "./probe-socket.ts";
-import { systemErrorCode } from "./system-error.ts";
 
 /** A socket that listens under a temporary name already. */
 export interface BoundSocket {

@@ -1,9 +1,8 @@
 import type { BigIntStats } from "node:fs";
-import { mkdir, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { stat } from "node:fs/promises";
+import { makeDirectory, systemErrorCode } from "@harnesskit/node-kit";
 import { displayText, TransportError } from "@harnesskit/wire";
 import { InsecureDirectoryError } from "./errors.ts";
-import { systemErrorCode } from "./system-error.ts";
 
 /** Which directory it was; tells when another one stands at its path. */
 export interface DirectoryIdentity {
@@ -38,28 +37,6 @@ const unusable = (directory: string, cause: unknown): TransportError => {
   return new TransportError(`the socket's directory ${shown} cannot be used (${code}): choose another`, {
     cause,
   });
-};
-
-/** Makes one directory; one that exists is fine. */
-const makeOne = async (directory: string): Promise<void> => {
-  try {
-    await mkdir(directory, { mode: 0o700 });
-  } catch (cause) {
-    const code = systemErrorCode(cause);
-    if (code !== "EEXIST" && code !== "EISDIR") throw cause;
-  }
-};
-
-/** Makes the directory and what leads to it. Node's own way never ends where a system refuses with ENOENT (`/proc`). */
-const makeDirectory = async (directory: string): Promise<void> => {
-  try {
-    await makeOne(directory);
-  } catch (cause) {
-    const parent = dirname(directory);
-    if (systemErrorCode(cause) !== "ENOENT" || parent === directory) throw cause;
-    await makeDirectory(parent);
-    await makeOne(directory);
-  }
 };
 
 /**

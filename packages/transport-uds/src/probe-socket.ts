@@ -1,6 +1,6 @@
 import { connect } from "node:net";
+import { systemErrorCode } from "@harnesskit/node-kit";
 import { displayText, TransportError } from "@harnesskit/wire";
-import { systemErrorCode } from "./system-error.ts";
 
 /** `live`: a server has it. `stale`: its server is gone. `changed`: no such file, or its server went in this moment. */
 export type SocketState = "live" | "stale" | "changed";

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
+import { systemErrorCode } from "@harnesskit/node-kit";
 import { type Channel, createByteChannel, createStreamPipe, TransportError } from "@harnesskit/wire";
 import { codecOf, type SocketChannelOptions } from "./channel-options.ts";
-import { systemErrorCode } from "./system-error.ts";
 
 const broken = (cause: unknown): TransportError => {
   const code = systemErrorCode(cause);

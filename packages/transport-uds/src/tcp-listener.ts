@@ -1,4 +1,5 @@
 import type { Server } from "node:net";
+import { systemErrorCode } from "@harnesskit/node-kit";
 import { TransportError } from "@harnesskit/wire";
 import type { SocketListenerOptions } from "./channel-options.ts";
 import { AddressInUseError } from "./errors.ts";
@@ -6,7 +7,6 @@ import { assertLoopback, assertPort, tcpEndpoint } from "./loopback.ts";
 import { socketChannels } from "./socket-channel.ts";
 import { createSocketListener, type OpenAddress, type SocketListener } from "./socket-listener.ts";
 import { startServer } from "./start-server.ts";
-import { systemErrorCode } from "./system-error.ts";
 import { type TcpContext, tcpContext } from "./tcp-transport.ts";
 
 export interface TcpListenerOptions extends SocketListenerOptions {

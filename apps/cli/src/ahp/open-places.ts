@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import type { AhpServer } from "@harnesskit/ahp-server";
 import type { HttpServer } from "@harnesskit/transport-http/node";
 import { HarnessError } from "@harnesskit/wire";
@@ -67,7 +66,7 @@ export const openPlaces = async (
     // The first one makes the token, and all ask for the same.
     if (server.tokenFile === undefined) return;
     shownFile = server.tokenFile;
-    token = (await readFile(server.tokenFile, "utf8")).trim();
+    token = await readServerToken(server.tokenFile);
   };
   const credentials = () =>
     token === undefined ? (tokenFile === undefined ? {} : { tokenFile }) : { token };

@@ -1,22 +1,11 @@
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { isMissing, openOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { CliError, usageError } from "../cli-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { oneLine } from "../terminal/one-line.ts";
 
 const maxTokenFileBytes = 4096;
 const minServerTokenLength = 16;
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error ? String(error.code) : "unknown";
-
-const openFile = async (file: string): Promise<FileHandle | undefined> => {
-  try {
-    return await open(file, "r");
-  } catch (cause) {
-    if (codeOf(cause) === "ENOENT") return undefined;
-    throw unreadable(file, `(${codeOf(cause)})`, cause);
-  }
-};
 
 const unreadable = (file: string, why: string, cause?: unknown): CliError =>
   new CliError("token_unreadable", `--token-file: ${oneLine(file)} cannot be read ${why}`.trimEnd(), {
@@ -25,15 +14,15 @@ const unreadable = (file: string, why: string, cause?: unknown): CliError =>
     cause,
   });
 
-const readWhole = async (
-  file: string,
-  handle: FileHandle,
-): Promise<{ readonly text: string; readonly mode: number }> => {
-  const stat = await handle.stat();
-  if (!stat.isFile()) throw unreadable(file, "(it is no file)");
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxTokenFileBytes + 1), 0);
-  if (bytesRead > maxTokenFileBytes) throw unreadable(file, `(it has more than ${maxTokenFileBytes} bytes)`);
-  return { text: buffer.toString("utf8", 0, bytesRead).trim(), mode: stat.mode };
+/** Opens the file, whose name may be a link: mounted secrets are. Undefined where there is none. */
+const openFile = async (file: string): Promise<FileHandle | undefined> => {
+  try {
+    return await openOwnFile(file, { followLinks: true, maxBytes: maxTokenFileBytes });
+  } catch (cause) {
+    if (isMissing(cause)) return undefined;
+    const why = UnsafeFileError.isInstance(cause) ? cause.problem : (systemErrorCode(cause) ?? "unknown");
+    throw unreadable(file, `(${why})`, cause);
+  }
 };
 
 const readToken = async (
@@ -42,14 +31,16 @@ const readToken = async (
   const handle = await openFile(file);
   if (!handle) return undefined;
   try {
-    const { text, mode } = await readWhole(file, handle);
-    if (!/^[\x21-\x7e]+$/.test(text)) {
+    const { mode } = await handle.stat();
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxTokenFileBytes), 0);
+    const token = buffer.toString("utf8", 0, bytesRead).trim();
+    if (!/^[\x21-\x7e]+$/.test(token)) {
       throw usageError(
         `--token-file: ${oneLine(file)} holds no token`,
         "A token is visible ASCII characters",
       );
     }
-    return { token: text, mode };
+    return { token, mode };
   } finally {
     await handle.close();
   }

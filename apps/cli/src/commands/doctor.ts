@@ -7,7 +7,7 @@ import { ExitCode } from "../exit-code.ts";
 import { safeJson } from "../terminal/safe-json.ts";
 import type { Style } from "../terminal/style.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { harnessDirectory, resolveWorkspace } from "../workspace-directory.ts";
 
 export interface DoctorOptions {
   readonly cwd: string;
@@ -16,7 +16,7 @@ export interface DoctorOptions {
 
 /** `harness doctor`: what could keep the harness from working here, and what to do about it. Changes nothing. */
 export const doctor = async ({ cwd, json }: DoctorOptions): Promise<ExitCode> => {
-  const workspace = await workspaceDirectory(cwd);
+  const workspace = await resolveWorkspace(cwd);
   const harness = harnessDirectory(workspace);
   const findings: Finding[] = [
     checkNode(process.versions.node),

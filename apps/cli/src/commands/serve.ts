@@ -1,5 +1,9 @@
 import { type ConnectOptions, createThreadServer, type ThreadServer } from "@harnesskit/thread-server";
-import { createDirectoryResolver, createFileThreadStore } from "@harnesskit/thread-server/node";
+import {
+  createDirectoryResolver,
+  createFileThreadStore,
+  type FileThreadStoreOptions,
+} from "@harnesskit/thread-server/node";
 import { type Channel, createDeferred } from "@harnesskit/wire";
 import { workspaceTools } from "@harnesskit/workspace-agent/declarations";
 import { logFailure } from "../debug.ts";
@@ -23,6 +27,9 @@ import type { StartedPolicy } from "../supervision/start-policy.ts";
 import type { Supervision } from "../supervision/supervision.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
+
+/** How many threads that cannot be read are named. */
+const maxTold = 20;
 
 export interface ServeOptions extends PolicyOptions {
   /** The model of a turn that names none. */
@@ -74,7 +81,7 @@ const serveUnder = async (
   const runner = createLazyRunner(createModelChooser({ defaultModel, env: process.env }));
   const faults = new ClientFaults("harness serve", (line) => process.stderr.write(`${line}\n`));
   const server = createThreadServer({
-    store: createFileThreadStore({ root: harnessDirectory(workspace) }),
+    store: createFileThreadStore({ root: harnessDirectory(workspace), onError: toldOnce() }),
     resolveDirectory: createDirectoryResolver(workspace),
     runner,
     tools: createRuntimeTools(workspaceTools, host),
@@ -94,6 +101,16 @@ const serveUnder = async (
     await supervision?.close();
     await audit?.close();
   }
+};
+
+/** Says of each thread that cannot be read once that a list leaves it out. */
+const toldOnce = (): NonNullable<FileThreadStoreOptions["onError"]> => {
+  const told = new Set<string>();
+  return (error, { threadId }) => {
+    if (told.has(threadId) || told.size >= maxTold) return;
+    told.add(threadId);
+    logFailure(`harness serve: left out of the list: ${oneLine(threadId, 80)}`, error);
+  };
 };
 
 /** A server, the process of its tools, its agent loop, and where it is said what its clients do wrong. */

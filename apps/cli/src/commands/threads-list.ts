@@ -1,4 +1,4 @@
-import { openStoredThreads } from "../stored-threads.ts";
+import { noteUnreadable, openStoredThreads, unreadableOf } from "../stored-threads.ts";
 import { formatTime } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
@@ -15,9 +15,10 @@ export const listThreads = async ({ cwd, json }: ThreadsListOptions): Promise<vo
   const threads = await stored.list();
   const terminal = createTerminal();
   if (json) {
-    terminal.write(`${safeJson({ threads })}\n`);
+    terminal.write(`${safeJson({ threads, ...unreadableOf(stored) })}\n`);
     return;
   }
+  noteUnreadable(stored);
   const { style, columns } = terminal;
   if (threads.length === 0) {
     terminal.write(`No threads in ${oneLine(stored.workspace)}. Begin one: harness run "PROMPT"\n`);

@@ -1,7 +1,8 @@
 import type { Thread } from "@harnesskit/protocol/threads";
+import { StoreError } from "@harnesskit/thread-server";
 import { usageError } from "../cli-error.ts";
 import { ExitCode } from "../exit-code.ts";
-import { openStoredThreads } from "../stored-threads.ts";
+import { noteUnreadable, openStoredThreads, unreadableOf } from "../stored-threads.ts";
 import { formatTime } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
@@ -29,7 +30,7 @@ const toAgeMs = (text: string): number => {
 
 /**
  * `harness threads prune`: removes the threads that were last used before an age. Those that a server writes are left
- * alone and named.
+ * alone and named; what cannot be removed is named too, and the exit code is 1.
  */
 export const pruneThreads = async (options: ThreadsPruneOptions): Promise<ExitCode> => {
   const { cwd, keep = 0, dryRun = false, json } = options;
@@ -40,22 +41,49 @@ export const pruneThreads = async (options: ThreadsPruneOptions): Promise<ExitCo
   const terminal = createTerminal();
   const removed: string[] = [];
   const locked: string[] = [];
+  const failed: string[] = [];
   for (const { threadId, title, time } of old) {
-    const outcome = dryRun ? "removed" : await stored.remove(threadId, isYoung);
+    const outcome = dryRun ? "removed" : await orFailed(stored.remove(threadId, isYoung));
     if (outcome === "removed") removed.push(threadId);
     if (outcome === "locked") locked.push(threadId);
-    if (json || (outcome !== "removed" && outcome !== "locked")) continue;
-    const what = outcome === "locked" ? "in use, left" : dryRun ? "would remove" : "removed";
+    if (outcome === "failed") failed.push(threadId);
+    if (json || outcome === "kept" || outcome === "gone") continue;
+    const what = { removed: dryRun ? "would remove" : "removed", locked: "in use, left", failed: "failed" }[
+      outcome
+    ];
     terminal.write(`${what}  ${oneLine(threadId, 80)}  ${formatTime(time.updated)}  ${oneLine(title, 80)}\n`);
     await terminal.ready();
   }
-  if (json) terminal.write(`${safeJson({ dryRun, removed, locked })}\n`);
-  else terminal.write(verdict(removed.length, locked.length, dryRun));
-  return ExitCode.done;
+  const stuck = failed.length > 0 ? { failed } : {};
+  if (json) terminal.write(`${safeJson({ dryRun, removed, locked, ...stuck, ...unreadableOf(stored) })}\n`);
+  else {
+    terminal.write(
+      verdict({ removed: removed.length, locked: locked.length, failed: failed.length }, dryRun),
+    );
+    noteUnreadable(stored);
+  }
+  return failed.length === 0 ? ExitCode.done : ExitCode.failed;
 };
 
-const verdict = (removed: number, locked: number, dryRun: boolean): string => {
+/** One thread that cannot be removed does not keep the others. */
+const orFailed = async <T>(removing: Promise<T>): Promise<T | "failed"> => {
+  try {
+    return await removing;
+  } catch (error) {
+    if (StoreError.isInstance(error)) return "failed";
+    throw error;
+  }
+};
+
+interface Counts {
+  readonly removed: number;
+  readonly locked: number;
+  readonly failed: number;
+}
+
+const verdict = ({ removed, locked, failed }: Counts, dryRun: boolean): string => {
   const threads = `${removed} ${removed === 1 ? "thread" : "threads"}`;
   const skipped = locked === 0 ? "" : `, ${locked} in use and left alone (who it is: harness doctor)`;
-  return `${threads} ${dryRun ? "would be removed" : "removed"}${skipped}\n`;
+  const stuck = failed === 0 ? "" : `, ${failed} that cannot be removed (to see why: harness doctor)`;
+  return `${threads} ${dryRun ? "would be removed" : "removed"}${skipped}${stuck}\n`;
 };

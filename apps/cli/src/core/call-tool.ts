@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import type { CallResult, RunningCore, StreamChunk } from "@harnesskit/core-runtime";
+import { readOwnFile } from "@harnesskit/node-kit";
 import { OutputReferenceSchema } from "@harnesskit/protocol/runtime";
 import { displayText } from "@harnesskit/wire";
 import { ExitCode } from "../exit-code.ts";
@@ -41,7 +41,8 @@ const withWholeOutput = async (result: CallResult): Promise<CallResult> => {
   const { data } = OutputReferenceSchema.safeParse(result.output);
   if (data === undefined || data.output_file.size_bytes > maxWholeOutputBytes) return result;
   try {
-    return { ...result, output: JSON.parse(await readFile(data.output_file.path, "utf8")) };
+    const text = await readOwnFile(data.output_file.path, { maxBytes: maxWholeOutputBytes });
+    return { ...result, output: JSON.parse(text.toString("utf8")) };
   } catch {
     return result;
   }

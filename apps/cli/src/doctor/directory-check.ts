@@ -24,6 +24,13 @@ export const checkDirectory = async (workspace: string, harness: string): Promis
           `Make ${oneLine(workspace, 1000)} writable, or use --cwd`,
         );
   }
+  if (found.isSymbolicLink()) {
+    return problem(
+      "directory",
+      `${shown} is a symbolic link, which no command follows`,
+      `Remove it: rm ${word}`,
+    );
+  }
   if (!found.isDirectory()) {
     return problem("directory", `${shown} is no directory`, `Move it away: mv ${word} ${word}.old`);
   }

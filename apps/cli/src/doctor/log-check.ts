@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { openOwnFile } from "@harnesskit/node-kit";
 import { EventSchema } from "@harnesskit/protocol/threads";
 import { oneLine } from "../terminal/one-line.ts";
 import { shellWord } from "../terminal/shell-word.ts";
@@ -14,7 +14,7 @@ const maxNamed = 10;
 
 /** The lines that end in the file, in order; undefined for one that is too long. */
 async function* linesOf(path: string): AsyncGenerator<string | undefined> {
-  const file = await open(path, "r");
+  const file = await openOwnFile(path);
   try {
     let parts: Buffer[] = [];
     let length = 0;

@@ -1,5 +1,6 @@
-import { open, readdir, readFile } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isMissing, openOwnFile, readOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { type Event, ThreadSchema } from "@harnesskit/protocol/threads";
 import { createFileThreadStore, isDead, readLock } from "@harnesskit/thread-server/node";
 import { oneLine } from "../terminal/one-line.ts";
@@ -13,22 +14,63 @@ type Holder = "held" | "dead" | "nobody";
 /** Looks at every thread below `.harness`, and at what is left over beside them. Changes nothing. */
 export const checkThreads = async (harness: string): Promise<Finding[]> => {
   const root = join(harness, "threads");
-  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
-  const names = entries
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-    .sort();
   const findings: Finding[] = [];
-  for (const name of names) findings.push(...(await checkThread(harness, root, name)));
+  if (!(await isDirectory(harness))) return findings;
+  if (!(await isDirectory(root))) findings.push(notOurs("threads", root));
+  const entries = findings.length > 0 ? [] : await readdir(root, { withFileTypes: true }).catch(() => []);
+  const threads = entries
+    .filter((entry) => entry.isDirectory() || entry.name.startsWith("ses_"))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of threads) {
+    const { name } = entry;
+    if (entry.isDirectory()) findings.push(...(await checkThread(harness, root, name)));
+    else findings.push(notOurs(oneLine(name, 80), join(root, name)));
+  }
   findings.push(...(await leftovers(harness)));
   const isFine = findings.every(({ status }) => status !== "problem");
-  const count = `${names.length} ${names.length === 1 ? "thread" : "threads"}`;
+  const count = `${threads.length} ${threads.length === 1 ? "thread" : "threads"}`;
   return isFine ? [...findings, ok("threads", `${count}, nothing left over`)] : findings;
 };
+
+/** True for a directory that is no link, and where nothing is. */
+const isDirectory = async (path: string): Promise<boolean> =>
+  lstat(path).then(
+    (found) => found.isDirectory(),
+    () => true,
+  );
+
+const notOurs = (name: string, path: string): Finding =>
+  problem(
+    "thread",
+    `${name}: ${oneLine(path, 1000)} is no directory, and is passed over`,
+    `Remove it: rm ${oneLine(shellWord(path), 1000)}`,
+  );
+
+/** What lies in the place of a file of the thread and is not read: a link, a FIFO, a device, too many bytes. */
+const checkFile = async (name: string, path: string, maxBytes: number): Promise<Finding[]> => {
+  try {
+    await (await openOwnFile(path, { maxBytes })).close();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    const why = UnsafeFileError.isInstance(error)
+      ? error.problem
+      : `cannot be opened (${systemErrorCode(error)})`;
+    const remove = `If no server runs here, remove it: rm -r ${oneLine(shellWord(path), 1000)}`;
+    return [problem("file", `${name}: ${oneLine(path, 1000)} ${why.replace(/:.*$/, "")}`, remove)];
+  }
+  return [];
+};
+
+const maxSmallBytes = 1024 * 1024;
+const maxLogBytes = 4 * 1024 ** 3;
 
 const checkThread = async (harness: string, root: string, name: string): Promise<Finding[]> => {
   const directory = join(root, name);
   const findings = await leftovers(directory);
+  const shown = oneLine(name, 80);
+  findings.push(...(await checkFile(shown, join(directory, "meta.json"), maxSmallBytes)));
+  const log = await checkFile(shown, join(directory, "events.jsonl"), maxLogBytes);
+  if (log.length > 0) return [...findings, ...log];
   const { holder, finding } = await checkLock(join(directory, "lock.json"), oneLine(name, 80));
   if (finding) findings.push(finding);
   if (holder === "held") return findings;
@@ -69,7 +111,9 @@ const checkMeta = async (harness: string, name: string): Promise<Finding[]> => {
 
 const isReadable = async (path: string): Promise<boolean> => {
   try {
-    return ThreadSchema.safeParse(JSON.parse(await readFile(path, "utf8"))).success;
+    return ThreadSchema.safeParse(
+      JSON.parse((await readOwnFile(path, { maxBytes: maxSmallBytes })).toString("utf8")),
+    ).success;
   } catch {
     return false;
   }
@@ -103,7 +147,7 @@ const leftovers = async (directory: string): Promise<Finding[]> => {
 
 /** True when a log does not end with a line end: its writer died in the last line. */
 const isTorn = async (path: string): Promise<boolean> => {
-  const file = await open(path, "r").catch(() => undefined);
+  const file = await openOwnFile(path).catch(() => undefined);
   if (!file) return false;
   try {
     const { size } = await file.stat();

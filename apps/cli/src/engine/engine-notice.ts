@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
+import { makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
 
 /** Where an engine can be reached. The token itself is not in it. */
 export interface EngineNotice {
@@ -10,6 +10,9 @@ export interface EngineNotice {
   readonly tokenFile: string | null;
   readonly pid: number;
 }
+
+/** Bytes of a notice. */
+export const maxNoticeBytes = 64 * 1024;
 
 /** Where the engine that was started last says how it is reached: outside of every workspace. */
 export const engineNoticeFile = (env: NodeJS.ProcessEnv = process.env): string => {
@@ -23,19 +26,12 @@ export const leaveEngineNotice = async (
   file = engineNoticeFile(),
 ): Promise<() => Promise<void>> => {
   const text = `${JSON.stringify(notice)}\n`;
-  const temporary = `${file}.${randomBytes(6).toString("hex")}`;
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  try {
-    await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await makeDirectory(dirname(file));
+  await writeFileAtomic(file, text);
   return async () => {
     try {
       // Another engine may have been started since.
-      if ((await readFile(file, "utf8")) === text) await rm(file);
+      if ((await readOwnFile(file, { maxBytes: maxNoticeBytes })).toString() === text) await rm(file);
     } catch {
       // What is left of it names a port that nobody listens on.
     }

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
-import { engineNoticeFile } from "../engine/engine-notice.ts";
+import { isAlive, readOwnFile } from "@harnesskit/node-kit";
+import { engineNoticeFile, maxNoticeBytes } from "../engine/engine-notice.ts";
 
 /** The engine that `harness engine` of this user serves. */
 export interface RunningEngine {
@@ -7,24 +7,14 @@ export interface RunningEngine {
   readonly tokenFile: string | undefined;
 }
 
-const isGone = (pid: unknown): boolean => {
-  if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0) return true;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return !(error instanceof Error && "code" in error && error.code === "EPERM");
-  }
-};
-
 /** What `harness engine` says of where it is. Undefined where there is none, or its process is gone. */
 export const findRunningEngine = async (
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<RunningEngine | undefined> => {
   try {
-    const text = await readFile(engineNoticeFile(env), "utf8");
+    const text = (await readOwnFile(engineNoticeFile(env), { maxBytes: maxNoticeBytes })).toString();
     const { url, tokenFile, pid } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof url !== "string" || isGone(pid)) return undefined;
+    if (typeof url !== "string" || typeof pid !== "number" || !isAlive(pid)) return undefined;
     return { url, tokenFile: typeof tokenFile === "string" ? tokenFile : undefined };
   } catch {
     return undefined;

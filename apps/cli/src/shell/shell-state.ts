@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { lstat, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
 import { ActionDirectiveSchema, ContinuationSchema } from "@harnesskit/protocol/openharness";
 import type { PendingApproval, ShellSession } from "@harnesskit/shell-client";
 import { CliError } from "../cli-error.ts";
@@ -76,7 +77,7 @@ export class ShellState {
   async save(kept: KeptConversation): Promise<void> {
     const { sessionId } = kept.session;
     try {
-      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      await makeDirectory(this.#directory);
       await this.#write(hash(sessionId), kept);
       await this.#write(lastFile, sessionId);
       await this.#prune();
@@ -88,30 +89,15 @@ export class ShellState {
   async #read(name: string): Promise<unknown> {
     try {
       const path = join(this.#directory, `${name}.json`);
-      const found = await stat(path);
-      if (!found.isFile() || found.size > maxFileBytes) return undefined;
-      return JSON.parse(await readFile(path, "utf8"));
+      return JSON.parse((await readOwnFile(path, { maxBytes: maxFileBytes })).toString("utf8"));
     } catch {
       return undefined;
     }
   }
 
   /** Whole or not at all: another call may read it at any time. */
-  async #write(name: string, value: unknown): Promise<void> {
-    const path = join(this.#directory, `${name}.json`);
-    const temporary = `${path}.${randomBytes(6).toString("hex")}`;
-    try {
-      const file = await open(temporary, "wx", 0o600);
-      try {
-        await file.writeFile(`${JSON.stringify(value)}\n`);
-      } finally {
-        await file.close();
-      }
-      await rename(temporary, path);
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
+  #write(name: string, value: unknown): Promise<void> {
+    return writeFileAtomic(join(this.#directory, `${name}.json`), `${JSON.stringify(value)}\n`);
   }
 
   async #prune(): Promise<void> {
@@ -120,7 +106,7 @@ export class ShellState {
     const aged = await Promise.all(
       names.map(async (name) => {
         const path = join(this.#directory, name);
-        return { path, usedAtMs: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 };
+        return { path, usedAtMs: (await lstat(path).catch(() => undefined))?.mtimeMs ?? 0 };
       }),
     );
     aged.sort((a, b) => b.usedAtMs - a.usedAtMs);

@@ -1,27 +1,19 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isAlive, isMissing, readOwnFile } from "@harnesskit/node-kit";
 
 /** Servers of one directory that can have a log of their own at the same time. */
 const maxLogs = 64;
 
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-};
+const maxLockBytes = 64 * 1024;
 
 /** Whether a living process has the log's lock. A lock that names nobody is taken for one. */
 const isTaken = async (path: string): Promise<boolean> => {
-  const text = await readFile(`${path}.lock`, "utf8").catch(() => undefined);
-  if (text === undefined) return false;
   try {
-    const { pid } = JSON.parse(text) as { pid?: unknown };
+    const bytes = await readOwnFile(`${path}.lock`, { maxBytes: maxLockBytes });
+    const { pid } = JSON.parse(bytes.toString("utf8")) as { pid?: unknown };
     return typeof pid !== "number" || isAlive(pid);
-  } catch {
-    return true;
+  } catch (error) {
+    return !isMissing(error);
   }
 };
 

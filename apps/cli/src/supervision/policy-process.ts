@@ -1,9 +1,9 @@
-import { mkdir } from "node:fs/promises";
+import { makeDirectory } from "@harnesskit/node-kit";
 import { type ChildContext, createChildTransport } from "@harnesskit/transport-stdio";
 import type { Channel, Transport } from "@harnesskit/wire";
 import { isDebugging } from "../debug.ts";
 import { oneLine } from "../terminal/one-line.ts";
-import { harnessDirectory } from "../workspace-directory.ts";
+import { checkHarnessDirectory, harnessDirectory } from "../workspace-directory.ts";
 import { freeAuditLog } from "./free-audit-log.ts";
 
 export interface PolicyProcessOptions {
@@ -60,7 +60,9 @@ export class PolicyProcess implements Transport<ChildContext> {
   async #start(options?: { signal?: AbortSignal }): Promise<Channel<ChildContext>> {
     const { binPath, workspace, policy } = this.#options;
     const directory = harnessDirectory(workspace);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    // Looked at for each process: what ran meanwhile may have put a link there.
+    await checkHarnessDirectory(workspace);
+    await makeDirectory(directory);
     const audit = await freeAuditLog(directory);
     const transport = createChildTransport({
       command: process.execPath,

@@ -1,14 +1,18 @@
+import { systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { AuditError } from "../audit-error.ts";
 import { type FileAuditSink, FileSink } from "./file-audit-sink.ts";
 import { type FileAuditSinkOptions, toSettings } from "./file-sink-options.ts";
-import { codeOf } from "./file-system.ts";
 import { openLog } from "./open-log.ts";
 import { openDirectory } from "./secure-path.ts";
 import { WriterLock } from "./writer-lock.ts";
 
 const toOpenError = (cause: unknown): AuditError => {
   if (AuditError.isInstance(cause)) return cause;
-  const message = `the audit log cannot be opened: the system says ${codeOf(cause) ?? "no"}`;
+  if (UnsafeFileError.isInstance(cause)) {
+    const message = `a file of the log ${cause.problem}, or use another path`;
+    return new AuditError("audit_insecure_path", message, { cause });
+  }
+  const message = `the audit log cannot be opened: the system says ${systemErrorCode(cause) ?? "no"}`;
   return new AuditError("audit_write_failed", message, { cause });
 };
 

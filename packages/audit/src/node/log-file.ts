@@ -1,8 +1,9 @@
 import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
+import { isMissing, openOwnFile, syncDirectory, UnsafeFileError } from "@harnesskit/node-kit";
 import { AuditError } from "../audit-error.ts";
-import { type AuditFileSystem, codeOf, noFollow, syncDirectory } from "./file-system.ts";
+import type { AuditFileSystem } from "./file-system.ts";
 import { listNumbered, numberedPath } from "./log-names.ts";
 import { checkFile } from "./secure-path.ts";
 
@@ -14,13 +15,13 @@ export const openForAppend = async (
   path: string,
   isNew: boolean,
 ): Promise<FileHandle> => {
-  const flags = O_RDWR | O_APPEND | noFollow | (isNew ? O_CREAT | O_EXCL : 0);
+  const flags = O_RDWR | O_APPEND | (isNew ? O_CREAT | O_EXCL : 0);
   let file: FileHandle;
   try {
-    file = await fileSystem.open(path, flags, 0o600);
+    file = await openOwnFile(path, { flags, fileSystem });
   } catch (error) {
-    if (codeOf(error) !== "ELOOP" && codeOf(error) !== "EISDIR") throw error;
-    throw new AuditError("audit_insecure_path", "the log is a link or a directory: use another path", {
+    if (!UnsafeFileError.isInstance(error)) throw error;
+    throw new AuditError("audit_insecure_path", "the log is a link or no regular file: use another path", {
       cause: error,
     });
   }
@@ -87,7 +88,7 @@ export class LogFile {
     this.#file = file;
     this.#size = 0;
     await old.close();
-    await syncDirectory(this.#fileSystem, dirname(this.#path));
+    await syncDirectory(dirname(this.#path), this.#fileSystem);
   }
 
   async #rename(number: number): Promise<void> {
@@ -109,7 +110,7 @@ export class LogFile {
       await this.#fileSystem.lstat(path);
       return true;
     } catch (error) {
-      if (codeOf(error) === "ENOENT") return false;
+      if (isMissing(error)) return false;
       throw error;
     }
   }

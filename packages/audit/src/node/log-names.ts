@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path";
-import { type AuditFileSystem, codeOf } from "./file-system.ts";
+import { isMissing } from "@harnesskit/node-kit";
+import type { AuditFileSystem } from "./file-system.ts";
 
 /** A file that the log was rotated to. */
 export interface NumberedFile {
@@ -17,7 +18,7 @@ export const listNumbered = async (fileSystem: AuditFileSystem, path: string): P
   try {
     names = await fileSystem.readdir(directory);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
+    if (isMissing(error)) return [];
     throw error;
   }
   return names

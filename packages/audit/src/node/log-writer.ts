@@ -1,7 +1,7 @@
+import { systemErrorCode } from "@harnesskit/node-kit";
 import { AuditError } from "../audit-error.ts";
 import type { AuditHead } from "../audit-head.ts";
 import type { Block } from "./block-builder.ts";
-import { codeOf } from "./file-system.ts";
 import type { LogFile } from "./log-file.ts";
 
 export interface LogWriterOptions {
@@ -24,7 +24,7 @@ interface Waiter {
 
 const toWriteError = (cause: unknown): AuditError => {
   if (AuditError.isInstance(cause)) return cause;
-  const code = codeOf(cause);
+  const code = systemErrorCode(cause);
   const why = code === "ENOSPC" || code === "EDQUOT" ? "the disk is full" : `the system says ${code ?? "no"}`;
   return new AuditError("audit_write_failed", `the audit log could not be written: ${why}`, { cause });
 };

@@ -1,7 +1,7 @@
-import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
+import { isMissing, openOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { AuditError } from "../audit-error.ts";
-import { codeOf, nodeFileSystem, noFollow } from "./file-system.ts";
+import { nodeFileSystem } from "./file-system.ts";
 import { listNumbered } from "./log-names.ts";
 
 /** A file of a log, open for reading. */
@@ -14,17 +14,17 @@ const chunkBytes = 256 * 1024;
 
 const toReadError = (cause: unknown): AuditError => {
   if (AuditError.isInstance(cause)) return cause;
-  return new AuditError("audit_read_failed", `the audit log cannot be read: ${codeOf(cause) ?? "unknown"}`, {
-    cause,
-  });
+  const why = UnsafeFileError.isInstance(cause)
+    ? `a file of it ${cause.problem}`
+    : (systemErrorCode(cause) ?? "unknown");
+  return new AuditError("audit_read_failed", `the audit log cannot be read: ${why}`, { cause });
 };
 
 const open = async (path: string): Promise<FileHandle | undefined> => {
   try {
-    // Without O_NONBLOCK a FIFO in the place of the log would hold the reader for ever.
-    return await nodeFileSystem.open(path, constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0));
+    return await openOwnFile(path);
   } catch (cause) {
-    if (codeOf(cause) === "ENOENT") return undefined;
+    if (isMissing(cause)) return undefined;
     throw toReadError(cause);
   }
 };

@@ -1,7 +1,7 @@
-import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
+import { isMissing, openOwnFile } from "@harnesskit/node-kit";
 import { type AuditHead, genesis } from "../audit-head.ts";
-import { type AuditFileSystem, codeOf, noFollow } from "./file-system.ts";
+import type { AuditFileSystem } from "./file-system.ts";
 import { openForAppend } from "./log-file.ts";
 import { listNumbered } from "./log-names.ts";
 import { type LogTail, readTail } from "./read-tail.ts";
@@ -27,7 +27,7 @@ const openExisting = async (fileSystem: AuditFileSystem, path: string): Promise<
   try {
     return await openForAppend(fileSystem, path, false);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 };
@@ -35,7 +35,7 @@ const openExisting = async (fileSystem: AuditFileSystem, path: string): Promise<
 /** The head of the newest file that the log was rotated to. */
 const headBefore = async (fileSystem: AuditFileSystem, path: string | undefined): Promise<AuditHead> => {
   if (path === undefined) return genesis;
-  const file = await fileSystem.open(path, constants.O_RDONLY | noFollow);
+  const file = await openOwnFile(path, { fileSystem });
   try {
     return (await readTail(file)).head ?? genesis;
   } finally {

@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeDirectory } from "@harnesskit/node-kit";
 import { AuditError } from "../audit-error.ts";
 import type { AuditFileSystem } from "./file-system.ts";
 
@@ -19,7 +20,7 @@ const isWritableByOthers = ({ mode }: Stats): boolean => process.platform !== "w
  */
 export const openDirectory = async (fileSystem: AuditFileSystem, path: string): Promise<void> => {
   const directory = dirname(path);
-  await fileSystem.mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(directory, fileSystem);
   const found = await fileSystem.lstat(directory);
   if (found.isSymbolicLink()) throw insecure("the log's directory is a symbolic link: use the real one");
   if (!found.isDirectory()) throw insecure("the log's directory is no directory");

@@ -1,45 +1,25 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import {
+  createFileAtomic,
+  isGone,
+  isMissing,
+  type ProcessIdentity,
+  processStart,
+  readOwnFile,
+  UnsafeFileError,
+} from "@harnesskit/node-kit";
 import { AuditError } from "../audit-error.ts";
-import { type AuditFileSystem, codeOf } from "./file-system.ts";
+import type { AuditFileSystem } from "./file-system.ts";
 
-/** Who writes a log. Two processes that had the same pid differ in `started`. */
-interface LockOwner {
-  readonly pid: number;
+/** Who writes a log. */
+interface LockOwner extends ProcessIdentity {
   readonly host: string;
-  /** What the system says of the process's start; empty where it says nothing. */
-  readonly started: string;
   readonly nonce: string;
 }
 
-/** When a process started, in the system's own units (Linux); empty where that cannot be read. */
-const startOf = (pid: number): string => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The command's name, in brackets, may hold anything; field 22 is counted behind its last bracket.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
-  } catch {
-    return "";
-  }
-};
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === "EPERM";
-  }
-};
-
 /** True only with a proof: the process is gone from this host, or its pid belongs to a later one. */
-const isDead = ({ pid, host, started }: LockOwner): boolean => {
-  if (host !== hostname()) return false;
-  if (!isAlive(pid)) return true;
-  const now = startOf(pid);
-  return started !== "" && now !== "" && now !== started;
-};
+const isDead = (owner: LockOwner): boolean => owner.host === hostname() && isGone(owner);
 
 const parseOwner = (text: string): LockOwner | undefined => {
   try {
@@ -47,11 +27,14 @@ const parseOwner = (text: string): LockOwner | undefined => {
     if (!Number.isSafeInteger(pid) || (pid as number) < 1) return undefined;
     if (typeof host !== "string" || typeof started !== "string") return undefined;
     if (typeof nonce !== "string" || !/^[\w-]{1,64}$/.test(nonce)) return undefined;
-    return { pid: pid as number, host, started, nonce };
+    // Written empty where the system does not say it.
+    return { pid: pid as number, host, started: started || undefined, nonce };
   } catch {
     return undefined;
   }
 };
+
+const maxLockBytes = 64 * 1024;
 
 /** Each attempt removes one thing that a dead writer left. */
 const maxAttempts = 10;
@@ -65,7 +48,12 @@ export class WriterLock {
   private constructor(fileSystem: AuditFileSystem, path: string) {
     this.#fileSystem = fileSystem;
     this.#path = path;
-    this.#owner = { pid: process.pid, host: hostname(), started: startOf(process.pid), nonce: randomUUID() };
+    this.#owner = {
+      pid: process.pid,
+      host: hostname(),
+      started: processStart(process.pid) ?? "",
+      nonce: randomUUID(),
+    };
   }
 
   /**
@@ -90,25 +78,17 @@ export class WriterLock {
   }
 
   /** Makes the file with its whole content at once; false where there is one. */
-  async #create(path: string): Promise<boolean> {
-    const temporary = `${this.#path}.${this.#owner.nonce}`;
-    try {
-      await this.#fileSystem.writeFile(temporary, JSON.stringify(this.#owner), { flag: "wx", mode: 0o600 });
-      await this.#fileSystem.link(temporary, path);
-      return true;
-    } catch (error) {
-      if (codeOf(error) === "EEXIST") return false;
-      throw error;
-    } finally {
-      await this.#remove(temporary);
-    }
+  #create(path: string): Promise<boolean> {
+    return createFileAtomic(path, JSON.stringify(this.#owner), this.#fileSystem);
   }
 
   async #read(path: string): Promise<LockOwner | "unreadable" | undefined> {
     try {
-      return parseOwner(await this.#fileSystem.readFile(path, "utf8")) ?? "unreadable";
+      const bytes = await readOwnFile(path, { maxBytes: maxLockBytes });
+      return parseOwner(bytes.toString("utf8")) ?? "unreadable";
     } catch (error) {
-      if (codeOf(error) === "ENOENT") return undefined;
+      if (isMissing(error)) return undefined;
+      if (UnsafeFileError.isInstance(error)) return "unreadable";
       throw error;
     }
   }
@@ -117,7 +97,7 @@ export class WriterLock {
     try {
       await this.#fileSystem.unlink(path);
     } catch (error) {
-      if (codeOf(error) !== "ENOENT") throw error;
+      if (!isMissing(error)) throw error;
     }
   }
 

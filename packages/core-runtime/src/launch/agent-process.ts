@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
+import { isAlive, systemErrorCode } from "@harnesskit/node-kit";
 import { type Clock, createDeferred } from "@harnesskit/wire";
 import { type AgentExit, SpawnError } from "./errors.ts";
 import { agentScript } from "./guard-scripts.ts";
 import { OutputLines } from "./output-lines.ts";
 import { ProcessGuard, shell } from "./process-guard.ts";
-import { isProcess } from "./process-table.ts";
-import { systemErrorCode } from "./system-error.ts";
 
 export type OutputStream = "stdout" | "stderr";
 
@@ -118,7 +117,7 @@ export class AgentProcess {
 
   /** The group keeps its id while anybody is in it; a process with that id is somebody else's, and so is its group. */
   #killRemains(): void {
-    if (isProcess(this.pid)) return;
+    if (isAlive(this.pid)) return;
     try {
       process.kill(-this.pid, "SIGKILL");
     } catch {

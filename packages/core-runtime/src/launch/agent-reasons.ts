@@ -1,7 +1,7 @@
+import { systemErrorCode } from "@harnesskit/node-kit";
 import { HarnessError } from "@harnesskit/wire";
 import type { AgentEnd } from "./agent-process.ts";
 import { type AgentReason, SpawnError } from "./errors.ts";
-import { systemErrorCode } from "./system-error.ts";
 
 /** Why there was no process. */
 export const spawnReason = (cause: unknown): AgentReason => {

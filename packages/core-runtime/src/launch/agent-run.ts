@@ -20,6 +20,9 @@ export interface AgentOutput {
 export interface RunHost {
   admit(launch: Launch, observer: LaunchObserver): Admission;
   readonly directory: CoreDirectory;
+  /** What agents are told of the core's options. */
+  readonly heartbeatIntervalMs: number;
+  readonly maxFrameBytes: number;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly onOutput: ((output: AgentOutput) => void) | undefined;
@@ -53,6 +56,8 @@ const startProcess = async (
     socketPath: host.directory.socketPath,
     token: admission.token,
     launchId,
+    heartbeatIntervalMs: host.heartbeatIntervalMs,
+    maxFrameBytes: host.maxFrameBytes,
   });
   const program = await resolveCommand({ command, directory, path: environment.PATH });
   await host.directory.noteLaunch(launchId);

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, rm, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { systemErrorCode } from "@harnesskit/node-kit";
 import { displayText, TransportError } from "@harnesskit/wire";
 import { type CoreOwner, coreDirectoryName, thisOwner } from "./core-owner.ts";
-import { systemErrorCode } from "./system-error.ts";
 
 /** A socket address has 108 bytes for the path on Linux and 104 on macOS and the BSDs; one of them is the NUL. */
 const maxSocketPathBytes = process.platform === "linux" ? 107 : 103;

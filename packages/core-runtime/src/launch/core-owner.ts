@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
-import { isProcess, processStart } from "./process-table.ts";
+import { isGone, processStart } from "@harnesskit/node-kit";
 
 /** Which process a core's directory belongs to. */
 export interface CoreOwner {
@@ -49,11 +49,5 @@ export const ownerOfName = (name: string): CoreOwner | undefined => {
  * True when the owner is gone beyond doubt: its pid means the same here as there, and no process has it or another one
  * does. An owner of another boot or of another container cannot be judged from here.
  */
-export const isProvablyGone = (owner: CoreOwner, here: CoreOwner = thisOwner()): boolean => {
-  if (owner.world !== here.world) return false;
-  if (!isProcess(owner.pid)) return true;
-  if (owner.start === "0") return false;
-  const start = processStart(owner.pid);
-  // A zombie owns nothing any more, and has no start here; one that may not be read stays in doubt.
-  return start === undefined ? here.start !== "0" : start !== owner.start;
-};
+export const isProvablyGone = ({ pid, start, world }: CoreOwner, here: CoreOwner = thisOwner()): boolean =>
+  world === here.world && isGone({ pid, started: start === "0" ? undefined : start });

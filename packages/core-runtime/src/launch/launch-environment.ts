@@ -22,9 +22,14 @@ export interface LaunchEnvironmentOptions {
   readonly socketPath: string;
   readonly token: string;
   readonly launchId: string;
+  readonly heartbeatIntervalMs: number;
+  readonly maxFrameBytes: number;
 }
 
-/** An agent's whole environment (section 5.2): a short list of names, those of its manifest, and where its core is. */
+/**
+ * An agent's whole environment (section 5.2): a short list of names, those of its manifest, where its core is, and the
+ * core's options.
+ */
 export const launchEnvironment = (options: LaunchEnvironmentOptions): Record<string, string> => {
   const names = new Set([...inheritedNames, ...options.names]);
   const inherited = Object.entries(options.source).filter(
@@ -36,5 +41,7 @@ export const launchEnvironment = (options: LaunchEnvironmentOptions): Record<str
     [agentEnvironment.socket]: options.socketPath,
     [agentEnvironment.token]: options.token,
     [agentEnvironment.launchId]: options.launchId,
+    [agentEnvironment.heartbeatIntervalMs]: String(options.heartbeatIntervalMs),
+    [agentEnvironment.maxFrameBytes]: String(options.maxFrameBytes),
   };
 };

@@ -7,31 +7,6 @@ const maxPasses = 1000;
 
 const markOf = (launchId: string): Buffer => Buffer.from(`${agentEnvironment.launchId}=${launchId}\0`);
 
-/**
- * When the process started, in the system's own unit since its boot: with the id it names one process for ever.
- * Undefined for a process that does not exist or has ended, and on systems without `/proc`.
- */
-export const processStart = (pid: number): string | undefined => {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    const [state] = fields;
-    return state === "Z" || state === "X" ? undefined : fields[19];
-  } catch {
-    return undefined;
-  }
-};
-
-/** True when a process with this id exists, whoever it is. */
-export const isProcess = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === "EPERM";
-  }
-};
-
 /** The processes that have the launch's id in their environment. None on systems without `/proc`. */
 const findLaunchProcesses = async (launchId: string): Promise<number[]> => {
   const mark = markOf(launchId);

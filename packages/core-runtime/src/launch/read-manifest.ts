@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { readOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { AGENT_MANIFEST_FILE, type AgentManifest, AgentManifestSchema } from "@harnesskit/protocol/runtime";
 import { displayText, InvalidArgumentError } from "@harnesskit/wire";
 import { ManifestError } from "./errors.ts";
-import { systemErrorCode } from "./system-error.ts";
 
 /** A manifest as it was when it was read. */
 export interface ReadManifest {
@@ -20,47 +18,27 @@ const defaultMaxManifestBytes = 262_144;
 /** A field that needs more than this to be named is named in part. */
 const maxFieldLength = 200;
 
-/** Opens without following a link and without waiting at a pipe. */
-const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
 const openError = (path: string, cause: unknown): ManifestError => {
   const code = systemErrorCode(cause);
   if (code === "ENOENT" || code === "ENOTDIR") {
     return new ManifestError("manifest_not_found", path, "does not exist: pass the directory of an agent");
   }
-  if (code === "ELOOP" || code === "EMLINK") {
-    return new ManifestError("manifest_unsafe", path, "is a link: put the file itself there");
+  if (UnsafeFileError.isInstance(cause)) {
+    const { reason, problem } = cause;
+    return new ManifestError(
+      reason === "too_large" ? "manifest_too_large" : "manifest_unsafe",
+      path,
+      problem,
+    );
   }
   return new ManifestError("manifest_unsafe", path, `cannot be opened (${code ?? "unknown"})`);
 };
 
-const readAtMost = async (file: FileHandle, maxBytes: number): Promise<Buffer> => {
-  const buffer = Buffer.alloc(maxBytes + 1);
-  let length = 0;
-  while (length < buffer.length) {
-    const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
-  }
-  return buffer.subarray(0, length);
-};
-
 const readFileSafely = async (path: string, maxBytes: number): Promise<Buffer> => {
-  let file: FileHandle;
   try {
-    file = await open(path, openFlags);
+    return await readOwnFile(path, { maxBytes });
   } catch (cause) {
     throw openError(path, cause);
-  }
-  try {
-    if (!(await file.stat()).isFile()) {
-      throw new ManifestError("manifest_unsafe", path, "is no regular file");
-    }
-    const bytes = await readAtMost(file, maxBytes);
-    if (bytes.length <= maxBytes) return bytes;
-    throw new ManifestError("manifest_too_large", path, `has more than ${maxBytes} bytes`);
-  } finally {
-    await file.close();
   }
 };
 

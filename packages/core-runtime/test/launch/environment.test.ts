@@ -7,15 +7,23 @@ import { launchEnvironment } from "../../src/launch/launch-environment.ts";
 import { resolveCommand } from "../../src/launch/resolve-command.ts";
 
 describe("an agent's environment", () => {
-  const given = { socketPath: "/run/x/core", token: "secret", launchId: "lch_1" };
+  const given = {
+    socketPath: "/run/x/core",
+    token: "secret",
+    launchId: "lch_1",
+    heartbeatIntervalMs: 250,
+    maxFrameBytes: 65_536,
+  };
   const harness = {
     HARNESS_AGENT_SOCKET: "/run/x/core",
     HARNESS_SESSION_TOKEN: "secret",
     HARNESS_LAUNCH_ID: "lch_1",
+    HARNESS_HEARTBEAT_INTERVAL_MS: "250",
+    HARNESS_MAX_FRAME_BYTES: "65536",
   };
 
   it("has a few names of the core's, and where the core is", () => {
-    verifies("RUN-114");
+    verifies("RUN-114", "RUN-146");
     const common = {
       PATH: "/bin",
       HOME: "/home/x",

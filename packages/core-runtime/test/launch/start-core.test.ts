@@ -79,11 +79,15 @@ describe("a core with agents", () => {
     expect(environment).toMatchObject({
       WANTED: "yes",
       HARNESS_AGENT_SOCKET: core.socketPath,
+      HARNESS_HEARTBEAT_INTERVAL_MS: "5000",
+      HARNESS_MAX_FRAME_BYTES: "4194304",
       tokenLength: 43,
     });
     // The shell that becomes the agent may add what it knows itself.
-    const known = ["PATH", "WANTED", "tokenLength", "HARNESS_AGENT_SOCKET", "HARNESS_LAUNCH_ID"];
-    const added = Object.keys(environment).filter((name) => !known.includes(name));
+    const known = ["PATH", "WANTED", "tokenLength"];
+    const added = Object.keys(environment).filter(
+      (name) => !known.includes(name) && !name.startsWith("HARNESS_"),
+    );
     expect(["PWD", "OLDPWD", "SHLVL", "_"]).toEqual(expect.arrayContaining(added));
     const { pid, launchId = "none" } = healthOf(core, agent.id);
     await core.restart(agent.id);

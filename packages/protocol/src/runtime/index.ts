@@ -67,6 +67,7 @@ export {
   CoreRefusalSchema,
   type CoreWelcome,
   CoreWelcomeSchema,
+  SemanticVersionSchema,
 } from "./session.ts";
 export {
   type AgentToolsRegister,

@@ -21,4 +21,8 @@ export const agentEnvironment = {
   token: "HARNESS_SESSION_TOKEN",
   /** Marks every process of one launch, so that the core finds those that left the process group. Not secret. */
   launchId: "HARNESS_LAUNCH_ID",
+  /** How often the core will want a heartbeat, in milliseconds; `core.welcome` says what holds. Not secret. */
+  heartbeatIntervalMs: "HARNESS_HEARTBEAT_INTERVAL_MS",
+  /** Bytes of the largest frame that the core takes and sends. Not secret. */
+  maxFrameBytes: "HARNESS_MAX_FRAME_BYTES",
 } as const;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defaultRuntimeLimits } from "./limits.ts";
-import { AgentIdSchema } from "./session.ts";
+import { AgentIdSchema, SemanticVersionSchema } from "./session.ts";
 
 /** The name of the file that describes an agent, in the directory that its command runs in. */
 export const AGENT_MANIFEST_FILE = "opensentience.agent.json";
@@ -80,7 +80,7 @@ export type AgentLimits = z.infer<typeof AgentLimitsSchema>;
 export const AgentManifestSchema = z.object({
   $schema: field(z.string(), "Where an editor finds this schema. Cores ignore it."),
   id: AgentIdSchema.describe("The agent's id, the part of its tools' ids before the slash."),
-  version: z.string().min(1).max(256).describe("Semantic version of the agent."),
+  version: SemanticVersionSchema.describe("Semantic version of the agent, such as 1.4.0."),
   command: z
     .tuple([z.string().min(1)], z.string())
     .describe("The program and its arguments; no shell reads it. It runs in the manifest's directory."),

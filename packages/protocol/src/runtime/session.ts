@@ -5,6 +5,15 @@ import { messageOf, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
 /** The id of an agent, as its manifest has it. It has no slash: the first slash of a tool's id ends it. */
 export const AgentIdSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
 
+/** A version after Semantic Versioning 2.0.0. */
+export const SemanticVersionSchema = z
+  .string()
+  .max(256)
+  .regex(
+    /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/,
+    "is not a semantic version such as 1.4.0",
+  );
+
 /** The first message on a connection (section 4.1.1). */
 export const AgentHelloSchema = messageOf(
   "agent.hello",
@@ -12,6 +21,7 @@ export const AgentHelloSchema = messageOf(
     /** Secret: the token that the core gave the process at its launch. */
     session_token: z.string().max(1024),
     agent_id: z.string().max(256),
+    /** A semantic version; any string is read, so that an older agent is not shut out. */
     agent_version: z.string().max(256),
     /** `sha256:` and the hex digest of the bytes of `opensentience.agent.json`. */
     manifest_hash: z.string().max(256).optional(),

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
+import { isExisting, syncDirectory } from "@harnesskit/node-kit";
 import type { ArtifactWriter } from "../thread-store.ts";
-import { isExisting } from "./store-failure.ts";
-import { type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
+import type { StoreFileSystem } from "./store-file-system.ts";
 
 /** Begins a file that must not exist yet, mode 0600. One that could not be written to its end is removed. */
 export const openArtifactFile = async (
@@ -12,7 +12,7 @@ export const openArtifactFile = async (
   try {
     // Not with what is above it: a thread that was deleted does not come back.
     await fileSystem.mkdir(dirname(path), { mode: 0o700 });
-    await syncDirectory(fileSystem, dirname(dirname(path)));
+    await syncDirectory(dirname(dirname(path)), fileSystem);
   } catch (error) {
     if (!isExisting(error)) throw error;
   }
@@ -42,7 +42,7 @@ export const openArtifactFile = async (
       orRemove(async () => {
         await file.datasync();
         await file.close();
-        await syncDirectory(fileSystem, dirname(path));
+        await syncDirectory(dirname(path), fileSystem);
         return { path, sizeBytes, sha256: hash.digest("hex") };
       }),
   };

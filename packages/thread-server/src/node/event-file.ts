@@ -1,10 +1,10 @@
-import { constants, type FileHandle } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
+import { isMissing, syncDirectory } from "@harnesskit/node-kit";
 import type { Event } from "@harnesskit/protocol/threads";
-import { isLogChanged, logChanged } from "../errors.ts";
+import { isLogChanged, logChanged, StoreError } from "../errors.ts";
 import { repairTail } from "./repair-tail.ts";
-import { isMissing } from "./store-failure.ts";
-import { noFollow, type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
+import type { StoreFileSystem } from "./store-file-system.ts";
 
 const newline = 0x0a;
 
@@ -14,12 +14,16 @@ const precedesAction = ({ type, data }: Event): boolean =>
   type === "approval.resolved" ||
   (type === "item.started" && data.type === "tool_exec");
 
+const logFull = (maxBytes: number): StoreError =>
+  new StoreError("store_full", `The log of the thread has reached ${maxBytes} bytes: begin another thread`);
+
 /** The append-only log of one thread: an event a line. */
 export class EventFile {
   readonly #fileSystem: StoreFileSystem;
   readonly #path: string;
   readonly #file: FileHandle;
   readonly #inode: number;
+  readonly #maxBytes: number;
   #size: number;
   /** The size when the file was last found to be as it was written. */
   #checkedSize: number;
@@ -31,23 +35,24 @@ export class EventFile {
     fileSystem: StoreFileSystem,
     path: string,
     file: FileHandle,
-    { inode, size }: { inode: number; size: number },
+    { inode, size, maxBytes }: { inode: number; size: number; maxBytes: number },
   ) {
     this.#fileSystem = fileSystem;
     this.#path = path;
     this.#file = file;
     this.#inode = inode;
+    this.#maxBytes = maxBytes;
     this.#size = size;
     this.#checkedSize = size;
   }
 
   /** Opens the log, makes it where there is none, and cuts off a last line that was not written to its end. */
-  static async open(fileSystem: StoreFileSystem, path: string): Promise<EventFile> {
-    const file = await fileSystem.open(path, constants.O_RDWR | constants.O_CREAT | noFollow, 0o600);
+  static async open(fileSystem: StoreFileSystem, path: string, maxBytes: number): Promise<EventFile> {
+    const file = await fileSystem.openLog(path, "append", maxBytes);
     try {
-      await syncDirectory(fileSystem, dirname(path));
+      await syncDirectory(dirname(path), fileSystem);
       const size = await repairTail(file);
-      return new EventFile(fileSystem, path, file, { inode: (await file.stat()).ino, size });
+      return new EventFile(fileSystem, path, file, { inode: (await file.stat()).ino, size, maxBytes });
     } catch (error) {
       await file.close();
       throw error;
@@ -57,13 +62,14 @@ export class EventFile {
   /**
    * Appends the events as a whole: where the disk gives out in between, what was written of them is taken back. Before a
    * flush and before what lets a tool run, looks whether the file is still the one that was written; rejects with
-   * `log_changed`, from then on every time, when it is not.
+   * `log_changed`, from then on every time, when it is not, and with `store_full` for what would exceed the limit.
    */
   async append(events: readonly Event[], flush: boolean): Promise<void> {
     if (this.#isChanged) throw logChanged();
     let text = "";
     for (const event of events) text += `${JSON.stringify(event)}\n`;
     const bytes = Buffer.from(text, "utf8");
+    if (this.#size + bytes.length > this.#maxBytes) throw logFull(this.#maxBytes);
     try {
       await this.#removeRest();
       if (flush || events.some(precedesAction)) await this.#check();

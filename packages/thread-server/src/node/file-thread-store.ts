@@ -1,8 +1,15 @@
-import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import {
+  createFileAtomic,
+  isMissing,
+  makeDirectory,
+  syncDirectory,
+  temporaryName,
+  writeFileAtomic,
+} from "@harnesskit/node-kit";
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
-import { type Clock, randomId, systemClock } from "@harnesskit/wire";
+import { type Clock, quietly, randomId, systemClock } from "@harnesskit/wire";
 import { checkArtifactName } from "../artifact-name.ts";
 import { StoreError } from "../errors.ts";
 import type {
@@ -17,22 +24,20 @@ import { openArtifactFile } from "./artifact-file.ts";
 import { EventFile } from "./event-file.ts";
 import { GrantFiles } from "./grant-files.ts";
 import { defaultGrantKeyPath, GrantSeal } from "./grant-key.ts";
-import { makeDirectory } from "./make-directory.ts";
 import { readMeta, threadOfLog } from "./meta-file.ts";
 import { readEvents, readLastEvents } from "./read-events.ts";
 import { refuseLinks } from "./refuse-links.ts";
 import { RequestFiles } from "./request-files.ts";
-import { isMissing, toStoreError } from "./store-failure.ts";
-import { nodeFileSystem, noFollow, type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
+import { toStoreError } from "./store-failure.ts";
+import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
 import { type ThreadFiles, threadFiles, threadsDirectory } from "./thread-files.ts";
 import { isDead, type LockOwner } from "./thread-lock.ts";
 import { ThreadLocks } from "./thread-locks.ts";
-import { createFileAtomic, writeFileAtomic } from "./write-file-atomic.ts";
 
 export interface FileThreadStoreOptions {
   /** The `.harness` directory; made when the first thread is. */
   readonly root: string;
-  /** @default `node:fs/promises` */
+  /** @default `node:fs/promises`, opening no file but regular ones */
   readonly fileSystem?: StoreFileSystem;
   /**
    * The user's key that seals `always` answers; made with the first one. It must not lie in the workspace.
@@ -43,8 +48,14 @@ export interface FileThreadStoreOptions {
   readonly isOwnerDead?: (owner: LockOwner) => boolean;
   /** Requests with a `clientRequestId` that are remembered, deleted threads included; the oldest go first. @default 1000 */
   readonly maxRequests?: number;
+  /** Bytes of one log: a thread that has reached them takes no more events, and a larger log is not read. @default 4294967296 (4 GiB) */
+  readonly maxLogBytes?: number;
   /** How long a request is remembered. @default 604800000 (7 days) */
   readonly maxRequestAgeMs?: number;
+  /**
+   * Told of a thread whose files cannot be read, and that a list leaves out; what it throws is ignored. @default ignores it
+   */
+  readonly onError?: (error: StoreError, context: { readonly threadId: string }) => void;
   /** @default the real time */
   readonly clock?: Pick<Clock, "now">;
 }
@@ -58,7 +69,7 @@ interface Held {
 const deletedPrefix = "deleted_";
 
 /** True for a file that is on its way to its place, and for the mark of a takeover. */
-const isLeftover = (name: string): boolean => /\.(?:tmp_[0-9a-f]+|stale)$/.test(name);
+const isLeftover = (name: string): boolean => temporaryName.test(name) || name.endsWith(".stale");
 
 /** How many `meta.json` files are read at the same time. */
 const parallelReads = 32;
@@ -73,11 +84,15 @@ class FileThreadStore implements ThreadStore {
   readonly #locks: ThreadLocks;
   readonly #grants: GrantFiles;
   readonly #requests: RequestFiles;
+  readonly #maxLogBytes: number;
   readonly #held = new Map<string, Held>();
+  readonly #onError: FileThreadStoreOptions["onError"];
 
   constructor(options: FileThreadStoreOptions) {
     const { root, fileSystem = nodeFileSystem, isOwnerDead = isDead, clock = systemClock } = options;
     this.#root = root;
+    this.#onError = options.onError;
+    this.#maxLogBytes = options.maxLogBytes ?? 4 * 1024 ** 3;
     this.#fileSystem = fileSystem;
     this.#locks = new ThreadLocks(fileSystem, isOwnerDead);
     this.#requests = new RequestFiles({
@@ -98,10 +113,10 @@ class FileThreadStore implements ThreadStore {
     return guarded(async () => {
       const files = this.#files(thread.threadId);
       await this.#refuseLinks(files);
-      await makeDirectory(this.#fileSystem, files.directory);
+      await makeDirectory(files.directory, this.#fileSystem);
       await this.#ignoreInGit();
       await this.#writeMeta(files, thread);
-      await syncDirectory(this.#fileSystem, dirname(files.directory));
+      await syncDirectory(dirname(files.directory), this.#fileSystem);
     });
   }
 
@@ -112,13 +127,17 @@ class FileThreadStore implements ThreadStore {
   get(threadId: string): Promise<Thread | undefined> {
     return guarded(async () => {
       const files = threadFiles(this.#root, threadId);
-      return files && ((await readMeta(this.#fileSystem, files.meta, threadId)) ?? this.#rebuilt(threadId));
+      if (!files) return undefined;
+      await this.#refuseLinks(files);
+      return (await readMeta(this.#fileSystem, files.meta, threadId)) ?? this.#rebuilt(threadId);
     });
   }
 
   list(): Promise<Thread[]> {
     return guarded(async () => {
-      const names = await this.#fileSystem.readdir(threadsDirectory(this.#root)).catch((error: unknown) => {
+      const directory = threadsDirectory(this.#root);
+      await refuseLinks(this.#fileSystem, [this.#root, directory]);
+      const names = await this.#fileSystem.readdir(directory).catch((error: unknown) => {
         if (isMissing(error)) return [];
         throw error;
       });
@@ -126,7 +145,7 @@ class FileThreadStore implements ThreadStore {
         if (name.startsWith(deletedPrefix)) await this.#finishDelete(name).catch(() => {});
       const threads: Thread[] = [];
       for (let start = 0; start < names.length; start += parallelReads) {
-        const some = names.slice(start, start + parallelReads).map((name) => this.get(name));
+        const some = names.slice(start, start + parallelReads).map((name) => this.#readable(name));
         for (const thread of await Promise.all(some)) if (thread) threads.push(thread);
       }
       return threads.sort((a, b) => b.time.updated - a.time.updated);
@@ -148,7 +167,7 @@ class FileThreadStore implements ThreadStore {
         await held?.lock.release();
         throw error;
       }
-      await syncDirectory(this.#fileSystem, dirname(directory));
+      await syncDirectory(dirname(directory), this.#fileSystem);
       // It is deleted by now. What cannot be removed at the moment is removed when the threads are listed.
       await this.#finishDelete(gone).catch(() => {});
     });
@@ -194,7 +213,8 @@ class FileThreadStore implements ThreadStore {
       try {
         await this.#sweep(files);
         await this.#mendMeta(files, threadId);
-        const held = { events: await EventFile.open(this.#fileSystem, files.events), lock };
+        const events = await EventFile.open(this.#fileSystem, files.events, this.#maxLogBytes);
+        const held = { events, lock };
         this.#held.set(threadId, held);
         return { release: () => this.#release(threadId, held) };
       } catch (error) {
@@ -228,7 +248,10 @@ class FileThreadStore implements ThreadStore {
   }
 
   grants({ digest }: { digest?: string } = {}): Promise<Grant[]> {
-    return guarded(() => this.#grants.list(digest));
+    return guarded(async () => {
+      await refuseLinks(this.#fileSystem, [this.#root, join(this.#root, "grants")]);
+      return this.#grants.list(digest);
+    });
   }
 
   claim(key: string, claim: ThreadClaim): Promise<KeptClaim> {
@@ -286,7 +309,7 @@ class FileThreadStore implements ThreadStore {
       await this.#fileSystem.lstat(path);
     } catch (error) {
       if (!isMissing(error)) throw error;
-      await createFileAtomic(this.#fileSystem, path, "*\n");
+      await createFileAtomic(path, "*\n", this.#fileSystem);
     }
   }
 
@@ -306,7 +329,7 @@ class FileThreadStore implements ThreadStore {
     try {
       const files = this.#files(threadId);
       await this.#refuseLinks(files);
-      return await this.#fileSystem.open(files.events, constants.O_RDONLY | noFollow);
+      return await this.#fileSystem.openLog(files.events, "read", this.#maxLogBytes);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
@@ -314,7 +337,22 @@ class FileThreadStore implements ThreadStore {
   }
 
   #writeMeta(files: ThreadFiles, thread: Thread): Promise<void> {
-    return writeFileAtomic(this.#fileSystem, files.meta, `${JSON.stringify(thread, null, 2)}\n`);
+    return writeFileAtomic(files.meta, `${JSON.stringify(thread, null, 2)}\n`, this.#fileSystem);
+  }
+
+  /** The thread, or undefined where it cannot be read, which is reported: one bad thread does not cost the others. */
+  async #readable(threadId: string): Promise<Thread | undefined> {
+    try {
+      const thread = await this.get(threadId);
+      const directory = threadFiles(this.#root, threadId)?.directory;
+      if (thread || !directory || (await this.#fileSystem.readdir(directory)).length === 0) return thread;
+      throw new StoreError("store_failed", "Neither meta.json nor the log says what thread this is");
+    } catch (error) {
+      // Deleted meanwhile.
+      if (isMissing(error)) return undefined;
+      quietly(() => this.#onError?.(toStoreError(error), { threadId }));
+      return undefined;
+    }
   }
 
   /** The thread from its log alone; undefined where that cannot be read either. */

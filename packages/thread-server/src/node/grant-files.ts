@@ -1,15 +1,22 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import {
+  isMissing,
+  makeDirectory,
+  syncDirectory,
+  UnsafeFileError,
+  writeFileAtomic,
+} from "@harnesskit/node-kit";
 import { type Grant, GrantSchema } from "@harnesskit/protocol/threads";
 import { StoreError } from "../errors.ts";
 import type { GrantSeal } from "./grant-key.ts";
-import { makeDirectory } from "./make-directory.ts";
-import { isMissing } from "./store-failure.ts";
-import { type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
-import { writeFileAtomic } from "./write-file-atomic.ts";
+import type { StoreFileSystem } from "./store-file-system.ts";
 
 /** How many `always` answers are kept; one more is refused rather than another forgotten. */
 const maxGrants = 10_000;
+
+/** Bytes of one of them, the input of its call included. */
+const maxGrantBytes = 64 * 1024 * 1024;
 
 const fileSafeId = /^grant_[A-Za-z0-9]{1,64}$/;
 
@@ -34,12 +41,19 @@ export class GrantFiles {
   ) {}
 
   async add(grant: Grant): Promise<void> {
-    await makeDirectory(this.fileSystem, this.directory);
+    await makeDirectory(this.directory, this.fileSystem);
     if ((await this.#names()).length >= maxGrants) {
       throw new StoreError("store_full", `No more than ${maxGrants} answers are kept: revoke some`);
     }
     const sealed = { ...grant, seal: await this.seal.seal(grant) };
-    await writeFileAtomic(this.fileSystem, this.#path(grant), `${JSON.stringify(sealed, null, 2)}\n`);
+    const text = `${JSON.stringify(sealed, null, 2)}\n`;
+    if (Buffer.byteLength(text) > maxGrantBytes) {
+      throw new StoreError(
+        "store_full",
+        `An answer for always has at most ${maxGrantBytes} bytes: allow it once`,
+      );
+    }
+    await writeFileAtomic(this.#path(grant), text, this.fileSystem);
   }
 
   /** False where there is none. */
@@ -54,12 +68,12 @@ export class GrantFiles {
         if (!isMissing(error)) throw error;
       }
     }
-    if (isRemoved) await syncDirectory(this.fileSystem, this.directory);
+    if (isRemoved) await syncDirectory(this.directory, this.fileSystem);
     return isRemoved;
   }
 
   /**
-   * What holds, all or what answers for a digest; a file that is no grant, that has another one's name, or that was not
+   * What holds, all or what answers for a digest; a file that is no grant, is not a regular file, has another one's name, or was not
    * sealed with the user's key, allows nothing. With a digest no other file is read.
    */
   async list(digest?: string): Promise<Grant[]> {
@@ -68,14 +82,15 @@ export class GrantFiles {
     for (const { name, grantId, mark } of await this.#names()) {
       if (wanted !== undefined && mark !== wanted) continue;
       try {
-        const text = await this.fileSystem.readFile(join(this.directory, name), "utf8");
+        const text = await this.fileSystem.readFile(join(this.directory, name), maxGrantBytes);
         const value: unknown = JSON.parse(text);
         const { success, data } = GrantSchema.safeParse(value);
         if (!success || data.grantId !== grantId || markOf(data.digest) !== mark) continue;
         if (digest !== undefined && digest !== data.digest) continue;
         if (await this.seal.holds(data, (value as { seal?: unknown }).seal)) grants.push(data);
       } catch (error) {
-        if (!isMissing(error) && !(error instanceof SyntaxError)) throw error;
+        if (isMissing(error) || error instanceof SyntaxError || UnsafeFileError.isInstance(error)) continue;
+        throw error;
       }
     }
     return grants;

@@ -1,12 +1,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { createFileAtomic, isMissing, makeDirectory } from "@harnesskit/node-kit";
 import type { Grant } from "@harnesskit/protocol/threads";
 import { canonicalJson } from "@harnesskit/wire";
-import { makeDirectory } from "./make-directory.ts";
-import { isMissing } from "./store-failure.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
-import { createFileAtomic } from "./write-file-atomic.ts";
+
+const maxKeyBytes = 4096;
 
 /** Where the user's key lies: outside of every workspace. */
 export const defaultGrantKeyPath = (): string =>
@@ -14,7 +14,7 @@ export const defaultGrantKeyPath = (): string =>
 
 const readKey = async (fileSystem: StoreFileSystem, path: string): Promise<string | undefined> => {
   try {
-    return await fileSystem.readFile(path, "utf8");
+    return await fileSystem.readFile(path, maxKeyBytes);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
@@ -37,9 +37,9 @@ export class GrantSeal {
   async seal(grant: Grant): Promise<string> {
     this.#key ??= await readKey(this.fileSystem, this.keyPath);
     if (this.#key === undefined) {
-      await makeDirectory(this.fileSystem, dirname(this.keyPath));
-      await createFileAtomic(this.fileSystem, this.keyPath, randomBytes(32).toString("hex"));
-      this.#key = await this.fileSystem.readFile(this.keyPath, "utf8");
+      await makeDirectory(dirname(this.keyPath), this.fileSystem);
+      await createFileAtomic(this.keyPath, randomBytes(32).toString("hex"), this.fileSystem);
+      this.#key = await this.fileSystem.readFile(this.keyPath, maxKeyBytes);
     }
     return hmac(this.#key, grant);
   }

@@ -1,21 +1,28 @@
 import type { FileHandle } from "node:fs/promises";
+import { isMissing, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
 import { readEvents, readLastEvents } from "./read-events.ts";
-import { isMissing } from "./store-failure.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
 
-/** The thread that a `meta.json` names, or undefined where the file is missing or is no thread of this id. */
+/** A larger file is passed over: the log says the same. */
+const maxMetaBytes = 1024 * 1024;
+
+/**
+ * The thread that a `meta.json` names, or undefined where the file is missing, is not a regular one of at most 1 MiB, or is
+ * no thread of this id.
+ */
 export const readMeta = async (
   fileSystem: StoreFileSystem,
   path: string,
   threadId: string,
 ): Promise<Thread | undefined> => {
   try {
-    const parsed = ThreadSchema.safeParse(JSON.parse(await fileSystem.readFile(path, "utf8")));
+    const parsed = ThreadSchema.safeParse(JSON.parse(await fileSystem.readFile(path, maxMetaBytes)));
     return parsed.success && parsed.data.threadId === threadId ? parsed.data : undefined;
   } catch (error) {
-    if (isMissing(error) || error instanceof SyntaxError) return undefined;
-    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+    if (isMissing(error) || error instanceof SyntaxError || UnsafeFileError.isInstance(error))
+      return undefined;
+    if (systemErrorCode(error) === "ENOTDIR") return undefined;
     throw error;
   }
 };

@@ -1,5 +1,5 @@
+import { isMissing, systemErrorCode } from "@harnesskit/node-kit";
 import { StoreError } from "../errors.ts";
-import { isMissing } from "./store-failure.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
 
 /**
@@ -11,7 +11,7 @@ export const refuseLinks = async (fileSystem: StoreFileSystem, paths: readonly s
     try {
       if (!(await fileSystem.lstat(path)).isSymbolicLink()) continue;
     } catch (error) {
-      if (isMissing(error)) return;
+      if (isMissing(error) || systemErrorCode(error) === "ENOTDIR") return;
       throw error;
     }
     throw new StoreError("store_failed", "A directory of .harness is a symbolic link: remove the link");

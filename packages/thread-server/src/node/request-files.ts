@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { createFileAtomic, isMissing, makeDirectory, syncDirectory } from "@harnesskit/node-kit";
 import { StoreError } from "../errors.ts";
 import type { KeptClaim, ThreadClaim } from "../thread-store.ts";
-import { makeDirectory } from "./make-directory.ts";
-import { isMissing } from "./store-failure.ts";
-import { type StoreFileSystem, syncDirectory } from "./store-file-system.ts";
+import type { StoreFileSystem } from "./store-file-system.ts";
 import { isFileSafeId } from "./thread-files.ts";
-import { createFileAtomic } from "./write-file-atomic.ts";
 
 export interface RequestFilesOptions {
   readonly fileSystem: StoreFileSystem;
@@ -28,6 +26,9 @@ const pruneIntervalMs = 60 * 60 * 1000;
 /** How many files are looked at together. */
 const parallelLooks = 32;
 
+/** A claim is two short words. */
+const maxClaimBytes = 4096;
+
 interface Aged {
   readonly name: string;
   readonly time: number;
@@ -48,14 +49,14 @@ export class RequestFiles {
   async claim(key: string, claim: ThreadClaim): Promise<KeptClaim> {
     const { fileSystem, directory } = this.#options;
     const path = join(directory, `${createHash("sha256").update(key).digest("hex")}.txt`);
-    await makeDirectory(fileSystem, directory);
+    await makeDirectory(directory, fileSystem);
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      if (await createFileAtomic(fileSystem, path, toText(claim))) {
+      if (await createFileAtomic(path, toText(claim), fileSystem)) {
         await this.prune();
         return { ...claim, isDeleted: false };
       }
       // Whoever made it may not have come to this yet.
-      await syncDirectory(fileSystem, directory);
+      await syncDirectory(directory, fileSystem);
       const text = await this.#read(path);
       if (text === undefined) continue;
       const kept = toClaim(text);
@@ -68,7 +69,7 @@ export class RequestFiles {
   async markDeleted(threadId: string): Promise<void> {
     const { fileSystem, directory } = this.#options;
     if (!(await this.#exists(directory))) return;
-    await createFileAtomic(fileSystem, this.#markPath(threadId), "");
+    await createFileAtomic(this.#markPath(threadId), "", fileSystem);
     await this.prune();
   }
 
@@ -128,7 +129,7 @@ export class RequestFiles {
 
   async #read(path: string): Promise<string | undefined> {
     try {
-      return await this.#options.fileSystem.readFile(path, "utf8");
+      return await this.#options.fileSystem.readFile(path, maxClaimBytes);
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;

@@ -1,33 +1,23 @@
 import { constants } from "node:fs";
 import * as fs from "node:fs/promises";
+import { openOwnFile, readOwnFile } from "@harnesskit/node-kit";
 
 /**
- * The part of `node:fs/promises` that the store uses. A seam, so that a test can model what a disk does between a write
- * and its flush.
+ * The part of `node:fs/promises` that the store uses, and how it opens files that exist. A seam, so that a test can model
+ * what a disk does between a write and its flush.
  */
-export type StoreFileSystem = Pick<
-  typeof fs,
-  "mkdir" | "readdir" | "readFile" | "open" | "rename" | "link" | "rm" | "lstat"
->;
+export interface StoreFileSystem
+  extends Pick<typeof fs, "mkdir" | "readdir" | "open" | "rename" | "link" | "rm" | "lstat"> {
+  /** Reads a whole file of the store. Rejects with an `UnsafeFileError` for a link, a FIFO, a device or a larger file. */
+  readFile(path: string, maxBytes: number): Promise<string>;
+  /** Opens a log, which is read in parts; `append` makes it where there is none. Rejects as `readFile` does. */
+  openLog(path: string, mode: "read" | "append", maxBytes: number): Promise<fs.FileHandle>;
+}
 
-/** Opens no symbolic link; Windows has no such flag. */
-export const noFollow: number = constants.O_NOFOLLOW ?? 0;
+const logFlags = { read: constants.O_RDONLY, append: constants.O_RDWR | constants.O_CREAT } as const;
 
-export const nodeFileSystem: StoreFileSystem = fs;
-
-/** Makes the names in a directory durable: a file that was made, renamed or removed stays so. */
-export const syncDirectory = async (fileSystem: StoreFileSystem, path: string): Promise<void> => {
-  let directory: Awaited<ReturnType<StoreFileSystem["open"]>>;
-  try {
-    directory = await fileSystem.open(path, "r");
-  } catch (error) {
-    // Windows opens no directories, and keeps names without being asked.
-    if ((error as NodeJS.ErrnoException).code === "EISDIR" || process.platform === "win32") return;
-    throw error;
-  }
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+export const nodeFileSystem: StoreFileSystem = {
+  ...fs,
+  readFile: async (path, maxBytes) => (await readOwnFile(path, { maxBytes })).toString("utf8"),
+  openLog: (path, mode, maxBytes) => openOwnFile(path, { flags: logFlags[mode], maxBytes }),
 };

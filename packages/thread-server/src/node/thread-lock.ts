@@ -1,49 +1,26 @@
-import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import {
+  createFileAtomic,
+  isGone,
+  isMissing,
+  type ProcessIdentity,
+  processStart,
+  UnsafeFileError,
+} from "@harnesskit/node-kit";
 import { randomId } from "@harnesskit/wire";
 import { StoreError } from "../errors.ts";
 import type { ThreadLease } from "../thread-store.ts";
-import { isMissing } from "./store-failure.ts";
 import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
-import { createFileAtomic } from "./write-file-atomic.ts";
 
-/** Who holds a lock. Two processes that had the same pid differ in `started`. */
-export interface LockOwner {
-  readonly pid: number;
+/** Who holds a lock. */
+export interface LockOwner extends ProcessIdentity {
   readonly host: string;
-  /** What the system says of the process's start; absent where it says nothing. */
-  readonly started?: string;
   /** Tells two stores in one process apart. */
   readonly nonce: string;
 }
 
-/** When the process started, in the system's own units (Linux), or undefined where that cannot be read. */
-const startOf = (pid: number): string | undefined => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The command's name, in brackets, may hold anything; field 22 is counted behind its last bracket.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  } catch {
-    return undefined;
-  }
-};
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-};
-
 /** True only with a proof: the process is gone from this host, or its pid belongs to a later one. */
-export const isDead = ({ pid, host, started }: LockOwner): boolean => {
-  if (host !== hostname()) return false;
-  if (!isAlive(pid)) return true;
-  const now = startOf(pid);
-  return started !== undefined && now !== undefined && now !== started;
-};
+export const isDead = (owner: LockOwner): boolean => owner.host === hostname() && isGone(owner);
 
 /** A lock that this process has taken. */
 export interface AcquiredLock extends ThreadLease {
@@ -53,7 +30,9 @@ export interface AcquiredLock extends ThreadLease {
 const parseOwner = (text: string): LockOwner | undefined => {
   try {
     const { pid, host, started, nonce } = JSON.parse(text) as Partial<Record<keyof LockOwner, unknown>>;
-    if (!Number.isSafeInteger(pid) || typeof host !== "string" || typeof nonce !== "string") return undefined;
+    if (!Number.isSafeInteger(pid) || (pid as number) < 1 || typeof host !== "string") return undefined;
+    // It becomes part of a marker's name.
+    if (typeof nonce !== "string" || !/^[\w-]{1,64}$/.test(nonce)) return undefined;
     const owner = { pid: pid as number, host, nonce };
     return typeof started === "string" ? { ...owner, started } : owner;
   } catch {
@@ -61,15 +40,18 @@ const parseOwner = (text: string): LockOwner | undefined => {
   }
 };
 
+const maxLockBytes = 64 * 1024;
+
 /** The owner that a lock file names: undefined where there is no lock, "unreadable" where it names none. */
 export const readLock = async (
   path: string,
   fileSystem: StoreFileSystem = nodeFileSystem,
 ): Promise<LockOwner | "unreadable" | undefined> => {
   try {
-    return parseOwner(await fileSystem.readFile(path, "utf8")) ?? "unreadable";
+    return parseOwner(await fileSystem.readFile(path, maxLockBytes)) ?? "unreadable";
   } catch (error) {
     if (isMissing(error)) return undefined;
+    if (UnsafeFileError.isInstance(error)) return "unreadable";
     throw error;
   }
 };
@@ -86,14 +68,16 @@ export const acquireLock = async (
   fileSystem: StoreFileSystem = nodeFileSystem,
   isOwnerDead: (owner: LockOwner) => boolean = isDead,
 ): Promise<AcquiredLock> => {
-  const started = startOf(process.pid);
+  const started = processStart(process.pid);
   const base = { pid: process.pid, host: hostname(), nonce: randomId("lock") };
   const text = JSON.stringify(started === undefined ? base : { ...base, started });
   const release = () => releaseLock(fileSystem, path, base.nonce);
   const take = async (): Promise<boolean> => {
     try {
-      return await createFileAtomic(fileSystem, path, text);
+      return await createFileAtomic(path, text, fileSystem);
     } catch (error) {
+      // The server that has taken the lock meanwhile removes what lies half-done beside it.
+      if (isMissing(error) && (error as NodeJS.ErrnoException).syscall === "link") return false;
       await release();
       throw error;
     }
@@ -133,7 +117,7 @@ interface Takeover {
 const removeStale = async (takeover: Takeover, path: string, owner: LockOwner): Promise<void> => {
   const { fileSystem, lock, text, isOwnerDead } = takeover;
   const marker = `${lock}.${owner.nonce}.stale`;
-  if (!(await createFileAtomic(fileSystem, marker, text))) {
+  if (!(await createFileAtomic(marker, text, fileSystem))) {
     const maker = await readLock(marker, fileSystem);
     if (typeof maker === "object" && isOwnerDead(maker)) await removeStale(takeover, marker, maker);
     return;

@@ -71,6 +71,8 @@ export class ModelFileSystem {
       readFile: (path: string) =>
         this.#step("readFile", () => ({ value: this.disk.content(this.#file(path)).toString("utf8") })),
       open: (path: string, flags: string | number) => this.#open(path, flags),
+      openLog: (path: string, mode: "read" | "append") =>
+        this.#open(path, mode === "append" ? constants.O_RDWR | constants.O_CREAT : constants.O_RDONLY),
       rename: (from: string, to: string) =>
         this.#step("rename", () => {
           this.#existing(from);

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
+import { systemErrorCode } from "@harnesskit/node-kit";
 import { commonHeaders } from "../server/answers.ts";
 import type { Connection } from "./connection.ts";
-import { systemErrorCode } from "./system-error.ts";
 import { refuseUpgrade } from "./upgrade-answer.ts";
 
 const statusOf = (code: string | undefined): number => {

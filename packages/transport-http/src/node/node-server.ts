@@ -1,9 +1,9 @@
 import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { systemErrorCode } from "@harnesskit/node-kit";
 import { HarnessError, TransportError } from "@harnesskit/wire";
 import type { ResolvedServerOptions, ServerTlsOptions } from "./server-options.ts";
-import { systemErrorCode } from "./system-error.ts";
 
 /** `127.0.0.1:8080`, `[::1]:8080`. */
 export const hostAndPort = (host: string, port: number): string =>

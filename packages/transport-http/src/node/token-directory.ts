@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { lstat, mkdtemp, readdir, rm, rmdir, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { systemErrorCode } from "./system-error.ts";
+import { isAlive } from "@harnesskit/node-kit";
 
 /** Where private directories are made: a runtime directory that is empty or relative counts as none (XDG). */
 const baseDirectory = (): string => {
@@ -28,16 +28,7 @@ const thisWorld = (): string => {
 
 const namePattern = /^harness-http-([0-9a-f]{8})-(\d{1,10})-[A-Za-z0-9]{6}$/;
 /** The token, and one whose writing was cut short. */
-const filePattern = /^token(?:\.[0-9a-f]{12})?$/;
-
-const isGone = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return systemErrorCode(error) === "ESRCH";
-  }
-};
+const filePattern = /^token(?:\.tmp_[0-9a-f]{16})?$/;
 
 /** Only a directory of this user, closed to others: anybody can make names in a shared directory. */
 const isOurs = async (path: string): Promise<boolean> => {
@@ -60,7 +51,7 @@ const sweepLeftovers = async (base: string, world: string): Promise<void> => {
   if ((mode & 0o022) !== 0 && (mode & 0o1000) === 0) return;
   for (const name of await readdir(base)) {
     const [, itsWorld, pid] = namePattern.exec(name) ?? [];
-    if (itsWorld === world && isGone(Number(pid))) await sweep(join(base, name)).catch(() => {});
+    if (itsWorld === world && !isAlive(Number(pid))) await sweep(join(base, name)).catch(() => {});
   }
 };
 

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { lstat, mkdir, open, readFile, rename, rm, rmdir } from "node:fs/promises";
+import { lstat, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { makeDirectory, readOwnFile, systemErrorCode, writeFileAtomic } from "@harnesskit/node-kit";
 import { displayText, HarnessError } from "@harnesskit/wire";
-import { systemErrorCode } from "./system-error.ts";
 import { makeTokenDirectory } from "./token-directory.ts";
 
 /** The token cannot be kept where only this user reads it. */
@@ -46,25 +46,9 @@ const checkDirectory = async (directory: string): Promise<void> => {
   }
 };
 
-const writeNew = async (path: string, token: string): Promise<void> => {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}`;
-  try {
-    const file = await open(temporary, "wx", 0o600);
-    try {
-      await file.writeFile(`${token}\n`);
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-};
-
 const isOurs = async (path: string, token: string): Promise<boolean> => {
   try {
-    return (await readFile(path, "utf8")) === `${token}\n`;
+    return (await readOwnFile(path, { maxBytes: 4096 })).toString() === `${token}\n`;
   } catch {
     return false;
   }
@@ -78,7 +62,7 @@ const makePlace = async (
     return { path: join(directory, "token"), ownDirectory: directory };
   }
   const path = resolve(wanted);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeDirectory(dirname(path));
   await checkDirectory(dirname(path));
   return { path, ownDirectory: undefined };
 };
@@ -91,7 +75,7 @@ export const writeTokenFile = async (wanted?: string): Promise<TokenFile> => {
   const token = randomBytes(32).toString("base64url");
   try {
     const { path, ownDirectory } = await makePlace(wanted);
-    await writeNew(path, token);
+    await writeFileAtomic(path, `${token}\n`);
     const remove = async () => {
       try {
         if (await isOurs(path, token)) await rm(path, { force: true });

@@ -1,36 +1,15 @@
-import { open, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import { readOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { codingAgentFunctions } from "../coding-agent/coding-agent-functions.ts";
 import { type ParsePolicyOptions, parsePolicy } from "../parse-policy.ts";
 import type { Policy } from "../policy.ts";
 import { PolicyError } from "../policy-error.ts";
 import { resolvePolicyLimits } from "../policy-limits.ts";
 
-/** A file grows by so much between two reads at least. */
-const minChunkBytes = 4096;
-
-/** All bytes of a file. Throws a `RangeError` for more than allowed, also of a file that has no size, as a pipe. */
-const readAll = async (file: string, maxBytes: number): Promise<Buffer> => {
-  const handle = await open(file, "r");
-  try {
-    const { size } = await handle.stat();
-    const chunks: Buffer[] = [];
-    for (let length = 0; ; ) {
-      if (length > maxBytes || size > maxBytes) throw new RangeError("too large");
-      const chunk = Buffer.alloc(Math.max(minChunkBytes, Math.min(size, maxBytes) - length + 1));
-      const { bytesRead } = await handle.read(chunk, 0, chunk.length, null);
-      if (bytesRead === 0) return Buffer.concat(chunks);
-      chunks.push(chunk.subarray(0, bytesRead));
-      length += bytesRead;
-    }
-  } finally {
-    await handle.close();
-  }
-};
-
 /**
- * Reads a text file of at most `maxLength` characters. Throws `policy_unreadable`, `policy_too_large`, or `policy_syntax`
+ * Reads a text file of at most `maxLength` characters; its name may be a link, and it is a regular file. Throws `policy_unreadable`, `policy_too_large`, or `policy_syntax`
  * for what is not UTF-8.
  */
 export const readBounded = async (file: string, maxLength: number): Promise<string> => {
@@ -43,12 +22,15 @@ export const readBounded = async (file: string, maxLength: number): Promise<stri
   const maxBytes = maxLength * 3;
   let bytes: Buffer;
   try {
-    bytes = await readAll(file, maxBytes);
+    bytes = await readOwnFile(file, { maxBytes, followLinks: true });
   } catch (cause) {
-    if (cause instanceof RangeError)
-      throw fail("policy_too_large", `the file has more than ${maxBytes} bytes`);
-    const code = (cause as { code?: unknown }).code;
-    const why = code === "ENOENT" ? "there is no such file" : `the file cannot be read (${String(code)})`;
+    if (UnsafeFileError.isInstance(cause)) {
+      if (cause.reason === "too_large")
+        throw fail("policy_too_large", `the file has more than ${maxBytes} bytes`);
+      throw fail("policy_unreadable", `the file ${cause.problem}`, cause);
+    }
+    const code = systemErrorCode(cause);
+    const why = code === "ENOENT" ? "there is no such file" : `the file cannot be read (${code})`;
     throw fail("policy_unreadable", why, cause);
   }
   try {

@@ -1,0 +1,60 @@
+import { randomBytes } from "node:crypto";
+import { dirname } from "node:path";
+import { nodeFileSystem, type WritableFileSystem } from "./file-system.ts";
+import { syncDirectory } from "./sync-directory.ts";
+import { isExisting } from "./system-error.ts";
+
+/** The end of the name that a file has until it is in its place. */
+export const temporaryName: RegExp = /\.tmp_[0-9a-f]+$/;
+
+/** Writes the text to a new file beside `path`, on disk, and hands it to `place`. Never leaves it behind. Mode 0600. */
+const withTemporary = async (
+  path: string,
+  text: string,
+  fileSystem: WritableFileSystem,
+  place: (temporary: string) => Promise<void>,
+): Promise<void> => {
+  const temporary = `${path}.tmp_${randomBytes(8).toString("hex")}`;
+  try {
+    const file = await fileSystem.open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await place(temporary);
+  } finally {
+    await fileSystem.rm(temporary, { force: true });
+  }
+};
+
+/**
+ * Replaces a file as a whole, mode 0600: a reader sees the old text or the new one, also after a crash. What lay at the
+ * path, a link or a FIFO too, is replaced and not written through. Rejects as the system does.
+ */
+export const writeFileAtomic = (
+  path: string,
+  text: string,
+  fileSystem: WritableFileSystem = nodeFileSystem,
+): Promise<void> =>
+  withTemporary(path, text, fileSystem, async (temporary) => {
+    await fileSystem.rename(temporary, path);
+    await syncDirectory(dirname(path), fileSystem);
+  });
+
+/** Makes a file with its whole text at once, mode 0600. False when there is one already. Rejects as the system does. */
+export const createFileAtomic = async (
+  path: string,
+  text: string,
+  fileSystem: WritableFileSystem = nodeFileSystem,
+): Promise<boolean> => {
+  try {
+    await withTemporary(path, text, fileSystem, (temporary) => fileSystem.link(temporary, path));
+  } catch (error) {
+    if (isExisting(error)) return false;
+    throw error;
+  }
+  await syncDirectory(dirname(path), fileSystem);
+  return true;
+};

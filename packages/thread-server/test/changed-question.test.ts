@@ -1,0 +1,152 @@
+import { cp, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { digest } from "@harnesskit/wire";
+import { describe, expect, it } from "vitest";
+import { createThreadServer, type PromptGate, type ThreadServerOptions } from "../src/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { tempDir } from "./support/temp-dir.ts";
+import { callingRunner, recordingTool } from "./support/tools.ts";
+
+const input = { command: "rm -rf build" };
+
+const serve = (root: string, options: Partial<ThreadServerOptions> = {}) => {
+  const tool = recordingTool("bash", "execute");
+  const server = createThreadServer({
+    runner: callingRunner({ tool: "bash", input }),
+    tools: [tool],
+    store: createFileThreadStore({ root, isOwnerDead: () => true }),
+    ...options,
+  });
+  return { server, tool, client: RawClient.connect(server) };
+};
+
+/** What is left of a server that was killed while a question waited; `change` rewrites the lines of its log. */
+const killedAndChanged = async (
+  root: string,
+  change: (line: string) => string,
+  options: Partial<ThreadServerOptions> = {},
+) => {
+  const first = serve(join(root, "first"), options);
+  const threadId = await first.client.createThread();
+  const { result } = await first.client.startTurn(threadId, "go");
+  const { params } = await first.client.notification("approval.requested");
+  const left = join(root, "left");
+  await cp(join(root, "first"), left, { recursive: true });
+  await first.server.close();
+  const log = join(left, "threads", threadId, "events.jsonl");
+  const before = await readFile(log, "utf8");
+  const after = before.split("\n").map(change).join("\n");
+  expect(after).not.toBe(before);
+  await writeFile(log, after);
+  return { threadId, turnId: result.turnId as string, requestId: params.requestId as string, left };
+};
+
+const isQuestion = (line: string): boolean =>
+  line.includes('"type":"approval.requested"') || line.includes('"type":"approval","item"');
+const isCall = (line: string): boolean => line.includes('"type":"tool_exec"');
+
+const harmless = (line: string): string => line.replaceAll("rm -rf build", "ls");
+
+/** All of a turn that was changed: how it ended, and that an answer comes to nothing. */
+const expectEnded = async (
+  { threadId, requestId, turnId, left }: Awaited<ReturnType<typeof killedAndChanged>>,
+  options: Partial<ThreadServerOptions> = {},
+) => {
+  const { server, client, tool } = serve(left, options);
+  const events = await client.events(threadId);
+  expect(events.at(-1)).toMatchObject({ type: "turn.error", data: { turnId, code: "approval.changed" } });
+  expect(events.filter(({ type }) => type === "approval.resolved")).toMatchObject([
+    { data: { requestId, reason: "changed", resolvedBy: "server" } },
+  ]);
+  const { error } = await client.call("approval.respond", { requestId, decision: "once" });
+  expect(error?.code).toBe(-32004);
+  expect(tool.runs).toEqual([]);
+  await server.close();
+  const again = serve(left, options);
+  expect(await again.client.events(threadId)).toEqual(events);
+  await again.server.close();
+};
+
+describe("a question that waited, and whose log was changed while no server ran", () => {
+  it.each<[string, (line: string) => string]>([
+    ["shows another input than the call has", (line) => (isQuestion(line) ? harmless(line) : line)],
+    [
+      "shows another input in its notification alone",
+      (line) => (line.includes('"approval.requested"') ? harmless(line) : line),
+    ],
+    ["stands for a call with another input", (line) => (isCall(line) ? harmless(line) : line)],
+    ["shows another input everywhere, under the old digest", harmless],
+    [
+      "names another tool",
+      (line) => (isQuestion(line) ? line.replaceAll('"tool":"bash"', '"tool":"read"') : line),
+    ],
+    [
+      "has another digest",
+      (line) => (isQuestion(line) ? line.replace(/"digest":"sha256:./g, '"digest":"sha256:x') : line),
+    ],
+  ])("is ended with a reason where it %s", async (_, change) => {
+    verifies("THR-79");
+    await using dir = await tempDir();
+    await expectEnded(await killedAndChanged(dir.path, change));
+  });
+
+  it("is another question, and no other call, where all of it was changed with its digest", async () => {
+    await using dir = await tempDir();
+    const [was, is] = [
+      await digest({ tool: "bash", input }),
+      await digest({ tool: "bash", input: { command: "ls" } }),
+    ];
+    const left = await killedAndChanged(dir.path, (line) => harmless(line).replaceAll(was, is));
+    const { server, client, tool } = serve(left.left);
+    await client.call("thread.subscribe", { threadId: left.threadId, afterSeq: 0 });
+    const { params } = await client.notification("approval.requested");
+    expect(params.metadata).toMatchObject({ input: { command: "ls" }, digest: is });
+    await client.call("approval.respond", { requestId: left.requestId, decision: "once" });
+    await client.notification("item.completed", ({ type }) => type === "tool_exec");
+    expect(tool.runs).toEqual([{ command: "ls" }]);
+    await server.close();
+  });
+
+  it("is ended, too, where it asks about a prompt", async () => {
+    await using dir = await tempDir();
+    const promptGate: PromptGate = { before: () => ({ verdict: "ask", reason: "Unusual." }) };
+    const change = (line: string) =>
+      isQuestion(line) ? line.replaceAll('"text":"go"', '"text":"hi"') : line;
+    await expectEnded(await killedAndChanged(dir.path, change, { promptGate }), { promptGate });
+  });
+});
+
+describe("a question that waits, and whose log is changed in its place", () => {
+  it.each(["thread.get", "thread.subscribe"])("is not shown by %s, and its turn ends", async (method) => {
+    await using dir = await tempDir();
+    const errors: unknown[] = [];
+    const { server, client, tool } = serve(dir.path, { onError: (error) => errors.push(error) });
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, "go");
+    const { params } = await client.notification("approval.requested");
+    const log = join(dir.path, "threads", threadId, "events.jsonl");
+    const text = await readFile(log, "utf8");
+    await writeFile(log, text.replaceAll("rm -rf build", "ls -la  tests"), { flag: "r+" });
+    const second = RawClient.connect(server);
+    const answer = await second.call(method, { threadId, afterSeq: 0 });
+    if (method === "thread.get") expect(answer.error?.code).toBe(-32603);
+    if (method === "thread.subscribe") {
+      await expect.poll(() => errors.length + second.all("approval.requested").length).toBeGreaterThan(0);
+      expect(errors).toMatchObject([{ code: "store_failed", detail: "log_changed" }]);
+    }
+    const shown = second.all("approval.requested").map(({ metadata }) => metadata.input);
+    expect(shown).not.toContainEqual({ command: "ls -la  tests" });
+    if (method === "thread.get") {
+      await client.until(({ method: name }) => name === "turn.error");
+      const { error } = await client.call("approval.respond", {
+        requestId: params.requestId,
+        decision: "once",
+      });
+      expect(error?.code).toBe(-32004);
+      expect(tool.runs).toEqual([]);
+    }
+    await server.close();
+  });
+});

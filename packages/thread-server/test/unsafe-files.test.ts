@@ -1,0 +1,195 @@
+import { execFile } from "node:child_process";
+import {
+  appendFile,
+  mkdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { describe, expect, it } from "vitest";
+import { createThreadServer, StoreError } from "../src/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { tempDir } from "./support/temp-dir.ts";
+import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+
+const run = promisify(execFile);
+
+/** What may lie where a file of the store belongs. */
+const strangers: Record<string, (path: string) => Promise<unknown>> = {
+  "a FIFO": (path) => run("mkfifo", [path]),
+  "a link to a device that never ends": (path) => symlink("/dev/zero", path),
+  "a link to a file": async (path) => {
+    await writeFile(`${path}.elsewhere`, '{"threadId":"ses_other"}');
+    await symlink(`${path}.elsewhere`, path);
+  },
+  "a directory": (path) => mkdir(path),
+  "a file of a terabyte": async (path) => {
+    await writeFile(path, "");
+    await truncate(path, 2 ** 40);
+  },
+};
+
+const put = async (kind: string, path: string): Promise<void> => {
+  await rm(path, { force: true, recursive: true });
+  await strangers[kind]?.(path);
+};
+
+const serve = (root: string) => {
+  const errors: { error: StoreError; threadId: string }[] = [];
+  const store = createFileThreadStore({
+    root,
+    grantKeyPath: join(root, "..", "grants.key"),
+    isOwnerDead: () => true,
+    onError: (error, { threadId }) => errors.push({ error, threadId }),
+  });
+  const server = createThreadServer({ runner: sayingRunner("done"), store });
+  return { server, store, client: RawClient.connect(server), errors };
+};
+
+/** A workspace with two threads, of which one goes bad. */
+const twoThreads = async (root: string): Promise<{ good: string; bad: string }> => {
+  const { server, client } = serve(root);
+  const good = await client.createThread();
+  const bad = await client.createThread();
+  await client.turnEnd((await client.startTurn(good)).result.turnId);
+  await server.close();
+  return { good, bad };
+};
+
+const threadsOf = async (client: RawClient): Promise<string[]> =>
+  (await client.call("thread.list")).result.threads
+    .map(({ threadId }: { threadId: string }) => threadId)
+    .sort();
+
+describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (kind) => {
+  it("as meta.json costs nothing: the log says what thread it is, and the file is written anew", async () => {
+    await using dir = await tempDir();
+    const root = join(dir.path, ".harness");
+    const { good, bad } = await twoThreads(root);
+    const meta = join(root, "threads", bad, "meta.json");
+    await put(kind, meta);
+    const { server, client, errors } = serve(root);
+    expect(await threadsOf(client)).toEqual([good, bad].sort());
+    expect((await client.events(bad)).map(({ type }) => type)).toEqual(["thread.created"]);
+    expect(errors).toEqual([]);
+    if (kind !== "a directory")
+      expect(JSON.parse(await readFile(meta, "utf8"))).toMatchObject({ threadId: bad });
+    await server.close();
+  });
+
+  it("as lock.json is a lock that names no server: the thread can be read, and the others go on", async () => {
+    await using dir = await tempDir();
+    const root = join(dir.path, ".harness");
+    const { good, bad } = await twoThreads(root);
+    await put(kind, join(root, "threads", bad, "lock.json"));
+    const { server, client } = serve(root);
+    expect(await threadsOf(client)).toEqual([good, bad].sort());
+    expect((await client.startTurn(bad)).error).toMatchObject({
+      code: -32002,
+      data: { reason: "lock_unreadable" },
+    });
+    expect((await client.events(bad)).map(({ type }) => type)).toEqual(["thread.created"]);
+    await client.turnEnd((await client.startTurn(good)).result.turnId);
+    await server.close();
+  });
+
+  it("as events.jsonl ends the requests of this thread with an error, and no other one's", async () => {
+    await using dir = await tempDir();
+    const root = join(dir.path, ".harness");
+    const { good, bad } = await twoThreads(root);
+    await put(kind, join(root, "threads", bad, "events.jsonl"));
+    const { server, client } = serve(root);
+    expect((await client.call("thread.get", { threadId: bad })).error?.code).toBe(-32603);
+    expect((await client.startTurn(bad)).error?.code).toBe(-32603);
+    expect(await threadsOf(client)).toEqual([good, bad].sort());
+    await client.turnEnd((await client.startTurn(good)).result.turnId);
+    await server.close();
+  });
+
+  it("as both leaves the thread out of the list, which is reported", async () => {
+    verifies("THR-78");
+    await using dir = await tempDir();
+    const root = join(dir.path, ".harness");
+    const { good, bad } = await twoThreads(root);
+    await put(kind, join(root, "threads", bad, "events.jsonl"));
+    await put(kind, join(root, "threads", bad, "meta.json"));
+    const { server, client, errors } = serve(root);
+    expect(await threadsOf(client)).toEqual([good]);
+    expect((await client.call("thread.get", { threadId: bad })).error?.code).toBe(-32001);
+    expect(errors.map(({ error, threadId }) => [error.code, StoreError.isInstance(error), threadId])).toEqual(
+      [["store_failed", true, bad]],
+    );
+    await client.turnEnd((await client.startTurn(good)).result.turnId);
+    await server.close();
+  });
+
+  it("as a grant allows nothing", async () => {
+    await using dir = await tempDir();
+    const root = join(dir.path, ".harness");
+    const tool = recordingTool("bash", "execute");
+    const { store } = serve(root);
+    const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
+    const server = createThreadServer({ runner, tools: [tool], store });
+    const client = RawClient.connect(server);
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId);
+    const { params } = await client.notification("approval.requested");
+    await client.call("approval.respond", { requestId: params.requestId, decision: "always" });
+    await client.turnEnd(result.turnId);
+    const { grants } = (await client.call("grant.list")).result;
+    expect(grants).toHaveLength(1);
+    const { stdout } = await run("ls", [join(root, "grants")]);
+    await put(kind, join(root, "grants", stdout.trim()));
+    const second = await client.call("grant.list");
+    if (kind === "a directory") expect(second.error?.code ?? second.result.grants).toEqual([]);
+    else expect(second.result.grants).toEqual([]);
+    await server.close();
+  });
+});
+
+describe("a directory of .harness that is a link", () => {
+  it.each([".", "threads", "grants", "requests"])("%s is refused for reading, too", async (place) => {
+    await using dir = await tempDir();
+    const root = join(dir.path, ".harness");
+    await twoThreads(root);
+    const path = place === "." ? root : join(root, place);
+    await mkdir(path, { recursive: true });
+    await rename(path, join(dir.path, "elsewhere"));
+    await symlink(join(dir.path, "elsewhere"), path);
+    const { store, server } = serve(root);
+    const reading =
+      place === "grants" ? store.grants() : place === "requests" ? store.claim("k", claim) : store.list();
+    await expect(reading).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
+    await server.close();
+  });
+});
+
+const claim = { threadId: "ses_1", requestDigest: "d" };
+
+describe("a log that has reached its limit", () => {
+  it("takes no more events, and one that is larger is not read", async () => {
+    await using dir = await tempDir();
+    const root = join(dir.path, ".harness");
+    const { good } = await twoThreads(root);
+    const log = join(root, "threads", good, "events.jsonl");
+    const { size } = await stat(log);
+    const store = createFileThreadStore({ root, maxLogBytes: size + 10 });
+    const lease = await store.lease(good);
+    const [first] = await store.lastEvents(good, 1);
+    await expect(store.append(good, first ? [first] : [], { flush: true })).rejects.toMatchObject({
+      code: "store_full",
+    });
+    expect((await stat(log)).size).toBe(size);
+    await lease.release();
+    await appendFile(log, "x".repeat(20));
+    await expect(store.lastEvents(good, 1)).rejects.toMatchObject({ code: "store_failed" });
+  });
+});
