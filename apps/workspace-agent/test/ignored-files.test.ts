@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -42,16 +41,13 @@ describe("files that git ignores", () => {
     await fixture.put(".git/info/exclude", "local\n");
     await put("local", "a/local", "b");
     expect(await listed()).toEqual(["b"]);
-    const git = (...args: string[]) =>
-      execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], {
-        cwd: join(fixture.outside),
-        stdio: "ignore",
-      });
-    await fixture.put("../main/a", "");
-    git("init", "../main");
-    await writeFile(join(fixture.base, "main/.git/info/exclude"), "local\n");
-    git("-C", "../main", "commit", "--allow-empty", "-m", "x");
-    git("-C", "../main", "worktree", "add", "../workspace/linked");
+    const main = "../main/.git";
+    const linked = `${main}/worktrees/linked`;
+    await fixture.put(`${main}/HEAD`, "ref: refs/heads/main\n");
+    await fixture.put(`${main}/info/exclude`, "local\n");
+    await fixture.put(`${linked}/commondir`, "../..\n");
+    await fixture.put(`${linked}/gitdir`, `${fixture.path("linked/.git")}\n`);
+    await fixture.put("linked/.git", `gitdir: ${fixture.path(linked)}\n`);
     await put("linked/local", "linked/b");
     expect(await listed({ path: "linked" })).toEqual(["linked/b"]);
   });
