@@ -1,4 +1,5 @@
 import { lstat } from "node:fs/promises";
+import { join, dirname as parentOf } from "node:path";
 import { dirname } from "node:path/posix";
 import { ToolError } from "@harnesskit/agent-sdk";
 import type { Deadline } from "./deadline.ts";
@@ -32,9 +33,10 @@ export interface FileList {
 
 /**
  * Lists the regular files below a directory. Links are not followed and not listed; directories that cannot be read are
- * passed over, and so are `.git` and `.harness` below it. Hidden files are listed. Of ignore rules those of git that are the
- * same for everyone who has the files count (`.gitignore`), and those of this clone (`.git/info/exclude`); not those of
- * the user, which no other machine has. They hold where the directory is not in a repository, too.
+ * passed over, and so are `.git` and `.harness` below it. Hidden files are listed.
+ * Of git's ignore rules those count that every owner of the files has (`.gitignore`, also above the start up to the root of
+ * the repository), and those of the clone (`.git/info/exclude`); not those of the user, which no other machine has. Outside
+ * of a repository, the `.gitignore` files of the start and below it count.
  * Throws `ToolError` if the start is not a directory that can be read, and what `runRipgrep` throws.
  */
 export async function listFiles(options: ListFilesOptions): Promise<FileList> {
@@ -44,7 +46,7 @@ export async function listFiles(options: ListFilesOptions): Promise<FileList> {
   try {
     const end = await runRipgrep({
       executable: options.ripgrep,
-      args: listArguments(options.all),
+      args: options.all ? listAll : await listTracked(workspace.absolute(start)),
       // What the path leads to may be replaced meanwhile.
       directory: (await pinnedPath(handle)) ?? workspace.absolute(start),
       deadline,
@@ -58,13 +60,22 @@ export async function listFiles(options: ListFilesOptions): Promise<FileList> {
   }
 }
 
-const listArguments = (all: boolean): string[] => [
-  // Sorted, so that a limit leaves out the same files each time.
-  ...["--files", "--null", "--hidden", "--sort=path", "--glob=!.git", "--glob=!.harness"],
-  ...(all
-    ? ["--no-ignore"]
-    : ["--glob=!node_modules/", "--no-require-git", "--no-ignore-dot", "--no-ignore-global"]),
+// Sorted, so that a limit leaves out the same files each time.
+const list = ["--files", "--null", "--hidden", "--sort=path", "--glob=!.git", "--glob=!.harness"];
+const listAll = [...list, "--no-ignore"];
+
+/** Above a directory that is in no repository nothing says where rules end: one in a home directory may hide everything. */
+const listTracked = async (directory: string): Promise<string[]> => [
+  ...[...list, "--glob=!node_modules/", "--no-require-git", "--no-ignore-dot", "--no-ignore-global"],
+  ...((await isInRepository(directory)) ? [] : ["--no-ignore-parent"]),
 ];
+
+async function isInRepository(directory: string): Promise<boolean> {
+  for (let current = directory; ; current = parentOf(current)) {
+    if (await lstat(join(current, ".git")).catch(() => undefined)) return true;
+    if (parentOf(current) === current) return false;
+  }
+}
 
 async function openStart(workspace: Workspace, start: string) {
   try {

@@ -31,10 +31,22 @@ describe("files that git ignores", () => {
   it("are left out by the rules of each directory, the nearest last, also where the search starts below", async () => {
     await fixture.put(".gitignore", "*.log\n");
     await fixture.put("a/.gitignore", "!a.log\n/gen\n");
-    await put("a/a.log", "a/b.log", "a/gen/x", "a/b/gen/y", "gen/z");
+    await put("a/a.log", "a/b.log", "a/gen/x", "a/b/gen/y", "gen/z", ".git/HEAD");
     const inA = ["a/.gitignore", "a/a.log", "a/b/gen/y"];
     expect(await listed()).toEqual([".gitignore", ...inA, "gen/z"]);
     expect(await listed({ path: "a" })).toEqual(inA);
+  });
+
+  it("are left out by the rules above the workspace up to the root of its repository, and by none without one", async () => {
+    await fixture.put("../.gitignore", "*\n");
+    await put("a.log", "b/c.log");
+    expect(await listed()).toEqual(["a.log", "b/c.log"]);
+    expect(await listed({ path: "b" })).toEqual(["b/c.log"]);
+    await fixture.put("../.gitignore", "*.log\n");
+    await fixture.put("../.git/HEAD", "");
+    await put("b/c");
+    expect(await listed()).toEqual(["b/c"]);
+    expect(await listed({ path: "b" })).toEqual(["b/c"]);
   });
 
   it("are left out by the rules of the clone, those of a linked work tree's repository included", async () => {
