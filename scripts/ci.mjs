@@ -61,6 +61,7 @@ const runs = {
   },
   async user() {
     if (process.getuid?.() !== 0) return say("no run as an ordinary user: those above were");
+    if (process.platform !== "linux") return say("no run as an ordinary user: it takes Linux");
     say("npm start and npm test as an ordinary user, on a bare machine");
     return withTempDir(join(realpathSync(tmpdir()), "hk-user-"), asOrdinaryUser);
   },

@@ -73,9 +73,10 @@ export async function runRipgrep(run: RipgrepRun): Promise<RipgrepEnd> {
     throw endedError(code);
   } catch (cause) {
     if (ToolError.isInstance(cause)) throw cause;
-    throw systemCode(cause) === "ENOENT" || systemCode(cause) === "EACCES"
+    // Elsewhere the shell reports by its exit code that there is no ripgrep; what is missing here is the directory.
+    throw process.platform === "win32" && systemCode(cause) === "ENOENT"
       ? ripgrepMissingError(cause)
-      : new ToolError("tool.failed", "ripgrep could not be started", { cause });
+      : new ToolError("tool.failed", "ripgrep could not be started in the directory", { cause });
   } finally {
     deadline.signal.removeEventListener("abort", kill);
   }

@@ -3,7 +3,9 @@ import { readdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Deadline } from "../src/deadline.ts";
 import { findRipgrep } from "../src/index.ts";
+import { runRipgrep } from "../src/run-ripgrep.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 import { isRunning, until } from "./support/processes.ts";
 
@@ -83,6 +85,19 @@ describe("ripgrep", () => {
     await using scripted = await withScript('echo "rg: /some/where: broken" >&2; exit 2');
     const { code, message } = await failure(scripted.call("glob", { pattern: "*" }));
     expect({ code, message }).toEqual({ code: "tool.failed", message: "ripgrep could not search the files" });
+  });
+
+  it("that cannot be started because the directory is gone is not reported as missing", async () => {
+    const deadline = new Deadline(new AbortController().signal, 10_000);
+    const call = runRipgrep({
+      executable: await findRipgrep(),
+      args: ["--files"],
+      directory: fixture.path("gone"),
+      deadline,
+      onOutput: () => true,
+    });
+    expect(await failureCode(call)).toBe("tool.failed");
+    deadline.dispose();
   });
 
   it("is killed at the deadline and when the call is cancelled", async () => {
