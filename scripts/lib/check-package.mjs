@@ -82,8 +82,11 @@ async function checkEntries(dir, entries, { isBrowser, example, judgesAll = fals
 async function checkBins(dir, { manifest, name }) {
   const problems = [];
   for (const [bin, file] of Object.entries(manifest.bin ?? {})) {
-    const problem = await runFile(dir, join(dir, "node_modules", name, file), ["--help"]);
-    if (problem !== undefined) problems.push(`${bin} --help: ${problem}`);
+    // The doctor looks for what a program needs beside its own files.
+    for (const argument of bin === "harness" ? ["--help", "doctor"] : ["--help"]) {
+      const problem = await runFile(dir, join(dir, "node_modules", name, file), [argument]);
+      if (problem !== undefined) problems.push(`${bin} ${argument}: ${problem}`);
+    }
   }
   return problems;
 }

@@ -13,11 +13,16 @@ function stopChildren(signal) {
  * Runs a program to its end, without a shell and with its stdin closed.
  *
  * Takes the program, its arguments and `{ cwd, env, timeoutMs, inherit }`; `env` is added to this process's own,
- * `inherit` passes the three standard streams through instead of capturing them. Returns
+ * `inherit` passes the three standard streams through instead of capturing them, `forward` passes the output through, too.
+ * With `as` (`{ uid, gid, env }`) it runs as that user, with that environment and nothing of this process's. Returns
  * `{ code, signal, output, stdout, ms, timedOut }`, where `output` holds both streams as they came and `code` is
  * 127 for a program that cannot be started and 130 after an interruption. Never rejects.
  */
-export function run(program, args, { cwd, env = {}, timeoutMs = 600_000, inherit = false } = {}) {
+export function run(
+  program,
+  args,
+  { cwd, env = {}, timeoutMs = 600_000, inherit = false, forward = false, as } = {},
+) {
   const started = performance.now();
   if (isStopping) {
     return Promise.resolve({
@@ -33,6 +38,7 @@ export function run(program, args, { cwd, env = {}, timeoutMs = 600_000, inherit
     const child = spawn(program, args, {
       cwd,
       env: { ...process.env, ...env },
+      ...as,
       stdio: inherit ? "inherit" : ["ignore", "pipe", "pipe"],
       shell: false,
     });
@@ -50,6 +56,10 @@ export function run(program, args, { cwd, env = {}, timeoutMs = 600_000, inherit
       stdout.push(chunk);
     });
     child.stderr?.on("data", (chunk) => chunks.push(chunk));
+    if (forward) {
+      child.stdout.on("data", (chunk) => process.stdout.write(chunk));
+      child.stderr.on("data", (chunk) => process.stderr.write(chunk));
+    }
     child.on("error", (error) => {
       failure = error;
     });

@@ -44,3 +44,11 @@ export function failureLines(report, root) {
 /** The last line of a test run. */
 export const summaryLine = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`;
+
+/** The counts in the last line of what a test run has printed. Without such a line there is one failure. */
+export function printedCounts(stdout, exitCode) {
+  const found = /(?:^|\n)(\d+) passed, (\d+) failed, (\d+) skipped\s*$/.exec(stdout);
+  const [passed, failed, skipped] = found?.slice(1).map(Number) ?? [0, 0, 0];
+  const isFailure = found === null || exitCode !== 0;
+  return { passed, failed: isFailure ? Math.max(1, failed) : failed, skipped };
+}

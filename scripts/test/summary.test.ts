@@ -7,9 +7,10 @@ type Counts = { passed: number; failed: number; skipped: number };
 type Summary = {
   countTests(report: object | undefined, exitCode: number): Counts;
   failureLines(report: object | undefined, root: string): string[];
+  printedCounts(stdout: string, exitCode: number | null): Counts;
   summaryLine(counts: Counts): string;
 };
-const { countTests, failureLines, summaryLine }: Summary = await import(
+const { countTests, failureLines, printedCounts, summaryLine }: Summary = await import(
   pathToFileURL(join(root, "scripts/lib/summary.mjs")).href
 );
 
@@ -28,6 +29,20 @@ describe("the summary of a test run", () => {
     const counts = countTests({ testResults }, 1);
     expect(counts).toEqual({ passed: 2, failed: 2, skipped: 2 });
     expect(summaryLine(counts)).toBe("2 passed, 2 failed, 2 skipped");
+  });
+
+  it("is read back from the end of what a run has printed, and a run that ends without it has failed", () => {
+    expect(printedCounts("ok\n12 passed, 0 failed, 3 skipped\n", 0)).toEqual({
+      passed: 12,
+      failed: 0,
+      skipped: 3,
+    });
+    expect(printedCounts("12 passed, 2 failed, 0 skipped\n", 1)).toMatchObject({ passed: 12, failed: 2 });
+    expect(printedCounts("12 passed, 0 failed, 0 skipped\n", 1)).toMatchObject({ failed: 1 });
+    expect(printedCounts("1 passed, 0 failed, 0 skipped\nkilled\n", null)).toMatchObject({
+      passed: 0,
+      failed: 1,
+    });
   });
 
   it("is a failure when the runner failed and no test did", () => {

@@ -1,6 +1,7 @@
 import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { findRipgrep } from "@harnesskit/workspace-agent";
 import { describe, expect, it } from "vitest";
 import { checkKeys, checkNode, checkRipgrep } from "../src/doctor/environment-checks.ts";
 import { harness, jsonLines, makeWorkspace, startHarness, startProgram } from "./support/harness.ts";
@@ -269,15 +270,24 @@ describe("the checks of the environment", () => {
     expect(checkNode(version).status).toBe(status);
   });
 
-  it("looks for ripgrep in absolute directories of the path only", async () => {
-    const directory = await makeWorkspace({ rg: "#!/bin/sh\n" });
-    expect((await checkRipgrep(`relative:${directory}`)).status).toBe("note");
-    await chmod(join(directory, "rg"), 0o755);
-    expect(await checkRipgrep(`relative:${directory}`)).toMatchObject({
+  it("looks for the ripgrep that comes with the tools", async () => {
+    expect(await checkRipgrep(findRipgrep)).toEqual({
+      check: "ripgrep",
       status: "ok",
-      text: join(directory, "rg"),
+      text: await findRipgrep(),
     });
-    expect((await checkRipgrep("")).status).toBe("note");
+    const directory = await makeWorkspace({ rg: "#!/bin/sh\n" });
+    const missing = {
+      check: "ripgrep",
+      status: "problem",
+      text: "not installed: the tools glob and grep do not work",
+      fix: expect.stringContaining(`@vscode/ripgrep-${process.platform}-${process.arch}`),
+    };
+    expect(await checkRipgrep(async () => join(directory, "rg"))).toEqual(missing);
+    expect(await checkRipgrep(() => Promise.reject(new RangeError("none")))).toEqual(missing);
+    // What the package does where it has no executable for the machine.
+    const { problems } = await doctor(directory, { npm_config_arch: "none" });
+    expect(problems).toEqual([missing]);
   });
 
   it("takes a blank key for none", () => {

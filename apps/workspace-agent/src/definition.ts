@@ -9,8 +9,8 @@ export interface ToolSettings {
   readonly limits: Readonly<WorkspaceToolsLimits>;
   /** Names of environment variables that commands see beside the default ones. */
   readonly env: readonly string[];
-  /** Directories, separated as in `PATH`, in which ripgrep is looked for. */
-  readonly searchPath: string;
+  /** The path of ripgrep. Rejects with `ToolError` `tool.ripgrep_missing`. */
+  ripgrep(): Promise<string>;
 }
 
 /** What a call may use before it runs. */

@@ -33,8 +33,8 @@ export interface WorkspaceToolsLimits {
   maxGrepLineLength: number;
   /** Bytes of the largest file that grep looks into. @default 4194304 */
   maxGrepFileBytes: number;
-  /** Directory entries that one glob or grep visits. @default 100000 */
-  maxVisitedEntries: number;
+  /** Files that one glob or grep looks at. @default 100000 */
+  maxSearchedFiles: number;
   /** Time for one glob or grep, in milliseconds. @default 30000 */
   searchTimeoutMs: number;
 }
@@ -53,7 +53,7 @@ export const defaultLimits: Readonly<WorkspaceToolsLimits> = Object.freeze({
   maxGrepMatches: 200,
   maxGrepLineLength: 500,
   maxGrepFileBytes: 4 * 1024 * 1024,
-  maxVisitedEntries: 100_000,
+  maxSearchedFiles: 100_000,
   searchTimeoutMs: 30_000,
 });
 

@@ -10,6 +10,7 @@ import type { ToolSettings, WorkspaceToolDefinition } from "./definition.ts";
 import type { Expected } from "./expected.ts";
 import { resolveLimits, type WorkspaceToolsLimits } from "./limits.ts";
 import { prepareCall } from "./prepare-call.ts";
+import { findRipgrep } from "./ripgrep-path.ts";
 import { runCall } from "./run-call.ts";
 import { bashTool } from "./tools/bash.ts";
 import { editTool } from "./tools/edit.ts";
@@ -23,10 +24,10 @@ export interface WorkspaceAgentOptions extends Partial<WorkspaceToolsLimits> {
   /** Names of environment variables that commands see beside the default ones. @default [] */
   env?: readonly string[];
   /**
-   * Directories, separated as in `PATH`, in which ripgrep is looked for. Relative ones and those in the workspace are
-   * passed over. Empty: the built-in search is used. @default process.env.PATH
+   * Absolute path of the ripgrep to search with, for a system that `@vscode/ripgrep` has no executable for.
+   * @default that of `@vscode/ripgrep`
    */
-  searchPath?: string;
+  ripgrepPath?: string;
 }
 
 /** Bytes that one byte of a command's output can take as JSON. */
@@ -45,7 +46,11 @@ export function createWorkspaceAgent(options: WorkspaceAgentOptions = {}): Agent
   if (env.some((name) => neverPassedOn.has(name)))
     throw new InvalidArgumentError("env holds a variable that commands are never given");
   const limits = resolveLimits(options);
-  const settings = { limits, env, searchPath: options.searchPath ?? process.env.PATH ?? "" };
+  const { ripgrepPath } = options;
+  if (ripgrepPath !== undefined && !isAbsolute(ripgrepPath))
+    throw new InvalidArgumentError("ripgrepPath is not an absolute path");
+  const ripgrep = async () => ripgrepPath ?? findRipgrep();
+  const settings = { limits, env, ripgrep };
   return defineAgent({
     ...agentIdentity(),
     tools: [prepareTool(settings), ...definitions.map((definition) => toTool(definition, settings))],

@@ -8,7 +8,7 @@ import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 
 let fixture: Fixture;
 beforeAll(async () => {
-  fixture = await Fixture.create({ searchPath: "" });
+  fixture = await Fixture.create();
   await fixture.put("file.txt", "inside\n");
   await fixture.put("dir/nested.txt", "inside\n");
   await mkdir(join(fixture.base, "workspace-twin"));

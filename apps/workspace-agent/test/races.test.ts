@@ -2,7 +2,9 @@ import { mkdir, readFile, rename, rm, symlink, unlink, writeFile } from "node:fs
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Deadline } from "../src/deadline.ts";
 import { takeSnapshot } from "../src/file-snapshot.ts";
+import { stillInside } from "../src/list-files.ts";
 import { PinnedDirectory } from "../src/pinned-directory.ts";
 import { replaceFile } from "../src/replace-file.ts";
 import { Workspace } from "../src/workspace.ts";
@@ -87,6 +89,22 @@ describe("a link planted between preparing and running", () => {
     await symlink(fixture.outside, fixture.path("new"));
     expect(await failureCode(run(prepared))).toBe("tool.outside_workspace");
     expect(await fixture.listing(fixture.outside)).toEqual({ "secret.txt": "secret\n" });
+  });
+});
+
+describe("files that were listed", () => {
+  it("are dropped where a link was planted meanwhile, or where they are gone", async () => {
+    for (const path of ["dir/a", "dir/b/c", "kept/a", "kept/file", "gone"]) await fixture.put(path, "");
+    await writeFile(join(fixture.outside, "a"), "");
+    const listed = ["dir/a", "dir/b/c", "gone", "kept/a", "kept/file"];
+    await swapDirectory();
+    await unlink(fixture.path("gone"));
+    await unlink(fixture.path("kept/file"));
+    await symlink("a", fixture.path("kept/file"));
+    const workspace = await Workspace.open(fixture.directory);
+    const deadline = new Deadline(new AbortController().signal, 10_000);
+    expect(await stillInside(workspace, listed, 10, deadline)).toEqual(["kept/a"]);
+    deadline.dispose();
   });
 });
 

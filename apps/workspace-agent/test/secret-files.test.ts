@@ -1,34 +1,50 @@
-import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { isSecretFile } from "../src/secret-files.ts";
 
-/** The patterns of a source file, by the names of their constants. */
-const patternsOf = async (path: string): Promise<Record<string, string>> => {
-  const text = await readFile(new URL(path, import.meta.url), "utf8");
-  return Object.fromEntries(
-    [...text.matchAll(/^const (names|folders) =\n {2}(\/.*\/);$/gm)].map(([, ...pair]) => pair),
-  );
+/** How editors, backups and people name a copy of a file. */
+const copiesOf = (name: string): string[] => {
+  const dotted = name.startsWith(".") ? name : `.${name}`;
+  return [
+    ...[`#${name}#`, `.#${name}`, `._${name}`, `${name}~`, `${name}.~2~`, `!home!me!${name}~`],
+    ...[`${dotted}.swp`, `${dotted}.swo`, `.${name}.swp`, `.${name}.un~`, `.${name}.kate-swp`],
+    ...["bak", "backup", "old", "orig", "save", "copy", "bak2", "dpkg-old", "rpmsave"].map(
+      (suffix) => `${name}.${suffix}`,
+    ),
+    ...[`${name}.2026-11-23`, `${name}.20261123T101500Z`, `${name}-20261123`, `${name}_old`, `${name}.1`],
+    ...[`${name} copy`, `${name} copy 2`, `${name} (1)`, `#${name}.bak#`, `${name}.bak~`],
+  ];
 };
 
-describe("files that hold secrets by their names", () => {
-  it("are those that the policy for coding agents asks about", async () => {
-    const own = await patternsOf("../src/secret-files.ts");
-    expect(Object.keys(own)).toEqual(["names", "folders"]);
-    expect(own).toEqual(await patternsOf("../../../packages/ahp-server/src/shell/secret-paths.ts"));
-  });
+describe("a file that holds secrets by its name", () => {
+  it.each([
+    ...[".env", "a/.ENV.local", "prod.env", "id_rsa.bak", "/etc/shadow", ".ssh/config", "x/server.pem.old"],
+    ...[".git/config", "a/.git/config", ".git/config.worktree", ".git/modules/lib/config", ".GIT/CONFIG"],
+  ])("is %s", (path) => expect(isSecretFile(path)).toBe(true));
+
+  it.each([".env", "id_rsa", "server.pem", ".npmrc", "credentials.json", "prod.tfvars", ".git/config"])(
+    "is every copy of %s by its name",
+    (path) => {
+      const folder = path.slice(0, path.lastIndexOf("/") + 1);
+      const copies = copiesOf(path.slice(folder.length)).map((name) => folder + name);
+      expect(copies.filter((copy) => !isSecretFile(copy))).toEqual([]);
+      expect(copies.filter((copy) => !isSecretFile(`deep/${copy.toUpperCase()}`))).toEqual([]);
+    },
+  );
 
   it.each([
-    ".env",
-    "a/.ENV.local",
-    "prod.env",
-    "id_rsa.bak",
-    "/etc/shadow",
-    ".ssh/config",
-    "x/server.pem.old",
-  ])("%s is one", (path) => expect(isSecretFile(path)).toBe(true));
+    ...[".env.example", ".env.sample", ".env.template", ".env.dist", "example.env", "a/.env.defaults"],
+    ...["#.env.example#", ".#.env.sample", "id_rsa.pub", "environment.ts", "README.md", "README.md~"],
+    ...["src/secret-files.ts", "config", "config.bak", ".github/config", ".git/HEAD", "notes.2026.md", "#1#"],
+  ])("is not %s", (path) => expect(isSecretFile(path)).toBe(false));
 
-  it.each([".env.example", "id_rsa.pub", "environment.ts", "README.md", "src/secret-files.ts"])(
-    "%s is none",
-    (path) => expect(isSecretFile(path)).toBe(false),
-  );
+  it("may be a copy of a copy many times over", () => {
+    expect(isSecretFile(`.env${"~".repeat(100)}`)).toBe(true);
+  });
+
+  it("is recognised in time whatever the name is", () => {
+    const started = performance.now();
+    for (const part of [".", "#", "~", "_1", ".bak", ".sw", "%a", " copy", ".env", "-2026"])
+      for (let count = 0; count < 1000; count++) isSecretFile(part.repeat(255 / part.length));
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
 });

@@ -31,8 +31,8 @@ describe("the workspace tools", () => {
       "read [read] path: string, offset?: integer, limit?: integer",
       "write [write] path: string, content: string",
       "edit [write] path: string, oldText: string, newText: string",
-      "glob [read] pattern: string, path?: string",
-      "grep [read] pattern: string, path?: string, include?: string",
+      "glob [read] pattern: string, path?: string, all?: boolean",
+      "grep [read] pattern: string, path?: string, include?: string, all?: boolean",
     ]);
   });
 
@@ -56,6 +56,7 @@ describe("the workspace tools", () => {
     { maxGrepMatches: Number.NaN },
     { searchTimeoutMs: Number.POSITIVE_INFINITY },
     { env: [""] },
+    { ripgrepPath: "rg" },
     { env: ["A=B"] },
     { env: ["HARNESS_SESSION_TOKEN"] },
     { env: ["HARNESS_AGENT_SOCKET"] },
@@ -84,7 +85,7 @@ describe("the workspace tools", () => {
       maxGrepMatches: 200,
       maxGrepLineLength: 500,
       maxGrepFileBytes: 4194304,
-      maxVisitedEntries: 100000,
+      maxSearchedFiles: 100000,
       searchTimeoutMs: 30000,
     });
   });

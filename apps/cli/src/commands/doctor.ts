@@ -23,7 +23,7 @@ export const doctor = async ({ cwd, json }: DoctorOptions): Promise<ExitCode> =>
     await checkDirectory(workspace, harness),
     await checkPolicy(),
     ...(await checkThreads(harness)),
-    await checkRipgrep(process.env.PATH ?? ""),
+    await checkRipgrep(async () => (await import("@harnesskit/workspace-agent")).findRipgrep()),
     checkKeys(process.env),
   ];
   const problems = findings.filter(({ status }) => status === "problem").length;

@@ -1,6 +1,5 @@
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
-import { delimiter, isAbsolute, join } from "node:path";
 import { oneLine } from "../terminal/one-line.ts";
 import { type Finding, note, ok, problem } from "./finding.ts";
 
@@ -16,19 +15,20 @@ export const checkNode = (version: string): Finding => {
     : problem("node", `${version} is too old`, `Install Node ${wanted} or later: https://nodejs.org`);
 };
 
-/** Looks for ripgrep as the search tool does: in absolute directories of the path. */
-export const checkRipgrep = async (searchPath: string): Promise<Finding> => {
-  const name = process.platform === "win32" ? "rg.exe" : "rg";
-  for (const directory of searchPath.split(delimiter)) {
-    if (!isAbsolute(directory)) continue;
-    const path = join(directory, name);
-    const isThere = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
+/** Looks for the ripgrep of the search tools, which `find` gives the path of. */
+export const checkRipgrep = async (find: () => Promise<string>): Promise<Finding> => {
+  try {
+    const path = await find();
+    await access(path, constants.X_OK);
+    return ok("ripgrep", oneLine(path));
+  } catch {
+    const wanted = `@vscode/ripgrep-${process.platform}-${process.arch}`;
+    return problem(
+      "ripgrep",
+      "not installed: the tools glob and grep do not work",
+      `Install the optional dependency ${wanted}: npm install --include=optional`,
     );
-    if (isThere) return ok("ripgrep", oneLine(path));
   }
-  return note("ripgrep", "not found: searches use the built-in way, which is slower");
 };
 
 /** The names of the keys that are set. No value of a key is looked at beyond that. */

@@ -11,3 +11,9 @@ export const PathSchema = z
 export const WellFormedTextSchema = z
   .string()
   .refine((text) => !/\p{Cs}/u.test(text), { error: "is not well-formed Unicode" });
+
+/** Whether a search leaves nothing out but `.git` and `.harness`. */
+export const AllFilesSchema = z
+  .boolean()
+  .exactOptional()
+  .describe("Search also the files that .gitignore excludes, and node_modules");

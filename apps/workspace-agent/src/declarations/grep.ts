@@ -1,15 +1,16 @@
 import type * as z from "zod";
 import { maxGlobLength, maxPatternLength } from "../limits.ts";
 import { declareTool } from "./declare-tool.ts";
-import { PathSchema, WellFormedTextSchema } from "./fields.ts";
+import { AllFilesSchema, PathSchema, WellFormedTextSchema } from "./fields.ts";
 
 export const grepDeclaration = declareTool({
   name: "grep",
   effects: "read",
   description:
-    "Searches the text files of the workspace for lines that match a regular expression, without lookaround and " +
-    "back-references. Does not look into .git, .harness and node_modules, binary and very large files, nor into files " +
-    "that hold secrets by their name, such as .env, unless path or include names them, and does not follow links.",
+    "Searches the text files of the workspace, hidden ones too, for lines that match a regular expression in the syntax " +
+    "of ripgrep (Rust): no lookaround, no back-references. Files that .gitignore excludes are searched only with `all`. " +
+    "Skips .git, .harness, node_modules, binary and very large files, and files that hold secrets by their name, such " +
+    "as .env, unless `path` or `include` names them. Does not follow links.",
   shape: {
     pattern: WellFormedTextSchema.min(1)
       .max(maxPatternLength)
@@ -21,6 +22,7 @@ export const grepDeclaration = declareTool({
       .describe(
         "Glob of the files to search: `*.ts` by name at any level, with a slash by path relative to `path`",
       ),
+    all: AllFilesSchema,
   },
 });
 

@@ -1,11 +1,10 @@
 import { Deadline } from "../deadline.ts";
 import { type GlobInput, globDeclaration } from "../declarations/glob.ts";
 import type { WorkspaceToolDefinition } from "../definition.ts";
-import { GlobMatcher, normaliseGlob } from "../glob-pattern.ts";
+import { normaliseGlob } from "../glob-pattern.ts";
+import { listFiles, relativeTo, stillInside } from "../list-files.ts";
+import { matchNames } from "../match-names.ts";
 import { throwIfCancelled } from "../text.ts";
-import { FileWalk, inBatches, relativeTo } from "../walk.ts";
-
-const batchSize = 2000;
 
 /** Output of the glob tool. */
 export type GlobOutput = {
@@ -22,30 +21,36 @@ export const globTool: WorkspaceToolDefinition<GlobInput, GlobOutput> = {
   async normalise(input, { workspace }) {
     const pattern = normaliseGlob(input.pattern);
     const path = await workspace.resolve(input.path ?? ".");
-    return path === "." ? { pattern } : { pattern, path };
+    return {
+      pattern,
+      ...(path === "." ? {} : { path }),
+      ...(input.all === true ? { all: true } : {}),
+    };
   },
 
-  async run(input, { workspace, limits, signal }) {
+  async run(input, { workspace, limits, ripgrep, signal }) {
     throwIfCancelled(signal);
     const start = input.path ?? ".";
     await workspace.verify(start);
     const deadline = new Deadline(signal, limits.searchTimeoutMs);
-    const matcher = new GlobMatcher(input.pattern, deadline);
     try {
-      const walk = new FileWalk({ workspace, start, maxEntries: limits.maxVisitedEntries, deadline });
-      const paths: string[] = [];
-      for await (const batch of inBatches(walk.files(), batchSize)) {
-        const names = batch.map((path) => relativeTo(start, path));
-        // One more than is returned tells whether something is left out.
-        const found = await matcher.matching(names, limits.maxGlobPaths + 1 - paths.length);
-        for (const index of found) paths.push(batch[index] as string);
-        if (paths.length > limits.maxGlobPaths) break;
-      }
-      const truncated = paths.length > limits.maxGlobPaths || walk.truncated;
+      const files = await listFiles({
+        workspace,
+        start,
+        all: input.all ?? false,
+        maxFiles: limits.maxSearchedFiles,
+        ripgrep: await ripgrep(),
+        deadline,
+      });
+      const names = files.paths.map((path) => relativeTo(start, path));
+      const indexes = await matchNames(input.pattern, names, names.length, deadline);
+      const matching = indexes.map((index) => files.paths[index] as string);
+      // One more than is returned shows whether something is left out.
+      const paths = await stillInside(workspace, matching, limits.maxGlobPaths + 1, deadline);
+      const truncated = paths.length > limits.maxGlobPaths || files.truncated;
       return { paths: paths.slice(0, limits.maxGlobPaths), ...(truncated ? { truncated: true } : {}) };
     } finally {
       deadline.dispose();
-      await matcher.close();
     }
   },
 };

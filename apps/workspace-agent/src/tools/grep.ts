@@ -4,16 +4,13 @@ import { Deadline } from "../deadline.ts";
 import { type GrepInput, grepDeclaration } from "../declarations/grep.ts";
 import type { RunContext, WorkspaceToolDefinition } from "../definition.ts";
 import { toFileError } from "../file-errors.ts";
-import { GlobMatcher, normaliseGlob } from "../glob-pattern.ts";
-import { LineSearch } from "../line-search.ts";
-import { compileSearchPattern } from "../search-pattern.ts";
+import { normaliseGlob } from "../glob-pattern.ts";
+import { type FileList, listFiles, relativeTo } from "../list-files.ts";
+import { matchNames } from "../match-names.ts";
+import { matchingLines } from "../matching-lines.ts";
+import { checkSearchPattern } from "../search-pattern.ts";
 import { isSecretFile } from "../secret-files.ts";
 import { cutText, throwIfCancelled } from "../text.ts";
-import { FileWalk, inBatches, relativeTo } from "../walk.ts";
-
-// Keeps the arguments of one ripgrep below what every system takes: paths have up to 4096 bytes, most have 60.
-const batchFiles = 1000;
-const batchBytes = 100_000;
 
 /** Output of the grep tool. */
 export type GrepOutput = {
@@ -27,121 +24,86 @@ export type GrepOutput = {
 export const grepTool: WorkspaceToolDefinition<GrepInput, GrepOutput> = {
   ...grepDeclaration,
 
-  async normalise(input, { workspace }) {
-    compileSearchPattern(input.pattern);
+  async normalise(input, { workspace, limits, ripgrep }) {
     const include = input.include === undefined ? undefined : normaliseGlob(input.include);
     const path = await workspace.resolve(input.path ?? ".");
+    const deadline = new Deadline(new AbortController().signal, limits.searchTimeoutMs);
+    try {
+      await checkSearchPattern(input.pattern, await ripgrep(), deadline);
+    } finally {
+      deadline.dispose();
+    }
     return {
       pattern: input.pattern,
       ...(path === "." ? {} : { path }),
       ...(include === undefined ? {} : { include }),
+      ...(input.all === true ? { all: true } : {}),
     };
   },
 
   async run(input, context) {
-    const { workspace, limits, searchPath, signal } = context;
+    const { workspace, limits, signal } = context;
     throwIfCancelled(signal);
-    const pattern = compileSearchPattern(input.pattern);
     const deadline = new Deadline(signal, limits.searchTimeoutMs);
-    const maxMatches = limits.maxGrepMatches + 1;
-    const options = {
-      workspace,
-      pattern,
-      searchPath,
-      maxMatches,
-      maxFileBytes: limits.maxGrepFileBytes,
-      deadline,
-    };
-    const search = await LineSearch.start(options);
     try {
-      const files = await startFiles(input, context, deadline);
+      const ripgrep = await context.ripgrep();
+      const files = await filesToSearch(input, context, ripgrep, deadline);
       const matches: GrepOutput["matches"] = [];
-      let truncated = false;
-      for await (const paths of argumentBatches(files.paths)) {
-        for await (const match of search.matches(paths)) {
-          truncated = matches.length === limits.maxGrepMatches;
-          if (truncated) break;
-          matches.push({ ...match, text: cutText(match.text, limits.maxGrepLineLength) });
+      let { truncated } = files;
+      const search = {
+        workspace,
+        pattern: input.pattern,
+        ripgrep,
+        // One more than is returned shows whether something is left out.
+        maxMatchesPerFile: limits.maxGrepMatches + 1,
+        maxFileBytes: limits.maxGrepFileBytes,
+        deadline,
+      };
+      for await (const match of matchingLines(files.paths, search)) {
+        if (matches.length === limits.maxGrepMatches) {
+          truncated = true;
+          break;
         }
-        if (truncated) break;
+        matches.push({ ...match, text: cutText(match.text, limits.maxGrepLineLength) });
       }
-      return { matches, ...(truncated || files.walkTruncated() ? { truncated: true } : {}) };
+      return { matches, ...(truncated ? { truncated: true } : {}) };
     } finally {
       deadline.dispose();
-      await search.close();
     }
   },
 };
 
-interface Files {
-  readonly paths: AsyncIterable<string>;
-  walkTruncated(): boolean;
-}
-
-/** The files to search: one, or those below a directory. */
-async function startFiles(input: GrepInput, context: RunContext, deadline: Deadline): Promise<Files> {
-  const { workspace, limits } = context;
-  const start = input.path ?? ".";
+/** The files to search: one, or those below a directory, as far as `include` names them. */
+async function filesToSearch(
+  { path: start = ".", include, all = false }: GrepInput,
+  { workspace, limits }: RunContext,
+  ripgrep: string,
+  deadline: Deadline,
+): Promise<FileList> {
   const found = await lstat(await workspace.verify(start)).catch((error: unknown) => {
     throw toFileError(error, start);
   });
+  const files = found.isFile()
+    ? { paths: [start], truncated: false }
+    : await listFiles({ workspace, start, all, maxFiles: limits.maxSearchedFiles, ripgrep, deadline });
+  const paths = found.isFile() ? files.paths : searchable(files.paths, start, include);
+  if (include === undefined) return { ...files, paths };
   const directory = found.isFile() ? dirname(start) : start;
-  const walk = new FileWalk({ workspace, start, maxEntries: limits.maxVisitedEntries, deadline });
-  const all = found.isFile() ? single(start) : searchable(walk.files(), start, input.include);
-  const paths = input.include === undefined ? all : included(all, directory, input.include, deadline);
-  return { paths, walkTruncated: () => walk.truncated };
+  const names = paths.map((path) => {
+    const relative = relativeTo(directory, path);
+    return include.includes("/") ? relative : relative.slice(relative.lastIndexOf("/") + 1);
+  });
+  const indexes = await matchNames(include, names, names.length, deadline);
+  return { ...files, paths: indexes.map((index) => paths[index] as string) };
 }
 
 /**
- * What is searched of a folder. A file that holds secrets is read only by who names it, so that a search of all files, which
- * nobody may have been asked about, does not show it.
+ * What is searched of a folder. A file that holds secrets is read only where the call names it, so that a search of all
+ * files, which may run without an approval, does not show it.
  */
-async function* searchable(
-  files: AsyncIterable<string>,
-  start: string,
-  include: string | undefined,
-): AsyncGenerator<string> {
+function searchable(paths: readonly string[], start: string, include: string | undefined): readonly string[] {
+  if (isSecretFile(start)) return paths;
   const named = include?.slice(include.lastIndexOf("/") + 1);
   const isNamed = (path: string): boolean => path.slice(path.lastIndexOf("/") + 1) === named;
-  const all = isSecretFile(start);
-  for await (const path of files) if (all || !isSecretFile(path) || isNamed(path)) yield path;
-}
-
-async function* single(path: string): AsyncGenerator<string> {
-  yield path;
-}
-
-async function* included(
-  files: AsyncIterable<string>,
-  directory: string,
-  include: string,
-  deadline: Deadline,
-): AsyncGenerator<string> {
-  const byName = !include.includes("/");
-  const matcher = new GlobMatcher(include, deadline);
-  try {
-    for await (const batch of inBatches(files, batchFiles)) {
-      const names = batch.map((path) => {
-        const relative = relativeTo(directory, path);
-        return byName ? relative.slice(relative.lastIndexOf("/") + 1) : relative;
-      });
-      for (const index of await matcher.matching(names, names.length)) yield batch[index] as string;
-    }
-  } finally {
-    await matcher.close();
-  }
-}
-
-async function* argumentBatches(paths: AsyncIterable<string>): AsyncGenerator<string[]> {
-  let batch: string[] = [];
-  let bytes = 0;
-  for await (const path of paths) {
-    batch.push(path);
-    bytes += Buffer.byteLength(path) + 3;
-    if (batch.length < batchFiles && bytes < batchBytes) continue;
-    yield batch;
-    batch = [];
-    bytes = 0;
-  }
-  if (batch.length > 0) yield batch;
+  return paths.filter((path) => !isSecretFile(path) || isNamed(path));
 }

@@ -1,0 +1,79 @@
+import { realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { leftovers, prepareOrdinaryUser } from "./lib/ordinary-user.mjs";
+import { option } from "./lib/report.mjs";
+import { repositoryRoot } from "./lib/root.mjs";
+import { run, stopChildrenOnSignals } from "./lib/run.mjs";
+import { printedCounts, summaryLine } from "./lib/summary.mjs";
+import { withTempDir } from "./lib/temp.mjs";
+
+const timeoutMs = 2_400_000;
+/** Tests of what runs programs, or looks for them. */
+const bareFiles = [
+  ...["apps/workspace-agent", "apps/cli", "apps/examples", "scripts/test"],
+  ...["packages/models", "packages/transport-stdio", "packages/core-runtime/test/launch"],
+];
+/** Tests of what depends on the user: owners and modes of files, sockets, processes. */
+const userFiles = [
+  ...["apps/workspace-agent", "packages/transport-uds", "packages/transport-stdio", "packages/audit"],
+  ...[
+    "packages/store-sqlite",
+    "packages/core-runtime/test/launch",
+    "packages/thread-server/test/file-store.test.ts",
+  ],
+  ...["packages/transport-http/test/http-server.test.ts", "packages/agent-sdk/test/calls.test.ts"],
+  ...["doctor", "listen", "serve", "runtime-tools", "chat"].map((name) => `apps/cli/test/${name}.test.ts`),
+];
+const someTests = (files) => ["test", "--", "--bare", "--only", "vitest", "--files", files.join(",")];
+
+const totals = { passed: 0, failed: 0, skipped: 0 };
+const add = (counts) => {
+  for (const key of Object.keys(totals)) totals[key] += counts[key];
+};
+const say = (text) => process.stdout.write(`\n== ${text}\n`);
+const npm = (args, options) => run("npm", args, { ...options, forward: true, timeoutMs });
+const addTests = async (args, options) => {
+  const { stdout, code } = await npm(args, options);
+  add(printedCounts(stdout, code));
+};
+
+/** The two commands of the README, on a machine with only Node and npm, for a user who owns nothing else. */
+async function asOrdinaryUser(base) {
+  const options = prepareOrdinaryUser(base);
+  const start = await npm(["start"], options);
+  add({ passed: start.code === 0 ? 1 : 0, failed: start.code === 0 ? 0 : 1, skipped: 0 });
+  if (start.code === 0) await addTests(someTests(userFiles), options);
+  const left = await leftovers(base);
+  for (const one of left) process.stdout.write(`FAIL  left behind: ${one}\n`);
+  add({ passed: left.length === 0 ? 1 : 0, failed: left.length, skipped: 0 });
+}
+
+const here = { cwd: repositoryRoot, env: { CI: "true" } };
+const runs = {
+  async all() {
+    say("npm test");
+    await addTests(["test"], here);
+  },
+  async bare() {
+    say("npm test without git, python3, chromium and ripgrep on the PATH");
+    await addTests(someTests(bareFiles), here);
+  },
+  async user() {
+    if (process.getuid?.() !== 0) return say("no run as an ordinary user: those above were");
+    if (process.platform !== "linux") return say("no run as an ordinary user: it takes Linux");
+    say("npm start and npm test as an ordinary user, on a bare machine");
+    return withTempDir(join(realpathSync(tmpdir()), "hk-user-"), asOrdinaryUser);
+  },
+};
+
+const chosen = option("only", Object.keys(runs).join(",")).split(",");
+const unknown = chosen.filter((name) => !Object.hasOwn(runs, name));
+if (unknown.length > 0) {
+  process.stderr.write(`No such run: ${unknown.join(", ")}. There are: ${Object.keys(runs).join(", ")}.\n`);
+  process.exit(2);
+}
+stopChildrenOnSignals();
+for (const name of chosen) await runs[name]();
+process.stdout.write(`\n${summaryLine(totals)}\n`);
+if (totals.failed > 0) process.exitCode = 1;
