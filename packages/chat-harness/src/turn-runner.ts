@@ -6,6 +6,7 @@ import {
   type InvokeOptions,
   type LeaseProof,
   type ObserverInput,
+  type SignalPayload,
   type StartOptions,
   type StoredSuspension,
   type SuspendedOutcome,
@@ -120,7 +121,7 @@ export class TurnRunner<F extends Fields, Turn> {
       const outcome = await this.#engine.graph.invoke({
         ...this.#common(signal, options),
         resumeInvocation: record.invocation_id,
-        signalPayload: payload,
+        signalPayload: payload as SignalPayload<F>,
         leases: [lease],
         settle,
       } satisfies InvokeOptions<F>);

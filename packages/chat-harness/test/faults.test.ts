@@ -198,13 +198,18 @@ describe("A payload", () => {
     expect(await harness.signal(pay)).toMatchObject({ outcome: "resumed", turn: { outcome: "completed" } });
   });
 
-  it("with fields that the state does not have resumes without them", async () => {
-    const store = createMemoryStore();
-    const harness = createChatHarness({ graph: approval(), store });
+  it("with a field that the state does not have is refused, and the turn waits", async () => {
+    verifies("CHAT-161");
+    const harness = createChatHarness({ graph: approval() });
     await harness.send("s", user("pay"));
-    const payload = JSON.parse('{"approved":true,"other":1,"__proto__":{"approved":false}}');
+    expect(await harness.signal({ ...pay, payload: { approved: true, other: 1 } })).toMatchObject({
+      outcome: "errored",
+      error_bucket: "user_correctable",
+      error_category: "suspension_resume_payload_invalid",
+    });
+    expect((await harness.pending()).suspended).toHaveLength(1);
+    const payload = JSON.parse('{"approved":true,"__proto__":{"approved":false}}');
     expect(await harness.signal({ ...pay, payload })).toMatchObject({ turn: { replies: [says("done")] } });
-    expect((await store.sessions.load("s"))?.state).not.toHaveProperty("other");
   });
 
   it("may be absent", async () => {

@@ -20,8 +20,11 @@ const demandCount = (value: number, name: string): number => {
   throw new InvalidArgumentError(`${name} is no integer of at least 1`);
 };
 
-/** A graph that was checked and can run, any number of times at once. */
-export class CompiledGraph<F extends Fields = Fields> {
+/**
+ * A graph that was checked and can run, any number of times at once. `F` are the fields of its state, `Inner` the payloads that
+ * signals may bring for its subgraphs.
+ */
+export class CompiledGraph<F extends Fields = Fields, Inner = never> {
   readonly state: StateSchema<F>;
   /** What is odd about the graph and not wrong. */
   readonly warnings: readonly GraphWarning[];
@@ -60,7 +63,7 @@ export class CompiledGraph<F extends Fields = Fields> {
    * Runs the graph, or goes on with a paused run of it. Gives the outcome of a run that ended or suspended; rejects with a
    * {@link GraphError} for one that failed, and with `invalid_argument` for options that cannot be.
    */
-  async invoke(options: InvokeOptions<F> = {}): Promise<GraphOutcome<F>> {
+  async invoke(options: InvokeOptions<F, Inner> = {}): Promise<GraphOutcome<F>> {
     const given = options as unknown as InvokeOptions;
     const outcome = await (given.resumeInvocation === undefined
       ? start(this.#host, given)

@@ -11,7 +11,7 @@ export {
   type GraphErrorDetails,
 } from "./errors.ts";
 export { type CheckExtra, defineGraph, type GraphBuilder } from "./graph-builder.ts";
-export type { InvokeOptions, ResumeOptions, StartOptions } from "./invoke-options.ts";
+export type { InvokeOptions, ResumeOptions, SignalPayload, StartOptions } from "./invoke-options.ts";
 export type {
   BranchOptions,
   CollectedError,

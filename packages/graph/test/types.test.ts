@@ -60,6 +60,34 @@ describe("the types of a graph", () => {
     expectTypeOf<() => { count: number }>().toMatchTypeOf<Right>();
   });
 
+  it("let a signal bring fields of the graph and of its subgraphs, and no others", () => {
+    const inner = defineGraph(defineState({ answer: lastWriteWins(z.string(), { default: "" }) }))
+      .node("ask", (_, { suspend }) => suspend({ signal_id: "s" }))
+      .entry("ask")
+      .edge("ask", END)
+      .compile();
+    const graph = defineGraph(state)
+      .subgraph("inner", { graph: inner })
+      .entry("inner")
+      .edge("inner", END)
+      .compile();
+    type Payload<G extends { invoke(options: never): unknown }> = Extract<
+      Parameters<G["invoke"]>[0],
+      { resumeInvocation: string }
+    >["signalPayload"];
+    expectTypeOf<{ count: number }>().toExtend<Payload<typeof graph>>();
+    expectTypeOf<{ answer: string }>().toExtend<Payload<typeof graph>>();
+    expectTypeOf<{ answer: string }>().toExtend<Payload<typeof inner>>();
+    expectTypeOf<{ answer: number }>().not.toExtend<Payload<typeof inner>>();
+    expectTypeOf<{ answer: number }>().not.toExtend<Payload<typeof graph>>();
+    const resume = (signalPayload: Payload<typeof graph>) => signalPayload;
+    expect(resume({ count: 1, answer: "yes" })).toEqual({ count: 1, answer: "yes" });
+    // @ts-expect-error no graph has such a field
+    resume({ cuont: 1 });
+    // @ts-expect-error the field has another type
+    resume({ count: "1" });
+  });
+
   it("let an outcome tell its state", async () => {
     const graph = defineGraph(state)
       .node("a", () => ({ count: 2 }))

@@ -162,10 +162,11 @@ describe("answers that are none", () => {
     ["input that is no object", { approval: { decision: "approve", input: "rm" } }],
     ["a reason that is no text", { approval: { decision: "reject", reason: 1 } }],
     ["a text", { approval: "approve" }],
+    ["an answer under another name", { aproval: { decision: "approve" } }],
   ])("%s: refused, and the call can still be answered", async (_, signalPayload) => {
     const { chat, paused, done } = await pausedTurn();
     await expect(
-      chat.graph.invoke({ resumeInvocation: paused.invocation_id, signalPayload }),
+      chat.graph.invoke({ resumeInvocation: paused.invocation_id, signalPayload: signalPayload as never }),
     ).rejects.toMatchObject({
       name: "GraphError",
       code: "suspension_resume_payload_invalid",
@@ -179,7 +180,6 @@ describe("answers that are none", () => {
 
   it.each([
     ["no answer at all", {}, "the signal brought no answer"],
-    ["an answer under another name", { aproval: { decision: "approve" } }, "the signal brought no answer"],
     [
       "an answer to another request",
       toApprovalPayload({ decision: "approve", digest: "sha256:0" }),

@@ -20,7 +20,7 @@ const taskOf = (
   async start(abort) {
     const { plan } = settings.graph;
     const frame = innerFrame(run.frame, run.node.name, plan, state, {
-      fanOutIndexes: [...run.frame.fanOutIndexes, index],
+      fanOutIndex: index,
       canSuspend: run.frame.canSuspend && settings.errorPolicy === "fail_fast",
       abort,
     });

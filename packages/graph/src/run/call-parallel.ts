@@ -26,7 +26,7 @@ export const callParallel = async (
         const { plan } = (branches.get(name) as BranchSettings).graph;
         const projection = run.node.projections[index] as Projection;
         const frame = innerFrame(run.frame, run.node.name, plan, state, {
-          branchNames: [...run.frame.branchNames, name],
+          branchName: name,
           canSuspend: run.frame.canSuspend && errorPolicy === "fail_fast",
           abort,
         });

@@ -80,14 +80,18 @@ export const resume = async (host: Host, options: ResumeOptions): Promise<GraphO
   }
   if (signalPayload === undefined)
     throw new InvalidArgumentError("a resumed invocation needs a signalPayload");
-  const held: HeldLease[] = [await holdInvocation(host, resumeInvocation)];
+  const held: HeldLease[] = [];
   try {
+    held.push(await holdInvocation(host, resumeInvocation));
     const record = await loadRecord(host, resumeInvocation);
     if (record.session_id !== null && host.keepsSessions) {
       const session = await holdSession(host, record.session_id, options.signal);
       if (session !== undefined) held.push(session);
     }
     return await proceed(host, options, record, held);
+  } catch (error) {
+    GraphError.attribute(error, resumeInvocation);
+    throw error;
   } finally {
     for (const lease of held.reverse()) await lease.release();
   }

@@ -6,6 +6,7 @@ import { isMapping } from "../state/check.ts";
 import { deepFreeze, jsonProblem } from "../state/freeze.ts";
 import type { Fields, UpdateOf } from "../state/schema.ts";
 import type { MiddlewareContext, NodeContext, SuspendDescriptor, SuspendOptions } from "./context.ts";
+import { innermost } from "./frame.ts";
 import type { Attempt, NodeRun } from "./node-run.ts";
 import { Pause, type PauseFacts } from "./pause.ts";
 import { unsupported } from "./unsupported.ts";
@@ -32,8 +33,8 @@ export class RunContext implements MiddlewareContext {
     this.metadata = info.metadata;
     this.nodeName = run.node.name;
     this.namespace = run.namespace;
-    this.fanOutIndex = frame.fanOutIndexes.at(-1);
-    this.branchName = frame.branchNames.at(-1);
+    this.fanOutIndex = innermost(frame.fanOutIndexes);
+    this.branchName = innermost(frame.branchNames);
   }
 
   get signal(): AbortSignal {
@@ -85,7 +86,7 @@ const suspendIn = (
 ): never => {
   if (attempt.isOver) {
     run.checkOver();
-    throw unsupported("the body of the node has ended", run.namespace);
+    throw unsupported("the body of the node has ended", run.place);
   }
   if (!run.frame.canSuspend) throw run.refuse("nothing can suspend where errors are collected");
   const pause = new Pause({

@@ -2,7 +2,7 @@ import type { ErrorPolicy } from "../definition.ts";
 import { errorCategory, GraphError, messageOf } from "../errors.ts";
 import type { CollectedError } from "../node-options.ts";
 import { AbortScope } from "./abort-scope.ts";
-import type { NodeRun } from "./node-run.ts";
+import type { NodeRun, TaskMetadata } from "./node-run.ts";
 import { Pause } from "./pause.ts";
 import { isUnsupported } from "./unsupported.ts";
 
@@ -10,7 +10,7 @@ import { isUnsupported } from "./unsupported.ts";
 export interface Task<T> {
   readonly key: number | string;
   /** What a suspension in it carries. */
-  readonly metadata: Readonly<Record<string, string | number>>;
+  readonly metadata: TaskMetadata;
   start(abort: AbortScope): Promise<T>;
 }
 
@@ -77,6 +77,8 @@ const throwStop = (
     run.pauseWith(error);
   } else if (isUnsupported(error)) {
     run.passing = error;
+  } else {
+    run.failedTask = { error, metadata: task.metadata };
   }
   throw error;
 };

@@ -75,14 +75,16 @@ export const start = async (host: Host, options: StartOptions): Promise<GraphOut
   if (correlationId !== undefined && !urlSafe.test(correlationId)) {
     throw new InvalidArgumentError("correlationId is empty or has characters that need escaping in a URL");
   }
+  const id = invocationId ?? host.createId();
   const isBound = sessionId !== undefined && host.keepsSessions;
-  const held = isBound ? await holdSession(host, sessionId, options.signal) : undefined;
+  let held: HeldLease | undefined;
   try {
+    held = isBound ? await holdSession(host, sessionId, options.signal) : undefined;
     const session = isBound ? await SessionBinding.load(host.store, host.sessions, sessionId) : undefined;
     return await execute({
       host,
       info: {
-        invocationId: invocationId ?? host.createId(),
+        invocationId: id,
         correlationId: correlationId ?? host.createId(),
         sessionId: sessionId ?? null,
         metadata,
@@ -92,6 +94,9 @@ export const start = async (host: Host, options: StartOptions): Promise<GraphOut
       entry: initialState(host, session, options.initial),
       leases: held === undefined ? leases : [...leases, held.proof],
     });
+  } catch (error) {
+    GraphError.attribute(error, id);
+    throw error;
   } finally {
     await held?.release();
   }
