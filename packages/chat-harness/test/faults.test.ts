@@ -228,7 +228,9 @@ describe("A process that dies", () => {
     const next = createChatHarness({ graph: approval(), store });
     next.subscribe("s", (turn) => heard.push(turn));
     expect(await next.recover()).toEqual({ resumed_count: 1, failed_count: 0, delivered_count: 0 });
-    expect(heard).toEqual([{ outcome: "completed", replies: [says("done")] }]);
+    expect(heard).toEqual([
+      { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" },
+    ]);
     expect(await next.recover()).toEqual({ resumed_count: 0, failed_count: 0, delivered_count: 0 });
     expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
   });
@@ -269,7 +271,7 @@ describe("A process that dies", () => {
     const resumed = await first.signal(pay);
     const invocation = resumed.outcome === "resumed" ? resumed.invocation_id : "";
     const next = createChatHarness({ graph: approval(), store });
-    const turn = { outcome: "completed", replies: [says("done")] };
+    const turn = { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" };
     const open = { suspended: [], undelivered: [{ session_id: "s", invocation_id: invocation, turn }] };
     expect([await next.pending(), await next.pending("s")]).toEqual([open, open]);
     expect(await next.pending("t")).toEqual({ suspended: [], undelivered: [] });

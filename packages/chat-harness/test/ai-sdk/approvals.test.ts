@@ -537,6 +537,7 @@ describe("behind a chat harness", () => {
         { role: "tool", content: "sent to bob", tool_call_id: "a" },
         { role: "assistant", content: "Sent." },
       ],
+      dispatch_path: "signal_resume",
     });
     expect(done).toEqual(["sent to bob"]);
     await harness.close();
@@ -557,6 +558,7 @@ describe("behind a chat harness", () => {
       error_bucket: "user_correctable",
       error_category: "provider_invalid_request",
       reply: { role: "system", content: expect.stringContaining("maximum context length is 8192 tokens") },
+      dispatch_path: "new_session",
     });
     expect(await harness.send("s1", { role: "user", content: "hi" })).toMatchObject({ outcome: "completed" });
     await harness.close();
