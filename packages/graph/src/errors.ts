@@ -43,6 +43,7 @@ export type GraphErrorCode =
   | "fan_out_empty"
   | "parallel_branches_branch_failed"
   | "node_cancelled"
+  | "node_timeout"
   | "step_limit_reached"
   | "invocation_cancelled"
   | "session_load_failed"

@@ -12,6 +12,10 @@ export {
 } from "./errors.ts";
 export { type CheckExtra, defineGraph, type GraphBuilder } from "./graph-builder.ts";
 export type { InvokeOptions, ResumeOptions, SignalPayload, StartOptions } from "./invoke-options.ts";
+export { type IsolateOptions, isolate } from "./middleware/isolate.ts";
+export type { MiddlewareOfAny } from "./middleware/middleware-of-any.ts";
+export { type RetryOptions, retry } from "./middleware/retry.ts";
+export { type TimeoutOptions, timeout } from "./middleware/timeout.ts";
 export type {
   BranchOptions,
   CollectedError,
@@ -40,6 +44,7 @@ export type {
   MaybePromise,
   Middleware,
   MiddlewareContext,
+  NextOptions,
   NodeBody,
   NodeContext,
   NodeResult,

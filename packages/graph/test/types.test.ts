@@ -7,10 +7,13 @@ import {
   defineGraph,
   defineState,
   END,
+  isolate,
   lastWriteWins,
   merge,
   mergeAll,
+  retry,
   type StateOf,
+  timeout,
   type UpdateOf,
 } from "../src/index.ts";
 
@@ -86,6 +89,27 @@ describe("the types of a graph", () => {
     resume({ cuont: 1 });
     // @ts-expect-error the field has another type
     resume({ count: "1" });
+  });
+
+  it("let ready middleware stand around any node, and check a fallback by the state", () => {
+    const graph = defineGraph(state)
+      .use(retry(), timeout({ ms: 1000 }), isolate({ fallback: { count: 1 } }))
+      .node("a", () => ({ count: 2 }), {
+        middleware: [
+          retry(),
+          isolate({
+            fallback: (_, seen) => {
+              expectTypeOf(seen).toEqualTypeOf<State>();
+              return { count: seen.count };
+            },
+          }),
+        ],
+      });
+    expectTypeOf(graph.entry).parameter(0).toEqualTypeOf<"a">();
+    // @ts-expect-error the field has another type
+    defineGraph(state).use(isolate({ fallback: { count: "1" } }));
+    // @ts-expect-error the state has no such field
+    defineGraph(state).use(isolate({ fallback: { cuont: 1 } }));
   });
 
   it("let an outcome tell its state", async () => {

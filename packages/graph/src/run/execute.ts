@@ -7,7 +7,7 @@ import type { SessionBinding } from "../sessions/session-binding.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { LeaseProof } from "../stores/lease-store.ts";
 import type { StoredSuspension } from "../stores/suspension-store.ts";
-import { AbortScope, follow } from "./abort-scope.ts";
+import { AbortScope, cancelled, follow } from "./abort-scope.ts";
 import { type AmbientScope, runIn } from "./ambient.ts";
 import type { InvocationInfo } from "./context.ts";
 import type { Frame } from "./frame.ts";
@@ -126,7 +126,7 @@ export const execute = async (execution: Execution): Promise<GraphOutcome> => {
   const keeper = new Keeper(execution);
   const invocation = createInvocation(execution, keeper);
   const abort = new AbortScope();
-  const unfollow = follow(abort, execution.options.signal);
+  const unfollow = follow(execution.options.signal, (reason) => abort.abort(cancelled(reason)));
   try {
     return await runIn(
       () => invocation.scope(),

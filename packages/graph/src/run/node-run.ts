@@ -2,6 +2,7 @@ import type { PlannedNode } from "../compile/plan.ts";
 import { GraphError, type GraphErrorCode, messageOf } from "../errors.ts";
 import type { FanOutConfig, NodeEvent, ParallelBranchesConfig } from "../observers/node-event.ts";
 import type { Snapshot } from "../state/snapshot.ts";
+import type { AbortScope } from "./abort-scope.ts";
 import type { AmbientScope } from "./ambient.ts";
 import { type Frame, innermost } from "./frame.ts";
 import type { Pause } from "./pause.ts";
@@ -126,9 +127,9 @@ export class NodeRun {
   }
 
   /** Begins a call of what the node does. Throws where the node is over. */
-  begin(received: object, configs: AttemptConfigs = {}): Attempt {
+  begin(received: object, abort: AbortScope, configs: AttemptConfigs = {}): Attempt {
     this.checkOver();
-    this.frame.abort.check();
+    abort.check();
     this.#closeBefore();
     const attempt: Attempt = {
       index: this.#attempts++,
@@ -147,6 +148,11 @@ export class NodeRun {
   fail(attempt: Attempt, error: unknown): void {
     attempt.isOver = true;
     if (this.#open === attempt && this.#isTold) attempt.failure = this.wrap(error);
+  }
+
+  /** Ends the call that runs, which middleware waits for no longer; what it does from now on is dropped. */
+  abandon(error: GraphError): void {
+    if (this.#open !== undefined && !this.#open.isOver) this.fail(this.#open, error);
   }
 
   /** Tells how the last call ended: another one begins now. */
