@@ -1,10 +1,11 @@
 import { InvalidArgumentError, quietly, systemClock } from "@harnesskit/wire";
 import type { Plan } from "./compile/plan.ts";
 import type { CompileOptions } from "./compile-options.ts";
+import { GraphStream, type StreamOptions } from "./graph-stream.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import { type DrainOptions, type DrainSummary, drainAll, drainOne } from "./observers/drain.ts";
 import { EventQueue } from "./observers/event-queue.ts";
-import type { Observer } from "./observers/node-event.ts";
+import type { NodeEvent, Observer } from "./observers/node-event.ts";
 import { type ObserverOptions, toRegistration } from "./observers/observers.ts";
 import { type GraphWarning, platformWarning } from "./observers/warn.ts";
 import type { GraphOutcome } from "./outcome.ts";
@@ -64,10 +65,27 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
    * {@link GraphError} for one that failed, and with `invalid_argument` for options that cannot be.
    */
   async invoke(options: InvokeOptions<F, Inner> = {}): Promise<GraphOutcome<F>> {
-    const given = options as unknown as InvokeOptions;
-    const outcome = await (given.resumeInvocation === undefined
-      ? start(this.#host, given)
-      : resume(this.#host, given));
+    return this.#run(options as unknown as InvokeOptions);
+  }
+
+  /**
+   * Begins what {@link invoke} does, and gives its events as they happen: those that an observer without phases gets, in their
+   * order, whatever other observers do. See {@link GraphStream} for slow readers and for leaving early. Throws `invalid_argument`
+   * for a limit that cannot be used; everything else that is wrong rejects.
+   */
+  stream(options: InvokeOptions<F, Inner> & StreamOptions = {}): GraphStream<GraphOutcome<F>> {
+    const { maxBufferedEvents = 10_000, ...given } = options;
+    return new GraphStream<GraphOutcome<F>>({
+      maxBufferedEvents: demandCount(maxBufferedEvents, "maxBufferedEvents"),
+      signal: given.signal,
+      run: (onEvent, signal) => this.#run({ ...given, signal } as unknown as InvokeOptions, onEvent),
+    });
+  }
+
+  async #run(options: InvokeOptions, onEvent?: (event: NodeEvent) => void): Promise<GraphOutcome<F>> {
+    const outcome = await (options.resumeInvocation === undefined
+      ? start(this.#host, options, onEvent)
+      : resume(this.#host, options, onEvent));
     return outcome as GraphOutcome<F>;
   }
 

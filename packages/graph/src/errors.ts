@@ -45,6 +45,7 @@ export type GraphErrorCode =
   | "node_cancelled"
   | "node_timeout"
   | "step_limit_reached"
+  | "stream_overflow"
   | "invocation_cancelled"
   | "session_load_failed"
   | "session_save_failed"

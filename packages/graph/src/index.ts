@@ -11,6 +11,7 @@ export {
   type GraphErrorDetails,
 } from "./errors.ts";
 export { type CheckExtra, defineGraph, type GraphBuilder } from "./graph-builder.ts";
+export type { GraphStream, StreamOptions } from "./graph-stream.ts";
 export type { InvokeOptions, ResumeOptions, SignalPayload, StartOptions } from "./invoke-options.ts";
 export { type IsolateOptions, isolate } from "./middleware/isolate.ts";
 export type { MiddlewareOfAny } from "./middleware/middleware-of-any.ts";

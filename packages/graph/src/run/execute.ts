@@ -1,6 +1,7 @@
 import type { CompletedPosition } from "@harnesskit/protocol/chat";
 import { errorCategory, type GraphError } from "../errors.ts";
 import type { InvokeOptions } from "../invoke-options.ts";
+import type { NodeEvent } from "../observers/node-event.ts";
 import { toRegistrations } from "../observers/observers.ts";
 import type { GraphOutcome, SuspendedOutcome } from "../outcome.ts";
 import type { SessionBinding } from "../sessions/session-binding.ts";
@@ -22,6 +23,8 @@ export interface Execution {
   readonly host: Host;
   readonly info: InvocationInfo;
   readonly options: InvokeOptions;
+  /** Called with each event as it happens; must not throw. */
+  readonly onEvent: ((event: NodeEvent) => void) | undefined;
   readonly session: SessionBinding | undefined;
   readonly entry: Snapshot;
   /** Leases that are held by it and by whoever called it. */
@@ -49,6 +52,7 @@ const createInvocation = (execution: Execution, keeper: Keeper): Invocation => {
     plan: host.plan,
     observers,
     events: isObserved ? host.openQueue(info.invocationId, enter) : undefined,
+    onEvent: execution.onEvent,
     maxSteps: host.maxSteps,
     nextStep: execution.resumed?.record.next_step ?? 0,
     positions: positionsOf(execution),

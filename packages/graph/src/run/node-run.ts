@@ -189,7 +189,7 @@ export class NodeRun {
   }
 
   get #isTold(): boolean {
-    return this.frame.observers.length > 0;
+    return this.frame.invocation.isTold(this.frame.observers);
   }
 
   #tell(phase: NodeEvent["phase"], attempt: Attempt, facts: Partial<NodeEvent>): void {
@@ -214,7 +214,7 @@ export class NodeRun {
       branch_name_chain: frame.branchNames,
       ...attempt.configs,
     };
-    frame.invocation.events?.push({ event: Object.freeze(event), to: frame.observers });
+    frame.invocation.tell(Object.freeze(event), frame.observers);
   }
 
   /** An error of this node, the thrown one as its cause. */

@@ -1,6 +1,7 @@
 import { HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { GraphError, messageOf } from "../errors.ts";
 import type { StartOptions } from "../invoke-options.ts";
+import type { NodeEvent } from "../observers/node-event.ts";
 import type { GraphOutcome } from "../outcome.ts";
 import { SessionBinding } from "../sessions/session-binding.ts";
 import { applyInitial, replaceFields } from "../state/apply.ts";
@@ -68,7 +69,11 @@ const initialState = (
 };
 
 /** Begins an invocation. */
-export const start = async (host: Host, options: StartOptions): Promise<GraphOutcome> => {
+export const start = async (
+  host: Host,
+  options: StartOptions,
+  onEvent?: (event: NodeEvent) => void,
+): Promise<GraphOutcome> => {
   const { sessionId, correlationId, invocationId, metadata = {}, leases = [] } = options;
   demandId(sessionId, "sessionId");
   demandId(invocationId, "invocationId");
@@ -90,6 +95,7 @@ export const start = async (host: Host, options: StartOptions): Promise<GraphOut
         metadata,
       },
       options,
+      onEvent,
       session,
       entry: initialState(host, session, options.initial),
       leases: held === undefined ? leases : [...leases, held.proof],
