@@ -13,6 +13,7 @@ import type { Host } from "./run/host.ts";
 import { resume } from "./run/resume.ts";
 import { start } from "./run/start.ts";
 import { planSessions } from "./sessions/session-plan.ts";
+import { readSessionState, type SessionState, type SessionStateOptions } from "./sessions/session-state.ts";
 import type { Fields, StateSchema } from "./state/schema.ts";
 import { createMemoryStore } from "./stores/memory-store.ts";
 
@@ -87,6 +88,15 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
       ? start(this.#host, options, onEvent)
       : resume(this.#host, options, onEvent));
     return outcome as GraphOutcome<F>;
+  }
+
+  /**
+   * What is known of a session: its state as the next run would load it, what waits for a signal in it, and the states that were
+   * saved. Changes nothing. Gives null for a session that is unknown. Rejects with `invalid_argument` without a store and for an
+   * empty id, with `session_load_failed`, and with the errors of migrations.
+   */
+  async getState(sessionId: string, options: SessionStateOptions = {}): Promise<SessionState<F> | null> {
+    return (await readSessionState(this.#host, sessionId, options)) as SessionState<F> | null;
   }
 
   /**

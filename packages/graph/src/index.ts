@@ -55,6 +55,12 @@ export type {
 } from "./run/context.ts";
 export { isSuspension } from "./run/pause.ts";
 export type { Migration, SessionOptions } from "./sessions/session-options.ts";
+export type {
+  PausedInvocation,
+  SavedState,
+  SessionState,
+  SessionStateOptions,
+} from "./sessions/session-state.ts";
 export { SharedList } from "./shared-list.ts";
 export type { Field, ReducerName } from "./state/field.ts";
 export type { ItemKey, KeyOf } from "./state/item-key.ts";
