@@ -9,8 +9,8 @@ export interface ChatHarnessOptions<F extends ChatFields> extends EngineOptions<
   /** Gives completed turns their `final_state`, whose `messages` are the whole history. @default false */
   readonly includeFinalState?: boolean;
   /**
-   * How the end of a resumed turn reaches the user: `listeners`, or `next-send`, where a `send` gives what no listener has taken
-   * instead of taking its message, and says so by `resumed_invocation_id`. @default "listeners"
+   * How the end of a resumed turn reaches the user: by `listeners` alone, or with `next-send` also by the next `send`, whose outcome
+   * has what no listener has taken as `resumed_turns`, ahead of the turn of its own message. @default "listeners"
    */
   readonly resumedTurns?: "listeners" | "next-send";
   /** How many characters a message may have, the data of images included. @default 20000000 */

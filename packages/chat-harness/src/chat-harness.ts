@@ -1,5 +1,5 @@
 import type { CompiledGraph, InitialOf, StateOf } from "@harnesskit/graph";
-import type { ChatMessage, ChatTurnOutcome, ErroredTurn } from "@harnesskit/protocol/chat";
+import type { ChatMessage, ChatTurnOutcome, DispatchPath, ErroredTurn } from "@harnesskit/protocol/chat";
 import type { ChatHarnessOptions } from "./chat-harness-options.ts";
 import { type ChatFields, demandMessages, messagesOf } from "./chat-state.ts";
 import { createChatTurns } from "./chat-turns.ts";
@@ -15,17 +15,16 @@ import { type RecoverOptions, type RecoverySummary, recoverSignals } from "./rec
 import { createErroredTurn } from "./reply-texts.ts";
 import type { Signal, SignalResult } from "./signal.ts";
 import { type EndedTurn, Signals } from "./signals.ts";
-import type { DispatchPath } from "./turn-report.ts";
 import { TurnRunner } from "./turn-runner.ts";
 import { messageOf } from "./warning.ts";
 
 /** What `send` gives: the outcome of the turn. */
 export type SendOutcome = ChatTurnOutcome & {
   /**
-   * Only with `resumedTurns: "next-send"`: this is the end of an earlier turn that was resumed, the invocation of this id. The
-   * message that was sent was not taken; send it again.
+   * Only with `resumedTurns: "next-send"`, and only where there are any: the ends of earlier turns that were resumed and that no
+   * listener has taken, oldest first. They come ahead of this turn; show them first.
    */
-  readonly resumed_invocation_id?: string;
+  readonly resumed_turns?: readonly Delivery[];
 };
 
 /** What became of a signal. An `errored` outcome: nothing has run, and what waits still waits. */
@@ -105,24 +104,36 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
     options: TurnOptions,
     signal: AbortSignal,
   ): Promise<SendOutcome> {
-    const earlier = this.#isNextSend ? await this.#takeEarlier(sessionId) : undefined;
-    if (earlier !== undefined) return earlier;
+    if (!this.#isNextSend) return this.#ownTurn(sessionId, message, options, signal);
+    let earlier: readonly Delivery[];
+    try {
+      earlier = await this.#deliveries.claim(sessionId);
+    } catch (cause) {
+      const text = `the store of suspensions failed: ${messageOf(cause)}`;
+      return this.#errored(failureOf("session_load_failed", text, cause));
+    }
+    try {
+      const turn = await this.#ownTurn(sessionId, message, options, signal);
+      await this.#deliveries.take(earlier);
+      return earlier.length === 0 ? turn : { ...turn, resumed_turns: earlier };
+    } catch (error) {
+      this.#deliveries.giveBack(earlier);
+      throw error;
+    }
+  }
+
+  #ownTurn(
+    sessionId: string,
+    message: ChatMessage,
+    options: TurnOptions,
+    signal: AbortSignal,
+  ): Promise<ChatTurnOutcome> {
     let path: DispatchPath | undefined;
     const initial = (loaded: StateOf<F> | null): InitialOf<F> => {
       path = loaded === null || messagesOf(loaded).length === 0 ? "new_session" : "existing_session";
       return { messages: [message] } as unknown as InitialOf<F>;
     };
     return this.#runner.start({ sessionId, initial, signal, options, path: () => path });
-  }
-
-  async #takeEarlier(sessionId: string): Promise<SendOutcome | undefined> {
-    try {
-      const earlier = await this.#deliveries.take(sessionId);
-      return earlier && { ...earlier.turn, resumed_invocation_id: earlier.invocation_id };
-    } catch (cause) {
-      const message = `the store of suspensions failed: ${messageOf(cause)}`;
-      return this.#errored(failureOf("session_load_failed", message, cause));
-    }
   }
 
   /**

@@ -61,7 +61,8 @@ export const createChatTurns = <F extends ChatFields>({
   memo: (outcome, isResumed, before) => (isResumed ? [...addedBefore(before), addedNow(outcome)] : []),
   kept(turn) {
     if (turn.outcome !== "completed") return turn as unknown as JsonValue;
-    return { outcome: turn.outcome, replies: turn.replies } as unknown as JsonValue;
+    const { outcome, replies, dispatch_path } = turn;
+    return { outcome, replies, ...(dispatch_path && { dispatch_path }) } as unknown as JsonValue;
   },
   payloadProblem: (payload) =>
     Object.hasOwn(payload, "messages")

@@ -132,7 +132,7 @@ export class Deliveries {
     const { invocation_id: id } = delivery;
     const fresh = subscriptions.filter(({ told }) => !told.has(id));
     if (fresh.length === 0) return 0;
-    this.#taking.set(id, (this.#taking.get(id) ?? 0) + 1);
+    this.#enter(id);
     for (const { told } of fresh) told.add(id);
     void Promise.any(fresh.map((subscription) => this.#call(subscription, delivery))).then(
       async () => {
@@ -146,6 +146,10 @@ export class Deliveries {
       },
     );
     return fresh.length;
+  }
+
+  #enter(id: string): void {
+    this.#taking.set(id, (this.#taking.get(id) ?? 0) + 1);
   }
 
   #leave(id: string): void {
@@ -196,11 +200,29 @@ export class Deliveries {
     this.#options.warn({ kind: "delivery_failed", message, cause });
   }
 
-  /** The oldest end of a session that nobody has taken, taken now. Rejects as the store does. */
-  async take(sessionId: string): Promise<Delivery | undefined> {
-    const [delivery] = await this.list(sessionId);
-    if (delivery === undefined) return undefined;
-    await this.mark(delivery.invocation_id);
-    return delivery;
+  /**
+   * The ends of a session that no listener has taken, oldest first, for a caller that hands them on: until it calls
+   * {@link take} or {@link giveBack}, they go to no listener. Rejects as the store does.
+   */
+  async claim(sessionId: string): Promise<readonly Delivery[]> {
+    const deliveries = await this.list(sessionId);
+    for (const { invocation_id: id } of deliveries) this.#enter(id);
+    return deliveries;
+  }
+
+  /** Stores that claimed ends were taken. */
+  async take(claimed: readonly Delivery[]): Promise<void> {
+    for (const { invocation_id: id } of claimed) {
+      await this.mark(id);
+      this.#leave(id);
+    }
+  }
+
+  /** Has claimed ends go to listeners again. */
+  giveBack(claimed: readonly Delivery[]): void {
+    for (const delivery of claimed) {
+      this.#leave(delivery.invocation_id);
+      if (!this.#isTaken(delivery)) this.deliver(delivery);
+    }
   }
 }

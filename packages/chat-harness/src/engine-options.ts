@@ -8,7 +8,7 @@ import {
   type SessionOptions,
 } from "@harnesskit/graph";
 import type { SignalDescriptor } from "@harnesskit/protocol/chat";
-import { type Clock, quietly, systemClock } from "@harnesskit/wire";
+import { type Clock, InvalidArgumentError, quietly, systemClock } from "@harnesskit/wire";
 import type { CallOptions } from "./call-scope.ts";
 import { demandCount, demandDuration } from "./check-options.ts";
 import { Lanes } from "./lanes.ts";
@@ -30,7 +30,7 @@ export interface WaitingInvocation {
 
 /** What all kinds of harnesses are made with. */
 export interface EngineOptions<F extends Fields> {
-  /** The graph; the harness compiles it. */
+  /** The graph as `defineGraph` gives it, not compiled: the harness compiles it over its store. */
   readonly graph: GraphSource<F>;
   /** Where sessions and suspensions are kept. Whoever made it closes it. @default in the memory of this process */
   readonly store?: GraphStore;
@@ -105,9 +105,21 @@ const reporter =
     quietly(() => onTurn?.(report), failed);
   };
 
+/** Throws `invalid_argument` for what is no declared graph, and says what to pass. */
+const demandSource = (graph: unknown): void => {
+  const given = (graph ?? {}) as { readonly compile?: unknown; readonly invoke?: unknown };
+  if (typeof given.compile === "function") return;
+  if (typeof given.invoke === "function") {
+    const pass = "pass what defineGraph(…) gives, without .compile(); the harness compiles it over its store";
+    throw new InvalidArgumentError(`graph is compiled already: ${pass}`);
+  }
+  throw new InvalidArgumentError("graph must be what defineGraph(…) gives");
+};
+
 /** Compiles the graph and checks the limits. Throws a `GraphCompileError`, or `invalid_argument`. */
 export const createEngine = <F extends Fields>(options: EngineOptions<F>): Engine<F> => {
   const { clock = systemClock, createId = () => crypto.randomUUID(), turnTimeoutMs, session = {} } = options;
+  demandSource(options.graph);
   const store = options.store ?? createMemoryStore({ clock });
   const { onWarning = platformWarning } = options;
   const warn: OnWarning = (warning) => quietly(() => onWarning(warning));

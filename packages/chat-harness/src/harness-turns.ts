@@ -1,8 +1,13 @@
 import type { Fields, StateOf } from "@harnesskit/graph";
-import type { ErrorBucket, SignalDescriptor } from "@harnesskit/protocol/chat";
+import type { DispatchPath, ErrorBucket, SignalDescriptor } from "@harnesskit/protocol/chat";
 import type { TurnShape } from "./turn-shape.ts";
 
-interface Facts<F extends Fields> {
+interface Path {
+  /** Which way the turn took; absent where it failed before that was known. */
+  readonly dispatch_path?: DispatchPath;
+}
+
+interface Facts<F extends Fields> extends Path {
   readonly invocation_id: string;
   /** Null for a turn of no session. */
   readonly session_id: string | null;
@@ -18,7 +23,7 @@ export interface SuspendedHarnessTurn<F extends Fields> extends Facts<F> {
   readonly signal_descriptor: SignalDescriptor;
 }
 
-export interface ErroredHarnessTurn {
+export interface ErroredHarnessTurn extends Path {
   readonly outcome: "errored";
   readonly error_bucket: ErrorBucket;
   readonly error_category?: string;

@@ -1,4 +1,5 @@
 import type { CompiledGraph, Fields, StartOptions } from "@harnesskit/graph";
+import type { DispatchPath } from "@harnesskit/protocol/chat";
 import { type CloseOptions, closeEngine } from "./close-engine.ts";
 import { createEngine, type Engine, type EngineOptions, type TurnOptions } from "./engine-options.ts";
 import { failureOf } from "./failure.ts";
@@ -8,7 +9,6 @@ import { listPending, type PendingTurn } from "./pending.ts";
 import { type RecoverySummary, recoverSignals } from "./recovery.ts";
 import type { Signal, SignalResult } from "./signal.ts";
 import { type EndedTurn, Signals } from "./signals.ts";
-import type { DispatchPath } from "./turn-report.ts";
 import { TurnRunner } from "./turn-runner.ts";
 import { messageOf } from "./warning.ts";
 

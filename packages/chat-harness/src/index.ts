@@ -40,5 +40,5 @@ export type { RecoverOptions, RecoverySummary } from "./recovery.ts";
 export type { ReplyFacts, ReplyText, ReplyTexts } from "./reply-texts.ts";
 export type { Signal, SignalResult } from "./signal.ts";
 export type { EndedTurn } from "./signals.ts";
-export type { DispatchPath, TurnReport } from "./turn-report.ts";
+export type { TurnReport } from "./turn-report.ts";
 export type { ChatHarnessWarning, OnWarning } from "./warning.ts";

@@ -33,7 +33,7 @@ const failureIn = async <Turn>(run: Promise<Resolution<Turn>>): Promise<{ cause:
 };
 
 /** Goes on with turns for which a signal was accepted by a process that did not end them. Rejects as the store does. */
-export const recoverSignals = async <F extends Fields, Turn>(
+export const recoverSignals = async <F extends Fields, Turn extends object>(
   { store, warn }: Engine<F>,
   signals: Signals<F, Turn>,
   { sessionId }: RecoverOptions = {},

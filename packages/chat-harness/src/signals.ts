@@ -33,7 +33,7 @@ export type Resolution<Turn> =
   | { readonly kind: "resumed"; readonly record: Target; readonly turn: Turn }
   | Unresumed;
 
-export interface SignalsOptions<F extends Fields, Turn> {
+export interface SignalsOptions<F extends Fields, Turn extends object> {
   readonly engine: Engine<F>;
   readonly runner: TurnRunner<F, Turn>;
   readonly shape: TurnShape<F, Turn>;
@@ -48,7 +48,7 @@ export interface SignalsOptions<F extends Fields, Turn> {
  * Finds what a signal is for and resumes it, once: in this process by the lane of the session, beside other processes by a
  * lease, and over a crash by the signal being stored before the run goes on.
  */
-export class Signals<F extends Fields, Turn> {
+export class Signals<F extends Fields, Turn extends object> {
   readonly #engine: Engine<F>;
   readonly #runner: TurnRunner<F, Turn>;
   readonly #shape: TurnShape<F, Turn>;

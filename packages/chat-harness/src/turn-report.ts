@@ -1,5 +1,4 @@
-/** Which way a turn took (section "Inbound message → session → invoke wiring"). */
-export type DispatchPath = "stateless" | "new_session" | "existing_session" | "signal_resume";
+import type { DispatchPath } from "@harnesskit/protocol/chat";
 
 /** How a turn ended, for logs and spans. */
 export interface TurnReport {

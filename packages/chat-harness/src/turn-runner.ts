@@ -6,17 +6,18 @@ import {
   type InvokeOptions,
   type LeaseProof,
   type ObserverInput,
+  type SignalPayload,
   type StartOptions,
   type StoredSuspension,
   type SuspendedOutcome,
 } from "@harnesskit/graph";
+import type { DispatchPath } from "@harnesskit/protocol/chat";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { isThenable } from "@harnesskit/wire";
 import type { Engine, TurnOptions } from "./engine-options.ts";
 import { type Failure, toFailure } from "./failure.ts";
 import { type PauseNote, pauseNoteOf } from "./pause-note.ts";
 import { SubscriptionError } from "./subscription-error.ts";
-import type { DispatchPath } from "./turn-report.ts";
 import type { TurnShape } from "./turn-shape.ts";
 import { messageOf } from "./warning.ts";
 
@@ -53,8 +54,12 @@ const takenElsewhere = (error: unknown): "already_resumed" | "being_resumed" | u
   return reason === "already_resumed" || reason === "being_resumed" ? reason : undefined;
 };
 
+/** A turn that says which way it took. */
+const onPath = <Turn extends object>(turn: Turn, path: DispatchPath | undefined): Turn =>
+  path === undefined ? turn : { ...turn, dispatch_path: path };
+
 /** Runs invocations, makes turns of their ends, and keeps what is needed with their pauses. */
-export class TurnRunner<F extends Fields, Turn> {
+export class TurnRunner<F extends Fields, Turn extends object> {
   readonly #engine: Engine<F>;
   readonly #shape: TurnShape<F, Turn>;
 
@@ -82,7 +87,7 @@ export class TurnRunner<F extends Fields, Turn> {
       const cancelled = signal.aborted ? "cancelled" : "errored";
       report({ path: path(), ...facts, outcome: cancelled, error_category: failure.category, error });
       if (signal.aborted) throw error;
-      return this.#shape.errored(failure);
+      return onPath(this.#shape.errored(failure), path());
     }
     report({
       path: path(),
@@ -91,9 +96,8 @@ export class TurnRunner<F extends Fields, Turn> {
       error_category: undefined,
       error: undefined,
     });
-    return outcome.outcome === "completed"
-      ? this.#shape.completed(outcome, null)
-      : this.#shape.suspended(outcome);
+    const { completed, suspended } = this.#shape;
+    return onPath(outcome.outcome === "completed" ? completed(outcome, null) : suspended(outcome), path());
   }
 
   /** Goes on with a paused turn. Rejects only when its caller has given it up before it ended. */
@@ -107,20 +111,21 @@ export class TurnRunner<F extends Fields, Turn> {
     let turn: Turn | undefined;
     const settle = (end: InvocationEnd<F>): JsonValue | undefined => {
       if (end.outcome === "suspended") {
-        turn = this.#shape.suspended(end);
+        turn = onPath(this.#shape.suspended(end), facts.path);
         return this.#pause(end, note);
       }
-      turn =
-        end.outcome === "completed"
-          ? this.#shape.completed(end, note.memo)
-          : this.#shape.errored(toFailure(end.error));
+      const { completed, errored } = this.#shape;
+      turn = onPath(
+        end.outcome === "completed" ? completed(end, note.memo) : errored(toFailure(end.error)),
+        facts.path,
+      );
       return this.#shape.kept(turn);
     };
     try {
       const outcome = await this.#engine.graph.invoke({
         ...this.#common(signal, options),
         resumeInvocation: record.invocation_id,
-        signalPayload: payload,
+        signalPayload: payload as SignalPayload<F>,
         leases: [lease],
         settle,
       } satisfies InvokeOptions<F>);
@@ -136,7 +141,7 @@ export class TurnRunner<F extends Fields, Turn> {
       this.#engine.report({ ...facts, outcome, error_category: failure.category, error });
       if (isCancelled) throw error;
       if (turn === undefined) return { kind: "refused", failure };
-      return { kind: "failed", turn: this.#shape.errored(failure) };
+      return { kind: "failed", turn: onPath(this.#shape.errored(failure), facts.path) };
     }
   }
 

@@ -91,7 +91,11 @@ describe("The end of a resumed turn", () => {
     await calm();
     expect(heard).toEqual([]);
     door.openAll();
-    await vi.waitFor(() => expect(heard).toEqual([{ outcome: "completed", replies: [says("done")] }]));
+    await vi.waitFor(() =>
+      expect(heard).toEqual([
+        { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" },
+      ]),
+    );
     await vi.waitFor(async () => expect((await harness.pending()).undelivered).toEqual([]));
   });
 
@@ -126,7 +130,7 @@ describe("The end of a resumed turn", () => {
     await harness.acknowledge(paused.outcome === "suspended" ? paused.invocation_id : "");
     await harness.acknowledge("nobody");
     door.openAll();
-    const turn = { outcome: "completed", replies: [says("done")] };
+    const turn = { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" };
     expect(await signalled).toMatchObject({ outcome: "resumed", turn });
     expect((await harness.pending()).undelivered).toMatchObject([{ turn }]);
     expect(warnings).toEqual([]);
@@ -168,7 +172,7 @@ describe("A resumed turn that has lost its leases", () => {
       // What was told of a turn that is not over yet is no end of it.
       expect(heard.splice(0)).toHaveLength(when === "before" ? 1 : 0);
       expect(await historyOf(store, "s")).toEqual(["a", "done"]);
-      const turn = { outcome: "completed", replies: [says("done")] };
+      const turn = { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" };
       expect((await second?.pending())?.undelivered).toMatchObject([{ turn }]);
       await first?.recover();
       await vi.waitFor(() => expect(heard).toEqual([turn]));

@@ -198,13 +198,18 @@ describe("A payload", () => {
     expect(await harness.signal(pay)).toMatchObject({ outcome: "resumed", turn: { outcome: "completed" } });
   });
 
-  it("with fields that the state does not have resumes without them", async () => {
-    const store = createMemoryStore();
-    const harness = createChatHarness({ graph: approval(), store });
+  it("with a field that the state does not have is refused, and the turn waits", async () => {
+    verifies("CHAT-161");
+    const harness = createChatHarness({ graph: approval() });
     await harness.send("s", user("pay"));
-    const payload = JSON.parse('{"approved":true,"other":1,"__proto__":{"approved":false}}');
+    expect(await harness.signal({ ...pay, payload: { approved: true, other: 1 } })).toMatchObject({
+      outcome: "errored",
+      error_bucket: "user_correctable",
+      error_category: "suspension_resume_payload_invalid",
+    });
+    expect((await harness.pending()).suspended).toHaveLength(1);
+    const payload = JSON.parse('{"approved":true,"__proto__":{"approved":false}}');
     expect(await harness.signal({ ...pay, payload })).toMatchObject({ turn: { replies: [says("done")] } });
-    expect((await store.sessions.load("s"))?.state).not.toHaveProperty("other");
   });
 
   it("may be absent", async () => {
@@ -223,7 +228,9 @@ describe("A process that dies", () => {
     const next = createChatHarness({ graph: approval(), store });
     next.subscribe("s", (turn) => heard.push(turn));
     expect(await next.recover()).toEqual({ resumed_count: 1, failed_count: 0, delivered_count: 0 });
-    expect(heard).toEqual([{ outcome: "completed", replies: [says("done")] }]);
+    expect(heard).toEqual([
+      { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" },
+    ]);
     expect(await next.recover()).toEqual({ resumed_count: 0, failed_count: 0, delivered_count: 0 });
     expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
   });
@@ -264,7 +271,7 @@ describe("A process that dies", () => {
     const resumed = await first.signal(pay);
     const invocation = resumed.outcome === "resumed" ? resumed.invocation_id : "";
     const next = createChatHarness({ graph: approval(), store });
-    const turn = { outcome: "completed", replies: [says("done")] };
+    const turn = { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" };
     const open = { suspended: [], undelivered: [{ session_id: "s", invocation_id: invocation, turn }] };
     expect([await next.pending(), await next.pending("s")]).toEqual([open, open]);
     expect(await next.pending("t")).toEqual({ suspended: [], undelivered: [] });

@@ -54,6 +54,28 @@ describe("Harness modes", () => {
     expect(paths()).toEqual(["signal_resume completed"]);
   });
 
+  it("says on the outcome which way a turn took", async () => {
+    verifies("CHAT-178", "CHAT-179");
+    const harness = createChatHarness({ graph: approval() });
+    const path = async (text: string) => (await harness.send("s", user(text))).dispatch_path;
+    expect([await path("pay"), await path("chat"), await path("pay")]).toEqual([
+      "new_session",
+      "existing_session",
+      "existing_session",
+    ]);
+    const resumed = await harness.signal({ signalId: "approve pay" });
+    expect(resumed).toMatchObject({ turn: { outcome: "completed", dispatch_path: "signal_resume" } });
+    expect((await harness.pending("s")).undelivered).toMatchObject([
+      { turn: { dispatch_path: "signal_resume" } },
+    ]);
+    expect(await harness.send("", user("chat"))).not.toHaveProperty("dispatch_path");
+    const stateless = createHarness({ graph: approval(), mode: "stateless" });
+    expect(await stateless.transmit({ initial: { messages: [user("chat")] } })).toMatchObject({
+      outcome: "completed",
+      dispatch_path: "stateless",
+    });
+  });
+
   it("calls a session without history new, whatever else it has", async () => {
     verifies("CHAT-179");
     const store = createMemoryStore();

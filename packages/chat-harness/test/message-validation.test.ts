@@ -134,7 +134,11 @@ describe("Message validation", () => {
   it.each(Object.entries(taken))("takes a message: %s", async (_, message) => {
     verifies("CHAT-29", "CHAT-30");
     const { harness, store, runs } = counting();
-    expect(await harness.send("s", message)).toEqual({ outcome: "completed", replies: [] });
+    expect(await harness.send("s", message)).toEqual({
+      outcome: "completed",
+      replies: [],
+      dispatch_path: "new_session",
+    });
     expect(runs.count).toBe(1);
     const record = await store.sessions.load("s");
     expect(JSON.parse(JSON.stringify(record?.state.messages))).toEqual([message]);

@@ -27,6 +27,7 @@ describe("Outcomes", () => {
     expect(outcome).toEqual({
       outcome: "completed",
       replies: [calls, result("c", "3"), note, says("it is 3")],
+      dispatch_path: "new_session",
     });
     expect(ChatTurnOutcomeSchema.parse(outcome)).toEqual(outcome);
   });
@@ -34,7 +35,11 @@ describe("Outcomes", () => {
   it("completed has an empty list for a turn that says nothing", async () => {
     verifies("CHAT-187");
     const harness = createChatHarness({ graph: line({ think: () => ({ turns: 1 }) }) });
-    expect(await harness.send("s", user("a"))).toEqual({ outcome: "completed", replies: [] });
+    expect(await harness.send("s", user("a"))).toEqual({
+      outcome: "completed",
+      replies: [],
+      dispatch_path: "new_session",
+    });
   });
 
   it("completed has the final state where it is asked for, and is JSON", async () => {
@@ -45,6 +50,7 @@ describe("Outcomes", () => {
       outcome: "completed",
       replies: [says("b")],
       final_state: { messages: [user("a"), says("b")], approved: false, turns: 1 },
+      dispatch_path: "new_session",
     });
     expect(await createChatHarness({ graph }).send("s", user("a"))).not.toHaveProperty("final_state");
   });
@@ -83,6 +89,7 @@ describe("Outcomes", () => {
       error_bucket: "retryable_transient",
       error_category: "provider_unavailable",
       reply,
+      dispatch_path: "new_session",
     });
     for (const error of [new TypeError("oops"), "a text", null, undefined, { category: "" }]) {
       expect(failed(await fail(error))).toBe("node_exception retryable_transient");
@@ -101,6 +108,7 @@ describe("Outcomes", () => {
       signal_descriptor: { signal_id: "approve pay", metadata: { kind: "approval" } },
       pending_messages: [says("may I pay?")],
       invocation_id: "i1",
+      dispatch_path: "new_session",
     });
     expect(ChatTurnOutcomeSchema.parse(outcome)).toEqual(outcome);
   });
@@ -193,6 +201,27 @@ describe("Outcomes", () => {
     store.failing.clear();
     expect(await store.sessions.load("s")).toBe(before);
     expect(texts(await harness.send("s", user("b")))).toEqual(["half"]);
+  });
+
+  it("a resumed turn that fails leaves the session as it was, with what was said meanwhile", async () => {
+    verifies("CHAT-193");
+    const store = createMemoryStore();
+    const graph = line({
+      say: () => ({ messages: [says("half")] }),
+      wait: ({ messages }, { suspend }) => (messages.length < 4 ? suspend({ signal_id: "go" }) : {}),
+      more: () => ({ messages: [says("more")], turns: 9 }),
+      fail: ({ approved }) => {
+        if (approved) throw new TypeError("broken");
+      },
+    });
+    const harness = createChatHarness({ graph, store });
+    await harness.send("s", user("a"));
+    expect(texts(await harness.send("s", user("b")))).toEqual(["half", "more"]);
+    const before = await store.sessions.load("s");
+    const resumed = await harness.signal({ signalId: "go", payload: { approved: true } });
+    expect(resumed).toMatchObject({ outcome: "resumed", turn: { outcome: "errored" } });
+    expect(await store.sessions.load("s")).toBe(before);
+    expect(await historyOf(store, "s")).toEqual(["a", "half", "b", "half", "more"]);
   });
 
   it("a turn does not copy or validate the history", async () => {

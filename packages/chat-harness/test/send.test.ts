@@ -25,7 +25,11 @@ describe("send", () => {
     verifies("CHAT-182");
     const harness = createChatHarness({ graph: echo() });
     const outcome = await harness.send("s", user("hello"));
-    expect(outcome).toEqual({ outcome: "completed", replies: [says("echo hello")] });
+    expect(outcome).toEqual({
+      outcome: "completed",
+      replies: [says("echo hello")],
+      dispatch_path: "new_session",
+    });
   });
 
   it("gives an errored outcome for an empty session id before a store is touched", async () => {

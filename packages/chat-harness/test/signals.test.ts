@@ -72,7 +72,7 @@ describe("Signals and listeners", () => {
     }
     const invocation = invocationOf(await harness.send("s", user("pay")));
     await harness.signal({ invocationId: invocation, payload: yes });
-    const turn = { outcome: "completed", replies: [says("done")] };
+    const turn = { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" };
     expect(told).toEqual(Array(3).fill({ session_id: "s", invocation_id: invocation, turn }));
   });
 
@@ -114,6 +114,7 @@ describe("Signals and listeners", () => {
     expect(await harness.send("s", user("chat"))).toEqual({
       outcome: "completed",
       replies: [says("you said chat")],
+      dispatch_path: "existing_session",
     });
   });
 
@@ -125,11 +126,51 @@ describe("Signals and listeners", () => {
     await harness.signal({ signalId: "approve pay", payload: yes });
     expect(texts(await harness.send("t", user("chat")))).toEqual(["you said chat"]);
     const next = await harness.send("s", user("chat"));
-    expect([texts(next), next.resumed_invocation_id]).toEqual([["done"], invocation]);
-    expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
-    const again = await harness.send("s", user("chat"));
-    expect([texts(again), again.resumed_invocation_id]).toEqual([["you said chat"], undefined]);
+    expect(texts(next)).toEqual(["you said chat"]);
+    expect(next.resumed_turns).toEqual([
+      {
+        session_id: "s",
+        invocation_id: invocation,
+        turn: { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" },
+      },
+    ]);
     expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done", "chat", "you said chat"]);
+    expect(await harness.send("s", user("chat"))).not.toHaveProperty("resumed_turns");
+    expect((await harness.pending()).undelivered).toEqual([]);
+  });
+
+  it("gives the next send all of several, oldest first, also ahead of a turn that fails or suspends", async () => {
+    verifies("CHAT-201");
+    const harness = make({ resumedTurns: "next-send" });
+    for (const what of ["pay", "buy"]) await harness.send("s", user(what));
+    for (const what of ["pay", "buy"]) await harness.signal({ signalId: `approve ${what}`, payload: yes });
+    const suspended = await harness.send("s", user("sell"));
+    expect(suspended.outcome).toBe("suspended");
+    expect(suspended.resumed_turns?.map(({ turn }) => texts(turn))).toEqual([["done"], ["done"]]);
+    await harness.signal({ signalId: "approve sell" });
+    await harness.send("s", user("pay"));
+    await harness.signal({ signalId: "approve pay" });
+    await harness.send("t", user("again"));
+    const failing = await harness.send("s", user("again"));
+    expect(failed(failing)).toBe("harness_signal_subscription_failed retryable_transient");
+    expect(failing.resumed_turns?.map(({ turn }) => texts(turn))).toEqual([["not done"]]);
+  });
+
+  it("keeps it for the next send where the turn of the message is given up", async () => {
+    verifies("CHAT-201");
+    const controller = new AbortController();
+    const graph = approval().use((current, next, { metadata }) => {
+      if (metadata.isGivenUp) controller.abort("enough");
+      return next(current);
+    });
+    const harness = make({ graph, resumedTurns: "next-send" });
+    await harness.send("s", user("pay"));
+    await harness.signal({ signalId: "approve pay", payload: yes });
+    const { signal } = controller;
+    const given = harness.send("s", user("chat"), { signal, metadata: { isGivenUp: true } });
+    await expect(given).rejects.toMatchObject({ name: "ChatHarnessError", code: "turn_cancelled" });
+    const next = await harness.send("s", user("chat"));
+    expect(next.resumed_turns?.map(({ turn }) => texts(turn))).toEqual([["done"]]);
   });
 
   it("gives the next send nothing that a listener has taken", async () => {

@@ -64,7 +64,11 @@ describe("Over a file", () => {
     expect(await harness.signal(pay)).toEqual({ outcome: "already_resolved" });
     const heard: unknown[] = [];
     harness.subscribe("s", (turn) => heard.push(turn));
-    await vi.waitFor(() => expect(heard).toEqual([{ outcome: "completed", replies: [says("done")] }]));
+    await vi.waitFor(() =>
+      expect(heard).toEqual([
+        { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" },
+      ]),
+    );
     const history = ["chat 1", "you said chat 1", "pay", "may I pay?", "chat 2", "you said chat 2", "done"];
     expect(await said(file)).toEqual(history);
   });
@@ -123,7 +127,9 @@ describe("Over a file", () => {
     expect((await harness.pending()).suspended).toMatchObject([{ is_signal_accepted: true }]);
     // It waits until the leases of the one that was killed have run out.
     expect(await harness.recover()).toMatchObject({ resumed_count: 1, failed_count: 0 });
-    expect(heard).toEqual([{ outcome: "completed", replies: [says("done")] }]);
+    expect(heard).toEqual([
+      { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" },
+    ]);
     await vi.waitFor(async () => expect((await harness.pending()).undelivered).toEqual([]));
     expect(await said(file)).toEqual(["pay", "may I pay?", "done"]);
     expect((await harness.pending()).suspended).toEqual([]);

@@ -1,10 +1,11 @@
 import { InvalidArgumentError, quietly, systemClock } from "@harnesskit/wire";
 import type { Plan } from "./compile/plan.ts";
 import type { CompileOptions } from "./compile-options.ts";
+import { GraphStream, type StreamOptions } from "./graph-stream.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import { type DrainOptions, type DrainSummary, drainAll, drainOne } from "./observers/drain.ts";
 import { EventQueue } from "./observers/event-queue.ts";
-import type { Observer } from "./observers/node-event.ts";
+import type { NodeEvent, Observer } from "./observers/node-event.ts";
 import { type ObserverOptions, toRegistration } from "./observers/observers.ts";
 import { type GraphWarning, platformWarning } from "./observers/warn.ts";
 import type { GraphOutcome } from "./outcome.ts";
@@ -12,6 +13,7 @@ import type { Host } from "./run/host.ts";
 import { resume } from "./run/resume.ts";
 import { start } from "./run/start.ts";
 import { planSessions } from "./sessions/session-plan.ts";
+import { readSessionState, type SessionState, type SessionStateOptions } from "./sessions/session-state.ts";
 import type { Fields, StateSchema } from "./state/schema.ts";
 import { createMemoryStore } from "./stores/memory-store.ts";
 
@@ -20,8 +22,11 @@ const demandCount = (value: number, name: string): number => {
   throw new InvalidArgumentError(`${name} is no integer of at least 1`);
 };
 
-/** A graph that was checked and can run, any number of times at once. */
-export class CompiledGraph<F extends Fields = Fields> {
+/**
+ * A graph that was checked and can run, any number of times at once. `F` are the fields of its state, `Inner` the payloads that
+ * signals may bring for its subgraphs.
+ */
+export class CompiledGraph<F extends Fields = Fields, Inner = never> {
   readonly state: StateSchema<F>;
   /** What is odd about the graph and not wrong. */
   readonly warnings: readonly GraphWarning[];
@@ -60,12 +65,38 @@ export class CompiledGraph<F extends Fields = Fields> {
    * Runs the graph, or goes on with a paused run of it. Gives the outcome of a run that ended or suspended; rejects with a
    * {@link GraphError} for one that failed, and with `invalid_argument` for options that cannot be.
    */
-  async invoke(options: InvokeOptions<F> = {}): Promise<GraphOutcome<F>> {
-    const given = options as unknown as InvokeOptions;
-    const outcome = await (given.resumeInvocation === undefined
-      ? start(this.#host, given)
-      : resume(this.#host, given));
+  async invoke(options: InvokeOptions<F, Inner> = {}): Promise<GraphOutcome<F>> {
+    return this.#run(options as unknown as InvokeOptions);
+  }
+
+  /**
+   * Begins what {@link invoke} does, and gives its events as they happen: those that an observer without phases gets, in their
+   * order, whatever other observers do. See {@link GraphStream} for slow readers and for leaving early. Throws `invalid_argument`
+   * for a limit that cannot be used; everything else that is wrong rejects.
+   */
+  stream(options: InvokeOptions<F, Inner> & StreamOptions = {}): GraphStream<GraphOutcome<F>> {
+    const { maxBufferedEvents = 10_000, ...given } = options;
+    return new GraphStream<GraphOutcome<F>>({
+      maxBufferedEvents: demandCount(maxBufferedEvents, "maxBufferedEvents"),
+      signal: given.signal,
+      run: (onEvent, signal) => this.#run({ ...given, signal } as unknown as InvokeOptions, onEvent),
+    });
+  }
+
+  async #run(options: InvokeOptions, onEvent?: (event: NodeEvent) => void): Promise<GraphOutcome<F>> {
+    const outcome = await (options.resumeInvocation === undefined
+      ? start(this.#host, options, onEvent)
+      : resume(this.#host, options, onEvent));
     return outcome as GraphOutcome<F>;
+  }
+
+  /**
+   * What is known of a session: its state as the next run would load it, what waits for a signal in it, and the states that were
+   * saved. Changes nothing. Gives null for a session that is unknown. Rejects with `invalid_argument` without a store and for an
+   * empty id, with `session_load_failed`, and with the errors of migrations.
+   */
+  async getState(sessionId: string, options: SessionStateOptions = {}): Promise<SessionState<F> | null> {
+    return (await readSessionState(this.#host, sessionId, options)) as SessionState<F> | null;
   }
 
   /**

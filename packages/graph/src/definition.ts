@@ -1,6 +1,6 @@
 import type { CompiledGraph } from "./compiled-graph.ts";
 import type { End } from "./end.ts";
-import type { MiddlewareContext, NodeContext } from "./run/context.ts";
+import type { MiddlewareContext, NextOptions, NodeContext } from "./run/context.ts";
 import type { Fields, StateSchema } from "./state/schema.ts";
 
 export type ErrorPolicy = "fail_fast" | "collect";
@@ -19,7 +19,7 @@ export type AnyBody = (state: object, context: NodeContext) => unknown;
 /** Middleware, whatever its state. */
 export type AnyMiddleware = (
   state: object,
-  next: (state?: object) => Promise<unknown>,
+  next: (state?: object, options?: NextOptions) => Promise<unknown>,
   context: MiddlewareContext,
 ) => unknown;
 

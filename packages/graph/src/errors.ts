@@ -19,9 +19,17 @@ export class GraphCompileError extends HarnessError {
   override readonly name = "GraphCompileError";
   declare readonly code: GraphCompileErrorCode;
   readonly category: GraphCompileErrorCode;
-  constructor(code: GraphCompileErrorCode, message: string, options?: { cause?: unknown }) {
+  /** What else is known: `from_version` and `to_version` of an ambiguous chain of migrations. */
+  readonly data: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: GraphCompileErrorCode,
+    message: string,
+    { data = {}, ...options }: { cause?: unknown; data?: Readonly<Record<string, unknown>> } = {},
+  ) {
     super(code, message, options);
     this.category = code;
+    this.data = data;
   }
 }
 
@@ -35,7 +43,9 @@ export type GraphErrorCode =
   | "fan_out_empty"
   | "parallel_branches_branch_failed"
   | "node_cancelled"
+  | "node_timeout"
   | "step_limit_reached"
+  | "stream_overflow"
   | "invocation_cancelled"
   | "session_load_failed"
   | "session_save_failed"
@@ -60,7 +70,7 @@ export interface GraphErrorDetails {
   readonly fields?: readonly string[];
   /** The reducer that refused an update. */
   readonly reducer?: string;
-  /** What else is known, such as the versions that a migration is missing between. */
+  /** What else is known, such as the versions that a migration is missing between, or the branch that failed. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
@@ -75,6 +85,7 @@ export class GraphError extends HarnessError {
   readonly fields: readonly string[];
   readonly reducer: string | undefined;
   readonly data: Readonly<Record<string, unknown>>;
+  #invocationId: string | undefined;
 
   constructor(code: GraphErrorCode, message: string, details: GraphErrorDetails = {}) {
     super(code, message, "cause" in details ? { cause: details.cause } : undefined);
@@ -85,6 +96,16 @@ export class GraphError extends HarnessError {
     this.fields = details.fields ?? [];
     this.reducer = details.reducer;
     this.data = details.data ?? {};
+  }
+
+  /** The invocation that failed; set on every error of `invoke` and `stream`. */
+  get invocation_id(): string | undefined {
+    return this.#invocationId;
+  }
+
+  /** @internal Says which invocation failed, where that is not known yet. */
+  static attribute(error: unknown, invocationId: string): void {
+    if (error instanceof GraphError) error.#invocationId ??= invocationId;
   }
 
   static override isInstance(value: unknown): value is GraphError {

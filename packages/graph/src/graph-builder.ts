@@ -10,6 +10,7 @@ import type {
   NodeDefinition,
 } from "./definition.ts";
 import type { End } from "./end.ts";
+import type { SignalPayload } from "./invoke-options.ts";
 import type { FanOutOptions, NodeOptions, ParallelOptions, SubgraphOptions } from "./node-options.ts";
 import type { Middleware, NodeContext, NodeResult } from "./run/context.ts";
 import type { Fields, StateOf, StateSchema, UpdateOf } from "./state/schema.ts";
@@ -31,9 +32,9 @@ const plain = (value: object): Readonly<Record<string, string>> =>
 
 /**
  * Declares a graph, step by step; every step gives a new builder. `Names` are the nodes that are declared so far: an edge
- * names no other, so declare the nodes first.
+ * names no other, so declare the nodes first. `Inner` are the payloads that signals may bring for subgraphs.
  */
-export class GraphBuilder<F extends Fields, Names extends string = never> {
+export class GraphBuilder<F extends Fields, Names extends string = never, Inner = never> {
   readonly #definition: GraphDefinition<F>;
 
   /** @internal */
@@ -45,11 +46,13 @@ export class GraphBuilder<F extends Fields, Names extends string = never> {
     return { ...this.#definition, ...change };
   }
 
-  #withNode<Name extends string>(node: NodeDefinition): GraphBuilder<F, Names | Name> {
+  #withNode<Name extends string, More = never>(
+    node: NodeDefinition,
+  ): GraphBuilder<F, Names | Name, Inner | More> {
     return new GraphBuilder(this.#with({ nodes: [...this.#definition.nodes, node] }));
   }
 
-  #withEdge(edge: EdgeDefinition): GraphBuilder<F, Names> {
+  #withEdge(edge: EdgeDefinition): GraphBuilder<F, Names, Inner> {
     return new GraphBuilder(this.#with({ edges: [...this.#definition.edges, edge] }));
   }
 
@@ -58,7 +61,7 @@ export class GraphBuilder<F extends Fields, Names extends string = never> {
     name: Name,
     body: ((state: StateOf<F>, context: NodeContext<F>) => Out) & CheckExtra<UpdateOf<F>, Awaited<Out>>,
     options: NodeOptions<F> = {},
-  ): GraphBuilder<F, Names | Name> {
+  ): GraphBuilder<F, Names | Name, Inner> {
     return this.#withNode<Name>({
       kind: "body",
       name,
@@ -68,11 +71,11 @@ export class GraphBuilder<F extends Fields, Names extends string = never> {
   }
 
   /** A node that runs another graph. It is transparent: only the nodes inside of it are told to observers. */
-  subgraph<const Name extends string, Sub extends Fields>(
+  subgraph<const Name extends string, Sub extends Fields, SubInner = never>(
     name: Name,
-    { graph, middleware, ...projection }: SubgraphOptions<F, Sub>,
-  ): GraphBuilder<F, Names | Name> {
-    return this.#withNode<Name>({
+    { graph, middleware, ...projection }: SubgraphOptions<F, Sub, SubInner>,
+  ): GraphBuilder<F, Names | Name, Inner | SignalPayload<Sub, SubInner>> {
+    return this.#withNode<Name, SignalPayload<Sub, SubInner>>({
       kind: "subgraph",
       name,
       graph: graph as unknown as CompiledGraph,
@@ -90,7 +93,7 @@ export class GraphBuilder<F extends Fields, Names extends string = never> {
   fanOut<const Name extends string, Sub extends Fields>(
     name: Name,
     options: FanOutOptions<F, Sub>,
-  ): GraphBuilder<F, Names | Name> {
+  ): GraphBuilder<F, Names | Name, Inner> {
     const { graph, middleware, concurrency = 10 } = options;
     if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
       throw new InvalidArgumentError("concurrency is no integer of at least 1");
@@ -118,7 +121,7 @@ export class GraphBuilder<F extends Fields, Names extends string = never> {
   parallel<const Name extends string, Branches extends Readonly<Record<string, Fields>>>(
     name: Name,
     options: ParallelOptions<F, Branches>,
-  ): GraphBuilder<F, Names | Name> {
+  ): GraphBuilder<F, Names | Name, Inner> {
     const branches = Object.entries(options.branches).map(
       ([branch, { graph, inputs, outputs }]) =>
         [
@@ -142,7 +145,7 @@ export class GraphBuilder<F extends Fields, Names extends string = never> {
   }
 
   /** Behind `from` comes `to`. */
-  edge(from: Names, to: Names | End): GraphBuilder<F, Names> {
+  edge(from: Names, to: Names | End): GraphBuilder<F, Names, Inner> {
     return this.#withEdge({ from, to });
   }
 
@@ -150,24 +153,24 @@ export class GraphBuilder<F extends Fields, Names extends string = never> {
   conditionalEdge<To extends Names | End>(
     from: Names,
     route: (state: StateOf<F>) => To,
-  ): GraphBuilder<F, Names> {
+  ): GraphBuilder<F, Names, Inner> {
     return this.#withEdge({ from, to: route });
   }
 
   /** The node that a run begins with. */
-  entry(name: Names): GraphBuilder<F, Names> {
+  entry(name: Names): GraphBuilder<F, Names, Inner> {
     return new GraphBuilder(this.#with({ entry: name }));
   }
 
   /** What is put around every node of this graph, outermost first. Not around the nodes of its subgraphs. */
-  use(...middleware: readonly Middleware<F>[]): GraphBuilder<F, Names> {
+  use(...middleware: readonly Middleware<F>[]): GraphBuilder<F, Names, Inner> {
     return new GraphBuilder(
       this.#with({ middleware: [...this.#definition.middleware, ...untyped(middleware)] }),
     );
   }
 
   /** The graph, ready to run. Throws a {@link GraphCompileError}. */
-  compile(options: CompileOptions<F> = {}): CompiledGraph<F> {
+  compile(options: CompileOptions<F> = {}): CompiledGraph<F, Inner> {
     return compileGraph(this.#definition, options);
   }
 }

@@ -11,7 +11,12 @@ export {
   type GraphErrorDetails,
 } from "./errors.ts";
 export { type CheckExtra, defineGraph, type GraphBuilder } from "./graph-builder.ts";
-export type { InvokeOptions, ResumeOptions, StartOptions } from "./invoke-options.ts";
+export type { GraphStream, StreamOptions } from "./graph-stream.ts";
+export type { InvokeOptions, ResumeOptions, SignalPayload, StartOptions } from "./invoke-options.ts";
+export { type IsolateOptions, isolate } from "./middleware/isolate.ts";
+export type { MiddlewareOfAny } from "./middleware/middleware-of-any.ts";
+export { type RetryOptions, retry } from "./middleware/retry.ts";
+export { type TimeoutOptions, timeout } from "./middleware/timeout.ts";
 export type {
   BranchOptions,
   CollectedError,
@@ -40,6 +45,7 @@ export type {
   MaybePromise,
   Middleware,
   MiddlewareContext,
+  NextOptions,
   NodeBody,
   NodeContext,
   NodeResult,
@@ -49,6 +55,12 @@ export type {
 } from "./run/context.ts";
 export { isSuspension } from "./run/pause.ts";
 export type { Migration, SessionOptions } from "./sessions/session-options.ts";
+export type {
+  PausedInvocation,
+  SavedState,
+  SessionState,
+  SessionStateOptions,
+} from "./sessions/session-state.ts";
 export { SharedList } from "./shared-list.ts";
 export type { Field, ReducerName } from "./state/field.ts";
 export type { ItemKey, KeyOf } from "./state/item-key.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { ObserverInput } from "./observers/observers.ts";
 import type { InvocationEnd } from "./outcome.ts";
 import type { Fields, InitialOf, StateOf } from "./state/schema.ts";
@@ -43,12 +43,23 @@ export interface StartOptions<F extends Fields = Fields> extends CommonOptions<F
   readonly signalPayload?: undefined;
 }
 
+/**
+ * What a signal brings: values of fields, each of the innermost paused graph that declares it. `Inner` are the payloads of
+ * the graph's subgraphs.
+ */
+export type SignalPayload<F extends Fields = Fields, Inner = never> = InitialOf<F> | Inner;
+
 /** How a paused invocation goes on. Its ids and its session are those that it has. */
-export interface ResumeOptions<F extends Fields = Fields> extends CommonOptions<F> {
+export interface ResumeOptions<F extends Fields = Fields, Inner = never> extends CommonOptions<F> {
   /** The id of the paused invocation. */
   readonly resumeInvocation: string;
-  /** Values that are put over the paused state, as they are. */
-  readonly signalPayload: JsonObject;
+  /**
+   * Values that are put over the paused state, as they are. A field that no paused graph declares is refused with
+   * `suspension_resume_payload_invalid`.
+   */
+  readonly signalPayload: SignalPayload<F, Inner>;
 }
 
-export type InvokeOptions<F extends Fields = Fields> = StartOptions<F> | ResumeOptions<F>;
+export type InvokeOptions<F extends Fields = Fields, Inner = never> =
+  | StartOptions<F>
+  | ResumeOptions<F, Inner>;

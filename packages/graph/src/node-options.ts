@@ -20,8 +20,8 @@ export interface NodeOptions<F extends Fields> {
  * their reducers. `inputs` and `outputs` are independent of each other; `projectsIn` and `projectsOut` are a declaration of
  * their own and complete: the one left out is empty.
  */
-export type SubgraphOptions<F extends Fields, Sub extends Fields> = NodeOptions<F> & {
-  readonly graph: CompiledGraph<Sub>;
+export type SubgraphOptions<F extends Fields, Sub extends Fields, Inner = never> = NodeOptions<F> & {
+  readonly graph: CompiledGraph<Sub, Inner>;
   /** By each field of the subgraph, the field that is copied into it. */
   readonly inputs?: FieldMapping<Sub, F>;
   /** By each field of this graph, the field of the subgraph that is merged into it. Nothing else comes out then. */

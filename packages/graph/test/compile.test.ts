@@ -51,6 +51,12 @@ describe("what does not compile (graph-engine §2.3)", () => {
       () => start().entry("a").edge("a", END).edge("b", "a").compile(),
     ],
     [
+      "CHAT-57",
+      "unreachable_node",
+      "a node that nothing leads to and that leads nowhere",
+      () => start().entry("a").edge("a", END).compile(),
+    ],
+    [
       "CHAT-58",
       "dangling_edge",
       "an edge from nowhere",

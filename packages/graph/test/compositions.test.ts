@@ -306,6 +306,14 @@ describe("fan-out (pipeline-utilities §9)", () => {
       ["out/in", 1, [1]],
       ["out", undefined, []],
     ]);
+    expect(told.events.map((event) => event.branch_name_chain)).toEqual([
+      [null, null],
+      [null],
+      [null, null],
+      [null, null],
+      [null],
+      [],
+    ]);
     expect(told.events.at(-1)?.fan_out_config).toEqual({
       item_count: 2,
       concurrency: 1,
@@ -360,6 +368,65 @@ describe("parallel branches (pipeline-utilities §10)", () => {
       branch_names: ["slow", "fast"],
       error_policy: "fail_fast",
     });
+  });
+
+  it("have chains that are aligned with the namespace, null where there is no item and no branch", async () => {
+    verifies("CHAT-94");
+    const told = recorder();
+    const items = defineState({ items: append(z.number()), item: lastWriteWins(z.number(), { default: 0 }) });
+    const leaf = defineGraph(items)
+      .node("leaf", () => {})
+      .entry("leaf")
+      .edge("leaf", END)
+      .compile();
+    const each = defineGraph(items)
+      .fanOut("each", {
+        graph: leaf,
+        itemsField: "items",
+        itemField: "item",
+        collectField: "item",
+        targetField: "items",
+      })
+      .entry("each")
+      .edge("each", END)
+      .compile();
+    const plain = defineGraph(items)
+      .subgraph("plain", { graph: each, projectsIn: ["items"] })
+      .entry("plain")
+      .edge("plain", END)
+      .compile();
+    const graph = defineGraph(items)
+      .parallel("both", { branches: { one: { graph: plain, inputs: { items: "items" } } } })
+      .entry("both")
+      .edge("both", END)
+      .compile();
+    await graph.invoke({
+      initial: { items: [5] },
+      observers: [{ observe: told.observe, phases: ["completed"] }],
+    });
+    await graph.drain();
+    expect(
+      told.events.map((event) => ({
+        namespace: event.namespace.join("/"),
+        items: event.fan_out_index_chain,
+        branches: event.branch_name_chain,
+        innermost: [event.fan_out_index, event.branch_name],
+      })),
+    ).toEqual([
+      {
+        namespace: "both/plain/each/leaf",
+        items: [null, null, 0],
+        branches: ["one", null, null],
+        innermost: [0, "one"],
+      },
+      {
+        namespace: "both/plain/each",
+        items: [null, null],
+        branches: ["one", null],
+        innermost: [undefined, "one"],
+      },
+      { namespace: "both", items: [], branches: [], innermost: [undefined, undefined] },
+    ]);
   });
 
   it("fail as one", async () => {

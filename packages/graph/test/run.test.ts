@@ -25,7 +25,7 @@ class CategoryError extends HarnessError {
 
 describe("nodes and edges (graph-engine §2.2)", () => {
   it("run one after the other, each with the merged state, to END", async () => {
-    verifies("CHAT-50", "CHAT-51", "CHAT-53", "CHAT-55");
+    verifies("CHAT-50", "CHAT-51", "CHAT-55");
     const seen: unknown[] = [];
     const graph = defineGraph(state)
       .node("first", async (current) => {
@@ -52,6 +52,29 @@ describe("nodes and edges (graph-engine §2.2)", () => {
     expect(seen).toEqual([0, "edge 1", 1, "edge 2", 2, "edge 3", 3]);
   });
 
+  it("begin with the entry that is declared, wherever it stands", async () => {
+    verifies("CHAT-53");
+    const nodes = () =>
+      defineGraph(state)
+        .node("first", logs("first"))
+        .node("middle", logs("middle"))
+        .node("last", logs("last"))
+        .edge("first", "last")
+        .edge("middle", "first")
+        .edge("last", END);
+    expect((await nodes().entry("middle").compile().invoke()).state.log).toEqual(["middle", "first", "last"]);
+    const looped = defineGraph(state)
+      .node("first", logs("first"))
+      .node("last", logs("last"))
+      .edge("first", END)
+      .edge("last", "first");
+    expect((await looped.entry("last").compile().invoke()).state.log).toEqual(["last", "first"]);
+    expect((await looped.entry("first").entry("last").compile().invoke()).state.log).toEqual([
+      "last",
+      "first",
+    ]);
+  });
+
   it("END is no name", async () => {
     verifies("CHAT-52");
     const graph = defineGraph(state)
@@ -62,6 +85,58 @@ describe("nodes and edges (graph-engine §2.2)", () => {
       .edge("END", END)
       .compile();
     expect((await graph.invoke()).state.log).toEqual(["a", "END"]);
+  });
+
+  it("are deterministic in branches and conditional edges, whatever ends first", async () => {
+    verifies("CHAT-54");
+    const turns = (count: number) => async () => {
+      for (let turn = 0; turn < count; turn++) await Promise.resolve();
+    };
+    const part = (name: string, delay: () => Promise<void>) =>
+      line({
+        [`${name}1`]: async ({ count }) => {
+          await delay();
+          return { log: [`${name}1`], count: count + 1 };
+        },
+        [`${name}2`]: ({ count }) => ({ log: [`${name}2 ${count}`] }),
+      });
+    const graphOf = (slow: () => Promise<void>, fast: () => Promise<void>) =>
+      defineGraph(state)
+        .node("late", logs("late"))
+        .node("early", logs("early"))
+        .parallel("both", {
+          branches: { a: { graph: part("a", slow) }, b: { graph: part("b", fast) } },
+        })
+        .entry("both")
+        .conditionalEdge("both", ({ log }) => (log[0] === "a1" ? "early" : "late"))
+        .edge("early", "late")
+        .edge("late", END);
+    const run = async (slow: () => Promise<void>, fast: () => Promise<void>) => {
+      const told = recorder();
+      const graph = graphOf(slow, fast).compile();
+      const ids = { invocationId: "i", correlationId: "c" };
+      const { state: final } = await graph.invoke({ ...ids, observers: [told.observe] });
+      await graph.drain();
+      return { final, events: told.events };
+    };
+    const [first, again] = [await run(turns(9), turns(0)), await run(turns(9), turns(0))];
+    expect(again).toEqual(first);
+    expect(first.final).toEqual({
+      log: ["a1", "a2 1", "b1", "b2 1", "early", "late"],
+      count: 1,
+      approved: null,
+    });
+    // The other branch ends first now: the state and what each branch is told are the same.
+    const turned = await run(turns(0), turns(9));
+    expect(turned.final).toEqual(first.final);
+    const of = (events: typeof first.events, branch: string | undefined) =>
+      events.filter(({ branch_name }) => branch_name === branch).map(({ step: _, ...event }) => event);
+    for (const branch of ["a", "b", undefined]) {
+      expect(of(turned.events, branch)).toEqual(of(first.events, branch));
+    }
+    expect(turned.events.map(({ node_name }) => node_name)).not.toEqual(
+      first.events.map(({ node_name }) => node_name),
+    );
   });
 
   it("are deterministic in state, order and events", async () => {

@@ -413,7 +413,12 @@ describe("sessions: migrations (sessions §7)", () => {
     const store = await stored("1");
     const twice = () => counting({ store, session: { migrations: [step("1", "2"), step("1", "2")] } });
     expect(twice).toThrow(GraphCompileError);
-    expect(twice).toThrow(expect.objectContaining({ code: "session_state_migration_chain_ambiguous" }));
+    expect(twice).toThrow(
+      expect.objectContaining({
+        code: "session_state_migration_chain_ambiguous",
+        data: { from_version: "1", to_version: "2" },
+      }),
+    );
     const migrations = [step("1", "a"), step("1", "b"), step("a", "2"), step("b", "2")];
     const error = await failure(
       counting({ store, session: { schemaVersion: "2", migrations } }).invoke({ sessionId: "s" }),

@@ -72,13 +72,13 @@ describe("suspend (suspension §3)", () => {
   });
 
   it("is resumed behind the node, by the record alone, in the memory where nothing else was said", async () => {
-    verifies("CHAT-149", "CHAT-158", "CHAT-164", "CHAT-82", "CHAT-161", "CHAT-91");
+    verifies("CHAT-149", "CHAT-158", "CHAT-164", "CHAT-82", "CHAT-91");
     const told = recorder();
     const graph = gated();
     const paused = await graph.invoke({ correlationId: "c" });
     const resumed = await graph.invoke({
       resumeInvocation: paused.invocation_id,
-      signalPayload: { approved: true, unknown: 1 },
+      signalPayload: { approved: true },
       observers: [told.observe],
     });
     await graph.drain();
@@ -389,6 +389,20 @@ describe("resume (suspension §7)", () => {
     expect((await graph.invoke({ resumeInvocation, signalPayload: { approved: true } })).outcome).toBe(
       "completed",
     );
+  });
+
+  it("refuses a field that no paused graph declares, names it, and can be tried again", async () => {
+    verifies("CHAT-161");
+    const graph = gated();
+    const { invocation_id: resumeInvocation } = await graph.invoke();
+    const payload = { approved: true, aproved: true };
+    expect(await failure(graph.invoke({ resumeInvocation, signalPayload: payload as never }))).toMatchObject({
+      code: "suspension_resume_payload_invalid",
+      fields: ["aproved"],
+      message: "the payload has a field aproved, which no paused graph declares",
+    });
+    const { state: final } = await graph.invoke({ resumeInvocation, signalPayload: { approved: true } });
+    expect(final.log).toEqual(["ask", "act true"]);
   });
 
   it("of what is unknown, has ended, has failed or was deleted is suspension_record_invalid", async () => {

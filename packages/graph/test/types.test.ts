@@ -7,10 +7,13 @@ import {
   defineGraph,
   defineState,
   END,
+  isolate,
   lastWriteWins,
   merge,
   mergeAll,
+  retry,
   type StateOf,
+  timeout,
   type UpdateOf,
 } from "../src/index.ts";
 
@@ -58,6 +61,55 @@ describe("the types of a graph", () => {
     expectTypeOf<() => { count: number; other: number }>().not.toMatchTypeOf<Wrong>();
     type Right = Parameters<typeof node<"a", { count: number }>>[1];
     expectTypeOf<() => { count: number }>().toMatchTypeOf<Right>();
+  });
+
+  it("let a signal bring fields of the graph and of its subgraphs, and no others", () => {
+    const inner = defineGraph(defineState({ answer: lastWriteWins(z.string(), { default: "" }) }))
+      .node("ask", (_, { suspend }) => suspend({ signal_id: "s" }))
+      .entry("ask")
+      .edge("ask", END)
+      .compile();
+    const graph = defineGraph(state)
+      .subgraph("inner", { graph: inner })
+      .entry("inner")
+      .edge("inner", END)
+      .compile();
+    type Payload<G extends { invoke(options: never): unknown }> = Extract<
+      Parameters<G["invoke"]>[0],
+      { resumeInvocation: string }
+    >["signalPayload"];
+    expectTypeOf<{ count: number }>().toExtend<Payload<typeof graph>>();
+    expectTypeOf<{ answer: string }>().toExtend<Payload<typeof graph>>();
+    expectTypeOf<{ answer: string }>().toExtend<Payload<typeof inner>>();
+    expectTypeOf<{ answer: number }>().not.toExtend<Payload<typeof inner>>();
+    expectTypeOf<{ answer: number }>().not.toExtend<Payload<typeof graph>>();
+    const resume = (signalPayload: Payload<typeof graph>) => signalPayload;
+    expect(resume({ count: 1, answer: "yes" })).toEqual({ count: 1, answer: "yes" });
+    // @ts-expect-error no graph has such a field
+    resume({ cuont: 1 });
+    // @ts-expect-error the field has another type
+    resume({ count: "1" });
+  });
+
+  it("let ready middleware stand around any node, and check a fallback by the state", () => {
+    const graph = defineGraph(state)
+      .use(retry(), timeout({ ms: 1000 }), isolate({ fallback: { count: 1 } }))
+      .node("a", () => ({ count: 2 }), {
+        middleware: [
+          retry(),
+          isolate({
+            fallback: (_, seen) => {
+              expectTypeOf(seen).toEqualTypeOf<State>();
+              return { count: seen.count };
+            },
+          }),
+        ],
+      });
+    expectTypeOf(graph.entry).parameter(0).toEqualTypeOf<"a">();
+    // @ts-expect-error the field has another type
+    defineGraph(state).use(isolate({ fallback: { count: "1" } }));
+    // @ts-expect-error the state has no such field
+    defineGraph(state).use(isolate({ fallback: { cuont: 1 } }));
   });
 
   it("let an outcome tell its state", async () => {

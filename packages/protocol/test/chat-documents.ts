@@ -116,6 +116,7 @@ export const chatDocuments: Record<string, unknown[]> = {
   ChatMessageSchema: messages,
   SignalDescriptorSchema: [descriptor, { signal_id: "s" }],
   ErrorBucketSchema: ["session_terminating", "retryable_transient", "user_correctable"],
+  DispatchPathSchema: ["stateless", "new_session", "existing_session", "signal_resume"],
   CompletedTurnSchema: completed,
   ErroredTurnSchema: errored,
   SuspendedTurnSchema: suspended,

@@ -80,4 +80,16 @@ export const migrations: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What each session was, by its version: its fields, and of its lists only how long they were.
+  CREATE TABLE store.session_versions (
+    session INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    schema_version TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    fields TEXT NOT NULL,
+    lengths TEXT NOT NULL,
+    PRIMARY KEY (session, version)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

@@ -16,11 +16,11 @@ import { SuspensionTable } from "./suspension-table.ts";
 
 /** The store in an opened file. */
 export const createStore = async (file: StoreFile, options: ResolvedOptions): Promise<GraphStore> => {
-  const { clock, sync, maxEnded, maxCachedLength } = options;
+  const { clock, sync, maxEnded, maxCachedLength, maxHistory, maxValueLength } = options;
   const nextNumber = createNumbers(file);
   const now = () => new Date(clock.now()).toISOString();
   const cache = new SessionCache(maxCachedLength);
-  const sessions = new SessionTable(file, { cache, nextNumber, now });
+  const sessions = new SessionTable(file, { cache, nextNumber, now, maxHistory, maxValueLength });
   const suspensions = new SuspensionTable(file, { maxEnded, nextNumber, now });
   const leaseTable = new LeaseTable(file, nextNumber);
   const leases = new SqliteLeases(file, leaseTable, options);
@@ -63,6 +63,7 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
         await file.write(() => sessions.delete(sessionId), isSynced(false));
         cache.delete(sessionId);
       },
+      history: async (sessionId, limit) => file.read(() => sessions.history(sessionId, limit)),
       list: async (filter = {}) => file.readOne(() => sessions.list(filter)),
     },
     suspensions: {

@@ -44,7 +44,7 @@ export class SessionItems {
   }
 
   /**
-   * Replaces what is behind the first `keep` items; gives the length of the text that was added. Throws
+   * Replaces what is behind the first `keep` items; gives the length of the text that was added, and whether items went. Throws
    * `invalid_argument` where there are fewer items, or an item is no JSON.
    */
   replaceTail(
@@ -52,20 +52,21 @@ export class SessionItems {
     name: string,
     change: { readonly keep: number; readonly items: Iterable<JsonValue> },
     json: JsonWriter,
-  ): number {
+  ): { readonly added: number; readonly isCut: boolean } {
     const length = this.length(session, name);
     let position = change.keep;
     if (!Number.isInteger(position) || position < 0 || position > length) {
       throw new InvalidArgumentError(`${name} has ${length} items, of which ${position} cannot stay`);
     }
-    if (position < length) this.#cut.run(session, name, position);
+    const isCut = position < length;
+    if (isCut) this.#cut.run(session, name, position);
     let added = 0;
     for (const item of change.items) {
       const text = json.text(item, name);
       added += text.length;
       this.#insert.run(session, name, position++, text);
     }
-    return added;
+    return { added, isCut };
   }
 
   /** A list and the length of its text. Throws `corrupt` where items are missing. */

@@ -3,6 +3,7 @@ import {
   type SessionFilter,
   type SessionWrite,
   SharedList,
+  type StoredSession,
   type StoredState,
   StoreError,
 } from "@harnesskit/graph";
@@ -12,6 +13,7 @@ import { JsonWriter, readJson } from "./json-text.ts";
 import { numberIn, textIn } from "./numbers.ts";
 import type { CachedSession, SessionCache } from "./session-cache.ts";
 import { SessionItems } from "./session-items.ts";
+import { SessionVersions } from "./session-versions.ts";
 import type { SqlRow, Statement } from "./statement.ts";
 import type { StoreFile } from "./store-file.ts";
 import { fromKey, toKey } from "./text-key.ts";
@@ -22,6 +24,10 @@ export interface SessionTableOptions {
   readonly nextNumber: () => number;
   /** The time, in RFC 3339. */
   readonly now: () => string;
+  /** How many states of a session are kept, the current one among them. */
+  readonly maxHistory: number;
+  /** A state whose fields are longer, as JSON, is not kept in the history. */
+  readonly maxValueLength: number;
 }
 
 /** What a write has stored, for the cache once it is committed. */
@@ -51,6 +57,7 @@ const summaryOf = ([id, schema, version, created, updated]: SqlRow): SessionSumm
 export class SessionTable {
   readonly #options: SessionTableOptions;
   readonly #items: SessionItems;
+  readonly #versions: SessionVersions;
   readonly #find: Statement;
   readonly #insert: Statement;
   readonly #update: Statement;
@@ -66,6 +73,7 @@ export class SessionTable {
   constructor(file: StoreFile, options: SessionTableOptions) {
     this.#options = options;
     this.#items = new SessionItems(file);
+    this.#versions = new SessionVersions(file, options);
     this.#find = file.prepare(`SELECT ${columns}, number FROM sessions WHERE session_id = ?`);
     this.#insert = file.prepare(`INSERT INTO sessions (${columns}) VALUES (?, ?, ?, ?, ?) RETURNING number`);
     this.#update = file.prepare(
@@ -119,6 +127,16 @@ export class SessionTable {
     return { record, lengths };
   }
 
+  /** The states of a session, the current one first. */
+  history(sessionId: string, limit: number): StoredSession[] {
+    const row = this.#row(sessionId);
+    const current = row === undefined ? null : this.read(sessionId);
+    if (row === undefined || current === null || limit < 1) return [];
+    const { record } = current;
+    const earlier = this.#versions.before(row.number, record.version, limit - 1, record.state);
+    return [record, ...earlier.map((past) => Object.freeze({ ...record, ...past }))];
+  }
+
   /** Summaries, the session written last first. */
   list({ schemaVersion, updatedBefore }: SessionFilter): SessionSummary[] {
     const schema = schemaVersion === undefined ? null : toKey(schemaVersion);
@@ -133,6 +151,7 @@ export class SessionTable {
   }
 
   #clear(session: number): void {
+    this.#versions.clear(session);
     this.#deleteItems.run(session);
     this.#deleteFields.run(session);
   }
@@ -153,6 +172,7 @@ export class SessionTable {
     const lengths = isBase
       ? this.#apply(number, write.changes, this.#options.cache.get(sessionId, stored)?.lengths, json)
       : this.#store(number, write.state, json);
+    this.#versions.add(number, summary, write.state);
     const record = Object.freeze({ ...summary, state: write.state });
     const cached = json.isExact && lengths !== undefined ? { record, lengths } : undefined;
     return { version: summary.version, cached };
@@ -184,7 +204,7 @@ export class SessionTable {
       const key = toKey(name);
       if (value instanceof SharedList) {
         this.#putField.run(session, key, null);
-        lengths.set(name, this.#items.replaceTail(session, key, { keep: 0, items: value }, json));
+        lengths.set(name, this.#items.replaceTail(session, key, { keep: 0, items: value }, json).added);
       } else {
         const text = json.text(value, name);
         this.#putField.run(session, key, text);
@@ -217,7 +237,8 @@ export class SessionTable {
       const key = toKey(name);
       const isList = this.#field.get(session, key)?.[0] === 1;
       if (!isList) this.#putField.run(session, key, null);
-      const added = this.#items.replaceTail(session, key, change, json);
+      const { added, isCut } = this.#items.replaceTail(session, key, change, json);
+      if (isCut) this.#versions.clear(session);
       // What was cut off is counted on until the list is written anew or read.
       lengths.set(name, (isList && change.keep > 0 ? (lengths.get(name) ?? 0) : 0) + added);
     }
@@ -225,6 +246,7 @@ export class SessionTable {
   }
 
   #removeItems(session: number, key: string): void {
-    this.#items.replaceTail(session, key, { keep: 0, items: [] }, new JsonWriter());
+    const { isCut } = this.#items.replaceTail(session, key, { keep: 0, items: [] }, new JsonWriter());
+    if (isCut) this.#versions.clear(session);
   }
 }

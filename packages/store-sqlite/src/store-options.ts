@@ -24,6 +24,11 @@ export interface SqliteStoreOptions {
   readonly maxValueLength?: number;
   /** How much of the sessions used last is kept in memory, in characters of JSON; 0: nothing. @default 67108864 */
   readonly maxCachedLength?: number;
+  /**
+   * How many states of each session are kept, the current one among them; then the oldest go. Those before a list was cut or
+   * replaced are not kept. @default 50
+   */
+  readonly maxHistory?: number;
   /** How many suspensions that have ended and are delivered are remembered; then the oldest go. @default 10000 */
   readonly maxEnded?: number;
   /** How often a lease that another process holds is asked for again. @default 50 */
@@ -68,6 +73,7 @@ export const resolveOptions = (options: SqliteStoreOptions): ResolvedOptions => 
     maxFileBytes: count("maxFileBytes", options.maxFileBytes ?? 2 ** 40, minFileBytes),
     maxValueLength: count("maxValueLength", options.maxValueLength ?? 2 ** 26, 1024, largestValue),
     maxCachedLength: count("maxCachedLength", options.maxCachedLength ?? 2 ** 26, 0),
+    maxHistory: count("maxHistory", options.maxHistory ?? 50, 1),
     maxEnded: count("maxEnded", options.maxEnded ?? 10_000, 0),
     leasePollMs: count("leasePollMs", options.leasePollMs ?? 50, 1),
     maxLeaseWaiters: count("maxLeaseWaiters", options.maxLeaseWaiters ?? 10_000, 0),

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
 import {
   createMemoryStore,
   type GraphStore,
@@ -239,6 +240,47 @@ it("the store in a file, by two connections, answers as the one in memory does",
   );
 });
 
+it("keeps as many states of a session as it may, and forgets those that it cannot give back", async () => {
+  verifies("CHAT-218");
+  await using directory = await tempDir();
+  const { store, file } = await openParts({ file: join(directory.path, "store.db"), maxHistory: 3 });
+  const counts = async () =>
+    (await store.sessions.history("s", 100)).map(({ state }) => plain({ state } as never));
+  let loaded = (await store.sessions.save(whole("s", { list: [0], n: 0 }))) as { version: number };
+  const save = async (keep: number, items: JsonValue[], n: number) => {
+    const before = (await store.sessions.load("s")) as StoredSession;
+    const list = SharedList.of([...(before.state.list as SharedList<JsonValue>)].slice(0, keep)).append(
+      items,
+    );
+    const changes = { fields: { n }, lists: { list: { keep, items } }, removed: [] };
+    const state = { list, n };
+    loaded = await store.sessions.save({
+      sessionId: "s",
+      schemaVersion: "1",
+      state,
+      baseVersion: loaded.version,
+      changes,
+    });
+  };
+  for (const n of [1, 2, 3]) await save(n, [n], n);
+  expect(await counts()).toEqual([
+    { list: [0, 1, 2, 3], n: 3 },
+    { list: [0, 1, 2], n: 2 },
+    { list: [0, 1], n: 1 },
+  ]);
+  expect(file.prepare("SELECT count(*) FROM session_versions").get()).toEqual([3]);
+  await save(1, ["cut"], 4);
+  expect(await counts()).toEqual([{ list: [0, "cut"], n: 4 }]);
+  await save(2, ["more"], 5);
+  expect(await counts()).toEqual([
+    { list: [0, "cut", "more"], n: 5 },
+    { list: [0, "cut"], n: 4 },
+  ]);
+  await store.sessions.delete("s");
+  expect(file.prepare("SELECT count(*) FROM session_versions").get()).toEqual([0]);
+  await store.close();
+});
+
 it("a list that was removed, or became a value, leaves nothing behind when it is a list again", async () => {
   await using directory = await tempDir();
   const { store, file } = await openParts({ file: join(directory.path, "store.db") });
@@ -254,7 +296,7 @@ it("a list that was removed, or became a value, leaves nothing behind when it is
   const fresh = await openSqliteStore({ file: join(directory.path, "store.db") });
   expect(plain(await fresh.sessions.load("s"))).toEqual({ one: [5], two: [6] });
   await fresh.sessions.delete("s");
-  for (const table of ["sessions", "session_fields", "session_items"]) {
+  for (const table of ["sessions", "session_fields", "session_items", "session_versions"]) {
     expect(file.prepare(`SELECT count(*) FROM ${table}`).get()).toEqual([0]);
   }
   await fresh.close();

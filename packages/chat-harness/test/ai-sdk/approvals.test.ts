@@ -162,10 +162,11 @@ describe("answers that are none", () => {
     ["input that is no object", { approval: { decision: "approve", input: "rm" } }],
     ["a reason that is no text", { approval: { decision: "reject", reason: 1 } }],
     ["a text", { approval: "approve" }],
+    ["an answer under another name", { aproval: { decision: "approve" } }],
   ])("%s: refused, and the call can still be answered", async (_, signalPayload) => {
     const { chat, paused, done } = await pausedTurn();
     await expect(
-      chat.graph.invoke({ resumeInvocation: paused.invocation_id, signalPayload }),
+      chat.graph.invoke({ resumeInvocation: paused.invocation_id, signalPayload: signalPayload as never }),
     ).rejects.toMatchObject({
       name: "GraphError",
       code: "suspension_resume_payload_invalid",
@@ -179,7 +180,6 @@ describe("answers that are none", () => {
 
   it.each([
     ["no answer at all", {}, "the signal brought no answer"],
-    ["an answer under another name", { aproval: { decision: "approve" } }, "the signal brought no answer"],
     [
       "an answer to another request",
       toApprovalPayload({ decision: "approve", digest: "sha256:0" }),
@@ -537,6 +537,7 @@ describe("behind a chat harness", () => {
         { role: "tool", content: "sent to bob", tool_call_id: "a" },
         { role: "assistant", content: "Sent." },
       ],
+      dispatch_path: "signal_resume",
     });
     expect(done).toEqual(["sent to bob"]);
     await harness.close();
@@ -557,6 +558,7 @@ describe("behind a chat harness", () => {
       error_bucket: "user_correctable",
       error_category: "provider_invalid_request",
       reply: { role: "system", content: expect.stringContaining("maximum context length is 8192 tokens") },
+      dispatch_path: "new_session",
     });
     expect(await harness.send("s1", { role: "user", content: "hi" })).toMatchObject({ outcome: "completed" });
     await harness.close();

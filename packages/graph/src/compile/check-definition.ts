@@ -100,10 +100,13 @@ const checkEdges = ({ nodes, edges }: GraphDefinition): void => {
       throw new GraphCompileError("multiple_outgoing_edges", `${from} has more than one edge`);
     seen.add(from);
   }
-  for (const name of names) {
-    if (!seen.has(name))
-      throw new GraphCompileError("missing_outgoing_edge", `${name} has no edge; lead it to END`);
-  }
+};
+
+/** Comes last: a node that nothing leads to is often one whose edge was forgotten, too. */
+const checkEnds = ({ nodes, edges }: GraphDefinition): void => {
+  const end = nodes.find(({ name }) => !edges.some(({ from }) => from === name));
+  if (end === undefined) return;
+  throw new GraphCompileError("missing_outgoing_edge", `${end.name} has no edge; lead it to END`);
 };
 
 const checkReach = ({ nodes, edges }: GraphDefinition, entry: string): void => {
@@ -116,9 +119,10 @@ const checkReach = ({ nodes, edges }: GraphDefinition, entry: string): void => {
     if (typeof to === "function") for (const node of nodes) reached.add(node.name);
   }
   const lost = nodes.find(({ name }) => !reached.has(name));
-  if (lost !== undefined) {
-    throw new GraphCompileError("unreachable_node", `no way leads from ${entry} to ${lost.name}`);
-  }
+  if (lost === undefined) return;
+  const open = [...reached].find((name) => !edgeOf.has(name));
+  const hint = open === undefined ? "" : `; ${open} has no edge`;
+  throw new GraphCompileError("unreachable_node", `no way leads from ${entry} to ${lost.name}${hint}`);
 };
 
 /** Finds what is wrong with a graph as it was declared; gives its entry. Throws a {@link GraphCompileError}. */
@@ -135,5 +139,6 @@ export const checkDefinition = (definition: GraphDefinition): string => {
   if (!names.has(entry)) throw new GraphCompileError("no_declared_entry", `the entry ${entry} is no node`);
   checkEdges(definition);
   checkReach(definition, entry);
+  checkEnds(definition);
   return entry;
 };

@@ -34,7 +34,7 @@ export interface NodeEvent {
   readonly step: number;
   /** The state that the node received. */
   readonly pre_state: object;
-  /** With `completed`, unless it failed: the state after its update. */
+  /** With `completed`, unless it failed: the state after its update, or after the one that middleware recovered it with. */
   readonly post_state?: object;
   /** With `completed`, where it failed. */
   readonly error?: EventError;
@@ -47,8 +47,10 @@ export interface NodeEvent {
   readonly fan_out_index?: number;
   /** Of the innermost parallel branches around the node. */
   readonly branch_name?: string;
-  readonly fan_out_index_chain: readonly number[];
-  readonly branch_name_chain: readonly string[];
+  /** For each name on the way to the node, itself left out: the index of the item that was entered there; null for none. */
+  readonly fan_out_index_chain: readonly (number | null)[];
+  /** The same for branches, by their names. */
+  readonly branch_name_chain: readonly (string | null)[];
   /** On events of a fan-out node itself. */
   readonly fan_out_config?: FanOutConfig;
   /** On events of a node with parallel branches itself. */

@@ -1,6 +1,7 @@
 import type { FanOutSettings } from "../definition.ts";
 import { GraphError } from "../errors.ts";
 import type { Snapshot } from "../state/snapshot.ts";
+import type { AbortScope } from "./abort-scope.ts";
 import { innerState } from "./call-subgraph.ts";
 import { combineUpdates } from "./combine-updates.ts";
 import { innerFrame } from "./frame.ts";
@@ -20,7 +21,7 @@ const taskOf = (
   async start(abort) {
     const { plan } = settings.graph;
     const frame = innerFrame(run.frame, run.node.name, plan, state, {
-      fanOutIndexes: [...run.frame.fanOutIndexes, index],
+      fanOutIndex: index,
       canSuspend: run.frame.canSuspend && settings.errorPolicy === "fail_fast",
       abort,
     });
@@ -35,12 +36,13 @@ export const callFanOut = async (
   run: NodeRun,
   settings: FanOutSettings,
   state: Snapshot,
+  abort: AbortScope,
 ): Promise<unknown> => {
   const { itemsField, targetField, errorsField, concurrency, errorPolicy } = settings;
   const items = state.valueOf(itemsField);
   const list = Array.isArray(items) ? (items as readonly unknown[]) : undefined;
   const config = { item_count: list?.length ?? 0, concurrency, error_policy: errorPolicy };
-  const attempt = run.begin(state.view, { fan_out_config: config });
+  const attempt = run.begin(state.view, abort, { fan_out_config: config });
   try {
     if (list === undefined) {
       throw new GraphError("state_validation_error", `${itemsField} is no list`, { fields: [itemsField] });
@@ -50,7 +52,7 @@ export const callFanOut = async (
       throw new GraphError("fan_out_empty", `${itemsField} has no item`, { fields: [itemsField] });
     }
     const tasks = list.map((item, index) => taskOf(run, settings, state, item, index));
-    const { values, errors } = await runTasks(run, tasks, settings);
+    const { values, errors } = await runTasks(run, tasks, abort, settings);
     const told = errorsField === undefined ? {} : { [errorsField]: errors };
     return combineUpdates(state.schema, [{ [targetField]: values }, told]);
   } catch (error) {

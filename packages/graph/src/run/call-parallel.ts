@@ -1,6 +1,7 @@
 import type { Projection } from "../compile/projections.ts";
 import type { BranchSettings, ParallelNode } from "../definition.ts";
 import type { Snapshot } from "../state/snapshot.ts";
+import type { AbortScope } from "./abort-scope.ts";
 import { innerState, outerUpdate } from "./call-subgraph.ts";
 import { combineUpdates } from "./combine-updates.ts";
 import { innerFrame } from "./frame.ts";
@@ -13,11 +14,12 @@ export const callParallel = async (
   run: NodeRun,
   definition: ParallelNode,
   state: Snapshot,
+  outerAbort: AbortScope,
 ): Promise<unknown> => {
   const { branches, errorPolicy, errorsField } = definition;
   const names = [...branches.keys()];
   const config = { branch_names: names, error_policy: errorPolicy };
-  const attempt = run.begin(state.view, { parallel_branches_config: config });
+  const attempt = run.begin(state.view, outerAbort, { parallel_branches_config: config });
   const tasks = names.map(
     (name, index): Task<Record<string, unknown>> => ({
       key: name,
@@ -26,7 +28,7 @@ export const callParallel = async (
         const { plan } = (branches.get(name) as BranchSettings).graph;
         const projection = run.node.projections[index] as Projection;
         const frame = innerFrame(run.frame, run.node.name, plan, state, {
-          branchNames: [...run.frame.branchNames, name],
+          branchName: name,
           canSuspend: run.frame.canSuspend && errorPolicy === "fail_fast",
           abort,
         });
@@ -36,7 +38,10 @@ export const callParallel = async (
     }),
   );
   try {
-    const { values, errors } = await runTasks(run, tasks, { concurrency: tasks.length, errorPolicy });
+    const { values, errors } = await runTasks(run, tasks, outerAbort, {
+      concurrency: tasks.length,
+      errorPolicy,
+    });
     const told = errorsField === undefined ? {} : { [errorsField]: errors };
     return combineUpdates(state.schema, [...values, told]);
   } catch (error) {

@@ -2,6 +2,7 @@ import type { Projection } from "../compile/projections.ts";
 import type { SubgraphNode } from "../definition.ts";
 import { replaceFields } from "../state/apply.ts";
 import type { Snapshot } from "../state/snapshot.ts";
+import type { AbortScope } from "./abort-scope.ts";
 import { innerFrame } from "./frame.ts";
 import type { NodeRun } from "./node-run.ts";
 import { Pause } from "./pause.ts";
@@ -28,11 +29,12 @@ export const callSubgraph = async (
   run: NodeRun,
   { graph }: SubgraphNode,
   state: Snapshot,
+  abort: AbortScope,
   cursor: Cursor | undefined,
 ): Promise<unknown> => {
   const [projection] = run.node.projections as readonly [Projection];
   const { plan } = graph;
-  const frame = innerFrame(run.frame, run.node.name, plan, state);
+  const frame = innerFrame(run.frame, run.node.name, plan, state, { abort });
   try {
     const start = cursor?.state ?? innerState(plan.defaults(), state, projection.into);
     return outerUpdate(await runGraph(frame, start, cursor), projection.out);

@@ -75,6 +75,15 @@ export type NodeBody<F extends Fields> = (
   context: NodeContext<F>,
 ) => MaybePromise<NodeResult<F>>;
 
+/** How middleware calls what it is around. */
+export interface NextOptions {
+  /**
+   * Ends this call: `next` rejects at once with `node_cancelled`, or with the reason where that is a `GraphError`; the signals of
+   * the node and of all inside of it are aborted, and what code does that goes on all the same is dropped. @default never
+   */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * What is put around a node. It may call `next` any number of times, with another state or the one it got, catch what
  * it throws, and change what it gives. A suspension comes out of `next` as an error that {@link isSuspension} knows; catching
@@ -82,6 +91,6 @@ export type NodeBody<F extends Fields> = (
  */
 export type Middleware<F extends Fields = Fields> = (
   state: StateOf<F>,
-  next: (state?: StateOf<F>) => Promise<UpdateOf<F>>,
+  next: (state?: StateOf<F>, options?: NextOptions) => Promise<UpdateOf<F>>,
   context: MiddlewareContext,
 ) => MaybePromise<NodeResult<F>>;

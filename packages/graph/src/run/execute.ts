@@ -1,13 +1,14 @@
 import type { CompletedPosition } from "@harnesskit/protocol/chat";
 import { errorCategory, type GraphError } from "../errors.ts";
 import type { InvokeOptions } from "../invoke-options.ts";
+import type { NodeEvent } from "../observers/node-event.ts";
 import { toRegistrations } from "../observers/observers.ts";
 import type { GraphOutcome, SuspendedOutcome } from "../outcome.ts";
 import type { SessionBinding } from "../sessions/session-binding.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { LeaseProof } from "../stores/lease-store.ts";
 import type { StoredSuspension } from "../stores/suspension-store.ts";
-import { AbortScope, follow } from "./abort-scope.ts";
+import { AbortScope, cancelled, follow } from "./abort-scope.ts";
 import { type AmbientScope, runIn } from "./ambient.ts";
 import type { InvocationInfo } from "./context.ts";
 import type { Frame } from "./frame.ts";
@@ -22,6 +23,8 @@ export interface Execution {
   readonly host: Host;
   readonly info: InvocationInfo;
   readonly options: InvokeOptions;
+  /** Called with each event as it happens; must not throw. */
+  readonly onEvent: ((event: NodeEvent) => void) | undefined;
   readonly session: SessionBinding | undefined;
   readonly entry: Snapshot;
   /** Leases that are held by it and by whoever called it. */
@@ -49,6 +52,7 @@ const createInvocation = (execution: Execution, keeper: Keeper): Invocation => {
     plan: host.plan,
     observers,
     events: isObserved ? host.openQueue(info.invocationId, enter) : undefined,
+    onEvent: execution.onEvent,
     maxSteps: host.maxSteps,
     nextStep: execution.resumed?.record.next_step ?? 0,
     positions: positionsOf(execution),
@@ -126,7 +130,7 @@ export const execute = async (execution: Execution): Promise<GraphOutcome> => {
   const keeper = new Keeper(execution);
   const invocation = createInvocation(execution, keeper);
   const abort = new AbortScope();
-  const unfollow = follow(abort, execution.options.signal);
+  const unfollow = follow(execution.options.signal, (reason) => abort.abort(cancelled(reason)));
   try {
     return await runIn(
       () => invocation.scope(),

@@ -14,11 +14,26 @@ export interface Frame {
   readonly parents: readonly Snapshot[];
   /** Attached to the graphs from the outermost to this one, and then those of the invocation. */
   readonly observers: readonly Registration[];
-  readonly fanOutIndexes: readonly number[];
-  readonly branchNames: readonly string[];
+  /** For each name in the namespace, the index of the item that was entered there; null where it was none. */
+  readonly fanOutIndexes: readonly (number | null)[];
+  /** For each name in the namespace, the branch that was entered there; null where it was none. */
+  readonly branchNames: readonly (string | null)[];
   /** False where errors are collected: what suspended there could not be told from what failed. */
   readonly canSuspend: boolean;
   readonly abort: AbortScope;
+}
+
+/** The entry of the innermost fan-out, or branches, around a graph; undefined where there are none. */
+export const innermost = <T>(chain: readonly (T | null)[]): T | undefined =>
+  chain.findLast((entry) => entry !== null) ?? undefined;
+
+interface FrameChange {
+  /** The item that it is the instance of. */
+  readonly fanOutIndex?: number;
+  /** The branch that it is. */
+  readonly branchName?: string;
+  readonly canSuspend?: boolean;
+  readonly abort?: AbortScope;
 }
 
 /** The run of a graph inside of a node of another one. */
@@ -27,7 +42,7 @@ export const innerFrame = (
   nodeName: string,
   plan: Plan,
   state: Snapshot,
-  change: Partial<Pick<Frame, "fanOutIndexes" | "branchNames" | "canSuspend" | "abort">> = {},
+  { fanOutIndex, branchName, ...change }: FrameChange = {},
 ): Frame => {
   const { invocation } = outer;
   const own = invocation.observersOf(plan);
@@ -38,6 +53,8 @@ export const innerFrame = (
     plan,
     namespace: [...outer.namespace, nodeName],
     parents: [...outer.parents, state],
+    fanOutIndexes: [...outer.fanOutIndexes, fanOutIndex ?? null],
+    branchNames: [...outer.branchNames, branchName ?? null],
     observers: own.length === 0 ? outer.observers : [...attached, ...own, ...invocation.observers],
     ...change,
   };

@@ -2,6 +2,7 @@ import type { CompletedPosition } from "@harnesskit/protocol/chat";
 import type { Plan } from "../compile/plan.ts";
 import { GraphError } from "../errors.ts";
 import type { EventQueue } from "../observers/event-queue.ts";
+import type { NodeEvent } from "../observers/node-event.ts";
 import type { Registration } from "../observers/observers.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { AmbientScope } from "./ambient.ts";
@@ -13,6 +14,8 @@ export interface InvocationOptions {
   readonly plan: Plan;
   readonly observers: readonly Registration[];
   readonly events: EventQueue | undefined;
+  /** Called with each event as it happens; must not throw. */
+  readonly onEvent: ((event: NodeEvent) => void) | undefined;
   readonly maxSteps: number;
   /** Where an earlier part of the invocation stopped. */
   readonly nextStep: number;
@@ -28,6 +31,7 @@ export class Invocation {
   readonly events: EventQueue | undefined;
   readonly saveSession: (state: Snapshot) => Promise<boolean>;
   readonly #attached = new Map<Plan, readonly Registration[]>();
+  readonly #onEvent: InvocationOptions["onEvent"];
   readonly #maxSteps: number;
   readonly #positions: CompletedPosition[];
   #nextStep: number;
@@ -37,6 +41,7 @@ export class Invocation {
     this.observers = options.observers;
     this.events = options.events;
     this.saveSession = options.saveSession;
+    this.#onEvent = options.onEvent;
     this.#maxSteps = options.maxSteps;
     this.#positions = [...options.positions];
     this.#nextStep = options.nextStep;
@@ -48,6 +53,16 @@ export class Invocation {
   /** The observers that were attached to a graph when the invocation began. */
   observersOf(plan: Plan): readonly Registration[] {
     return this.#attached.get(plan) ?? [];
+  }
+
+  /** True where events of a graph with these observers are wanted. */
+  isTold(observers: readonly Registration[]): boolean {
+    return observers.length > 0 || this.#onEvent !== undefined;
+  }
+
+  tell(event: NodeEvent, to: readonly Registration[]): void {
+    this.#onEvent?.(event);
+    if (to.length > 0) this.events?.push({ event, to });
   }
 
   /** The number of the next node that runs. Throws `step_limit_reached`. */

@@ -2,8 +2,9 @@ import type { PlannedNode } from "../compile/plan.ts";
 import { GraphError, type GraphErrorCode, messageOf } from "../errors.ts";
 import type { FanOutConfig, NodeEvent, ParallelBranchesConfig } from "../observers/node-event.ts";
 import type { Snapshot } from "../state/snapshot.ts";
+import type { AbortScope } from "./abort-scope.ts";
 import type { AmbientScope } from "./ambient.ts";
-import type { Frame } from "./frame.ts";
+import { type Frame, innermost } from "./frame.ts";
 import type { Pause } from "./pause.ts";
 import { isUnsupported, unsupported } from "./unsupported.ts";
 
@@ -19,7 +20,15 @@ export interface Attempt {
   readonly configs: AttemptConfigs;
   /** True once nobody waits for it: it has ended or suspended. */
   isOver: boolean;
+  /** Why it failed. Told when the node goes on to another attempt or fails, and not where middleware recovers it. */
+  failure: GraphError | undefined;
 }
+
+/** What names an instance of a fan-out, or a branch. */
+export type TaskMetadata = {
+  readonly fan_out_index?: number;
+  readonly branch_name?: string;
+};
 
 /** How a resumed run comes back to a node. */
 export interface Return {
@@ -34,6 +43,8 @@ export class NodeRun {
   readonly namespace: readonly string[];
   /** The errors that belong to a node inside, and pass as they are. */
   passing: unknown;
+  /** The error of the item or branch that failed the node, with what names it. */
+  failedTask: { readonly error: unknown; readonly metadata: TaskMetadata } | undefined;
   #pause: Pause | undefined;
   #onPause: ((pause: Pause) => void) | undefined;
   #refused: GraphError | undefined;
@@ -111,42 +122,65 @@ export class NodeRun {
 
   /** Has the node fail because something suspended where it cannot. */
   refuse(message: string): GraphError {
-    this.#refused ??= unsupported(message, this.namespace);
+    this.#refused ??= unsupported(message, this.place);
     return this.#refused;
   }
 
   /** Begins a call of what the node does. Throws where the node is over. */
-  begin(received: object, configs: AttemptConfigs = {}): Attempt {
+  begin(received: object, abort: AbortScope, configs: AttemptConfigs = {}): Attempt {
     this.checkOver();
-    this.frame.abort.check();
-    this.closeOpen();
-    const attempt: Attempt = { index: this.#attempts++, received, configs, isOver: false };
+    abort.check();
+    this.#closeBefore();
+    const attempt: Attempt = {
+      index: this.#attempts++,
+      received,
+      configs,
+      isOver: false,
+      failure: undefined,
+    };
     void this.step;
     this.#open = attempt;
     this.#tell("started", attempt, {});
     return attempt;
   }
 
-  /** Ends a call that threw; what comes of the node may still be something else. */
+  /** Ends a call that threw; middleware may still recover the node, or call it again. */
   fail(attempt: Attempt, error: unknown): void {
     attempt.isOver = true;
-    if (this.#open !== attempt) return;
-    this.#open = undefined;
-    if (this.#isTold) {
-      const wrapped = this.wrap(error);
-      this.#tell("completed", attempt, { error: { category: wrapped.code, instance: wrapped } });
-    }
+    if (this.#open === attempt && this.#isTold) attempt.failure = this.wrap(error);
   }
 
-  /** Ends the call that went well last, another one or the end of the node coming after it. */
-  closeOpen(
-    outcome: { readonly state: Snapshot } | { readonly error: GraphError } = { state: this.state },
-  ): void {
+  /** Ends the call that runs, which middleware waits for no longer; what it does from now on is dropped. */
+  abandon(error: GraphError): void {
+    if (this.#open !== undefined && !this.#open.isOver) this.fail(this.#open, error);
+  }
+
+  /** Tells how the last call ended: another one begins now. */
+  #closeBefore(): void {
+    const failure = this.#open?.failure;
+    this.#close(failure === undefined ? { state: this.state } : { error: failure });
+  }
+
+  /** Has the last call count as one that went well: middleware made an update of its failure. */
+  recover(): void {
+    if (this.#open !== undefined) this.#open.failure = undefined;
+  }
+
+  /** Tells how the last call ended, by the state after the node: the update of the call, or what middleware made of it. */
+  complete(state: Snapshot): void {
+    this.#close({ state });
+  }
+
+  /** Tells how the last call ended: with its own failure, or with the error of what came after it. */
+  failWith(error: GraphError): void {
+    this.#close({ error: this.#open?.failure ?? error });
+  }
+
+  #close(outcome: { readonly state: Snapshot } | { readonly error: GraphError }): void {
     const attempt = this.#open;
     if (attempt === undefined) return;
     attempt.isOver = true;
     this.#open = undefined;
-    if (!this.#isTold) return;
     if ("error" in outcome) {
       this.#tell("completed", attempt, { error: { category: outcome.error.code, instance: outcome.error } });
     } else {
@@ -155,14 +189,14 @@ export class NodeRun {
   }
 
   get #isTold(): boolean {
-    return this.frame.observers.length > 0;
+    return this.frame.invocation.isTold(this.frame.observers);
   }
 
   #tell(phase: NodeEvent["phase"], attempt: Attempt, facts: Partial<NodeEvent>): void {
     const { frame } = this;
     if (!this.#isTold) return;
-    const fanOutIndex = frame.fanOutIndexes.at(-1);
-    const branchName = frame.branchNames.at(-1);
+    const fanOutIndex = innermost(frame.fanOutIndexes);
+    const branchName = innermost(frame.branchNames);
     const event: NodeEvent = {
       phase,
       invocation_id: frame.invocation.info.invocationId,
@@ -180,18 +214,20 @@ export class NodeRun {
       branch_name_chain: frame.branchNames,
       ...attempt.configs,
     };
-    frame.invocation.events?.push({ event: Object.freeze(event), to: frame.observers });
+    frame.invocation.tell(Object.freeze(event), frame.observers);
   }
 
   /** An error of this node, the thrown one as its cause. */
   wrap(cause: unknown, code: GraphErrorCode = this.#code): GraphError {
     if (cause === this.passing && GraphError.isInstance(cause)) return cause;
     if (isUnsupported(cause) && cause === this.#refused) return cause;
-    return new GraphError(code, `${this.node.name}: ${messageOf(cause)}`, {
+    const task = this.failedTask?.error === cause ? this.failedTask : undefined;
+    const branch = task?.metadata.branch_name;
+    const where = branch === undefined ? this.node.name : `${this.node.name}: branch ${branch}`;
+    return new GraphError(code, `${where}: ${messageOf(cause)}`, {
       cause,
-      nodeName: this.node.name,
-      namespace: this.namespace,
-      recoverableState: this.state.view,
+      ...this.place,
+      ...(task === undefined ? {} : { data: task.metadata }),
     });
   }
 
@@ -207,6 +243,11 @@ export class NodeRun {
         throw this.refuse("middleware cannot suspend");
       },
     };
+  }
+
+  /** Names the node in errors, with the state that it received. */
+  get place() {
+    return { nodeName: this.node.name, namespace: this.namespace, recoverableState: this.state.view };
   }
 
   /** Names the node in errors of its update. */

@@ -2,6 +2,7 @@ import type { CompletedPosition, SignalDescriptor } from "@harnesskit/protocol/c
 import { HarnessError } from "@harnesskit/wire";
 import type { GraphError } from "../errors.ts";
 import type { Snapshot } from "../state/snapshot.ts";
+import type { TaskMetadata } from "./node-run.ts";
 
 /** The state of one graph at a pause, and its node that had not ended. */
 export interface PauseFrame {
@@ -40,7 +41,7 @@ export class Pause extends HarnessError {
   }
 
   /** Makes it a pause of the node around: what was inside of it is run again or not at all. */
-  lift(metadata: Readonly<Record<string, string | number>>): void {
+  lift(metadata: TaskMetadata): void {
     this.descriptor = { ...this.descriptor, metadata: { ...this.descriptor.metadata, ...metadata } };
     this.frames = [];
   }

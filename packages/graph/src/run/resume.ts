@@ -1,6 +1,7 @@
 import { HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { GraphError, messageOf } from "../errors.ts";
 import type { ResumeOptions } from "../invoke-options.ts";
+import type { NodeEvent } from "../observers/node-event.ts";
 import type { GraphOutcome } from "../outcome.ts";
 import { SessionBinding } from "../sessions/session-binding.ts";
 import { type HeldLease, holdLease } from "../stores/held-lease.ts";
@@ -46,6 +47,7 @@ const loadRecord = async (host: Host, invocationId: string): Promise<StoredSuspe
 const proceed = async (
   host: Host,
   options: ResumeOptions,
+  onEvent: ((event: NodeEvent) => void) | undefined,
   loaded: StoredSuspension,
   held: readonly HeldLease[],
 ): Promise<GraphOutcome> => {
@@ -65,6 +67,7 @@ const proceed = async (
       metadata: options.metadata ?? {},
     },
     options,
+    onEvent,
     session,
     entry: cursor.state,
     leases: [...(options.leases ?? []), ...held.map(({ proof }) => proof)],
@@ -73,21 +76,29 @@ const proceed = async (
 };
 
 /** Goes on with a paused invocation. */
-export const resume = async (host: Host, options: ResumeOptions): Promise<GraphOutcome> => {
+export const resume = async (
+  host: Host,
+  options: ResumeOptions,
+  onEvent?: (event: NodeEvent) => void,
+): Promise<GraphOutcome> => {
   const { resumeInvocation, signalPayload } = options;
   if (typeof resumeInvocation !== "string" || resumeInvocation === "") {
     throw new InvalidArgumentError("resumeInvocation is empty");
   }
   if (signalPayload === undefined)
     throw new InvalidArgumentError("a resumed invocation needs a signalPayload");
-  const held: HeldLease[] = [await holdInvocation(host, resumeInvocation)];
+  const held: HeldLease[] = [];
   try {
+    held.push(await holdInvocation(host, resumeInvocation));
     const record = await loadRecord(host, resumeInvocation);
     if (record.session_id !== null && host.keepsSessions) {
       const session = await holdSession(host, record.session_id, options.signal);
       if (session !== undefined) held.push(session);
     }
-    return await proceed(host, options, record, held);
+    return await proceed(host, options, onEvent, record, held);
+  } catch (error) {
+    GraphError.attribute(error, resumeInvocation);
+    throw error;
   } finally {
     for (const lease of held.reverse()) await lease.release();
   }

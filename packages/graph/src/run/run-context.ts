@@ -5,7 +5,9 @@ import { applyUpdate } from "../state/apply.ts";
 import { isMapping } from "../state/check.ts";
 import { deepFreeze, jsonProblem } from "../state/freeze.ts";
 import type { Fields, UpdateOf } from "../state/schema.ts";
+import type { AbortScope } from "./abort-scope.ts";
 import type { MiddlewareContext, NodeContext, SuspendDescriptor, SuspendOptions } from "./context.ts";
+import { innermost } from "./frame.ts";
 import type { Attempt, NodeRun } from "./node-run.ts";
 import { Pause, type PauseFacts } from "./pause.ts";
 import { unsupported } from "./unsupported.ts";
@@ -20,24 +22,24 @@ export class RunContext implements MiddlewareContext {
   readonly namespace: readonly string[];
   readonly fanOutIndex: number | undefined;
   readonly branchName: string | undefined;
-  readonly #run: NodeRun;
+  readonly #abort: AbortScope;
 
-  constructor(run: NodeRun) {
+  constructor(run: NodeRun, abort: AbortScope) {
     const { frame } = run;
     const { info } = frame.invocation;
-    this.#run = run;
+    this.#abort = abort;
     this.invocationId = info.invocationId;
     this.correlationId = info.correlationId;
     this.sessionId = info.sessionId;
     this.metadata = info.metadata;
     this.nodeName = run.node.name;
     this.namespace = run.namespace;
-    this.fanOutIndex = frame.fanOutIndexes.at(-1);
-    this.branchName = frame.branchNames.at(-1);
+    this.fanOutIndex = innermost(frame.fanOutIndexes);
+    this.branchName = innermost(frame.branchNames);
   }
 
   get signal(): AbortSignal {
-    return this.#run.frame.abort.signal;
+    return this.#abort.signal;
   }
 }
 
@@ -67,8 +69,8 @@ export class BodyContext extends RunContext implements NodeContext {
   readonly suspend: NodeContext["suspend"];
   readonly saveSession: NodeContext["saveSession"];
 
-  constructor(run: NodeRun, attempt: Attempt) {
-    super(run);
+  constructor(run: NodeRun, attempt: Attempt, abort: AbortScope) {
+    super(run, abort);
     this.attemptIndex = attempt.index;
     this.isResumed = run.isReturn;
     // Own functions, so that they can be taken out of the context.
@@ -85,7 +87,7 @@ const suspendIn = (
 ): never => {
   if (attempt.isOver) {
     run.checkOver();
-    throw unsupported("the body of the node has ended", run.namespace);
+    throw unsupported("the body of the node has ended", run.place);
   }
   if (!run.frame.canSuspend) throw run.refuse("nothing can suspend where errors are collected");
   const pause = new Pause({

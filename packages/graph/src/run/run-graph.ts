@@ -53,7 +53,7 @@ const updateOf = async (run: NodeRun, cursor: Cursor | undefined): Promise<unkno
       throw error;
     }
     const wrapped = run.wrap(error);
-    run.closeOpen({ error: wrapped });
+    run.failWith(wrapped);
     throw wrapped;
   }
 };
@@ -74,14 +74,15 @@ const passNode = async (
   const run = new NodeRun(frame, node, state, isReturn ? cursor : undefined);
   if (cursor?.isDone === true && cursor.inner === undefined) return { state, next: route(run, state) };
   const update = await updateOf(run, cursor);
+  run.recover();
   try {
     const merged = applyUpdate(state, update, run.origin);
     const next = route(run, merged);
-    run.closeOpen({ state: merged });
+    run.complete(merged);
     if (run.hasRun) frame.invocation.complete(run.namespace, run.step);
     return { state: merged, next };
   } catch (error) {
-    run.closeOpen({ error: error as GraphError });
+    run.failWith(error as GraphError);
     throw error;
   }
 };

@@ -2,7 +2,7 @@ import type { ErrorPolicy } from "../definition.ts";
 import { errorCategory, GraphError, messageOf } from "../errors.ts";
 import type { CollectedError } from "../node-options.ts";
 import { AbortScope } from "./abort-scope.ts";
-import type { NodeRun } from "./node-run.ts";
+import type { NodeRun, TaskMetadata } from "./node-run.ts";
 import { Pause } from "./pause.ts";
 import { isUnsupported } from "./unsupported.ts";
 
@@ -10,7 +10,7 @@ import { isUnsupported } from "./unsupported.ts";
 export interface Task<T> {
   readonly key: number | string;
   /** What a suspension in it carries. */
-  readonly metadata: Readonly<Record<string, string | number>>;
+  readonly metadata: TaskMetadata;
   start(abort: AbortScope): Promise<T>;
 }
 
@@ -30,9 +30,10 @@ const cancelled = (): GraphError =>
 export const runTasks = async <T>(
   run: NodeRun,
   tasks: readonly Task<T>[],
+  outerAbort: AbortScope,
   { concurrency, errorPolicy }: { readonly concurrency: number; readonly errorPolicy: ErrorPolicy },
 ): Promise<TaskResults<T>> => {
-  const abort = new AbortScope(run.frame.abort);
+  const abort = new AbortScope(outerAbort);
   const values = new Map<number, T>();
   const errors = new Map<number, CollectedError>();
   let stop: { readonly error: unknown; readonly task: Task<T> } | undefined;
@@ -62,7 +63,7 @@ export const runTasks = async <T>(
   await Promise.all(Array.from({ length: Math.min(concurrency, tasks.length) }, work));
   abort.end();
   if (stop !== undefined) throwStop(run, stop as { readonly error: unknown; readonly task: Task<T> });
-  run.frame.abort.check();
+  outerAbort.check();
   const inOrder = <V>(map: ReadonlyMap<number, V>) =>
     [...map].sort(([a], [b]) => a - b).map(([, value]) => value);
   return { values: inOrder(values), errors: inOrder(errors) };
@@ -77,6 +78,8 @@ const throwStop = (
     run.pauseWith(error);
   } else if (isUnsupported(error)) {
     run.passing = error;
+  } else {
+    run.failedTask = { error, metadata: task.metadata };
   }
   throw error;
 };

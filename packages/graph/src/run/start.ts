@@ -1,6 +1,7 @@
 import { HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { GraphError, messageOf } from "../errors.ts";
 import type { StartOptions } from "../invoke-options.ts";
+import type { NodeEvent } from "../observers/node-event.ts";
 import type { GraphOutcome } from "../outcome.ts";
 import { SessionBinding } from "../sessions/session-binding.ts";
 import { applyInitial, replaceFields } from "../state/apply.ts";
@@ -68,30 +69,40 @@ const initialState = (
 };
 
 /** Begins an invocation. */
-export const start = async (host: Host, options: StartOptions): Promise<GraphOutcome> => {
+export const start = async (
+  host: Host,
+  options: StartOptions,
+  onEvent?: (event: NodeEvent) => void,
+): Promise<GraphOutcome> => {
   const { sessionId, correlationId, invocationId, metadata = {}, leases = [] } = options;
   demandId(sessionId, "sessionId");
   demandId(invocationId, "invocationId");
   if (correlationId !== undefined && !urlSafe.test(correlationId)) {
     throw new InvalidArgumentError("correlationId is empty or has characters that need escaping in a URL");
   }
+  const id = invocationId ?? host.createId();
   const isBound = sessionId !== undefined && host.keepsSessions;
-  const held = isBound ? await holdSession(host, sessionId, options.signal) : undefined;
+  let held: HeldLease | undefined;
   try {
+    held = isBound ? await holdSession(host, sessionId, options.signal) : undefined;
     const session = isBound ? await SessionBinding.load(host.store, host.sessions, sessionId) : undefined;
     return await execute({
       host,
       info: {
-        invocationId: invocationId ?? host.createId(),
+        invocationId: id,
         correlationId: correlationId ?? host.createId(),
         sessionId: sessionId ?? null,
         metadata,
       },
       options,
+      onEvent,
       session,
       entry: initialState(host, session, options.initial),
       leases: held === undefined ? leases : [...leases, held.proof],
     });
+  } catch (error) {
+    GraphError.attribute(error, id);
+    throw error;
   } finally {
     await held?.release();
   }

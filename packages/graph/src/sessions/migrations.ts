@@ -18,6 +18,7 @@ export const createMigrationTable = (migrations: readonly Migration[]): Migratio
       throw new GraphCompileError(
         "session_state_migration_chain_ambiguous",
         `two migrations lead from ${text(from)} to ${text(to)}`,
+        { data: { from_version: from, to_version: to } },
       );
     }
     table.set(from, [...known, migration]);

@@ -27,7 +27,7 @@ const changeOf = (list: StoredList, base: unknown): ListChange | undefined => {
   return isSame ? undefined : { keep, items: list.slice(keep) };
 };
 
-const loadError = (problem: string, cause?: unknown): GraphError =>
+export const loadError = (problem: string, cause?: unknown): GraphError =>
   new GraphError("session_load_failed", `the session cannot be loaded: ${problem}`, { cause });
 
 /** Why what a store gave is no record of a session; its state is looked at by the schema. */
@@ -73,6 +73,15 @@ export class SessionBinding {
     } catch (cause) {
       throw loadError(messageOf(cause), cause);
     }
+    return SessionBinding.of(plan, sessionId, record);
+  }
+
+  /** The same of what a store gave. */
+  static async of(
+    plan: SessionPlan,
+    sessionId: string,
+    record: StoredSession | null | undefined,
+  ): Promise<SessionBinding> {
     const problem = recordProblem(record);
     if (problem !== undefined) throw loadError(problem);
     // A store may say with undefined that there is none.

@@ -16,6 +16,8 @@ import type {
 export interface MemoryStoreOptions {
   /** How many sessions it keeps at most; a write of another is refused with `store_full`. @default 100000 */
   readonly maxSessions?: number;
+  /** How many states of each session it keeps, the current one among them; then the oldest go. @default 50 */
+  readonly maxHistory?: number;
   /** How many suspensions may wait at once; another is refused with `store_full`. @default 100000 */
   readonly maxSuspensions?: number;
   /** How many suspensions that have ended and are delivered are remembered; then the oldest go. @default 10000 */
@@ -38,7 +40,10 @@ const suspensionSummaryOf = ({
  */
 export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore => {
   const { maxSessions = 100_000, maxSuspensions = 100_000, maxEnded = 10_000, clock = systemClock } = options;
+  const maxHistory = options.maxHistory ?? 50;
   const sessions = new Map<string, StoredSession>();
+  /** By session, the states before the current one, the oldest first. */
+  const histories = new Map<string, StoredSession[]>();
   const suspensions = new SuspensionIndex();
   /** Ids of what has ended and is delivered, the oldest first. */
   const ended = new Set<string>();
@@ -61,10 +66,17 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
       throw new StoreError("store_full", `maxSessions of ${maxSessions} is reached`);
     }
   };
+  const remember = (record: StoredSession): void => {
+    const history = histories.get(record.session_id) ?? [];
+    history.push(record);
+    if (history.length >= maxHistory) history.shift();
+    histories.set(record.session_id, history);
+  };
   const writeSession = (write: SessionWrite): SessionReceipt => {
     const version = nextNumber();
     const time = now();
     const before = sessions.get(write.sessionId);
+    if (before !== undefined) remember(before);
     // Put anew, so that the order of the map is that of the writes.
     sessions.delete(write.sessionId);
     const record: StoredSession = {
@@ -151,6 +163,13 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
       async delete(sessionId) {
         demandOpen();
         sessions.delete(sessionId);
+        histories.delete(sessionId);
+      },
+      async history(sessionId, limit) {
+        demandOpen();
+        const current = sessions.get(sessionId);
+        if (current === undefined) return [];
+        return [...(histories.get(sessionId) ?? []), current].reverse().slice(0, limit);
       },
       async list({ schemaVersion, updatedBefore }: SessionFilter = {}) {
         demandOpen();

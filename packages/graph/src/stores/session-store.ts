@@ -65,7 +65,12 @@ export interface SessionStore {
    * Rejects with `session_write_conflict` where `expectedVersion` is not what is stored.
    */
   save(write: SessionWrite): Promise<SessionReceipt>;
-  /** Removes a session. One that does not exist is removed already. Its suspensions stay. */
+  /**
+   * The states that were saved, each as it was, the one saved last first: that is what {@link load} gives. At most `limit`, and
+   * at most as many as the store keeps; it may forget those before a list was cut or replaced. Empty for an unknown session.
+   */
+  history(sessionId: string, limit: number): Promise<StoredSession[]>;
+  /** Removes a session and its history. One that does not exist is removed already. Its suspensions stay. */
   delete(sessionId: string): Promise<void>;
   /** All sessions that fit, without their state, the one written last first. */
   list(filter?: SessionFilter): Promise<SessionSummary[]>;

@@ -90,7 +90,10 @@ export const restore = (
   return { levels, paused: first.state };
 };
 
-/** By level, the fields of a payload that belong to it: the innermost graph that declares a field gets it. */
+/**
+ * By level, the fields of a payload that belong to it: the innermost graph that declares a field gets it. Throws
+ * `suspension_resume_payload_invalid` for a field that none declares.
+ */
 const targets = (
   levels: readonly Level[],
   payload: Readonly<Record<string, unknown>>,
@@ -98,7 +101,11 @@ const targets = (
   const found = new Map<number, Record<string, unknown>>();
   for (const [name, value] of Object.entries(payload)) {
     const level = levels.findLastIndex(({ plan }) => plan.schema.places.has(name));
-    if (level < 0 || value === undefined) continue;
+    if (value === undefined) continue;
+    if (level < 0) {
+      const message = `the payload has a field ${name}, which no paused graph declares`;
+      throw new GraphError("suspension_resume_payload_invalid", message, { fields: [name] });
+    }
     const fields = found.get(level) ?? {};
     fields[name] = value;
     found.set(level, fields);
@@ -107,8 +114,7 @@ const targets = (
 };
 
 /**
- * Puts a signal's payload over the restored states, whole values without the reducers; a field that no graph declares is
- * dropped. Gives where the run goes on. Throws `suspension_resume_payload_invalid`.
+ * Puts a signal's payload over the restored states, whole values without the reducers. Gives where the run goes on. Throws `suspension_resume_payload_invalid`.
  */
 export const overlay = ({ levels }: Restored, record: StoredSuspension, payload: unknown): Cursor => {
   if (!isMapping(payload)) {

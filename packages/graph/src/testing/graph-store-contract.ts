@@ -1,5 +1,6 @@
 import type { GraphStore } from "../stores/graph-store.ts";
 import { commitCases } from "./commit-cases.ts";
+import { historyCases } from "./history-cases.ts";
 import { sessionCases } from "./session-cases.ts";
 import type { OpenedStore, StoreCase } from "./store-case.ts";
 import { suspensionCases } from "./suspension-cases.ts";
@@ -41,6 +42,6 @@ const bind = ({ name, open }: GraphStoreContractOptions, entry: StoreCase): Cont
   },
 });
 
-/** The cases that every {@link GraphStore} passes: sessions, suspensions, both at once, leases. */
+/** The cases that every {@link GraphStore} passes: sessions and their history, suspensions, both at once, leases. */
 export const graphStoreContract = (options: GraphStoreContractOptions): ContractCase[] =>
-  [...sessionCases, ...suspensionCases, ...commitCases].map((entry) => bind(options, entry));
+  [...sessionCases, ...historyCases, ...suspensionCases, ...commitCases].map((entry) => bind(options, entry));

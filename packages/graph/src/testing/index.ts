@@ -4,4 +4,5 @@ export {
   type GraphStoreContractOptions,
   graphStoreContract,
 } from "./graph-store-contract.ts";
+export { type SessionSeed, seedSession } from "./seed-session.ts";
 export type { OpenedStore } from "./store-case.ts";

@@ -4,11 +4,22 @@ import { ChatMessageSchema, SystemMessageSchema } from "./chat-message.ts";
 import { ErrorBucketSchema } from "./error-buckets.ts";
 import { SignalDescriptorSchema } from "./signal-descriptor.ts";
 
+/**
+ * Which way a turn took (section "Inbound message → session → invoke wiring"): a new session, one with a history, a signal; or, for
+ * harnesses that are not about chat, no session at all.
+ */
+export const DispatchPathSchema = z.enum(["stateless", "new_session", "existing_session", "signal_resume"]);
+export type DispatchPath = z.infer<typeof DispatchPathSchema>;
+
+/** Absent where the turn failed before its session was known. */
+const dispatchPath = DispatchPathSchema.optional();
+
 /** The turn ended. `replies` are the messages that it added, in order and of all roles; what was sent is not among them. */
 export const CompletedTurnSchema = z.object({
   outcome: z.literal("completed"),
   replies: z.array(ChatMessageSchema),
   final_state: JsonObjectSchema.optional(),
+  dispatch_path: dispatchPath,
 });
 export type CompletedTurn = z.infer<typeof CompletedTurnSchema>;
 
@@ -18,6 +29,7 @@ export const ErroredTurnSchema = z.object({
   error_bucket: ErrorBucketSchema,
   error_category: z.string().min(1).optional(),
   reply: SystemMessageSchema,
+  dispatch_path: dispatchPath,
 });
 export type ErroredTurn = z.infer<typeof ErroredTurnSchema>;
 
@@ -27,6 +39,7 @@ export const SuspendedTurnSchema = z.object({
   signal_descriptor: SignalDescriptorSchema,
   pending_messages: z.array(ChatMessageSchema),
   invocation_id: z.string().min(1),
+  dispatch_path: dispatchPath,
 });
 export type SuspendedTurn = z.infer<typeof SuspendedTurnSchema>;
 

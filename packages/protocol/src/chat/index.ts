@@ -18,6 +18,8 @@ export {
   ChatTurnOutcomeSchema,
   type CompletedTurn,
   CompletedTurnSchema,
+  type DispatchPath,
+  DispatchPathSchema,
   type ErroredTurn,
   ErroredTurnSchema,
   type SuspendedTurn,

@@ -1,0 +1,65 @@
+import { errorBucketOf } from "@harnesskit/protocol/chat";
+import {
+  type BackoffOptions,
+  backoffDelayMs,
+  type Clock,
+  InvalidArgumentError,
+  resolveBackoff,
+  systemClock,
+  wait,
+} from "@harnesskit/wire";
+import { errorCategory } from "../errors.ts";
+import { isFinal } from "./is-final.ts";
+import type { MiddlewareOfAny } from "./middleware-of-any.ts";
+
+export interface RetryOptions {
+  /** How often the node is called at most, the first call included; 1 or more. @default 3 */
+  readonly attempts?: number;
+  /**
+   * How long to wait before the next attempt: `initialDelayMs` (1,000), twice as long each time, up to `maxDelayMs` (30,000); each
+   * wait is between half and all of that.
+   */
+  readonly backoff?: Omit<BackoffOptions, "maxAttempts">;
+  /**
+   * Whether to try again after an error; `attempt` is the number of the one that failed, the first being 1.
+   * @default errors whose category is `retryable_transient`, or that have none
+   */
+  readonly retryOn?: (error: unknown, attempt: number) => boolean;
+  /** Time. @default that of the system */
+  readonly clock?: Clock;
+}
+
+const isTransient = (error: unknown): boolean =>
+  errorBucketOf(errorCategory(error)) === "retryable_transient";
+
+/**
+ * Middleware that calls a node again when it fails (pipeline-utilities §6.1). Each attempt has its own events and `attemptIndex`.
+ * Never tries again after a suspension or a cancellation; a cancellation ends its wait. When the last attempt fails, the node fails
+ * with that error. Throws `invalid_argument` for options that cannot be used.
+ */
+export const retry = ({
+  attempts = 3,
+  backoff,
+  retryOn = isTransient,
+  clock = systemClock,
+}: RetryOptions = {}): MiddlewareOfAny => {
+  if (!Number.isSafeInteger(attempts) || attempts < 1) {
+    throw new InvalidArgumentError("attempts must be an integer of at least 1");
+  }
+  const delays = resolveBackoff(backoff ?? {}, {
+    maxAttempts: attempts,
+    initialDelayMs: 1000,
+    prefix: "backoff.",
+  });
+  return async (state, next, context) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await next(state);
+      } catch (error) {
+        if (attempt >= attempts || isFinal(error, context) || !retryOn(error, attempt)) throw error;
+      }
+      await wait(backoffDelayMs(attempt, delays), clock, context.signal);
+      context.signal.throwIfAborted();
+    }
+  };
+};

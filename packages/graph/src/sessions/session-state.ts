@@ -1,0 +1,116 @@
+import type { SignalDescriptor, SuspensionSummary } from "@harnesskit/protocol/chat";
+import { InvalidArgumentError } from "@harnesskit/wire";
+import { messageOf } from "../errors.ts";
+import type { Host } from "../run/host.ts";
+import { loadedState } from "../run/start.ts";
+import type { Fields, StateOf } from "../state/schema.ts";
+import type { StoredSession } from "../stores/session-store.ts";
+import { loadError, SessionBinding } from "./session-binding.ts";
+
+/** An invocation of a session that waits for a signal. */
+export interface PausedInvocation {
+  readonly invocation_id: string;
+  readonly descriptor: SignalDescriptor;
+  /** The outermost node on the way to the one that suspended. */
+  readonly node_name: string;
+  readonly namespace: readonly string[];
+  /** RFC 3339, UTC. */
+  readonly suspended_at: string;
+}
+
+/** A state of a session that was saved: at the end of a run, at a pause, or by `saveSession`. */
+export interface SavedState<F extends Fields = Fields> {
+  /** Grows with every save. */
+  readonly version: number;
+  /** The version of the schema that it was saved in. */
+  readonly schema_version: string;
+  /** RFC 3339, UTC. */
+  readonly saved_at: string;
+  /** As a run would load it; null where it cannot be migrated to what the graph declares now. */
+  readonly state: StateOf<F> | null;
+}
+
+/** What is known of a session. */
+export interface SessionState<F extends Fields = Fields> {
+  readonly session_id: string;
+  /** `suspended`: at least one invocation waits for a signal. A run in progress is not visible before it saves. */
+  readonly status: "idle" | "suspended";
+  /** What waits, the one suspended first at the head. */
+  readonly waiting: readonly PausedInvocation[];
+  /** As the next run would load it; null where no state was saved. */
+  readonly state: StateOf<F> | null;
+  /** Of the saved state; null where there is none. */
+  readonly version: number | null;
+  /** The states that were saved and that the store still has, the current one first. */
+  readonly history: readonly SavedState<F>[];
+}
+
+export interface SessionStateOptions {
+  /** How many states of the history to read; 0: none. @default 20 */
+  readonly historyLimit?: number;
+}
+
+/** How often it looks again when the session was written meanwhile. */
+const maxReads = 5;
+
+const toPaused = (record: SuspensionSummary): PausedInvocation => ({
+  invocation_id: record.invocation_id,
+  descriptor: record.descriptor,
+  node_name: record.node_name,
+  namespace: record.namespace,
+  suspended_at: record.suspended_at,
+});
+
+const toSaved = async ({ plan, sessions }: Host, record: StoredSession): Promise<SavedState> => {
+  const { version, schema_version, updated_at: saved_at } = record;
+  const facts = { version, schema_version, saved_at };
+  try {
+    const binding = await SessionBinding.of(sessions, record.session_id, record);
+    return { ...facts, state: loadedState(plan.defaults(), binding).view as StateOf<Fields> };
+  } catch {
+    return { ...facts, state: null };
+  }
+};
+
+/** The session and what waits in it, of one moment: a pause and its session are stored in one write. */
+const readTogether = async ({ store }: Host, sessionId: string) => {
+  let record = await store.sessions.load(sessionId);
+  for (let reads = 0; ; reads++) {
+    const waiting = await store.suspensions.list({ sessionId, status: "suspended" });
+    const again = await store.sessions.load(sessionId);
+    if (again?.version === record?.version || reads >= maxReads) return { record: again, waiting };
+    record = again;
+  }
+};
+
+/** What is known of a session; null for one that is unknown. Rejects with `session_load_failed` and the errors of migrations. */
+export const readSessionState = async (
+  host: Host,
+  sessionId: string,
+  { historyLimit = 20 }: SessionStateOptions,
+): Promise<SessionState | null> => {
+  if (typeof sessionId !== "string" || sessionId === "") throw new InvalidArgumentError("sessionId is empty");
+  if (!host.keepsSessions) throw new InvalidArgumentError("getState needs a store: compile({ store })");
+  if (!Number.isSafeInteger(historyLimit) || historyLimit < 0) {
+    throw new InvalidArgumentError("historyLimit must be an integer of at least 0");
+  }
+  const read = async () => {
+    const { record, waiting } = await readTogether(host, sessionId);
+    const kept = historyLimit === 0 ? [] : await host.store.sessions.history(sessionId, historyLimit);
+    return { record, waiting, kept };
+  };
+  const { record, waiting, kept } = await read().catch((cause: unknown) => {
+    throw loadError(messageOf(cause), cause);
+  });
+  if (record === null && waiting.length === 0) return null;
+  const binding = await SessionBinding.of(host.sessions, sessionId, record);
+  const state = record === null ? null : (loadedState(host.plan.defaults(), binding).view as StateOf<Fields>);
+  return {
+    session_id: sessionId,
+    status: waiting.length > 0 ? "suspended" : "idle",
+    waiting: waiting.map(toPaused),
+    state,
+    version: record?.version ?? null,
+    history: await Promise.all(kept.map((saved) => toSaved(host, saved))),
+  };
+};

@@ -1,0 +1,48 @@
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it } from "vitest";
+import { createMemoryStore, StoreError } from "../src/index.ts";
+import { seedSession } from "../src/testing/index.ts";
+import { line, logs } from "./support/graphs.ts";
+
+describe("seedSession", () => {
+  it("puts a session into a store as if an earlier run had left it there", async () => {
+    const store = createMemoryStore({ clock: createManualClock() });
+    const record = await seedSession(store, { sessionId: "s", state: { log: ["before"], count: 4 } });
+    expect(record).toMatchObject({
+      session_id: "s",
+      schema_version: "",
+      state: { log: ["before"], count: 4 },
+    });
+    const graph = line({ a: logs("a"), b: ({ count }) => ({ count: count + 1 }) }, { store });
+    const { state } = await graph.invoke({ sessionId: "s" });
+    expect(state).toEqual({ log: ["before", "a"], count: 5, approved: null });
+    expect((await graph.invoke({ sessionId: "s" })).state.log).toEqual(["before", "a", "a"]);
+  });
+
+  it("takes the place of a session, and of its version of the schema", async () => {
+    const store = createMemoryStore();
+    await line({ a: logs("a") }, { store }).invoke({ sessionId: "s" });
+    await seedSession(store, { sessionId: "s", state: { old: 7 }, schemaVersion: "1" });
+    const graph = line(
+      { a: logs("a") },
+      {
+        store,
+        session: {
+          schemaVersion: "2",
+          migrations: [{ from: "1", to: "2", migrate: ({ old }) => ({ count: old ?? null }) }],
+        },
+      },
+    );
+    expect((await graph.invoke({ sessionId: "s" })).state).toMatchObject({ log: ["a"], count: 7 });
+  });
+
+  it("rejects as the store does, and for what is no JSON", async () => {
+    const store = createMemoryStore({ maxSessions: 1 });
+    await seedSession(store, { sessionId: "s", state: {} });
+    const full = seedSession(store, { sessionId: "t", state: {} });
+    await expect(full).rejects.toBeInstanceOf(StoreError);
+    await expect(full).rejects.toMatchObject({ code: "store_full" });
+    const wrong = { count: 1n } as never;
+    await expect(seedSession(store, { sessionId: "s", state: wrong })).rejects.toBeInstanceOf(TypeError);
+  });
+});
