@@ -40,12 +40,16 @@ export class Findings {
     if (this.#programs.size < maxListed) this.#programs.add(shown(name));
   }
 
+  resolve(text: string, directories: readonly string[] | undefined): ResolvedPath {
+    return resolvePath(text, directories, this.#places);
+  }
+
   path(
     text: string,
     access: CommandPath["access"],
     directories: readonly string[] | undefined,
   ): ResolvedPath {
-    const found = resolvePath(text, directories, this.#places);
+    const found = this.resolve(text, directories);
     const { outside } = found;
     const path = shown(found.path);
     const secret = found.secret || access === "tree";

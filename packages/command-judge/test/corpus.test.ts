@@ -55,7 +55,16 @@ describe("the corpus", () => {
   });
 
   it("has several commands of every verdict", () => {
-    for (const verdict of ["read", "write", "network", "execute", "unknown", "exfiltration", "privilege", "destructive"])
+    for (const verdict of [
+      "read",
+      "write",
+      "network",
+      "execute",
+      "unknown",
+      "exfiltration",
+      "privilege",
+      "destructive",
+    ])
       expect(corpus.filter(({ is }) => is === verdict).length, verdict).toBeGreaterThanOrEqual(8);
   });
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
-import { beforeAll, describe, expect, it } from "vitest";
 import { checkPolicy, type Policy, parsePolicy, secretFunctions } from "@harnesskit/ahp-server/policy";
 import { defaultPolicyFile, loadPolicy, testPolicyFile } from "@harnesskit/ahp-server/policy/node";
+import { beforeAll, describe, expect, it } from "vitest";
 import { commandJudge } from "../src/index.ts";
 import { readCorpus } from "./corpus.ts";
 import { eventOf, toolEvent } from "./events.ts";
@@ -27,7 +27,10 @@ const decide = (tool: string, args: Record<string, unknown>, by = policy, more: 
 
 describe("the shipped policy", () => {
   it("passes its own cases, which try every rule", async () => {
-    const { failed, passed, coverage, results } = await testPolicyFile(defaultPolicyFile, commandJudge({ home }));
+    const { failed, passed, coverage, results } = await testPolicyFile(
+      defaultPolicyFile,
+      commandJudge({ home }),
+    );
     expect(results.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`))).toEqual(
       [],
     );

@@ -49,7 +49,12 @@ describe("a judgement", () => {
 
   it("starts in the folder that it is given", () => {
     const outside = judgeCommand("cat ../x", { ...places, directory: "/work/app/src" });
-    expect(outside.paths).toContainEqual({ path: "/work/app/x", access: "read", outside: false, secret: false });
+    expect(outside.paths).toContainEqual({
+      path: "/work/app/x",
+      access: "read",
+      outside: false,
+      secret: false,
+    });
     expect(judgeCommand("cat x", { ...places, directory: "/tmp" }).paths[0]?.outside).toBe(true);
   });
 });
@@ -100,4 +105,3 @@ describe("limits", () => {
     expect(judgement.paths.length).toBeLessThanOrEqual(256);
   });
 });
-

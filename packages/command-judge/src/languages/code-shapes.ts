@@ -16,8 +16,18 @@ export const codeShapes: readonly Shape[] = [
     code: "code-deletes",
     text: "deletes files",
   },
-  { pattern: /\bkillpg\b|\bkill\s*\(\s*-1/, verdict: "destructive", code: "kills-all", text: "ends every process" },
-  { pattern: /\bset(?:res|re|e)?[ug]id\s*\(/, verdict: "privilege", code: "setuid", text: "changes whose rights it has" },
+  {
+    pattern: /\bkillpg\b|\bkill\s*\(\s*-1/,
+    verdict: "destructive",
+    code: "kills-all",
+    text: "ends every process",
+  },
+  {
+    pattern: /\bset(?:res|re|e)?[ug]id\s*\(/,
+    verdict: "privilege",
+    code: "setuid",
+    text: "changes whose rights it has",
+  },
   {
     pattern:
       /\bsocket\b|\burllib|\brequests\.|\bhttp\.client|\bhttpx?\.(?:get|post|request|put)|\bhttps?\.(?:get|request)|\bfetch\s*\(|\bXMLHttpRequest|\bnet\.(?:connect|Socket|createConnection)|\bsmtplib|\bftplib|\bIO::Socket|\bLWP::|\bNet::HTTP|\bTCPSocket|\bopen-uri|\bfsockopen|\bcurl_(?:init|exec)|\bdns\.(?:resolve|lookup)|\bgethostbyname|\/dev\/tcp/,

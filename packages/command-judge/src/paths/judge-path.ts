@@ -1,5 +1,5 @@
-import { expandBraces } from "./braces.ts";
 import { type JudgedPlaces, toDirectory, toPathPlaces } from "../places.ts";
+import { expandBraces } from "./braces.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /** What is known of a path that a tool is given. */

@@ -1,5 +1,5 @@
-import { isPattern, mayMatch } from "./glob.ts";
 import { isUnknown, namesMark, shown } from "../marks.ts";
+import { isPattern, mayMatch } from "./glob.ts";
 import { isSecretPath } from "./secret-paths.ts";
 
 /** Where paths are looked at from. */

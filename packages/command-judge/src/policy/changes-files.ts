@@ -17,7 +17,9 @@ export interface JudgedAction {
 /** Whether one of these files is at a path or, for what is moved, unpacked or deleted as a whole, below it. */
 const concerns = (path: string, files: readonly string[]): boolean => {
   // What is not known of a path, or was cut off, may be anything.
-  const normal = normalPath(path).toLowerCase().replaceAll(/…|\[redacted\]/g, "*");
+  const normal = normalPath(path)
+    .toLowerCase()
+    .replaceAll(/…|\[redacted\]/g, "*");
   return files.some((file) => {
     const own = file.toLowerCase();
     if (isPattern(normal) && mayMatch(normal, own)) return true;

@@ -25,7 +25,10 @@ const noteDeleted = (call: Call, path: string): void => {
   const bare = withoutGlobMark(path);
   if (/(?:^|\/)(?:\*+|\.\*|\.\[\^?.*\]\*)$|^(?:\/|~\/?|\.|\.\.|\.\/|\/\*)$/.test(bare) || /\uE003/.test(bare))
     walk.report("destructive", "sweeping-delete", `${name} deletes whatever is in ${path}`);
-  if (/^\/(?:etc|usr|s?bin|lib\w*|boot|var|dev|opt|sys|proc)(?:\/|$)/.test(bare) && !/^\/var\/tmp\//.test(bare))
+  if (
+    /^\/(?:etc|usr|s?bin|lib\w*|boot|var|dev|opt|sys|proc)(?:\/|$)/.test(bare) &&
+    !/^\/var\/tmp\//.test(bare)
+  )
     walk.report("destructive", "deletes-system", `${name} deletes ${path}, a part of the system`);
   if (/(?:^|\/)\.git(?:\/(?!.*\.lock$)|$)/.test(bare))
     walk.report("destructive", "deletes-history", `${name} deletes what git keeps`);
@@ -80,8 +83,7 @@ const noteUnknown = (call: Call, spec: Spec, parsed: Parsed): void => {
   const isUncertain = parsed.isUncertain && spec.anyOption !== true;
   for (const option of parsed.unknown)
     walk.unknown("unknown-option", `it is not known what the option ${option} of ${name} does`);
-  if (isUncertain)
-    walk.unknown("unknown-word", `a word of ${name} is not known, and may be an option`);
+  if (isUncertain) walk.unknown("unknown-word", `a word of ${name} is not known, and may be an option`);
   if (parsed.unknown.length > 0 || isUncertain) suspectArguments(call);
 };
 

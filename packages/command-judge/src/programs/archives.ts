@@ -14,11 +14,14 @@ const tar = ({ walk, scope, args, name }: Call, parsed: Parsed): undefined => {
     else walk.read(archive, scope);
   }
   if (creates) for (const path of parsed.operands) walk.tree(path, scope);
-  if (!creates && !lists) walk.report("write", "writes", `${name} unpacks files`);
+  if (!creates && !lists) {
+    walk.report("write", "writes", `${name} unpacks files`);
+    if (!parsed.has("-C", "--directory")) walk.write(".", scope);
+  }
 };
 
 const tarOptions =
-  "-[cxtruzjJavpkmOhS] -f=text -C=list --create --extract --get --list --append --update --file=text --gzip --gunzip --bzip2 --xz --zstd --verbose --directory=list --exclude=text --strip-components=number --keep-old-files --no-same-owner --no-same-permissions --to-stdout --wildcards --dereference --remove-files!destructive --recursive-unlink!destructive --anchored --transform=unknown --to-command=shell --checkpoint-action=unknown --checkpoint?=number --use-compress-program=shell -I=shell --rmt-command=shell --new-volume-script=shell --info-script=shell --index-file=write";
+  "-[cxtruzjJavpkmOhS] -f=text -C=write --create --extract --get --list --append --update --file=text --gzip --gunzip --bzip2 --xz --zstd --verbose --directory=write --exclude=text --strip-components=number --keep-old-files --no-same-owner --no-same-permissions --to-stdout --wildcards --dereference --remove-files!destructive --recursive-unlink!destructive --anchored --transform=unknown --to-command=shell --checkpoint-action=unknown --checkpoint?=number --use-compress-program=shell -I=shell --rmt-command=shell --new-volume-script=shell --info-script=shell --index-file=write";
 
 const packs = (what: string) => ["write", "writes", what] as const;
 
@@ -40,10 +43,22 @@ export const archives: Family = {
   unzip: {
     options: "-[lvtqonjpZ1] -d=write -x=text",
     operands: "read text...",
-    does: packs("unpacks files"),
-    unless: "-l -v -t -p -Z",
+    judge: ({ walk, scope }, parsed) => {
+      if (parsed.has("-l", "-v", "-t", "-p", "-Z")) return undefined;
+      walk.report("write", "writes", "unzip unpacks files");
+      walk.write(parsed.values("-d")[0] ?? ".", scope);
+      return undefined;
+    },
   },
   zipinfo: { options: "-[12slmvhtzT]", operands: "read text..." },
-  zip: { options: "-[rqvjy0123456789Xu] -x=text", operands: "write tree...", does: packs("makes an archive") },
-  "7z 7za rar unrar cpio pax ar": { style: "words", operands: "text...", does: ["unknown", "unknown-option", "packs or unpacks files"] },
+  zip: {
+    options: "-[rqvjy0123456789Xu] -x=text",
+    operands: "write tree...",
+    does: packs("makes an archive"),
+  },
+  "7z 7za rar unrar cpio pax ar": {
+    style: "words",
+    operands: "text...",
+    does: ["unknown", "unknown-option", "packs or unpacks files"],
+  },
 };

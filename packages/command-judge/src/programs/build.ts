@@ -13,7 +13,10 @@ const testOptions =
 /** Builds, checks and tests. All of them take settings from the workspace. */
 export const build: Family = {
   "make gmake": {
-    ...runsWorkspace("runs the commands of a makefile", "-[Bksnwi] -j?=number -C=list -f=read -o=text --dry-run --silent --keep-going --always-make"),
+    ...runsWorkspace(
+      "runs the commands of a makefile",
+      "-[Bksnwi] -j?=number -C=list -f=read -o=text --dry-run --silent --keep-going --always-make",
+    ),
     operands: "text...",
     judge: ({ args, walk, scope }) => {
       for (const arg of args) {
@@ -26,34 +29,49 @@ export const build: Family = {
   },
   "cmake ninja meson bazel gradle gradlew mvn ant sbt scons rake xcodebuild msbuild dotnet swift mix lein stack cabal zig dune":
     { ...runsWorkspace("runs the build of the workspace"), style: "words", operands: "text..." },
-  "cargo rustup": { ...runsWorkspace("takes programs from the settings of the workspace"), style: "words", operands: "text...",
+  "cargo rustup": {
+    ...runsWorkspace("takes programs from the settings of the workspace"),
+    style: "words",
+    operands: "text...",
     judge: ({ args, walk, name }) => {
-      if (args.some((arg) => /^--(?:config|manifest-path)|^-Z/.test(arg))) walk.unknown("unknown-option", `${name} is given settings`);
-      if (args.includes("publish")) walk.report("exfiltration", "sends-data", "cargo publish publishes files");
+      if (args.some((arg) => /^--(?:config|manifest-path)|^-Z/.test(arg)))
+        walk.unknown("unknown-option", `${name} is given settings`);
+      if (args.includes("publish"))
+        walk.report("exfiltration", "sends-data", "cargo publish publishes files");
       return undefined;
-    } },
+    },
+  },
   go: {
     commands: {
       version: { options: "-m", operands: "read..." },
       env: { options: "-json -changed", style: "single", operands: "text..." },
-      fmt: { options: "-n -x", style: "single", operands: "text...", does: ["write", "writes", "formats files"] },
+      fmt: {
+        options: "-n -x",
+        style: "single",
+        operands: "text...",
+        does: ["write", "writes", "formats files"],
+      },
       ...Object.fromEntries(
-        "build test vet run install list generate mod get doc clean tool work".split(" ").map((name): [string, Spec] => [
-          name,
-          {
-            style: "single",
-            options: "-v -race -n -x -run=text -count=number -short -timeout=text -cover -coverprofile=write -o=write -bench=text -json -m -u -tags=text -trimpath",
-            operands: "text...",
-            does: ["execute", "runs-workspace", "builds or runs code of the workspace"],
-          },
-        ]),
+        "build test vet run install list generate mod get doc clean tool work"
+          .split(" ")
+          .map((name): [string, Spec] => [
+            name,
+            {
+              style: "single",
+              options:
+                "-v -race -n -x -run=text -count=number -short -timeout=text -cover -coverprofile=write -o=write -bench=text -json -m -u -tags=text -trimpath",
+              operands: "text...",
+              does: ["execute", "runs-workspace", "builds or runs code of the workspace"],
+            },
+          ]),
       ),
     },
   },
   gofmt: { style: "single", options: "-l -d -s -e -w!write", operands: "read..." },
   tsc: {
     style: "single",
-    options: "--noEmit -noEmit -p=read --project=read --pretty=text --skipLibCheck --strict --watch -w -b --build -v --version --showConfig --listFiles",
+    options:
+      "--noEmit -noEmit -p=read --project=read --pretty=text --skipLibCheck --strict --watch -w -b --build -v --version --showConfig --listFiles",
     operands: "read...",
     does: ["write", "writes", "may write files that its settings name"],
     unless: "--version -v --showConfig",
@@ -63,18 +81,28 @@ export const build: Family = {
     "--fix!write --write!write -w!write --check -c -l --list-different --ext=text --max-warnings=number --cache!write --format=text -f=text --quiet --no-error-on-unmatched-pattern --color --no-color",
   ),
   "ruff black isort flake8 mypy pylint pyright rubocop golangci-lint gofumpt clang-format clang-tidy swiftlint ktlint":
-    { ...runsWorkspace("takes settings from the workspace, and may write"), style: "words", operands: "text..." },
-  "vitest jest mocha ava tap jasmine karma cypress playwright pytest py.test tox nox nosetests rspec phpunit ctest": {
-    ...runsWorkspace("runs the tests of the workspace", testOptions),
-    operands: "text...",
-  },
+    {
+      ...runsWorkspace("takes settings from the workspace, and may write"),
+      style: "words",
+      operands: "text...",
+    },
+  "vitest jest mocha ava tap jasmine karma cypress playwright pytest py.test tox nox nosetests rspec phpunit ctest":
+    {
+      ...runsWorkspace("runs the tests of the workspace", testOptions),
+      operands: "text...",
+    },
   "webpack vite rollup esbuild parcel next nuxt turbo nx lerna gulp grunt babel swc tsup tsx ts-node storybook astro svelte-kit ng vue-cli-service expo":
     { ...runsWorkspace("runs the build of the workspace"), style: "words", operands: "text..." },
   "gcc g++ cc c++ clang clang++ rustc javac ld as": {
-    options: "-[cSEgvO] -o=write -I=list -L=list -D=text -l=text -W?=text -f?=text -m?=text -O?=text -std=text",
+    options:
+      "-[cSEgvO] -o=write -I=list -L=list -D=text -l=text -W?=text -f?=text -m?=text -O?=text -std=text",
     operands: "read...",
     does: ["write", "writes", "compiles, and writes what it makes"],
   },
   "just task ansible ansible-playbook vagrant packer salt puppet chef-client pre-commit invoke fab doit overmind foreman honcho pm2 supervisorctl nodemon watchexec air act nix nix-shell nix-build":
-    { style: "words", operands: "text...", does: ["unknown", "runs-workspace", "runs what a file of the workspace says"] },
+    {
+      style: "words",
+      operands: "text...",
+      does: ["unknown", "runs-workspace", "runs what a file of the workspace says"],
+    },
 };

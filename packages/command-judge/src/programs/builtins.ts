@@ -13,7 +13,8 @@ const echo = ({ args }: Call): string | undefined => {
 const printf = ({ args, walk }: Call): string | undefined => {
   if (args[0]?.startsWith("-") === true && args[0] !== "--")
     walk.unknown("unknown-option", `it is not known what printf ${args[0]} does`);
-  const [text = unknownMark] = args;
+  const [text = unknownMark, value = ""] = args;
+  if (/^%s(?:\\n)?$/.test(text) && args.length === 2 && !hasMark(value)) return value;
   return args.length === 1 && !/[%\\]/.test(text) && !hasMark(text) ? text : undefined;
 };
 
@@ -66,6 +67,9 @@ const shellText = ({ args, walk, scope, name }: Call): undefined => {
 
 const trap = ({ args, walk, scope }: Call): undefined => {
   const [text = "-", ...signals] = args.filter((arg) => arg !== "--");
+  for (const signal of signals)
+    if (!/^[A-Z0-9+]+$/.test(signal))
+      walk.unknown("unknown-word", `it is not known what trap ${signal} means`);
   if (text === "-" || text === "-l" || text === "-p" || (signals.length === 0 && /^\w+$/.test(text))) return;
   walk.unknown("shell-text", "trap makes the shell run a text later");
   walk.script(text, scope.fresh(), undefined);
@@ -73,7 +77,7 @@ const trap = ({ args, walk, scope }: Call): undefined => {
 
 const alias = ({ args, walk, scope }: Call): undefined => {
   for (const arg of args) {
-    if (!arg.includes("=")) continue;
+    if (/^\w+$/.test(arg)) continue;
     walk.unknown("shell-text", `an alias changes what a name means: ${arg}`);
     walk.script(arg.slice(arg.indexOf("=") + 1), scope.fresh(), undefined);
   }
@@ -84,7 +88,9 @@ const set = ({ args, walk }: Call): undefined => {
   if (args.length === 0) walk.secret("reads-environment", "set prints variables, which may hold secrets");
   args.forEach((arg, index) => {
     const isName = /^[+-]\w*o$/.test(args[index - 1] ?? "");
-    const isKnown = isName ? /^(?:pipefail|errexit|nounset|noglob|noclobber)$/.test(arg) : /^[+-][eufCo]+$/.test(arg);
+    const isKnown = isName
+      ? /^(?:pipefail|errexit|nounset|noglob|noclobber)$/.test(arg)
+      : /^[+-][eufCo]+$/.test(arg);
     if (!isKnown) walk.unknown("unknown-option", `it is not known what set ${arg} changes`);
   });
 };
@@ -129,10 +135,18 @@ export const builtins: Family = {
   "mapfile readarray": { options: "-t -d=text -n=number -s=number", operands: "text...", judge: setter(0) },
   getopts: { operands: "text...", judge: setter(1) },
   set: { style: "words", operands: "text...", judge: set },
-  shopt: { does: ["unknown", "shell-option", "changes how the shell reads commands"], style: "words", operands: "text..." },
+  shopt: {
+    does: ["unknown", "shell-option", "changes how the shell reads commands"],
+    style: "words",
+    operands: "text...",
+  },
   let: { style: "words", operands: "unknown..." },
   eval: { style: "words", operands: "text...", judge: shellText },
-  "source .": { style: "words", operands: "read text...", does: ["unknown", "unknown-script", "runs a file whose content is not known"] },
+  "source .": {
+    style: "words",
+    operands: "read text...",
+    does: ["unknown", "unknown-script", "runs a file whose content is not known"],
+  },
   trap: { style: "words", operands: "text...", judge: trap },
   alias: { style: "words", operands: "text...", judge: alias },
   "complete compgen bind enable caller disown bg fg suspend logout fc": {

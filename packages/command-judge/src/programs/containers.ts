@@ -29,7 +29,8 @@ const runs = (call: Call, parsed: Parsed): undefined => {
   ];
   for (const mount of mounts) {
     const source = mount.split(":")[0] ?? "";
-    if (/^(?:\/|~\/?|\/(?:etc|root|home|var|usr|proc|sys|dev|boot)(?:\/.*)?|.*docker\.sock)$/.test(source)) gives(source);
+    if (/^(?:\/|~\/?|\/(?:etc|root|home|var|usr|proc|sys|dev|boot)(?:\/.*)?|.*docker\.sock)$/.test(source))
+      gives(source);
     if (/^[./~\uE000]/.test(source)) walk.write(source, scope);
   }
   const words = [...parsed.values("--entrypoint"), ...parsed.operands.slice(1)];
@@ -50,15 +51,40 @@ const named = (names: string, spec: Spec): Record<string, Spec> =>
   Object.fromEntries(names.split(" ").map((name) => [name, spec]));
 
 const commands: Readonly<Record<string, Spec>> = {
-  ...named("ps images ls list logs inspect stats top version info history port df search events", shows(
-    "-[aqfnst] --all --quiet --filter=text --format=text --no-trunc --tail=text --since=text --until=text --follow --timestamps --size --latest --no-stream",
-  )),
+  ...named(
+    "ps images ls list logs inspect stats top version info history port df search events",
+    shows(
+      "-[aqfnst] --all --quiet --filter=text --format=text --no-trunc --tail=text --since=text --until=text --follow --timestamps --size --latest --no-stream",
+    ),
+  ),
   ...named("run exec create", runsInside),
-  ...named("rm rmi kill remove down", takesAway("-[s] -f!destructive -v!destructive -a!destructive -l --force!destructive --volumes!destructive --all!destructive --rmi=text!destructive --signal=text --remove-orphans")),
-  prune: { ...takesAway("-[fa] --force --all --volumes --filter=text"), does: ["destructive", "deletes-containers", "deletes whatever is not used"] },
-  ...named("build bake pull start stop restart up tag load import rename pause unpause wait attach update connect disconnect scale init deploy", changes("-[dtqi] -t=text -f=read --tag=text --file=read --detach --build --build-arg=text --target=text --platform=text --no-cache --pull --quiet --push!exfiltration --wait --force-recreate")),
-  ...named("commit save export cp login", { style: "words", operands: "text...", does: ["unknown", "changes-containers", "moves files or credentials"] }),
-  push: { style: "words", operands: "text...", network: true, does: ["exfiltration", "sends-data", "publishes an image"] },
+  ...named(
+    "rm rmi kill remove down",
+    takesAway(
+      "-[s] -f!destructive -v!destructive -a!destructive -l --force!destructive --volumes!destructive --all!destructive --rmi=text!destructive --signal=text --remove-orphans",
+    ),
+  ),
+  prune: {
+    ...takesAway("-[fa] --force --all --volumes --filter=text"),
+    does: ["destructive", "deletes-containers", "deletes whatever is not used"],
+  },
+  ...named(
+    "build bake pull start stop restart up tag load import rename pause unpause wait attach update connect disconnect scale init deploy",
+    changes(
+      "-[dtqi] -t=text -f=read --tag=text --file=read --detach --build --build-arg=text --target=text --platform=text --no-cache --pull --quiet --push!exfiltration --wait --force-recreate",
+    ),
+  ),
+  ...named("commit save export cp login", {
+    style: "words",
+    operands: "text...",
+    does: ["unknown", "changes-containers", "moves files or credentials"],
+  }),
+  push: {
+    style: "words",
+    operands: "text...",
+    network: true,
+    does: ["exfiltration", "sends-data", "publishes an image"],
+  },
 };
 
 const kubectl = (call: Call, parsed: Parsed): undefined => {
@@ -69,7 +95,8 @@ const kubectl = (call: Call, parsed: Parsed): undefined => {
     walk.report("destructive", "destroys-elsewhere", `kubectl ${command} deletes parts of a cluster`);
   else if (command === "exec" || command === "run" || command === "debug") {
     const at = args.indexOf("--");
-    if (at !== -1) walk.run(args.slice(at + 1), Object.assign(scope.fresh(), { directories: undefined }), undefined);
+    if (at !== -1)
+      walk.run(args.slice(at + 1), Object.assign(scope.fresh(), { directories: undefined }), undefined);
     walk.report("execute", "runs-container", `kubectl ${command} runs something in a cluster`);
   } else if (/^(?:cp|port-forward|proxy)$/.test(command))
     walk.report("exfiltration", "remote-copy", `kubectl ${command} connects this machine with a cluster`);
@@ -86,24 +113,48 @@ export const containers: Family = {
     commands: {
       ...commands,
       ...named("container image volume network system builder buildx stack service", { commands }),
-      compose: { options: "-f=read -p=text --file=read --project-name=text --profile=text --env-file=read", commands: { ...commands, config: shows("-q --quiet --services") } },
+      compose: {
+        options: "-f=read -p=text --file=read --project-name=text --profile=text --env-file=read",
+        commands: { ...commands, config: shows("-q --quiet --services") },
+      },
     },
   },
-  "docker-compose podman-compose": { options: "-f=read -p=text --file=read --project-name=text --profile=text", commands },
-  "lxc incus buildah": { style: "words", operands: "text...", does: ["unknown", "changes-containers", "changes containers"] },
-  "kubectl oc k3s k": { style: "words", operands: "text...", judge: (call, parsed) => kubectl(call, { ...parsed, operands: call.args.filter((arg) => !arg.startsWith("-")) }) },
-  "helm terraform tofu pulumi aws gcloud az gh glab doctl heroku flyctl fly vercel netlify wrangler firebase serverless sls sam cdk eksctl kustomize argocd stripe": {
+  "docker-compose podman-compose": {
+    options: "-f=read -p=text --file=read --project-name=text --profile=text",
+    commands,
+  },
+  "lxc incus buildah": {
     style: "words",
     operands: "text...",
-    judge: ({ args, walk, name }) => {
-      const text = args.filter((arg) => !arg.startsWith("-")).join(" ");
-      walk.network(true);
-      if (/\b(?:destroy|delete|rm|uninstall|rb|terminate-\w+|delete-[\w-]+|purge|taint)\b|\bstate rm\b/.test(text))
-        walk.report("destructive", "destroys-elsewhere", `${name} deletes things elsewhere`);
-      else if (/\bgist create|\bs3 (?:cp|sync|mv)\b|\bstorage cp\b|\brelease (?:create|upload)|\bsecret set|\bput-object\b/.test(text))
-        walk.report("exfiltration", "sends-data", `${name} sends files elsewhere`);
-      else walk.report("execute", "changes-elsewhere", `${name} asks or changes a service elsewhere`);
-      return undefined;
-    },
+    does: ["unknown", "changes-containers", "changes containers"],
   },
+  "kubectl oc k3s k": {
+    style: "words",
+    operands: "text...",
+    judge: (call, parsed) =>
+      kubectl(call, { ...parsed, operands: call.args.filter((arg) => !arg.startsWith("-")) }),
+  },
+  "helm terraform tofu pulumi aws gcloud az gh glab doctl heroku flyctl fly vercel netlify wrangler firebase serverless sls sam cdk eksctl kustomize argocd stripe":
+    {
+      style: "words",
+      operands: "text...",
+      judge: ({ args, walk, name }) => {
+        const text = args.filter((arg) => !arg.startsWith("-")).join(" ");
+        walk.network(true);
+        if (
+          /\b(?:destroy|delete|rm|uninstall|rb|terminate-\w+|delete-[\w-]+|purge|taint)\b|\bstate rm\b/.test(
+            text,
+          )
+        )
+          walk.report("destructive", "destroys-elsewhere", `${name} deletes things elsewhere`);
+        else if (
+          /\bgist create|\bs3 (?:cp|sync|mv)\b|\bstorage cp\b|\brelease (?:create|upload)|\bsecret set|\bput-object\b/.test(
+            text,
+          )
+        )
+          walk.report("exfiltration", "sends-data", `${name} sends files elsewhere`);
+        else walk.report("execute", "changes-elsewhere", `${name} asks or changes a service elsewhere`);
+        return undefined;
+      },
+    },
 };

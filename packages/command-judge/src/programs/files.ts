@@ -75,12 +75,17 @@ export const files: Family = {
     judge: remove,
   },
   "mkdir touch mkfifo": {
-    options: "-[pvacmhZ] -m=text -r=list -d=text -t=text --parents --verbose --mode=text --no-create --date=text --reference=list --time=text",
+    options:
+      "-[pvacmhZ] -m=text -r=list -d=text -t=text --parents --verbose --mode=text --no-create --date=text --reference=list --time=text",
     operands: "write...",
   },
-  mktemp: { options: "-[dqtu] -p=write --directory --suffix=text --tmpdir?=write", operands: "write", does: ["write", "writes", "makes a file"] },
+  mktemp: {
+    options: "-[dqtu] -p=write --directory --suffix=text --tmpdir?=write",
+    operands: "write",
+    does: ["write", "writes", "makes a file"],
+  },
   "dos2unix unix2dos sponge fallocate": { options: "-[knqal] -l=number", operands: "write..." },
-  "chattr": { operands: "unknown..." , does: ["write", "changes-rights", "changes attributes of files"] },
+  chattr: { operands: "unknown...", does: ["write", "changes-rights", "changes attributes of files"] },
   "cp mv ln install ditto gcp gmv": {
     options: copying,
     operands: "text...",
@@ -99,7 +104,11 @@ export const files: Family = {
     operands: "write...",
     does: ["write", "changes-rights", "changes who may use files"],
   },
-  setcap: { style: "words", operands: "text...", does: ["privilege", "setuid", "gives a program rights that its user does not have"] },
+  setcap: {
+    style: "words",
+    operands: "text...",
+    does: ["privilege", "setuid", "gives a program rights that its user does not have"],
+  },
   truncate: {
     options: "-[co] -s=text -r=list --size=text --reference=list --no-create",
     operands: "write...",
@@ -112,8 +121,13 @@ export const files: Family = {
   },
   "dd dcfldd": { style: "words", operands: "text...", judge: dd },
   patch: {
-    options: "-[bEfRNstu] -p=number -i=read -d=write -o=write --dry-run --reverse --forward --strip=number --input=read --verbose --backup",
+    options:
+      "-[bEfRNstu] -p=number -i=read -d=write -o=write --dry-run --reverse --forward --strip=number --input=read --verbose --backup",
     operands: "write read",
     does: ["write", "writes", "changes the files that a patch names"],
+    judge: ({ walk, scope }) => {
+      walk.write(".", scope);
+      return undefined;
+    },
   },
 };

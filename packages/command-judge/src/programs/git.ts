@@ -1,34 +1,9 @@
-import { hasMark, isUnknown } from "../marks.ts";
+import { isUnknown } from "../marks.ts";
 import { joinPath } from "../paths/resolve-path.ts";
+import { diffOptions, gitReads, logOptions, reads } from "./git-reads.ts";
 import { noteHost } from "./hosts.ts";
 import type { Parsed } from "./parse-arguments.ts";
 import type { Call, Family, Spec } from "./spec.ts";
-
-/**
- * A revision, a path, or both: `HEAD:.env`. Each operand is judged as a path besides, because git takes a path wherever it
- * takes a revision.
- */
-const revisions = ({ walk, scope, name }: Call, parsed: Parsed): undefined => {
-  for (const operand of parsed.operands) {
-    if (isUnknown(operand)) walk.unknown("unknown-word", `it is not known what ${name} shows: ${operand}`);
-    else if (/^@?\{|^\^|^[\w@^~{}-]+$/.test(operand) && !/^\.|~\//.test(operand)) walk.list(operand.replaceAll("~", "_"), scope);
-    else walk.read(operand.slice(operand.indexOf(":") + 1), scope);
-  }
-  for (const format of parsed.values("--format", "--pretty"))
-    if (/%G/.test(format) || hasMark(format))
-      walk.unknown("unknown-word", `the format ${format} may run the program that checks signatures`);
-};
-
-const diffOptions =
-  "-[pusbwaRBMCzc] -# -U=number -M?=text -C?=text -B?=text -S=text -G=text -O?=unknown -X?=text --patch --no-patch --stat?=text --numstat --shortstat --dirstat?=text --summary --name-only --name-status --unified=number --raw --minimal --patience --histogram --color?=text --no-color --color-words?=text --word-diff?=text --word-diff-regex=text --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines --no-renames --find-renames?=text --diff-filter=text --exit-code --quiet --no-ext-diff --no-textconv --text --binary --full-index --abbrev?=number --relative?=text --function-context --submodule?=text --compact-summary --patch-with-stat --check --pickaxe-all --pickaxe-regex --no-prefix --inter-hunk-context=number --output=write";
-
-const logOptions = `${diffOptions} -n=number -L=text -i -E -F -g -m -t --oneline --graph --all --branches?=text --tags?=text --remotes?=text --decorate?=text --no-decorate --author=text --committer=text --since=text --until=text --after=text --before=text --grep=text --invert-grep --max-count=number --skip=number --pretty?=text --format=text --abbrev-commit --no-abbrev-commit --no-merges --merges --first-parent --reverse --follow --date=text --date-order --topo-order --full-history --no-walk --left-right --cherry-pick --cherry-mark --cherry --parents --children --boundary --simplify-by-decoration --walk-reflogs --source --no-notes --notes?=text --relative-date --count --cc`;
-
-const reads = (options: string, judge: Spec["judge"] = revisions): Spec => ({
-  options,
-  operands: "text...",
-  ...(judge !== undefined && { judge }),
-});
 
 const writes = (options = "", more: Partial<Spec> = {}): Spec => ({
   options,
@@ -52,17 +27,8 @@ const destroys = (what: string, more: Partial<Spec> = {}): Spec => ({
   ...more,
 });
 
-/** `git branch` without operands lists. */
-const listsWithout =
-  (listing: RegExp, what: string): Spec["judge"] =>
-  ({ walk, name }, parsed) => {
-    const isListing = parsed.given.some(({ rule }) => listing.test(rule.name));
-    if (parsed.operands.length > 0 && !isListing) walk.report("write", "changes-repository", `${name} ${what}`);
-    return undefined;
-  };
-
 /** An address of git; `ext::program` runs a program. */
-const address = (call: Call, text: string): void => {
+const address = (call: Call, text: string): undefined => {
   const { walk, scope } = call;
   const command = /^ext::(.*)$/s.exec(text)?.[1];
   if (command === undefined) {
@@ -102,12 +68,21 @@ const setting = ({ walk, scope, name }: Call, parsed: Parsed): undefined => {
   const isOld = !/^(?:get|set|list|unset)$/.test(parsed.operands[0] ?? "");
   const words = isOld ? parsed.operands : parsed.operands.slice(1);
   const isReading =
-    parsed.has("--get", "--get-all", "--get-regexp", "--list", "-l") || /^(?:get|list)$/.test(parsed.operands[0] ?? "");
-  if (parsed.has("--list", "-l") || parsed.operands[0] === "list" || /header|token|password|credential/i.test(words[0] ?? ""))
+    parsed.has("--get", "--get-all", "--get-regexp", "--list", "-l") ||
+    /^(?:get|list)$/.test(parsed.operands[0] ?? "");
+  if (
+    parsed.has("--list", "-l") ||
+    parsed.operands[0] === "list" ||
+    /header|token|password|credential/i.test(words[0] ?? "")
+  )
     walk.secret("reads-settings", "git config shows settings, which may hold secrets");
   if (isReading || (isOld && words.length === 1 && !parsed.has("--unset", "-e", "--edit"))) return;
   walk.report("write", "changes-repository", `${name} changes a setting`);
-  if (/^(?:alias|core|diff|filter|merge|pager|gpg|credential|sequence|init|include|protocol|browser|man|difftool|mergetool|interactive|uploadpack|remote|url|http|submodule|hook)/i.test(words[0] ?? "")) {
+  if (
+    /^(?:alias|core|diff|filter|merge|pager|gpg|credential|sequence|init|include|protocol|browser|man|difftool|mergetool|interactive|uploadpack|remote|url|http|submodule|hook)/i.test(
+      words[0] ?? "",
+    )
+  ) {
     walk.report("execute", "sets-command", `git may run what the setting ${words[0]} says`);
     walk.suspect(() => walk.script((words[1] ?? "").replace(/^!/, ""), scope.fresh(), undefined));
   }
@@ -125,71 +100,18 @@ const submodule = ({ args, walk, scope }: Call): undefined => {
 };
 
 const subcommands: Readonly<Record<string, Spec>> = {
-  status: reads(
-    "-[sbvzu] -u?=text --short --branch --porcelain?=text --long --verbose --untracked-files?=text --ignored?=text --no-renames --ahead-behind --show-stash --column?=text",
-    undefined,
-  ),
-  log: reads(logOptions),
-  shortlog: reads("-[nsec] --numbered --summary --email --group=text --all --since=text --no-merges"),
-  show: reads(logOptions),
-  whatchanged: reads(logOptions),
-  reflog: {
-    ...reads(logOptions),
-    judge: (call, parsed) => {
-      if (/^(?:expire|delete|drop)$/.test(parsed.operands[0] ?? call.args[0] ?? ""))
-        call.walk.report("destructive", "git-destroys", "git reflog deletes history");
-      return undefined;
-    },
-  },
-  diff: reads(`${diffOptions} --cached --staged --merge-base --no-index --base --ours --theirs`),
-  "diff-tree": reads(`${diffOptions} -r -t --root --no-commit-id --stdin --always`),
-  "diff-index": reads(`${diffOptions} --cached -m`),
-  "diff-files": reads(diffOptions),
-  "range-diff": reads(diffOptions),
-  blame: reads("-[bcefklnstw] -L=text -M -C --date=text --porcelain --line-porcelain --since=text --contents=read -S=read --ignore-rev=text --ignore-revs-file=read --show-email --show-number --reverse"),
-  annotate: reads("-[bcefklnstw] -L=text"),
-  describe: reads("--tags --all --always --long --dirty?=text --abbrev=number --match=text --exclude=text --contains --exact-match --first-parent"),
-  "rev-parse": reads("-q --abbrev-ref?=text --short?=number --verify --show-toplevel --show-prefix --git-dir --is-inside-work-tree --is-bare-repository --symbolic-full-name --all --branches --tags --absolute-git-dir --show-cdup --quiet"),
-  "rev-list": reads(logOptions),
-  "ls-files": reads("-[cdmoistuzv] -x=text --cached --deleted --modified --others --ignored --stage --unmerged --exclude-standard --exclude=text --error-unmatch --full-name --eol --directory --deduplicate"),
-  "ls-tree": reads("-[drtlz] --name-only --name-status --long --full-name --full-tree --abbrev?=number --object-only --format=text"),
-  "cat-file": reads("-[petsz] --batch-check --allow-unknown-type"),
-  "for-each-ref": reads("--sort=text --format=text --count=number --contains?=text --merged?=text --no-merged?=text --points-at=text"),
-  "merge-base": reads("-a --all --is-ancestor --octopus --fork-point"),
-  "name-rev": reads("--tags --name-only --refs=text --always"),
-  "show-ref": reads("-[dhqsv] --heads --tags --branches --head --verify --hash?=number"),
-  "show-branch": reads("-[ar] --all --remotes --list"),
-  cherry: reads("-v"),
-  "count-objects": reads("-[vH] --verbose --human-readable"),
-  "check-ignore": reads("-[vnqz] --verbose --no-index"),
-  "check-attr": reads("-a --all"),
-  "verify-pack": reads("-[vs]"),
-  version: reads("--build-options"),
-  grep: {
-    options:
-      "-[aiIwvhHEGFPnlLzocpWq] -# -e=text -f=read -m=number -A=number -B=number -C=number --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --count --color?=text --no-color --break --heading --show-function --function-context --max-count=number --only-matching --and --or --not --all-match --quiet --cached --recursive --max-depth=number",
-    operands: "text...",
-    judge: (call, parsed) => {
-      const files = parsed.has("-e", "-f") ? parsed.operands : parsed.operands.slice(1);
-      for (const path of files) call.walk.read(path.slice(path.indexOf(":") + 1), call.scope);
-      return undefined;
-    },
-  },
-  branch: reads(
-    "-[arvqil] -u=text!write -d!write -D!destructive -m!write -M!destructive -c!write -C!destructive -f!destructive --all --remotes --list --verbose --show-current --contains?=text --no-contains?=text --merged?=text --no-merged?=text --sort=text --format=text --points-at=text --color?=text --no-color --column?=text --no-column --delete!write --force!destructive --move!write --copy!write --set-upstream-to=text!write --unset-upstream!write --track!write --edit-description!execute",
-    listsWithout(/^-[larv]$|^--(?:list|contains|no-contains|merged|no-merged|points-at|all|remotes)$/, "makes or moves a branch"),
-  ),
-  tag: reads(
-    "-[ln] -n?=number -a!write -s!execute -m=text!write -F=read!write -d!destructive -f!destructive --list --sort=text --format=text --contains?=text --points-at=text --merged?=text --no-merged?=text --delete!destructive --force!destructive --annotate!write --sign!execute --message=text!write",
-    listsWithout(/^-[ln]$|^--(?:list|contains|points-at|merged|no-merged)$/, "makes a tag"),
-  ),
+  ...gitReads,
   remote: {
     options: "-v --verbose",
     operands: "text",
     commands: {
       "get-url": { options: "--all --push", operands: "text" },
-      add: writes("-f -t=text -m=text --tags --no-tags", { judge: (call, parsed) => (address(call, parsed.operands[1] ?? ""), undefined) }),
-      "set-url": writes("--push --add --delete", { judge: (call, parsed) => (address(call, parsed.operands[1] ?? ""), undefined) }),
+      add: writes("-f -t=text -m=text --tags --no-tags", {
+        judge: (call, parsed) => address(call, parsed.operands[1] ?? ""),
+      }),
+      "set-url": writes("--push --add --delete", {
+        judge: (call, parsed) => address(call, parsed.operands[1] ?? ""),
+      }),
       rename: writes(),
       remove: writes(),
       rm: writes(),
@@ -210,7 +132,9 @@ const subcommands: Readonly<Record<string, Spec>> = {
     commands: {
       list: reads(logOptions),
       show: reads(`${diffOptions} --include-untracked --only-untracked`),
-      push: writes("-[qkup] -m=text --message=text --keep-index --include-untracked --staged --patch -a --all"),
+      push: writes(
+        "-[qkup] -m=text --message=text --keep-index --include-untracked --staged --patch -a --all",
+      ),
       save: writes("-[qku]"),
       pop: writes("-q --index"),
       apply: writes("-q --index"),
@@ -228,9 +152,27 @@ const subcommands: Readonly<Record<string, Spec>> = {
       move: writes(),
     },
   },
-  notes: { commands: { list: reads(""), show: reads(""), add: writes("-m=text -f"), append: writes("-m=text"), remove: writes() } },
-  bisect: { style: "words", operands: "text...", does: ["execute", "runs-hooks", "changes the repository"], judge: bisect },
-  submodule: { style: "words", operands: "text...", does: ["execute", "runs-hooks", "changes submodules"], judge: submodule },
+  notes: {
+    commands: {
+      list: reads(""),
+      show: reads(""),
+      add: writes("-m=text -f"),
+      append: writes("-m=text"),
+      remove: writes(),
+    },
+  },
+  bisect: {
+    style: "words",
+    operands: "text...",
+    does: ["execute", "runs-hooks", "changes the repository"],
+    judge: bisect,
+  },
+  submodule: {
+    style: "words",
+    operands: "text...",
+    does: ["execute", "runs-hooks", "changes submodules"],
+    judge: submodule,
+  },
   config: {
     options:
       "-[lze] -f=write --file=write --get --get-all --get-regexp --list --global --system --local --worktree --show-origin --show-scope --name-only --unset --unset-all --add --replace-all --type=text --bool --int --path --default=text --edit!execute --null",
@@ -244,24 +186,53 @@ const subcommands: Readonly<Record<string, Spec>> = {
     does: ["execute", "runs-hooks", "runs the hooks of the repository"],
     judge: push,
   },
-  "pull": runsHooks("-[rqvn] --rebase?=text --no-rebase --ff --ff-only --no-ff --autostash --tags --all --prune --quiet --verbose --depth=number --no-edit --squash --upload-pack=shell", { judge: fetches }),
-  fetch: runsHooks("-[aptqvfnk] -j=number --all --prune --tags --no-tags --force --depth=number --unshallow --dry-run --quiet --verbose --upload-pack=shell --jobs=number --recurse-submodules?=text", { judge: fetches }),
+  pull: runsHooks(
+    "-[rqvn] --rebase?=text --no-rebase --ff --ff-only --no-ff --autostash --tags --all --prune --quiet --verbose --depth=number --no-edit --squash --upload-pack=shell",
+    { judge: fetches },
+  ),
+  fetch: runsHooks(
+    "-[aptqvfnk] -j=number --all --prune --tags --no-tags --force --depth=number --unshallow --dry-run --quiet --verbose --upload-pack=shell --jobs=number --recurse-submodules?=text",
+    { judge: fetches },
+  ),
   clone: {
-    options: "-[qvnl] -b=text -o=text -u=shell -c=unknown -j=number --branch=text --depth=number --single-branch --no-single-branch --recurse-submodules?=text --recursive --bare --mirror --no-checkout --quiet --origin=text --upload-pack=shell --config=unknown --template=unknown --filter=text --sparse --no-tags --shallow-since=text --reference=read --jobs=number",
+    options:
+      "-[qvnl] -b=text -o=text -u=shell -c=unknown -j=number --branch=text --depth=number --single-branch --no-single-branch --recurse-submodules?=text --recursive --bare --mirror --no-checkout --quiet --origin=text --upload-pack=shell --config=unknown --template=unknown --filter=text --sparse --no-tags --shallow-since=text --reference=read --jobs=number",
     operands: "text write",
     does: ["execute", "runs-hooks", "fetches a repository"],
     judge: fetches,
   },
-  "ls-remote": { options: "-[htq] --heads --tags --branches --refs --exit-code --symref --get-url --sort=text --upload-pack=shell", operands: "text...", does: ["network", "network", "asks a repository elsewhere"], judge: fetches },
-  add: runsHooks("-[Aunfvp] --all --update --force --dry-run --verbose --intent-to-add --patch --chmod=text --renormalize", { operands: "read..." }),
-  commit: runsHooks("-[asvqnpe] -m=text -F=read -C=text -c=text -S?=text -u?=text --all --amend --no-edit --message=text --file=read --author=text --date=text --allow-empty --allow-empty-message --no-verify --signoff --quiet --verbose --dry-run --fixup=text --squash=text --no-gpg-sign --gpg-sign?=text --edit --reset-author --trailer=text"),
-  merge: runsHooks("-[nqve] -m=text -s=text -X=text --no-ff --ff --ff-only --squash --no-commit --commit --abort --continue --quit --no-edit --edit --strategy=text --no-verify --stat --no-stat --allow-unrelated-histories"),
-  rebase: runsHooks("-[iqvfp] -x=shell -s=text -X=text --interactive --onto=text --continue --abort --skip --quit --autostash --autosquash --no-verify --exec=shell --root --rebase-merges?=text --keep-empty --update-refs --no-autosquash"),
-  "cherry-pick": runsHooks("-[nesx] -m=number -S?=text -X=text --no-commit --edit --signoff --continue --abort --skip --quit --allow-empty"),
+  "ls-remote": {
+    options:
+      "-[htq] --heads --tags --branches --refs --exit-code --symref --get-url --sort=text --upload-pack=shell",
+    operands: "text...",
+    does: ["network", "network", "asks a repository elsewhere"],
+    judge: fetches,
+  },
+  add: runsHooks(
+    "-[Aunfvp] --all --update --force --dry-run --verbose --intent-to-add --patch --chmod=text --renormalize",
+    { operands: "read..." },
+  ),
+  commit: runsHooks(
+    "-[asvqnpe] -m=text -F=read -C=text -c=text -S?=text -u?=text --all --amend --no-edit --message=text --file=read --author=text --date=text --allow-empty --allow-empty-message --no-verify --signoff --quiet --verbose --dry-run --fixup=text --squash=text --no-gpg-sign --gpg-sign?=text --edit --reset-author --trailer=text",
+  ),
+  merge: runsHooks(
+    "-[nqve] -m=text -s=text -X=text --no-ff --ff --ff-only --squash --no-commit --commit --abort --continue --quit --no-edit --edit --strategy=text --no-verify --stat --no-stat --allow-unrelated-histories",
+  ),
+  rebase: runsHooks(
+    "-[iqvfp] -x=shell -s=text -X=text --interactive --onto=text --continue --abort --skip --quit --autostash --autosquash --no-verify --exec=shell --root --rebase-merges?=text --keep-empty --update-refs --no-autosquash",
+  ),
+  "cherry-pick": runsHooks(
+    "-[nesx] -m=number -S?=text -X=text --no-commit --edit --signoff --continue --abort --skip --quit --allow-empty",
+  ),
   revert: runsHooks("-[nes] -m=number --no-commit --no-edit --edit --continue --abort --skip --quit"),
   am: runsHooks("-[3ks] --3way --abort --continue --skip --signoff"),
-  checkout: runsHooks("-[bqdlt] -B!destructive -f!destructive --quiet --detach --track?=text --no-track --force!destructive --ours!destructive --theirs!destructive --orphan --patch!destructive -p!destructive --merge", { judge: checkout }),
-  switch: runsHooks("-[cqdtm] -C!destructive -f!destructive --create --detach --guess --no-guess --track?=text --force!destructive --discard-changes!destructive --force-create!destructive --orphan --merge"),
+  checkout: runsHooks(
+    "-[bqdlt] -B!destructive -f!destructive --quiet --detach --track?=text --no-track --force!destructive --ours!destructive --theirs!destructive --orphan --patch!destructive -p!destructive --merge",
+    { judge: checkout },
+  ),
+  switch: runsHooks(
+    "-[cqdtm] -C!destructive -f!destructive --create --detach --guess --no-guess --track?=text --force!destructive --discard-changes!destructive --force-create!destructive --orphan --merge",
+  ),
   restore: {
     options: "-[SWqp] -s=text --staged --worktree --source=text --quiet --ours --theirs --patch",
     operands: "write...",
@@ -272,7 +243,9 @@ const subcommands: Readonly<Record<string, Spec>> = {
       return undefined;
     },
   },
-  reset: writes("-[qpN] --hard!destructive --merge!destructive --keep!destructive --soft --mixed --quiet --patch --no-refresh"),
+  reset: writes(
+    "-[qpN] --hard!destructive --merge!destructive --keep!destructive --soft --mixed --quiet --patch --no-refresh",
+  ),
   clean: {
     options: "-[fdxXqin] -e=text --force --dry-run --exclude=text --interactive --quiet",
     operands: "write...",
@@ -280,12 +253,20 @@ const subcommands: Readonly<Record<string, Spec>> = {
     unless: "-n --dry-run",
   },
   rm: {
-    options: "-[nq] -r!destructive -f!destructive --force!destructive --cached --dry-run --quiet --ignore-unmatch",
+    options:
+      "-[nq] -r!destructive -f!destructive --force!destructive --cached --dry-run --quiet --ignore-unmatch",
     operands: "delete...",
   },
   mv: writes("-[fknv] --force --dry-run --verbose", { operands: "write..." }),
-  apply: runsHooks("-[Rv3N] -p=number -C=number --check --stat --numstat --summary --index --cached --3way --reverse --reject --whitespace=text --directory=text --include=text --exclude=text --unidiff-zero", { operands: "read..." }),
-  archive: { options: "-[lv] -o=write --format=text --output=write --prefix=text --remote=unknown --exec=shell -#", operands: "text...", does: ["write", "writes", "packs files"] },
+  apply: runsHooks(
+    "-[Rv3N] -p=number -C=number --check --stat --numstat --summary --index --cached --3way --reverse --reject --whitespace=text --directory=text --include=text --exclude=text --unidiff-zero",
+    { operands: "read..." },
+  ),
+  archive: {
+    options: "-[lv] -o=write --format=text --output=write --prefix=text --remote=unknown --exec=shell -#",
+    operands: "text...",
+    does: ["write", "writes", "packs files"],
+  },
   init: runsHooks("-[q] -b=text --bare --initial-branch=text --quiet --shared?=text", { operands: "write" }),
   gc: writes("--aggressive --auto --quiet --prune?=text!destructive"),
   prune: destroys("deletes history"),
@@ -301,18 +282,29 @@ const subcommands: Readonly<Record<string, Spec>> = {
   "update-ref": writes("-d!destructive --stdin!unknown --no-deref"),
   "symbolic-ref": writes("-[qd] --short"),
   "format-patch": writes("-o=write -# --stdout --cover-letter --signoff --numbered"),
-  "sparse-checkout maintenance repack replace rerere update-index write-tree commit-tree hash-object mktree read-tree": writes(),
-  "credential": { style: "words", operands: "text...", does: ["unknown", "uses-keys", "shows passwords"] },
-  "daemon": { style: "words", operands: "text...", does: ["exfiltration", "serves-files", "shows files to others"] },
-  "instaweb": { style: "words", operands: "text...", does: ["exfiltration", "serves-files", "shows files to others"] },
-  "send-email": { style: "words", operands: "text...", does: ["exfiltration", "sends-data", "sends commits away"] },
+  "sparse-checkout maintenance repack replace rerere update-index write-tree commit-tree hash-object mktree read-tree":
+    writes(),
+  credential: { style: "words", operands: "text...", does: ["unknown", "uses-keys", "shows passwords"] },
+  daemon: {
+    style: "words",
+    operands: "text...",
+    does: ["exfiltration", "serves-files", "shows files to others"],
+  },
+  instaweb: {
+    style: "words",
+    operands: "text...",
+    does: ["exfiltration", "serves-files", "shows files to others"],
+  },
+  "send-email": {
+    style: "words",
+    operands: "text...",
+    does: ["exfiltration", "sends-data", "sends commits away"],
+  },
 };
 
 /** Git takes settings, and so programs to run, from the repository that it finds. */
 const isInWorkspace = ({ walk, scope }: Call): boolean =>
-  walk.workspace !== undefined &&
-  scope.directories?.length === 1 &&
-  scope.directories[0] === walk.workspace;
+  walk.workspace !== undefined && scope.directories?.length === 1 && scope.directories[0] === walk.workspace;
 
 const place = (call: Call, parsed: Parsed): undefined => {
   const { walk, scope } = call;
@@ -343,5 +335,9 @@ export const git: Family = {
       Object.entries(subcommands).flatMap(([names, spec]) => names.split(" ").map((name) => [name, spec])),
     ),
   },
-  "git-lfs tig gitk": { style: "words", operands: "text...", does: ["unknown", "unknown-option", "may change the repository"] },
+  "git-lfs tig gitk": {
+    style: "words",
+    operands: "text...",
+    does: ["unknown", "unknown-option", "may change the repository"],
+  },
 };

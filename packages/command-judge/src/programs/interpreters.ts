@@ -61,7 +61,8 @@ const interpreter =
     }
     if (parsed.has("-v", "-V", "--version", "-h", "--help")) return;
     const [file] = parsed.operands;
-    if (file !== undefined) walk.unknown("runs-file", `${name} runs ${file}, a file whose content is not looked at`);
+    if (file !== undefined)
+      walk.unknown("runs-file", `${name} runs ${file}, a file whose content is not looked at`);
     else if (stdin !== undefined && !hasMark(stdin)) judgeCode(call, stdin);
     else walk.unknown("unknown-code", `it is not known what ${name} runs`);
   };
@@ -86,7 +87,8 @@ const codeFirst = (options: string, codeOptions: readonly string[]): Spec => ({
 export const interpreters: Family = {
   "sh bash zsh dash ksh ash fish": {
     style: "posix",
-    options: "-[cefiulsxrnvp] -l --login --norc --noprofile --posix --version --rcfile=unknown --init-file=unknown -o=text -O=unknown",
+    options:
+      "-[cefiulsxrnvp] -l --login --norc --noprofile --posix --version --rcfile=unknown --init-file=unknown -o=text -O=unknown",
     operands: "text...",
     judge: shell,
   },
@@ -96,12 +98,10 @@ export const interpreters: Family = {
     operands: "text...",
     judge: python,
   },
-  "node nodejs": codeFirst("-[vh] -e=text -p=text --eval=text --print=text --version --no-warnings --no-deprecation --check", [
-    "-e",
-    "-p",
-    "--eval",
-    "--print",
-  ]),
+  "node nodejs": codeFirst(
+    "-[vh] -e=text -p=text --eval=text --print=text --version --no-warnings --no-deprecation --check",
+    ["-e", "-p", "--eval", "--print"],
+  ),
   "deno bunjs": { style: "words", operands: "text...", does: ["unknown", "runs-file", "runs code"] },
   perl: codeFirst("-[wnplavsW] -e=text -E=text -i?=text!write -F=text -0?=number -V --version", ["-e", "-E"]),
   ruby: codeFirst("-[wnplavs] -e=text -i?=text!write -F=text --version", ["-e"]),

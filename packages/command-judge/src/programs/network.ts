@@ -15,18 +15,41 @@ const curl = (call: Call, parsed: Parsed): undefined => {
     walk.unknown("unknown-address", `it is not known what ${name} connects to`);
   const isProxied = parsed.has("-x", "--proxy", "--socks5", "--connect-to", "--resolve", "--preproxy");
   const isRemote = isProxied || targets.length === 0 || targets.some((target) => !isLocal(target));
-  const bodies = parsed.values("-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json", "-F", "--form");
+  const bodies = parsed.values(
+    "-d",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "--json",
+    "-F",
+    "--form",
+  );
   for (const body of bodies) {
     const path = /(?:^|=)[@<]([^;]+)/.exec(body)?.[1];
     if (path !== undefined && path !== "-") walk.read(path, scope);
   }
   const method = parsed.values("-X", "--request", "--method")[0]?.toUpperCase() ?? "GET";
-  const hasBody = bodies.length > 0 || parsed.has("-T", "--upload-file", "--post-file", "--post-data", "--body-file", "--body-data");
+  const hasBody =
+    bodies.length > 0 ||
+    parsed.has("-T", "--upload-file", "--post-file", "--post-data", "--body-file", "--body-data");
   const isSending = hasBody || !/^(?:GET|HEAD|OPTIONS)$/.test(method);
   if (isProxied) noteHost(call, "a proxy");
   if (isSending && isRemote) sends(call, "data");
-  else if (isSending) walk.report("write", "changes-service", `${name} changes things through a service of this machine`);
-  const told = parsed.values("-H", "--header", "-b", "--cookie", "-A", "--user-agent", "-e", "--referer", "-u", "--user");
+  else if (isSending)
+    walk.report("write", "changes-service", `${name} changes things through a service of this machine`);
+  const told = parsed.values(
+    "-H",
+    "--header",
+    "-b",
+    "--cookie",
+    "-A",
+    "--user-agent",
+    "-e",
+    "--referer",
+    "-u",
+    "--user",
+  );
   for (const text of told) {
     if (text.startsWith("@")) walk.read(text.slice(1), scope);
     if (isRemote && (isUnknown(text) || text.startsWith("@"))) sends(call, "what is not known");
@@ -39,7 +62,8 @@ const netcat = (call: Call, parsed: Parsed): undefined => {
   for (const text of parsed.values("-e", "-c", "--exec", "--sh-exec"))
     call.walk.script(text, call.scope.fresh(), undefined);
   if (parsed.has("-z") && call.stdin === undefined) noteHost(call, parsed.operands[0] ?? "");
-  else if (parsed.has("-l", "--listen") || !isLocal(parsed.operands[0] ?? "")) sends(call, "whatever it reads");
+  else if (parsed.has("-l", "--listen") || !isLocal(parsed.operands[0] ?? ""))
+    sends(call, "whatever it reads");
   else call.walk.report("write", "changes-service", `${call.name} connects to a service of this machine`);
 };
 
@@ -89,7 +113,8 @@ const http = (call: Call, parsed: Parsed): undefined => {
     (hasMethod && !/^(?:GET|HEAD|OPTIONS)$/.test(first)) ||
     call.stdin !== undefined;
   if (isSending && !isLocal(target)) sends(call, "data");
-  else if (isSending) call.walk.report("write", "changes-service", "it changes things through a service of this machine");
+  else if (isSending)
+    call.walk.report("write", "changes-service", "it changes things through a service of this machine");
 };
 
 const sender: Spec = {
@@ -97,8 +122,7 @@ const sender: Spec = {
   operands: "text...",
   does: ["exfiltration", "sends-data", "sends what it is given to another machine"],
   judge: (call) => {
-    for (const arg of call.args)
-      if (/^[./~]|^\w[\w.-]*\.\w+$/.test(arg)) call.walk.read(arg, call.scope);
+    for (const arg of call.args) if (/^[./~]|^\w[\w.-]*\.\w+$/.test(arg)) call.walk.read(arg, call.scope);
     call.walk.network(true);
     return undefined;
   },
@@ -127,21 +151,29 @@ export const network: Family = {
     unless: "--spider",
     judge: curl,
   },
-  "http https xh": { options: "-[bhvF] --body --headers --verbose --follow --ignore-stdin -o=write", operands: "text...", judge: http },
+  "http https xh": {
+    options: "-[bhvF] --body --headers --verbose --follow --ignore-stdin -o=write",
+    operands: "text...",
+    judge: http,
+  },
   "nc ncat netcat pwncat": {
-    options: "-[lvnuzkN46dU] -p=number -w=number -s=text -i=number -q=number -e=text!exfiltration -c=text!exfiltration --exec=text!exfiltration --sh-exec=text!exfiltration --listen -x=text -X=text",
+    options:
+      "-[lvnuzkN46dU] -p=number -w=number -s=text -i=number -q=number -e=text!exfiltration -c=text!exfiltration --exec=text!exfiltration --sh-exec=text!exfiltration --listen -x=text -X=text",
     operands: "text...",
     network: true,
     judge: netcat,
   },
-  socat: { ...sender, judge: ({ args, walk, scope }) => {
-    for (const arg of args) {
-      const text = /^(?:exec|system|shell):([^,]*)/i.exec(arg)?.[1];
-      if (text !== undefined) walk.script(text.replace(/^["']|["']$/g, ""), scope.fresh(), undefined);
-    }
-    walk.network(true);
-    return undefined;
-  } },
+  socat: {
+    ...sender,
+    judge: ({ args, walk, scope }) => {
+      for (const arg of args) {
+        const text = /^(?:exec|system|shell):([^,]*)/i.exec(arg)?.[1];
+        if (text !== undefined) walk.script(text.replace(/^["']|["']$/g, ""), scope.fresh(), undefined);
+      }
+      walk.network(true);
+      return undefined;
+    },
+  },
   "ssh autossh mosh": {
     style: "posix",
     options:
@@ -150,7 +182,11 @@ export const network: Family = {
     judge: ssh,
   },
   "sftp ssh-copy-id": sender,
-  "scp": { options: "-[346BCpqrTv] -c=text -F=unknown -i=read -J=text -l=number -o=unknown -P=number -S=shell", operands: "text...", judge: copies },
+  scp: {
+    options: "-[346BCpqrTv] -c=text -F=unknown -i=read -J=text -l=number -o=unknown -P=number -S=shell",
+    operands: "text...",
+    judge: copies,
+  },
   rsync: {
     options:
       "-[avzrlptgoDhnPqucHAXxWS] -e=shell -f=text --rsh=shell --archive --verbose --compress --recursive --dry-run --progress --partial --human-readable --exclude=text --include=text --exclude-from=read --delete!destructive --delete-before!destructive --delete-after!destructive --delete-excluded!destructive --remove-source-files!destructive --rsync-path=shell --stats --checksum --update --links --perms --times --info=text",
@@ -164,7 +200,8 @@ export const network: Family = {
     judge: lookup,
   },
   "ping ping6 fping traceroute tracepath mtr": {
-    options: "-[46nqvbrR] -c=number -i=number -W=number -w=number -s=number -t=number -I=text -m=number -p=text",
+    options:
+      "-[46nqvbrR] -c=number -i=number -W=number -w=number -s=number -t=number -I=text -m=number -p=text",
     operands: "host...",
     does: connects,
     judge: lookup,

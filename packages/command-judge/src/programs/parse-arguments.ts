@@ -38,15 +38,15 @@ const parseTable = (table: string): Rules => {
   for (const entry of table.split(/\s+/)) {
     const groups = item.exec(entry)?.groups;
     if (groups === undefined) continue;
-    const letters = /^-\[(.*)\]$/.exec(groups["name"] ?? "")?.[1];
+    const letters = /^-\[(.*)\]$/.exec(groups.name ?? "")?.[1];
     for (const name of letters === undefined
-      ? [groups["name"] ?? ""]
+      ? [groups.name ?? ""]
       : [...letters].map((letter) => `-${letter}`))
       rules.set(name, {
         name,
-        kind: groups["kind"],
-        isAttached: groups["attached"] !== undefined,
-        verdict: groups["verdict"] as CommandVerdict | undefined,
+        kind: groups.kind,
+        isAttached: groups.attached !== undefined,
+        verdict: groups.verdict as CommandVerdict | undefined,
       });
   }
   return rules;

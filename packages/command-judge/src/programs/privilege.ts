@@ -2,7 +2,11 @@ import type { Parsed } from "./parse-arguments.ts";
 import type { Call, Family, Spec } from "./spec.ts";
 
 const raises = ["privilege", "raises-privilege", "runs a program with other rights"] as const;
-const changes = (what: string): Spec => ({ style: "words", operands: "text...", does: ["privilege", "raises-privilege", what] });
+const changes = (what: string): Spec => ({
+  style: "words",
+  operands: "text...",
+  does: ["privilege", "raises-privilege", what],
+});
 
 const su = ({ walk, scope }: Call, parsed: Parsed): undefined => {
   for (const text of parsed.values("-c", "--command")) walk.script(text, scope.fresh(), undefined);
@@ -12,7 +16,8 @@ const su = ({ walk, scope }: Call, parsed: Parsed): undefined => {
 export const privilege: Family = {
   "sudo doas": {
     style: "posix",
-    options: "-[AbEHiknPSsKlvV] -u=text -g=text -C=text -p=text -r=text -t=text -T=text -U=text -h=text --user=text --group=text --preserve-env?=text --non-interactive --login --shell --stdin --set-home",
+    options:
+      "-[AbEHiknPSsKlvV] -u=text -g=text -C=text -p=text -r=text -t=text -T=text -U=text -h=text --user=text --group=text --preserve-env?=text --non-interactive --login --shell --stdin --set-home",
     operands: "command",
     does: raises,
   },
@@ -22,10 +27,16 @@ export const privilege: Family = {
     operands: "command",
     does: raises,
   },
-  su: { options: "-[lmpP] -c=text -s=text -g=text --login --command=text --shell=text", operands: "text...", does: raises, judge: su },
+  su: {
+    options: "-[lmpP] -c=text -s=text -g=text --login --command=text --shell=text",
+    operands: "text...",
+    does: raises,
+    judge: su,
+  },
   "chroot nsenter unshare": {
     style: "posix",
-    options: "-[mupinUrfCT] -t=number -S=text -G=text --target=number --mount --pid --net --user --map-root-user --fork",
+    options:
+      "-[mupinUrfCT] -t=number -S=text -G=text --target=number --mount --pid --net --user --map-root-user --fork",
     operands: "command",
     does: raises,
     judge: ({ walk, scope, name }, { operands }) => {
@@ -33,14 +44,18 @@ export const privilege: Family = {
       return undefined;
     },
   },
-  "useradd userdel usermod groupadd groupdel adduser deluser groupmod newgrp chfn chsh chage gpasswd passwd chpasswd visudo vipw": {
-    ...changes("changes who may use this machine"),
-    judge: ({ name, walk }) => {
-      if (/^(?:userdel|groupdel|deluser)$/.test(name)) walk.report("destructive", "deletes-account", `${name} deletes an account`);
-      return undefined;
+  "useradd userdel usermod groupadd groupdel adduser deluser groupmod newgrp chfn chsh chage gpasswd passwd chpasswd visudo vipw":
+    {
+      ...changes("changes who may use this machine"),
+      judge: ({ name, walk }) => {
+        if (/^(?:userdel|groupdel|deluser)$/.test(name))
+          walk.report("destructive", "deletes-account", `${name} deletes an account`);
+        return undefined;
+      },
     },
-  },
-  "insmod modprobe rmmod depmod kexec setenforce setsebool aa-disable auditctl": changes("changes the kernel or its rules"),
+  "insmod modprobe rmmod depmod kexec setenforce setsebool aa-disable auditctl": changes(
+    "changes the kernel or its rules",
+  ),
   "gpg gpg2 pass op vault security keyring ssh-add ssh-agent gpg-agent": {
     style: "words",
     operands: "text...",

@@ -4,7 +4,8 @@ import type { Call, Family } from "./spec.ts";
 const processes = ({ args, walk }: Call): undefined => {
   for (const arg of args) {
     if (arg.startsWith("-")) continue;
-    if (!/^[a-zA-Z]{1,8}$|^[\d,]+$/.test(arg)) walk.unknown("unknown-word", `it is not known what ps ${arg} shows`);
+    if (!/^[a-zA-Z]{1,8}$|^[\d,]+$/.test(arg))
+      walk.unknown("unknown-word", `it is not known what ps ${arg} shows`);
     if (/e/.test(arg) && !/^\d/.test(arg))
       walk.secret("reads-environment", "ps e shows the environment of processes, which may hold secrets");
     else if (/[^auxwfljsvTrhnmcgX\d,]/.test(arg))
@@ -24,7 +25,8 @@ const pager = ({ args, walk, scope }: Call): undefined => {
 
 const clock = ({ args, walk }: Call): undefined => {
   const operands = args.filter(
-    (arg, index) => !arg.startsWith("-") && !/^(?:-d|-r|--date|--reference|-f|-s)$/.test(args[index - 1] ?? ""),
+    (arg, index) =>
+      !arg.startsWith("-") && !/^(?:-d|-r|--date|--reference|-f|-s)$/.test(args[index - 1] ?? ""),
   );
   if (operands.some((each) => !each.startsWith("+")))
     walk.report("privilege", "sets-clock", "date sets the clock of this machine");
@@ -38,12 +40,16 @@ const manual = ({ args, walk }: Call): undefined => {
 };
 
 const variables = ({ args, walk }: Call): undefined => {
-  if (args.length > 0 && args.every((arg) => /^\w+$/.test(arg) && !/key|token|secret|pass|auth|cred/i.test(arg)))
+  if (
+    args.length > 0 &&
+    args.every((arg) => /^\w+$/.test(arg) && !/key|token|secret|pass|auth|cred/i.test(arg))
+  )
     return;
   walk.secret("reads-environment", "it prints variables of the environment, which may hold secrets");
 };
 
-const sums = "-[bctw] --check --binary --text --tag --zero --quiet --status --strict -a=number --algorithm=text";
+const sums =
+  "-[bctw] --check --binary --text --tag --zero --quiet --status --strict -a=number --algorithm=text";
 
 /** Programs that show names, attributes and what files hold. */
 export const readers: Family = {
@@ -72,7 +78,11 @@ export const readers: Family = {
     options: "-[emLPqsz] --relative-to=list --relative-base=list --strip --quiet --zero",
     operands: "list...",
   },
-  "basename dirname": { options: "-[az] -s=text --multiple --suffix=text --zero", operands: "text...", anyOption: true },
+  "basename dirname": {
+    options: "-[az] -s=text --multiple --suffix=text --zero",
+    operands: "text...",
+    anyOption: true,
+  },
   tree: {
     options:
       "-[adflxiqNQpugshDFvtcUrAnSCXJ] -L=number -P=text -I=text -o=write --noreport --dirsfirst --filelimit=number --prune --gitignore --du --si --charset=text --matchdirs --ignore-case --sort=text --timefmt=text --metafirst --filesfirst --inodes --device",
@@ -114,7 +124,8 @@ export const readers: Family = {
     judge: ({ args, stdin }) => (args.length === 0 ? stdin : undefined),
   },
   head: {
-    options: "-[qvz] -# -n=number -c=number --lines=number --bytes=number --quiet --silent --verbose --zero-terminated",
+    options:
+      "-[qvz] -# -n=number -c=number --lines=number --bytes=number --quiet --silent --verbose --zero-terminated",
     operands: "read...",
   },
   tail: {
@@ -138,7 +149,8 @@ export const readers: Family = {
     operands: "read...",
   },
   file: {
-    options: "-[bhiIklLnNprsvzZ0E] -F=text -e=text --brief --mime --mime-type --mime-encoding --dereference --extension",
+    options:
+      "-[bhiIklLnNprsvzZ0E] -F=text -e=text --brief --mime --mime-type --mime-encoding --dereference --extension",
     operands: "read...",
   },
   "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum cksum sum md5": {
@@ -151,8 +163,14 @@ export const readers: Family = {
     operands: "read...",
     tree: "-r --recursive",
   },
-  cmp: { options: "-[bls] -i=text -n=number --print-bytes --verbose --quiet --silent", operands: "read read text..." },
-  comm: { options: "-[123iz] --check-order --nocheck-order --output-delimiter=text --total", operands: "read read" },
+  cmp: {
+    options: "-[bls] -i=text -n=number --print-bytes --verbose --quiet --silent",
+    operands: "read read text...",
+  },
+  comm: {
+    options: "-[123iz] --check-order --nocheck-order --output-delimiter=text --total",
+    operands: "read read",
+  },
   "od hexdump hd hexyl": {
     options:
       "-[abcCdfhiloOsvxX] -A=text -j=text -N=text -n=number -t=text -w?=number -s=number -e=text -S=number --address-radix=text --format=text --read-bytes=text --skip-bytes=text",
@@ -178,20 +196,24 @@ export const readers: Family = {
     judge: processes,
   },
   "pgrep pidof": {
-    options: "-[aflnovwxci] -u=text -U=text -g=text -P=text -t=text -d=text --full --list-name --list-full --newest --oldest --count --exact",
+    options:
+      "-[aflnovwxci] -u=text -U=text -g=text -P=text -t=text -d=text --full --list-name --list-full --newest --oldest --count --exact",
     operands: "text...",
   },
   lsof: {
     options: "-[abClnNoOPRtUvVwX] -i?=text -p=text -u=text -c=text -d=text -F?=text",
     operands: "list...",
   },
-  printenv: { style: "words", operands: "text...", judge: variables },
-  "whoami id groups logname tty arch nproc users uptime free who w vmstat iostat mpstat lscpu lsblk lsusb lspci lsmod uuidgen cal sw_vers": {
-    options:
-      "-[abcdefghiklmnopqrstuvwxGHLMPSTVWZ0] --all --human --help --version --user --group --name --groups --real --json --list --output=text --total --mega --giga --pretty --since",
-    operands: "text...",
+  printenv: { options: "-0 --null", operands: "text...", judge: variables },
+  "whoami id groups logname tty arch nproc users uptime free who w vmstat iostat mpstat lscpu lsblk lsusb lspci lsmod uuidgen cal sw_vers":
+    {
+      options:
+        "-[abcdefghiklmnopqrstuvwxGHLMPSTVWZ0] --all --human --help --version --user --group --name --groups --real --json --list --output=text --total --mega --giga --pretty --since",
+      operands: "text...",
+    },
+  uname: {
+    options: "-[asnrvmpio] --all --kernel-name --kernel-release --machine --nodename --operating-system",
   },
-  uname: { options: "-[asnrvmpio] --all --kernel-name --kernel-release --machine --nodename --operating-system" },
   hostname: {
     options: "-[sfdiIAy] --short --fqdn --domain --ip-address --all-ip-addresses",
     operands: "unknown...",
@@ -207,17 +229,20 @@ export const readers: Family = {
   man: { options: "-[fkaw] -s=number --where --whatis --apropos", operands: "text...", judge: manual },
   "top htop": { options: "-[bcHiS1] -n=number -d=number -p=text -u=text -o=text", operands: "" },
   "cloc tokei scc": {
-    options: "--by-file --by-file-by-lang --quiet --csv --json --md --exclude-dir=text --include-lang=text --vcs=text --files --sort=text",
+    options:
+      "--by-file --by-file-by-lang --quiet --csv --json --md --exclude-dir=text --include-lang=text --vcs=text --files --sort=text",
     operands: "tree...",
     fallback: ".",
     tree: "",
   },
   shellcheck: {
-    options: "-[axVC] -e=text -i=text -f=text -s=text -S=text -o=text -C?=text --exclude=text --format=text --shell=text --severity=text --color?=text --external-sources",
+    options:
+      "-[axVC] -e=text -i=text -f=text -s=text -S=text -o=text -C?=text --exclude=text --format=text --shell=text --severity=text --color?=text --external-sources",
     operands: "read...",
   },
   ss: {
-    options: "-[HOnraleompsZuizt46dwxSMTU0VhbEN] --tcp --udp --listening --numeric --processes --all --summary --ipv4 --ipv6",
+    options:
+      "-[HOnraleompsZuizt46dwxSMTU0VhbEN] --tcp --udp --listening --numeric --processes --all --summary --ipv4 --ipv6",
     operands: "text...",
   },
   netstat: {

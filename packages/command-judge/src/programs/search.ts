@@ -66,8 +66,8 @@ const find = (call: Call): undefined => {
     if (plainTests.has(word) || valuedTests.has(word)) {
       const value = args[at] ?? "";
       if (/^-i?name$/.test(word) && !/^(?:!|-not|-o|-or)$/.test(args[at - 2] ?? "")) patterns.push(value);
-      // What is negated, or an alternative, says nothing about what is found.
-      if (/^(?:!|-not|-o|-or|,)$/.test(word)) patterns.push("*");
+      // An alternative, or what is negated as a group, says nothing about what is found.
+      if (/^(?:-o|-or|,)$/.test(word) || (/^(?:!|-not)$/.test(word) && value === "(")) patterns.push("*");
       if (valuedTests.has(word)) at++;
     } else if (/^-(?:exec|execdir|ok|okdir)$/.test(word)) {
       const end = args.findIndex(
@@ -100,19 +100,21 @@ const find = (call: Call): undefined => {
 const xargs = (call: Call, parsed: Parsed): undefined => {
   const { walk, scope, stdin } = call;
   const words = parsed.operands.length === 0 ? ["echo"] : parsed.operands;
-  const replaced = parsed.values("-I", "-i", "--replace")[0];
+  const [placeholder] = parsed.values("-I", "-i", "--replace");
+  const replaced = placeholder === "" ? "{}" : placeholder;
   const isKnown =
-    stdin !== undefined && !/[\uE000-\uE003'"\\]/.test(stdin) && !parsed.has("-d", "--delimiter", "-a", "--arg-file");
+    stdin !== undefined &&
+    !/[\uE000-\uE003'"\\]/.test(stdin) &&
+    !parsed.has("-d", "--delimiter", "-a", "--arg-file");
   const fields = isKnown
     ? stdin.split(replaced === undefined ? /\s+/ : /\n/).flatMap((each) => each.trim() || [])
     : [unknownMark];
   if (replaced === undefined) walk.run([...words, ...fields], scope, undefined);
-  for (const field of replaced === undefined ? [] : fields.slice(0, 16))
-    walk.run(
-      words.map((word) => word.replaceAll(replaced === "" ? "{}" : replaced, field)),
-      scope,
-      undefined,
-    );
+  else
+    for (const field of fields.slice(0, 16)) {
+      const filled = words.map((word) => word.replaceAll(replaced, field));
+      walk.run(filled, scope, undefined);
+    }
   if (!isKnown && /^(?:rm|rmdir|unlink|shred)$/.test(words[0] ?? ""))
     walk.report("destructive", "sweeping-delete", `xargs gives names that are not known to ${words[0]}`);
 };

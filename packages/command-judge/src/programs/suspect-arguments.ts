@@ -4,7 +4,8 @@ import type { Call } from "./spec.ts";
 const maxLooked = 16;
 
 /** Takes what stands before a command inside an argument: `exec=`, `!`, `shell `, `\! `. */
-const introduction = /^(?:-\w|--?[\w-]+=|[\w.-]+=|\+)?\s*(?:["']?(?:!|\\!|shell\s|exec[=:]|system\s|:!|ext::))*\s*/;
+const introduction =
+  /^(?:-\w|--?[\w-]+=|[\w.-]+=|\+)?\s*(?:["']?(?:!|\\!|shell\s|exec[=:]|system\s|:!|ext::))*\s*/;
 
 /** Strings inside an argument: of code, or of a setting. */
 const literal = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g;

@@ -1,7 +1,11 @@
 import { hasMark, isUnknown } from "../marks.ts";
 import type { Call, Family, Spec } from "./spec.ts";
 
-const acts = (verdict: "destructive" | "privilege" | "unknown" | "execute" | "write", code: string, what: string): Spec => ({
+const acts = (
+  verdict: "destructive" | "privilege" | "unknown" | "execute" | "write",
+  code: string,
+  what: string,
+): Spec => ({
   style: "words",
   operands: "text...",
   does: [verdict, code, what],
@@ -20,8 +24,11 @@ const looksOr = (looks: RegExp, verdict: "destructive" | "privilege", code: stri
 const kill = ({ args, walk, name }: Call): undefined => {
   if (args[0] === "-l" || args[0] === "-L") return;
   walk.report("write", "ends-processes", `${name} ends or signals processes`);
-  const targets = args.slice(1).filter((arg, index) => /^-?\d+$/.test(arg) && !/^-[sn]$/.test(args[index] ?? ""));
-  const endsAll = targets.some((each) => each === "-1" || each === "1") || (args[0] === "-1" && args.length === 1);
+  const targets = args
+    .slice(1)
+    .filter((arg, index) => /^-?\d+$/.test(arg) && !/^-[sn]$/.test(args[index] ?? ""));
+  const endsAll =
+    targets.some((each) => each === "-1" || each === "1") || (args[0] === "-1" && args.length === 1);
   const ofUser = args.some((arg) => /^-(?:u|U|-euid|-user)/.test(arg) || arg === "." || arg === ".*");
   if (name === "killall5" || (name === "kill" ? endsAll : ofUser))
     walk.report("destructive", "kills-all", `${name} ends all processes`);
@@ -55,7 +62,11 @@ export const system: Family = {
       return undefined;
     },
   },
-  "service rc-service launchctl initctl": acts("privilege", "controls-services", "controls services of the system"),
+  "service rc-service launchctl initctl": acts(
+    "privilege",
+    "controls-services",
+    "controls services of the system",
+  ),
   "journalctl dmesg": {
     options:
       "-[aefklmqrxbHTLtuW] -u=text -n=number -p=text -S=text -U=text -o=text --unit=text --since=text --until=text --no-pager --lines=number --follow --priority=text --output=text --boot?=text --reverse --grep=text -c!destructive -C!destructive --clear!destructive --vacuum-time=text!destructive --vacuum-size=text!destructive --vacuum-files=text!destructive --rotate!destructive --flush!destructive",
@@ -63,12 +74,42 @@ export const system: Family = {
   },
   "mkfs mkfs.ext4 mkfs.ext3 mkfs.xfs mkfs.btrfs mkfs.vfat mkswap wipefs mke2fs newfs blkdiscard hdparm cryptsetup":
     acts("destructive", "changes-disks", "formats or changes a disk"),
-  "fdisk sfdisk cfdisk gdisk sgdisk parted diskutil": looksOr(/^(?:-l|--list)(?: \/dev\/\w+)?$|^list$/, "destructive", "changes-disks", "changes how disks are divided or formatted"),
-  "mount umount losetup swapon swapoff": looksOr(/^(?:-l|--show)?$/, "privilege", "mounts", "changes what is mounted"),
-  "iptables ip6tables nft ufw firewall-cmd": looksOr(/^(?:(?:-n )?(?:-L|-S|--list)(?: [A-Z]+)?|status|--state)$/, "privilege", "changes-firewall", "changes what the network lets through"),
-  sysctl: looksOr(/^(?:-a|(?:-n )?[a-z][\w.]*)$/, "privilege", "writes-kernel", "changes settings of the kernel"),
-  "ip ifconfig route nmcli brctl iwconfig": looksOr(/^(?:-br )?(?:a|addr|address|link|route|r|l|neigh|-a)?(?: (?:show|list))?$/, "privilege", "changes-network", "changes the network of this machine"),
-  "timedatectl hostnamectl localectl loginctl": looksOr(/^(?:status|show|list-[a-z-]+)?$/, "privilege", "changes-system", "changes this machine"),
+  "fdisk sfdisk cfdisk gdisk sgdisk parted diskutil": looksOr(
+    /^(?:-l|--list)(?: \/dev\/\w+)?$|^list$/,
+    "destructive",
+    "changes-disks",
+    "changes how disks are divided or formatted",
+  ),
+  "mount umount losetup swapon swapoff": looksOr(
+    /^(?:-l|--show)?$/,
+    "privilege",
+    "mounts",
+    "changes what is mounted",
+  ),
+  "iptables ip6tables nft ufw firewall-cmd": looksOr(
+    /^(?:(?:-n )?(?:-L|-S|--list)(?: [A-Z]+)?|status|--state)$/,
+    "privilege",
+    "changes-firewall",
+    "changes what the network lets through",
+  ),
+  sysctl: looksOr(
+    /^(?:-a|(?:-n )?[a-z][\w.]*)$/,
+    "privilege",
+    "writes-kernel",
+    "changes settings of the kernel",
+  ),
+  "ip ifconfig route nmcli brctl iwconfig": looksOr(
+    /^(?:-br )?(?:a|addr|address|link|route|r|l|neigh|-a)?(?: (?:show|list))?$/,
+    "privilege",
+    "changes-network",
+    "changes the network of this machine",
+  ),
+  "timedatectl hostnamectl localectl loginctl": looksOr(
+    /^(?:status|show|list-[a-z-]+)?$/,
+    "privilege",
+    "changes-system",
+    "changes this machine",
+  ),
   "hwclock chronyd ntpdate": acts("privilege", "sets-clock", "sets the clock of this machine"),
   crontab: { style: "words", operands: "text...", judge: jobs },
   "at batch": { style: "words", operands: "text...", judge: jobs },
@@ -84,7 +125,7 @@ export const system: Family = {
       return undefined;
     },
   },
-  "openssl": {
+  openssl: {
     style: "words",
     operands: "text...",
     judge: ({ args, walk, scope, name }) => {
@@ -95,7 +136,11 @@ export const system: Family = {
       }
       const isX509 =
         command === "x509" &&
-        rest.every((arg, index) => rest[index - 1] === "-in" || /^-(?:in|noout|text|subject|issuer|dates|enddate|fingerprint|serial)$/.test(arg));
+        rest.every(
+          (arg, index) =>
+            rest[index - 1] === "-in" ||
+            /^-(?:in|noout|text|subject|issuer|dates|enddate|fingerprint|serial)$/.test(arg),
+        );
       const isDigest = command === "dgst" && rest.every((arg) => /^-(?:sha\d+|md5)$|^[^-]/.test(arg));
       rest.forEach((arg) => {
         if (!arg.startsWith("-") && (isX509 || isDigest)) walk.read(arg, scope);
@@ -112,6 +157,10 @@ export const system: Family = {
   },
   "open xdg-open start code cursor idea subl": acts("unknown", "opens", "opens a file with another program"),
   "logrotate updatedb ldconfig": acts("privilege", "changes-system", "changes this machine"),
-  "identify ffprobe ffmpeg convert magick pandoc latex pdflatex xelatex gs": acts("unknown", "unknown-option", "may run programs that its input names"),
+  "identify ffprobe ffmpeg convert magick pandoc latex pdflatex xelatex gs": acts(
+    "unknown",
+    "unknown-option",
+    "may run programs that its input names",
+  ),
   ldd: acts("unknown", "runs-file", "may run the file that it is given"),
 };

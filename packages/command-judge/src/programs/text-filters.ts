@@ -117,13 +117,24 @@ export const textFilters: Family = {
     operands: "read...",
     anyOption: true,
   },
-  column: { options: "-[txenLR] -s=text -o=text -c=number -N=text --table --separator=text --json", operands: "read..." },
+  column: {
+    options: "-[txenLR] -s=text -o=text -c=number -N=text --table --separator=text --json",
+    operands: "read...",
+  },
   paste: { options: "-[sz] -d=text --delimiters=text --serial", operands: "read..." },
-  join: { options: "-[iz] -1=number -2=number -t=text -o=text -a=number -e=text -v=number -j=number", operands: "read read" },
+  join: {
+    options: "-[iz] -1=number -2=number -t=text -o=text -a=number -e=text -v=number -j=number",
+    operands: "read read",
+  },
   tsort: { operands: "read" },
-  shuf: { options: "-[erz] -i=text -n=number -o=write --input-range=text --head-count=number --output=write --repeat --echo", operands: "read..." },
+  shuf: {
+    options:
+      "-[erz] -i=text -n=number -o=write --input-range=text --head-count=number --output=write --repeat --echo",
+    operands: "read...",
+  },
   "base64 base32 basenc": {
-    options: "-[dDi] -w=number --decode --ignore-garbage --wrap=number --base64 --base64url --base32 --base16",
+    options:
+      "-[dDi] -w=number --decode --ignore-garbage --wrap=number --base64 --base64url --base32 --base16",
     operands: "read",
   },
   xxd: {
@@ -134,14 +145,25 @@ export const textFilters: Family = {
     options: "-[cls] -f=text -t=text -o=write --from-code=text --to-code=text --output=write --list",
     operands: "read...",
   },
-  numfmt: { options: "--to=text --from=text --suffix=text --padding=number --field=text --grouping -d=text", operands: "text..." },
-  "seq factor expr yes": { options: "-[w] -f=text -s=text --equal-width --separator=text --format=text", operands: "text...", style: "words" },
-  yq: { options: "-[rePM] -o=text -p=text --output-format=text", operands: "text read...", judge: ({ args, walk }) => {
-    const filter = args.find((arg) => !arg.startsWith("-")) ?? "";
-    if (!/^[\w.[\]"| -]*$/.test(filter) || /\b(?:env|load\w*|envsubst)\b/.test(filter))
-      walk.unknown("unknown-script", "the filter of yq is not understood");
-    return undefined;
-  } },
+  numfmt: {
+    options: "--to=text --from=text --suffix=text --padding=number --field=text --grouping -d=text",
+    operands: "text...",
+  },
+  seq: {
+    options: "-[w] -f=text -s=text --equal-width --separator=text --format=text",
+    operands: "number...",
+  },
+  "expr factor yes": { style: "words", operands: "text..." },
+  yq: {
+    options: "-[rePM] -o=text -p=text --output-format=text",
+    operands: "text read...",
+    judge: ({ args, walk }) => {
+      const filter = args.find((arg) => !arg.startsWith("-")) ?? "";
+      if (!/^[\w.[\]"| -]*$/.test(filter) || /\b(?:env|load\w*|envsubst)\b/.test(filter))
+        walk.unknown("unknown-script", "the filter of yq is not understood");
+      return undefined;
+    },
+  },
   ts: { options: "-[irsm]", operands: "text" },
   tee: {
     options: "-[aip] --append --ignore-interrupts --output-error?=text",
@@ -149,7 +171,8 @@ export const textFilters: Family = {
     judge: ({ stdin }) => stdin,
   },
   "split csplit": {
-    options: "-[dxeukqsz] -b=text -l=number -n=text -a=number -C=text -f=text --lines=number --bytes=text --number=text --verbose --numeric-suffixes",
+    options:
+      "-[dxeukqsz] -b=text -l=number -n=text -a=number -C=text -f=text --lines=number --bytes=text --number=text --verbose --numeric-suffixes",
     operands: "read write",
     does: ["write", "writes", "makes files"],
   },

@@ -1,11 +1,10 @@
 import { hasMark, isUnknown, mayBeOption, unknownMark } from "../marks.ts";
 import { noteAssignment } from "../walk/environment.ts";
-import { programTable } from "./table.ts";
 import type { Parsed } from "./parse-arguments.ts";
 import type { Call, Family, Spec } from "./spec.ts";
+import { programTable } from "./table.ts";
 
 const wrapper = (options: string, operands = "command"): Spec => ({ style: "posix", options, operands });
-
 
 const env = (call: Call, parsed: Parsed): string | undefined => {
   const { walk, scope, stdin } = call;
@@ -84,35 +83,73 @@ const loader: Spec = {
 export const wrappers: Family = {
   "env genv": {
     style: "posix",
-    options: "-[i0v] -u=text -C=text -S=text --ignore-environment --null --unset=text --chdir=text --split-string=text --debug",
+    options:
+      "-[i0v] -u=text -C=text -S=text --ignore-environment --null --unset=text --chdir=text --split-string=text --debug",
     operands: "text...",
     judge: env,
   },
   nohup: wrapper("", "command"),
   setsid: wrapper("-[cfw] --ctty --fork --wait"),
   nice: wrapper("-# -n=number --adjustment=number"),
-  "timeout gtimeout": wrapper("-[v] -s=text -k=text --signal=text --kill-after=text --foreground --preserve-status --verbose", "number command"),
+  "timeout gtimeout": wrapper(
+    "-[v] -s=text -k=text --signal=text --kill-after=text --foreground --preserve-status --verbose",
+    "number command",
+  ),
   time: wrapper("-[pvaqV] -f=text -o=write --format=text --output=write --append --verbose --portability"),
   "stdbuf gstdbuf": wrapper("-i=text -o=text -e=text --input=text --output=text --error=text"),
   ionice: wrapper("-[t] -c=number -n=number -p=number --class=text --classdata=number"),
   chrt: wrapper("-[abdfimorR] -T=number -P=number -D=number", "number command"),
   taskset: wrapper("-[a] -c --cpu-list --all-tasks", "text command"),
   "unbuffer chronic caffeinate catchsegv": wrapper("-[ipdsum] -t=number"),
-  "command builtin exec": { style: "posix", options: "-[pvVcl] -a=text", operands: "text...", judge: builtin },
+  "command builtin exec": {
+    style: "posix",
+    options: "-[pvVcl] -a=text",
+    operands: "text...",
+    judge: builtin,
+  },
   "noglob nocorrect": wrapper(""),
-  watch: { style: "posix", options: "-[dtbexcgpw] -n=number --interval=number --differences --no-title --color --exec", operands: "text...", judge: texts(0) },
-  entr: { style: "posix", options: "-[acdnprsz]", operands: "command", does: ["execute", "runs-code", "runs a command when files change"] },
+  watch: {
+    style: "posix",
+    options: "-[dtbexcgpw] -n=number --interval=number --differences --no-title --color --exec",
+    operands: "text...",
+    judge: texts(0),
+  },
+  entr: {
+    style: "posix",
+    options: "-[acdnprsz]",
+    operands: "command",
+    does: ["execute", "runs-code", "runs a command when files change"],
+  },
   hyperfine: {
-    options: "-[iN] -w=number -r=number -m=number -M=number -p=shell -s=shell -c=shell -S=shell --warmup=number --runs=number --prepare=shell --setup=shell --cleanup=shell --shell=shell --export-json=write --export-markdown=write --export-csv=write",
+    options:
+      "-[iN] -w=number -r=number -m=number -M=number -p=shell -s=shell -c=shell -S=shell --warmup=number --runs=number --prepare=shell --setup=shell --cleanup=shell --shell=shell --export-json=write --export-markdown=write --export-csv=write",
     operands: "shell...",
   },
-  flock: { style: "posix", options: "-[nxsueFov] -w=number -E=number --nonblock --exclusive --shared --timeout=number", operands: "text...", judge: flock },
-  script: { options: "-[aefq] -c=text --command=text --quiet --return --flush", operands: "text...", judge: script },
-  parallel: { style: "posix", options: "-[k0] -j=text -N=number -n=number -I=text -a=read --jobs=text --dry-run --bar --keep-order -S=text!exfiltration --sshlogin=text!exfiltration", operands: "text...", judge: parallel },
-  strace: wrapper("-[fFcCtrTvxyqiD] -e=text -o=write -s=number -u=text!privilege -p=number!privilege -P=text -a=number"),
+  flock: {
+    style: "posix",
+    options: "-[nxsueFov] -w=number -E=number --nonblock --exclusive --shared --timeout=number",
+    operands: "text...",
+    judge: flock,
+  },
+  script: {
+    options: "-[aefq] -c=text --command=text --quiet --return --flush",
+    operands: "text...",
+    judge: script,
+  },
+  parallel: {
+    style: "posix",
+    options:
+      "-[k0] -j=text -N=number -n=number -I=text -a=read --jobs=text --dry-run --bar --keep-order -S=text!exfiltration --sshlogin=text!exfiltration",
+    operands: "text...",
+    judge: parallel,
+  },
+  strace: wrapper(
+    "-[fFcCtrTvxyqiD] -e=text -o=write -s=number -u=text!privilege -p=number!privilege -P=text -a=number",
+  ),
   "ltrace valgrind heaptrack perf numactl cpulimit prlimit firejail bwrap systemd-run systemd-cat dbus-run-session fakeroot torify torsocks proxychains proxychains4 rlwrap faketime xvfb-run winpty direnv mise asdf op-run dotenv doppler ld-linux ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux.so.2 ld-musl-x86_64.so.1":
     loader,
-  "/lib64/ld-linux-x86-64.so.2 /lib/ld-linux.so.2 /lib/ld-linux-aarch64.so.1 /lib/ld-musl-x86_64.so.1": loader,
+  "/lib64/ld-linux-x86-64.so.2 /lib/ld-linux.so.2 /lib/ld-linux-aarch64.so.1 /lib/ld-musl-x86_64.so.1":
+    loader,
   "busybox toybox coreutils": {
     style: "words",
     operands: "text...",

@@ -10,126 +10,36 @@ import {
   type SyntaxNode,
 } from "unbash";
 import type { Findings } from "../findings.ts";
-import type { CommandVerdict } from "../judgement.ts";
 import { maxNesting, maxSteps, maxTextLength, maxUnrolled } from "../limits.ts";
-import { hasMark, unknownMark, withoutGlobMark } from "../marks.ts";
-import { mayHoldSecrets } from "../paths/secret-paths.ts";
-import { noteWritten } from "../paths/written-targets.ts";
+import { hasMark, unknownMark } from "../marks.ts";
 import type { JudgeLists } from "../places.ts";
 import { runProgram } from "../programs/run-program.ts";
 import { constantsOf } from "./constants.ts";
 import { noteAssignment } from "./environment.ts";
 import { ExpressionWalk } from "./expressions.ts";
+import { Notes } from "./notes.ts";
 import type { Scope } from "./scope.ts";
 import { runSimpleCommand, streamsOf } from "./simple-command.ts";
 import { WordExpander } from "./words.ts";
-
-/** Files that are none: streams of the process itself. */
-const streams = /^\/dev\/(?:null|zero|tty|stdin|stdout|stderr|fd\/\d+)$/;
 
 /**
  * One walk over the syntax of a command. Everything that may run is walked once, whether or not it is reached; what is
  * found is only ever added.
  */
-export class Walk {
-  readonly lists: JudgeLists;
+export class Walk extends Notes {
   readonly words: WordExpander;
   readonly expressions: ExpressionWalk;
-  /** The folder in which the agent works. */
-  readonly workspace: string | undefined;
-  readonly #findings: Findings;
   #constants: ReadonlySet<string> = new Set();
   #steps = 0;
   #nesting = 0;
-  /** While it is positive, milder reasons are dropped. */
-  #suspects = 0;
 
   constructor(findings: Findings, lists: JudgeLists, workspace: string | undefined) {
-    this.#findings = findings;
-    this.lists = lists;
-    this.workspace = workspace;
+    super(findings, lists, workspace);
     this.words = new WordExpander(this);
     this.expressions = new ExpressionWalk(this);
   }
 
-  // --- what is found
-  report(verdict: CommandVerdict, code: string, text: string): void {
-    if (this.#suspects > 0 && !/^(?:exfiltration|privilege|destructive)$/.test(verdict)) return;
-    this.#findings.report(verdict, code, text);
-  }
-
-  unknown(code: string, text: string): void {
-    this.report("unknown", code, text);
-  }
-
-  program(name: string): void {
-    if (this.#suspects === 0) this.#findings.program(name);
-  }
-
-  secret(code: string, text: string): void {
-    if (this.#suspects > 0) return;
-    this.#findings.secrets = true;
-    this.report("read", code, text);
-  }
-
-  network(remote: boolean): void {
-    if (this.#suspects > 0) return;
-    this.#findings.network = true;
-    if (remote) this.#findings.remote = true;
-  }
-
-  /** Notes that the names and attributes at a path are read. */
-  list(path: string, scope: Scope): void {
-    this.#path(path, "list", scope);
-  }
-
-  /** Notes that a file is read. */
-  read(path: string, scope: Scope): void {
-    const found = this.#path(path, "read", scope);
-    if (found === undefined) return;
-    if (/^\/dev\/(?:tcp|udp)\//.test(found.path)) this.#socket(found.path);
-    if (found.secret || mayHoldSecrets(withoutGlobMark(path)))
-      this.secret("secret-file", `it reads ${found.path}, which may hold secrets`);
-  }
-
-  /** Notes that every file below a folder is read. */
-  tree(path: string, scope: Scope): void {
-    const found = this.#path(path, "tree", scope);
-    if (found !== undefined)
-      this.secret("reads-tree", `it reads every file below ${found.path}, files with secrets included`);
-  }
-
-  write(path: string, scope: Scope): void {
-    const found = this.#path(path, "write", scope);
-    if (found === undefined) return;
-    if (/^\/dev\/(?:tcp|udp)\//.test(found.path)) this.#socket(found.path);
-    noteWritten((...reason) => this.report(...reason), path, found);
-  }
-
-  #socket(path: string): void {
-    this.network(true);
-    this.report("exfiltration", "sends-data", `it opens a connection to another machine: ${path}`);
-  }
-
-  #path(named: string, access: "list" | "read" | "tree" | "write", scope: Scope) {
-    const path = withoutGlobMark(named);
-    if (this.#suspects > 0 || path === "-" || streams.test(path)) return undefined;
-    const found = this.#findings.path(path, access, scope.directories);
-    if (found.unknown) this.unknown("unknown-path", `the path ${named} is not known`);
-    return found;
-  }
-
   // --- nested commands
-  /** Runs a function while only what the shipped policy blocks is noted: for text of which it is not known what it is. */
-  suspect(look: () => void): void {
-    this.#suspects++;
-    try {
-      look();
-    } finally {
-      this.#suspects--;
-    }
-  }
-
   /** Counts one step; false where there are too many. */
   step(): boolean {
     if (++this.#steps <= maxSteps) return true;
@@ -152,7 +62,8 @@ export class Walk {
 
   /** Judges a shell text; returns what it prints. */
   script(text: string, scope: Scope, stdin: string | undefined): string {
-    if (hasMark(text)) this.unknown("unknown-script", `it runs a shell text that is not known in full: ${text}`);
+    if (hasMark(text))
+      this.unknown("unknown-script", `it runs a shell text that is not known in full: ${text}`);
     if (text.length > maxTextLength) {
       this.unknown("too-large", "a shell text is too long to be judged");
       return unknownMark;

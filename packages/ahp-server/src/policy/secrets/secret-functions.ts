@@ -1,4 +1,10 @@
-import { findSecrets, isCertainSecret, isSecretKey, redactedPlaceholder, redactSecrets } from "@harnesskit/audit";
+import {
+  findSecrets,
+  isCertainSecret,
+  isSecretKey,
+  redactedPlaceholder,
+  redactSecrets,
+} from "@harnesskit/audit";
 import type { PolicyFunction } from "../cel/policy-function.ts";
 import { mapJson } from "../map-json.ts";
 import { toJson } from "../rules/to-json.ts";

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
+import { parsePolicy, parsePolicyCases, secretFunctions } from "@harnesskit/ahp-server/policy";
 import { describe, expect, it } from "vitest";
-import { codingAgentFunctions, parsePolicy, parsePolicyCases } from "../../src/policy/index.ts";
+import { commandJudge } from "../src/index.ts";
 
-const page = readFileSync(new URL("../../../../docs/policies.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../docs/policies.md", import.meta.url), "utf8");
 const fences = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
 
 describe("the page about policies", () => {
@@ -11,7 +12,9 @@ describe("the page about policies", () => {
     const policies = fences.filter((text) => /^version: 1$/m.test(text));
     expect([cases.length, policies.length, fences.length]).toEqual([1, 2, 3]);
     expect(parsePolicyCases(cases[0] as string)).toHaveLength(2);
-    const read = policies.map((text) => parsePolicy(text, { functions: codingAgentFunctions() }).rules);
+    const read = policies.map(
+      (text) => parsePolicy(text, { functions: [...commandJudge().functions, ...secretFunctions] }).rules,
+    );
     expect(read).toEqual([
       ["reads", "force", "into-tmp"],
       ["tests", "tmp"],
