@@ -74,6 +74,8 @@ const find = (call: Call): undefined => {
         (arg, index) => index >= at && (arg === ";" || (arg === "+" && args[index - 1] === "{}")),
       );
       const command = args.slice(at, end === -1 ? args.length : end);
+      if (/(?:^|\/)(?:rm|rmdir|unlink|shred)$/.test(command[0] ?? ""))
+        walk.report("destructive", "sweeping-delete", "find deletes whatever it finds");
       at = end === -1 ? args.length : end + 1;
       const names = patterns.length > 0 && patterns.every(isPlainPattern) ? patterns : ["*"];
       const found = roots.flatMap((root) =>
