@@ -101,7 +101,7 @@ const kindsOf = (kinds: readonly string[], count: number): readonly (string | un
 const applyOperands = (call: Call, spec: Spec, parsed: Parsed): string | undefined => {
   const { walk, scope, name, stdin } = call;
   const isTree = spec.tree === "" || (spec.tree !== undefined && parsed.has(...spec.tree.split(" ")));
-  let kinds = spec.operands?.split(" ") ?? [];
+  let kinds = (spec.operands ?? (spec.style === "words" ? "text..." : "")).split(" ");
   if (spec.instead !== undefined && parsed.has(...spec.instead.split(" "))) kinds = kinds.slice(1);
   const command = kinds.indexOf("command");
   const count = command === -1 ? parsed.operands.length : Math.min(command, parsed.operands.length);
@@ -147,6 +147,7 @@ export const applySpec = (call: Call, spec: Spec): string | undefined => {
   if (spec.does !== undefined && !(spec.unless !== undefined && parsed.has(...spec.unless.split(" ")))) {
     const [verdict, code, what] = spec.does;
     walk.report(verdict, code, `${name} ${what}`);
+    if (verdict === "unknown") suspectArguments(call);
   }
   spec.before?.(call, parsed);
   if (spec.commands !== undefined) {

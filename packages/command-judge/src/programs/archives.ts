@@ -1,5 +1,5 @@
 import type { Parsed } from "./parse-arguments.ts";
-import type { Call, Family } from "./spec.ts";
+import { acts, type Call, type Family } from "./spec.ts";
 
 /** `tar xzf a.tar`: letters without a dash are options, too. */
 const tar = ({ walk, scope, args, name }: Call, parsed: Parsed): undefined => {
@@ -56,9 +56,5 @@ export const archives: Family = {
     operands: "write tree...",
     does: packs("makes an archive"),
   },
-  "7z 7za rar unrar cpio pax ar": {
-    style: "words",
-    operands: "text...",
-    does: ["unknown", "unknown-option", "packs or unpacks files"],
-  },
+  "7z 7za rar unrar cpio pax ar": acts("unknown", "unknown-option", "packs or unpacks files"),
 };

@@ -1,4 +1,4 @@
-import type { Family, Spec } from "./spec.ts";
+import { acts, type Family, type Spec } from "./spec.ts";
 
 /** What runs code of the workspace: its build files, settings, plug-ins or tests. */
 const runsWorkspace = (what: string, options = ""): Spec => ({
@@ -28,11 +28,10 @@ export const build: Family = {
     },
   },
   "cmake ninja meson bazel gradle gradlew mvn ant sbt scons rake xcodebuild msbuild dotnet swift mix lein stack cabal zig dune":
-    { ...runsWorkspace("runs the build of the workspace"), style: "words", operands: "text..." },
+    { ...runsWorkspace("runs the build of the workspace"), style: "words" },
   "cargo rustup": {
     ...runsWorkspace("takes programs from the settings of the workspace"),
     style: "words",
-    operands: "text...",
     judge: ({ args, walk, name }) => {
       if (args.some((arg) => /^--(?:config|manifest-path)|^-Z/.test(arg)))
         walk.unknown("unknown-option", `${name} is given settings`);
@@ -84,7 +83,6 @@ export const build: Family = {
     {
       ...runsWorkspace("takes settings from the workspace, and may write"),
       style: "words",
-      operands: "text...",
     },
   "vitest jest mocha ava tap jasmine karma cypress playwright pytest py.test tox nox nosetests rspec phpunit ctest":
     {
@@ -92,7 +90,7 @@ export const build: Family = {
       operands: "text...",
     },
   "webpack vite rollup esbuild parcel next nuxt turbo nx lerna gulp grunt babel swc tsup tsx ts-node storybook astro svelte-kit ng vue-cli-service expo":
-    { ...runsWorkspace("runs the build of the workspace"), style: "words", operands: "text..." },
+    { ...runsWorkspace("runs the build of the workspace"), style: "words" },
   "gcc g++ cc c++ clang clang++ rustc javac ld as": {
     options:
       "-[cSEgvO] -o=write -I=list -L=list -D=text -l=text -W?=text -f?=text -m?=text -O?=text -std=text",
@@ -100,9 +98,5 @@ export const build: Family = {
     does: ["write", "writes", "compiles, and writes what it makes"],
   },
   "just task ansible ansible-playbook vagrant packer salt puppet chef-client pre-commit invoke fab doit overmind foreman honcho pm2 supervisorctl nodemon watchexec air act nix nix-shell nix-build":
-    {
-      style: "words",
-      operands: "text...",
-      does: ["unknown", "runs-workspace", "runs what a file of the workspace says"],
-    },
+    acts("unknown", "runs-workspace", "runs what a file of the workspace says"),
 };

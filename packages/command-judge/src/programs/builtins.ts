@@ -1,12 +1,12 @@
 import { hasMark, unknownMark } from "../marks.ts";
 import { noteAssignment } from "../walk/environment.ts";
-import type { Call, Family } from "./spec.ts";
+import { acts, type Call, type Family } from "./spec.ts";
 
 /** What `echo` and `printf` print, where that is known without following escapes and formats. */
 const echo = ({ args }: Call): string | undefined => {
   const words = args[0] === "-n" ? args.slice(1) : args;
   const text = words.join(" ");
-  if (/^-/.test(words[0] ?? "") || text.includes("\\") || hasMark(text)) return undefined;
+  if (/^-/.test(words[0] ?? "") || text.includes("\\")) return undefined;
   return args[0] === "-n" ? text : `${text}\n`;
 };
 
@@ -14,8 +14,8 @@ const printf = ({ args, walk }: Call): string | undefined => {
   if (args[0]?.startsWith("-") === true && args[0] !== "--")
     walk.unknown("unknown-option", `it is not known what printf ${args[0]} does`);
   const [text = unknownMark, value = ""] = args;
-  if (/^%s(?:\\n)?$/.test(text) && args.length === 2 && !hasMark(value)) return value;
-  return args.length === 1 && !/[%\\]/.test(text) && !hasMark(text) ? text : undefined;
+  if (/^%s(?:\\n)?$/.test(text) && args.length === 2) return value;
+  return args.length === 1 && !/[%\\]/.test(text) ? text : undefined;
 };
 
 /** `export`, `declare` and their like: names, or assignments without anything that is evaluated again. */
@@ -97,9 +97,9 @@ const set = ({ args, walk }: Call): undefined => {
 
 /** Builtins of the shell. */
 export const builtins: Family = {
-  echo: { style: "words", operands: "text...", judge: echo },
-  printf: { style: "words", operands: "text...", judge: printf },
-  "true false :": { style: "words", operands: "text..." },
+  echo: { style: "words", judge: echo },
+  printf: { style: "words", judge: printf },
+  "true false :": { style: "words" },
   "exit return break continue shift": { operands: "number" },
   sleep: { operands: "number..." },
   pwd: { options: "-[LP]" },
@@ -111,10 +111,9 @@ export const builtins: Family = {
   unalias: { does: ["unknown", "shell-text", "changes what names mean"], options: "-a", operands: "text..." },
   ulimit: { options: "-[a]" },
   umask: { options: "-[Sp]", operands: "" },
-  cd: { style: "words", operands: "text...", judge: cd },
+  cd: { style: "words", judge: cd },
   "pushd popd": {
     style: "words",
-    operands: "text...",
     judge: (call) => {
       cd(call);
       call.scope.directories = undefined;
@@ -134,24 +133,20 @@ export const builtins: Family = {
   },
   "mapfile readarray": { options: "-t -d=text -n=number -s=number", operands: "text...", judge: setter(0) },
   getopts: { operands: "text...", judge: setter(1) },
-  set: { style: "words", operands: "text...", judge: set },
-  shopt: {
-    does: ["unknown", "shell-option", "changes how the shell reads commands"],
-    style: "words",
-    operands: "text...",
-  },
+  set: { style: "words", judge: set },
+  shopt: acts("unknown", "shell-option", "changes how the shell reads commands"),
   let: { style: "words", operands: "unknown..." },
-  eval: { style: "words", operands: "text...", judge: shellText },
+  eval: { style: "words", judge: shellText },
   "source .": {
     style: "words",
     operands: "read text...",
     does: ["unknown", "unknown-script", "runs a file whose content is not known"],
   },
-  trap: { style: "words", operands: "text...", judge: trap },
-  alias: { style: "words", operands: "text...", judge: alias },
-  "complete compgen bind enable caller disown bg fg suspend logout fc": {
-    does: ["unknown", "shell-option", "changes how the shell works"],
-    style: "words",
-    operands: "text...",
-  },
+  trap: { style: "words", judge: trap },
+  alias: { style: "words", judge: alias },
+  "complete compgen bind enable caller disown bg fg suspend logout fc": acts(
+    "unknown",
+    "shell-option",
+    "changes how the shell works",
+  ),
 };

@@ -1,5 +1,5 @@
 import type { Parsed } from "./parse-arguments.ts";
-import type { Call, Family, Spec } from "./spec.ts";
+import { acts, type Call, type Family, type Spec } from "./spec.ts";
 
 const shows = (options: string): Spec => ({ options, operands: "text..." });
 const changes = (options = ""): Spec => ({
@@ -74,17 +74,11 @@ const commands: Readonly<Record<string, Spec>> = {
       "-[dtqi] -t=text -f=read --tag=text --file=read --detach --build --build-arg=text --target=text --platform=text --no-cache --pull --quiet --push!exfiltration --wait --force-recreate",
     ),
   ),
-  ...named("commit save export cp login", {
-    style: "words",
-    operands: "text...",
-    does: ["unknown", "changes-containers", "moves files or credentials"],
-  }),
-  push: {
-    style: "words",
-    operands: "text...",
-    network: true,
-    does: ["exfiltration", "sends-data", "publishes an image"],
-  },
+  ...named(
+    "commit save export cp login",
+    acts("unknown", "changes-containers", "moves files or credentials"),
+  ),
+  push: acts("exfiltration", "sends-data", "publishes an image", { network: true }),
 };
 
 const kubectl = (call: Call, parsed: Parsed): undefined => {
@@ -123,21 +117,15 @@ export const containers: Family = {
     options: "-f=read -p=text --file=read --project-name=text --profile=text",
     commands,
   },
-  "lxc incus buildah": {
-    style: "words",
-    operands: "text...",
-    does: ["unknown", "changes-containers", "changes containers"],
-  },
+  "lxc incus buildah": acts("unknown", "changes-containers", "changes containers"),
   "kubectl oc k3s k": {
     style: "words",
-    operands: "text...",
     judge: (call, parsed) =>
       kubectl(call, { ...parsed, operands: call.args.filter((arg) => !arg.startsWith("-")) }),
   },
   "helm terraform tofu pulumi aws gcloud az gh glab doctl heroku flyctl fly vercel netlify wrangler firebase serverless sls sam cdk eksctl kustomize argocd stripe":
     {
       style: "words",
-      operands: "text...",
       judge: ({ args, walk, name }) => {
         const text = args.filter((arg) => !arg.startsWith("-")).join(" ");
         walk.network(true);

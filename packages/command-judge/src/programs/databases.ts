@@ -12,7 +12,7 @@ const privileges = /\b(?:superuser|grant\s+all|create\s+(?:role|user)|alter\s+(?
 
 /** Judges the statements that a database is given, and what they run of the shell. */
 const statements = (call: Call): undefined => {
-  const { args, stdin = "", walk, scope, name } = call;
+  const { args, stdin = "", walk, name } = call;
   for (const text of [...args, ...(hasMark(stdin) ? [] : [stdin])]) {
     const plain = text.replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, " ").trim();
     if (
@@ -21,16 +21,11 @@ const statements = (call: Call): undefined => {
     )
       walk.report("destructive", "destroys-data", `${name} deletes data`);
     if (privileges.test(plain)) walk.report("privilege", "raises-privilege", `${name} changes rights`);
-    for (const [, command = ""] of text.matchAll(/(?:^|\s)(?:\\!|\.(?:shell|system)|system)\s+(.*)$/gm))
-      walk.suspect(() => walk.script(command, scope.fresh(), undefined));
-    for (const [, command = ""] of text.matchAll(/\bprogram\s+'((?:[^']|'')*)'/gi))
-      walk.suspect(() => walk.script(command, scope.fresh(), undefined));
   }
 };
 
 const database: Spec = {
   style: "words",
-  operands: "text...",
   network: true,
   does: ["unknown", "unknown-statements", "runs statements that are not followed"],
   judge: statements,

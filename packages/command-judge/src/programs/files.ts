@@ -1,6 +1,6 @@
 import { isUnknown, withoutGlobMark } from "../marks.ts";
 import type { Parsed } from "./parse-arguments.ts";
-import type { Call, Family } from "./spec.ts";
+import { acts, type Call, type Family } from "./spec.ts";
 
 const noteMode = ({ walk, name }: Call, mode: string): void => {
   if (/^[0-7]?[2467][0-7]{3}$/.test(mode) || /(?:^|,)[ugoa]*[+=][rwxXt]*s/.test(mode))
@@ -104,11 +104,7 @@ export const files: Family = {
     operands: "write...",
     does: ["write", "changes-rights", "changes who may use files"],
   },
-  setcap: {
-    style: "words",
-    operands: "text...",
-    does: ["privilege", "setuid", "gives a program rights that its user does not have"],
-  },
+  setcap: acts("privilege", "setuid", "gives a program rights that its user does not have"),
   truncate: {
     options: "-[co] -s=text -r=list --size=text --reference=list --no-create",
     operands: "write...",
@@ -119,7 +115,7 @@ export const files: Family = {
     operands: "delete...",
     does: ["destructive", "shreds", "makes files unreadable"],
   },
-  "dd dcfldd": { style: "words", operands: "text...", judge: dd },
+  "dd dcfldd": { style: "words", judge: dd },
   patch: {
     options:
       "-[bEfRNstu] -p=number -i=read -d=write -o=write --dry-run --reverse --forward --strip=number --input=read --verbose --backup",

@@ -3,7 +3,7 @@ import { joinPath } from "../paths/resolve-path.ts";
 import { diffOptions, gitReads, logOptions, reads } from "./git-reads.ts";
 import { noteHost } from "./hosts.ts";
 import type { Parsed } from "./parse-arguments.ts";
-import type { Call, Family, Spec } from "./spec.ts";
+import { acts, type Call, type Family, type Spec } from "./spec.ts";
 
 const writes = (options = "", more: Partial<Spec> = {}): Spec => ({
   options,
@@ -22,7 +22,6 @@ const runsHooks = (options = "", more: Partial<Spec> = {}): Spec => ({
 
 const destroys = (what: string, more: Partial<Spec> = {}): Spec => ({
   style: "words",
-  operands: "text...",
   does: ["destructive", "git-destroys", what],
   ...more,
 });
@@ -163,13 +162,11 @@ const subcommands: Readonly<Record<string, Spec>> = {
   },
   bisect: {
     style: "words",
-    operands: "text...",
     does: ["execute", "runs-hooks", "changes the repository"],
     judge: bisect,
   },
   submodule: {
     style: "words",
-    operands: "text...",
     does: ["execute", "runs-hooks", "changes submodules"],
     judge: submodule,
   },
@@ -284,22 +281,10 @@ const subcommands: Readonly<Record<string, Spec>> = {
   "format-patch": writes("-o=write -# --stdout --cover-letter --signoff --numbered"),
   "sparse-checkout maintenance repack replace rerere update-index write-tree commit-tree hash-object mktree read-tree":
     writes(),
-  credential: { style: "words", operands: "text...", does: ["unknown", "uses-keys", "shows passwords"] },
-  daemon: {
-    style: "words",
-    operands: "text...",
-    does: ["exfiltration", "serves-files", "shows files to others"],
-  },
-  instaweb: {
-    style: "words",
-    operands: "text...",
-    does: ["exfiltration", "serves-files", "shows files to others"],
-  },
-  "send-email": {
-    style: "words",
-    operands: "text...",
-    does: ["exfiltration", "sends-data", "sends commits away"],
-  },
+  credential: acts("unknown", "uses-keys", "shows passwords"),
+  daemon: acts("exfiltration", "serves-files", "shows files to others"),
+  instaweb: acts("exfiltration", "serves-files", "shows files to others"),
+  "send-email": acts("exfiltration", "sends-data", "sends commits away"),
 };
 
 /** Git takes settings, and so programs to run, from the repository that it finds. */
@@ -316,12 +301,14 @@ const place = (call: Call, parsed: Parsed): undefined => {
   if (parsed.operands.length > 0 && !isInWorkspace(call))
     walk.unknown("other-repository", "git takes settings and programs from a repository in another folder");
   for (const pair of parsed.values("-c", "--config-env")) {
-    const value = pair.slice(pair.indexOf("=") + 1).replace(/^!/, "");
+    const value = pair.slice(pair.indexOf("=") + 1);
     walk.unknown("sets-command", `git is given the setting ${pair.split("=")[0]}`);
-    walk.suspect(() => {
-      walk.script(value, scope.fresh(), undefined);
-      if (/^alias\./i.test(pair)) walk.script(`git ${value}`, scope.fresh(), undefined);
-    });
+    if (value.startsWith("!")) walk.script(value.slice(1), scope.fresh(), undefined);
+    else
+      walk.suspect(() => {
+        walk.script(value, scope.fresh(), undefined);
+        if (/^alias\./i.test(pair)) walk.script(`git ${value}`, scope.fresh(), undefined);
+      });
   }
 };
 
@@ -335,9 +322,5 @@ export const git: Family = {
       Object.entries(subcommands).flatMap(([names, spec]) => names.split(" ").map((name) => [name, spec])),
     ),
   },
-  "git-lfs tig gitk": {
-    style: "words",
-    operands: "text...",
-    does: ["unknown", "unknown-option", "may change the repository"],
-  },
+  "git-lfs tig gitk": acts("unknown", "unknown-option", "may change the repository"),
 };

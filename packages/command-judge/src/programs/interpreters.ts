@@ -3,7 +3,7 @@ import { isPlainCode } from "../languages/plain-code.ts";
 import { hasMark } from "../marks.ts";
 import { isSecretPath } from "../paths/secret-paths.ts";
 import type { Parsed } from "./parse-arguments.ts";
-import type { Call, Family, Spec } from "./spec.ts";
+import { acts, type Call, type Family, type Spec } from "./spec.ts";
 import { suspectArguments } from "./suspect-arguments.ts";
 
 /** A file of a shell, or text on the input of one. */
@@ -25,9 +25,9 @@ const shell = (call: Call, parsed: Parsed): string | undefined => {
     walk.unknown("unknown-script", `${name} runs ${first}, a file whose content is not looked at`);
     return undefined;
   }
-  if (stdin === undefined || hasMark(stdin))
-    walk.unknown("unknown-script", `it is not known what ${name} runs`);
-  else return walk.script(stdin, scope.fresh(), undefined);
+  if (stdin !== undefined && !hasMark(stdin)) return walk.script(stdin, scope.fresh(), undefined);
+  walk.unknown("unknown-script", `it is not known what ${name} runs`);
+  if (stdin !== undefined) walk.suspect(() => walk.script(stdin, scope.fresh(), undefined));
   return undefined;
 };
 
@@ -102,18 +102,10 @@ export const interpreters: Family = {
     "-[vh] -e=text -p=text --eval=text --print=text --version --no-warnings --no-deprecation --check",
     ["-e", "-p", "--eval", "--print"],
   ),
-  "deno bunjs": { style: "words", operands: "text...", does: ["unknown", "runs-file", "runs code"] },
+  "deno bunjs": acts("unknown", "runs-file", "runs code"),
   perl: codeFirst("-[wnplavsW] -e=text -E=text -i?=text!write -F=text -0?=number -V --version", ["-e", "-E"]),
   ruby: codeFirst("-[wnplavs] -e=text -i?=text!write -F=text --version", ["-e"]),
   php: codeFirst("-[nv] -r=text --version", ["-r"]),
   "lua luajit Rscript R julia osascript scala groovy ghci erl elixir iex irb pry ipython ocaml racket sbcl tclsh expect pwsh powershell java kotlin":
-    {
-      style: "words",
-      operands: "text...",
-      does: ["unknown", "runs-file", "runs code"],
-      judge: (call) => {
-        suspectArguments(call);
-        return undefined;
-      },
-    },
+    acts("unknown", "runs-file", "runs code"),
 };

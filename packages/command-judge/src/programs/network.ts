@@ -1,7 +1,7 @@
 import { isUnknown } from "../marks.ts";
 import { isLocal, noteHost } from "./hosts.ts";
 import type { Parsed } from "./parse-arguments.ts";
-import type { Call, Family, Spec } from "./spec.ts";
+import { acts, type Call, type Family, type Spec } from "./spec.ts";
 
 const sends = ({ walk, name }: Call, what: string): void => {
   walk.network(true);
@@ -119,7 +119,6 @@ const http = (call: Call, parsed: Parsed): undefined => {
 
 const sender: Spec = {
   style: "words",
-  operands: "text...",
   does: ["exfiltration", "sends-data", "sends what it is given to another machine"],
   judge: (call) => {
     for (const arg of call.args) if (/^[./~]|^\w[\w.-]*\.\w+$/.test(arg)) call.walk.read(arg, call.scope);
@@ -127,12 +126,7 @@ const sender: Spec = {
     return undefined;
   },
 };
-const serves: Spec = {
-  style: "words",
-  operands: "text...",
-  network: true,
-  does: ["exfiltration", "serves-files", "opens this machine to others"],
-};
+const serves: Spec = acts("exfiltration", "serves-files", "opens this machine to others", { network: true });
 const connects = ["network", "network", "connects to another machine"] as const;
 
 /** Programs that connect to other machines. */

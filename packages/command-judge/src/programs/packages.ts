@@ -1,37 +1,15 @@
 import { isUnknown, unknownMark } from "../marks.ts";
 import { noteHost } from "./hosts.ts";
 import type { Parsed } from "./parse-arguments.ts";
-import type { Call, Family, Spec } from "./spec.ts";
+import { acts, type Call, type Family, type Spec } from "./spec.ts";
 
-const installs: Spec = {
-  style: "words",
-  operands: "text...",
+const installs: Spec = acts("execute", "installs", "changes packages, and may run their scripts", {
   network: true,
-  does: ["execute", "installs", "changes packages, and may run their scripts"],
-};
-const runsScripts: Spec = {
-  style: "words",
-  operands: "text...",
-  does: ["unknown", "package-script", "runs a script whose text is not looked at"],
-};
-const publishes: Spec = {
-  style: "words",
-  operands: "text...",
-  network: true,
-  does: ["exfiltration", "sends-data", "publishes files"],
-};
-const usesKeys: Spec = {
-  style: "words",
-  operands: "text...",
-  network: true,
-  does: ["unknown", "uses-keys", "uses or changes credentials"],
-};
-const removes: Spec = {
-  style: "words",
-  operands: "text...",
-  network: true,
-  does: ["destructive", "deletes", "deletes a published package"],
-};
+});
+const runsScripts: Spec = acts("unknown", "package-script", "runs a script whose text is not looked at");
+const publishes: Spec = acts("exfiltration", "sends-data", "publishes files", { network: true });
+const usesKeys: Spec = acts("unknown", "uses-keys", "uses or changes credentials", { network: true });
+const removes: Spec = acts("destructive", "deletes", "deletes a published package", { network: true });
 const shows = (options: string): Spec => ({ options, operands: "text..." });
 const asks = (options: string): Spec => ({
   options,
@@ -153,7 +131,6 @@ export const packages: Family = {
   twine: publishes,
   "apt apt-get aptitude dnf yum zypper apk pacman snap brew port dpkg rpm flatpak emerge": {
     style: "words",
-    operands: "text...",
     judge: ({ args, walk, name }) => {
       const words = args.filter((arg) => !arg.startsWith("-"));
       const isLooking =

@@ -1,12 +1,8 @@
 import type { Parsed } from "./parse-arguments.ts";
-import type { Call, Family, Spec } from "./spec.ts";
+import { acts, type Call, type Family, type Spec } from "./spec.ts";
 
 const raises = ["privilege", "raises-privilege", "runs a program with other rights"] as const;
-const changes = (what: string): Spec => ({
-  style: "words",
-  operands: "text...",
-  does: ["privilege", "raises-privilege", what],
-});
+const changes = (what: string): Spec => acts("privilege", "raises-privilege", what);
 
 const su = ({ walk, scope }: Call, parsed: Parsed): undefined => {
   for (const text of parsed.values("-c", "--command")) walk.script(text, scope.fresh(), undefined);
@@ -58,7 +54,6 @@ export const privilege: Family = {
   ),
   "gpg gpg2 pass op vault security keyring ssh-add ssh-agent gpg-agent": {
     style: "words",
-    operands: "text...",
     does: ["unknown", "uses-keys", "uses keys or passwords"],
     secrets: true,
   },

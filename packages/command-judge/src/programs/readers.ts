@@ -103,7 +103,6 @@ export const readers: Family = {
   },
   "test [": {
     style: "words",
-    operands: "text...",
     judge: ({ args, walk }) => {
       const words = args.at(-1) === "]" ? args.slice(0, -1) : args;
       const named = words[words.indexOf("-v") + 1] ?? "";

@@ -141,7 +141,7 @@ export const search: Family = {
     operands: "text...",
     judge: searcher(true),
   },
-  "find gfind": { style: "words", operands: "text...", judge: find },
+  "find gfind": { style: "words", judge: find },
   "fd fdfind": {
     options:
       "-[HIuasiFglp01qL] -e=text -E=text -t=text -d=number -S=text -c=text --hidden --no-ignore --absolute-path --ignore-case --case-sensitive --glob --fixed-strings --list-details --follow --full-path --max-depth=number --min-depth=number --exact-depth=number --type=text --extension=text --exclude=text --size=text --color=text --print0 --changed-within=text --changed-before=text --max-results=number",

@@ -45,7 +45,7 @@ export interface Spec {
   readonly commands?: Readonly<Record<string, Spec>>;
   /**
    * `posix`: options end at the first operand; `single`: one dash begins long options, `-name` or `-name=value`; `words`: it
-   * has no options, and every argument is an operand.
+   * has no options, and every argument is an operand; `text...` where `operands` says nothing else.
    */
   readonly style?: "posix" | "single" | "words";
   /** No option of it is harmful, so that a word of which it is not known whether it is an option is harmless, too. */
@@ -64,3 +64,10 @@ export interface Spec {
 
 /** A family of programs. A key may name several, with spaces between. */
 export type Family = Readonly<Record<string, Spec>>;
+
+/** A program that amounts to the same with any arguments, and does not only read. */
+export const acts = (verdict: CommandVerdict, code: string, what: string, more: Spec = {}): Spec => ({
+  style: "words",
+  does: [verdict, code, what],
+  ...more,
+});

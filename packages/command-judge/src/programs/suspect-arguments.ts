@@ -1,11 +1,12 @@
+import { hasMark } from "../marks.ts";
 import type { Call } from "./spec.ts";
 
-/** Arguments that are looked at. */
+/** Texts that are looked at. */
 const maxLooked = 16;
 
 /** Takes what stands before a command inside an argument: `exec=`, `!`, `shell `, `\! `. */
 const introduction =
-  /^(?:-\w|--?[\w-]+=|[\w.-]+=|\+)?\s*(?:["']?(?:!|\\!|shell\s|exec[=:]|system\s|:!|ext::))*\s*/;
+  /^(?:@\w+\s|(?:[\d*/,-]+\s+){5}|-\w|--?[\w-]+=|[\w.-]+=|\+)?\s*(?:["']?(?:!|\\!|shell\s|exec[=:]|system\s|:!|ext::))*\s*/;
 
 /** Strings inside an argument: of code, or of a setting. */
 const literal = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g;
@@ -19,13 +20,14 @@ const textsIn = (word: string): readonly string[] => [
 ];
 
 /**
- * Looks for commands inside the arguments of a call that is not known. Only what the shipped policy blocks is noted, so
+ * Looks for commands inside the arguments and the input of a call that is not known. Only what the shipped policy blocks is noted, so
  * that an evasion of the tables is still blocked where its text is in plain sight.
  */
-export const suspectArguments = ({ args, scope, walk }: Call): void => {
+export const suspectArguments = ({ args, stdin, scope, walk }: Call): void => {
   walk.suspect(() => {
     let left = maxLooked;
-    for (const arg of args)
+    const lines = stdin === undefined || hasMark(stdin) ? [] : stdin.split("\n");
+    for (const arg of [...args, ...lines])
       for (const text of [arg.replace(introduction, ""), ...textsIn(arg)])
         if (/\S\s+\S/.test(text) && left-- > 0) walk.script(text, scope.fresh(), undefined);
   });

@@ -1,20 +1,9 @@
-import { hasMark, isUnknown } from "../marks.ts";
-import type { Call, Family, Spec } from "./spec.ts";
-
-const acts = (
-  verdict: "destructive" | "privilege" | "unknown" | "execute" | "write",
-  code: string,
-  what: string,
-): Spec => ({
-  style: "words",
-  operands: "text...",
-  does: [verdict, code, what],
-});
+import { isUnknown } from "../marks.ts";
+import { acts, type Call, type Family, type Spec } from "./spec.ts";
 
 /** A program of which some arguments only look, while all others act. */
 const looksOr = (looks: RegExp, verdict: "destructive" | "privilege", code: string, what: string): Spec => ({
   style: "words",
-  operands: "text...",
   judge: ({ args, walk, name }) => {
     if (!looks.test(args.join(" "))) walk.report(verdict, code, `${name} ${what}`);
     return undefined;
@@ -36,19 +25,13 @@ const kill = ({ args, walk, name }: Call): undefined => {
 };
 
 /** Commands that a job table holds. */
-const jobs = ({ args, walk, scope, stdin, name }: Call): undefined => {
-  if (args.length === 1 && args[0] === "-l") return;
+const jobs = ({ args, walk, name }: Call): undefined => {
   if (args.includes("-r")) walk.report("destructive", "deletes", `${name} -r deletes all jobs`);
-  walk.unknown("runs-later", `${name} makes commands run later`);
-  for (const line of stdin === undefined || hasMark(stdin) ? [] : stdin.split("\n")) {
-    const command = /^\s*(?:@\w+|(?:[\d*/,-]+\s+){5})\s*(.*)$/.exec(line)?.[1] ?? line;
-    walk.suspect(() => walk.script(command, scope.fresh(), undefined));
-  }
 };
 
 /** Programs that control this machine. */
 export const system: Family = {
-  "kill pkill killall killall5 skill": { style: "words", operands: "text...", judge: kill },
+  "kill pkill killall killall5 skill": { style: "words", judge: kill },
   "shutdown reboot halt poweroff init telinit": acts("destructive", "stops-machine", "stops this machine"),
   systemctl: {
     options: "--user --no-pager --all -a --type=text --state=text -n=number --full -l",
@@ -111,23 +94,18 @@ export const system: Family = {
     "changes this machine",
   ),
   "hwclock chronyd ntpdate": acts("privilege", "sets-clock", "sets the clock of this machine"),
-  crontab: { style: "words", operands: "text...", judge: jobs },
-  "at batch": { style: "words", operands: "text...", judge: jobs },
-  "gdb lldb": {
-    style: "words",
-    operands: "text...",
-    does: ["unknown", "runs-file", "runs or changes a program"],
-    judge: ({ args, walk, scope }) => {
+  "crontab at batch": acts("unknown", "runs-later", "shows, changes or deletes commands that run later", {
+    judge: jobs,
+  }),
+  "gdb lldb": acts("unknown", "runs-file", "runs or changes a program", {
+    judge: ({ args, walk }) => {
       if (args.some((arg) => /^(?:-p\d*|--pid.*|--attach.*)$/.test(arg)))
         walk.report("privilege", "looks-into-process", "it looks into another process");
-      for (const arg of args)
-        walk.suspect(() => walk.script(arg.replace(/^(?:shell|!|make)\s*/, ""), scope.fresh(), undefined));
       return undefined;
     },
-  },
+  }),
   openssl: {
     style: "words",
-    operands: "text...",
     judge: ({ args, walk, scope, name }) => {
       const [command = "", ...rest] = args;
       if (command === "s_client" || command === "s_server") {

@@ -153,7 +153,7 @@ export const textFilters: Family = {
     options: "-[w] -f=text -s=text --equal-width --separator=text --format=text",
     operands: "number...",
   },
-  "expr factor yes": { style: "words", operands: "text..." },
+  "expr factor yes": { style: "words" },
   yq: {
     options: "-[rePM] -o=text -p=text --output-format=text",
     operands: "text read...",

@@ -45,9 +45,8 @@ export class Notes {
   }
 
   network(remote: boolean): void {
-    if (this.#suspects > 0) return;
-    this.#findings.network = true;
     if (remote) this.#findings.remote = true;
+    if (this.#suspects === 0) this.#findings.network = true;
   }
 
   /** Notes that the names and attributes at a path are read. */
