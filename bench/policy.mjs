@@ -39,8 +39,8 @@ const eachOf = (figures, name) => (1e6 / (median(figures.get(name)) * decisionsP
 
 try {
   const inProcess = { count: Math.ceil((count * 5) / decisionsPerCall), inFlight: 1 };
-  const decided = await measure(["by hand", "policy", "shipped policy, command known"], inProcess);
-  const judged = await measure(["command, fresh", "command, known"], {
+  const decided = await measure(["by hand", "policy", "shipped policy, a command"], inProcess);
+  const judged = await measure(["command"], {
     count: Math.ceil(count / decisionsPerCall),
     inFlight: 1,
   });

@@ -2,8 +2,9 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { createAhpClient } from "@harnesskit/ahp-client";
-import { createPolicyHarness, judgeCommand, parsePolicy } from "@harnesskit/ahp-server/policy";
+import { createPolicyHarness, parsePolicy } from "@harnesskit/ahp-server/policy";
 import { defaultPolicyFile, loadPolicy } from "@harnesskit/ahp-server/policy/node";
+import { commandJudge, judgeCommand } from "@harnesskit/command-judge";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { byHand, events, policyText } from "./rules.mjs";
 
@@ -31,12 +32,11 @@ const places = { workspace: "/work/app", home: "/home/dev" };
 const commandOf = (number) =>
   `cd src && grep -rn "needle${number}" . | sort -u > /tmp/found.txt && sh -c "git add -A; git commit -m 'step ${number}'"`;
 
-const shell = (numberOf) => {
+const shell = () => {
   let calls = 0;
   return {
     call: async () => {
-      for (let count = 0; count < decisionsPerCall; count++)
-        judgeCommand(commandOf(numberOf(calls++)), places);
+      for (let count = 0; count < decisionsPerCall; count++) judgeCommand(commandOf(calls++), places);
     },
     close: nothing,
   };
@@ -73,15 +73,16 @@ export const contenders = [
     },
   },
   {
-    name: "shipped policy, command known",
+    name: "shipped policy, a command",
     start: async () => {
-      const harness = createPolicyHarness({ policy: await loadPolicy(defaultPolicyFile) });
+      const harness = createPolicyHarness({
+        policy: await loadPolicy(defaultPolicyFile, commandJudge({ home: "/home/dev" })),
+      });
       const payload = { tool_name: "bash", arguments: { command: commandOf(0) } };
       return repeated((event) => harness.decide({ ...event, payload }).decision);
     },
   },
-  { name: "command, fresh", start: () => shell((call) => call) },
-  { name: "command, known", start: () => shell((call) => call % 100) },
+  { name: "command", start: shell },
   { name: "served, no policy", start: served("none") },
   { name: "served, 200 rules", start: served("rules") },
   { name: "served, shipped policy", start: served("shipped") },

@@ -5,6 +5,7 @@ import { createAhpServer } from "@harnesskit/ahp-server";
 import { createPolicyAudit, createPolicyHarness, parsePolicy } from "@harnesskit/ahp-server/policy";
 import { defaultPolicyFile, loadPolicy } from "@harnesskit/ahp-server/policy/node";
 import { createFileAuditSink } from "@harnesskit/audit/node";
+import { commandJudge } from "@harnesskit/command-judge";
 import { createUnixListener } from "@harnesskit/transport-uds";
 import { policyText } from "./rules.mjs";
 
@@ -14,7 +15,8 @@ const sink = await createFileAuditSink({ path: join(directory, `${kind}-${proces
 const parts = async () => {
   if (kind === "none") return { handlers: { pre_action: () => ({ decision: "allow" }) }, audit: sink };
   const audit = createPolicyAudit({ sink });
-  const policy = kind === "rules" ? parsePolicy(policyText) : await loadPolicy(defaultPolicyFile);
+  const policy =
+    kind === "rules" ? parsePolicy(policyText) : await loadPolicy(defaultPolicyFile, commandJudge());
   const { handlers, capabilities } = createPolicyHarness({ policy, onDecision: audit.onDecision });
   return { handlers, capabilities, audit };
 };

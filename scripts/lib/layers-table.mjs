@@ -11,7 +11,7 @@ const roles = [
   "graph",
 ];
 const below2 = [...layer0, ...layer1];
-const below3 = [...below2, ...transports, "models", ...roles];
+const below3 = [...below2, ...transports, "models", "command-judge", ...roles];
 
 const role = { layer: 2, imports: below2 };
 
@@ -30,6 +30,7 @@ export const layers = {
   "transport-uds": { layer: 2, imports: [...layer0, "wire", "node-kit"] },
   "transport-http": { layer: 2, imports: [...layer0, "wire", "node-kit"], browser: ["."] },
   models: { layer: 2, imports: [], browser: "*" },
+  "command-judge": { layer: 2, imports: ["audit", "wire"], noNode: true, browser: "*" },
   "thread-client": { ...role, browser: ["."] },
   "thread-server": { ...role, browser: [".", "./ai-sdk"] },
   "ahp-client": { ...role, browser: [".", "./ai-sdk"] },

@@ -8,6 +8,16 @@ export {
   AuditMarkSchema,
   AuditOutcomeSchema,
 } from "./entry-schema.ts";
+export {
+  type FoundSecret,
+  findSecrets,
+  isCertainSecret,
+  isSecretKey,
+  placeholder as redactedPlaceholder,
+  type RedactSecretsOptions,
+  redactSecrets,
+  type SecretKind,
+} from "./find-secrets.ts";
 export type { AuditLimits } from "./limits.ts";
 export { createMemoryAuditSink, type MemoryAuditSink, type MemoryAuditSinkOptions } from "./memory-sink.ts";
 export { createRedactor, type Redactor, type RedactorOptions } from "./redactor.ts";

@@ -2,6 +2,7 @@ import { type Policy, PolicyError, type PolicyProblem } from "@harnesskit/ahp-se
 import { defaultPolicyFile, loadPolicy } from "@harnesskit/ahp-server/policy/node";
 import { type CliError, usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/one-line.ts";
+import { policyOptions } from "./policy-options.ts";
 
 /** Problems of one file that are said; there is one hint for the rest. */
 const maxShown = 10;
@@ -38,7 +39,7 @@ export const toPolicyFailure = (error: unknown): unknown => {
 export const openPolicy = async (name: string): Promise<Policy> => {
   if (name === "") throw usageError("--policy: the name of the file is empty");
   try {
-    return await loadPolicy(policyFileOf(name));
+    return await loadPolicy(policyFileOf(name), policyOptions);
   } catch (error) {
     throw toPolicyFailure(error) as CliError;
   }

@@ -13,6 +13,7 @@ import { oneLine } from "../terminal/one-line.ts";
 import { entryLine, eventLine } from "./event-line.ts";
 import { byWhom, inShadow } from "./explanation-view.ts";
 import { describePolicyError } from "./policy-file.ts";
+import { policyOptions } from "./policy-options.ts";
 import { createQueryHandler } from "./state-query.ts";
 
 export interface PolicyServerOptions {
@@ -113,6 +114,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
   });
   const watch = options.isWatched
     ? watchPolicy(policy, first.file, {
+        ...policyOptions,
         onReload: (next) => {
           sink.record(entryOf(next));
           say(`${aboutPolicy(next)} is in force now`);

@@ -2,6 +2,7 @@ import type { PolicyTestReport } from "@harnesskit/ahp-server/policy";
 import { testPolicyFile } from "@harnesskit/ahp-server/policy/node";
 import { byWhom } from "../ahp/explanation-view.ts";
 import { policyFileOf, toPolicyFailure } from "../ahp/policy-file.ts";
+import { policyOptions } from "../ahp/policy-options.ts";
 import { ExitCode } from "../exit-code.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
@@ -46,10 +47,10 @@ const toJson = ({ passed, failed, results, coverage }: PolicyTestReport) => ({
 
 /** `harness ahp test`: decides the cases beside a policy, and says which are wrong and which rules nobody tried. */
 export const ahpTest = async (name: string, { cases, json }: AhpTestOptions): Promise<ExitCode> => {
-  const report = await testPolicyFile(
-    policyFileOf(name),
-    cases === undefined ? {} : { casesFile: cases },
-  ).catch((error: unknown) => {
+  const report = await testPolicyFile(policyFileOf(name), {
+    ...policyOptions,
+    ...(cases !== undefined && { casesFile: cases }),
+  }).catch((error: unknown) => {
     throw toPolicyFailure(error);
   });
   const terminal = createTerminal();

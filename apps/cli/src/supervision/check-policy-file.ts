@@ -15,8 +15,9 @@ const maxProblems = 5;
 export const checkPolicyFile = async (choice: PolicyChoice): Promise<string | undefined> => {
   if (choice.kind !== "child" || choice.policy === "default") return undefined;
   const { loadPolicy } = await import("@harnesskit/ahp-server/policy/node");
+  const { policyOptions } = await import("../ahp/policy-options.ts");
   try {
-    return (await loadPolicy(choice.policy)).name;
+    return (await loadPolicy(choice.policy, policyOptions)).name;
   } catch (error) {
     if (!HarnessError.isInstance(error)) throw error;
     const [first = "it cannot be used", ...others] = error.message.split("\n");

@@ -1,14 +1,3 @@
-export type { ShellLists } from "../shell/call.ts";
-export {
-  type FoundSecret,
-  findSecrets,
-  type RedactSecretsOptions,
-  redactSecrets,
-  type SecretKind,
-} from "../shell/find-secrets.ts";
-export { judgeCommand } from "../shell/judge-command.ts";
-export type { JudgedPlaces } from "../shell/judged-places.ts";
-export type { ShellJudgement, ShellPath, ShellReason, ShellVerdict } from "../shell/verdict.ts";
 export {
   contentAuditLimits,
   createPolicyAudit,
@@ -16,7 +5,7 @@ export {
   type PolicyAuditOptions,
 } from "./audit/policy-audit.ts";
 export type { PolicyFunction, PolicyFunctionCall } from "./cel/policy-function.ts";
-export { type CodingAgentOptions, codingAgentFunctions } from "./coding-agent/coding-agent-functions.ts";
+export type { ChangesFiles, FileAction } from "./decide/changes-files.ts";
 export type { Explanation, ShadowDecision } from "./decide/explanation.ts";
 export { type PolicyFile, PolicyFileSchema, type PolicyMode } from "./file/policy-schema.ts";
 export { policyJsonSchema } from "./json-schema.ts";
@@ -38,6 +27,7 @@ export {
 } from "./policy-harness.ts";
 export type { PolicyLimits } from "./policy-limits.ts";
 export type { AnyDecision } from "./rules/decision-maker.ts";
+export { secretFunctions } from "./secrets/secret-functions.ts";
 export {
   type BacktestChange,
   type BacktestOptions,

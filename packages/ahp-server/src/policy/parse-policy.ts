@@ -1,6 +1,7 @@
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import { Expressions } from "./cel/expressions.ts";
 import type { PolicyFunction } from "./cel/policy-function.ts";
+import { type ChangesFiles, mayChangeFiles } from "./decide/changes-files.ts";
 import { type Defaults, type PolicyFile, PolicyFileSchema, type Then } from "./file/policy-schema.ts";
 import { ProblemList, readPolicyFile } from "./file/read-policy-file.ts";
 import { compileLimit } from "./limits/limit.ts";
@@ -22,6 +23,11 @@ export interface ParsePolicyOptions {
    * pass: an agent that may write files does not give itself the right to do the rest. @default []
    */
   readonly ownFiles?: readonly string[];
+  /**
+   * Says whether an action may change one of `ownFiles`, such as that of `commandJudge` in `@harnesskit/command-judge`.
+   * @default an action with a `command` may, and one with a `path` that is one of the files or a folder above it
+   */
+  readonly changesFiles?: ChangesFiles;
   /** @default see each limit */
   readonly limits?: PolicyLimits;
   /** A monotonic time in milliseconds, for the deadline of a decision. @default performance.now */
@@ -120,6 +126,7 @@ export const parsePolicy = (text: string, options: ParsePolicyOptions = {}): Pol
       bounds,
       workspace: value.workspace ?? options.workspace ?? "",
       ownFiles: options.ownFiles ?? [],
+      changesFiles: options.changesFiles ?? mayChangeFiles,
       text,
     },
   );

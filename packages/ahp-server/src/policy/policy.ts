@@ -1,5 +1,6 @@
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
 import type { Expressions } from "./cel/expressions.ts";
+import type { ChangesFiles } from "./decide/changes-files.ts";
 import type { PolicyMode } from "./file/policy-schema.ts";
 import type { Limit } from "./limits/limit.ts";
 import type { ResolvedPolicyLimits } from "./policy-limits.ts";
@@ -19,6 +20,7 @@ export interface PolicyParts {
   readonly workspace: string;
   /** Absolute paths of the files that it was read from. */
   readonly ownFiles: readonly string[];
+  readonly changesFiles: ChangesFiles;
   /** The text that it was read from. */
   readonly text: string;
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createPolicyHarness, type Policy, PolicyError } from "../../src/policy/index.ts";
+import { createPolicyHarness, type FileAction, type Policy, PolicyError } from "../../src/policy/index.ts";
 import { loadPolicy, type PolicyWatch, testPolicyFile, watchPolicy } from "../../src/policy/node/index.ts";
 import { RawAgent } from "../support/agent.ts";
 import { startServer } from "../support/server.ts";
@@ -55,24 +55,37 @@ describe("a file", () => {
       ["write", { path: "policy.yaml", content: "" }],
       ["edit", { path: "./x/../POLICY.yaml" }],
       ["edit", { path: file }],
-      ["bash", { command: "echo > policy.yaml" }],
-      ["bash", { command: "sed -i s/a/b/ policy.y?ml" }],
-      ["bash", { command: "mv x policy.yaml", cwd: "." }],
-      ["bash", { command: "cd x; cp a ../policy.yaml" }],
-      ["bash", { command: "tar xf x.tar" }],
-      ["bash", { command: `mv a ${dir}/${"./".repeat(99)}policy.yaml` }],
+      ["write", { path: "." }],
+      ["write", { path: "*.yaml" }],
+      ["write", { path: 7 }],
+      // Without a judge of commands, any command may.
+      ["bash", { command: "cat policy.yaml" }],
     ] as const)
       expect([tool, args, ...decide(tool, args)]).toEqual([tool, args, "escalate", "guard"]);
     for (const [tool, args] of [
-      ["read", { path: "policy.yaml" }],
       ["write", { path: "policy.yaml.md", content: "" }],
-      ["bash", { command: "cat policy.yaml > x" }],
+      ["glob", { pattern: "*" }],
     ] as const)
       expect([tool, args, ...decide(tool, args)]).toEqual([tool, args, "allow", "rule"]);
     expect(harness.decide(toolEvent("write", { path: file })).decision).toMatchObject({
       decision: "escalate",
       reason: "it would change the policy itself",
     });
+  });
+
+  it("asks the function that it is given whether an action would change it", async () => {
+    await put("version: 1\nrules: [{ name: r, then: allow }]\n");
+    const asked: unknown[] = [];
+    const changesFiles = (action: FileAction, files: readonly string[]): boolean => {
+      asked.push([action, files.includes(file)]);
+      if (action.tool === "broken") throw new Error("no answer");
+      return action.tool === "shell";
+    };
+    const harness = createPolicyHarness({ policy: await loadPolicy(file, { changesFiles }) });
+    const decide = (tool: string) =>
+      harness.decide(toolEvent(tool, { x: 1 }, { metadata: { workspace: dir } })).decision?.decision;
+    expect([decide("shell"), decide("other"), decide("broken")]).toEqual(["escalate", "allow", "escalate"]);
+    expect(asked[0]).toEqual([{ tool: "shell", args: { x: 1 }, workspace: dir }, true]);
   });
 
   it("that is not there, no file, too long or no UTF-8 is refused", async () => {

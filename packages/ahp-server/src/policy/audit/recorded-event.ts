@@ -1,5 +1,5 @@
+import { isSecretKey, redactedPlaceholder, redactSecrets } from "@harnesskit/audit";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
-import { isSecretKey, placeholder, redactSecrets } from "../../shell/find-secrets.ts";
 import { mapJson } from "../map-json.ts";
 
 /** Characters of one event in the audit. */
@@ -23,7 +23,8 @@ const isTooDeep = (value: unknown, depth = 0): boolean => {
 };
 
 const withoutSecrets = (part: unknown, key: string | undefined): unknown => {
-  if (key !== undefined && part !== null && typeof part !== "boolean" && isSecretKey(key)) return placeholder;
+  if (key !== undefined && part !== null && typeof part !== "boolean" && isSecretKey(key))
+    return redactedPlaceholder;
   return typeof part === "string" ? redactSecrets(part) : undefined;
 };
 

@@ -9,7 +9,6 @@ import type { AnyDecision, DecisionMaker } from "../rules/decision-maker.ts";
 import type { Rule } from "../rules/rule.ts";
 import { type About, Explainer } from "./explainer.ts";
 import type { Explanation, ShadowDecision } from "./explanation.ts";
-import { changesOwnFile } from "./own-file.ts";
 import { inertDecision, refuse } from "./refuse.ts";
 
 /** Where limits are counted, and at what time. */
@@ -68,9 +67,21 @@ class Deciding {
   /** What the policy would let pass, unless it is the policy itself that would be changed: then somebody is asked. */
   #guarded(verdict: Verdict): Verdict {
     const passes = verdict.decision?.decision === "allow" || verdict.decision?.decision === "modify";
-    if (!passes || !changesOwnFile(this.#view, this.#parts.ownFiles)) return verdict;
+    if (!passes || !this.#changesOwnFile()) return verdict;
     const why = "it would change the policy itself";
     return { source: "guard", rule: undefined, why, decision: { decision: "escalate", reason: why } };
+  }
+
+  /** Where the question itself fails, the answer is yes. */
+  #changesOwnFile(): boolean {
+    const { ownFiles, changesFiles } = this.#parts;
+    const { event_type, tool, args, workspace } = this.#view;
+    if (ownFiles.length === 0 || event_type !== "pre_action") return false;
+    try {
+      return changesFiles({ tool, args, workspace }, ownFiles);
+    } catch {
+      return true;
+    }
   }
 
   #byRules(): Verdict {

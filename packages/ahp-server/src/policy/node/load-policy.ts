@@ -1,12 +1,11 @@
 import { realpath } from "node:fs/promises";
-import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { readOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
-import { codingAgentFunctions } from "../coding-agent/coding-agent-functions.ts";
 import { type ParsePolicyOptions, parsePolicy } from "../parse-policy.ts";
 import type { Policy } from "../policy.ts";
 import { PolicyError } from "../policy-error.ts";
 import { resolvePolicyLimits } from "../policy-limits.ts";
+import { secretFunctions } from "../secrets/secret-functions.ts";
 
 /**
  * Reads a text file of at most `maxLength` characters; its name may be a link, and it is a regular file. Throws `policy_unreadable`, `policy_too_large`, or `policy_syntax`
@@ -42,14 +41,16 @@ export const readBounded = async (file: string, maxLength: number): Promise<stri
 
 /**
  * Reads a policy file and makes it ready. Its workspace is the working directory unless the options or the file say
- * another; an action that would change the file is asked about where the policy would let it pass; its expressions can call `codingAgentFunctions` beside `functions`. Throws `PolicyError`.
+ * another; an action that would change the file is asked about where the policy would let it pass; its expressions can call
+ * `secretFunctions` beside `functions`. The shipped policy needs the functions of `commandJudge` from
+ * `@harnesskit/command-judge`. Throws `PolicyError`.
  */
 export const loadPolicy = async (
   file: string,
   options: Omit<ParsePolicyOptions, "file"> = {},
 ): Promise<Policy> => {
   const { workspace = process.cwd(), functions = [] } = options;
-  const all = [...codingAgentFunctions({ home: homedir() }), ...functions];
+  const all = [...secretFunctions, ...functions];
   const text = await readBounded(file, resolvePolicyLimits(options.limits).maxFileLength);
   const own = resolve(file);
   const ownFiles = [...new Set([own, await realpath(own).catch(() => own), ...(options.ownFiles ?? [])])];

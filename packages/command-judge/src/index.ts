@@ -1,0 +1,12 @@
+export { judgeCommand } from "./judge-command.ts";
+export type { CommandJudgement, CommandPath, CommandReason, CommandVerdict } from "./judgement.ts";
+export { judgePath, type PathJudgement } from "./paths/judge-path.ts";
+export type { JudgedPlaces, JudgeLists } from "./places.ts";
+export {
+  type CommandJudge,
+  type CommandJudgeOptions,
+  commandJudge,
+  type JudgeContext,
+  type JudgedAction,
+  type JudgeFunction,
+} from "./policy/command-judge.ts";

@@ -1,0 +1,96 @@
+import { isUnknown, namesMark, shown } from "../marks.ts";
+import { isPattern, mayMatch } from "./glob.ts";
+import { isSecretPath } from "./secret-paths.ts";
+
+/** Where paths are looked at from. */
+export interface PathPlaces {
+  /** Undefined where it is not known: then everything is outside. */
+  readonly workspace: string | undefined;
+  readonly home: string | undefined;
+  /** Folders outside the workspace that count as inside. */
+  readonly allowed: readonly string[];
+  /** Patterns of further secret files. */
+  readonly secret: readonly string[];
+}
+
+export interface ResolvedPath {
+  readonly path: string;
+  readonly outside: boolean;
+  readonly secret: boolean;
+  /** Whether it cannot be said which file it is. */
+  readonly unknown: boolean;
+}
+
+const isAbsolute = (path: string): boolean => path.startsWith("/") || path.startsWith("~");
+
+/** The path without `.`, `..` and doubled slashes. */
+export const normalPath = (path: string): string => {
+  const parts: string[] = [];
+  const root = path.startsWith("/") ? "/" : "";
+  for (const part of path.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part === ".." && parts.length > 0 && parts.at(-1) !== "..") parts.pop();
+    else if (part !== ".." || root === "") parts.push(part);
+  }
+  return root + parts.join("/");
+};
+
+/** The path from a working directory, where that is known. */
+export const joinPath = (directory: string | undefined, path: string): string | undefined => {
+  if (isAbsolute(path)) return normalPath(path);
+  return directory === undefined ? undefined : normalPath(`${directory}/${path}`);
+};
+
+/** `/proc/self/root/etc` is `/etc`; `/proc/self/cwd/x` is `x`, and that of another process is wherever that one is. */
+const throughProc = (path: string): string =>
+  path
+    .replace(/^\/+proc\/+[^/]+\/+(?:task\/+[^/]+\/+)?root(?=\/|$)/, "/")
+    .replace(/^\/+proc\/+(?:thread-)?self\/+cwd(?=\/|$)/, ".");
+
+/** Whether a path is a folder or below it. */
+const isBelow = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
+
+/** The path with every pattern that may stand for `..` as `..`; undefined where there is none. */
+const climbing = (path: string): string | undefined => {
+  const parts = path
+    .split("/")
+    .map((part) => (isPattern(part) && part.startsWith(".") && mayMatch(part, "..") ? ".." : part));
+  const changed = parts.join("/");
+  return changed === path ? undefined : changed;
+};
+
+const insideOf = ({ workspace, allowed }: PathPlaces): readonly string[] =>
+  workspace === undefined ? allowed : [workspace, ...allowed];
+
+const resolveFrom = (text: string, directory: string | undefined, places: PathPlaces): ResolvedPath => {
+  const path = joinPath(directory, text);
+  if (path === undefined)
+    return { path: shown(`…/${text}`), outside: true, secret: isSecretPath(text), unknown: true };
+  const unknown = isUnknown(path);
+  // An unknown part may hold `..` as well.
+  const inside = !unknown && insideOf(places).some((folder) => isBelow(path, folder));
+  const secret = isSecretPath(path) || places.secret.some((pattern) => mayMatch(pattern, path));
+  return { path: path.replaceAll(namesMark, "*"), outside: !inside, secret, unknown };
+};
+
+/** What is known of a path that is named in one of some working directories; undefined is an unknown one. */
+export const resolvePath = (
+  text: string,
+  directories: readonly string[] | undefined,
+  places: PathPlaces,
+): ResolvedPath => {
+  const real = throughProc(places.home === undefined ? text : text.replace(/^~(?=\/|$)/, places.home));
+  const other = climbing(real);
+  const all = [...(directories ?? [undefined])].flatMap((directory) =>
+    [real, ...(other === undefined ? [] : [other])].map((each) => resolveFrom(each, directory, places)),
+  );
+  const first = all[0] ?? { path: shown(text), outside: true, secret: false, unknown: true };
+  const worst = all.find(({ outside }) => outside) ?? first;
+  return {
+    path: worst.path,
+    outside: worst.outside,
+    secret: all.some(({ secret }) => secret),
+    unknown: all.some(({ unknown }) => unknown),
+  };
+};

@@ -1,0 +1,40 @@
+import { normalPath, type PathPlaces } from "./paths/resolve-path.ts";
+
+/** What a policy adds to the tables. */
+export interface JudgeLists {
+  /** Names of programs that only read, with any option. @default [] */
+  readonly read?: readonly string[];
+  /** Names of programs that only change files of the workspace, with any option. @default [] */
+  readonly write?: readonly string[];
+  /** Patterns of further secret files; `*` also stands for slashes. @default [] */
+  readonly secretPaths?: readonly string[];
+  /** Absolute paths of folders outside the workspace that count as inside. @default [] */
+  readonly allowedPaths?: readonly string[];
+}
+
+/** From where commands and paths are judged. */
+export interface JudgedPlaces {
+  /** Absolute path of the folder in which the agent works. With any other string everything is outside. */
+  readonly workspace: string;
+  /** Absolute path of the folder in which a command starts, or from which a path leads. @default workspace */
+  readonly directory?: string;
+  /** Absolute path of the home folder; without it, `~` is outside. @default undefined */
+  readonly home?: string;
+  /** @default {} */
+  readonly lists?: JudgeLists;
+}
+
+const absolute = (path: string | undefined): string | undefined =>
+  path?.startsWith("/") === true ? normalPath(path) : undefined;
+
+/** The places in the form in which paths are resolved. */
+export const toPathPlaces = ({ workspace, home, lists = {} }: JudgedPlaces): PathPlaces => ({
+  workspace: absolute(workspace),
+  home: absolute(home),
+  allowed: (lists.allowedPaths ?? []).map(normalPath),
+  secret: lists.secretPaths ?? [],
+});
+
+/** The folder in which it starts; undefined where that is not known. */
+export const toDirectory = ({ workspace, directory }: JudgedPlaces): string | undefined =>
+  absolute(directory ?? workspace);

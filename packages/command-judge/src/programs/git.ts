@@ -1,0 +1,326 @@
+import { isUnknown } from "../marks.ts";
+import { joinPath } from "../paths/resolve-path.ts";
+import { diffOptions, gitReads, logOptions, reads } from "./git-reads.ts";
+import { noteHost } from "./hosts.ts";
+import type { Parsed } from "./parse-arguments.ts";
+import { acts, type Call, type Family, type Spec } from "./spec.ts";
+
+const writes = (options = "", more: Partial<Spec> = {}): Spec => ({
+  options,
+  operands: "text...",
+  does: ["write", "changes-repository", "changes the repository"],
+  ...more,
+});
+
+/** What runs the hooks of the repository. */
+const runsHooks = (options = "", more: Partial<Spec> = {}): Spec => ({
+  options,
+  operands: "text...",
+  does: ["execute", "runs-hooks", "changes the repository, and runs its hooks"],
+  ...more,
+});
+
+const destroys = (what: string, more: Partial<Spec> = {}): Spec => ({
+  style: "words",
+  does: ["destructive", "git-destroys", what],
+  ...more,
+});
+
+/** An address of git; `ext::program` runs a program. */
+const address = (call: Call, text: string): undefined => {
+  const { walk, scope } = call;
+  const command = /^ext::(.*)$/s.exec(text)?.[1];
+  if (command === undefined) {
+    noteHost(call, text);
+    return;
+  }
+  walk.report("execute", "runs-code", `${call.name} runs the program of an address`);
+  const words = command.split(/(?<!%) /).map((word) => word.replaceAll("% ", " "));
+  walk.run(words, scope, undefined);
+};
+
+const push = (call: Call, parsed: Parsed): undefined => {
+  const { walk } = call;
+  const [remote = "", ...refs] = parsed.operands;
+  walk.network(true);
+  walk.report("network", "network", "git push changes a repository elsewhere");
+  if (refs.some((ref) => /^[+:]/.test(ref)))
+    walk.report("destructive", "git-destroys", "git push overwrites or deletes what others have");
+  if (/:|^\/|^\.\.?\//.test(remote))
+    walk.report("exfiltration", "sends-data", `git pushes to the address ${remote}`);
+  if (isUnknown(parsed.operands.join("")))
+    walk.unknown("unknown-word", "it is not known what git pushes where");
+};
+
+const checkout = ({ walk, args, name }: Call, parsed: Parsed): undefined => {
+  if (args.includes("--") || parsed.operands.includes("."))
+    walk.report("destructive", "git-destroys", `${name} discards changes`);
+};
+
+const fetches = (call: Call, parsed: Parsed): undefined => {
+  call.walk.network(true);
+  const [first] = parsed.operands;
+  if (first !== undefined && (/::|[:/@]/.test(first) || isUnknown(first))) address(call, first);
+};
+
+const setting = ({ walk, scope, name }: Call, parsed: Parsed): undefined => {
+  const isOld = !/^(?:get|set|list|unset)$/.test(parsed.operands[0] ?? "");
+  const words = isOld ? parsed.operands : parsed.operands.slice(1);
+  const isReading =
+    parsed.has("--get", "--get-all", "--get-regexp", "--list", "-l") ||
+    /^(?:get|list)$/.test(parsed.operands[0] ?? "");
+  if (
+    parsed.has("--list", "-l") ||
+    parsed.operands[0] === "list" ||
+    /header|token|password|credential/i.test(words[0] ?? "")
+  )
+    walk.secret("reads-settings", "git config shows settings, which may hold secrets");
+  if (isReading || (isOld && words.length === 1 && !parsed.has("--unset", "-e", "--edit"))) return;
+  walk.report("write", "changes-repository", `${name} changes a setting`);
+  if (
+    /^(?:alias|core|diff|filter|merge|pager|gpg|credential|sequence|init|include|protocol|browser|man|difftool|mergetool|interactive|uploadpack|remote|url|http|submodule|hook)/i.test(
+      words[0] ?? "",
+    )
+  ) {
+    walk.report("execute", "sets-command", `git may run what the setting ${words[0]} says`);
+    walk.suspect(() => walk.script((words[1] ?? "").replace(/^!/, ""), scope.fresh(), undefined));
+  }
+};
+
+const bisect = ({ args, walk, scope, stdin }: Call): undefined => {
+  if (args[0] === "run") walk.run(args.slice(1), scope, stdin);
+};
+
+const submodule = ({ args, walk, scope }: Call): undefined => {
+  const at = args.indexOf("foreach");
+  if (at === -1) return;
+  const words = args.slice(at + 1).filter((arg) => !/^--(?:recursive|quiet)$/.test(arg));
+  walk.script(words.join(" "), scope.fresh(), undefined);
+};
+
+const subcommands: Readonly<Record<string, Spec>> = {
+  ...gitReads,
+  remote: {
+    options: "-v --verbose",
+    operands: "text",
+    commands: {
+      "get-url": { options: "--all --push", operands: "text" },
+      add: writes("-f -t=text -m=text --tags --no-tags", {
+        judge: (call, parsed) => address(call, parsed.operands[1] ?? ""),
+      }),
+      "set-url": writes("--push --add --delete", {
+        judge: (call, parsed) => address(call, parsed.operands[1] ?? ""),
+      }),
+      rename: writes(),
+      remove: writes(),
+      rm: writes(),
+      "set-head": writes("-a -d"),
+      show: writes("-n", { network: true }),
+      update: runsHooks("-p --prune", { network: true }),
+      prune: writes("-n", { network: true }),
+    },
+  },
+  stash: {
+    options: "-[qku] -m=text --keep-index --include-untracked --message=text --staged",
+    operands: "text",
+    judge: ({ walk, args }) => {
+      if (args.length === 0 || args[0]?.startsWith("-") === true)
+        walk.report("write", "changes-repository", "git stash changes the repository");
+      return undefined;
+    },
+    commands: {
+      list: reads(logOptions),
+      show: reads(`${diffOptions} --include-untracked --only-untracked`),
+      push: writes(
+        "-[qkup] -m=text --message=text --keep-index --include-untracked --staged --patch -a --all",
+      ),
+      save: writes("-[qku]"),
+      pop: writes("-q --index"),
+      apply: writes("-q --index"),
+      branch: writes(),
+      drop: destroys("discards stashed changes"),
+      clear: destroys("discards all stashed changes"),
+    },
+  },
+  worktree: {
+    commands: {
+      list: { options: "-[vz] --porcelain --verbose" },
+      add: runsHooks("-b=text -B=text -d -f --detach --force --checkout", { operands: "write text..." }),
+      remove: writes("-f!destructive --force!destructive", { operands: "delete" }),
+      prune: writes("-[nv] --dry-run"),
+      move: writes(),
+    },
+  },
+  notes: {
+    commands: {
+      list: reads(""),
+      show: reads(""),
+      add: writes("-m=text -f"),
+      append: writes("-m=text"),
+      remove: writes(),
+    },
+  },
+  bisect: {
+    style: "words",
+    does: ["execute", "runs-hooks", "changes the repository"],
+    judge: bisect,
+  },
+  submodule: {
+    style: "words",
+    does: ["execute", "runs-hooks", "changes submodules"],
+    judge: submodule,
+  },
+  config: {
+    options:
+      "-[lze] -f=write --file=write --get --get-all --get-regexp --list --global --system --local --worktree --show-origin --show-scope --name-only --unset --unset-all --add --replace-all --type=text --bool --int --path --default=text --edit!execute --null",
+    operands: "text...",
+    judge: setting,
+  },
+  push: {
+    options:
+      "-[uqvn46] -f!destructive -d!destructive -o=text --set-upstream --force!destructive --force-with-lease?=text!destructive --force-if-includes!destructive --delete!destructive --mirror!destructive --prune!destructive --tags --follow-tags --all --branches --dry-run --no-verify --quiet --verbose --progress --atomic --porcelain --push-option=text --receive-pack=shell --exec=shell",
+    operands: "text...",
+    does: ["execute", "runs-hooks", "runs the hooks of the repository"],
+    judge: push,
+  },
+  pull: runsHooks(
+    "-[rqvn] --rebase?=text --no-rebase --ff --ff-only --no-ff --autostash --tags --all --prune --quiet --verbose --depth=number --no-edit --squash --upload-pack=shell",
+    { judge: fetches },
+  ),
+  fetch: runsHooks(
+    "-[aptqvfnk] -j=number --all --prune --tags --no-tags --force --depth=number --unshallow --dry-run --quiet --verbose --upload-pack=shell --jobs=number --recurse-submodules?=text",
+    { judge: fetches },
+  ),
+  clone: {
+    options:
+      "-[qvnl] -b=text -o=text -u=shell -c=unknown -j=number --branch=text --depth=number --single-branch --no-single-branch --recurse-submodules?=text --recursive --bare --mirror --no-checkout --quiet --origin=text --upload-pack=shell --config=unknown --template=unknown --filter=text --sparse --no-tags --shallow-since=text --reference=read --jobs=number",
+    operands: "text write",
+    does: ["execute", "runs-hooks", "fetches a repository"],
+    judge: fetches,
+  },
+  "ls-remote": {
+    options:
+      "-[htq] --heads --tags --branches --refs --exit-code --symref --get-url --sort=text --upload-pack=shell",
+    operands: "text...",
+    does: ["network", "network", "asks a repository elsewhere"],
+    judge: fetches,
+  },
+  add: runsHooks(
+    "-[Aunfvp] --all --update --force --dry-run --verbose --intent-to-add --patch --chmod=text --renormalize",
+    { operands: "read..." },
+  ),
+  commit: runsHooks(
+    "-[asvqnpe] -m=text -F=read -C=text -c=text -S?=text -u?=text --all --amend --no-edit --message=text --file=read --author=text --date=text --allow-empty --allow-empty-message --no-verify --signoff --quiet --verbose --dry-run --fixup=text --squash=text --no-gpg-sign --gpg-sign?=text --edit --reset-author --trailer=text",
+  ),
+  merge: runsHooks(
+    "-[nqve] -m=text -s=text -X=text --no-ff --ff --ff-only --squash --no-commit --commit --abort --continue --quit --no-edit --edit --strategy=text --no-verify --stat --no-stat --allow-unrelated-histories",
+  ),
+  rebase: runsHooks(
+    "-[iqvfp] -x=shell -s=text -X=text --interactive --onto=text --continue --abort --skip --quit --autostash --autosquash --no-verify --exec=shell --root --rebase-merges?=text --keep-empty --update-refs --no-autosquash",
+  ),
+  "cherry-pick": runsHooks(
+    "-[nesx] -m=number -S?=text -X=text --no-commit --edit --signoff --continue --abort --skip --quit --allow-empty",
+  ),
+  revert: runsHooks("-[nes] -m=number --no-commit --no-edit --edit --continue --abort --skip --quit"),
+  am: runsHooks("-[3ks] --3way --abort --continue --skip --signoff"),
+  checkout: runsHooks(
+    "-[bqdlt] -B!destructive -f!destructive --quiet --detach --track?=text --no-track --force!destructive --ours!destructive --theirs!destructive --orphan --patch!destructive -p!destructive --merge",
+    { judge: checkout },
+  ),
+  switch: runsHooks(
+    "-[cqdtm] -C!destructive -f!destructive --create --detach --guess --no-guess --track?=text --force!destructive --discard-changes!destructive --force-create!destructive --orphan --merge",
+  ),
+  restore: {
+    options: "-[SWqp] -s=text --staged --worktree --source=text --quiet --ours --theirs --patch",
+    operands: "write...",
+    does: ["write", "changes-repository", "changes the repository"],
+    judge: ({ walk }, parsed) => {
+      if (!parsed.has("-S", "--staged") || parsed.has("-W", "--worktree"))
+        walk.report("destructive", "git-destroys", "git restore discards changes");
+      return undefined;
+    },
+  },
+  reset: writes(
+    "-[qpN] --hard!destructive --merge!destructive --keep!destructive --soft --mixed --quiet --patch --no-refresh",
+  ),
+  clean: {
+    options: "-[fdxXqin] -e=text --force --dry-run --exclude=text --interactive --quiet",
+    operands: "write...",
+    does: ["destructive", "git-destroys", "deletes files that git does not track"],
+    unless: "-n --dry-run",
+  },
+  rm: {
+    options:
+      "-[nq] -r!destructive -f!destructive --force!destructive --cached --dry-run --quiet --ignore-unmatch",
+    operands: "delete...",
+  },
+  mv: writes("-[fknv] --force --dry-run --verbose", { operands: "write..." }),
+  apply: runsHooks(
+    "-[Rv3N] -p=number -C=number --check --stat --numstat --summary --index --cached --3way --reverse --reject --whitespace=text --directory=text --include=text --exclude=text --unidiff-zero",
+    { operands: "read..." },
+  ),
+  archive: {
+    options: "-[lv] -o=write --format=text --output=write --prefix=text --remote=unknown --exec=shell -#",
+    operands: "text...",
+    does: ["write", "writes", "packs files"],
+  },
+  init: runsHooks("-[q] -b=text --bare --initial-branch=text --quiet --shared?=text", { operands: "write" }),
+  gc: writes("--aggressive --auto --quiet --prune?=text!destructive"),
+  prune: destroys("deletes history"),
+  "filter-branch": destroys("rewrites history", {
+    judge: ({ args, walk, scope }) => {
+      args.forEach((arg, index) => {
+        if (/^--[\w-]+-filter$/.test(args[index - 1] ?? "")) walk.script(arg, scope.fresh(), undefined);
+      });
+      return undefined;
+    },
+  }),
+  "filter-repo": destroys("rewrites history"),
+  "update-ref": writes("-d!destructive --stdin!unknown --no-deref"),
+  "symbolic-ref": writes("-[qd] --short"),
+  "format-patch": writes("-o=write -# --stdout --cover-letter --signoff --numbered"),
+  "sparse-checkout maintenance repack replace rerere update-index write-tree commit-tree hash-object mktree read-tree":
+    writes(),
+  credential: acts("unknown", "uses-keys", "shows passwords"),
+  daemon: acts("exfiltration", "serves-files", "shows files to others"),
+  instaweb: acts("exfiltration", "serves-files", "shows files to others"),
+  "send-email": acts("exfiltration", "sends-data", "sends commits away"),
+};
+
+/** Git takes settings, and so programs to run, from the repository that it finds. */
+const isInWorkspace = ({ walk, scope }: Call): boolean =>
+  walk.workspace !== undefined && scope.directories?.length === 1 && scope.directories[0] === walk.workspace;
+
+const place = (call: Call, parsed: Parsed): undefined => {
+  const { walk, scope } = call;
+  for (const path of parsed.values("-C")) {
+    walk.list(path, scope);
+    if (joinPath(scope.directories?.[0], path) !== walk.workspace)
+      walk.unknown("other-repository", `git takes settings and programs from the repository in ${path}`);
+  }
+  if (parsed.operands.length > 0 && !isInWorkspace(call))
+    walk.unknown("other-repository", "git takes settings and programs from a repository in another folder");
+  for (const pair of parsed.values("-c", "--config-env")) {
+    const value = pair.slice(pair.indexOf("=") + 1);
+    walk.unknown("sets-command", `git is given the setting ${pair.split("=")[0]}`);
+    if (value.startsWith("!")) walk.script(value.slice(1), scope.fresh(), undefined);
+    else
+      walk.suspect(() => {
+        walk.script(value, scope.fresh(), undefined);
+        if (/^alias\./i.test(pair)) walk.script(`git ${value}`, scope.fresh(), undefined);
+      });
+  }
+};
+
+/** Version control. */
+export const git: Family = {
+  "git hub": {
+    options:
+      "-p --no-pager --paginate --version --no-optional-locks --literal-pathspecs --no-replace-objects -C=text -c=text --config-env=text --git-dir=unknown --work-tree=unknown --exec-path=unknown --namespace=unknown",
+    before: place,
+    commands: Object.fromEntries(
+      Object.entries(subcommands).flatMap(([names, spec]) => names.split(" ").map((name) => [name, spec])),
+    ),
+  },
+  "git-lfs tig gitk": acts("unknown", "unknown-option", "may change the repository"),
+};

@@ -1,0 +1,111 @@
+import { codeShapes } from "../languages/code-shapes.ts";
+import { isPlainCode } from "../languages/plain-code.ts";
+import { hasMark } from "../marks.ts";
+import { isSecretPath } from "../paths/secret-paths.ts";
+import type { Parsed } from "./parse-arguments.ts";
+import { acts, type Call, type Family, type Spec } from "./spec.ts";
+import { suspectArguments } from "./suspect-arguments.ts";
+
+/** A file of a shell, or text on the input of one. */
+const shell = (call: Call, parsed: Parsed): string | undefined => {
+  const { walk, scope, name, stdin } = call;
+  const [first, ...rest] = parsed.operands;
+  if (parsed.has("-c")) {
+    if (first === undefined) walk.unknown("unknown-script", `it is not known what ${name} runs`);
+    else if (rest.length > 0 && /\$(?:[0-9@*#]|\{[0-9@*#!])/.test(first)) {
+      walk.unknown("unknown-script", "a shell text runs what its arguments say");
+      suspectArguments(call);
+      walk.suspect(() => walk.run(rest.slice(1), scope, undefined));
+      walk.script(first, scope.fresh(), stdin);
+    } else return walk.script(first, scope.fresh(), stdin);
+    return undefined;
+  }
+  if (first !== undefined && !parsed.has("-s")) {
+    walk.list(first, scope);
+    walk.unknown("unknown-script", `${name} runs ${first}, a file whose content is not looked at`);
+    return undefined;
+  }
+  if (stdin !== undefined && !hasMark(stdin)) return walk.script(stdin, scope.fresh(), undefined);
+  walk.unknown("unknown-script", `it is not known what ${name} runs`);
+  if (stdin !== undefined) walk.suspect(() => walk.script(stdin, scope.fresh(), undefined));
+  return undefined;
+};
+
+/** Code that stands in the command. */
+const judgeCode = (call: Call, code: string): void => {
+  const { walk, name, scope } = call;
+  if (hasMark(code)) walk.unknown("unknown-code", `the code for ${name} is not known in full`);
+  for (const { pattern, verdict, code: word, text } of codeShapes)
+    if (pattern.test(code)) walk.report(verdict, word, `the code for ${name} ${text}`);
+  if (isPlainCode(name, code)) return;
+  walk.unknown("unknown-code", `it is not known what the code for ${name} does`);
+  for (const [, , path = ""] of code.matchAll(/(['"`])([^'"`\n]*)\1/g))
+    if (isSecretPath(path) && /[./]/.test(path)) walk.read(path, scope);
+  suspectArguments({ ...call, args: [code] });
+};
+
+/** An interpreter: code in an option, or a file, or its input. */
+const interpreter =
+  (codeOptions: readonly string[]) =>
+  (call: Call, parsed: Parsed): undefined => {
+    const { walk, scope, name, stdin } = call;
+    const code = parsed.values(...codeOptions);
+    for (const each of code) judgeCode(call, each);
+    // Perl and ruby run the code for each line of the files; for others these are arguments of the code.
+    if (code.length > 0) {
+      for (const path of parsed.operands) {
+        walk.read(path, scope);
+        if (parsed.has("-i")) walk.write(path, scope);
+      }
+      return;
+    }
+    if (parsed.has("-v", "-V", "--version", "-h", "--help")) return;
+    const [file] = parsed.operands;
+    if (file !== undefined)
+      walk.unknown("runs-file", `${name} runs ${file}, a file whose content is not looked at`);
+    else if (stdin !== undefined && !hasMark(stdin)) judgeCode(call, stdin);
+    else walk.unknown("unknown-code", `it is not known what ${name} runs`);
+  };
+
+const python = (call: Call, parsed: Parsed): undefined => {
+  const [module] = parsed.values("-m");
+  if (module === undefined) return interpreter(["-c"])(call, parsed);
+  // The folder in which it starts is the first in which it looks for modules.
+  call.walk.unknown("runs-module", `python runs the module ${module}, which may be a file of the workspace`);
+  if (/^http\.server/.test(module))
+    call.walk.report("exfiltration", "serves-files", "python shows files to other machines");
+};
+
+const codeFirst = (options: string, codeOptions: readonly string[]): Spec => ({
+  style: "posix",
+  options,
+  operands: "text...",
+  judge: interpreter(codeOptions),
+});
+
+/** Interpreters of shells and of other languages. */
+export const interpreters: Family = {
+  "sh bash zsh dash ksh ash fish": {
+    style: "posix",
+    options:
+      "-[cefiulsxrnvp] -l --login --norc --noprofile --posix --version --rcfile=unknown --init-file=unknown -o=text -O=unknown",
+    operands: "text...",
+    judge: shell,
+  },
+  "python python2 python3 pypy pypy3": {
+    style: "posix",
+    options: "-[BEsSuIOqVv] -c=text -m=text -W=text -X=unknown --version",
+    operands: "text...",
+    judge: python,
+  },
+  "node nodejs": codeFirst(
+    "-[vh] -e=text -p=text --eval=text --print=text --version --no-warnings --no-deprecation --check",
+    ["-e", "-p", "--eval", "--print"],
+  ),
+  "deno bunjs": acts("unknown", "runs-file", "runs code"),
+  perl: codeFirst("-[wnplavsW] -e=text -E=text -i?=text!write -F=text -0?=number -V --version", ["-e", "-E"]),
+  ruby: codeFirst("-[wnplavs] -e=text -i?=text!write -F=text --version", ["-e"]),
+  php: codeFirst("-[nv] -r=text --version", ["-r"]),
+  "lua luajit Rscript R julia osascript scala groovy ghci erl elixir iex irb pry ipython ocaml racket sbcl tclsh expect pwsh powershell java kotlin":
+    acts("unknown", "runs-file", "runs code"),
+};
