@@ -31,7 +31,7 @@ export const NotificationSchema = tolerantObject({
 export type Notification = z.infer<typeof NotificationSchema>;
 
 /** What went wrong, for programs (`code`, `data`) and for people (`message`) (section 5.1). */
-export const ErrorObjectSchema = tolerantObject({
+export const ErrorObjectSchema = z.object({
   code: z.int(),
   message: z.string(),
   data: JsonValueSchema.optional(),
