@@ -123,14 +123,11 @@ export class Decider<Context> {
   }
 
   #checked<T>(schema: Schema<T>, value: unknown, what: string): T | Refusal {
-    const result = parseWith(schema, value, what);
+    const result = parseWith(schema, value, `answer of the handler of ${what}`);
     if (!(result instanceof Refusal)) return result;
     this.#options.stats.invalidDecisions++;
     this.#options.onFailure(new HarnessError("invalid_decision", result.message));
-    return handlerFailure(
-      "invalid_decision",
-      `the handler of ${what} returned no valid answer: ${result.message}`,
-    );
+    return handlerFailure("invalid_decision", result.message);
   }
 
   #failed(cause: unknown): Refusal {
