@@ -34,7 +34,7 @@ import {
   keepEvent,
   makeEvent,
 } from "./events.ts";
-import { checkBatch, isDecidedBy, toDecisions } from "./harness-rules.ts";
+import { checkBatch, isAdvertised, toDecisions } from "./harness-rules.ts";
 import { beat, type HeartbeatState } from "./heartbeat.ts";
 import { Judge } from "./judge.ts";
 import { type HarnessLimits, resolveLimits, toHarnessLimits } from "./limits.ts";
@@ -55,7 +55,6 @@ class Client implements AhpClient {
   readonly #startedAt: number;
   readonly #deadlines: Deadlines;
   readonly #judge: Judge;
-  readonly #assumed: ReadonlySet<AhpEventType>;
   readonly #link: Link;
   readonly #calls: Calls;
   readonly #notifier: Notifier;
@@ -74,7 +73,6 @@ class Client implements AhpClient {
     this.agentId = options.agentId ?? createId("agent");
     this.#deadlines = new Deadlines(options, limits.maxTimeoutMs);
     this.#judge = new Judge({ failOpen: options.failOpen, onFailOpen: options.onFailOpen });
-    this.#assumed = new Set(options.assumeCapabilities);
     const handshakeTimeoutMs = () => this.#deadlines.of("handshake", undefined);
     const notifyTimeoutMs = () => this.#deadlines.of("notification", this.#link.harness?.config);
     const onDropped = (error: HarnessError) => {
@@ -127,7 +125,7 @@ class Client implements AhpClient {
 
   supports(eventType: AhpEventType): boolean {
     assertEventType(eventType);
-    return isDecidedBy(this.#link.harness, eventType, this.#assumed);
+    return isAdvertised(this.#link.harness, eventType);
   }
 
   stats(): AhpClientStats {
@@ -288,7 +286,7 @@ class Client implements AhpClient {
   ): Promise<Verdict<DecisionFor<T>>> {
     const deadlineMs = this.#deadlines.of(callClassOf[eventType], this.#link.harness?.config, timeoutMs);
     this.#events++;
-    const question = new Question(event, eventType, this.#judge, this.#assumed, deadlineMs, signal);
+    const question = new Question(event, eventType, this.#judge, deadlineMs, signal);
     return this.#calls.send("ahp/event", event, eventType, question) as Promise<Verdict<DecisionFor<T>>>;
   }
 

@@ -176,8 +176,8 @@ class Call {
   /** Does what has to be done before it is sent again. Throws where it is not. */
   async #mend(ready: ReadyLine, error: unknown): Promise<void> {
     const { link, renewals } = this.#options;
-    const failure = toLineFailure(error, ready.line.nonsense - this.#nonsense);
-    if (failure.code === "harness_error") link.answered(ready.line);
+    const failure = toLineFailure(error, ready.line, this.#nonsense);
+    if (failure.rpcCode !== undefined) link.answered(ready.line);
     if (isLoss(failure)) link.abandon(ready.line, failure);
     if (wantsHandshake(failure) && !this.#isRenewed) {
       this.#isRenewed = true;

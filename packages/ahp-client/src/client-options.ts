@@ -61,8 +61,6 @@ export type AhpClientOptions = HarnessEndpoint &
     readonly reconnect?: false | ReconnectOptions;
     /** Sends calls again whose connection was lost before their answer. @default none: a call is sent once */
     readonly resend?: ResendOptions;
-    /** Events with a decision of their own that the harness decides, whether it advertises them or not. @default none */
-    readonly assumeCapabilities?: readonly AhpEventType[];
     /** What decides when no harness is there, by event type. Needs `onFailOpen`. @default nothing: the refusing decision */
     readonly failOpen?: FailOpenDecisions;
     /** Told of each event that `failOpen` decided. What it throws is ignored. */
@@ -139,7 +137,10 @@ export interface AhpClient {
   readonly harness: HandshakeResult | undefined;
   /** What the harness allows. Before the handshake, what the protocol says. */
   readonly harnessLimits: HarnessLimits;
-  /** Whether an event of this type would be sent: those with a decision of their own only if the harness decides them. */
+  /**
+   * Whether the harness advertises that it decides events of this type; true for the generic ones. Only a hint: every event
+   * is sent, and one that the harness does not handle gets the refusing decision with the code `not_handled`.
+   */
   supports(eventType: AhpEventType): boolean;
   /** What was counted so far; a copy. */
   stats(): AhpClientStats;

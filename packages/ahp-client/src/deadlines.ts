@@ -1,5 +1,6 @@
 import { type BlockingEventType, defaultAhpLimits, type HarnessConfig } from "@harnesskit/protocol/ahp";
 import { InvalidArgumentError } from "@harnesskit/wire";
+import { usable } from "./limits.ts";
 
 /** What may wait for how long: the calls, and the blocking events by what they hold up. */
 export type CallClass =
@@ -69,7 +70,7 @@ export class Deadlines {
    */
   of(name: CallClass, config: HarnessConfig | undefined, ownMs?: number): number {
     const given = ownMs === undefined ? this.#given.get(name) : checkedTimeout(ownMs);
-    const advertised = config?.timeout_ms;
+    const advertised = usable(config?.timeout_ms);
     if (given === undefined) {
       return Math.min(Math.max(1, advertised ?? defaultAhpLimits.timeout_ms), this.#maxTimeoutMs);
     }

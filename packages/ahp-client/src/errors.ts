@@ -1,4 +1,6 @@
+import { JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
+import type { Line } from "./line.ts";
 
 /** Why a call has no answer of the harness that could be used. */
 export type FailureCode =
@@ -20,8 +22,8 @@ export type FailureCode =
   | "decision_count"
   /** The harness speaks another major version of the protocol. */
   | "version_mismatch"
-  /** The harness does not advertise this event, which has a decision of its own. Nothing was sent. */
-  | "not_advertised"
+  /** The harness answered that it handles no such event: -32601, or -32603 "Capability not supported". */
+  | "not_handled"
   /** The event is deeper than the harness takes. Nothing was sent. */
   | "depth_exceeded"
   /** The batch is larger than the harness takes. Nothing was sent. */
@@ -45,9 +47,9 @@ export interface AhpFailureOptions {
 export class AhpFailure extends HarnessError {
   override readonly name = "AhpFailure";
   declare readonly code: FailureCode;
-  /** With `harness_error`: the code of the harness's error. */
+  /** With `harness_error` and `not_handled`: the code of the harness's error. */
   readonly rpcCode?: number;
-  /** With `harness_error`: its message, as it came. It is untrusted text; `message` shows it safely. */
+  /** With `harness_error` and `not_handled`: its message, as it came. It is untrusted text; `message` shows it safely. */
   readonly rpcMessage?: string;
 
   constructor(code: FailureCode, message: string, { cause, rpcCode, rpcMessage }: AhpFailureOptions = {}) {
@@ -118,6 +120,8 @@ const wasNeverConnected = (thrown: unknown): boolean => {
 /** Why a harness, or this side of it, ended a connection that was there: these are answers. */
 const endings: Readonly<Record<string, FailureCode>> = {
   message_too_big: "unsendable",
+  // Only what arrives can be too large for a connection to go on.
+  frame_too_large: "invalid_answer",
   policy_violation: "harness_error",
   protocol_violation: "invalid_answer",
   unsupported_data: "invalid_answer",
@@ -125,12 +129,13 @@ const endings: Readonly<Record<string, FailureCode>> = {
   invalid_message: "invalid_answer",
 };
 
-/** What one of the causes says of a connection's end. */
-const endingOf = (thrown: unknown): FailureCode | undefined => {
+/** What one of the causes says of a connection's end, in a code and in words. */
+const endingOf = (thrown: unknown): { readonly code: FailureCode; readonly text: string } | undefined => {
   let current = thrown;
   for (let depth = 0; depth < 6 && HarnessError.isInstance(current); depth++) {
     const code = Object.hasOwn(endings, current.code) ? endings[current.code] : undefined;
-    if (code) return code;
+    const isOurs = (current as { readonly closedBy?: unknown }).closedBy === "here";
+    if (code) return { code: isOurs ? "invalid_answer" : code, text: current.message };
     current = current.cause;
   }
   return undefined;
@@ -143,13 +148,22 @@ const codeOf = (thrown: unknown): FailureCode => {
   const code = (HarnessError.isInstance(thrown) ? codesOf[thrown.code] : undefined) ?? "invalid_answer";
   if (code === "unreachable" && busy.has((thrown as { status?: unknown }).status)) return "overloaded";
   if (code !== "connection_lost") return code;
-  return wasNeverConnected(thrown) ? "unreachable" : (endingOf(thrown) ?? code);
+  return wasNeverConnected(thrown) ? "unreachable" : (endingOf(thrown)?.code ?? code);
 };
 
 const safe = (text: string): string => displayText(text, { maxLength: 300 });
 
-const messageOf = (thrown: unknown): string =>
-  thrown instanceof Error ? thrown.message : "it failed without an error";
+const messageOf = (thrown: unknown): string => {
+  if (!(thrown instanceof Error)) return "it failed without an error";
+  const ending = endingOf(thrown)?.text;
+  return ending === undefined || ending === thrown.message ? thrown.message : `${thrown.message}: ${ending}`;
+};
+
+/** What the reference and our servers answer where no handler decides an event of this type. */
+const isNotHandled = ({ rpcCode, message }: ProtocolError): boolean =>
+  rpcCode === JsonRpcErrorCode.MethodNotFound ||
+  (rpcCode === JsonRpcErrorCode.InternalError &&
+    /^(?:Handler error: )?Capability not supported\b/.test(message));
 
 /** Names what a connection rejected a call with. What it does not know is an answer that is none. */
 export const toFailure = (thrown: unknown): AhpFailure => {
@@ -157,19 +171,22 @@ export const toFailure = (thrown: unknown): AhpFailure => {
   if (ProtocolError.isInstance(thrown)) {
     const { rpcCode, message } = thrown;
     const text = `the harness answered with error ${rpcCode}: ${safe(message)}`;
-    return new AhpFailure("harness_error", text, { cause: thrown, rpcCode, rpcMessage: message });
+    const code = isNotHandled(thrown) ? "not_handled" : "harness_error";
+    return new AhpFailure(code, text, { cause: thrown, rpcCode, rpcMessage: message });
   }
   return new AhpFailure(codeOf(thrown), safe(messageOf(thrown)), { cause: thrown });
 };
 
 /**
- * As {@link toFailure}, for a request during which so much `nonsense` came over its line: a harness that sends that is not
- * absent, though no answer came.
+ * As {@link toFailure}, for a request that was sent when so much `nonsense` had come over its line: a harness that has sent
+ * more since is not absent, though no answer came.
  */
-export const toLineFailure = (thrown: unknown, nonsense: number): AhpFailure => {
+export const toLineFailure = (thrown: unknown, line: Line | undefined, nonsense: number): AhpFailure => {
   const failure = toFailure(thrown);
-  if (nonsense === 0 || !(failure.code === "timeout" || failure.code === "connection_lost")) return failure;
-  const text = `what the harness sent is no answer to the call: ${failure.message}`;
+  const isAbsent = !line || line.nonsense === nonsense;
+  if (isAbsent || !(failure.code === "timeout" || failure.code === "connection_lost")) return failure;
+  const what = safe(line.lastNonsense ?? "");
+  const text = `what the harness sent is no answer to the call (${what}): ${failure.message}`;
   return new AhpFailure("invalid_answer", text, { cause: failure });
 };
 

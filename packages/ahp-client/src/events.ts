@@ -7,6 +7,7 @@ import {
   type EventContext,
   type EventPayloadInput,
   quickSafeParse,
+  withoutNulls,
 } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { JsonValueSchema } from "@harnesskit/protocol/envelope";
@@ -104,6 +105,19 @@ const timestampAt = (timeMs: number): string => {
   return stamp;
 };
 
+/** The event as it is sent: without null in the optional fields of the protocol. */
+const toSent = (event: AhpEvent): AhpEvent => {
+  const { event_type: type, context, metadata, payload } = event;
+  const { payload: schema } = ahpEvents[type];
+  const sent =
+    context === undefined && metadata === undefined
+      ? event
+      : (withoutNulls(AhpEventSchema, event) as AhpEvent);
+  if (schema === JsonValueSchema) return sent;
+  const kept = withoutNulls(schema, payload);
+  return kept === payload ? sent : { ...sent, payload: kept as AhpEvent["payload"] };
+};
+
 /** A new event of this agent. Throws `invalid_event`. */
 export const makeEvent = (
   sender: Sender,
@@ -123,15 +137,15 @@ export const makeEvent = (
   if (metadata !== undefined) event.metadata = metadata;
   assertForm(AhpEventSchema, event, eventType);
   assertPayload(eventType, payload);
-  return event as unknown as AhpEvent;
+  return toSent(event as unknown as AhpEvent);
 };
 
-/** An event that its caller built, with its own fields as they are. Throws `invalid_event`. */
+/** An event that its caller built, with its own fields as they are, but for null in an optional one. Throws `invalid_event`. */
 export const keepEvent = (event: unknown): AhpEvent => {
   assertForm(AhpEventSchema, event, "the event");
   const full = event as AhpEvent;
   assertPayload(full.event_type, full.payload);
-  return full;
+  return toSent(full);
 };
 
 /** The events of a batch, each with what it leaves out. Throws `invalid_event` and `not_batchable`. */

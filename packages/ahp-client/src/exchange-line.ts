@@ -1,6 +1,6 @@
 import { type Clock, type Exchange, type FrameTooLargeError, HarnessError } from "@harnesskit/wire";
 import { Ending } from "./ending.ts";
-import { noAnswer, refusalIn, resultOf } from "./exchange-reply.ts";
+import { isUnreadableReply, noAnswer, refusalIn, resultOf } from "./exchange-reply.ts";
 import type { Line, LineRequestOptions, LineSource, OnDropped } from "./line.ts";
 import type { Stop } from "./stop.ts";
 import { within } from "./within.ts";
@@ -84,13 +84,17 @@ export const exchangeSource = (exchange: AhpExchange, options: ExchangeLineOptio
     window: 1,
     // Whatever comes back belongs to the message that was posted.
     nonsense: 0,
+    lastNonsense: undefined,
     async request(method, params, call) {
       const id = String(++lastId);
       return resultOf(await post(method, { jsonrpc: "2.0", id, method, params }, call), id);
     },
     async notify(method, params) {
       const message = { jsonrpc: "2.0", method, params };
-      const refusal = refusalIn(await post(method, message, { timeoutMs: notifyTimeoutMs() }));
+      const posted = post(method, message, { timeoutMs: notifyTimeoutMs() }).catch((error: unknown) => {
+        if (!isUnreadableReply(error)) throw error;
+      });
+      const refusal = refusalIn(await posted);
       if (refusal) throw refusal;
     },
     // What else is under way may still be answered.

@@ -8,6 +8,7 @@ import {
 import { displayText } from "@harnesskit/wire";
 import { AhpFailure, toLineFailure } from "./errors.ts";
 import type { Line, LineRequestOptions } from "./line.ts";
+import { problemOf } from "./problem.ts";
 
 /** The part of a version that has to agree. */
 const majorOf = (version: string): string | undefined => /^(\d{1,9})(?:\.|$)/.exec(version)?.[1];
@@ -30,14 +31,15 @@ export const shakeHands = async (
   try {
     answer = await line.request("ahp/handshake", params, options);
   } catch (error) {
-    const failure = toLineFailure(error, line.nonsense - nonsense);
+    const failure = toLineFailure(error, line, nonsense);
     if (failure.rpcCode !== AhpErrorCode.UnsupportedVersion) throw failure;
     const { rpcCode, rpcMessage = "" } = failure;
     throw new AhpFailure("version_mismatch", failure.message, { cause: error, rpcCode, rpcMessage });
   }
   const parsed = HandshakeResultSchema.safeParse(answer);
   if (!parsed.success) {
-    throw new AhpFailure("invalid_answer", "the answer to the handshake is of another form", {
+    const text = `the answer to the handshake is not valid: ${problemOf(parsed.error)}`;
+    throw new AhpFailure("invalid_answer", text, {
       cause: parsed.error,
     });
   }

@@ -2,33 +2,18 @@ import { type AhpEvent, type AhpEventType, ahpEvents, type HandshakeResult } fro
 import { AhpFailure } from "./errors.ts";
 import { type HarnessLimits, toHarnessLimits } from "./limits.ts";
 
-/** Whether a harness gets events of this type: those with a decision of their own only if it says that it decides them. */
-export const isDecidedBy = (
-  harness: HandshakeResult | undefined,
-  eventType: AhpEventType,
-  assumed: ReadonlySet<AhpEventType>,
-): boolean =>
-  !ahpEvents[eventType].specialised ||
-  assumed.has(eventType) ||
-  (harness?.harness_info.capabilities.includes(eventType) ?? false);
+/** Whether the harness says that it decides events of this type. They are sent in any case; gates need not be said. */
+export const isAdvertised = (harness: HandshakeResult | undefined, eventType: AhpEventType): boolean =>
+  !ahpEvents[eventType].specialised || (harness?.harness_info.capabilities.includes(eventType) ?? false);
 
 const checkDepth = ({ depth, event_type }: AhpEvent, { maxDepth }: HarnessLimits): void => {
   if (depth <= maxDepth) return;
   throw new AhpFailure("depth_exceeded", `${event_type} is ${depth} deep, the harness takes ${maxDepth}`);
 };
 
-/** Throws `not_advertised` and `depth_exceeded` for an event that this harness does not take. */
-export const checkEvent = (
-  event: AhpEvent,
-  harness: HandshakeResult,
-  assumed: ReadonlySet<AhpEventType>,
-): void => {
-  const { event_type: type } = event;
-  if (!isDecidedBy(harness, type, assumed)) {
-    throw new AhpFailure("not_advertised", `the harness does not say that it decides ${type}`);
-  }
+/** Throws `depth_exceeded` for an event that this harness does not take. */
+export const checkEvent = (event: AhpEvent, harness: HandshakeResult): void =>
   checkDepth(event, toHarnessLimits(harness.config));
-};
 
 /** Throws `batch_too_large` and `depth_exceeded` for a batch that this harness does not take. */
 export const checkBatch = (events: readonly AhpEvent[], harness: HandshakeResult): void => {

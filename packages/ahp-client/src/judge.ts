@@ -7,6 +7,7 @@ import {
 import type * as z from "zod";
 import { AhpFailure, type FailureCode } from "./errors.ts";
 import { FailOpen, type FailOpenDecisions, type OnFailOpen } from "./fail-open.ts";
+import { problemOf } from "./problem.ts";
 import { refusingDecision, type Verdict } from "./verdict.ts";
 
 export interface JudgeOptions {
@@ -43,7 +44,7 @@ export class Judge {
       return { origin: "harness", decision: parsed.data as D };
     }
     const { error: cause } = parsed;
-    const text = `the answer is no decision of ${eventType}`;
+    const text = `the answer is not a valid decision of ${eventType}: ${problemOf(cause)}`;
     return this.#refused(eventType, new AhpFailure("invalid_decision", text, { cause }));
   }
 

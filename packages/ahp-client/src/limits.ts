@@ -40,8 +40,12 @@ export interface HarnessLimits {
   readonly maxDepth: number;
 }
 
+/** A negative limit says nothing that could be kept to. */
+export const usable = (limit: number | undefined): number | undefined =>
+  limit === undefined || limit < 0 ? undefined : limit;
+
 export const toHarnessLimits = (config: HarnessConfig = {}): HarnessLimits => ({
-  timeoutMs: config.timeout_ms ?? defaultAhpLimits.timeout_ms,
-  batchSize: config.batch_size ?? defaultAhpLimits.batch_size,
-  maxDepth: config.max_depth ?? defaultAhpLimits.max_depth,
+  timeoutMs: usable(config.timeout_ms) ?? defaultAhpLimits.timeout_ms,
+  batchSize: usable(config.batch_size) ?? defaultAhpLimits.batch_size,
+  maxDepth: usable(config.max_depth) ?? defaultAhpLimits.max_depth,
 });

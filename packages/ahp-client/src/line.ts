@@ -16,6 +16,8 @@ export interface Line {
   readonly window: number;
   /** How much came over it that was no answer to any request, so that what then is not answered was not left alone. */
   readonly nonsense: number;
+  /** What was wrong with the last of that. */
+  readonly lastNonsense: string | undefined;
   /** It is of no use any more: what belongs to it alone is put away. */
   discard(): void;
 }

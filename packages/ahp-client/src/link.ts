@@ -182,7 +182,7 @@ export class Link {
       });
     } catch (error) {
       if (this.#state === "closed") throw closedFailure();
-      throw toLineFailure(error, this.#introducing?.nonsense ?? 0);
+      throw toLineFailure(error, this.#introducing, 0);
     }
   }
 

@@ -23,6 +23,8 @@ const noMessage = (text: string) => new InvalidMessageError("not_json_rpc", text
 /** What a harness sent that belongs to no call, counted; so much of it in a row that it is not read any further. */
 class Nonsense {
   count = 0;
+  /** What was wrong with the last of it. */
+  last: string | undefined;
   readonly #run = new FaultRun();
   readonly #onDropped: OnDropped;
 
@@ -33,7 +35,10 @@ class Nonsense {
   /** An answer that came too late, or was cut off by an end, is none of it. Gives the error to close the connection with, once there are too many. */
   readonly drop = (error: HarnessError): HarnessError | undefined => {
     const reason = "reason" in error ? error.reason : undefined;
-    if (reason !== "late_answer" && reason !== "incomplete") this.count++;
+    if (reason !== "late_answer" && reason !== "incomplete") {
+      this.count++;
+      this.last = error.message;
+    }
     this.#onDropped(error);
     return this.#run.add();
   };
@@ -61,9 +66,11 @@ const answersOnly = <Context>(channel: Channel<Context>, nonsense: Nonsense): Ch
             return drop(noMessage("what the harness sent is no answer"));
           }
           const { id, method, result, error } = message as Fields;
-          if (method !== undefined) return drop(noMessage("a harness does not call an agent"));
+          if (method !== undefined && method !== null) {
+            return drop(noMessage("a harness does not call an agent"));
+          }
           nonsense.answered();
-          if (result === undefined && error === undefined) {
+          if (result === undefined && (error === undefined || error === null)) {
             return handlers.message({ jsonrpc: "2.0", id, error: "missing" });
           }
           return handlers.message(message);
@@ -107,6 +114,9 @@ const toLine = (peer: Peer, nonsense: Nonsense, discard: () => void): Line => ({
   notify: (method, params) => peer.notify(method, params),
   get nonsense() {
     return nonsense.count;
+  },
+  get lastNonsense() {
+    return nonsense.last;
   },
   discard,
 });

@@ -7,6 +7,7 @@ import {
 import type { QueryPayload } from "./client-options.ts";
 import { AhpFailure } from "./errors.ts";
 import { assertForm, type Sender } from "./events.ts";
+import { problemOf } from "./problem.ts";
 
 /** A query of this agent; a text is the payload's `question`. Throws `invalid_event`. */
 export const toQueryParams = (sender: Sender, queryType: string, payload: QueryPayload): QueryParams => {
@@ -25,5 +26,7 @@ export const toQueryResult = (result: unknown): QueryResult => {
   const parsed = QueryResultSchema.safeParse(result);
   if (parsed.success) return parsed.data;
   const { error: cause } = parsed;
-  throw new AhpFailure("invalid_answer", "the answer to the query is of another form", { cause });
+  throw new AhpFailure("invalid_answer", `the answer to the query is not valid: ${problemOf(cause)}`, {
+    cause,
+  });
 };

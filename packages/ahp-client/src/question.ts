@@ -1,4 +1,4 @@
-import type { AhpEvent, AhpEventType, BlockingEventType, HandshakeResult } from "@harnesskit/protocol/ahp";
+import type { AhpEvent, BlockingEventType, HandshakeResult } from "@harnesskit/protocol/ahp";
 import type { SendOptions } from "./calls.ts";
 import type { AhpFailure } from "./errors.ts";
 import { checkEvent } from "./harness-rules.ts";
@@ -12,20 +12,17 @@ export class Question implements SendOptions {
   readonly #event: AhpEvent;
   readonly #eventType: BlockingEventType;
   readonly #judge: Judge;
-  readonly #assumed: ReadonlySet<AhpEventType>;
 
   constructor(
     event: AhpEvent,
     eventType: BlockingEventType,
     judge: Judge,
-    assumed: ReadonlySet<AhpEventType>,
     timeoutMs: number,
     signal: AbortSignal | undefined,
   ) {
     this.#event = event;
     this.#eventType = eventType;
     this.#judge = judge;
-    this.#assumed = assumed;
     this.timeoutMs = timeoutMs;
     this.signal = signal;
   }
@@ -35,7 +32,7 @@ export class Question implements SendOptions {
   }
 
   check(harness: HandshakeResult): void {
-    checkEvent(this.#event, harness, this.#assumed);
+    checkEvent(this.#event, harness);
   }
 
   answered(result: unknown): Verdict<unknown> {

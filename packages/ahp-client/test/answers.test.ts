@@ -147,6 +147,60 @@ describe("an answer that cannot be used", () => {
     }
   });
 
+  it.each([
+    [{ decision: "modify" }, "modified_payload: "],
+    [{ decision: "defer", retry_after_ms: "soon" }, "retry_after_ms: "],
+    [{ decision: "permit" }, "decision: "],
+    ["allow", "Invalid input: expected object"],
+  ])("is %j: the reason says what is wrong, and in which field", async (result, problem) => {
+    verifies("AHP-218");
+    const { client } = await connected(afterHandshake((message, { reply }) => reply(message, result)));
+    const verdict = await ask(client, "pre_action");
+    expectRefused(verdict, "pre_action", "invalid_decision");
+    expect(verdict.reason).toContain(`the answer is not a valid decision of pre_action: ${problem}`);
+  });
+
+  it("has the number of a request's id: the reason says so", async () => {
+    verifies("AHP-64", "AHP-218");
+    const clock = createManualClock();
+    const { client } = await connected(
+      afterHandshake((_message, { write }) =>
+        write({ jsonrpc: "2.0", id: 2, result: { decision: "allow" } }),
+      ),
+      { clock },
+    );
+    const verdict = ask(client, "pre_action");
+    await poll(() => client.stats().droppedMessages).toBe(1);
+    clock.advance(10_000);
+    const refused = await verdict;
+    expectRefused(refused, "pre_action", "invalid_answer");
+    expect(refused.reason).toContain("has the number 2 as its id, and the ids of requests are strings here");
+  });
+
+  it("has null beside its error or its result: it is as if the null had not come", async () => {
+    verifies("AHP-101");
+    const error = { code: -32603, message: "no" };
+    const failing = await judgedWith((message, { write }) =>
+      write({ jsonrpc: "2.0", id: message.id, result: null, error }),
+    );
+    expectAllRefused(failing, "harness_error");
+    const { client } = await connected(
+      afterHandshake((message, { write }) =>
+        write({
+          jsonrpc: "2.0",
+          id: message.id,
+          result: { decision: "allow", modified_payload: null, metadata: null },
+          error: null,
+          method: null,
+        }),
+      ),
+    );
+    expect(await ask(client, "pre_action")).toStrictEqual({
+      origin: "harness",
+      decision: { decision: "allow" },
+    });
+  });
+
   it("does not stand in for its reason: a block without one is no decision", async () => {
     const { client } = await connected(
       afterHandshake((message, { reply }) => reply(message, { decision: "block" })),

@@ -250,7 +250,7 @@ describe("what cannot be sent", () => {
     );
     expect(await misuseOf(() => any.query(1, "q"))).toBe("invalid_event");
     expect(await misuseOf(() => any.query("t"))).toBe("invalid_event");
-    await expect(any.sendTyped("idle", { idle_duration_ms: -1, idle_reason: "r" })).rejects.toThrow(
+    await expect(any.sendTyped("idle", { idle_duration_ms: 0.5, idle_reason: "r" })).rejects.toThrow(
       "the payload of idle at idle_duration_ms",
     );
     expect(harness.methods).toEqual(["ahp/handshake"]);

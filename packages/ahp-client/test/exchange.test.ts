@@ -94,6 +94,22 @@ describe("over an exchange", () => {
     expect((await ahpFailureOf(parts.client.query("t", "q"))).code).toBe("invalid_answer");
   });
 
+  it.each([
+    ["a result", ({ id = "" }: Message) => ({ jsonrpc: "2.0", id, result: { decision: "allow" } })],
+    ["an error that is null", () => ({ jsonrpc: "2.0", id: "", result: null, error: null })],
+    ["other JSON", () => ({ ok: true })],
+    ["null", () => null],
+    ["a list", () => []],
+  ])("a reply to a notification with %s says that it was taken", async (_what, reply) => {
+    verifies("AHP-217");
+    const parts = await start();
+    parts.handle = reply;
+    parts.client.notify("post_action", {});
+    expect(await parts.client.flush()).toBe(true);
+    expect(parts.client.stats()).toMatchObject({ notificationsSent: 1, notificationsLost: 0 });
+    expect(parts.losses).toEqual([]);
+  });
+
   it("the call of a notification does not wait for the reply", async () => {
     verifies("AHP-168", "AHP-3");
     const parts = await start();
@@ -134,6 +150,16 @@ describe("over an exchange", () => {
       decision: { decision: "block" },
     });
     expect(parts.client.state).toBe("ready");
+  });
+
+  it("a reply whose id is the number of the request's says so", async () => {
+    verifies("AHP-218");
+    const parts = await start();
+    parts.handle = (message) => ({ ...ok(message, { decision: "allow" }), id: Number(message.id) });
+    expect(await parts.client.decide("pre_action", {})).toMatchObject({
+      code: "invalid_answer",
+      reason: expect.stringContaining('has the number 2 as its id, and the request\'s is the string "2"'),
+    });
   });
 
   it("an error of the harness reaches the caller", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { FailOpenDecisions, OnFailOpen } from "../src/index.ts";
 import { connected, poll } from "./support/client.ts";
 import { afterHandshake, type FakeHarness } from "./support/fake-harness.ts";
-import { agreements, blockingTypes, handshakeResult, payloads } from "./support/samples.ts";
+import { agreements, blockingTypes, payloads } from "./support/samples.ts";
 
 const allOpen = agreements as unknown as FailOpenDecisions;
 
@@ -68,7 +68,7 @@ describe("failOpen", () => {
     expect(told).toHaveLength(1);
   });
 
-  it("is for a harness that is silent, lost, or does not decide such events", async () => {
+  it("is for a harness that is silent or lost", async () => {
     const clock = createManualClock();
     const silent = await start(
       afterHandshake(() => {}),
@@ -84,15 +84,6 @@ describe("failOpen", () => {
       code: "connection_lost",
       failedOpen: true,
     });
-    const { harness_info } = handshakeResult();
-    const other = await start(
-      afterHandshake(() => {}, { harness_info: { ...harness_info, capabilities: [] } }),
-    );
-    expect(await other.client.sendTyped("idle", payloads.idle)).toMatchObject({
-      code: "not_advertised",
-      failedOpen: true,
-      decision: { decision: "allow" },
-    });
   });
 
   it("is not for a harness that answers, whatever it answers, nor for a limit, nor for a caller who gives up", async () => {
@@ -106,6 +97,8 @@ describe("failOpen", () => {
     note(await failing.client.decide("pre_action", {}, { depth: 11 }));
     note(await failing.client.decide("pre_action", {}, { signal: AbortSignal.abort() }));
     note(await failing.client.decide("pre_action", { text: "x".repeat(5 * 1024 * 1024) }));
+    const other = await start(afterHandshake((message, { fail }) => fail(message, -32601, "no such event")));
+    note(await other.client.decide("pre_action", {}));
     const nonsense = await start(afterHandshake((message, { reply }) => reply(message, { decision: "yes" })));
     note(await nonsense.client.decide("pre_action", {}));
     const garbled = await start(afterHandshake((message, { write }) => write({ id: message.id, result: 1 })));
@@ -117,11 +110,12 @@ describe("failOpen", () => {
       "depth_exceeded",
       "cancelled",
       "unsendable",
+      "not_handled",
       "invalid_decision",
       "invalid_answer",
       "closed",
     ]);
-    for (const { told } of [failing, nonsense, garbled]) expect(told).toEqual([]);
+    for (const { told } of [failing, other, nonsense, garbled]) expect(told).toEqual([]);
   });
 
   it("hands out copies of its decisions", async () => {

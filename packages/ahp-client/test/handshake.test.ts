@@ -83,13 +83,36 @@ describe("the handshake", () => {
     });
   });
 
-  it.each([null, 1, [], {}, { protocol_version: "2.4" }, handshakeResult({ config: { max_depth: -1 } })])(
+  it.each([null, 1, [], {}, { protocol_version: "2.4" }, handshakeResult({ config: { max_depth: 0.5 } })])(
     "fails with the answer %j",
     async (answer) => {
       const harness = new FakeHarness((message, connection) => connection.reply(message, answer));
       expect((await ahpFailureOf(clientOf(harness).handshake())).code).toBe("invalid_answer");
     },
   );
+
+  it("that fails says which field of the answer is wrong", async () => {
+    verifies("AHP-218");
+    const answer = handshakeResult({ config: { max_depth: "10" } });
+    const harness = new FakeHarness((message, connection) => connection.reply(message, answer));
+    expect((await ahpFailureOf(clientOf(harness).handshake())).message).toContain("config.max_depth: ");
+  });
+
+  it("takes null in the answer as absent, and limits of any size", async () => {
+    verifies("AHP-101", "AHP-211");
+    const nulls = { session_token: null, config: { timeout_ms: null, batch_size: null, max_depth: null } };
+    const silent = await connected(afterHandshake(agree, nulls));
+    expect(silent.client.harness).toStrictEqual({ ...handshakeResult(), config: {} });
+    expect(silent.client.harnessLimits).toEqual({ timeoutMs: 10_000, batchSize: 100, maxDepth: 10 });
+    const config = { timeout_ms: 2 ** 64 - 1, batch_size: 2 ** 64 - 1, max_depth: 2 ** 64 - 1 };
+    const generous = await connected(afterHandshake(agree, { config }));
+    expect((await generous.client.decide("pre_action", {}, { depth: 1_000_000 })).origin).toBe("harness");
+    // A negative limit says nothing that could be kept to: the protocol's own hold.
+    const negative = { timeout_ms: -1, batch_size: -1, max_depth: -1 };
+    const odd = await connected(afterHandshake(agree, { config: negative }));
+    expect(odd.client.harnessLimits).toEqual({ timeoutMs: 10_000, batchSize: 100, maxDepth: 10 });
+    expect((await odd.client.decide("pre_action", {})).origin).toBe("harness");
+  });
 });
 
 describe("before the handshake is done", () => {

@@ -6,7 +6,14 @@ import type { CallClass } from "../src/deadlines.ts";
 import { Deadlines } from "../src/deadlines.ts";
 import { clientOf, connected, failureOf, poll } from "./support/client.ts";
 import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
-import { blockingTypes, fullEvent, handshakeResult, payloads, specialisedTypes } from "./support/samples.ts";
+import {
+  blockingTypes,
+  fullEvent,
+  handshakeResult,
+  payloads,
+  refusals,
+  specialisedTypes,
+} from "./support/samples.ts";
 
 const events = (count: number) =>
   Array.from({ length: count }, (_, payload) => ({ event_type: "pre_action", payload }) as const);
@@ -182,34 +189,39 @@ describe("the capabilities of the harness", () => {
     harness_info: { ...handshakeResult().harness_info, capabilities },
   });
 
-  it.each(specialisedTypes)("without %s: it is refused and not sent", async (type) => {
-    const others = specialisedTypes.filter((other) => other !== type);
-    const { harness, client } = await connected(afterHandshake(agree, harnessInfo(others)));
-    expect(await client.sendTyped(type, payloads[type] as never)).toMatchObject({ code: "not_advertised" });
-    expect(await client.sendFull(fullEvent(type))).toMatchObject({ code: "not_advertised" });
+  it.each(specialisedTypes)("do not say %s: it is sent all the same", async (type) => {
+    verifies("AHP-214");
+    const { harness, client } = await connected(afterHandshake(agree, harnessInfo([])));
     expect(client.supports(type)).toBe(false);
-    expect(harness.methods).toEqual(["ahp/handshake"]);
-    for (const other of others) {
-      expect(client.supports(other)).toBe(true);
-      expect((await client.sendTyped(other, payloads[other] as never)).origin).toBe("harness");
-    }
+    expect((await client.sendTyped(type, payloads[type] as never)).origin).toBe("harness");
+    expect((await client.sendFull(fullEvent(type))).origin).toBe("harness");
+    expect(harness.events).toHaveLength(2);
+    expect(client.supports("pre_action")).toBe(true);
+    const other = await connected(afterHandshake(agree, harnessInfo([type])));
+    expect(other.client.supports(type)).toBe(true);
   });
 
-  it("do not matter for gates and notifications, nor for what is assumed", async () => {
-    const { harness, client } = await connected(afterHandshake(agree, harnessInfo([])), {
-      assumeCapabilities: ["idle"],
-    });
-    expect((await client.decide("pre_action", {})).origin).toBe("harness");
-    expect((await client.decide("pre_prompt", {})).origin).toBe("harness");
-    expect((await client.sendTyped("idle", payloads.idle)).origin).toBe("harness");
-    expect(client.notify("run_lifecycle", payloads.run_lifecycle).accepted).toBe(true);
-    expect(await client.flush()).toBe(true);
-    expect(harness.events).toHaveLength(4);
-    expect([client.supports("pre_action"), client.supports("idle"), client.supports("planning")]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+  it.each([
+    [-32601, "Method not found", "not_handled"],
+    [-32603, "Handler error: Capability not supported: idle", "not_handled"],
+    [-32603, "Capability not supported", "not_handled"],
+    [-32602, "Invalid params: unknown event type", "harness_error"],
+    [-32603, "Handler error: the database is gone", "harness_error"],
+  ])("that lack it answer %d %s: the safe decision with that reason", async (code, text, failure) => {
+    verifies("AHP-215");
+    const { client } = await connected(
+      afterHandshake((message, { fail }) => fail(message, code, text), harnessInfo([])),
+    );
+    for (const type of specialisedTypes) {
+      expect(await client.sendTyped(type, payloads[type] as never)).toMatchObject({
+        origin: "client",
+        code: failure,
+        decision: { decision: refusals[type] },
+        failedOpen: false,
+        reason: expect.stringContaining(text),
+        error: { rpcCode: code, rpcMessage: text },
+      });
+    }
   });
 });
 

@@ -224,7 +224,7 @@ describe("a verification reporter", () => {
       message: "2 fail",
       evidence: [{ kind: "log", summary: "red", artifact: { id: "log", size_bytes: 10 } }],
     });
-    first.set("failed", { residual_risks: ["flaky"] });
+    first.set("failed", { residual_risks: ["flaky"], artifacts: [{ id: "a1", path: "report.html" }] });
     const second = run.verification();
     second.set("running");
     second.set("needs_review");
@@ -236,6 +236,7 @@ describe("a verification reporter", () => {
       {
         status: "failed",
         residual_risks: ["flaky"],
+        artifacts: [{ id: "a1", path: "report.html" }],
         checks: [{ id: "check-1", subject: "tests", status: "failed", message: "2 fail" }],
       },
       { status: "passed", checks: [], metadata: { by: "ann" } },

@@ -34,8 +34,8 @@ export interface AhpServer<Context = unknown> {
   connect(channel: Channel<Context>): void;
   /**
    * Takes one message of an exchange (an HTTP POST). Gives its answer, or undefined for a notification that was taken; one
-   * that is refused is answered with an error and the id "". Requests go by the handshake of the same credential and
-   * session. Where the context has a `signal`, its abort cancels the request. Never rejects.
+   * that is refused is answered with an error and the id "". Requests go by the handshake of the same
+   * credential (`exchangeHandshake`). Where the context has a `signal`, its abort cancels the request. Never rejects.
    */
   readonly handle: (message: unknown, context: Context) => Promise<Reply | undefined>;
   /** The answer to a body that is no message (`invalid_message`, `frame_too_large`): -32700 or -32600 with the id "". */
@@ -95,7 +95,7 @@ class Server<Context> implements AhpServer<Context> {
         clock,
         maxSessions: limits.maxSessions,
         ttlMs: limits.sessionTtlMs,
-        anySession: options.exchangeHandshake === "credential",
+        anySession: options.exchangeHandshake !== "session",
       }),
       load: new Load(limits.maxPending),
       cancel: (call, cause) => this.#parts.supervisor.cancel(call, cause),

@@ -6,6 +6,7 @@ import {
   type RunLifecycle,
   type TaskList,
   type Verification,
+  withoutNulls,
 } from "@harnesskit/protocol/ahp";
 import { JsonValueSchema, jsonLength } from "@harnesskit/protocol/envelope";
 import type { EventOf } from "./handlers.ts";
@@ -45,7 +46,7 @@ const toSnapshot = (type: AhpEventType, payload: unknown, limits: ResolvedLimits
 
 /**
  * Judges what an event's type and the limits say: its depth, then its payload. The handler gets a contract's payload
- * as it was sent, and any other as its schema gives it, defaults filled in.
+ * as it was sent, but for null in an optional field, and any other as its schema gives it, defaults filled in.
  */
 export const checkEvent = (event: AhpEvent, limits: ResolvedLimits): Accepted | Refusal => {
   const { event_type: type, depth } = event;
@@ -62,7 +63,10 @@ export const checkEvent = (event: AhpEvent, limits: ResolvedLimits): Accepted | 
     return { event: checked as CheckedEvent, snapshot: undefined };
   }
   const snapshot = toSnapshot(type, payload, limits);
-  return snapshot instanceof Refusal ? snapshot : { event: event as CheckedEvent, snapshot };
+  if (snapshot instanceof Refusal) return snapshot;
+  const sent = withoutNulls(schema, event.payload);
+  const checked = sent === event.payload ? event : { ...event, payload: sent };
+  return { event: checked as CheckedEvent, snapshot };
 };
 
 /** -32602 for a blocking event as a notification, and for a notification event as a request. */

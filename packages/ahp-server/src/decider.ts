@@ -33,6 +33,11 @@ const allow: Decision = { decision: "allow" };
 const notSupported = (name: string): Refusal =>
   handlerFailure("not_supported", `Capability not supported: ${name}`);
 
+const unknownQuery = ({ query_type: type }: QueryParams): QueryResult => ({
+  answer: null,
+  reason: `No handler of this harness answers queries of type ${JSON.stringify(type.slice(0, 200))}`,
+});
+
 const unhandledOf = (type: AhpEventType): AnyDecision | Refusal => {
   const { blocking, specialised } = ahpEvents[type];
   if (!blocking || type === "idle") return allow;
@@ -92,8 +97,11 @@ export class Decider<Context> {
     call: HandlerCall<Context>,
   ): QueryResult | Refusal | Promise<QueryResult | Refusal> {
     const handle = this.#query;
-    if (!handle) return notSupported("query");
-    const toResult = (value: unknown) => this.#checked(ahpMethods["ahp/query"].result, value, "query");
+    if (!handle) return unknownQuery(query);
+    const toResult = (value: unknown) =>
+      value === undefined
+        ? unknownQuery(query)
+        : this.#checked(ahpMethods["ahp/query"].result, value, "query");
     try {
       const value = handle(query, call);
       return isThenable(value) ? this.#later(value, toResult) : toResult(value);
@@ -115,11 +123,11 @@ export class Decider<Context> {
   }
 
   #checked<T>(schema: Schema<T>, value: unknown, what: string): T | Refusal {
-    const result = parseWith(schema, value, what);
+    const result = parseWith(schema, value, `answer of the handler of ${what}`);
     if (!(result instanceof Refusal)) return result;
     this.#options.stats.invalidDecisions++;
     this.#options.onFailure(new HarnessError("invalid_decision", result.message));
-    return handlerFailure("invalid_decision", `the handler of ${what} returned no valid answer`);
+    return handlerFailure("invalid_decision", result.message);
   }
 
   #failed(cause: unknown): Refusal {

@@ -61,8 +61,11 @@ export type EventHandler<T extends AhpEventType, Context = unknown> = (
 export type AhpHandlers<Context = unknown> = {
   readonly [T in AhpEventType]?: EventHandler<T, Context>;
 } & {
-  /** Answers `ahp/query`. @default -32603 "Capability not supported" */
-  readonly query?: (query: QueryParams, call: HandlerCall<Context>) => MaybePromise<QueryResult>;
+  /**
+   * Answers `ahp/query`. Undefined for a query that it does not know, which is answered `{ answer: null, reason }`.
+   * @default answers each so
+   */
+  readonly query?: (query: QueryParams, call: HandlerCall<Context>) => MaybePromise<QueryResult | undefined>;
   /**
    * Decides events with a generic decision that have no handler of their own, gates and notifications.
    * @default blocks gates, allows notifications

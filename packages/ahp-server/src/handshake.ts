@@ -14,17 +14,17 @@ export const isSupportedVersion = (version: string): boolean =>
   versionShape.test(version) && Number.parseInt(version, 10) === Number.parseInt(AHP_VERSION, 10);
 
 /**
- * What a harness says that it can do: the protocol's default, without `query` where nobody answers one, and the events
- * with a decision of their own that have a handler.
+ * What a harness says that it can do: the protocol's default, without `query` where no handler answers one, and every
+ * other event that a handler answers, its own or the fallback.
  */
-export const toCapabilities = (handles: (name: AhpEventType | "query") => boolean): string[] => {
-  const capabilities: string[] = defaultHarnessCapabilities.filter(
-    (name) => name !== "query" || handles("query"),
+export const toCapabilities = (handles: (name: AhpEventType | "query" | "fallback") => boolean): string[] => {
+  const capabilities = new Set<string>(
+    defaultHarnessCapabilities.filter((name) => name !== "query" || handles("query")),
   );
   for (const type of Object.keys(ahpEvents) as AhpEventType[]) {
-    if (ahpEvents[type].specialised && handles(type)) capabilities.push(type);
+    if (handles(type) || (ahpEvents[type].batchable && handles("fallback"))) capabilities.add(type);
   }
-  return capabilities;
+  return [...capabilities];
 };
 
 /** The answer to a handshake; the same for all but for its token. */

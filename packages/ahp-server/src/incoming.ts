@@ -27,7 +27,8 @@ export const isIncoming = (message: unknown): message is Incoming => {
 export const readableId = (message: unknown): RequestId => {
   if (typeof message !== "object" || message === null) return "";
   const { id, result, error } = message as { id?: unknown; result?: unknown; error?: unknown };
-  return isId(id) && id !== null && result === undefined && error === undefined ? id : "";
+  const isAnswer = (result !== undefined && result !== null) || (error !== undefined && error !== null);
+  return isId(id) && id !== null && !isAnswer ? id : "";
 };
 
 /** What can be told of a message that was refused before it was understood. For a log: nothing of it was checked. */

@@ -17,7 +17,7 @@ export interface AhpServerLimits {
   readonly maxConcurrentBatchEvents?: number;
   /** Handshakes of exchanges that are remembered; the one used longest ago goes first. @default 10000 */
   readonly maxSessions?: number;
-  /** How long a handshake of an exchange holds without use, in milliseconds. @default 3600000 (1 h) */
+  /** How long a handshake of an exchange holds without use, in milliseconds. @default 86400000 (24 h) */
   readonly sessionTtlMs?: number;
   /** Characters of `session_id`, `agent_id` and `run_id`. @default 512 */
   readonly maxIdLength?: number;
@@ -60,7 +60,7 @@ export const resolveLimits = (
     maxPending: whole("maxPending", limits.maxPending ?? 16_384, 1),
     maxConcurrentBatchEvents: whole("maxConcurrentBatchEvents", limits.maxConcurrentBatchEvents ?? 16, 1),
     maxSessions: whole("maxSessions", limits.maxSessions ?? 10_000, 1),
-    sessionTtlMs: whole("sessionTtlMs", limits.sessionTtlMs ?? 3_600_000, 1),
+    sessionTtlMs: whole("sessionTtlMs", limits.sessionTtlMs ?? 86_400_000, 1),
     maxIdLength: whole("maxIdLength", limits.maxIdLength ?? 512, 1),
     maxHandshakeLength: whole("maxHandshakeLength", limits.maxHandshakeLength ?? 16_384, 1),
     maxRuns: whole("maxRuns", limits.maxRuns ?? 1000, 1),

@@ -15,12 +15,15 @@ const objectKey = (principal: object): string => {
   return key;
 };
 
+/** The owner of what came without a credential. */
+export const noOwner = "";
+
 /**
  * A text that is the same for the same principal: for the same text, or for objects with the same JSON. Throws
  * `invalid_argument` for a principal that has no JSON.
  */
 export const ownerKey = (principal: unknown): string => {
-  if (principal === undefined) return "";
+  if (principal === undefined) return noOwner;
   if (typeof principal === "string") return `"${principal}`;
   return typeof principal === "object" && principal !== null
     ? objectKey(principal)

@@ -122,7 +122,10 @@ export const unsupportedVersion = (): Refusal =>
   );
 
 export const handshakeRequired = (): Refusal =>
-  invalidRequest("handshake_required", "A handshake has to come first");
+  invalidRequest(
+    "handshake_required",
+    "A handshake has to come first: call ahp/handshake, then send this again (a harness that was restarted has forgotten the former ones)",
+  );
 
 /** What a handler threw: only a {@link HandlerError} is passed on. */
 export const toHandlerFailure = (thrown: unknown): Refusal =>

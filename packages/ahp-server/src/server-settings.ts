@@ -21,7 +21,7 @@ export interface AhpServerOptions<Context = unknown> {
   /**
    * What the handshake says that the harness can do.
    * @default pre_action, post_action, pre_prompt, query (with its handler), batch, run_lifecycle, task_list, verification,
-   *   and the events with a decision of their own that have a handler
+   *   and every other event that has a handler; with `fallback` all that it handles
    */
   readonly capabilities?: readonly string[];
   /** Where decisions, refusals and contract events are recorded. @default nowhere */
@@ -32,8 +32,10 @@ export interface AhpServerOptions<Context = unknown> {
    */
   readonly principalOf?: (context: Context) => unknown;
   /**
-   * Which handshake the messages of an exchange go by: `session` wants one of the same credential and session;
-   * `credential` takes the last one of the same credential for a session that has none. @default "session"
+   * Which handshake the messages of an exchange go by. `credential`: that of their session, else the last one of the same
+   * credential (principal), since the protocol binds no session to a handshake. `session`: only that of their session. Where
+   * no credential came (`principalOf` gives undefined) only the session counts; let `principalOf` name the clients
+   * otherwise, such as by a constant for a harness of one agent. @default "credential"
    */
   readonly exchangeHandshake?: "session" | "credential";
   /** Makes the `session_token` of a handshake's answer. @default none */

@@ -1,10 +1,17 @@
 import type { HandshakeParams } from "@harnesskit/protocol/ahp";
 import type { Clock } from "@harnesskit/wire";
+import { noOwner } from "./owner-key.ts";
 
 interface Entry {
   readonly handshake: HandshakeParams;
   usedAt: number;
 }
+
+const lastOf = <T>(values: Iterable<T>): T | undefined => {
+  let last: T | undefined;
+  for (const value of values) last = value;
+  return last;
+};
 
 /** The sessions of one credential. */
 class Sessions extends Map<string, Entry> {
@@ -13,7 +20,8 @@ class Sessions extends Map<string, Entry> {
 }
 
 /**
- * The handshakes of exchanges, by credential and session. Both levels are in the order of their last use. When the
+ * The handshakes of exchanges, by credential and session. A session without a handshake of its own goes by the last one of
+ * its credential, or, where that is forgotten, by the one that was used last; without a credential by none. Both levels are in the order of their last use. When the
  * table is full, whoever adds a session loses the oldest of their own, and only where there is none the one that was
  * not used for the longest time.
  */
@@ -29,7 +37,7 @@ export class SessionTable {
     readonly clock: Clock;
     readonly maxSessions: number;
     readonly ttlMs: number;
-    /** A session without a handshake of its own uses the last one of its credential. */
+    /** Whether a session without a handshake of its own goes by another one of its credential. */
     readonly anySession: boolean;
   }) {
     this.#clock = options.clock;
@@ -47,16 +55,13 @@ export class SessionTable {
     if (!sessions) return undefined;
     const now = this.#clock.now();
     let id = sessionId;
-    let entry = sessions.get(id);
-    if (this.#anySession && (!entry || this.#isExpired(entry, now))) {
+    let entry = this.#live(owner, sessions, id, now);
+    if (!entry && this.#anySession && owner !== noOwner) {
+      if (!this.#live(owner, sessions, sessions.lastId, now)) sessions.lastId = lastOf(sessions.keys()) ?? "";
       id = sessions.lastId;
-      entry = sessions.get(id);
+      entry = this.#live(owner, sessions, id, now);
     }
     if (!entry) return undefined;
-    if (this.#isExpired(entry, now)) {
-      this.#remove(owner, sessions, id);
-      return undefined;
-    }
     this.#touch(owner, sessions, id, entry, now);
     return entry.handshake;
   }
@@ -73,6 +78,14 @@ export class SessionTable {
       this.#size++;
     }
     this.#touch(owner, sessions, id, { handshake, usedAt: now }, now);
+  }
+
+  /** The entry of a session; one that was not used for too long is removed. */
+  #live(owner: string, sessions: Sessions, id: string, now: number): Entry | undefined {
+    const entry = sessions.get(id);
+    if (!entry || !this.#isExpired(entry, now)) return entry;
+    this.#remove(owner, sessions, id);
+    return undefined;
   }
 
   #isExpired({ usedAt }: Entry, now: number): boolean {

@@ -22,6 +22,41 @@ const start = async (options: Parameters<typeof startServer>[1] = {}, handlers =
 };
 
 describe("contract events", () => {
+  it("keep the artifacts and the residual risks of a verification in the state, and no null", async () => {
+    verifies("AHP-101", "AHP-221");
+    const seen: unknown[] = [];
+    const { server, shake, post, context } = startServer({
+      verification: ({ payload }) => void seen.push(payload),
+    });
+    await shake();
+    const artifacts = [{ id: "a1", kind: "report", path: "report.html", size_bytes: 2 ** 64 - 1 }];
+    const checks = [{ id: "c1", subject: "Tests", status: "passed", artifacts }];
+    const { status: _status, ...contract } = run("", 1);
+    const verification = { ...contract, status: "needs_review", checks, artifacts };
+    const risks = { residual_risks: ["the load was not tested"], x_own: { kept: null } };
+    const payload = { ...verification, ...risks, metadata: null };
+    expect(
+      await post(notification("ahp/event", event("verification", { payload })), context),
+    ).toBeUndefined();
+    const { verifications } = server.state.run(contract.run_id) ?? {};
+    expect(verifications).toEqual([
+      expect.objectContaining({
+        status: "needs_review",
+        artifacts,
+        checks,
+        residual_risks: risks.residual_risks,
+      }),
+    ]);
+    expect(verifications?.[0]).not.toHaveProperty("metadata");
+    expect(seen).toStrictEqual([{ ...verification, ...risks }]);
+    const wrong = { ...verification, artifacts: [{ kind: "report" }] };
+    const refused = await post(notification("ahp/event", event("verification", { payload: wrong })), context);
+    expect(refused?.error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("artifacts.0.id"),
+    });
+  });
+
   it("reach their handler as they were sent, and the state", async () => {
     verifies("AHP-21", "AHP-35", "AHP-37", "AHP-39", "AHP-44", "AHP-158", "AHP-30");
     const seen: unknown[] = [];
@@ -105,7 +140,7 @@ describe("contract events", () => {
   it.each([
     ["run_lifecycle", run("sleeping", 1)],
     ["run_lifecycle", run("executing", 1, { updated_at: "now" })],
-    ["run_lifecycle", run("executing", 1, { error: null })],
+    ["run_lifecycle", run("executing", 1, { error: 1 })],
     ["run_lifecycle", run("executing", 1, { run_id: 7 })],
     ["task_list", run("", 1, { tasks: [{ id: "1", title: "t", status: "done" }] })],
     ["task_list", run("", 1, { tasks: [{ id: "1", title: "t", status: "failed", evidence: [{}] }] })],

@@ -39,7 +39,7 @@ const decisions: Record<string, readonly object[]> = {
       },
     },
     { decision: "block", reason: "no" },
-    { decision: "refine", refined_intent: null, scope_hints: ["src"] },
+    { decision: "refine", refined_intent: "locate", scope_hints: ["src"] },
   ],
   memory_recall: [
     { decision: "allow", injected_facts: [fact] },
@@ -96,7 +96,7 @@ describe("decisions", () => {
       { decision: "yes" },
       { decision: "block" },
       { decision: "modify" },
-      { decision: "defer", retry_after_ms: -1 },
+      { decision: "defer", retry_after_ms: 0.5 },
       { decision: "allow", metadata: { at: new Date(0) } },
       { decision: "allow", modified_payload: () => "allow" },
       { decision: "allow", modified_payload: Number.NaN },
@@ -110,7 +110,7 @@ describe("decisions", () => {
         const { error, result } = await agent.call("ahp/event", event("pre_action"));
         expect(result, String(index)).toBeUndefined();
         expect(error).toMatchObject({ code: -32603, data: { reason: "invalid_decision" } });
-        expect(error?.message).toBe("Handler error: the handler of pre_action returned no valid answer");
+        expect(error?.message).toMatch(/^Handler error: Invalid answer of the handler of pre_action: \S/);
         expect(server.stats().invalidDecisions).toBe(1);
         expect(errors).toEqual([expect.objectContaining({ code: "invalid_decision" })]);
       }
@@ -192,8 +192,8 @@ describe("without a handler", () => {
     }
   });
 
-  it("events with a decision of their own are not supported, and idle is allowed", async () => {
-    verifies("AHP-165", "AHP-166");
+  it("events with a decision of their own are not supported, idle is allowed, and a query has no answer", async () => {
+    verifies("AHP-165", "AHP-166", "AHP-219");
     const { server } = startServer({ fallback: () => ({ decision: "allow" }) });
     const agent = await RawAgent.ready(server);
     for (const type of blocking.filter((each) => ahpEvents[each].specialised)) {
@@ -208,9 +208,10 @@ describe("without a handler", () => {
       }
     }
     const query = { session_id: "s", agent_id: "a", query_type: "t", payload: {} };
-    expect((await agent.call("ahp/query", query)).error?.message).toBe(
-      "Handler error: Capability not supported: query",
-    );
+    expect((await agent.call("ahp/query", query)).result).toEqual({
+      answer: null,
+      reason: 'No handler of this harness answers queries of type "t"',
+    });
   });
 
   it("the fallback decides gates and hears of notifications", async () => {
@@ -364,7 +365,7 @@ describe("an event that does not fit", () => {
     ["a timestamp that is none", { timestamp: "yesterday" }],
     ["a negative depth", { depth: -1 }],
     ["half a depth", { depth: 0.5 }],
-    ["a context that is null", { context: null }],
+    ["a context that is a list", { context: [] }],
     ["metadata that is a list", { metadata: [] }],
     ["an endless session id", { session_id: "s".repeat(600) }],
   ])("is -32602: %s", async (_name, more) => {
@@ -428,7 +429,7 @@ describe("an event that does not fit", () => {
     ["reasoning", { reasoning_type: "guess" }],
     ["rate_limit", { limit_type: "guess" }],
     ["confirmation", { confirmation_type: "guess" }],
-    ["idle", { idle_duration_ms: -1 }],
+    ["idle", { idle_duration_ms: 0.5 }],
   ] as const)("may have a value that is none: %s %j", async (type, more) => {
     verifies(
       "AHP-141",
@@ -456,25 +457,53 @@ function isFree(type: AhpEventType): boolean {
 }
 
 describe("null", () => {
-  it("stands where it may, and nowhere else", async () => {
+  it("in an optional field is absent for the handler, and is not sent", async () => {
     verifies("AHP-101", "AHP-146");
     const refine = { decision: "refine", refined_intent: null, refined_target: null, scope_hints: [] };
-    const { server } = startServer({ context_perception: () => refine as never });
+    const seen: unknown[] = [];
+    const { server } = startServer({
+      context_perception: ({ context, metadata, payload }) => {
+        seen.push({ context, metadata, payload });
+        return refine as never;
+      },
+    });
     const agent = await RawAgent.ready(server);
-    const targets = [
-      { entity: { name: "n", entity_type: "t", identifier: null } },
-      { event: { description: "d", event_type: "t", time_range: null } },
-      { event: { description: "d", event_type: "t", time_range: { from: null, to: null } } },
-      { rule: { name: "n", rule_type: "t", scope: null } },
-      { resource: { name: "n", resource_type: "t", constraints: null } },
-    ];
     const ask = (more: object) =>
       agent.call(
         "ahp/event",
-        event("context_perception", { payload: { ...payloads.context_perception, ...more } }),
+        event("context_perception", {
+          payload: { ...payloads.context_perception, ...more },
+          context: null,
+          metadata: null,
+        }),
       );
-    for (const target of targets) expect((await ask({ target })).result).toEqual(refine);
-    for (const more of [{ domain: null }, { metadata: null }, { target: { location: { path: null } } }]) {
+    expect((await ask({})).result).toStrictEqual({ decision: "refine", scope_hints: [] });
+    const [plain] = seen.splice(0);
+    const constraints = { max_results: null, max_context_length: null, include_sources: null };
+    for (const more of [{ constraints }, { constraints: null }, { domain: null, metadata: null }]) {
+      expect((await ask(more)).error).toBeUndefined();
+    }
+    expect(seen.splice(0)).toStrictEqual([plain, plain, plain]);
+    for (const [target, read] of [
+      [
+        { entity: { name: "n", entity_type: "t", identifier: null } },
+        { entity: { name: "n", entity_type: "t" } },
+      ],
+      [
+        { event: { description: "d", event_type: "t", time_range: null } },
+        { event: { description: "d", event_type: "t" } },
+      ],
+      [{ rule: { name: "n", rule_type: "t", scope: null } }, { rule: { name: "n", rule_type: "t" } }],
+      [
+        { resource: { name: "n", resource_type: "t", constraints: null } },
+        { resource: { name: "n", resource_type: "t" } },
+      ],
+    ]) {
+      expect((await ask({ target })).error).toBeUndefined();
+      expect(seen.splice(0)).toMatchObject([{ payload: { target: read } }]);
+      expect(JSON.stringify(seen)).not.toContain("null");
+    }
+    for (const more of [{ intent: null }, { target: null }, { target: { location: { path: null } } }]) {
       expect((await ask(more)).error?.code).toBe(-32602);
     }
   });

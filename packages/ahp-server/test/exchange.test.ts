@@ -1,3 +1,4 @@
+import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { event, handshake, notification, request } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
@@ -6,28 +7,80 @@ const allowing = { pre_action: () => ({ decision: "allow" }) as const };
 const gate = event("pre_action");
 
 describe("exchanges", () => {
-  it("are answered as connections are, and go by the handshake of credential and session", async () => {
+  it("are answered as connections are, and any session goes by the handshake of its credential", async () => {
+    verifies("AHP-216");
     const { ask, shake, post } = startServer({ ...allowing, post_action: () => {} });
     expect((await ask("ahp/event", gate)).error).toMatchObject({
       code: -32600,
+      message: expect.stringContaining("call ahp/handshake"),
       data: { reason: "handshake_required" },
     });
     expect((await post(notification("ahp/event", event("post_action"))))?.error?.code).toBe(-32600);
-    await shake();
+    await shake({ session_id: "private", agent_id: "private" });
     expect((await ask("ahp/event", gate)).result).toEqual({ decision: "allow" });
     expect(await post(notification("ahp/event", event("post_action")))).toBeUndefined();
-    expect((await ask("ahp/event", { ...gate, session_id: "another" })).error?.data.reason).toBe(
-      "handshake_required",
-    );
-    expect((await ask("ahp/event", gate, { principal: "another" })).error?.data.reason).toBe(
-      "handshake_required",
-    );
-    expect((await ask("ahp/event", gate, {})).error?.data.reason).toBe("handshake_required");
+    const query = { session_id: "another", agent_id: "a", query_type: "t", payload: 1 };
+    expect((await ask("ahp/query", query)).result).toMatchObject({ answer: null });
+    const batch = await ask("ahp/batch", { events: [gate, { ...gate, session_id: "another" }] });
+    expect(batch.result.decisions).toEqual([{ decision: "allow" }, { decision: "allow" }]);
+    // Another credential, and none, need a handshake of their own.
+    for (const context of [{ principal: "another" }, {}]) {
+      expect((await ask("ahp/event", gate, context)).error?.data.reason).toBe("handshake_required");
+    }
+  });
+
+  it("without a credential go by the handshake of their session, unless the deployer names the clients", async () => {
+    verifies("AHP-216");
+    const nameless = startServer(allowing);
+    await nameless.shake({}, {});
+    expect((await nameless.ask("ahp/event", gate, {})).result).toEqual({ decision: "allow" });
+    const other = { ...gate, session_id: "another" };
+    expect((await nameless.ask("ahp/event", other, {})).error?.data.reason).toBe("handshake_required");
+    const named = startServer(allowing, { principalOf: () => "the only agent" });
+    await named.shake({}, {});
+    expect((await named.ask("ahp/event", other, {})).result).toEqual({ decision: "allow" });
+  });
+
+  it("go by the handshake of credential and session where that is chosen", async () => {
+    const { ask, shake } = startServer(allowing, { exchangeHandshake: "session" });
+    await shake();
+    expect((await ask("ahp/event", gate)).result).toEqual({ decision: "allow" });
+    const other = { ...gate, session_id: "another" };
+    expect((await ask("ahp/event", other)).error?.data.reason).toBe("handshake_required");
     const query = { session_id: "another", agent_id: "a", query_type: "t", payload: 1 };
     expect((await ask("ahp/query", query)).error?.data.reason).toBe("handshake_required");
-    const batch = await ask("ahp/batch", { events: [gate, { ...gate, session_id: "another" }] });
+    const batch = await ask("ahp/batch", { events: [gate, other] });
     expect(batch.error?.data.reason).toBe("handshake_required");
-    expect((await ask("ahp/batch", { events: [gate] })).result.decisions).toEqual([{ decision: "allow" }]);
+  });
+
+  it("of two clients with one credential go each by its own handshake, as long as that is remembered", async () => {
+    verifies("AHP-216");
+    const seen: string[] = [];
+    const { ask, shake, clock, server } = startServer(
+      {
+        pre_action: (_event, call) => {
+          seen.push(call.handshake.agent_id);
+          return { decision: "allow" };
+        },
+      },
+      { limits: { sessionTtlMs: 1000 } },
+    );
+    await shake({ agent_id: "first", session_id: "one" });
+    await shake({ agent_id: "second", session_id: "two" });
+    for (const session_id of ["one", "two", "private"]) await ask("ahp/event", { ...gate, session_id });
+    expect(seen.splice(0)).toEqual(["first", "second", "second"]);
+    // The second goes away; the first stays, and so does the credential's handshake.
+    for (let round = 0; round < 3; round++) {
+      clock.advance(900);
+      await ask("ahp/event", { ...gate, session_id: "one" });
+    }
+    await ask("ahp/event", { ...gate, session_id: "private" });
+    expect(seen).toEqual(["first", "first", "first", "first"]);
+    expect(server.stats().sessions).toBe(1);
+    clock.advance(1000);
+    const late = await ask("ahp/event", { ...gate, session_id: "private" });
+    expect(late.error?.data.reason).toBe("handshake_required");
+    expect(server.stats().sessions).toBe(0);
   });
 
   it("tell principals apart by their JSON", async () => {
@@ -51,25 +104,6 @@ describe("exchanges", () => {
     expect(errors).toHaveLength(2);
   });
 
-  it("of any session of the credential are taken where that is chosen", async () => {
-    const seen: string[] = [];
-    const { ask, shake } = startServer(
-      {
-        pre_action: (_event, call) => {
-          seen.push(call.handshake.agent_id);
-          return { decision: "allow" };
-        },
-      },
-      { exchangeHandshake: "credential" },
-    );
-    await shake({ agent_id: "one" });
-    await shake({ agent_id: "two", session_id: "second" });
-    for (const session_id of ["sess-abc", "second", "third"]) await ask("ahp/event", { ...gate, session_id });
-    expect(seen).toEqual(["one", "two", "two"]);
-    const other = await ask("ahp/event", gate, { principal: "other" });
-    expect(other.error?.data.reason).toBe("handshake_required");
-  });
-
   it("keep the former handshake when one is refused", async () => {
     const { ask, shake } = startServer(allowing);
     await shake();
@@ -78,7 +112,10 @@ describe("exchanges", () => {
   });
 
   it("forget a handshake that nobody used for long", async () => {
-    const { ask, shake, clock, server } = startServer(allowing, { limits: { sessionTtlMs: 1000 } });
+    const { ask, shake, clock, server } = startServer(allowing, {
+      exchangeHandshake: "session",
+      limits: { sessionTtlMs: 1000 },
+    });
     await shake();
     await shake({ session_id: "second" });
     for (let round = 0; round < 5; round++) {
@@ -95,7 +132,10 @@ describe("exchanges", () => {
   });
 
   it("are remembered up to a limit, and nobody pushes others out", async () => {
-    const { ask, shake, clock, server } = startServer(allowing, { limits: { maxSessions: 3 } });
+    const { ask, shake, clock, server } = startServer(allowing, {
+      exchangeHandshake: "session",
+      limits: { maxSessions: 3 },
+    });
     await shake({}, { principal: "victim" });
     for (let session = 0; session < 50; session++) {
       clock.advance(1);

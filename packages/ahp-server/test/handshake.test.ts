@@ -1,5 +1,10 @@
 import { verifies } from "@harnesskit/conformance/verifies";
-import { HandshakeResultSchema } from "@harnesskit/protocol/ahp";
+import {
+  type AhpEventType,
+  ahpEvents,
+  defaultHarnessCapabilities,
+  HandshakeResultSchema,
+} from "@harnesskit/protocol/ahp";
 import { HarnessError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { createAhpServer } from "../src/index.ts";
@@ -83,6 +88,19 @@ describe("the answer", () => {
       "idle",
       "confirmation",
     ]);
+  });
+
+  it("advertises every event that a handler answers, and with a fallback all that this answers", async () => {
+    verifies("AHP-220");
+    const capabilitiesOf = async (handlers: Parameters<typeof startServer>[0]) =>
+      (await startServer(handlers).shake()).result.harness_info.capabilities;
+    const heartbeat = await capabilitiesOf({ heartbeat: () => {}, query: () => ({ answer: 1 }) });
+    expect(heartbeat).toEqual([...defaultHarnessCapabilities, "heartbeat"]);
+    const all = await capabilitiesOf({ fallback: () => ({ decision: "allow" }) });
+    const batchable = Object.keys(ahpEvents).filter((type) => ahpEvents[type as AhpEventType].batchable);
+    expect(all).toEqual(expect.arrayContaining(batchable));
+    expect(all).not.toContain("planning");
+    expect(all).not.toContain("query");
   });
 
   it("advertises a longer time where handlers have one", async () => {

@@ -1,6 +1,6 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { type ContractCase, exchangeContract } from "@harnesskit/wire/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createAhpServer } from "../src/index.ts";
 import { RawAgent } from "./support/agent.ts";
 import { event, handshake, notification, request } from "./support/messages.ts";
@@ -92,14 +92,29 @@ describe("what is no request or notification", () => {
 
   it("may be too large: -32600, and the connection goes on", async () => {
     verifies("AHP-170");
-    const { server } = startServer(allowing);
+    const seen: unknown[] = [];
+    const { server } = startServer({ ...allowing, post_action: ({ payload }) => void seen.push(payload) });
     const agent = await RawAgent.ready(server);
-    agent.wire.writeRaw(`"${"a".repeat(5_000_000)}"\n`);
-    const { error } = await agent.answer("");
-    expect(error).toMatchObject({
-      code: -32600,
-      data: { reason: "message_too_large", max_frame_bytes: 4_194_304 },
-    });
+    const parsed = vi.spyOn(JSON, "parse");
+    onTestFinished(() => parsed.mockRestore());
+    const fill = "a".repeat(5_000_000);
+    // Whole messages, and what no parser would take: none of it is looked at.
+    const lines = [
+      JSON.stringify(request("big", "ahp/event", event("pre_action", { payload: fill }))),
+      JSON.stringify(notification("ahp/event", event("post_action", { payload: fill }))),
+      `{oops${fill}`,
+    ];
+    for (const line of lines) agent.wire.writeRaw(`${line}\n`);
+    await agent.until(() => agent.received.filter(({ id }) => id === "").length === 3);
+    for (const { error } of agent.received.filter(({ id }) => id === "")) {
+      expect(error).toMatchObject({
+        code: -32600,
+        data: { reason: "message_too_large", max_frame_bytes: 4_194_304 },
+      });
+    }
+    expect(parsed.mock.calls.every(([text]) => String(text).length < 100_000)).toBe(true);
+    expect(agent.received.some(({ id }) => id === "big")).toBe(false);
+    expect(seen).toEqual([]);
     expect((await agent.call("ahp/event", event("pre_action"))).result).toEqual({ decision: "allow" });
   });
 

@@ -42,28 +42,25 @@ const targets = {
   entity: [
     { name: "AhpServer", entity_type: "class" },
     { name: "a", entity_type: "b", identifier: "c" },
-    { name: "a", entity_type: "b", identifier: null },
   ],
   location: [{ path: ".", location_type: "workspace" }],
   event: [
     { description: "The build broke", event_type: "ci" },
-    { description: "", event_type: "", time_range: null },
     { description: "", event_type: "", time_range: {} },
-    { description: "", event_type: "", time_range: { from: null, to: null } },
+    { description: "", event_type: "", time_range: { from: 1_777_593_600, to: -1 } },
     { description: "", event_type: "", time_range: { from: "a", to: "b", relative: "yesterday" } },
   ],
   relation: [{ entities: ["a", "b"], relation_type: "calls" }],
   rule: [
     { name: "a", rule_type: "lint" },
     { name: "a", rule_type: "lint", scope: "src" },
-    { name: "a", rule_type: "lint", scope: null },
   ],
   state: [{ target: "server", aspect: "memory", include_history: false }],
   resource: [
     { name: "db", resource_type: "table" },
     { name: "db", resource_type: "table", constraints: "rows < 10" },
     { name: "db", resource_type: "table", constraints: { rows: [1] } },
-    { name: "db", resource_type: "table", constraints: null },
+    { name: "db", resource_type: "table", constraints: [null] },
   ],
   pattern: [{ pattern: "TODO", pattern_type: "regex" }],
 };
@@ -75,7 +72,7 @@ const block = { decision: "block", reason: "no" };
 const fullBlock = { ...block, metadata };
 const genericDecisions = [
   { decision: "allow" },
-  { decision: "allow", modified_payload: null, metadata: {} },
+  { decision: "allow", modified_payload: [null], metadata: {} },
   block,
   fullBlock,
   { decision: "modify", modified_payload: { a: [1] }, metadata },
@@ -196,6 +193,7 @@ export const ahpDocuments: Record<string, unknown[]> = {
       session_id: "s",
       status: "failed",
       checks: [check, fullCheck],
+      artifacts: [artifact, fullArtifact],
       residual_risks: ["slow"],
       updated_at: "2026-05-01T00:00:00Z",
       metadata,
@@ -225,7 +223,7 @@ export const ahpDocuments: Record<string, unknown[]> = {
     block,
     fullBlock,
     { decision: "refine", scope_hints: [] },
-    { decision: "refine", refined_intent: null, refined_target: null, scope_hints: ["src"] },
+    { decision: "refine", scope_hints: ["src"] },
     {
       decision: "refine",
       refined_intent: "locate",
@@ -314,7 +312,7 @@ export const ahpDocuments: Record<string, unknown[]> = {
       session_id: "s",
       task_description: "t",
       available_strategies: ["none", { custom: "own" }],
-      constraints: null,
+      constraints: 0,
     },
   ],
   ReasoningTypeSchema: ["chain_of_thought", "tree_of_thoughts", "re_act", "reflexion", { other: "own" }],

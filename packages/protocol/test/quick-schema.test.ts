@@ -2,11 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { AhpEventSchema, ahpEvents, DecisionSchema } from "../src/ahp/index.ts";
+import { tolerantObject } from "../src/null-as-absent.ts";
 import { ShellRequestSchema } from "../src/openharness/index.ts";
 import { nearDocument } from "./openharness-fuzz.ts";
 
 /** What the schemas say without their quick way in. */
-const SlowEventSchema = z.object(AhpEventSchema.shape);
+const SlowEventSchema = tolerantObject(AhpEventSchema.shape);
 const SlowDecisionSchema = z.discriminatedUnion("decision", DecisionSchema.options);
 
 /** A schema again, without any quick way in it. */
@@ -30,6 +31,9 @@ const outcome = (schema: z.ZodType, value: unknown) => {
 const oddly = (usual: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 8, arbitrary: usual }, fc.anything({ withNullPrototype: true, withBigInt: true }));
 
+/** What is not there, said in either way. */
+const absent = fc.constantFrom(undefined, null);
+
 const events = fc.record(
   {
     event_type: oddly(fc.constantFrom(...Object.keys(ahpEvents))),
@@ -38,10 +42,10 @@ const events = fc.record(
     timestamp: oddly(
       fc.constantFrom("2026-03-04T05:06:07Z", "2026-03-04 05:06:60.5+02:00", "2026-13-04T05:06:07Z"),
     ),
-    depth: oddly(fc.oneof(fc.nat(), fc.constantFrom(-1, 0.5, -0, Number.NaN, 2 ** 53, 2 ** 53 - 1))),
+    depth: oddly(fc.oneof(fc.nat(), fc.constantFrom(-1, 0.5, -0, Number.NaN, 2 ** 53, 2 ** 64 - 1))),
     payload: oddly(fc.jsonValue()),
-    context: fc.oneof(fc.constant(undefined), fc.anything(), fc.constant({ current_task: "test" })),
-    metadata: fc.oneof(fc.constant(undefined), fc.anything(), fc.dictionary(fc.string(), fc.jsonValue())),
+    context: fc.oneof(absent, fc.anything(), fc.constant({ current_task: "test" })),
+    metadata: fc.oneof(absent, fc.anything(), fc.dictionary(fc.string(), fc.jsonValue())),
     other: fc.anything(),
   },
   { requiredKeys: ["session_id", "agent_id"] },
@@ -51,10 +55,10 @@ const decisions = fc.record(
   {
     decision: oddly(fc.constantFrom("allow", "block", "modify", "defer", "escalate")),
     reason: oddly(fc.string()),
-    metadata: fc.oneof(fc.constant(undefined), fc.dictionary(fc.string(), fc.jsonValue()), fc.anything()),
-    modified_payload: fc.oneof(fc.constant(undefined), fc.jsonValue(), fc.anything()),
+    metadata: fc.oneof(absent, fc.dictionary(fc.string(), fc.jsonValue()), fc.anything()),
+    modified_payload: fc.oneof(absent, fc.jsonValue(), fc.anything()),
     retry_after_ms: oddly(fc.nat()),
-    escalation_target: oddly(fc.string()),
+    escalation_target: fc.oneof(absent, oddly(fc.string())),
     other: fc.anything(),
   },
   { requiredKeys: ["decision"] },
@@ -103,6 +107,14 @@ describe("a schema with a quick way in", () => {
       payload,
     };
     expect(AhpEventSchema.parse({ ...event, more: 1 })).toStrictEqual({ ...event, payload: { a: { c: 2 } } });
+    expect(AhpEventSchema.parse({ ...event, payload: 1, context: null, metadata: null })).toStrictEqual({
+      ...event,
+      payload: 1,
+    });
     expect(DecisionSchema.parse({ decision: "allow", more: 1 })).toStrictEqual({ decision: "allow" });
+    const nulls = { modified_payload: null, metadata: null, escalation_target: null };
+    expect(DecisionSchema.parse({ decision: "allow", ...nulls })).toStrictEqual({ decision: "allow" });
+    const escalation = { decision: "escalate", reason: "no" };
+    expect(DecisionSchema.parse({ ...escalation, ...nulls })).toStrictEqual(escalation);
   });
 });

@@ -1,4 +1,4 @@
-import { type AhpHandlers, type AhpServer, HandlerError, type RunState } from "@harnesskit/ahp-server";
+import type { AhpHandlers, AhpServer, RunState } from "@harnesskit/ahp-server";
 import type { QueryResult } from "@harnesskit/protocol/ahp";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 
@@ -45,13 +45,12 @@ const toWhole = (run: RunState) => ({
   irregular: run.irregular,
 });
 
-/** The handler of the queries about a harness itself. Throws a `HandlerError` `unknown_query` for others. */
+/** The handler of the queries about a harness itself. Others have no answer, and a reason. */
 export const createQueryHandler =
   (harness: () => Pick<AhpServer, "state" | "stats">): NonNullable<AhpHandlers["query"]> =>
   ({ query_type: type, payload }) => {
-    const found = answerQuery(harness(), type, payload);
-    if (found) return found;
-    throw new HandlerError("this harness answers runs, run and stats", { code: "unknown_query" });
+    const unknown = { answer: null, reason: "this harness answers queries of type runs, run and stats" };
+    return answerQuery(harness(), type, payload) ?? unknown;
   };
 
 /**

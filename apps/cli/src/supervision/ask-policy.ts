@@ -33,7 +33,7 @@ export const askPolicy = async (
     const { decision } = answer;
     if (decision.decision !== "defer") return { decision };
     const { retry_after_ms: waitMs, reason } = decision;
-    deferredMs += waitMs;
+    deferredMs += Math.max(0, waitMs);
     if (deferrals === deferLimits.maxDeferrals || deferredMs > deferLimits.maxDeferMs) {
       const why = reason === undefined ? "" : `: ${oneLine(reason, 500)}`;
       return { code: "policy.deferred", reason: `The policy puts ${what} off for too long${why}` };

@@ -116,7 +116,7 @@ describe.each([
   });
 
   it("never allows where it has no say", async () => {
-    const client = await connect({ assumeCapabilities: ["planning"] });
+    const client = await connect();
     await client.handshake();
     const failed = await client.decide("pre_action", { no: "arguments" });
     expect(failed).toMatchObject({
@@ -127,16 +127,15 @@ describe.each([
     });
     const plan = { session_id: "s", task_description: "t", available_strategies: ["none" as const] };
     expect(await client.sendTyped("planning", plan)).toMatchObject({
-      code: "harness_error",
+      code: "not_handled",
       decision: { decision: "block" },
       error: { rpcMessage: "Handler error: Capability not supported: planning" },
     });
     const thought = { session_id: "s", reasoning_type: "reflexion", problem_statement: "p" } as const;
-    expect(await client.sendTyped("reasoning", thought)).toMatchObject({ code: "not_advertised" });
-    await expect(client.query("weather", "Rain?")).rejects.toMatchObject({
-      name: "AhpFailure",
-      code: "harness_error",
-      rpcCode: -32603,
+    expect(await client.sendTyped("reasoning", thought)).toMatchObject({ code: "not_handled" });
+    expect(await client.query("weather", "Rain?")).toEqual({
+      answer: null,
+      reason: "this harness answers queries of type runs",
     });
   });
 });
@@ -241,15 +240,19 @@ describe("the Python harness", () => {
     for (const authorization of ["", "Bearer", "Bearer wrong", `Basic ${token}`]) {
       expect(await post(handshake(), { authorization })).toEqual({ status: 401, body: undefined });
     }
+    const payload = { tool_name: "bash", arguments: { command: "echo hello" } };
+    const other = call("ahp/event", event("pre_action", { session_id: "another", payload }));
+    expect(await post(other)).toMatchObject({
+      status: 200,
+      body: { error: { code: -32600, data: { reason: "handshake_required" } } },
+    });
     expect((await post(handshake(), { authorization: "", "x-api-key": token })).status).toBe(200);
+    // The token says who it is, whatever the session.
+    expect(await post(other)).toMatchObject({ status: 200, body: { result: { decision: "allow" } } });
     expect((await post(handshake(), { "content-type": "text/plain" })).status).toBe(415);
     expect((await post(handshake(), {}, url.replace("/ahp", "/other"))).status).toBe(404);
     expect((await post(`"${"x".repeat(4_194_305)}"`)).status).toBe(413);
     expect((await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status).toBe(501);
-    expect(await post(call("ahp/event", event("idle", { session_id: "another" })))).toMatchObject({
-      status: 200,
-      body: { error: { code: -32600, data: { reason: "handshake_required" } } },
-    });
     for (const [what, message, code, reason] of wrongMessages) {
       if (reason === "message_too_large") continue;
       expect(await post(message), what).toMatchObject({

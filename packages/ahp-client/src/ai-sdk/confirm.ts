@@ -20,10 +20,6 @@ export const confirm = async (
 ): Promise<void> => {
   if (supervision.options.onEscalate) return askPerson(supervision, request, signal);
   const { confirmationType, message, reason, toolName, eventType } = request;
-  if (!supervision.client.supports("confirmation")) {
-    const text = `${reason} (the harness takes no confirmations, and there is no onEscalate)`;
-    throw new SupervisionError("unavailable", text, toolName ? { eventType, toolName } : { eventType });
-  }
   const details = { eventType: "confirmation", ...(toolName && { toolName }) } as const;
   const payload = {
     session_id: supervision.client.sessionId,
@@ -31,7 +27,12 @@ export const confirm = async (
     message: reason === "" ? message : `${message}\nReason: ${displayText(reason)}`,
     options: ["approve", "reject"],
   };
-  assertApproved(await supervision.ask("confirmation", payload, signal, details), request);
+  const verdict = await supervision.ask("confirmation", payload, signal, details);
+  if (verdict.origin === "client" && verdict.code === "not_handled") {
+    const text = `${reason} (the harness takes no confirmations, and there is no onEscalate)`;
+    throw new SupervisionError("unavailable", text, toolName ? { eventType, toolName } : { eventType });
+  }
+  assertApproved(verdict, request);
 };
 
 const assertApproved = (

@@ -108,7 +108,7 @@ class Process<T> {
   /** Waits as long as it was told to, or not at all. */
   async #wait(retryAfterMs: number, reason: string): Promise<void> {
     const { clock, options } = this.#supervision;
-    this.#deferredMs += retryAfterMs;
+    this.#deferredMs += Math.max(0, retryAfterMs);
     if (++this.#deferrals > options.maxDeferrals || this.#deferredMs > options.maxDeferMs) {
       throw this.#error("deferred", reason, retryAfterMs);
     }

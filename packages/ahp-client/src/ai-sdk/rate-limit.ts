@@ -53,7 +53,6 @@ export const backOff = async (
   signal: AbortSignal | undefined,
 ): Promise<BackOff> => {
   const { client, clock, options } = supervision;
-  if (!client.supports("rate_limit")) throw error;
   const { maxRateLimitAttempts, maxRateLimitWaitMs } = options;
   const details = { eventType: "rate_limit", cause: error } as const;
   const headers = headersOf(error);
@@ -67,6 +66,7 @@ export const backOff = async (
     current_usage: `HTTP 429 at attempt ${attempt} of ${maxRateLimitAttempts}`,
   };
   const verdict = await supervision.ask("rate_limit", payload, signal, details);
+  if (verdict.origin === "client" && verdict.code === "not_handled") throw error;
   const decision: RateLimitDecision = verdict.decision;
   if (decision.decision === "skip") {
     if (verdict.origin === "client" && verdict.code === "cancelled") throw undecided(verdict, details);

@@ -9,7 +9,7 @@ export type CheckDetails = Partial<Omit<VerificationCheck, "id" | "status">>;
 export type NewCheck = CheckDetails & { readonly subject: string; readonly id?: string };
 
 /** What a verification says beside its status and checks. */
-export type VerificationDetails = Partial<Pick<Verification, "residual_risks" | "metadata">>;
+export type VerificationDetails = Partial<Pick<Verification, "artifacts" | "residual_risks" | "metadata">>;
 
 /** One attempt to verify a run. Each change sends it whole, and throws `snapshot_too_large` where that is too long. */
 export interface VerificationReporter {
@@ -27,7 +27,10 @@ export interface VerificationReporter {
   setCheck(id: string, status: VerificationStatus, details?: CheckDetails): void;
 }
 
-export type VerificationSnapshot = Pick<Verification, "status" | "residual_risks" | "metadata"> & {
+export type VerificationSnapshot = Pick<
+  Verification,
+  "status" | "artifacts" | "residual_risks" | "metadata"
+> & {
   readonly checks: VerificationCheck[];
 };
 
@@ -39,7 +42,7 @@ export interface VerificationOptions {
   readonly send: (snapshot: VerificationSnapshot) => void;
 }
 
-const detailNames = ["residual_risks", "metadata"] as const;
+const detailNames = ["artifacts", "residual_risks", "metadata"] as const;
 const checkDetailNames = ["subject", "command", "message", "evidence", "artifacts", "metadata"] as const;
 
 export class VerificationAttempt implements VerificationReporter {

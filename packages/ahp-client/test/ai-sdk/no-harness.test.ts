@@ -61,7 +61,7 @@ const answers: Record<string, Answer> = {
   "a wrong case": result({ decision: "Allow" }),
   "a modify without a payload": result({ decision: "modify" }),
   "a defer without a time": result({ decision: "defer" }),
-  "a defer into the past": result({ decision: "defer", retry_after_ms: -1 }),
+  "a defer of half a millisecond": result({ decision: "defer", retry_after_ms: 0.5 }),
   "a block without a reason": result({ decision: "block" }),
   "neither result nor error": ({ id }) => ({ jsonrpc: "2.0", id }),
   "another version of JSON-RPC": ({ id }) => ({ jsonrpc: "1.0", id, result: { decision: "allow" } }),

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createHttpServer } from "@harnesskit/transport-http/node";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { event, handshake, notification, request } from "../support/messages.ts";
 import { startServer } from "../support/server.ts";
 
@@ -168,8 +168,13 @@ describe("over HTTP", () => {
     verifies("AHP-170", "AHP-179");
     const { post, shake, seen } = await start({ maxBodyBytes: 2000 });
     await shake();
+    const parsed = vi.spyOn(JSON, "parse");
+    onTestFinished(() => parsed.mockRestore());
     const payload = "x".repeat(2000);
     expect((await post(request("1", "ahp/event", event("pre_action", { payload })))).status).toBe(413);
+    // What no parser would take is no other case.
+    expect((await post(`{oops${payload}`)).status).toBe(413);
+    expect(parsed.mock.calls.filter(([text]) => String(text).includes(payload))).toEqual([]);
     expect(seen).toEqual([]);
     expect((await post(request("1", "ahp/event", event("pre_action")))).status).toBe(200);
   });

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
+import { tolerantObject } from "../null-as-absent.ts";
 
 /** What the agent wants to do with the context it asks for. */
 export const IntentSchema = z.enum([
@@ -43,39 +44,42 @@ export const UrgencySchema = z.enum(["critical", "high", "normal", "low"]);
 
 export const FreshnessSchema = z.enum(["realtime", "recent", "static"]);
 
-const TimeRangeSchema = z.object({
-  from: z.string().nullish(),
-  to: z.string().nullish(),
+/** A Unix time, or one in words of the sender. */
+const UnixTimeSchema = z.union([z.number(), z.string()]);
+
+const TimeRangeSchema = tolerantObject({
+  from: UnixTimeSchema.optional(),
+  to: UnixTimeSchema.optional(),
   relative: z.string().optional(),
 });
 
 /** What the context is about: an object with one key, which says of what kind it is. */
 export const TargetSchema = z.union([
   z.strictObject({
-    entity: z.object({ name: z.string(), entity_type: z.string(), identifier: z.string().nullish() }),
+    entity: tolerantObject({ name: z.string(), entity_type: z.string(), identifier: z.string().optional() }),
   }),
-  z.strictObject({ location: z.object({ path: z.string(), location_type: z.string() }) }),
+  z.strictObject({ location: tolerantObject({ path: z.string(), location_type: z.string() }) }),
   z.strictObject({
-    event: z.object({
+    event: tolerantObject({
       description: z.string(),
       event_type: z.string(),
-      time_range: TimeRangeSchema.nullish(),
+      time_range: TimeRangeSchema.optional(),
     }),
   }),
-  z.strictObject({ relation: z.object({ entities: z.array(z.string()), relation_type: z.string() }) }),
+  z.strictObject({ relation: tolerantObject({ entities: z.array(z.string()), relation_type: z.string() }) }),
   z.strictObject({
-    rule: z.object({ name: z.string(), rule_type: z.string(), scope: z.string().nullish() }),
+    rule: tolerantObject({ name: z.string(), rule_type: z.string(), scope: z.string().optional() }),
   }),
   z.strictObject({
-    state: z.object({ target: z.string(), aspect: z.string(), include_history: z.boolean() }),
+    state: tolerantObject({ target: z.string(), aspect: z.string(), include_history: z.boolean() }),
   }),
   z.strictObject({
-    resource: z.object({
+    resource: tolerantObject({
       name: z.string(),
       resource_type: z.string(),
       constraints: JsonValueSchema.optional(),
     }),
   }),
-  z.strictObject({ pattern: z.object({ pattern: z.string(), pattern_type: z.string() }) }),
+  z.strictObject({ pattern: tolerantObject({ pattern: z.string(), pattern_type: z.string() }) }),
 ]);
 export type Target = z.infer<typeof TargetSchema>;

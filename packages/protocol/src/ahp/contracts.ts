@@ -1,6 +1,7 @@
 import * as z from "zod";
+import { tolerantObject } from "../null-as-absent.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
-import { CountSchema, MetadataSchema } from "./common.ts";
+import { IntegerSchema, MetadataSchema } from "./common.ts";
 
 export const RunStatusSchema = z.enum([
   "created",
@@ -34,20 +35,20 @@ export const VerificationStatusSchema = z.enum([
 export type VerificationStatus = z.infer<typeof VerificationStatusSchema>;
 
 /** A file or another thing that exists because of a run. */
-export const ArtifactSchema = z.object({
+export const ArtifactSchema = tolerantObject({
   id: z.string(),
   kind: z.string().optional(),
   uri: z.string().optional(),
   path: z.string().optional(),
   mime_type: z.string().optional(),
   sha256: z.string().optional(),
-  size_bytes: CountSchema.optional(),
+  size_bytes: IntegerSchema.optional(),
   summary: z.string().optional(),
 });
 export type Artifact = z.infer<typeof ArtifactSchema>;
 
 /** Why a status is believed. */
-export const EvidenceSchema = z.object({
+export const EvidenceSchema = tolerantObject({
   kind: z.string(),
   summary: z.string(),
   artifact: ArtifactSchema.optional(),
@@ -56,7 +57,7 @@ export const EvidenceSchema = z.object({
 export type Evidence = z.infer<typeof EvidenceSchema>;
 
 /** `run_lifecycle`: where a run stands. */
-export const RunLifecycleSchema = z.object({
+export const RunLifecycleSchema = tolerantObject({
   run_id: z.string(),
   session_id: z.string(),
   status: RunStatusSchema,
@@ -69,7 +70,7 @@ export const RunLifecycleSchema = z.object({
 });
 export type RunLifecycle = z.infer<typeof RunLifecycleSchema>;
 
-export const TaskSchema = z.object({
+export const TaskSchema = tolerantObject({
   id: z.string(),
   title: z.string(),
   status: TaskStatusSchema,
@@ -83,7 +84,7 @@ export const TaskSchema = z.object({
 export type Task = z.infer<typeof TaskSchema>;
 
 /** `task_list`: all tasks of a run, in place of those that were told before. */
-export const TaskListSchema = z.object({
+export const TaskListSchema = tolerantObject({
   run_id: z.string(),
   session_id: z.string(),
   tasks: z.array(TaskSchema),
@@ -92,7 +93,7 @@ export const TaskListSchema = z.object({
 });
 export type TaskList = z.infer<typeof TaskListSchema>;
 
-export const VerificationCheckSchema = z.object({
+export const VerificationCheckSchema = tolerantObject({
   id: z.string(),
   subject: z.string(),
   status: VerificationStatusSchema,
@@ -104,12 +105,13 @@ export const VerificationCheckSchema = z.object({
 });
 export type VerificationCheck = z.infer<typeof VerificationCheckSchema>;
 
-/** `verification`: what was checked of a run, and what remains doubtful. */
-export const VerificationSchema = z.object({
+/** `verification`: what was checked of a run, what came of it, and what remains doubtful. */
+export const VerificationSchema = tolerantObject({
   run_id: z.string(),
   session_id: z.string(),
   status: VerificationStatusSchema,
   checks: z.array(VerificationCheckSchema).optional(),
+  artifacts: z.array(ArtifactSchema).optional(),
   residual_risks: z.array(z.string()).optional(),
   updated_at: Rfc3339Schema,
   metadata: MetadataSchema.optional(),

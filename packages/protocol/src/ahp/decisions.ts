@@ -1,26 +1,31 @@
 import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
 import { keepJsonObject } from "../envelope/keep-json.ts";
+import { tolerantObject } from "../null-as-absent.ts";
 import { quickSchema } from "../quick-schema.ts";
-import { CountSchema, FactSchema, MetadataSchema } from "./common.ts";
+import { FactSchema, IntegerSchema, MetadataSchema } from "./common.ts";
 import { IntentSchema, TargetSchema } from "./context-values.ts";
 import { PlanningStrategySchema } from "./specialised-payloads.ts";
 
 const metadata = { metadata: MetadataSchema.optional() };
-const block = z.object({ decision: z.literal("block"), reason: z.string(), ...metadata });
+const block = tolerantObject({ decision: z.literal("block"), reason: z.string(), ...metadata });
 
 /** The answer to `pre_action` and `pre_prompt`, and to every event of a batch. */
 export const DecisionSchema = quickSchema(
   z.discriminatedUnion("decision", [
-    z.object({
+    tolerantObject({
       decision: z.literal("allow"),
       modified_payload: JsonValueSchema.optional(),
       ...metadata,
     }),
     block,
-    z.object({ decision: z.literal("modify"), modified_payload: JsonValueSchema, ...metadata }),
-    z.object({ decision: z.literal("defer"), retry_after_ms: CountSchema, reason: z.string().optional() }),
-    z.object({
+    tolerantObject({ decision: z.literal("modify"), modified_payload: JsonValueSchema, ...metadata }),
+    tolerantObject({
+      decision: z.literal("defer"),
+      retry_after_ms: IntegerSchema,
+      reason: z.string().optional(),
+    }),
+    tolerantObject({
       decision: z.literal("escalate"),
       reason: z.string(),
       escalation_target: z.string().optional(),
@@ -29,6 +34,8 @@ export const DecisionSchema = quickSchema(
   (value): unknown => keepDecision(value),
 );
 export type Decision = z.infer<typeof DecisionSchema>;
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 
 /** An allow or a block, with or without metadata, and an escalation: what policies answer. */
 const keepDecision = (value: unknown): Decision | undefined => {
@@ -39,12 +46,12 @@ const keepDecision = (value: unknown): Decision | undefined => {
   >;
   const isText = typeof reason === "string";
   if (decision === "escalate") {
-    return isText && escalation_target === undefined ? { decision, reason } : undefined;
+    return isText && isAbsent(escalation_target) ? { decision, reason } : undefined;
   }
-  if (modified_payload !== undefined || !(decision === "allow" || (decision === "block" && isText)))
+  if (!isAbsent(modified_payload) || !(decision === "allow" || (decision === "block" && isText)))
     return undefined;
   const kept: Decision = decision === "allow" ? { decision } : { decision, reason: reason as string };
-  if (metadata === undefined) return kept;
+  if (isAbsent(metadata)) return kept;
   const known = keepJsonObject(metadata);
   if (known === undefined) return undefined;
   kept.metadata = known;
@@ -53,43 +60,39 @@ const keepDecision = (value: unknown): Decision | undefined => {
 
 /** The answer to `idle`. */
 export const IdleDecisionSchema = z.discriminatedUnion("decision", [
-  z.object({ decision: z.literal("allow") }),
-  z.object({ decision: z.literal("defer"), reason: z.string().optional() }),
+  tolerantObject({ decision: z.literal("allow") }),
+  tolerantObject({ decision: z.literal("defer"), reason: z.string().optional() }),
 ]);
 export type IdleDecision = z.infer<typeof IdleDecisionSchema>;
 
 /** The answer to `intent_detection`. */
 export const IntentDetectionDecisionSchema = z.discriminatedUnion("decision", [
-  z.object({
+  tolerantObject({
     decision: z.literal("allow"),
     detected_intent: z.string(),
     confidence: z.number(),
-    target_hints: z
-      .object({
-        target_type: z.string().optional(),
-        target_name: z.string().optional(),
-        domain: z.string().optional(),
-      })
-      .optional(),
+    target_hints: tolerantObject({
+      target_type: z.string().optional(),
+      target_name: z.string().optional(),
+      domain: z.string().optional(),
+    }).optional(),
   }),
-  z.object({ decision: z.literal("block"), reason: z.string() }),
+  tolerantObject({ decision: z.literal("block"), reason: z.string() }),
 ]);
 export type IntentDetectionDecision = z.infer<typeof IntentDetectionDecisionSchema>;
 
 /** What the harness lets the agent know. */
-export const InjectedContextSchema = z.object({
+export const InjectedContextSchema = tolerantObject({
   facts: z.array(FactSchema),
   file_contents: z
-    .array(z.object({ path: z.string(), snippet: z.string(), relevance_score: z.number() }))
+    .array(tolerantObject({ path: z.string(), snippet: z.string(), relevance_score: z.number() }))
     .optional(),
-  project_summary: z
-    .object({
-      project_name: z.string(),
-      language: z.string().optional(),
-      key_files: z.array(z.string()).optional(),
-      structure_description: z.string(),
-    })
-    .optional(),
+  project_summary: tolerantObject({
+    project_name: z.string(),
+    language: z.string().optional(),
+    key_files: z.array(z.string()).optional(),
+    structure_description: z.string(),
+  }).optional(),
   knowledge: z.array(z.string()).optional(),
   suggestions: z.array(z.string()).optional(),
 });
@@ -97,12 +100,12 @@ export type InjectedContext = z.infer<typeof InjectedContextSchema>;
 
 /** The answer to `context_perception`. */
 export const ContextPerceptionDecisionSchema = z.discriminatedUnion("decision", [
-  z.object({ decision: z.literal("allow"), injected_context: InjectedContextSchema, ...metadata }),
+  tolerantObject({ decision: z.literal("allow"), injected_context: InjectedContextSchema, ...metadata }),
   block,
-  z.object({
+  tolerantObject({
     decision: z.literal("refine"),
-    refined_intent: IntentSchema.nullish(),
-    refined_target: TargetSchema.nullish(),
+    refined_intent: IntentSchema.optional(),
+    refined_target: TargetSchema.optional(),
     scope_hints: z.array(z.string()),
   }),
 ]);
@@ -110,21 +113,21 @@ export type ContextPerceptionDecision = z.infer<typeof ContextPerceptionDecision
 
 /** The answer to `memory_recall`. */
 export const MemoryRecallDecisionSchema = z.discriminatedUnion("decision", [
-  z.object({ decision: z.literal("allow"), injected_facts: z.array(FactSchema), ...metadata }),
+  tolerantObject({ decision: z.literal("allow"), injected_facts: z.array(FactSchema), ...metadata }),
   block,
 ]);
 export type MemoryRecallDecision = z.infer<typeof MemoryRecallDecisionSchema>;
 
 /** The answer to `planning`. */
 export const PlanningDecisionSchema = z.discriminatedUnion("decision", [
-  z.object({
+  tolerantObject({
     decision: z.literal("allow"),
     selected_strategy: PlanningStrategySchema,
     planning_template: JsonValueSchema.optional(),
     ...metadata,
   }),
   block,
-  z.object({
+  tolerantObject({
     decision: z.literal("modify"),
     modified_task: z.string(),
     hints: z.array(z.string()).optional(),
@@ -134,23 +137,23 @@ export type PlanningDecision = z.infer<typeof PlanningDecisionSchema>;
 
 /** The answer to `reasoning`. */
 export const ReasoningDecisionSchema = z.discriminatedUnion("decision", [
-  z.object({ decision: z.literal("allow"), hints: z.array(z.string()).optional(), ...metadata }),
+  tolerantObject({ decision: z.literal("allow"), hints: z.array(z.string()).optional(), ...metadata }),
   block,
 ]);
 export type ReasoningDecision = z.infer<typeof ReasoningDecisionSchema>;
 
 /** The answer to `rate_limit`. */
 export const RateLimitDecisionSchema = z.discriminatedUnion("decision", [
-  z.object({ decision: z.literal("retry"), retry_after_ms: CountSchema, ...metadata }),
-  z.object({ decision: z.literal("queue") }),
-  z.object({ decision: z.literal("skip"), reason: z.string() }),
+  tolerantObject({ decision: z.literal("retry"), retry_after_ms: IntegerSchema, ...metadata }),
+  tolerantObject({ decision: z.literal("queue") }),
+  tolerantObject({ decision: z.literal("skip"), reason: z.string() }),
 ]);
 export type RateLimitDecision = z.infer<typeof RateLimitDecisionSchema>;
 
 /** The answer to `confirmation`. */
 export const ConfirmationDecisionSchema = z.discriminatedUnion("decision", [
-  z.object({ decision: z.literal("escalate") }),
-  z.object({ decision: z.literal("approve") }),
-  z.object({ decision: z.literal("reject"), reason: z.string() }),
+  tolerantObject({ decision: z.literal("escalate") }),
+  tolerantObject({ decision: z.literal("approve") }),
+  tolerantObject({ decision: z.literal("reject"), reason: z.string() }),
 ]);
 export type ConfirmationDecision = z.infer<typeof ConfirmationDecisionSchema>;

@@ -1,3 +1,4 @@
+export { withoutNulls } from "../null-as-absent.ts";
 export { quickSafeParse } from "../quick-schema.ts";
 export { type Fact, FactSchema } from "./common.ts";
 export {

@@ -1,38 +1,43 @@
 import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
 import type { MethodTable } from "../envelope/method-table.ts";
-import { CountSchema } from "./common.ts";
+import { tolerantObject } from "../null-as-absent.ts";
+import { IntegerSchema } from "./common.ts";
 import { DecisionSchema } from "./decisions.ts";
 import { AhpEventSchema } from "./event.ts";
 
 /** Limits that a harness advertises. */
-export const HarnessConfigSchema = z.object({
+export const HarnessConfigSchema = tolerantObject({
   /** Time that the harness takes for one request at most, in milliseconds. */
-  timeout_ms: CountSchema.optional(),
+  timeout_ms: IntegerSchema.optional(),
   /** Events of one batch. */
-  batch_size: CountSchema.optional(),
+  batch_size: IntegerSchema.optional(),
   /** The greatest `depth` of an event. */
-  max_depth: CountSchema.optional(),
+  max_depth: IntegerSchema.optional(),
 });
 export type HarnessConfig = z.infer<typeof HarnessConfigSchema>;
 
-export const HandshakeParamsSchema = z.object({
+export const HandshakeParamsSchema = tolerantObject({
   protocol_version: z.string(),
-  agent_info: z.object({ framework: z.string(), version: z.string(), capabilities: z.array(z.string()) }),
+  agent_info: tolerantObject({
+    framework: z.string(),
+    version: z.string(),
+    capabilities: z.array(z.string()),
+  }),
   session_id: z.string(),
   agent_id: z.string(),
 });
 export type HandshakeParams = z.infer<typeof HandshakeParamsSchema>;
 
-export const HandshakeResultSchema = z.object({
+export const HandshakeResultSchema = tolerantObject({
   protocol_version: z.string(),
-  harness_info: z.object({ name: z.string(), version: z.string(), capabilities: z.array(z.string()) }),
+  harness_info: tolerantObject({ name: z.string(), version: z.string(), capabilities: z.array(z.string()) }),
   session_token: z.string().optional(),
   config: HarnessConfigSchema.optional(),
 });
 export type HandshakeResult = z.infer<typeof HandshakeResultSchema>;
 
-export const QueryParamsSchema = z.object({
+export const QueryParamsSchema = tolerantObject({
   session_id: z.string(),
   agent_id: z.string(),
   query_type: z.string(),
@@ -41,17 +46,17 @@ export const QueryParamsSchema = z.object({
 });
 export type QueryParams = z.infer<typeof QueryParamsSchema>;
 
-export const QueryResultSchema = z.object({
+export const QueryResultSchema = tolerantObject({
   answer: JsonValueSchema,
   reason: z.string().optional(),
   alternatives: z.array(z.string()).optional(),
 });
 export type QueryResult = z.infer<typeof QueryResultSchema>;
 
-export const BatchParamsSchema = z.object({ events: z.array(AhpEventSchema) });
+export const BatchParamsSchema = tolerantObject({ events: z.array(AhpEventSchema) });
 export type BatchParams = z.infer<typeof BatchParamsSchema>;
 
-export const BatchResultSchema = z.object({ decisions: z.array(DecisionSchema) });
+export const BatchResultSchema = tolerantObject({ decisions: z.array(DecisionSchema) });
 export type BatchResult = z.infer<typeof BatchResultSchema>;
 
 /** The methods, all from agent to harness (section "Methods"). The result of `ahp/event` is checked by the event's type. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
-import { CountSchema, MetadataSchema, namedOr } from "./common.ts";
+import { tolerantObject } from "../null-as-absent.ts";
+import { IntegerSchema, MetadataSchema, namedOr } from "./common.ts";
 import {
   DomainSchema,
   FreshnessSchema,
@@ -11,25 +12,29 @@ import {
 } from "./context-values.ts";
 
 /** `idle`: may background work run now? */
-export const IdlePayloadSchema = z.object({
-  idle_duration_ms: CountSchema,
+export const IdlePayloadSchema = tolerantObject({
+  idle_duration_ms: IntegerSchema,
   idle_reason: z.string(),
   last_event_type: z.string().optional(),
   suggested_action: z.string().optional(),
 });
 
 /** `intent_detection`: what does the user want? */
-export const IntentDetectionPayloadSchema = z.object({
+export const IntentDetectionPayloadSchema = tolerantObject({
   session_id: z.string(),
   prompt: z.string(),
   workspace: z.string(),
   language_hint: z.string().optional(),
 });
 
-const HistoryItemSchema = z.object({ item_type: z.string(), content: z.string(), timestamp: z.int() });
+const HistoryItemSchema = tolerantObject({
+  item_type: z.string(),
+  content: z.string(),
+  timestamp: IntegerSchema,
+});
 
 /** `context_perception`: what does the agent need to know? */
-export const ContextPerceptionPayloadSchema = z.object({
+export const ContextPerceptionPayloadSchema = tolerantObject({
   session_id: z.string(),
   intent: IntentSchema,
   target: TargetSchema,
@@ -37,28 +42,26 @@ export const ContextPerceptionPayloadSchema = z.object({
   preferred_modality: ModalitySchema.default("any"),
   urgency: UrgencySchema.default("normal"),
   freshness: FreshnessSchema.default("static"),
-  context: z.object({
+  context: tolerantObject({
     workspace: z.string(),
     current_task: z.string().optional(),
     query: z.string().optional(),
     relevant_history: z.array(HistoryItemSchema).optional(),
   }),
-  constraints: z
-    .object({
-      max_results: CountSchema.optional(),
-      max_context_length: CountSchema.optional(),
-      include_sources: z.boolean().default(true),
-    })
-    .prefault({}),
+  constraints: tolerantObject({
+    max_results: IntegerSchema.optional(),
+    max_context_length: IntegerSchema.optional(),
+    include_sources: z.boolean().default(true),
+  }).prefault({}),
   metadata: MetadataSchema.optional(),
 });
 
 /** `memory_recall`: what is remembered about this? */
-export const MemoryRecallPayloadSchema = z.object({
+export const MemoryRecallPayloadSchema = tolerantObject({
   session_id: z.string(),
   query: z.string(),
   memory_type: z.string(),
-  max_results: CountSchema,
+  max_results: IntegerSchema,
   working_directory: z.string(),
 });
 
@@ -69,7 +72,7 @@ export const PlanningStrategySchema = namedOr(
 export type PlanningStrategy = z.infer<typeof PlanningStrategySchema>;
 
 /** `planning`: which strategy? */
-export const PlanningPayloadSchema = z.object({
+export const PlanningPayloadSchema = tolerantObject({
   session_id: z.string(),
   task_description: z.string(),
   available_strategies: z.array(PlanningStrategySchema),
@@ -82,7 +85,7 @@ export const ReasoningTypeSchema = namedOr(
 );
 
 /** `reasoning`: may the agent reason so, and with which hints? */
-export const ReasoningPayloadSchema = z.object({
+export const ReasoningPayloadSchema = tolerantObject({
   session_id: z.string(),
   reasoning_type: ReasoningTypeSchema,
   problem_statement: z.string(),
@@ -95,17 +98,17 @@ export const LimitTypeSchema = namedOr(
 );
 
 /** `rate_limit`: a limit was hit. Wait, queue or skip? */
-export const RateLimitPayloadSchema = z.object({
+export const RateLimitPayloadSchema = tolerantObject({
   session_id: z.string(),
   limit_type: LimitTypeSchema,
-  retry_after_ms: CountSchema,
+  retry_after_ms: IntegerSchema,
   current_usage: z.string(),
 });
 
 export const ConfirmationTypeSchema = namedOr(["safety_confirm", "user_confirm", "cost_confirm"], "custom");
 
 /** `confirmation`: may the agent go on? */
-export const ConfirmationPayloadSchema = z.object({
+export const ConfirmationPayloadSchema = tolerantObject({
   session_id: z.string(),
   confirmation_type: ConfirmationTypeSchema,
   message: z.string(),

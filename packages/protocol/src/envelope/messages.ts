@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { tolerantObject } from "../null-as-absent.ts";
 import { type JsonValue, JsonValueSchema } from "./json.ts";
 
 /** The version string that every JSON-RPC message carries. */
@@ -13,7 +14,7 @@ export const ParamsSchema = z.union([z.array(JsonValueSchema), z.record(z.string
 export type Params = JsonValue[] | { [key: string]: JsonValue };
 
 /** A call that wants an answer (section 4). */
-export const RequestSchema = z.object({
+export const RequestSchema = tolerantObject({
   jsonrpc: z.literal(JSON_RPC_VERSION),
   id: RequestIdSchema,
   method: z.string(),
@@ -22,7 +23,7 @@ export const RequestSchema = z.object({
 export type Request = z.infer<typeof RequestSchema>;
 
 /** A call that wants none (section 4.1). */
-export const NotificationSchema = z.object({
+export const NotificationSchema = tolerantObject({
   jsonrpc: z.literal(JSON_RPC_VERSION),
   method: z.string(),
   params: ParamsSchema.optional(),
@@ -53,11 +54,14 @@ export const ErrorResponseSchema = z.object({
 });
 export type ErrorResponse = z.infer<typeof ErrorResponseSchema>;
 
-/** Any single message of JSON-RPC 2.0. A batch is an array of them. */
+/**
+ * Any single message of JSON-RPC 2.0. A batch is an array of them. What has an error is an error also with `result: null`
+ * beside it; `error: null` beside a result is no error.
+ */
 export const MessageSchema = z.union([
   RequestSchema,
   NotificationSchema,
-  SuccessResponseSchema,
   ErrorResponseSchema,
+  SuccessResponseSchema,
 ]);
 export type Message = z.infer<typeof MessageSchema>;

@@ -18,16 +18,23 @@ const isExact = (id: number): boolean => Number.isFinite(id) && Math.abs(id) <= 
 const isId = (id: unknown): id is RequestId =>
   typeof id === "string" || (typeof id === "number" && isExact(id)) || id === null;
 
-/** What a JSON value is as a message of JSON-RPC 2.0 (sections 4 and 5). Looks at each field once, allocates nothing. */
+/**
+ * What a JSON value is as a message of JSON-RPC 2.0 (sections 4 and 5). Null is as good as absent in `params`, `method` and
+ * `error`, and in the `result` beside an error: many libraries write what is not there so. A `result` that is null by
+ * itself is a result. Looks at each field once, allocates nothing.
+ */
 export const messageKind = (message: unknown): MessageKind => {
   if (typeof message !== "object" || message === null || Array.isArray(message)) return "invalid_call";
   const { jsonrpc, id, method, params, result, error } = message as Fields;
-  if (method === undefined && (result !== undefined || error !== undefined)) {
-    const whole = jsonrpc === "2.0" && isId(id) && (result === undefined) !== (error === undefined);
-    return whole && (error === undefined || isErrorObject(error)) ? "response" : "invalid_response";
+  if ((method === undefined || method === null) && (result !== undefined || error !== undefined)) {
+    const hasError = error !== undefined && error !== null;
+    const isOne = hasError
+      ? (result === undefined || result === null) && isErrorObject(error)
+      : result !== undefined;
+    return jsonrpc === "2.0" && isId(id) && isOne ? "response" : "invalid_response";
   }
   if (jsonrpc !== "2.0" || typeof method !== "string") return "invalid_call";
-  if (params !== undefined && (typeof params !== "object" || params === null)) return "invalid_call";
+  if (params !== undefined && typeof params !== "object") return "invalid_call";
   if (id === undefined) return "notification";
   return isId(id) ? "request" : "invalid_call";
 };

@@ -192,15 +192,15 @@ class JsonRpcPeer<Context> implements Peer<Context> {
     switch (messageKind(message)) {
       case "request": {
         this.#faults.end();
-        const { id, method, params } = message as { id: RequestId; method: string; params?: Params };
+        const { id, method, params } = message as { id: RequestId; method: string; params?: Params | null };
         batch?.expect();
-        return this.#inbound.accept(id, method, params, sink);
+        return this.#inbound.accept(id, method, params ?? undefined, sink);
       }
       case "response":
-        return this.#settle(message as { id: RequestId; result?: JsonValue; error?: ErrorObject });
+        return this.#settle(message as { id: RequestId; result?: JsonValue; error?: ErrorObject | null });
       case "notification":
         this.#faults.end();
-        return this.#notified(message as { method: string; params?: Params });
+        return this.#notified(message as { method: string; params?: Params | null });
       case "invalid_call": {
         const error = new ProtocolError(JsonRpcErrorCode.InvalidRequest, "Not a valid JSON-RPC 2.0 request");
         batch?.expect();
@@ -233,20 +233,19 @@ class JsonRpcPeer<Context> implements Peer<Context> {
     return wait;
   }
 
-  #settle({ id, result, error }: { id: RequestId; result?: JsonValue; error?: ErrorObject }): void {
-    const known =
-      error === undefined ? this.#pending.resolve(id, result as JsonValue) : this.#pending.reject(id, error);
+  #settle({ id, result, error }: { id: RequestId; result?: JsonValue; error?: ErrorObject | null }): void {
+    const known = error ? this.#pending.reject(id, error) : this.#pending.resolve(id, result as JsonValue);
     if (known) {
       this.#faults.end();
       return;
     }
     if (error && (id === null || id === "") && this.#isOnlyOnes(error)) return;
-    const what = error === undefined ? "an answer" : `an error answer (${error.code})`;
+    const what = error ? `an error answer (${error.code})` : "an answer";
     const isLate = this.#pending.wasSent(id);
     this.#fault(
       isLate
         ? new InvalidMessageError("late_answer", `${what} came late or twice`)
-        : new InvalidMessageError("not_json_rpc", `${what} came to no request`),
+        : new InvalidMessageError("not_json_rpc", `${what} ${this.#pending.strangerText(id)}`),
     );
   }
 
@@ -262,7 +261,9 @@ class JsonRpcPeer<Context> implements Peer<Context> {
     if (flood) void this.#channel.close(flood);
   }
 
-  #notified({ method, params }: { method: string; params?: Params }): void | Promise<void> {
+  #notified(message: { method: string; params?: Params | null }): void | Promise<void> {
+    const { method } = message;
+    const params = message.params ?? undefined;
     const { cancellation } = this.#options;
     if (method === cancellation?.method) {
       this.#cancelledByOther(cancellation, params);

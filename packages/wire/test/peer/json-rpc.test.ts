@@ -128,7 +128,24 @@ describe("the request object", () => {
 });
 
 describe("params", () => {
-  it.each(["text", 1, true, null])("of %j are refused", async (params) => {
+  it("that are null are absent, of requests and notifications", async () => {
+    verifies("RPC-47");
+    const seen: unknown[] = [];
+    const { give } = openRaw({
+      request: (method, params) => void seen.push([method, params]),
+      notification: (method, params) => void seen.push([method, params]),
+    });
+    const envelope = { jsonrpc: "2.0", params: null };
+    expect(await give({ ...envelope, id: 1, method: "a" }, { ...envelope, method: "b" })).toEqual([
+      { jsonrpc: "2.0", id: 1, result: null },
+    ]);
+    expect(seen).toEqual([
+      ["a", undefined],
+      ["b", undefined],
+    ]);
+  });
+
+  it.each(["text", 1, true])("of %j are refused", async (params) => {
     verifies("RPC-15");
     const { give } = openRaw(exampleServer);
     expect(await give({ jsonrpc: "2.0", method: "sum", params, id: 1 })).toMatchObject([
@@ -215,6 +232,24 @@ describe("the response object", () => {
         expect("data" in own ? own.data : undefined).toEqual(data);
       }
     }
+  });
+
+  it("is a result beside an error that is null, and an error beside a result that is null", async () => {
+    verifies("RPC-47");
+    const { peer, give } = openRaw();
+    const requests = ["a", "b", "c"].map((method) => outcomeOf(peer.request(method)));
+    await quiet();
+    const error = { code: -32000, message: "no" };
+    await give(
+      { jsonrpc: "2.0", id: 1, result: { a: 1 }, error: null, method: null },
+      { jsonrpc: "2.0", id: 2, result: null, error },
+      { jsonrpc: "2.0", id: 3, result: null, error: null },
+    );
+    expect(await Promise.all(requests)).toMatchObject([
+      { value: { a: 1 } },
+      { error: { name: "ProtocolError", rpcCode: -32000 } },
+      { value: null },
+    ]);
   });
 
   it("with both a result and an error, or neither, is no answer", async () => {

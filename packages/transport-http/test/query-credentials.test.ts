@@ -1,0 +1,138 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { inspect } from "node:util";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { createManualClock } from "@harnesskit/wire/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { WebSocket } from "ws";
+import { createWebSocketTransport as createPlatformTransport } from "../src/index.ts";
+import { createWebSocketTransport } from "../src/node/index.ts";
+import { record, rejection, startSocketServer, thrown, token, until } from "./support.ts";
+
+const secret = "s3cret+/=%20&x-0123456789";
+const kinds = [{ bearer: secret }, { apiKey: secret }] as const;
+
+/** Everything that a log could show of a value. */
+const shown = (value: unknown): string =>
+  inspect(value, { depth: 12, showHidden: true, maxStringLength: null });
+
+const expectNoSecret = (value: unknown): void => {
+  for (const form of [secret, encodeURIComponent(secret), "s3cret", token])
+    expect(shown(value)).not.toContain(form);
+};
+
+/** A TCP server that answers each connection so. */
+const listen = async (onSocket: (socket: Socket) => void): Promise<string> => {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    onSocket(socket);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ahp`;
+};
+
+const answering = (head: string) => listen((socket) => void socket.once("data", () => socket.end(head)));
+
+const unreachable = async (): Promise<string> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return `ws://127.0.0.1:${port}/ahp`;
+};
+
+const servers: [string, () => Promise<string>, string][] = [
+  ["is not there", unreachable, "transport_failed"],
+  ["refuses them", () => answering("HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n"), "unauthorized"],
+  ["fails", () => answering("HTTP/1.1 500 Oh no\r\ncontent-length: 0\r\n\r\n"), "server_error"],
+  [
+    "sends the client elsewhere",
+    () => answering("HTTP/1.1 302 Found\r\nlocation: ws://127.0.0.1:1/\r\n\r\n"),
+    "redirect_refused",
+  ],
+  ["speaks no HTTP", () => answering("220 smtp\r\n"), "malformed_reply"],
+  ["breaks off", () => answering(""), "transport_failed"],
+];
+
+describe("credentials in the query of a WebSocket's URL", () => {
+  it.each(servers)("are in no error where the server %s", async (_what, start, code) => {
+    verifies("AHP-222");
+    for (const credentials of kinds) {
+      const url = await start();
+      const options = { url, credentials, credentialsIn: "query" } as const;
+      const error = await rejection(createWebSocketTransport(options).connect());
+      expect(error.code).toBe(code);
+      expectNoSecret(error);
+      expectNoSecret(error.cause);
+      const inUrl = createWebSocketTransport({ url: `${url}?token=${encodeURIComponent(secret)}` });
+      expectNoSecret(await rejection(inUrl.connect()));
+      const page = createPlatformTransport({ ...options, WebSocket: WebSocket as never });
+      expectNoSecret(await rejection(page.connect()));
+    }
+  });
+
+  it("are in no error where the server is silent or the caller gives up", async () => {
+    verifies("AHP-222");
+    const url = await listen(() => {});
+    const clock = createManualClock();
+    for (const make of [createWebSocketTransport, createPlatformTransport]) {
+      const options = { url, credentials: { bearer: secret }, credentialsIn: "query", clock } as const;
+      const transport = make({ ...options, WebSocket: WebSocket as never });
+      const late = rejection(transport.connect());
+      await until(() => clock.pending > 0);
+      clock.advance(5000);
+      expectNoSecret(await late);
+      const abort = new AbortController();
+      const cancelled = rejection(transport.connect({ signal: abort.signal }));
+      abort.abort("enough");
+      expectNoSecret(await cancelled);
+    }
+  });
+
+  it("are in no error about the options", () => {
+    verifies("AHP-222");
+    for (const url of [
+      `ws://u:${secret}@h/`,
+      `http://h/?token=${secret}`,
+      `nonsense ${secret}`,
+      `ws://h/#${secret}`,
+    ]) {
+      const credentials = { bearer: secret };
+      expectNoSecret(thrown(() => createWebSocketTransport({ url, credentials, credentialsIn: "query" })));
+    }
+    const credentials = { bearer: `${secret}\n` };
+    expectNoSecret(
+      thrown(() => createWebSocketTransport({ url: "ws://h/", credentials, credentialsIn: "query" })),
+    );
+  });
+
+  it("are in nothing that either side knows or reports of the connection", async () => {
+    verifies("AHP-222");
+    for (const credentials of [{ bearer: token }, { apiKey: token }]) {
+      const errors: unknown[] = [];
+      await using server = await startSocketServer(
+        {},
+        { onError: (...told: unknown[]) => void errors.push(told) },
+      );
+      const options = { url: server.socketUrl, credentials, credentialsIn: "query" } as const;
+      const taken = server.nextChannel();
+      const channel = await createWebSocketTransport(options).connect();
+      const accepted = await taken;
+      expectNoSecret(channel.context);
+      expectNoSecret(accepted.context);
+      const ends = [record(channel), record(accepted)];
+      await accepted.close(new TypeError("broken") as never);
+      for (const { closed } of [channel, accepted]) expectNoSecret(await closed);
+      expectNoSecret(errors);
+      expect(ends).toHaveLength(2);
+    }
+  });
+});
