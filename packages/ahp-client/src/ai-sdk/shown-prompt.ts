@@ -35,16 +35,21 @@ const sizeOf = ({ data }: FilePart): JsonObject => {
   return { size_bytes: typeof data === "string" ? Math.floor((data.length * 3) / 4) : data.byteLength };
 };
 
+/** What stands for a file: its reference, and all of it but its bytes and its provider's options. */
+export const showFile = (part: FilePart, fileRef: number): JsonObject => {
+  const { mediaType, filename } = part;
+  const shown = { type: "file", file_ref: fileRef, mediaType, ...sizeOf(part) };
+  return filename === undefined ? shown : { ...shown, filename };
+};
+
 /** The messages without the bytes of their files. */
 const toShownMessages = (prompt: Prompt, files: FilePart[]): unknown[] =>
   prompt.map((message: Message) => {
     if (typeof message.content === "string") return message;
     const content = message.content.map((part) => {
       if (part.type !== "file") return part;
-      const { data: _, mediaType, filename } = part;
       files.push(part);
-      const shown = { type: "file", file_ref: files.length - 1, mediaType, ...sizeOf(part) };
-      return filename === undefined ? shown : { ...shown, filename };
+      return showFile(part, files.length - 1);
     });
     return { ...message, content };
   });
