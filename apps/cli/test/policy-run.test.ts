@@ -1,5 +1,6 @@
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it, vi } from "vitest";
 import { harness, jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
@@ -91,6 +92,24 @@ describe("harness run under a policy", () => {
     expect(stdout).toContain("under policy shop: 0 allowed, 0 asked, 1 blocked\n");
     expect(await isThere(cwd, "a.txt")).toBe(false);
   });
+
+  it.each([
+    ["command: rm -rf a.txt", "command cannot be changed, only arguments can (is it a field of arguments?)"],
+    ["arguments.command: echo b > b.txt, arguments.cwd: /tmp", 'Unrecognized key: "cwd"'],
+    ["arguments.command: echo b > b.txt, tool_name: write", "tool_name cannot be changed"],
+  ])(
+    "runs neither the original nor a part of a change that cannot be applied whole: %s",
+    async (set, text) => {
+      verifies("AHP-230");
+      const odd = `{ name: odd, when: { tool: bash }, then: { decision: modify, set: { ${set} } } }`;
+      const cwd = await workspaceWith(odd);
+      const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
+      expect(code).toBe(3);
+      expect(stdout).toContain("⊘ blocked:");
+      expect(stdout.replace(/\s+/g, " ")).toContain(text);
+      expect(await Promise.all(["a.txt", "b.txt"].map((name) => isThere(cwd, name)))).toEqual([false, false]);
+    },
+  );
 
   it("ends the turn where the policy blocks the prompt", async () => {
     const cwd = await workspaceWith(

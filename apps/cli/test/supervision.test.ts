@@ -1,8 +1,12 @@
+import { leftoverOf } from "@harnesskit/ahp-client";
 import { type AhpHandlers, createAhpServer } from "@harnesskit/ahp-server";
+import { verifies } from "@harnesskit/conformance/verifies";
 import type { AhpEvent, Decision } from "@harnesskit/protocol/ahp";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { JudgedCall, JudgedPrompt, ObservedTurn, Tool } from "@harnesskit/thread-server";
-import type { Channel, Clock, Transport } from "@harnesskit/wire";
+import { type Channel, type Clock, displayText, type Transport } from "@harnesskit/wire";
 import { createManualClock, createMemoryPair } from "@harnesskit/wire/testing";
+import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createSupervision, type SupervisionOptions } from "../src/supervision/supervision.ts";
 
@@ -146,9 +150,78 @@ describe("a call under a policy", () => {
       { decision: "modify", modified_payload: "ls" },
       { verdict: "block", code: "policy.invalid_change" },
     ],
+    [
+      "modify to what leaves all else as it is",
+      {
+        decision: "modify",
+        modified_payload: {
+          action_type: "tool_call",
+          tool_name: "bash",
+          tool_call_id: "item-1",
+          target: null,
+          arguments: { command: "pwd" },
+        },
+      },
+      { verdict: "modify", input: { command: "pwd" } },
+    ],
   ])("does as the harness says: %s", async (_name, decision, verdict) => {
     const { gate } = superviseWith(() => decision);
     expect(await gate.before(callOf("bash", { command: "ls" }), during())).toMatchObject(verdict);
+  });
+
+  it.each<[string, JsonObject]>([
+    ["command", { command: "rm", arguments: { command: "ls" } }],
+    ["command", { command: "rm", arguments: { command: "pwd" } }],
+    ["tool_name", { tool_name: "write", arguments: { command: "pwd" } }],
+    ["tool_call_id", { tool_call_id: "item-2", arguments: { command: "pwd" } }],
+    ["session_id", { session_id: "thread-2", arguments: { command: "pwd" } }],
+    ["arguments", { tool_name: "bash" }],
+    ["arguments", { arguments: "pwd" }],
+  ])(
+    "is blocked where the harness changes what cannot be changed, and %s is named",
+    async (path, modified) => {
+      verifies("AHP-230");
+      const { gate } = superviseWith(() => ({ decision: "modify", modified_payload: modified }));
+      const verdict = await gate.before(callOf("bash", { command: "ls" }), during());
+      expect(verdict).toMatchObject({ verdict: "block", code: "policy.invalid_change" });
+      expect("reason" in verdict && verdict.reason?.split(/[ .]/)).toContain(path);
+    },
+  );
+
+  it("runs exactly what the harness makes of it, or nothing", async () => {
+    verifies("AHP-230");
+    const first = { command: "ls" };
+    const changes = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.record(
+        {
+          arguments: fc.oneof(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 })), fc.constant(first)),
+          tool_name: fc.constantFrom("bash", "write"),
+          command: fc.constantFrom("rm", null),
+        },
+        { requiredKeys: [] },
+      ),
+    ) as fc.Arbitrary<JsonValue>;
+    let modified: JsonValue = null;
+    const { gate } = superviseWith(() => ({ decision: "modify", modified_payload: modified }));
+    await fc.assert(
+      fc.asyncProperty(changes, async (change) => {
+        modified = change;
+        const verdict = await gate.before(callOf("bash", first), during());
+        if (verdict.verdict === "block") {
+          expect(verdict.code).toBe("policy.invalid_change");
+          const wanted = (change as JsonObject | null)?.arguments;
+          const sent = { action_type: "tool_call", tool_name: "bash", tool_call_id: "item-1" };
+          const leftover = leftoverOf(change, { ...sent, arguments: wanted ?? first });
+          const path = leftover && (leftover.path || "modified_payload");
+          expect(verdict.reason).toContain(displayText(path ?? "arguments", { maxLength: 200 }));
+          return;
+        }
+        const ran = verdict.verdict === "modify" ? verdict.input : first;
+        expect(leftoverOf(change, { tool_name: "bash", arguments: ran })).toBeUndefined();
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it("names the rule of a decision that has no metadata, and the policy of those before", async () => {
@@ -286,6 +359,21 @@ describe("a prompt under a policy", () => {
       "modify to no text",
       { decision: "modify", modified_payload: { prompt: 1 } },
       { verdict: "block", code: "policy.invalid_change" },
+    ],
+    [
+      "modify to what leaves all else as it is",
+      { decision: "modify", modified_payload: { prompt: "hi", model: null } },
+      { verdict: "modify", text: "hi" },
+    ],
+    [
+      "modify of its model",
+      { decision: "modify", modified_payload: { prompt: "hi", model: "other" } },
+      { verdict: "block", code: "policy.invalid_change", reason: expect.stringContaining("model cannot") },
+    ],
+    [
+      "modify of the prompt and more",
+      { decision: "modify", modified_payload: { prompt: "hello", files: ["a"] } },
+      { verdict: "block", code: "policy.invalid_change", reason: expect.stringContaining("files cannot") },
     ],
   ])("does as the harness says: %s", async (_name, decision, verdict) => {
     const { promptGate, harness } = superviseWith(() => decision);

@@ -1,11 +1,13 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { type JsonDifference, jsonDifference } from "@harnesskit/wire";
+import { describeDifference, type JsonDifference, jsonDifference } from "@harnesskit/wire";
 
 /** The field of an event's payload that a harness can change: of a call its arguments, of a prompt the prompt. */
 export type ChangeableField = "arguments" | "prompt";
 
 /** A change that can be applied as far as its payload goes, or the first part of it that cannot. */
 export type Modification = { readonly wanted: JsonValue } | { readonly leftover: JsonDifference };
+
+const maxNameLength = 200;
 
 const isObject = (value: JsonValue): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -44,24 +46,13 @@ export const readModification = (
   return wanted === undefined ? { leftover: { path: field, kind: "added" } } : { wanted };
 };
 
-const maxPathLength = 200;
-
-/** Says in a few words what of a change cannot be applied. The path in it is untrusted text. */
-export const describeLeftover = ({ path, kind }: JsonDifference, field: ChangeableField): string => {
-  const name = path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path;
+/** Says in a few words what of a change cannot be applied, and what to do. The path in it is untrusted text. */
+export const describeLeftover = (leftover: JsonDifference, field: ChangeableField): string => {
+  const { path, kind } = leftover;
   if (path === "") return "modified_payload is not an object";
   if (path === field && kind === "added") return `modified_payload has no ${field}`;
-  const isInside = path === field || path.startsWith(`${field}.`);
-  if (!isInside) {
-    const advice = field === "arguments" && kind === "missing" ? `; perhaps arguments.${name} was meant` : "";
-    return `${name} cannot be changed, only ${field} can${advice}`;
-  }
-  switch (kind) {
-    case "missing":
-      return `${name} would be left out`;
-    case "added":
-      return `${name} would be added`;
-    case "changed":
-      return `${name} would become another value`;
-  }
+  if (path === field || path.startsWith(`${field}.`)) return describeDifference(leftover);
+  const advice = field === "arguments" && kind === "missing" ? " (is it a field of arguments?)" : "";
+  const name = path.length > maxNameLength ? `${path.slice(0, maxNameLength)}…` : path;
+  return `${name} cannot be changed, only ${field} can${advice}`;
 };

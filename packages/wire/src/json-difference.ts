@@ -50,3 +50,17 @@ export const jsonDifference = (wanted: unknown, applied: unknown, path = ""): Js
   if (isObject(wanted) && isObject(applied)) return inObjects(wanted, applied, path);
   return { path, kind: "changed" };
 };
+
+const maxPathLength = 200;
+
+const happens = {
+  missing: "would be left out",
+  added: "would be added",
+  changed: "would become another value",
+} as const;
+
+/** A difference in a few words: `arguments.cwd would be left out`. The path in it is untrusted text, cut to 200 characters. */
+export const describeDifference = ({ path, kind }: JsonDifference): string => {
+  const name = path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path;
+  return `${name === "" ? "the whole value" : name} ${happens[kind]}`;
+};

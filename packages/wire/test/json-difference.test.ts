@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, jsonDifference } from "../src/index.ts";
+import { canonicalJson, describeDifference, jsonDifference } from "../src/index.ts";
 
 describe("the difference of two JSON values", () => {
   it.each<[unknown, unknown, object]>([
@@ -21,6 +21,16 @@ describe("the difference of two JSON values", () => {
     expect(jsonDifference({ a: undefined }, {})).toBeUndefined();
     expect(jsonDifference({}, { a: undefined })).toBeUndefined();
     expect(jsonDifference([{ a: 1 }], [{ a: 2 }], "prompt")).toEqual({ path: "prompt.0.a", kind: "changed" });
+  });
+
+  it("is said in a few words, whatever the path", () => {
+    expect(describeDifference({ path: "a.b", kind: "missing" })).toBe("a.b would be left out");
+    expect(describeDifference({ path: "", kind: "changed" })).toBe(
+      "the whole value would become another value",
+    );
+    expect(describeDifference({ path: "x".repeat(999), kind: "added" })).toBe(
+      `${"x".repeat(200)}… would be added`,
+    );
   });
 
   it("is absent exactly where the canonical JSON is the same", () => {
