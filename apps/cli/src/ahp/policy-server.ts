@@ -12,7 +12,7 @@ import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { oneLine } from "../terminal/one-line.ts";
 import { entryLine, eventLine } from "./event-line.ts";
 import { byWhom, inShadow } from "./explanation-view.ts";
-import { describePolicyError } from "./policy-file.ts";
+import { describePolicyError, policyWarnings } from "./policy-file.ts";
 import { createQueryHandler } from "./state-query.ts";
 
 export interface PolicyServerOptions {
@@ -97,6 +97,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
     onError: (error) => PolicyError.isInstance(error) || onError(error),
   });
   sink.record(entryOf(first));
+  for (const line of policyWarnings(first)) say(line);
   const harness: AhpServer = createAhpServer({
     name: "harness-ahp",
     version: options.version,
@@ -116,6 +117,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
         onReload: (next) => {
           sink.record(entryOf(next));
           say(`${aboutPolicy(next)} is in force now`);
+          for (const line of policyWarnings(next)) say(line);
         },
         onRefused: (error) => {
           sink.record(entryOfRefusal(first.file, error));
