@@ -8,6 +8,7 @@ import { type Channel, type Clock, displayText, type Transport } from "@harnessk
 import { createManualClock, createMemoryPair } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { fieldOf } from "../src/supervision/explain.ts";
 import { createSupervision, type SupervisionOptions } from "../src/supervision/supervision.ts";
 
 type Decide = (event: AhpEvent) => Decision | Promise<Decision>;
@@ -438,6 +439,78 @@ describe("reports", () => {
     await supervision.close();
     expect(statuses(harness, "verification").at(-1)).toBe(expected);
     expect(statuses(harness, "run_lifecycle").at(-1)).toBe("failed");
+  });
+
+  it("tell the tool calls of a turn as the tasks of its run", async () => {
+    verifies("AHP-233");
+    const { gate, observer, supervision, harness } = superviseWith(({ payload }) =>
+      fieldOf(fieldOf(payload, "arguments"), "path") === ".env"
+        ? { decision: "block", reason: "secret" }
+        : { decision: "allow" },
+    );
+    observer.turnStarted?.(turn);
+    observer.agentStarted?.(turn);
+    expect(harness.of("task_list")).toEqual([]);
+    const calls = [
+      callOf("bash", { command: "curl -H swordfish" }, "i1"),
+      callOf("read", { path: ".env" }, "i2"),
+      callOf("edit", { path: "src/a.ts" }, "i3"),
+      callOf("write", { path: "b" }, "i4"),
+    ];
+    const [runs, blocked, fails, waits] = calls as [JudgedCall, JudgedCall, JudgedCall, JudgedCall];
+    await gate.before(runs, during());
+    observer.callStarted?.(runs);
+    await gate.before(blocked, during());
+    await gate.after?.(blocked, { status: "blocked", error: "secret", code: "policy.blocked" });
+    await gate.after?.(runs, { status: "succeeded", output: {} });
+    await gate.before(fails, during());
+    await gate.before(fails, during());
+    observer.callStarted?.(fails);
+    await gate.after?.(fails, { status: "failed", error: "not unique" });
+    await gate.before(waits, during());
+    observer.turnEnded?.(turn, { status: "cancelled" });
+    await supervision.close();
+    const lists = harness.of("task_list").map(({ payload }) => payload as { tasks: { status: string }[] });
+    const seen = lists.map(({ tasks }) => tasks.map(({ status }) => status).join());
+    expect(seen).toEqual([
+      "pending",
+      "in_progress",
+      "in_progress,pending",
+      "in_progress,skipped",
+      "completed,skipped",
+      "completed,skipped,pending",
+      "completed,skipped,in_progress",
+      "completed,skipped,failed",
+      "completed,skipped,failed,pending",
+      "completed,skipped,failed,cancelled",
+    ]);
+    expect(lists.at(-1)).toMatchObject({
+      run_id: "turn-1",
+      session_id: "thread-1",
+      tasks: [
+        { id: "i1", title: "bash", metadata: { tool: "bash" } },
+        { id: "i2", title: "read .env", error: "secret" },
+        { id: "i3", title: "edit src/a.ts", error: "not unique" },
+        { id: "i4", title: "write b" },
+      ],
+    });
+    expect(JSON.stringify(lists)).not.toContain("swordfish");
+    expect(statuses(harness, "run_lifecycle").at(-1)).toBe("cancelled");
+  });
+
+  it("keep the list of a long turn bounded, and say how many calls it leaves out", async () => {
+    const { gate, observer, supervision, harness } = superviseWith(() => ({ decision: "allow" }));
+    observer.turnStarted?.(turn);
+    for (let index = 0; index < 130; index++) {
+      const call = callOf("read", { path: `f${index}` }, `i${index}`);
+      await gate.before(call, during());
+      observer.callStarted?.(call);
+      await gate.after?.(call, { status: "succeeded", output: "" });
+    }
+    await supervision.close();
+    const last = harness.of("task_list").at(-1)?.payload as { tasks: { id: string }[]; metadata: object };
+    expect([last.tasks.length, last.tasks[0]?.id, last.tasks.at(-1)?.id]).toEqual([100, "i30", "i129"]);
+    expect(last.metadata).toEqual({ omitted_tasks: 30 });
   });
 
   it("end a verification whose turn ends in its middle, and take other commands for none", async () => {

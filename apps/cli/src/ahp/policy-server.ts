@@ -1,4 +1,4 @@
-import { type AhpServer, createAhpServer } from "@harnesskit/ahp-server";
+import { type AhpServer, createAhpServer, type StateStore } from "@harnesskit/ahp-server";
 import {
   createPolicyAudit,
   createPolicyHarness,
@@ -21,6 +21,8 @@ export interface PolicyServerOptions {
   readonly isWatched: boolean;
   readonly version: string;
   readonly audit: AuditSink;
+  /** Where runs, task lists and verifications are kept. @default they live as long as the harness */
+  readonly stateStore?: StateStore | undefined;
   readonly recordContent: boolean;
   /** A line that is always said. */
   readonly say: (line: string) => void;
@@ -111,6 +113,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
       },
     },
     onError,
+    ...(options.stateStore && { stateStore: options.stateStore }),
   });
   const watch = options.isWatched
     ? watchPolicy(policy, first.file, {

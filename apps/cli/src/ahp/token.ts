@@ -9,17 +9,17 @@ const minServerTokenLength = 16;
 const codeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "unknown";
 
-const openFile = async (file: string): Promise<FileHandle | undefined> => {
+const openFile = async (file: string, option: string): Promise<FileHandle | undefined> => {
   try {
     return await open(file, "r");
   } catch (cause) {
     if (codeOf(cause) === "ENOENT") return undefined;
-    throw unreadable(file, `(${codeOf(cause)})`, cause);
+    throw unreadable(file, `(${codeOf(cause)})`, cause, option);
   }
 };
 
-const unreadable = (file: string, why: string, cause?: unknown): CliError =>
-  new CliError("token_unreadable", `--token-file: ${oneLine(file)} cannot be read ${why}`.trimEnd(), {
+const unreadable = (file: string, why: string, cause?: unknown, option = "--token-file"): CliError =>
+  new CliError("token_unreadable", `${option}: ${oneLine(file)} cannot be read ${why}`.trimEnd(), {
     exitCode: ExitCode.usage,
     hint: "Name a file with the token and nothing else in it",
     cause,
@@ -28,26 +28,26 @@ const unreadable = (file: string, why: string, cause?: unknown): CliError =>
 const readWhole = async (
   file: string,
   handle: FileHandle,
+  option: string,
 ): Promise<{ readonly text: string; readonly mode: number }> => {
   const stat = await handle.stat();
-  if (!stat.isFile()) throw unreadable(file, "(it is no file)");
+  if (!stat.isFile()) throw unreadable(file, "(it is no file)", undefined, option);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxTokenFileBytes + 1), 0);
-  if (bytesRead > maxTokenFileBytes) throw unreadable(file, `(it has more than ${maxTokenFileBytes} bytes)`);
+  if (bytesRead > maxTokenFileBytes)
+    throw unreadable(file, `(it has more than ${maxTokenFileBytes} bytes)`, undefined, option);
   return { text: buffer.toString("utf8", 0, bytesRead).trim(), mode: stat.mode };
 };
 
 const readToken = async (
   file: string,
+  option = "--token-file",
 ): Promise<{ readonly token: string; readonly mode: number } | undefined> => {
-  const handle = await openFile(file);
+  const handle = await openFile(file, option);
   if (!handle) return undefined;
   try {
-    const { text, mode } = await readWhole(file, handle);
+    const { text, mode } = await readWhole(file, handle, option);
     if (!/^[\x21-\x7e]+$/.test(text)) {
-      throw usageError(
-        `--token-file: ${oneLine(file)} holds no token`,
-        "A token is visible ASCII characters",
-      );
+      throw usageError(`${option}: ${oneLine(file)} holds no token`, "A token is visible ASCII characters");
     }
     return { token: text, mode };
   } finally {
@@ -77,10 +77,14 @@ export const readServerToken = async (file: string): Promise<string | undefined>
 /** The token that a client shows: of the file, else of the environment's variable, else none. */
 export const readClientToken = async (
   file: string | undefined,
-  { variable = "HARNESS_AHP_TOKEN", env = process.env }: { variable?: string; env?: NodeJS.ProcessEnv } = {},
+  {
+    variable = "HARNESS_AHP_TOKEN",
+    env = process.env,
+    option = "--token-file",
+  }: { variable?: string; env?: NodeJS.ProcessEnv; option?: string } = {},
 ): Promise<string | undefined> => {
   if (file === undefined) return env[variable]?.trim() || undefined;
-  const found = await readToken(file);
-  if (!found) throw unreadable(file, "(it is not there)");
+  const found = await readToken(file, option);
+  if (!found) throw unreadable(file, "(it is not there)", undefined, option);
   return found.token;
 };
