@@ -297,7 +297,7 @@ describe("harness ahp send", () => {
     const server = createHttpServer({ routes: { "/ahp": harness }, token });
     await server.webSocketListener({ path: "/ws" }).listen((channel) => harness.connect(channel));
     await server.listen();
-    const front = createFront(note, new URL(server.url).port);
+    const front = createFront(note, new URL(server.url ?? "").port);
     onTestFinished(() => server.close());
     await writeFile(join(cwd, "key"), `${token}\n`, { mode: 0o600 });
     await writeFile(join(cwd, "event.json"), JSON.stringify(preAction));
