@@ -72,7 +72,7 @@ describe("harness ahp check", () => {
       "version: 1\nrules:\n  - { name: odd, when: { tool: bash }, then: { decision: modify, set: { command: ls } } }\n";
     const cwd = await makeWorkspace({ "p.yaml": odd, "p.test.yaml": "cases: []\n" });
     const warning =
-      "p.yaml:3:71: set: pre_action has no command, so that agents refuse the change; did you mean arguments.command?";
+      "p.yaml:3:73: set: pre_action has no command, so that agents refuse the change; did you mean arguments.command?";
     const args = ["check", "--policy", "p.yaml", "-"];
     const text = await ahp(args, cwd, eventFile(action("ls -l")));
     expect(text).toMatchObject({ code: 0, stderr: `harness ahp: warning: ${warning}\n` });
@@ -212,7 +212,7 @@ describe("harness ahp serve --policy", () => {
 
   it("decides by the file, says by which rule, and still answers queries", async () => {
     const { ask, agent, welcome, program, log, stop } = await serve();
-    expect(program.stderr).toContain("policy first (4 rules) from p.yaml; audit log ");
+    expect(program.stderr).toContain("policy first (4 rules) from p.yaml; keeps runs (0 from before); audit log ");
     expect(welcome.result).toMatchObject({
       harness_info: { capabilities: expect.arrayContaining(["pre_action", "query", "confirmation"]) },
     });
