@@ -34,14 +34,20 @@ const addServe = (ahp: Command, { version, onExit }: AhpContext): void => {
     .addOption(
       new Option(
         "--http <port>",
-        "serve HTTP on 127.0.0.1 at /ahp; 0: a free port; can be given several times",
+        "serve HTTP on --host at /ahp; 0: a free port; can be given several times",
       ).argParser(severalPorts("--http")),
     )
     .addOption(
       new Option(
         "--ws <port>",
-        "serve WebSocket on 127.0.0.1 at /ahp; 0: a free port; can be given several times",
+        "serve WebSocket on --host at /ahp; 0: a free port; can be given several times",
       ).argParser(severalPorts("--ws")),
+    )
+    .addOption(
+      new Option(
+        "--host <address>",
+        "where --http and --ws listen; other machines can reach any but a loopback address",
+      ).default("127.0.0.1"),
     )
     .addOption(
       new Option(
@@ -72,6 +78,12 @@ const addServe = (ahp: Command, { version, onExit }: AhpContext): void => {
         "keep the events themselves in the log of --audit, without what looks like a secret, for ahp backtest",
       ),
     )
+    .addOption(
+      new Option(
+        "--no-state",
+        "forget runs, task lists and verifications at the end (default: kept beside the audit log)",
+      ),
+    )
     .addOption(new Option("--quiet", "no line on standard error for each event"))
     .addHelpText(
       "after",
@@ -82,10 +94,17 @@ const addServe = (ahp: Command, { version, onExit }: AhpContext): void => {
 
 Everything given is served at once, by one harness. A policy that is broken at the start is
 refused with line and column; one that is broken when it changes is said, and the former stays
-in force. Without a policy pre_action, pre_prompt and confirmation are answered with --default,
+in force. Without --policy pre_action, pre_prompt and confirmation are answered with --default,
+which escalates everything to a person,
 idle is allowed only with --default allow, notifications are taken, and other events that ask
 for an answer are refused as not supported. The queries runs, run and stats tell what it knows.
-Who can open the socket's file is let in by it; HTTP and WebSocket ask for the token.
+Runs, task lists and verifications are kept beside the audit log, and are there again at the
+next start; they hold what agents report, such as prompts and results.
+Who can open the socket's file is let in by it; HTTP and WebSocket ask for the token. --host with
+an address that is not of this machine alone opens both to the network, without TLS; it needs
+--token-file.
+A client that starts this program with --stdio gives it a few variables of its environment only,
+such as PATH and HOME: pass others by name, as in 'env MODE=strict harness ahp serve --stdio'.
 With --stdio alone it ends with its input, else with SIGTERM or Ctrl-C.`,
     )
     .action(async (options) => {
@@ -116,6 +135,18 @@ const addSend = (ahp: Command, { version, onExit }: AhpContext): void => {
     )
     .addOption(
       new Option(
+        "--api-key-file <file>",
+        "an API key in place of a token (default: $HARNESS_AHP_API_KEY, if it is set)",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--credentials-in-query",
+        "show the credential in the URL of a WebSocket, for harnesses that read no header",
+      ),
+    )
+    .addOption(
+      new Option(
         "--timeout <seconds>",
         "how long to wait for each answer (default: as the harness says, else 10)",
       ).argParser(wholeNumber("--timeout")),
@@ -129,7 +160,11 @@ const addSend = (ahp: Command, { version, onExit }: AhpContext): void => {
   harness ahp send --to 'stdio:python3 harness.py' event.json
 
 session_id, agent_id, timestamp and depth are filled in where the event has none. A query is
-{"query_type": …, "payload": …}.
+{"query_type": …, "payload": …}; runs, run and stats tell what a harness of this program knows.
+
+A stdio harness gets PATH, HOME, LANG, TERM, USER and the like of your environment, and nothing
+else. Pass it more by name: --to 'stdio:env MODE=strict python3 harness.py'. Other users can
+see a command line: let the harness read secrets from a file.
 
 Exit codes: 0 go on (allow, modify, approve, retry, queue; a notification that was sent; an
 answer to a query), 2 wrong usage, 3 the harness says no, not now or not this (block, reject,

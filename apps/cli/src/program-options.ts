@@ -61,6 +61,18 @@ export const addPolicyOptions = (command: Command): Command =>
     )
     .addOption(
       new Option(
+        "--ahp-api-key-file <file>",
+        "the API key of --ahp, in place of a token (default: $HARNESS_AHP_API_KEY, if it is set)",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--ahp-credentials-in-query",
+        "show the credential of --ahp in the URL of its WebSocket, for harnesses that read no header",
+      ),
+    )
+    .addOption(
+      new Option(
         "--policy-timeout <seconds>",
         "how long a decision may take; then it is no (default: 10)",
       ).argParser(seconds("--policy-timeout")),

@@ -107,7 +107,15 @@ happens. It runs as a child of this server, or is the harness of --ahp.`,
       new Option(
         "--attach <endpoint>",
         "use the server on this socket, unix:PATH, instead of starting one",
-      ).conflicts(["cwd", "policy", "ahp", "ahpTokenFile", "policyTimeout"]),
+      ).conflicts([
+        "cwd",
+        "policy",
+        "ahp",
+        "ahpTokenFile",
+        "ahpApiKeyFile",
+        "ahpCredentialsInQuery",
+        "policyTimeout",
+      ]),
     )
     .addOption(retryOption("the server of --attach"))
     .addOption(jsonOption("one JSON line per event, the last of type result"))

@@ -67,6 +67,26 @@ describe("harness ahp check", () => {
     expect(passed).toMatchObject({ code: 0, stdout: "pre_action read → allow by rest\n  why: always\n" });
   });
 
+  it("warns of a change that no event has, with its place and what was meant; test, serve and run do so too", async () => {
+    const odd =
+      "version: 1\nrules:\n  - { name: odd, when: { tool: bash }, then: { decision: modify, set: { command: ls } } }\n";
+    const cwd = await makeWorkspace({ "p.yaml": odd, "p.test.yaml": "cases: []\n" });
+    const warning =
+      "p.yaml:3:73: set: pre_action has no command, so that agents refuse the change; did you mean arguments.command?";
+    const args = ["check", "--policy", "p.yaml", "-"];
+    const text = await ahp(args, cwd, eventFile(action("ls -l")));
+    expect(text).toMatchObject({ code: 0, stderr: `harness ahp: warning: ${warning}\n` });
+    const json = await ahp([...args, "--json"], cwd, eventFile(action("ls -l")));
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      warnings: [{ line: 3, path: "rules.0.then.set.command" }],
+    });
+    expect((await ahp(["test", "p.yaml"], cwd)).stderr).toContain(warning);
+    const served = await harness(["ahp", "serve", "--stdio", "--policy", "p.yaml"], { cwd, input: "" });
+    expect(served.stderr).toContain(`warning: ${warning}`);
+    const run = await harness(["run", "--policy", "p.yaml", "read README.md"], { cwd });
+    expect(run.stderr.match(/warning: .*arguments\.command\?/g)).toHaveLength(1);
+  });
+
   it("takes several events, in one document of JSON, by the highest of their codes", async () => {
     const cwd = await makeWorkspace({
       "p.yaml": policyOf("team", "allow"),
@@ -192,7 +212,7 @@ describe("harness ahp serve --policy", () => {
 
   it("decides by the file, says by which rule, and still answers queries", async () => {
     const { ask, agent, welcome, program, log, stop } = await serve();
-    expect(program.stderr).toContain("policy first (4 rules) from p.yaml; audit log ");
+    expect(program.stderr).toContain("policy first (4 rules) from p.yaml; keeps runs (0 from before); audit log ");
     expect(welcome.result).toMatchObject({
       harness_info: { capabilities: expect.arrayContaining(["pre_action", "query", "confirmation"]) },
     });

@@ -1,5 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { createServer, type Socket } from "node:net";
+import {
+  request as ask,
+  createServer as createHttpFront,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+} from "node:http";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { type AhpHandlers, createAhpServer, type EventOf, HandlerError } from "@harnesskit/ahp-server";
 import { verifies } from "@harnesskit/conformance/verifies";
@@ -49,6 +55,44 @@ const makeStranger = async (
   }).listen(join(cwd, "run", "a.sock"));
   onTestFinished(() => void server.close());
   return cwd;
+};
+
+/** A proxy before a port that notes the head of each request, as its user's proxy would. */
+const createFront = async (note: (request: IncomingMessage) => void, port: string): Promise<number> => {
+  const front = createHttpFront((request, response) => {
+    note(request);
+    const { method, headers, url: path } = request;
+    const onward = { ...headers, host: `127.0.0.1:${port}` };
+    request.pipe(
+      ask({ port, method, path, headers: onward }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      }),
+    );
+  });
+  front.on("upgrade", (request: IncomingMessage, socket: Socket) => {
+    note(request);
+    const headers = { ...request.headers, host: `127.0.0.1:${port}` };
+    const onward = ask({ port, path: request.url, headers });
+    onward.on("upgrade", (answer, other) => {
+      const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join("")}\r\n`);
+      socket
+        .on("error", () => {})
+        .pipe(other.on("error", () => {}))
+        .pipe(socket);
+    });
+    onward.on("response", ({ statusCode }) =>
+      socket.end(`HTTP/1.1 ${statusCode} No\r\nconnection: close\r\n\r\n`),
+    );
+    onward.end();
+  });
+  await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    front.closeAllConnections();
+    front.close();
+  });
+  return (front.address() as AddressInfo).port;
 };
 
 const shaken = (id: string) => ({
@@ -245,6 +289,69 @@ describe("harness ahp send", () => {
     expect(missing.stderr).toContain("cannot be read (it is not there)");
   });
 
+  it("shows an API key of a file or of the environment, in a header or in the URL of a WebSocket", async () => {
+    const { cwd, harness } = await makeHarness({ pre_action: () => ({ decision: "allow" }) });
+    const seen: { url: string; headers: IncomingHttpHeaders }[] = [];
+    const note = (request: IncomingMessage) =>
+      seen.push({ url: request.url ?? "", headers: request.headers });
+    const server = createHttpServer({ routes: { "/ahp": harness }, token });
+    await server.webSocketListener({ path: "/ws" }).listen((channel) => harness.connect(channel));
+    await server.listen();
+    const front = createFront(note, new URL(server.url ?? "").port);
+    onTestFinished(() => server.close());
+    await writeFile(join(cwd, "key"), `${token}\n`, { mode: 0o600 });
+    await writeFile(join(cwd, "event.json"), JSON.stringify(preAction));
+    const port = await front;
+    const send = (path: string, args: string[], env: Record<string, string> = {}) =>
+      startHarness(
+        [
+          "ahp",
+          "send",
+          "--to",
+          `${path.startsWith("/ws") ? "ws" : "http"}://127.0.0.1:${port}${path}`,
+          "event.json",
+          ...args,
+        ],
+        {
+          cwd,
+          env,
+          input: "",
+        },
+      ).ended;
+    const shown = async (...args: Parameters<typeof send>) => {
+      seen.length = 0;
+      const end = await send(...args);
+      expect(end, end.stderr).toMatchObject({ code: 0, stderr: "" });
+      const [{ url = "", headers = {} } = {}] = seen;
+      return [url, headers["x-api-key"], headers.authorization];
+    };
+    const file = ["--api-key-file", "key"];
+    expect(await shown("/ahp", file)).toEqual(["/ahp", token, undefined]);
+    expect(await shown("/ahp", [], { HARNESS_AHP_API_KEY: token })).toEqual(["/ahp", token, undefined]);
+    expect(await shown("/ahp", ["--token-file", "key"], { HARNESS_AHP_API_KEY: "other" })).toEqual([
+      "/ahp",
+      undefined,
+      `Bearer ${token}`,
+    ]);
+    expect(await shown("/ws", file)).toEqual(["/ws", token, undefined]);
+    expect(await shown("/ws", [...file, "--credentials-in-query"])).toEqual([
+      `/ws?api_key=${token}`,
+      undefined,
+      undefined,
+    ]);
+    expect(await shown("/ws", ["--token-file", "key", "--credentials-in-query"])).toEqual([
+      `/ws?token=${token}`,
+      undefined,
+      undefined,
+    ]);
+    await writeFile(join(cwd, "wrong"), "another-key-for-the-tests");
+    const refused = await send("/ws", ["--api-key-file", "wrong", "--credentials-in-query"]);
+    expect(refused.code).toBe(4);
+    expect(refused.stdout + refused.stderr).not.toContain("another-key");
+    const both = await send("/ahp", [], { HARNESS_AHP_API_KEY: token, HARNESS_AHP_TOKEN: token });
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining("are both set") });
+  });
+
   it("starts a harness as its child, and ends it", async () => {
     verifies("AHP-104");
     const cwd = await makeWorkspace();
@@ -372,6 +479,12 @@ describe("harness ahp send", () => {
     [["--to", "stdio:node 'x", "-"], "has no end"],
     [["--to", `unix:${"x".repeat(200)}`, "-"], "choose a shorter directory"],
     [["--to", "http://u:p@127.0.0.1/ahp", "-"], "--to takes unix:PATH"],
+    [["--to", "unix:x", "--token-file", "README.md", "--api-key-file", "README.md", "-"], "holds no token"],
+    [["--to", "unix:x", "--api-key-file", "nowhere", "-"], "--api-key-file: nowhere cannot be read"],
+    [
+      ["--to", "ws://127.0.0.1:1", "--credentials-in-query", "-"],
+      "--credentials-in-query: there is no credential",
+    ],
     [["--to", "unix:x", "--timeout", "0", "-"], "1 to 3600 seconds"],
     [["--to", "unix:x", "nowhere.json"], "nowhere.json is not there"],
     [["--to", "unix:x", "."], "is a directory"],

@@ -1,16 +1,25 @@
 import { once } from "node:events";
-import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { get } from "node:http";
 import { createServer } from "node:net";
+import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ahp, event, handshake, LineAgent, post, serveAhp, startAhp, stateOf, who } from "./support/ahp.ts";
-import { harness, makeWorkspace } from "./support/harness.ts";
+import { harness, makeWorkspace, type RunningProgram } from "./support/harness.ts";
 
 const gone = { code: "ENOENT" };
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 const pathOf = (endpoint = ""): string => endpoint.slice("unix:".length);
+
+const entriesOf = async (file: string, what: string): Promise<object[]> =>
+  (await readFile(file, "utf8"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { action: string })
+    .filter(({ action }) => action === what);
 
 const lifecycle = {
   run_id: "run-1",
@@ -322,6 +331,10 @@ describe("harness ahp serve", () => {
     [["--unix", "README.md"], "is no socket and was left alone"],
     [["--stdio", "--default", "maybe"], "Allowed choices are allow, block, escalate"],
     [["--stdio", "--token-file", "t"], "belongs to --http or --ws"],
+    [["--stdio", "--host", "0.0.0.0"], "--host belongs to --http or --ws"],
+    [["--http", "0", "--host", "localhost"], "--host: localhost is not an address"],
+    [["--http", "0", "--host", "0.0.0.0"], "other machines can reach it, so that it needs --token-file"],
+    [["--ws", "0", "--host", "::"], "other machines can reach it, so that it needs --token-file"],
     [["--stdoi"], "Did you mean --stdio?"],
   ])("%j is wrong usage", async (args, text) => {
     const cwd = await makeWorkspace();
@@ -330,6 +343,108 @@ describe("harness ahp serve", () => {
     expect(end).toMatchObject({ code: 2, stdout: "" });
     expect(end.stderr).toContain(text);
     expect(end.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it("listens on the address of --host, asks for the token there, and says what that opens", async () => {
+    const { cwd, program, endpoints } = await serveAhp([
+      "--http",
+      "0",
+      "--host",
+      "0.0.0.0",
+      "--token-file",
+      "t",
+    ]);
+    expect(program.stderr).toContain("OPEN TO OTHER MACHINES at 0.0.0.0: whoever has the token");
+    const port = /:(\d+)\/ahp$/.exec(endpoints[0] ?? "")?.[1];
+    const outside = Object.values(networkInterfaces())
+      .flatMap((found) => found ?? [])
+      .find(({ family }) => family === "IPv4");
+    const url = `http://${outside?.address}:${port}/ahp`;
+    const token = (await readFile(join(cwd, "t"), "utf8")).trim();
+    expect((await post(url, handshake())).status).toBe(401);
+    expect((await post(url, handshake(), token)).status).toBe(200);
+    const misled = await new Promise<number | undefined>((resolve) => {
+      const headers = { host: `rebound.example:${port}`, authorization: `Bearer ${token}` };
+      get({ port, host: outside?.address, path: "/ahp", headers }, ({ statusCode }) => resolve(statusCode));
+    });
+    expect(misled).toBe(403);
+    const own = await serveAhp(["--http", "0", "--host", "127.0.0.2"]);
+    expect(own.endpoints[0]).toMatch(/^http:\/\/127\.0\.0\.2:/);
+    expect(own.program.stderr).not.toContain("OPEN TO");
+  });
+
+  it.each([
+    [[], "NO POLICY (--policy FILE): every question of an agent is escalated"],
+    [["--default", "allow"], "every question of an agent is answered with ALLOW"],
+    [["--policy", "default"], "policy coding-agent"],
+  ])("says at its start what it goes by: %j", async (args, text) => {
+    const end = await ahp(["serve", "--stdio", ...args], await makeWorkspace());
+    expect(end.stderr.split("\n")[0]).toContain(text);
+  });
+
+  it("says in its help that a stdio harness does not inherit the environment, and how to pass variables", async () => {
+    for (const command of ["serve", "send"]) {
+      const { stdout } = await ahp([command, "--help"], await makeWorkspace());
+      expect(stdout.replace(/\s+/g, " ")).toMatch(
+        /environment.* such as PATH and HOME|PATH, HOME, .* environment/,
+      );
+      expect(stdout).toContain("env MODE=strict");
+    }
+  });
+
+  it("knows runs again after it was killed, beside its audit log; --no-state forgets them", async () => {
+    verifies("AHP-231");
+    const cwd = await makeWorkspace();
+    const serve = ["--unix", "run/a.sock", "--audit", "logs/a.jsonl"];
+    const tell = async (payload: object, type = "run_lifecycle") => {
+      const text = JSON.stringify({ event_type: type, session_id: who.session_id, payload });
+      expect(await ahp(["send", "--to", "unix:run/a.sock", "-"], cwd, text)).toMatchObject({ code: 0 });
+    };
+    const askFor = async (query_type: string) => {
+      const text = JSON.stringify({ query_type, payload: { run_id: "run-1" } });
+      return JSON.parse((await ahp(["send", "--json", "--to", "unix:run/a.sock", "-"], cwd, text)).stdout)
+        .answer;
+    };
+    const kill = async ({ program }: { program: RunningProgram }) => {
+      program.child.kill("SIGKILL");
+      await program.ended;
+    };
+    const first = await serveAhp(serve, cwd);
+    await tell(lifecycle);
+    const checked = { ...lifecycle, status: "needs_review", residual_risks: ["not tried on a phone"] };
+    await tell(checked, "verification");
+    const before = await askFor("run");
+    expect(before).toMatchObject({ status: "executing", residual_risks: 1, verifications: [checked] });
+    await kill(first);
+
+    const second = await serveAhp(serve, cwd);
+    expect(second.program.stderr).toContain("keeps runs (1 from before)");
+    expect(await askFor("run")).toEqual(before);
+    await kill(second);
+
+    const file = join(cwd, "logs/a.state.jsonl");
+    expect([await modeOf(file)]).toEqual([0o600]);
+    await writeFile(file, `{"kind":\n${await readFile(file, "utf8")}`);
+    const third = await serveAhp(serve, cwd);
+    expect(third.program.stderr).toContain(
+      "1 of 3 lines (1) of the state's file a.state.jsonl cannot be read",
+    );
+    expect(await askFor("runs")).toHaveLength(1);
+    third.program.child.kill("SIGTERM");
+    expect((await third.program.ended).code).toBe(0);
+    expect(await entriesOf(join(cwd, "logs/a.jsonl"), "ahp.state")).toMatchObject([
+      { outcome: "failed", details: { reason: "state_damaged" } },
+    ]);
+
+    const fourth = await serveAhp([...serve, "--no-state"], cwd);
+    expect(await askFor("runs")).toEqual([]);
+    await kill(fourth);
+    await rm(file);
+    await mkdir(file);
+    const fifth = await serveAhp(serve, cwd);
+    expect(fifth.program.stderr).toContain("runs are forgotten at the end (state_unreadable)");
+    await tell(lifecycle);
+    expect(await askFor("runs")).toHaveLength(1);
   });
 
   it("refuses a port that is taken with exit code 4, and gives back what it had", async () => {

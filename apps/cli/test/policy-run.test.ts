@@ -1,5 +1,6 @@
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it, vi } from "vitest";
 import { harness, jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
@@ -92,6 +93,24 @@ describe("harness run under a policy", () => {
     expect(await isThere(cwd, "a.txt")).toBe(false);
   });
 
+  it.each([
+    ["command: rm -rf a.txt", "command cannot be changed, only arguments can (is it a field of arguments?)"],
+    ["arguments.command: echo b > b.txt, arguments.cwd: /tmp", 'Unrecognized key: "cwd"'],
+    ["arguments.command: echo b > b.txt, tool_name: write", "tool_name cannot be changed"],
+  ])(
+    "runs neither the original nor a part of a change that cannot be applied whole: %s",
+    async (set, text) => {
+      verifies("AHP-230");
+      const odd = `{ name: odd, when: { tool: bash }, then: { decision: modify, set: { ${set} } } }`;
+      const cwd = await workspaceWith(odd);
+      const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
+      expect(code).toBe(3);
+      expect(stdout).toContain("⊘ blocked:");
+      expect(stdout.replace(/\s+/g, " ")).toContain(text);
+      expect(await Promise.all(["a.txt", "b.txt"].map((name) => isThere(cwd, name)))).toEqual([false, false]);
+    },
+  );
+
   it("ends the turn where the policy blocks the prompt", async () => {
     const cwd = await workspaceWith(
       "{ name: words, when: { event: pre_prompt }, then: { decision: block, reason: not this } }",
@@ -128,7 +147,13 @@ describe("harness run under a policy", () => {
 
   it.each([
     [["--policy", "p.yaml", "--ahp", "unix:x"], "--ahp cannot be used with --policy"],
-    [["--ahp-token-file", "t"], "--ahp-token-file is the token of the harness of --ahp"],
+    [["--ahp-token-file", "t"], "--ahp-token-file is about the harness of --ahp"],
+    [["--ahp-api-key-file", "k"], "--ahp-api-key-file is about the harness of --ahp"],
+    [
+      ["--ahp", "http://127.0.0.1:1", "--ahp-credentials-in-query", "--ahp-token-file", "README.md"],
+      "holds no token",
+    ],
+    [["--ahp", "ws://127.0.0.1:1", "--ahp-credentials-in-query"], "--ahp-credentials-in-query: there is no"],
     [["--policy-timeout", "0"], "--policy-timeout takes 0.1 to 600 seconds"],
     [["--policy-timeout", "x"], "--policy-timeout: x is no number of seconds"],
     [["--ahp", "ftp://x"], "--ahp: ftp://x is no endpoint"],

@@ -1,9 +1,14 @@
+import { leftoverOf } from "@harnesskit/ahp-client";
 import { type AhpHandlers, createAhpServer } from "@harnesskit/ahp-server";
+import { verifies } from "@harnesskit/conformance/verifies";
 import type { AhpEvent, Decision } from "@harnesskit/protocol/ahp";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { JudgedCall, JudgedPrompt, ObservedTurn, Tool } from "@harnesskit/thread-server";
-import type { Channel, Clock, Transport } from "@harnesskit/wire";
+import { type Channel, type Clock, displayText, type Transport } from "@harnesskit/wire";
 import { createManualClock, createMemoryPair } from "@harnesskit/wire/testing";
+import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { fieldOf } from "../src/supervision/explain.ts";
 import { createSupervision, type SupervisionOptions } from "../src/supervision/supervision.ts";
 
 type Decide = (event: AhpEvent) => Decision | Promise<Decision>;
@@ -146,9 +151,78 @@ describe("a call under a policy", () => {
       { decision: "modify", modified_payload: "ls" },
       { verdict: "block", code: "policy.invalid_change" },
     ],
+    [
+      "modify to what leaves all else as it is",
+      {
+        decision: "modify",
+        modified_payload: {
+          action_type: "tool_call",
+          tool_name: "bash",
+          tool_call_id: "item-1",
+          target: null,
+          arguments: { command: "pwd" },
+        },
+      },
+      { verdict: "modify", input: { command: "pwd" } },
+    ],
   ])("does as the harness says: %s", async (_name, decision, verdict) => {
     const { gate } = superviseWith(() => decision);
     expect(await gate.before(callOf("bash", { command: "ls" }), during())).toMatchObject(verdict);
+  });
+
+  it.each<[string, JsonObject]>([
+    ["command", { command: "rm", arguments: { command: "ls" } }],
+    ["command", { command: "rm", arguments: { command: "pwd" } }],
+    ["tool_name", { tool_name: "write", arguments: { command: "pwd" } }],
+    ["tool_call_id", { tool_call_id: "item-2", arguments: { command: "pwd" } }],
+    ["session_id", { session_id: "thread-2", arguments: { command: "pwd" } }],
+    ["arguments", { tool_name: "bash" }],
+    ["arguments", { arguments: "pwd" }],
+  ])(
+    "is blocked where the harness changes what cannot be changed, and %s is named",
+    async (path, modified) => {
+      verifies("AHP-230");
+      const { gate } = superviseWith(() => ({ decision: "modify", modified_payload: modified }));
+      const verdict = await gate.before(callOf("bash", { command: "ls" }), during());
+      expect(verdict).toMatchObject({ verdict: "block", code: "policy.invalid_change" });
+      expect("reason" in verdict && verdict.reason?.split(/[ .]/)).toContain(path);
+    },
+  );
+
+  it("runs exactly what the harness makes of it, or nothing", async () => {
+    verifies("AHP-230");
+    const first = { command: "ls" };
+    const changes = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.record(
+        {
+          arguments: fc.oneof(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 })), fc.constant(first)),
+          tool_name: fc.constantFrom("bash", "write"),
+          command: fc.constantFrom("rm", null),
+        },
+        { requiredKeys: [] },
+      ),
+    ) as fc.Arbitrary<JsonValue>;
+    let modified: JsonValue = null;
+    const { gate } = superviseWith(() => ({ decision: "modify", modified_payload: modified }));
+    await fc.assert(
+      fc.asyncProperty(changes, async (change) => {
+        modified = change;
+        const verdict = await gate.before(callOf("bash", first), during());
+        if (verdict.verdict === "block") {
+          expect(verdict.code).toBe("policy.invalid_change");
+          const wanted = (change as JsonObject | null)?.arguments;
+          const sent = { action_type: "tool_call", tool_name: "bash", tool_call_id: "item-1" };
+          const leftover = leftoverOf(change, { ...sent, arguments: wanted ?? first });
+          const path = leftover && (leftover.path || "modified_payload");
+          expect(verdict.reason).toContain(displayText(path ?? "arguments", { maxLength: 200 }));
+          return;
+        }
+        const ran = verdict.verdict === "modify" ? verdict.input : first;
+        expect(leftoverOf(change, { tool_name: "bash", arguments: ran })).toBeUndefined();
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it("names the rule of a decision that has no metadata, and the policy of those before", async () => {
@@ -287,6 +361,21 @@ describe("a prompt under a policy", () => {
       { decision: "modify", modified_payload: { prompt: 1 } },
       { verdict: "block", code: "policy.invalid_change" },
     ],
+    [
+      "modify to what leaves all else as it is",
+      { decision: "modify", modified_payload: { prompt: "hi", model: null } },
+      { verdict: "modify", text: "hi" },
+    ],
+    [
+      "modify of its model",
+      { decision: "modify", modified_payload: { prompt: "hi", model: "other" } },
+      { verdict: "block", code: "policy.invalid_change", reason: expect.stringContaining("model cannot") },
+    ],
+    [
+      "modify of the prompt and more",
+      { decision: "modify", modified_payload: { prompt: "hello", files: ["a"] } },
+      { verdict: "block", code: "policy.invalid_change", reason: expect.stringContaining("files cannot") },
+    ],
   ])("does as the harness says: %s", async (_name, decision, verdict) => {
     const { promptGate, harness } = superviseWith(() => decision);
     expect(await promptGate.before(prompt, during())).toMatchObject(verdict);
@@ -350,6 +439,78 @@ describe("reports", () => {
     await supervision.close();
     expect(statuses(harness, "verification").at(-1)).toBe(expected);
     expect(statuses(harness, "run_lifecycle").at(-1)).toBe("failed");
+  });
+
+  it("tell the tool calls of a turn as the tasks of its run", async () => {
+    verifies("AHP-233");
+    const { gate, observer, supervision, harness } = superviseWith(({ payload }) =>
+      fieldOf(fieldOf(payload, "arguments"), "path") === ".env"
+        ? { decision: "block", reason: "secret" }
+        : { decision: "allow" },
+    );
+    observer.turnStarted?.(turn);
+    observer.agentStarted?.(turn);
+    expect(harness.of("task_list")).toEqual([]);
+    const calls = [
+      callOf("bash", { command: "curl -H swordfish" }, "i1"),
+      callOf("read", { path: ".env" }, "i2"),
+      callOf("edit", { path: "src/a.ts" }, "i3"),
+      callOf("write", { path: "b" }, "i4"),
+    ];
+    const [runs, blocked, fails, waits] = calls as [JudgedCall, JudgedCall, JudgedCall, JudgedCall];
+    await gate.before(runs, during());
+    observer.callStarted?.(runs);
+    await gate.before(blocked, during());
+    await gate.after?.(blocked, { status: "blocked", error: "secret", code: "policy.blocked" });
+    await gate.after?.(runs, { status: "succeeded", output: {} });
+    await gate.before(fails, during());
+    await gate.before(fails, during());
+    observer.callStarted?.(fails);
+    await gate.after?.(fails, { status: "failed", error: "not unique" });
+    await gate.before(waits, during());
+    observer.turnEnded?.(turn, { status: "cancelled" });
+    await supervision.close();
+    const lists = harness.of("task_list").map(({ payload }) => payload as { tasks: { status: string }[] });
+    const seen = lists.map(({ tasks }) => tasks.map(({ status }) => status).join());
+    expect(seen).toEqual([
+      "pending",
+      "in_progress",
+      "in_progress,pending",
+      "in_progress,skipped",
+      "completed,skipped",
+      "completed,skipped,pending",
+      "completed,skipped,in_progress",
+      "completed,skipped,failed",
+      "completed,skipped,failed,pending",
+      "completed,skipped,failed,cancelled",
+    ]);
+    expect(lists.at(-1)).toMatchObject({
+      run_id: "turn-1",
+      session_id: "thread-1",
+      tasks: [
+        { id: "i1", title: "bash", metadata: { tool: "bash" } },
+        { id: "i2", title: "read .env", error: "secret" },
+        { id: "i3", title: "edit src/a.ts", error: "not unique" },
+        { id: "i4", title: "write b" },
+      ],
+    });
+    expect(JSON.stringify(lists)).not.toContain("swordfish");
+    expect(statuses(harness, "run_lifecycle").at(-1)).toBe("cancelled");
+  });
+
+  it("keep the list of a long turn bounded, and say how many calls it leaves out", async () => {
+    const { gate, observer, supervision, harness } = superviseWith(() => ({ decision: "allow" }));
+    observer.turnStarted?.(turn);
+    for (let index = 0; index < 130; index++) {
+      const call = callOf("read", { path: `f${index}` }, `i${index}`);
+      await gate.before(call, during());
+      observer.callStarted?.(call);
+      await gate.after?.(call, { status: "succeeded", output: "" });
+    }
+    await supervision.close();
+    const last = harness.of("task_list").at(-1)?.payload as { tasks: { id: string }[]; metadata: object };
+    expect([last.tasks.length, last.tasks[0]?.id, last.tasks.at(-1)?.id]).toEqual([100, "i30", "i129"]);
+    expect(last.metadata).toEqual({ omitted_tasks: 30 });
   });
 
   it("end a verification whose turn ends in its middle, and take other commands for none", async () => {

@@ -113,6 +113,19 @@ def tell(step: str, **facts: Any) -> None:
     print(json.dumps({"step": step, **facts}), flush=True)
 
 
+def changed_command(sent: Json, wanted: Any) -> Json:
+    """The payload that runs. Raises NoAnswer for a change of anything but the command, which would run in part."""
+    arguments = wanted.get("arguments") if isinstance(wanted, dict) else None
+    if not isinstance(arguments, dict):
+        raise NoAnswer("that is no command")
+    applied = {**sent, "arguments": {"command": arguments.get("command")}}
+    left = [name for name in wanted if name not in applied]
+    left += [name for name in sent if wanted.get(name, applied[name]) != applied[name]]
+    if left:
+        raise NoAnswer(f"its change of {left[0]} cannot be applied")
+    return applied
+
+
 def run_command(payload: Any) -> int:
     """Its exit code. Raises NoAnswer for what the harness has made of it, if that is no command."""
     try:
@@ -138,8 +151,9 @@ def work(agent: Agent, commands: list[str]) -> int:
         payload: Any = {"tool_name": "bash", "arguments": {"command": command}}
         decision, exit_code = agent.decide("pre_action", payload), None
         if decision["decision"] in ("allow", "modify"):
-            payload = decision.get("modified_payload", payload)
             try:
+                if decision.get("modified_payload") is not None:
+                    payload = changed_command(payload, decision["modified_payload"])
                 exit_code = run_command(payload)
                 agent.notify("post_action", {**payload, "exit_code": exit_code})
             except NoAnswer as why:

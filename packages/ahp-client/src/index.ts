@@ -25,6 +25,13 @@ export type { HeartbeatState } from "./heartbeat.ts";
 export type { AhpClientLimits, HarnessLimits } from "./limits.ts";
 export type { ClientState } from "./link.ts";
 export type { LossReport } from "./losses.ts";
+export {
+  type ChangeableField,
+  describeLeftover,
+  leftoverOf,
+  type Modification,
+  readModification,
+} from "./modification.ts";
 export type { ReconnectOptions } from "./reconnect.ts";
 export {
   createRunReporter,

@@ -181,6 +181,36 @@ describe("a task list reporter", () => {
     expect(server.state.tasks("run-1")).toEqual(run.tasks.tasks);
   });
 
+  it("leaves out the oldest that have ended of more than maxTasks, and says how many", async () => {
+    const { client, settled, of } = await startHarness({});
+    const run = createRunReporter(client, { maxTasks: 2 });
+    for (const id of ["a", "b", "c"]) {
+      run.tasks.add({ id, title: id });
+      if (id === "b") {
+        run.tasks.set("b", "in_progress");
+        run.tasks.set("b", "completed");
+      }
+    }
+    run.tasks.add({ id: "d", title: "d" });
+    run.tasks.set("a", "failed");
+    run.tasks.add({ id: "e", title: "e" });
+    await settled();
+    const lists = of("task_list").map(({ tasks, metadata }) => [
+      tasks.map(({ id }: any) => id).join(""),
+      metadata,
+    ]);
+    expect(lists.slice(-4)).toEqual([
+      ["ac", { omitted_tasks: 1 }],
+      ["acd", { omitted_tasks: 1 }],
+      ["acd", { omitted_tasks: 1 }],
+      ["cde", { omitted_tasks: 2 }],
+    ]);
+    expect(codeOf(() => run.tasks.set("b", "pending"))).toBe("unknown_id");
+    expect(thrownBy(() => createRunReporter(client, { maxTasks: 0 }))).toMatchObject({
+      code: "invalid_argument",
+    });
+  });
+
   it("refuses what contradicts the list, and sends nothing", async () => {
     const { run, client } = await start();
     run.tasks.add({ id: "a", title: "a" });

@@ -23,6 +23,7 @@ import { type AhpServerGauges, type AhpServerStats, createStats, DecisionCounts 
 import { SessionTable } from "./session-table.ts";
 import type { AhpState } from "./state/run-state.ts";
 import { RunStates } from "./state/run-states.ts";
+import type { StateStore } from "./state/state-store.ts";
 import { Supervisor } from "./supervisor.ts";
 
 /** The harness's side of AHP 2.4, for any number of connections and exchanges at once. */
@@ -61,6 +62,7 @@ class Server<Context> implements AhpServer<Context> {
   readonly #exchanges: Exchanges<Context>;
   readonly #principalOf: (context: Context) => unknown;
   readonly #connections = new Set<Connection<Context>>();
+  readonly #stateStore: StateStore | undefined;
   #isClosed = false;
 
   constructor(options: AhpServerOptions<Context>) {
@@ -83,11 +85,12 @@ class Server<Context> implements AhpServer<Context> {
       decider: new Decider({ handlers, stats, onFailure: onError }),
       supervisor: new Supervisor({ timeoutMs: handlerTimeoutMs, clock, stats }),
       lanes: new NotificationLanes(),
-      states: new RunStates(limits, stats),
+      states: new RunStates({ limits, stats, store: options.stateStore, onError }),
       toHandshakeResult: (handshake, context) =>
         createSessionToken ? { ...result, session_token: createSessionToken(handshake, context) } : result,
       isClosed: () => this.#isClosed,
     };
+    this.#stateStore = options.stateStore;
     this.#dispatcher = new Dispatcher(this.#parts);
     this.#principalOf = options.principalOf ?? principalIn;
     this.#exchanges = {
@@ -163,13 +166,15 @@ class Server<Context> implements AhpServer<Context> {
     const { supervisor, states } = this.#parts;
     supervisor.close(new ConnectionClosedError("the harness is closed"));
     states.close();
+    this.#stateStore?.close();
     await Promise.all([...this.#connections].map((connection) => connection.close()));
   }
 }
 
 /**
  * Makes a harness that asks `handlers` what agents may do. It does no I/O: give it channels with `connect`, messages with
- * `handle`, or both. Throws `invalid_argument` for limits under which nothing could work.
+ * `handle`, or both. Throws `invalid_argument` for limits under which nothing could work, and what the `load` of its
+ * store throws.
  */
 export const createAhpServer = <Context = unknown>(options: AhpServerOptions<Context>): AhpServer<Context> =>
   new Server(options);

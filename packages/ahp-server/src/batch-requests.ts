@@ -82,7 +82,10 @@ export const answerBatch = <Context>(
   if (read instanceof Refusal) return read;
   const accepted = checkBatch(read.events, limits);
   if (accepted instanceof Refusal) return accepted;
-  for (const { event, snapshot } of accepted) applyContract(parts, origin, event, snapshot);
+  for (const [index, { event, snapshot }] of accepted.entries()) {
+    const unkept = applyContract(parts, origin, event, snapshot);
+    if (unkept) return atIndex(unkept, index, event);
+  }
   const [first = noHandshake] = read.handshakes;
   const call = new PendingCall(origin, first, id, clock.now());
   const elapsed = () => clock.now() - call.startedAt;

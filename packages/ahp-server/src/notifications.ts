@@ -26,7 +26,8 @@ export const takeEvent = <Context>(
   if (ahpEvents[event.event_type].blocking) return wrongKind(event.event_type);
   const checked = checkEvent(event, limits);
   if (checked instanceof Refusal) return checked;
-  applyContract(parts, origin, checked.event, checked.snapshot);
+  const unkept = applyContract(parts, origin, checked.event, checked.snapshot);
+  if (unkept) return unkept;
   const done = (call: PendingCall<Context>, outcome: AnyDecision | Refusal): void => {
     if (checked.snapshot && !(outcome instanceof Refusal)) return;
     audit.event(checked.event, outcome, { durationMs: clock.now() - call.startedAt });

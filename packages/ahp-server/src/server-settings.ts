@@ -3,6 +3,7 @@ import type { Clock } from "@harnesskit/wire";
 import type { AuditRecorder } from "./audit-trail.ts";
 import type { AhpHandlers } from "./handlers.ts";
 import type { AhpServerLimits } from "./limits.ts";
+import type { StateStore } from "./state/state-store.ts";
 
 export interface AhpServerOptions<Context = unknown> {
   /** The policy. */
@@ -24,6 +25,11 @@ export interface AhpServerOptions<Context = unknown> {
    *   and every other event that has a handler; with `fallback` all that it handles
    */
   readonly capabilities?: readonly string[];
+  /**
+   * Where runs, their tasks and their verifications are kept, so that they are there after a restart; closed with the
+   * server. An event that it cannot keep is refused (-32603, `state_not_kept`). @default they live as long as the server
+   */
+  readonly stateStore?: StateStore;
   /** Where decisions, refusals and contract events are recorded. @default nowhere */
   readonly audit?: AuditRecorder;
   /**

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { ItemData, ItemOf, Thread } from "@harnesskit/protocol/threads";
-import { digest, HarnessError } from "@harnesskit/wire";
+import { describeDifference, digest, HarnessError, jsonDifference } from "@harnesskit/wire";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ApprovalFlow, StandingQuestion } from "./approval-flow.ts";
 import type { ApprovalAnswer } from "./approvals.ts";
@@ -150,13 +150,20 @@ export class ToolCalls {
       }
       const why = { ...judgement, ...(reason !== undefined && { reason }) };
       const { requested } = judged.modified ?? { requested: prepared.call.input };
+      const unfit = (text: string) =>
+        block(
+          `It was to be changed to what the tool does not take: ${text}`,
+          "gate.invalid_input",
+          judgement,
+        );
       try {
         const next = await this.#prepare(prepared.call.itemId, prepared.call.tool.name, input);
+        // A change is carried out to the letter, or not at all.
+        const difference = jsonDifference(input, next.call.input);
+        if (difference) return unfit(describeDifference(difference));
         judged = { prepared: next, modified: { ...why, requested } };
       } catch (error) {
-        const { error: text = "it cannot be prepared" } = this.#failure(error);
-        const said = `It was to be changed to what the tool does not take: ${text}`;
-        return block(said, "gate.invalid_input", judgement);
+        return unfit(this.#failure(error).error ?? "it cannot be prepared");
       }
     }
   }

@@ -22,7 +22,10 @@ export type ToolVerdict =
       readonly code?: string;
       readonly judgement?: Judgement;
     }
-  /** It runs with another input, which is prepared and judged again. */
+  /**
+   * It runs with another input, which is prepared and judged again. Where the tool prepares anything but exactly this
+   * input, such as one without a key that it does not know, the call is blocked (`gate.invalid_input`).
+   */
   | {
       readonly verdict: "modify";
       readonly input: JsonObject;

@@ -1,5 +1,6 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { describe, expect, it } from "vitest";
 import {
   createThreadServer,
@@ -89,6 +90,31 @@ describe("what a gate says of itself", () => {
     expect(tool.runs).toEqual([]);
     expect(client.items("tool_exec")).toMatchObject([
       { status: "blocked", code: "gate.invalid_input", error: expect.stringContaining("expected a text") },
+    ]);
+    await server.close();
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ["a key that the tool drops", { command: "ls", cwd: "/tmp" }, "cwd would be left out"],
+    ["a value that the tool converts", { command: " ls" }, "command would become another value"],
+    ["a key that the tool adds", { command: "ls", times: null }, "times would become another value"],
+  ])("blocks a change with %s, and names it", async (_name, wanted, text) => {
+    const tool = recordingTool("bash", "execute");
+    const lenient = {
+      ...tool,
+      prepare: (input: unknown, scope: Parameters<typeof tool.prepare>[1]) => {
+        const { command, times } = input as { command: string; times?: number };
+        const taken = times === undefined ? {} : { times: times ?? 1 };
+        return tool.prepare({ command: command.trim(), ...taken }, scope);
+      },
+    };
+    const { server, client } = serve(() => ({ verdict: "modify", input: wanted, judgement: by }), {
+      tools: [lenient],
+    });
+    await runTurn(client);
+    expect(tool.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([
+      { status: "blocked", code: "gate.invalid_input", error: expect.stringContaining(text), judgement: by },
     ]);
     await server.close();
   });

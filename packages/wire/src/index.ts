@@ -36,6 +36,7 @@ export {
   TransportError,
 } from "./errors.ts";
 export type { Exchange } from "./exchange.ts";
+export { describeDifference, type JsonDifference, jsonDifference } from "./json-difference.ts";
 export { defaultWireLimits, type WireLimits } from "./limits.ts";
 export type { Call } from "./peer/inbound-call.ts";
 export { type BatchCall, createPeer, type Peer } from "./peer/peer.ts";

@@ -6,6 +6,7 @@ import { HarnessError } from "@harnesskit/wire";
 import { CliError, usageError } from "../cli-error.ts";
 import { toSocketFailure } from "../endpoint.ts";
 import { oneLine } from "../terminal/one-line.ts";
+import type { HarnessAccess } from "./credentials.ts";
 import { splitWords } from "./split-words.ts";
 
 /**
@@ -22,10 +23,16 @@ export interface OpenEndpoint {
 
 const forms = "--to takes unix:PATH, http(s)://HOST:PORT/ahp, ws(s)://HOST:PORT/ahp or stdio:COMMAND";
 
-const open = (to: string, token: string | undefined): OpenEndpoint | undefined => {
+const open = (to: string, { credentials, inQuery = false }: HarnessAccess): OpenEndpoint | undefined => {
   const scheme = /^([a-z]+):/i.exec(to)?.[1]?.toLowerCase() ?? "";
   const rest = to.slice(scheme.length + 1);
-  const access = { url: to, ...(token === undefined ? {} : { credentials: { bearer: token } }) };
+  const access = { url: to, ...(credentials && { credentials }) };
+  if (inQuery && scheme !== "ws" && scheme !== "wss") {
+    throw usageError(
+      "--credentials-in-query is for a WebSocket",
+      "Others take credentials in a header: leave it out",
+    );
+  }
   const byTransport = (transport: HarnessEndpoint["transport"] & object): OpenEndpoint => ({
     endpoint: { transport },
     close: () => {},
@@ -41,7 +48,9 @@ const open = (to: string, token: string | undefined): OpenEndpoint | undefined =
     }
     case "ws":
     case "wss":
-      return byTransport(createWebSocketTransport(access));
+      return byTransport(
+        createWebSocketTransport({ ...access, credentialsIn: inQuery ? "query" : "header" }),
+      );
     case "http":
     case "https": {
       const exchange = createHttpExchange(access);
@@ -53,9 +62,9 @@ const open = (to: string, token: string | undefined): OpenEndpoint | undefined =
 };
 
 /** The way to the harness at `--to`; nothing is opened yet. Throws a usage error for what is none. */
-export const openEndpoint = (to: string, token: string | undefined): OpenEndpoint => {
+export const openEndpoint = (to: string, access: HarnessAccess): OpenEndpoint => {
   try {
-    const found = open(to, token);
+    const found = open(to, access);
     if (found) return found;
   } catch (error) {
     if (CliError.isInstance(error)) throw error;

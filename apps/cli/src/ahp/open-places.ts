@@ -5,7 +5,8 @@ import { CliError, usageError } from "../cli-error.ts";
 import { toSocketFailure } from "../endpoint.ts";
 import { ExitCode } from "../exit-code.ts";
 import { oneLine } from "../terminal/one-line.ts";
-import type { Places } from "./places.ts";
+import { defaultHost, type Places } from "./places.ts";
+import { isLoopbackAddress, namesOfHost } from "./remote-host.ts";
 import { readServerToken } from "./token.ts";
 
 /** What is open of a harness. */
@@ -14,6 +15,8 @@ export interface OpenPlaces {
   readonly endpoints: readonly string[];
   /** The file with the token; undefined without HTTP and WebSocket. */
   readonly tokenFile: string | undefined;
+  /** What of it other machines can reach; undefined where none of it. */
+  readonly remoteHost: string | undefined;
   /** Closes all of it; removes the sockets, and the token that was made. */
   close(): Promise<void>;
 }
@@ -49,7 +52,7 @@ export const openPlaces = async (
   places: Places,
   onError: (error: unknown) => void,
 ): Promise<OpenPlaces> => {
-  const { unix = [], http = [], ws = [], tokenFile } = places;
+  const { unix = [], http = [], ws = [], host = defaultHost, tokenFile } = places;
   const endpoints: string[] = [];
   const open: { close(): Promise<void> }[] = [];
   const close = async () => {
@@ -70,6 +73,8 @@ export const openPlaces = async (
   };
   const credentials = () =>
     token === undefined ? (tokenFile === undefined ? {} : { tokenFile }) : { token };
+  const isRemote = !isLoopbackAddress(host);
+  const where = { host, onError, ...(isRemote && { allowRemote: true, allowedHosts: namesOfHost(host) }) };
 
   // What is not asked for is not loaded: a harness on standard input and output is somebody's child, and waited for.
   try {
@@ -87,13 +92,13 @@ export const openPlaces = async (
   try {
     for (const port of http) {
       const { createHttpServer } = await import("@harnesskit/transport-http/node");
-      const server = createHttpServer({ port, routes: { [path]: harness }, onError, ...credentials() });
+      const server = createHttpServer({ ...where, port, routes: { [path]: harness }, ...credentials() });
       await listen(server, "--http");
       endpoints.push(`${server.url}${path}`);
     }
     for (const port of ws) {
       const { createHttpServer } = await import("@harnesskit/transport-http/node");
-      const server = createHttpServer({ port, onError, ...credentials() });
+      const server = createHttpServer({ ...where, port, ...credentials() });
       await server.webSocketListener({ path }).listen((channel) => harness.connect(channel));
       await listen(server, "--ws");
       endpoints.push(`${server.webSocketUrl}${path}`);
@@ -102,5 +107,6 @@ export const openPlaces = async (
     await close();
     throw error;
   }
-  return { endpoints, tokenFile: shownFile, close };
+  const isOpen = isRemote && http.length + ws.length > 0;
+  return { endpoints, tokenFile: shownFile, remoteHost: isOpen ? host : undefined, close };
 };

@@ -13,6 +13,15 @@ export const policyFileOf = (name: string): string => (name === "default" ? defa
 const problemLine = (file: string, { line, column, message }: PolicyProblem): string =>
   `${oneLine(file, 1000)}:${line}:${column}: ${oneLine(message, 500)}`;
 
+/** What a policy probably does not mean, a line for each. */
+export const policyWarnings = ({ file, warnings }: Pick<Policy, "file" | "warnings">): readonly string[] =>
+  warnings.map((warning) => `warning: ${problemLine(file, warning)}`);
+
+/** Writes them to stderr. */
+export const sayPolicyWarnings = (policy: Pick<Policy, "file" | "warnings">): void => {
+  for (const line of policyWarnings(policy)) process.stderr.write(`harness ahp: ${line}\n`);
+};
+
 /** What is wrong with a policy, in a line. */
 export const describePolicyError = (error: unknown): string => {
   if (!PolicyError.isInstance(error))

@@ -1,4 +1,4 @@
-import { type AhpServer, createAhpServer } from "@harnesskit/ahp-server";
+import { type AhpServer, createAhpServer, type StateStore } from "@harnesskit/ahp-server";
 import {
   createPolicyAudit,
   createPolicyHarness,
@@ -12,7 +12,7 @@ import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { oneLine } from "../terminal/one-line.ts";
 import { entryLine, eventLine } from "./event-line.ts";
 import { byWhom, inShadow } from "./explanation-view.ts";
-import { describePolicyError } from "./policy-file.ts";
+import { describePolicyError, policyWarnings } from "./policy-file.ts";
 import { policyOptions } from "./policy-options.ts";
 import { createQueryHandler } from "./state-query.ts";
 
@@ -22,6 +22,8 @@ export interface PolicyServerOptions {
   readonly isWatched: boolean;
   readonly version: string;
   readonly audit: AuditSink;
+  /** Where runs, task lists and verifications are kept. @default they live as long as the harness */
+  readonly stateStore?: StateStore | undefined;
   readonly recordContent: boolean;
   /** A line that is always said. */
   readonly say: (line: string) => void;
@@ -98,6 +100,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
     onError: (error) => PolicyError.isInstance(error) || onError(error),
   });
   sink.record(entryOf(first));
+  for (const line of policyWarnings(first)) say(line);
   const harness: AhpServer = createAhpServer({
     name: "harness-ahp",
     version: options.version,
@@ -111,6 +114,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
       },
     },
     onError,
+    ...(options.stateStore && { stateStore: options.stateStore }),
   });
   const watch = options.isWatched
     ? watchPolicy(policy, first.file, {
@@ -118,6 +122,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
         onReload: (next) => {
           sink.record(entryOf(next));
           say(`${aboutPolicy(next)} is in force now`);
+          for (const line of policyWarnings(next)) say(line);
         },
         onRefused: (error) => {
           sink.record(entryOfRefusal(first.file, error));

@@ -33,6 +33,7 @@ const toSummary = ({
   tasks: task_list?.tasks.length ?? 0,
   tasks_completed: task_list?.tasks.filter(({ status: of }) => of === "completed").length ?? 0,
   verification: verifications.at(-1)?.status ?? null,
+  residual_risks: verifications.at(-1)?.residual_risks?.length ?? 0,
 });
 
 /** All that is known of a run, but for who sent it. */

@@ -7,28 +7,29 @@ import { oneLine } from "../terminal/one-line.ts";
 const maxTokenFileBytes = 4096;
 const minServerTokenLength = 16;
 
-const unreadable = (file: string, why: string, cause?: unknown): CliError =>
-  new CliError("token_unreadable", `--token-file: ${oneLine(file)} cannot be read ${why}`.trimEnd(), {
+const unreadable = (file: string, why: string, cause?: unknown, option = "--token-file"): CliError =>
+  new CliError("token_unreadable", `${option}: ${oneLine(file)} cannot be read ${why}`.trimEnd(), {
     exitCode: ExitCode.usage,
     hint: "Name a file with the token and nothing else in it",
     cause,
   });
 
 /** Opens the file, whose name may be a link: mounted secrets are. Undefined where there is none. */
-const openFile = async (file: string): Promise<FileHandle | undefined> => {
+const openFile = async (file: string, option: string): Promise<FileHandle | undefined> => {
   try {
     return await openOwnFile(file, { followLinks: true, maxBytes: maxTokenFileBytes });
   } catch (cause) {
     if (isMissing(cause)) return undefined;
     const why = UnsafeFileError.isInstance(cause) ? cause.problem : (systemErrorCode(cause) ?? "unknown");
-    throw unreadable(file, `(${why})`, cause);
+    throw unreadable(file, `(${why})`, cause, option);
   }
 };
 
 const readToken = async (
   file: string,
+  option = "--token-file",
 ): Promise<{ readonly token: string; readonly mode: number } | undefined> => {
-  const handle = await openFile(file);
+  const handle = await openFile(file, option);
   if (!handle) return undefined;
   try {
     const { mode } = await handle.stat();
@@ -36,7 +37,7 @@ const readToken = async (
     const token = buffer.toString("utf8", 0, bytesRead).trim();
     if (!/^[\x21-\x7e]+$/.test(token)) {
       throw usageError(
-        `--token-file: ${oneLine(file)} holds no token`,
+        `${option}: ${oneLine(file)} holds no token`,
         "A token is visible ASCII characters",
       );
     }
@@ -68,10 +69,14 @@ export const readServerToken = async (file: string): Promise<string | undefined>
 /** The token that a client shows: of the file, else of the environment's variable, else none. */
 export const readClientToken = async (
   file: string | undefined,
-  { variable = "HARNESS_AHP_TOKEN", env = process.env }: { variable?: string; env?: NodeJS.ProcessEnv } = {},
+  {
+    variable = "HARNESS_AHP_TOKEN",
+    env = process.env,
+    option = "--token-file",
+  }: { variable?: string; env?: NodeJS.ProcessEnv; option?: string } = {},
 ): Promise<string | undefined> => {
   if (file === undefined) return env[variable]?.trim() || undefined;
-  const found = await readToken(file);
-  if (!found) throw unreadable(file, "(it is not there)");
+  const found = await readToken(file, option);
+  if (!found) throw unreadable(file, "(it is not there)", undefined, option);
   return found.token;
 };

@@ -2,7 +2,7 @@ import { checkPolicy, type Explanation } from "@harnesskit/ahp-server/policy";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { explanationJson, explanationText } from "../ahp/explanation-view.ts";
 import { goesOn } from "../ahp/outcome.ts";
-import { openPolicy } from "../ahp/policy-file.ts";
+import { openPolicy, sayPolicyWarnings } from "../ahp/policy-file.ts";
 import { type DraftEvent, readMessage } from "../ahp/read-message.ts";
 import { usageError } from "../cli-error.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -46,6 +46,7 @@ export const ahpCheck = async (
 ): Promise<ExitCode> => {
   if (files.filter((file) => file === "-").length > 1) throw usageError("Standard input can be read once");
   const policy = await openPolicy(name);
+  sayPolicyWarnings(policy);
   const events: AhpEvent[] = [];
   for (const file of files) events.push(...(await readEvents(file)));
   const results = events.map((event) => ({ event, explanation: checkPolicy(policy, event) }));
@@ -55,7 +56,9 @@ export const ahpCheck = async (
       event_type: event.event_type,
       ...explanationJson(explanation),
     }));
-    terminal.write(`${safeJson({ policy: policy.name, file: policy.file, results: shown })}\n`);
+    terminal.write(
+      `${safeJson({ policy: policy.name, file: policy.file, warnings: policy.warnings, results: shown })}\n`,
+    );
   } else {
     for (const { event, explanation } of results) {
       terminal.write(explanationText(`${event.event_type}${toolOf(event)}`, explanation));

@@ -1,10 +1,10 @@
 import { createAhpClient, type LossReport } from "@harnesskit/ahp-client";
+import { readAccess } from "../ahp/credentials.ts";
 import { openEndpoint } from "../ahp/harness-endpoint.ts";
 import { exitCodeOf } from "../ahp/outcome.ts";
 import { outcomeJson, outcomeText } from "../ahp/outcome-view.ts";
 import { type Message, readMessage } from "../ahp/read-message.ts";
 import { sendMessage } from "../ahp/send-message.ts";
-import { readClientToken } from "../ahp/token.ts";
 import { usageError } from "../cli-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { onStopSignals } from "../serve/stop-signals.ts";
@@ -13,6 +13,9 @@ import { createTerminal } from "../terminal/terminal.ts";
 export interface AhpSendOptions {
   readonly to: string;
   readonly tokenFile?: string;
+  readonly apiKeyFile?: string;
+  /** The credentials stand in the URL of the WebSocket. */
+  readonly credentialsInQuery?: true;
   /** In seconds. @default what the harness says, else 10 */
   readonly timeout?: number;
   readonly json?: true;
@@ -21,13 +24,13 @@ export interface AhpSendOptions {
 /** `harness ahp send`: a handshake, one message, and what the harness says to it. */
 export const ahpSend = async (
   file: string,
-  { to, tokenFile, timeout, json }: AhpSendOptions,
+  { to, timeout, json, ...access }: AhpSendOptions,
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
   if (timeout !== undefined && (timeout < 1 || timeout > 3600)) {
     throw usageError("--timeout takes 1 to 3600 seconds");
   }
-  const { endpoint, close } = openEndpoint(to, await readClientToken(tokenFile));
+  const { endpoint, close } = openEndpoint(to, await readAccess(access));
   const message = await readMessage(file);
   const stop = new AbortController();
   const forget = onStopSignals(() => stop.abort());

@@ -1,10 +1,17 @@
-import { type AhpServer, type AuditRecorder, createAhpServer, HandlerError } from "@harnesskit/ahp-server";
+import {
+  type AhpServer,
+  type AuditRecorder,
+  createAhpServer,
+  HandlerError,
+  type StateStore,
+} from "@harnesskit/ahp-server";
 import type { Policy } from "@harnesskit/ahp-server/policy";
 import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import { type Channel, createDeferred, HarnessError } from "@harnesskit/wire";
 import { createBuiltInHandlers, type DefaultDecision } from "../ahp/built-in-handlers.ts";
 import { entryLine, eventLine } from "../ahp/event-line.ts";
 import { type HarnessLogOptions, openHarnessLog } from "../ahp/harness-log.ts";
+import { openHarnessState } from "../ahp/harness-state.ts";
 import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
 import { openPlaces } from "../ahp/open-places.ts";
 import { isStdioAlone, type Places } from "../ahp/places.ts";
@@ -19,6 +26,8 @@ export interface AhpServeOptions extends Places, HarnessLogOptions {
   readonly policy?: string;
   /** The answer to what asks for permission, without a policy. */
   readonly default: DefaultDecision;
+  /** Whether runs, task lists and verifications are kept beside the audit log. @default true */
+  readonly state?: boolean;
   /** No line for each event. @default false */
   readonly quiet?: true;
   /** Of this program. */
@@ -37,14 +46,21 @@ export const ahpServe = async (options: AhpServeOptions, channel: Channel | unde
     const policy = await openNamedPolicy(options.policy);
     const audit = await openHarnessLog(options);
     try {
-      const { harness, about, close } = await createHarness(options, policy, audit.sink, log);
+      const stateStore =
+        options.state === false
+          ? undefined
+          : await openHarnessState({ auditPath: audit.path, sink: audit.sink, say: log.say });
+      const kept = { audit: audit.sink, stateStore };
+      const { harness, about, close } = await createHarness(options, policy, kept, log);
       try {
         const auditLog = `audit log ${oneLine(audit.path, 1000)}${options.recordContent ? " with content" : ""}`;
+        const { runs } = harness.stats();
+        const known = stateStore ? `keeps runs (${runs} from before)` : "forgets runs at its end";
         return await serve(harness, options, {
           channel,
           log,
           stopped: stopped.promise,
-          about: `${about}; ${auditLog}`,
+          about: `${about}; ${known}; ${auditLog}`,
         });
       } finally {
         close();
@@ -66,7 +82,7 @@ const openNamedPolicy = async (name: string | undefined): Promise<Policy | undef
 const createHarness = async (
   options: AhpServeOptions,
   policy: Policy | undefined,
-  audit: AuditSink,
+  { audit, stateStore }: { readonly audit: AuditSink; readonly stateStore: StateStore | undefined },
   log: LiveLog,
 ): Promise<PolicyServer> => {
   const { version, recordContent = false } = options;
@@ -80,6 +96,7 @@ const createHarness = async (
       isWatched,
       version,
       audit,
+      stateStore,
       recordContent,
       say: log.say,
       tell,
@@ -103,10 +120,23 @@ const createHarness = async (
       },
     },
     onError,
+    ...(stateStore && { stateStore }),
   });
-  const about = `no policy: permission is answered with ${options.default}`;
+  const about = noPolicyText[options.default];
   return { harness, about, close: () => {} };
 };
+
+/** What an agent gets without a policy. */
+const noPolicyText: Readonly<Record<DefaultDecision, string>> = {
+  escalate:
+    "NO POLICY (--policy FILE): every question of an agent is escalated, so that nothing is allowed without a person",
+  block: "NO POLICY (--policy FILE): every question of an agent is answered with block",
+  allow: "NO POLICY (--policy FILE): every question of an agent is answered with ALLOW",
+};
+
+const openText = (host: string): string =>
+  `OPEN TO OTHER MACHINES at ${host}: whoever has the token can ask this harness, report to it and query what it knows; ` +
+  "there is no TLS, so that the token can be read on the way";
 
 const recorderOfContent = async (sink: AuditSink): Promise<AuditRecorder> => {
   const { createPolicyAudit } = await import("@harnesskit/ahp-server/policy");
@@ -141,8 +171,9 @@ const serve = async (
   try {
     const places = await openPlaces(harness, options, (error) => sayFailure(log, error));
     try {
-      const { endpoints, tokenFile } = places;
+      const { endpoints, tokenFile, remoteHost } = places;
       log.say(about);
+      if (remoteHost !== undefined) log.say(openText(remoteHost));
       if (tokenFile !== undefined) log.say(`token in ${oneLine(tokenFile, 1000)}`);
       for (const endpoint of endpoints) log.say(`listening on ${oneLine(endpoint, 1000)}`);
       if (channel) {

@@ -1,7 +1,7 @@
 import type { PolicyTestReport } from "@harnesskit/ahp-server/policy";
 import { testPolicyFile } from "@harnesskit/ahp-server/policy/node";
 import { byWhom } from "../ahp/explanation-view.ts";
-import { policyFileOf, toPolicyFailure } from "../ahp/policy-file.ts";
+import { policyFileOf, sayPolicyWarnings, toPolicyFailure } from "../ahp/policy-file.ts";
 import { policyOptions } from "../ahp/policy-options.ts";
 import { ExitCode } from "../exit-code.ts";
 import { oneLine } from "../terminal/one-line.ts";
@@ -28,7 +28,8 @@ const summary = ({ passed, failed, coverage: { ratio, uncovered } }: PolicyTestR
   return `${passed} passed, ${failed} failed; ${percent(ratio)} of the rules decided${missing}\n`;
 };
 
-const toJson = ({ passed, failed, results, coverage }: PolicyTestReport) => ({
+const toJson = ({ passed, failed, results, coverage, warnings }: PolicyTestReport) => ({
+  warnings,
   passed,
   failed,
   coverage: {
@@ -53,6 +54,7 @@ export const ahpTest = async (name: string, { cases, json }: AhpTestOptions): Pr
   }).catch((error: unknown) => {
     throw toPolicyFailure(error);
   });
+  sayPolicyWarnings({ file: policyFileOf(name), warnings: report.warnings });
   const terminal = createTerminal();
   if (json) terminal.write(`${safeJson(toJson(report))}\n`);
   else terminal.write(`${report.results.map(caseLine).join("")}${summary(report)}`);

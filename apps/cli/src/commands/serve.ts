@@ -74,7 +74,7 @@ const serveUnder = async (
   const defaultModel = checkedModel(model);
   const allowed = allowModel.map((spec) => checkedModel(spec, "--allow-model"));
   const { choice, workspace } = policy;
-  const policyName = (await checkPolicyFile(choice)) ?? defaultPolicyName;
+  const policyName = (await checkPolicyFile(choice, note)) ?? defaultPolicyName;
   const supervision = await supervise(policy, policyName, options);
   const audit = options.audit === undefined ? undefined : await openNamedAuditLog(options.audit);
   const host = createWorkspaceHost({ version, audit });
@@ -123,13 +123,14 @@ interface Served {
   readonly supervision: Supervision | undefined;
 }
 
+const note = (line: string) => void process.stderr.write(`harness serve: ${line}\n`);
+
 /** Starts who judges. Where nobody does, that is said. */
 const supervise = async (
   { choice, process: policy }: StartedPolicy,
   name: string,
   { version, policyTimeout }: ServeOptions,
 ): Promise<Supervision | undefined> => {
-  const note = (line: string) => void process.stderr.write(`harness serve: ${line}\n`);
   if (choice.kind === "none") {
     note(noPolicyText);
     return undefined;

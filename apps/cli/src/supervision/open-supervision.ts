@@ -29,25 +29,27 @@ export const openSupervision = async (options: OpenSupervisionOptions): Promise<
       restart: () => process.restart(),
     });
   }
-  const { endpoint, close } = await openNamed(choice.endpoint, choice.tokenFile);
+  const { endpoint, close } = await openNamed(choice);
   const supervision = createSupervision({ ...common, endpoint });
   return { ...supervision, close: () => supervision.close().finally(close) };
 };
 
 /** The endpoint of `--ahp`; what is wrong with it is said with the names of the options here. */
-const openNamed = async (endpoint: string, tokenFile: string | undefined) => {
+const openNamed = async ({ endpoint, ...access }: Extract<PolicyChoice, { kind: "endpoint" }>) => {
   // Loaded where it is wanted: it knows every transport.
-  const [{ openEndpoint }, { readClientToken }] = await Promise.all([
+  const [{ openEndpoint }, { readAccess }] = await Promise.all([
     import("../ahp/harness-endpoint.ts"),
-    import("../ahp/token.ts"),
+    import("../ahp/credentials.ts"),
   ]);
   try {
-    return openEndpoint(endpoint, await readClientToken(tokenFile));
+    return openEndpoint(endpoint, await readAccess(access));
   } catch (error) {
     if (!CliError.isInstance(error)) throw error;
     const { code, message, hint, exitCode, cause } = error;
     const named = (text: string) =>
-      text.replace(/--to\b/g, "--ahp").replace(/--token-file\b/g, "--ahp-token-file");
+      text
+        .replace(/--to\b(?!-)/g, "--ahp")
+        .replace(/--(?=(?:token-file|api-key-file|credentials-in-query)\b)/g, "--ahp-");
     throw new CliError(code, named(message), {
       exitCode,
       cause,

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { AccessOptions } from "../ahp/credentials.ts";
 import { usageError } from "../cli-error.ts";
 
 /** The command line's words about who judges. */
@@ -8,6 +9,8 @@ export interface PolicyOptions {
   /** The endpoint of a harness that runs, or is started by it. */
   readonly ahp?: string;
   readonly ahpTokenFile?: string;
+  readonly ahpApiKeyFile?: string;
+  readonly ahpCredentialsInQuery?: true;
   /** How long a decision may take, in seconds. @default 10 */
   readonly policyTimeout?: number;
 }
@@ -17,7 +20,7 @@ export type PolicyChoice =
   /** A child of ours, with the policy that ships or one of the user's. */
   | { readonly kind: "child"; readonly policy: string }
   /** A harness of the user's. */
-  | { readonly kind: "endpoint"; readonly endpoint: string; readonly tokenFile: string | undefined }
+  | ({ readonly kind: "endpoint"; readonly endpoint: string } & AccessOptions)
   /** Nobody but the user, who is asked about what writes or executes. */
   | { readonly kind: "none" };
 
@@ -25,18 +28,26 @@ export type PolicyChoice =
 export const defaultPolicyName = "coding-agent";
 
 /** Reads the options. Throws a usage error for those that contradict each other. */
-export const toPolicyChoice = ({ policy, ahp, ahpTokenFile, policyTimeout }: PolicyOptions): PolicyChoice => {
+export const toPolicyChoice = (options: PolicyOptions): PolicyChoice => {
+  const { policy, ahp, policyTimeout } = options;
   if (policyTimeout !== undefined && (policyTimeout < 0.1 || policyTimeout > 600)) {
     throw usageError("--policy-timeout takes 0.1 to 600 seconds");
   }
   if (ahp !== undefined && policy !== undefined) {
     throw usageError("--ahp cannot be used with --policy or --no-policy", "Say who judges: one of them");
   }
-  if (ahpTokenFile !== undefined && ahp === undefined) {
-    throw usageError("--ahp-token-file is the token of the harness of --ahp", "Name it: --ahp http://…");
-  }
   if (ahp !== undefined) {
-    return { kind: "endpoint", endpoint: ahp, tokenFile: ahpTokenFile };
+    return {
+      kind: "endpoint",
+      endpoint: ahp,
+      tokenFile: options.ahpTokenFile,
+      apiKeyFile: options.ahpApiKeyFile,
+      credentialsInQuery: options.ahpCredentialsInQuery,
+    };
+  }
+  for (const [option, value] of accessOptions(options)) {
+    if (value !== undefined)
+      throw usageError(`${option} is about the harness of --ahp`, "Name it: --ahp http://…");
   }
   if (policy === false) return { kind: "none" };
   if (policy === undefined) return { kind: "child", policy: "default" };
@@ -44,11 +55,20 @@ export const toPolicyChoice = ({ policy, ahp, ahpTokenFile, policyTimeout }: Pol
   return { kind: "child", policy: resolve(policy) };
 };
 
+const accessOptions = ({ ahpTokenFile, ahpApiKeyFile, ahpCredentialsInQuery }: PolicyOptions) =>
+  [
+    ["--ahp-token-file", ahpTokenFile],
+    ["--ahp-api-key-file", ahpApiKeyFile],
+    ["--ahp-credentials-in-query", ahpCredentialsInQuery],
+  ] as const;
+
 /** The arguments that make `harness serve` choose the same. */
-export const toPolicyArgs = ({ policy, ahp, ahpTokenFile, policyTimeout }: PolicyOptions): string[] => [
+export const toPolicyArgs = ({ policy, ahp, policyTimeout, ...options }: PolicyOptions): string[] => [
   ...(policy === false ? ["--no-policy"] : policy === undefined ? [] : ["--policy", resolve(policy)]),
   ...(ahp === undefined ? [] : ["--ahp", ahp]),
-  ...(ahpTokenFile === undefined ? [] : ["--ahp-token-file", resolve(ahpTokenFile)]),
+  ...accessOptions(options).flatMap(([option, value]) =>
+    value === undefined ? [] : value === true ? [option] : [option, resolve(value)],
+  ),
   ...(policyTimeout === undefined ? [] : ["--policy-timeout", String(policyTimeout)]),
 ];
 

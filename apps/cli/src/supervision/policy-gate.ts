@@ -1,3 +1,4 @@
+import { describeLeftover, readModification } from "@harnesskit/ahp-client";
 import type { Decision } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type {
@@ -10,9 +11,9 @@ import type {
   ToolOutcome,
   ToolVerdict,
 } from "@harnesskit/thread-server";
-import { type Clock, canonicalJson, displayText } from "@harnesskit/wire";
+import { type Clock, displayText, jsonDifference } from "@harnesskit/wire";
 import { type AskOptions, askPolicy, type PolicyAnswer } from "./ask-policy.ts";
-import { Explainer, fieldOf } from "./explain.ts";
+import { Explainer } from "./explain.ts";
 import type { HarnessLink } from "./harness-link.ts";
 
 export interface PolicyGateOptions {
@@ -46,55 +47,46 @@ export class PolicyGate {
   };
 
   async #judgeCall(call: JudgedCall, signal: AbortSignal): Promise<ToolVerdict> {
-    const event = {
-      session: call.threadId,
-      payload: { ...toolCall(call), arguments: call.input },
-      metadata: this.#metadataOf(call),
-    };
+    const payload: JsonObject = { ...toolCall(call), arguments: call.input };
+    const event = { session: call.threadId, payload, metadata: this.#metadataOf(call) };
     const answer = await askPolicy("pre_action", event, this.#asking("this call", signal));
     if (!("decision" in answer)) return this.#refused(answer);
     const { decision } = answer;
     const judgement = this.#explainer.explain(decision);
     if (isStop(decision)) return toStop(decision, judgement);
-    return this.#changed(call, decision.modified_payload, judgement);
-  }
-
-  /** The call as the harness wants it. One that stays as it is is allowed. */
-  #changed(call: JudgedCall, modified: JsonValue | undefined, judgement: Judgement): ToolVerdict {
-    if (modified === undefined) return { verdict: "allow", judgement };
-    const name = fieldOf(modified, "tool_name");
-    const input = fieldOf(modified, "arguments");
-    if ((name !== undefined && name !== call.tool.name) || !isObject(input)) {
-      const reason = "The policy changed this call to what is no call of this tool.";
-      return { verdict: "block", reason, code: "policy.invalid_change", judgement };
-    }
-    if (canonicalJson(input) === canonicalJson(call.input)) return { verdict: "allow", judgement };
-    return { verdict: "modify", input, judgement };
+    if (decision.modified_payload === undefined) return { verdict: "allow", judgement };
+    const change = readModification(payload, decision.modified_payload, "arguments");
+    if ("leftover" in change)
+      return invalidChange("call", describeLeftover(change.leftover, "arguments"), judgement);
+    const { wanted } = change;
+    if (!isObject(wanted)) return invalidChange("call", "arguments is not an object", judgement);
+    // The thread server sees to it that the tool takes it to the letter.
+    return jsonDifference(wanted, call.input)
+      ? { verdict: "modify", input: wanted, judgement }
+      : { verdict: "allow", judgement };
   }
 
   async #judgePrompt(prompt: JudgedPrompt, signal: AbortSignal): Promise<PromptVerdict> {
     const { threadId, turnId, itemId, directory, agent, model, content, text } = prompt;
     const files = content.flatMap((part) => (part.type === "file" ? [part.path ?? part.uri ?? ""] : []));
-    const event = {
-      session: threadId,
-      payload: {
-        prompt: text,
-        ...(files.length > 0 && { files }),
-        ...(model && { model: `${model.providerID}:${model.modelID}` }),
-      },
-      metadata: { workspace: directory, thread_id: threadId, turn_id: turnId, prompt_id: itemId, agent },
+    const payload: JsonObject = {
+      prompt: text,
+      ...(files.length > 0 && { files }),
+      ...(model && { model: `${model.providerID}:${model.modelID}` }),
     };
+    const metadata = { workspace: directory, thread_id: threadId, turn_id: turnId, prompt_id: itemId, agent };
+    const event = { session: threadId, payload, metadata };
     const answer = await askPolicy("pre_prompt", event, this.#asking("this prompt", signal));
     if (!("decision" in answer)) return this.#refused(answer);
     const { decision } = answer;
     const judgement = this.#explainer.explain(decision);
     if (isStop(decision)) return toStop(decision, judgement);
     if (decision.modified_payload === undefined) return { verdict: "allow", judgement };
-    const wanted = fieldOf(decision.modified_payload, "prompt");
-    if (typeof wanted !== "string") {
-      const reason = "The policy changed this prompt to what is no text.";
-      return { verdict: "block", reason, code: "policy.invalid_change", judgement };
-    }
+    const change = readModification(payload, decision.modified_payload, "prompt");
+    if ("leftover" in change)
+      return invalidChange("prompt", describeLeftover(change.leftover, "prompt"), judgement);
+    const { wanted } = change;
+    if (typeof wanted !== "string") return invalidChange("prompt", "prompt is not a string", judgement);
     return wanted === text ? { verdict: "allow", judgement } : { verdict: "modify", text: wanted, judgement };
   }
 
@@ -140,6 +132,15 @@ const toStop = (decision: Stop, judgement: Judgement) => {
     : ({ verdict: "ask", reason, judgement } as const);
 };
 
+/** A change that cannot be applied whole is not applied at all. */
+const invalidChange = (what: "call" | "prompt", why: string, judgement: Judgement) =>
+  ({
+    verdict: "block",
+    reason: safe(`The policy's change of this ${what} cannot be applied whole: ${why}.`),
+    code: "policy.invalid_change",
+    judgement,
+  }) as const;
+
 const toolCall = ({ tool, itemId }: JudgedCall): JsonObject => ({
   action_type: "tool_call",
   tool_name: tool.name,
@@ -155,7 +156,7 @@ const outcomes: Readonly<Record<ToolOutcome["status"], string>> = {
   unknown: "unknown",
 };
 
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
+const isObject = (value: JsonValue): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The harness's words: for people and for the model. */

@@ -9,6 +9,7 @@ import type {
   TurnObserver,
 } from "@harnesskit/thread-server";
 import type { Clock } from "@harnesskit/wire";
+import { CallTasks } from "./call-tasks.ts";
 import type { HarnessLink } from "./harness-link.ts";
 import { isTestCommand } from "./test-command.ts";
 
@@ -19,6 +20,8 @@ export interface RunReportsOptions {
 
 /** Threads that are open sessions of the harness; of more, the one used longest ago ends. */
 const maxSessions = 256;
+/** Tasks of a run's list: each change sends all of it. */
+const maxTasks = 100;
 /** Characters of a message that a report has. */
 const maxTextLength = 16_384;
 
@@ -30,6 +33,7 @@ interface Verifying {
 
 interface Run {
   readonly reporter: RunReporter;
+  readonly tasks: CallTasks;
   verifying?: Verifying | undefined;
 }
 
@@ -48,7 +52,10 @@ const toVerification = ({ status }: ToolOutcome): VerificationStatus => {
   }
 };
 
-/** Tells the harness where turns stand: each thread is a session, each turn a run, each run of the tests a verification. */
+/**
+ * Reports where turns stand: each thread is a session, each turn a run, each tool call a task, each run of the tests a
+ * verification.
+ */
 export class RunReports implements TurnObserver {
   readonly #options: RunReportsOptions;
   /** In the order of their last use. */
@@ -75,7 +82,8 @@ export class RunReports implements TurnObserver {
       workspace: directory,
       ...(isResumed && { resumed: true }),
     };
-    this.#runs.set(turnId, { reporter: createRunReporter(client, { runId: turnId, clock, metadata }) });
+    const reporter = createRunReporter(client, { runId: turnId, clock, metadata, maxTasks });
+    this.#runs.set(turnId, { reporter, tasks: new CallTasks(reporter.tasks) });
   }
 
   agentStarted({ turnId }: ObservedTurn): void {
@@ -94,8 +102,15 @@ export class RunReports implements TurnObserver {
     });
   }
 
-  callStarted({ turnId, itemId, tool, input }: JudgedCall): void {
+  /** The agent wants to make a call, which is judged now. */
+  callProposed(call: JudgedCall): void {
+    this.#runs.get(call.turnId)?.tasks.proposed(call);
+  }
+
+  callStarted(call: JudgedCall): void {
+    const { turnId, itemId, tool, input } = call;
     const run = this.#runs.get(turnId);
+    run?.tasks.started(call);
     const { command } = input;
     if (tool.name !== "bash" || !run || run.verifying || !isTestCommand(command)) return;
     // A call of an earlier server runs before its agent goes on.
@@ -109,8 +124,10 @@ export class RunReports implements TurnObserver {
   }
 
   /** A call has ended. */
-  callEnded({ turnId, itemId }: JudgedCall, outcome: ToolOutcome): void {
+  callEnded(call: JudgedCall, outcome: ToolOutcome): void {
+    const { turnId, itemId } = call;
     const run = this.#runs.get(turnId);
+    run?.tasks.ended(call, outcome);
     if (run?.verifying?.callId !== itemId) return;
     this.#verified(run, toVerification(outcome), outcome.error);
     run.reporter.set("executing");
@@ -121,6 +138,7 @@ export class RunReports implements TurnObserver {
     this.#runs.delete(turnId);
     if (!run) return;
     this.#verified(run, "skipped", error);
+    run.tasks.end();
     const { reporter } = run;
     const ending = endings[status];
     if (ending === "completed" && reporter.status === "created") reporter.set("executing");

@@ -1,6 +1,6 @@
 import type { HarnessEndpoint } from "@harnesskit/ahp-client";
 import type { JudgedCall, PromptGate, ToolGate, ToolOutcome, TurnObserver } from "@harnesskit/thread-server";
-import { type Clock, systemClock } from "@harnesskit/wire";
+import { type Clock, quietly, systemClock } from "@harnesskit/wire";
 import { HarnessLink, type HarnessLinkOptions } from "./harness-link.ts";
 import { PolicyGate } from "./policy-gate.ts";
 import { RunReports } from "./run-reports.ts";
@@ -38,7 +38,11 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
   link.start();
   const seams = {
     gate: {
-      before: gate.tools.before,
+      before: (call: JudgedCall, options: { signal: AbortSignal }) => {
+        // A report that cannot be made decides nothing.
+        quietly(() => reports.callProposed(call));
+        return gate.tools.before(call, options);
+      },
       after: (call: JudgedCall, outcome: ToolOutcome) => {
         reports.callEnded(call, outcome);
         gate.report(call, outcome);

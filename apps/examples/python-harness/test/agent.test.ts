@@ -242,6 +242,8 @@ describe("the Python agent refuses by itself", () => {
     ["has no such decision", "unknown", "no decision"],
     ["modifies without saying how", "bare", "no decision"],
     ["modifies to what is no command", "command", "no command"],
+    ["modifies a field that the action does not have", "part", "change of command cannot"],
+    ["modifies more than the command", "extra", "change of arguments cannot"],
   ])("an action where a harness %s", async (_what, way, reason) => {
     const { path } = await makeDirectory();
     const end = await agent(["--stdio", odd(way), "touch made"], path);

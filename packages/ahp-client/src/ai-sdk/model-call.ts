@@ -89,7 +89,7 @@ export class ModelCall {
           const reason = "the harness saw a part of the prompt, and cannot replace all of it";
           throw new SupervisionError("invalid_modification", reason, { eventType: "pre_prompt" });
         }
-        const next = showPrompt(toModifiedPrompt(modified, value.files), subject, options);
+        const next = showPrompt(toModifiedPrompt(modified, value), subject, options);
         return isSameJson(next.text, value.text) ? value : next;
       },
     };

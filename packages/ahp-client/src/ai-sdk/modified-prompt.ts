@@ -1,6 +1,9 @@
-import type { JsonValue } from "@harnesskit/protocol/envelope";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { type JsonDifference, jsonDifference } from "@harnesskit/wire";
 import { modelMessageSchema } from "ai";
+import { describeLeftover, leftoverOf, readModification } from "../modification.ts";
 import type { FilePart, Message, Prompt } from "./model-types.ts";
+import { type ShownPrompt, showFile } from "./shown-prompt.ts";
 import { SupervisionError } from "./supervision-error.ts";
 
 const misfit = (reason: string): SupervisionError =>
@@ -12,9 +15,18 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Stands where a file is, while the rest of its message is checked. */
 const placeholder = { type: "text", text: "" };
 
-const fileOf = (part: Record<string, unknown>, files: readonly FilePart[]): FilePart => {
-  const file = Number.isInteger(part.file_ref) ? files[part.file_ref as number] : undefined;
-  if (!file) throw misfit("it holds a file that the prompt did not have");
+const refuseLeftover = (leftover: JsonDifference | undefined, where = ""): void => {
+  if (!leftover) return;
+  const path = where === "" ? leftover.path : `${where}.${leftover.path}`;
+  throw misfit(describeLeftover({ ...leftover, path }, "prompt"));
+};
+
+/** The file that a part refers to. What else the part says must be what the file is. */
+const fileOf = (part: Record<string, unknown>, files: readonly FilePart[], where: string): FilePart => {
+  const ref = Number.isInteger(part.file_ref) ? (part.file_ref as number) : -1;
+  const file = files[ref];
+  if (!file) throw misfit(`${where} is a file that the prompt did not have`);
+  refuseLeftover(leftoverOf(part as JsonObject, showFile(file, ref)), where);
   return file;
 };
 
@@ -37,34 +49,48 @@ const assertPart = (role: string, part: Record<string, unknown>): void => {
   if (isLegacyOutput(part)) throw misfit("the result of a tool is of another form");
 };
 
-const toMessage = (given: unknown, files: readonly FilePart[]): Message => {
+/** A message as it has to be after its validation: a text stands for a list of one text. */
+const withParts = (message: Record<string, unknown>): unknown =>
+  typeof message.content === "string" && message.role !== "system"
+    ? { ...message, content: [{ type: "text", text: message.content }] }
+    : message;
+
+const toMessage = (given: unknown, files: readonly FilePart[], where: string): Message => {
+  if (!isObject(given)) throw misfit(`${where} is not a message`);
   const restored = new Map<number, FilePart>();
-  let checked = given;
-  if (isObject(given) && Array.isArray(given.content)) {
+  let wanted = given;
+  if (Array.isArray(given.content)) {
     const content = given.content.map((part: unknown, index) => {
       if (!isObject(part) || part.type !== "file") return part;
-      restored.set(index, fileOf(part, files));
+      restored.set(index, fileOf(part, files, `${where}.content.${index}`));
       return placeholder;
     });
-    checked = { ...given, content };
+    wanted = { ...given, content };
   }
-  const parsed = modelMessageSchema.safeParse(checked);
-  if (!parsed.success) throw misfit("one of its messages is none");
-  const message = parsed.data;
-  if (message.role === "system") return message as Message;
-  const parts =
-    typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
-  for (const part of parts) assertPart(message.role, part as Record<string, unknown>);
-  return { ...message, content: parts.map((part, index) => restored.get(index) ?? part) } as Message;
+  const parsed = modelMessageSchema.safeParse(wanted);
+  if (!parsed.success) throw misfit(`${where} is not a message`);
+  const message = withParts(parsed.data as never) as Message;
+  refuseLeftover(jsonDifference(withParts(wanted), message, where));
+  if (typeof message.content === "string") return message;
+  for (const part of message.content) assertPart(message.role, part as unknown as Record<string, unknown>);
+  return {
+    ...message,
+    content: message.content.map((part, index) => restored.get(index) ?? part),
+  } as Message;
 };
 
 /**
- * The prompt in a payload that the harness modified. Its messages have the form of the AI SDK, where a text may stand for
- * a list of one text; a file is one of the prompt's own, by its `file_ref`. Throws `invalid_modification`.
+ * The prompt in a payload that the harness modified: `sent` with other messages, and changed in nothing else. They have
+ * the form of the AI SDK, where a text may stand for a list of one text; a file is one of the prompt's own, by its
+ * `file_ref`. Throws `invalid_modification`, which names what cannot be applied exactly.
  */
-export const toModifiedPrompt = (modified: JsonValue, files: readonly FilePart[]): Prompt => {
-  const prompt = isObject(modified) ? modified.prompt : undefined;
-  if (!Array.isArray(prompt) || prompt.length === 0)
-    throw misfit("it has no prompt, which is a list of messages");
-  return prompt.map((message: unknown) => toMessage(message, files));
+export const toModifiedPrompt = (
+  modified: JsonValue,
+  { payload: sent, files }: Pick<ShownPrompt, "payload" | "files">,
+): Prompt => {
+  const change = readModification(sent, modified, "prompt");
+  if ("leftover" in change) throw misfit(describeLeftover(change.leftover, "prompt"));
+  const { wanted } = change;
+  if (!Array.isArray(wanted) || wanted.length === 0) throw misfit("prompt is not a list of messages");
+  return wanted.map((message, index) => toMessage(message, files, `prompt.${index}`));
 };

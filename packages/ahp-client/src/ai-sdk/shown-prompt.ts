@@ -42,16 +42,21 @@ const describeData = (data: unknown): JsonObject => {
   return {};
 };
 
+/** What stands for a file: its reference, and all of it but its bytes and its provider's options. */
+export const showFile = (part: FilePart, fileRef: number): JsonObject => {
+  const { mediaType, filename } = part;
+  const shown = { type: "file", file_ref: fileRef, mediaType, ...describeData(part.data) };
+  return filename === undefined ? shown : { ...shown, filename };
+};
+
 /** The messages without the bytes of their files. */
 const toShownMessages = (prompt: Prompt, files: FilePart[]): unknown[] =>
   prompt.map((message: Message) => {
     if (typeof message.content === "string") return message;
     const content = message.content.map((part) => {
       if (part.type !== "file") return part;
-      const { data: _, mediaType, filename } = part;
       files.push(part);
-      const shown = { type: "file", file_ref: files.length - 1, mediaType, ...describeData(part.data) };
-      return filename === undefined ? shown : { ...shown, filename };
+      return showFile(part, files.length - 1);
     });
     return { ...message, content };
   });

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { displayText } from "@harnesskit/wire";
 import type { Tool } from "ai";
+import { describeLeftover, leftoverOf, readModification } from "../modification.ts";
 import { byteLength } from "./clip.ts";
 import { isSameJson } from "./is-same-json.ts";
 import type { Judged } from "./judge.ts";
@@ -38,11 +39,6 @@ export const toArgumentsMessage = (toolName: string, { text }: Arguments): strin
   return `Run the tool ${displayText(JSON.stringify(toolName))} with these arguments?\n${all}`;
 };
 
-const field = (payload: JsonValue, name: string): JsonValue | undefined =>
-  typeof payload === "object" && payload !== null && !Array.isArray(payload) && Object.hasOwn(payload, name)
-    ? payload[name]
-    : undefined;
-
 /** How the call of a tool is judged: by all of its arguments, as they run. */
 export const toJudgedCall = (
   { toolName, toolCallId, tool }: ToolCall,
@@ -50,28 +46,30 @@ export const toJudgedCall = (
 ): Judged<Arguments> => {
   const misfit = (reason: string) =>
     new SupervisionError("invalid_modification", reason, { eventType: "pre_action", toolName });
+  const toPayload = ({ text }: Arguments): JsonObject => ({
+    action_type: "tool_call",
+    tool_name: toolName,
+    tool_call_id: toolCallId,
+    arguments: JSON.parse(text) as JsonValue,
+  });
   return {
     eventType: "pre_action",
     toolName,
     toolCallId,
     toMessage: (value) => toArgumentsMessage(toolName, value),
-    toPayload: ({ text }): JsonObject => ({
-      action_type: "tool_call",
-      tool_name: toolName,
-      tool_call_id: toolCallId,
-      arguments: JSON.parse(text) as JsonValue,
-    }),
+    toPayload,
     async modify(value, modified) {
-      const name = field(modified, "tool_name");
-      if (name !== undefined && name !== toolName) throw misfit("it names another tool");
-      const wanted = field(modified, "arguments");
-      if (wanted === undefined) throw misfit("it has no arguments");
+      const change = readModification(toPayload(value), modified, "arguments");
+      if ("leftover" in change) throw misfit(describeLeftover(change.leftover, "arguments"));
+      const { wanted } = change;
       if (isSameJson(JSON.stringify(wanted), value.text)) return value;
       const validated = await validateArguments(tool, wanted);
       if ("problem" in validated)
         throw misfit(`its arguments do not fit the tool's schema: ${validated.problem}`);
       const next = toArguments(toolName, validated.value, maxBytes);
-      return isSameJson(next.text, value.text) ? value : next;
+      const leftover = leftoverOf(modified, toPayload(next));
+      if (leftover) throw misfit(`by the tool's schema ${describeLeftover(leftover, "arguments")}`);
+      return next;
     },
   };
 };

@@ -6,9 +6,13 @@ import { ReporterError } from "./transitions.ts";
 const defaultMaxSnapshotLength = 1_048_576;
 
 /** The limit with its default. Throws `invalid_argument`. */
-export const resolveMaxSnapshotLength = (given = defaultMaxSnapshotLength): number => {
+export const resolveMaxSnapshotLength = (given = defaultMaxSnapshotLength): number =>
+  wholeNumber("maxSnapshotLength", given);
+
+/** A limit as it is. Throws `invalid_argument`. */
+export const wholeNumber = (name: string, given: number): number => {
   if (Number.isSafeInteger(given) && given >= 1) return given;
-  throw new InvalidArgumentError("maxSnapshotLength is a positive integer");
+  throw new InvalidArgumentError(`${name} is a positive integer`);
 };
 
 /** The length, as a harness counts it; 0 for what cannot be read, or contains itself, which is no JSON. */

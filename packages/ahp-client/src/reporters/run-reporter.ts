@@ -2,7 +2,7 @@ import type { EventPayloadInput, RunLifecycle, RunStatus } from "@harnesskit/pro
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type Clock, type CreateId, randomId, systemClock } from "@harnesskit/wire";
 import type { AhpClient } from "../client-options.ts";
-import { assertFits, resolveMaxSnapshotLength } from "./assert-fits.ts";
+import { assertFits, resolveMaxSnapshotLength, wholeNumber } from "./assert-fits.ts";
 import { definedFields } from "./defined-fields.ts";
 import { TaskList, type TaskListReporter } from "./task-list-reporter.ts";
 import { assertTransition, isTerminal, ReporterError, runTransitions } from "./transitions.ts";
@@ -20,6 +20,8 @@ export interface RunReporterOptions {
    * here with `snapshot_too_large`. @default 1048576
    */
   readonly maxSnapshotLength?: number;
+  /** Tasks of a list; at one more, the oldest one that has ended is left out. @default 1000 */
+  readonly maxTasks?: number;
   /** @default the real time */
   readonly clock?: Clock;
   /** @default random ids */
@@ -66,6 +68,7 @@ class Run implements RunReporter {
     this.#clock = clock;
     this.#createId = createId;
     this.#maxSnapshotLength = resolveMaxSnapshotLength(options.maxSnapshotLength);
+    const maxTasks = wholeNumber("maxTasks", options.maxTasks ?? 1000);
     this.runId = options.runId ?? createId("run");
     this.#snapshot = { ...this.#ids(), status: "created", ...definedFields(options, ["prompt", "metadata"]) };
     this.#send(this.#snapshot, this.#now());
@@ -73,8 +76,10 @@ class Run implements RunReporter {
       now: () => this.#now(),
       createId: () => createId("task"),
       assertOpen: () => this.#assertOpen(),
-      send: (tasks, updatedAt) => {
-        this.#tell("task_list", { ...this.#ids(), tasks, updated_at: updatedAt });
+      maxTasks,
+      send: (tasks, updatedAt, omitted) => {
+        const metadata = omitted === 0 ? {} : { metadata: { omitted_tasks: omitted } };
+        this.#tell("task_list", { ...this.#ids(), tasks, updated_at: updatedAt, ...metadata });
       },
     });
   }

@@ -1,6 +1,6 @@
 import type { Task, TaskStatus } from "@harnesskit/protocol/ahp";
 import { definedFields } from "./defined-fields.ts";
-import { assertTransition, ReporterError, taskTransitions } from "./transitions.ts";
+import { assertTransition, isTerminal, ReporterError, taskTransitions } from "./transitions.ts";
 
 /** What a task says beside its status. What is left out stays as it was. */
 export type TaskDetails = Partial<Omit<Task, "id" | "status" | "updated_at">>;
@@ -10,7 +10,8 @@ export type NewTask = TaskDetails & { readonly title: string; readonly id?: stri
 
 /**
  * The tasks of a run. Each change sends the whole list, which replaces the one before; it throws `snapshot_too_large` for one
- * that is too long.
+ * that is too long. Of more than `maxTasks` the oldest that have ended are left out; the list's `metadata.omitted_tasks`
+ * says how many.
  */
 export interface TaskListReporter {
   /** The tasks as they were last sent; a copy. */
@@ -28,8 +29,10 @@ export interface TaskListOptions {
   readonly createId: () => string;
   /** Throws `run_ended`. */
   readonly assertOpen: () => void;
-  /** Sends the list; throws when it cannot be sent, and then nothing has changed. */
-  readonly send: (tasks: Task[], updatedAt: string) => void;
+  /** At one more, the oldest one that has ended is left out. */
+  readonly maxTasks: number;
+  /** Sends the list; throws when it cannot be sent, and then nothing has changed. `omitted` were left out so far. */
+  readonly send: (tasks: Task[], updatedAt: string, omitted: number) => void;
 }
 
 const detailNames = ["title", "depends_on", "evidence", "artifacts", "error", "metadata"] as const;
@@ -37,6 +40,7 @@ const detailNames = ["title", "depends_on", "evidence", "artifacts", "error", "m
 export class TaskList implements TaskListReporter {
   readonly #options: TaskListOptions;
   #tasks: readonly Task[] = [];
+  #omitted = 0;
 
   constructor(options: TaskListOptions) {
     this.#options = options;
@@ -53,7 +57,7 @@ export class TaskList implements TaskListReporter {
       throw new ReporterError("duplicate_id", `there is a task ${JSON.stringify(id)} already`);
     }
     this.#send((updatedAt) => [
-      ...this.#tasks,
+      ...this.#kept(),
       { ...definedFields(task, detailNames), id, title, status: "pending", updated_at: updatedAt },
     ]);
     return id;
@@ -68,6 +72,16 @@ export class TaskList implements TaskListReporter {
   update(id: string, details: TaskDetails): void {
     const task = this.#find(id);
     this.#replace(task, { ...task, ...definedFields(details, detailNames) });
+  }
+
+  /** The tasks that stay when one is added. */
+  #kept(): readonly Task[] {
+    if (this.#tasks.length < this.#options.maxTasks) return this.#tasks;
+    const oldest = this.#tasks.findIndex(
+      ({ status }) => status !== "failed" && isTerminal(taskTransitions, status),
+    );
+    const index = oldest === -1 ? this.#tasks.findIndex(({ status }) => status === "failed") : oldest;
+    return this.#tasks.filter((_, each) => each !== index);
   }
 
   #find(id: string): Task {
@@ -86,7 +100,10 @@ export class TaskList implements TaskListReporter {
   #send(toTasks: (updatedAt: string) => Task[]): void {
     const updatedAt = this.#options.now();
     const tasks = toTasks(updatedAt);
-    this.#options.send(tasks, updatedAt);
+    const known = new Set(tasks.map(({ id }) => id));
+    const omitted = this.#omitted + this.#tasks.filter(({ id }) => !known.has(id)).length;
+    this.#options.send(tasks, updatedAt, omitted);
+    this.#omitted = omitted;
     // What was sent is JSON, so that it can be cloned; and what its caller changes later was not sent.
     this.#tasks = structuredClone(tasks);
   }

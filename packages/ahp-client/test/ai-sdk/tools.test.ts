@@ -148,7 +148,7 @@ describe("the decision about a tool call", () => {
       pre_action: ({ payload }: any) => {
         asked++;
         if (payload.arguments.command === "ls -l") return { decision: "allow" };
-        return modifyTo({ tool_name: "bash", arguments: { command: "ls -l" } })();
+        return modifyTo({ tool_name: "bash", arguments: { command: "ls -l", times: 1 } })();
       },
     });
     await expect(run()).resolves.toBe("ran ls -l");
@@ -169,7 +169,7 @@ describe("the decision about a tool call", () => {
     await run();
     expect(of("pre_action")).toHaveLength(1);
     expect(runs).toEqual([{ command: "ls", times: 1 }]);
-    const other = await start({ pre_action: modifyTo({ arguments: { command: "pwd" } }) });
+    const other = await start({ pre_action: modifyTo({ arguments: { command: "pwd", times: 1 } }) });
     await other.run();
     expect(other.of("pre_action")).toHaveLength(2);
     expect(other.runs).toEqual([{ command: "pwd", times: 1 }]);
@@ -215,13 +215,13 @@ describe("the decision about a tool call", () => {
   it("ends after so many modifications", async () => {
     let round = 0;
     const { run, runs, of } = await start({
-      pre_action: () => modifyTo({ arguments: { command: `${++round}` } })(),
+      pre_action: () => modifyTo({ arguments: { command: `${++round}`, times: 1 } })(),
     });
     expect(await rejection(run())).toMatchObject({ code: "too_many_modifications" });
     expect(of("pre_action")).toHaveLength(4);
     expect(runs).toEqual([]);
     const none = await start(
-      { pre_action: modifyTo({ arguments: { command: "pwd" } }) },
+      { pre_action: modifyTo({ arguments: { command: "pwd", times: 1 } }) },
       { maxModifications: 0 },
     );
     expect(await rejection(none.run())).toMatchObject({ code: "too_many_modifications" });

@@ -91,7 +91,7 @@ const checkNames = (file: PolicyFile, limits: ResolvedPolicyLimits, problems: Pr
 
 /**
  * Reads a policy from the text of a YAML file and makes it ready: expressions are parsed and checked for their types,
- * decisions against the events' types. Throws {@link PolicyError} with the line and column of each problem, and
+ * decisions against the events' types. What a rule changes that no event has is among the policy's `warnings`. Throws {@link PolicyError} with the line and column of each problem, and
  * `invalid_argument` for limits and functions that cannot be used.
  */
 export const parsePolicy = (text: string, options: ParsePolicyOptions = {}): Policy => {
@@ -114,6 +114,7 @@ export const parsePolicy = (text: string, options: ParsePolicyOptions = {}): Pol
       name: value.name ?? file.replace(/^.*[\\/]/, ""),
       file,
       mode: value.mode ?? "enforce",
+      warnings: problems.warnings,
       decides: types.filter((type) => defaults.has(type) || index.has(type)),
     },
     {

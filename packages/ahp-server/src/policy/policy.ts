@@ -3,6 +3,7 @@ import type { Expressions } from "./cel/expressions.ts";
 import type { ChangesFiles } from "./decide/changes-files.ts";
 import type { PolicyMode } from "./file/policy-schema.ts";
 import type { Limit } from "./limits/limit.ts";
+import type { PolicyProblem } from "./policy-error.ts";
 import type { ResolvedPolicyLimits } from "./policy-limits.ts";
 import type { DecisionMaker } from "./rules/decision-maker.ts";
 import type { Rule } from "./rules/rule.ts";
@@ -38,15 +39,18 @@ export class Policy {
   readonly rules: readonly string[];
   /** The names of its limits, in order. */
   readonly limits: readonly string[];
+  /** What is probably not meant, such as a `set` of a place that no event has. The policy can be used. */
+  readonly warnings: readonly PolicyProblem[];
   /** Types of events that a rule or a default of the file decides, and those that every policy decides. */
   readonly decides: readonly AhpEventType[];
 
   /** @internal */
-  constructor(about: Pick<Policy, "name" | "file" | "mode" | "decides">, parts: PolicyParts) {
+  constructor(about: Pick<Policy, "name" | "file" | "mode" | "decides" | "warnings">, parts: PolicyParts) {
     this.name = about.name;
     this.file = about.file;
     this.mode = about.mode;
     this.decides = about.decides;
+    this.warnings = about.warnings;
     this.rules = parts.rules.map(({ name }) => name);
     this.limits = parts.limits.map(({ name }) => name);
     partsOfPolicies.set(this, parts);

@@ -12,6 +12,8 @@ export interface Change {
 /** A run with what its state does not show: how old and how large its snapshots are. */
 export interface RunEntry {
   readonly key: string;
+  /** Tells senders with the same ids apart. */
+  readonly owner: string;
   /** Grows with each update of any run. */
   order: number;
   state: RunState;
@@ -22,7 +24,7 @@ export interface RunEntry {
 const finished: ReadonlySet<RunStatus> = new Set(["completed", "failed", "cancelled"]);
 const underWay: ReadonlySet<VerificationStatus> = new Set(["pending", "running"]);
 
-const isFinished = (status: RunStatus): boolean => finished.has(status);
+export const isFinished = (status: RunStatus): boolean => finished.has(status);
 
 /** The characters of all its snapshots. */
 export const lengthOf = ({ lengths }: RunEntry): number => {

@@ -1,15 +1,37 @@
-import type { CheckedEvent, Snapshot } from "../check-event.ts";
+import type { Snapshot } from "../check-event.ts";
 import type { ResolvedLimits } from "../limits.ts";
-import { sessionKey } from "../owner-key.ts";
 import type { AhpServerStats } from "../server-stats.ts";
 import { type Change, lengthOf, type RunEntry, reduceRun } from "./reduce-run.ts";
+import {
+  fromEventRecord,
+  fromRunRecord,
+  newEntry,
+  runKey,
+  type Sender,
+  toEventRecord,
+  toRunRecord,
+} from "./run-records.ts";
 import type { AhpState, RunFilter, RunSelector, RunState, RunWatchOptions } from "./run-state.ts";
+import type { RunRecord, StateRecord } from "./state-record.ts";
+import type { StateStore } from "./state-store.ts";
 import { Watches } from "./watches.ts";
 
 const matches = (state: RunState, { sessionId, status, isFinished }: RunFilter): boolean =>
   (sessionId === undefined || state.session_id === sessionId) &&
   (status === undefined || state.status === status) &&
   (isFinished === undefined || state.isFinished === isFinished);
+
+export interface RunStatesOptions {
+  readonly limits: ResolvedLimits;
+  readonly stats: AhpServerStats;
+  /** Where the state is kept beside. @default nowhere */
+  readonly store?: StateStore | undefined;
+  /** Must not throw. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** What a store may hold that nobody needs any more: so much, and as much as what is needed. */
+const compactionSlack = 1_048_576;
 
 /** Keeps the runs, each by its sender, session and id, within the limits. */
 export class RunStates implements AhpState {
@@ -21,32 +43,83 @@ export class RunStates implements AhpState {
   /** Those with the same id, in the order of their last update. */
   readonly #byRunId = new Map<string, Set<RunEntry>>();
   readonly #watches: Watches<RunState>;
+  readonly #store: StateStore | undefined;
+  readonly #onError: (error: unknown) => void;
   #length = 0;
   #lastOrder = 0;
+  /** The size of the store above which it is compacted. */
+  #compactAbove: number;
 
-  constructor(limits: ResolvedLimits, stats: AhpServerStats) {
+  /** Begins with what the store has kept. Throws what its `load` throws. */
+  constructor({ limits, stats, store, onError }: RunStatesOptions) {
     this.#limits = limits;
     this.#stats = stats;
     this.#watches = new Watches(limits.maxWatchers);
+    this.#store = store;
+    this.#onError = onError;
+    for (const record of store?.load() ?? []) this.restore(record);
+    this.#compactAbove = 2 * (this.#length + compactionSlack);
   }
 
   get size(): number {
     return this.#live.size + this.#finished.size;
   }
 
-  /** Applies a contract event. */
-  apply(sender: { owner: string; principal: unknown }, event: CheckedEvent, snapshot: Snapshot): Change {
+  /** Keeps a contract event, then applies it. Throws what the store's `append` throws, and then nothing has changed. */
+  apply(sender: Sender, snapshot: Snapshot): Change {
+    this.#store?.append(toEventRecord(sender, snapshot));
+    const change = this.#reduce(sender, snapshot);
+    this.#count(change);
+    this.#compact();
+    return change;
+  }
+
+  /** Applies what was kept earlier, without keeping or counting it. Gives the run that it is about. */
+  restore(record: StateRecord): RunState | undefined {
+    if (record.kind === "run") return this.#restoreRun(record);
+    const [sender, snapshot] = fromEventRecord(record);
+    const { session_id: sessionId, run_id: runId } = snapshot.payload;
+    this.#reduce(sender, snapshot);
+    return this.#find(runKey(sender.owner, sessionId, runId))?.state;
+  }
+
+  #restoreRun(record: RunRecord): RunState {
+    const entry = fromRunRecord(record);
+    const known = this.#find(entry.key);
+    if (known) this.#remove(known);
+    this.#length += lengthOf(entry);
+    this.#place(entry);
+    this.#makeRoom(entry);
+    return entry.state;
+  }
+
+  /** Leaves out of the store what was replaced since. A store that cannot do so keeps all, and is asked again later. */
+  #compact(): void {
+    const store = this.#store;
+    if (!store || store.size <= this.#compactAbove) return;
+    try {
+      store.replace([...this.#entries()].map(toRunRecord));
+    } catch (error) {
+      this.#onError(error);
+    }
+    this.#compactAbove = 2 * (store.size + compactionSlack);
+  }
+
+  #find(key: string): RunEntry | undefined {
+    return this.#live.get(key) ?? this.#finished.get(key);
+  }
+
+  #reduce(sender: Sender, snapshot: Snapshot): Change {
     const { run_id: runId, session_id: sessionId } = snapshot.payload;
-    const key = sessionKey(sessionKey(sender.owner, sessionId), runId);
-    const known = this.#live.get(key) ?? this.#finished.get(key);
-    const entry = known ?? newEntry(key, runId, sessionId);
+    const key = runKey(sender.owner, sessionId, runId);
+    const known = this.#find(key);
+    const entry = known ?? newEntry(sender.owner, sessionId, runId);
     const before = known ? lengthOf(known) : 0;
     const change = reduceRun(entry, snapshot, this.#limits.maxVerificationsPerRun);
-    this.#count(change);
     const { state } = entry;
     entry.state = {
       ...state,
-      agent_id: event.agent_id,
+      agent_id: sender.agentId,
       principal: sender.principal,
       ignored: state.ignored + (change.applied ? 0 : 1),
       irregular: state.irregular + (change.reason === "irregular" ? 1 : 0),
@@ -83,7 +156,7 @@ export class RunStates implements AhpState {
   watch(options: RunWatchOptions = {}): AsyncIterableIterator<RunState> {
     const { signal, runId } = options;
     const read = (key: string): RunState | undefined => {
-      const state = (this.#live.get(key) ?? this.#finished.get(key))?.state;
+      const state = this.#find(key)?.state;
       if (!state || (runId !== undefined && state.run_id !== runId)) return undefined;
       return matches(state, options) ? state : undefined;
     };
@@ -148,26 +221,3 @@ export class RunStates implements AhpState {
     this.#watches.drop(entry.key);
   }
 }
-
-const newEntry = (key: string, runId: string, sessionId: string): RunEntry => {
-  const never = Number.NEGATIVE_INFINITY;
-  return {
-    key,
-    order: 0,
-    state: {
-      run_id: runId,
-      session_id: sessionId,
-      agent_id: "",
-      principal: undefined,
-      status: undefined,
-      isFinished: false,
-      lifecycle: undefined,
-      task_list: undefined,
-      verifications: [],
-      ignored: 0,
-      irregular: 0,
-    },
-    newest: { lifecycle: never, tasks: never, verification: never },
-    lengths: { lifecycle: 0, tasks: 0, verifications: [] },
-  };
-};

@@ -34,6 +34,11 @@ export {
   VerificationStatusSchema,
 } from "./contracts.ts";
 export {
+  conventionalPayloads,
+  PromptPayloadSchema,
+  ToolCallPayloadSchema,
+} from "./conventional-payloads.ts";
+export {
   type ConfirmationDecision,
   ConfirmationDecisionSchema,
   type ContextPerceptionDecision,

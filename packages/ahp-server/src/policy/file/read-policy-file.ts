@@ -64,10 +64,11 @@ export const readPolicyFile = <T>(
   );
 };
 
-/** Collects what is wrong with a policy that has the right form. */
+/** Collects what is wrong with a policy that has the right form, and what is probably not meant. */
 export class ProblemList {
   readonly #places: YamlPlaces;
   readonly #problems: PolicyProblem[] = [];
+  readonly #warnings: PolicyProblem[] = [];
   #hasExpression = false;
 
   constructor(places: YamlPlaces) {
@@ -82,6 +83,17 @@ export class ProblemList {
     this.#hasExpression = true;
     const place = this.#places.placeInText(path, text, offset);
     this.#problems.push({ message, path: pathText(path), ...place });
+  }
+
+  /** Warns of a key of the map at `path`. A policy with warnings can be used. */
+  warn(path: YamlPath, key: string, message: string): void {
+    if (this.#warnings.length >= maxIssues) return;
+    const place = this.#places.placeOfKey(path, key);
+    this.#warnings.push({ message, path: pathText([...path, key]), ...place });
+  }
+
+  get warnings(): readonly PolicyProblem[] {
+    return this.#warnings;
   }
 
   throwIfAny(file: string): void {

@@ -5,6 +5,7 @@ import type { Then, ThenObject } from "../file/policy-schema.ts";
 import type { ProblemList } from "../file/read-policy-file.ts";
 import type { YamlPath } from "../file/yaml-places.ts";
 import { RuleError } from "../policy-error.ts";
+import { misplacedIn } from "./payload-places.ts";
 import { compileJson, compileTemplate, type JsonTemplate, type Template, withValueAt } from "./template.ts";
 
 /** A decision of any event's type. */
@@ -100,6 +101,7 @@ export class DecisionMaker {
     if (set && (decision !== "modify" || source.modified_payload !== undefined)) {
       problems.add([...path, "set"], "set goes with modify, instead of modified_payload");
     }
+    warnOfPlaces(source, options);
     const sample: Record<string, unknown> = { ...rest, decision };
     if (says) sample.reason = reason;
     if (set) sample.modified_payload = {};
@@ -125,6 +127,23 @@ export class DecisionMaker {
     return decision;
   }
 }
+
+/** Warns of changes of places that no event has: agents refuse what they cannot apply whole. */
+const warnOfPlaces = (
+  { decision, set, modified_payload: modified }: ThenObject,
+  { types, path, problems }: MakerOptions,
+): void => {
+  if (decision !== "modify" && decision !== "allow") return;
+  const isObject = typeof modified === "object" && modified !== null && !Array.isArray(modified);
+  const places: readonly (readonly [string, string])[] = [
+    ...Object.keys(set ?? {}).map((place) => ["set", place] as const),
+    ...Object.keys(isObject ? modified : {}).map((key) => ["modified_payload", key] as const),
+  ];
+  for (const [field, place] of places) {
+    const problem = misplacedIn(types, field === "set" ? place.split(".") : [place]);
+    if (problem) problems.warn([...path, field], place, `${field}: ${problem}`);
+  }
+};
 
 /** Checks a decision as the file has it; what fields in `later` come to is checked for each event. */
 const checkSample = (

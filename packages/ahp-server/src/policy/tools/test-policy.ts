@@ -3,6 +3,7 @@ import { decide } from "../decide/decide.ts";
 import type { Explanation } from "../decide/explanation.ts";
 import { LimitStore } from "../limits/limit-store.ts";
 import { type Policy, partsOf } from "../policy.ts";
+import type { PolicyProblem } from "../policy-error.ts";
 import { eventOfCase, type PolicyCase } from "./policy-cases.ts";
 
 export interface CaseResult {
@@ -23,6 +24,8 @@ export interface RuleCoverage {
 }
 
 export interface PolicyTestReport {
+  /** Those of the policy. */
+  readonly warnings: readonly PolicyProblem[];
   readonly passed: number;
   readonly failed: number;
   readonly results: readonly CaseResult[];
@@ -80,6 +83,7 @@ export const testPolicy = (policy: Policy, cases: readonly PolicyCase[]): Policy
   const uncovered = names.filter((name) => !decisions.has(name) && !failing.has(name));
   const passed = results.filter((result) => result.passed).length;
   return {
+    warnings: policy.warnings,
     passed,
     failed: results.length - passed,
     results,

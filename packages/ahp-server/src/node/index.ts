@@ -1,0 +1,1 @@
+export { type FileStateStoreOptions, openFileStateStore } from "./file-state-store.ts";

@@ -1,0 +1,46 @@
+import { HarnessError } from "@harnesskit/wire";
+import type { StateRecord } from "./state-record.ts";
+
+/**
+ * Where the state of runs, task lists and verifications is kept, so that it survives the process and can be replayed. One
+ * server uses a store at a time. Contract: `stateStoreContract` of `@harnesskit/ahp-server/testing`.
+ */
+export interface StateStore {
+  /** The size of what is kept, in the store's own unit, such as bytes. Decides when it is compacted. */
+  readonly size: number;
+  /** What is kept, in the order of its appends; may be asked for again. Throws {@link StateStoreError} `state_unreadable`. */
+  load(): Iterable<StateRecord>;
+  /**
+   * Keeps one more record, at once: when this returns, the end of the process does not lose it. Throws
+   * {@link StateStoreError} `state_not_kept`, and then what was kept before is as it was.
+   */
+  append(record: StateRecord): void;
+  /**
+   * Keeps these records in place of all others: all of them, or, where it throws `state_not_kept` or the process ends
+   * meanwhile, those of before. The records must not come from this store's own `load`.
+   */
+  replace(records: Iterable<StateRecord>): void;
+  /** Gives it up. Nothing is appended afterwards. Idempotent. */
+  close(): void;
+}
+
+/**
+ * - `state_not_kept`: a record could not be written, so that its event is refused;
+ * - `state_unreadable`: what is kept cannot be read at all;
+ * - `state_damaged`: parts of what was kept cannot be read and are left out; the message says where they are.
+ */
+export type StateStoreErrorCode = "state_not_kept" | "state_unreadable" | "state_damaged";
+
+/** A store of the state that does not do what it should. */
+export class StateStoreError extends HarnessError {
+  override readonly name = "StateStoreError";
+  declare readonly code: StateStoreErrorCode;
+
+  constructor(code: StateStoreErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(code, message, options);
+  }
+
+  static override isInstance(value: unknown): value is StateStoreError {
+    return HarnessError.isInstance(value) && value.name === "StateStoreError";
+  }
+}

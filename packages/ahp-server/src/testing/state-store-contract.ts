@@ -1,0 +1,186 @@
+import type { RunRecord, StateRecord } from "../state/state-record.ts";
+import { type StateStore, StateStoreError } from "../state/state-store.ts";
+import { ContractError, demand, demandSame } from "./contract-error.ts";
+
+/** A store that a case may do anything with. */
+export interface OpenedStateStore {
+  readonly store: StateStore;
+  /**
+   * Opens the same storage once more without closing the first store, as a process would after the end of another one; left
+   * out by a store that lives in one process. The cases close what it gives.
+   */
+  readonly reopen?: () => StateStore | Promise<StateStore>;
+  /** Removes what the store has kept. Called once after each case, also when it failed. */
+  dispose(): void | Promise<void>;
+}
+
+export interface StateStoreContractOptions {
+  /** The store's name; it begins each case's name. */
+  readonly name: string;
+  /** Opens an empty store for each case. */
+  readonly open: () => OpenedStateStore | Promise<OpenedStateStore>;
+}
+
+/** A named case for any test runner. */
+export interface ContractCase {
+  readonly name: string;
+  /** Resolves when the contract is kept; rejects with `contract_broken` when it is not. */
+  run(): Promise<void>;
+}
+
+interface Context {
+  readonly store: StateStore;
+  /** What the next process finds; the same store where there is no other. */
+  next(): Promise<StateStore>;
+}
+
+const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
+
+const ids = { run_id: "run 1/ü", session_id: "s\n1" };
+const sender = { owner: '{"kind":"token"}', principal: { kind: "token" }, agent_id: "agent" };
+
+const lifecycle = (second: number, prompt = "é\u2028\u0000😀"): StateRecord => ({
+  kind: "run_lifecycle",
+  ...sender,
+  payload: { ...ids, status: "executing", prompt, updated_at: at(second), metadata: { a: [1, { b: null }] } },
+});
+
+const run: RunRecord = {
+  kind: "run",
+  owner: "",
+  agent_id: "other",
+  ...ids,
+  task_list: { ...ids, tasks: [{ id: "1", title: "one", status: "pending" }], updated_at: at(1) },
+  verifications: [{ ...ids, status: "failed", residual_risks: ["it may break"], updated_at: at(2) }],
+  ignored: 2,
+  irregular: 0,
+};
+
+const demandKept = async ({ store, next }: Context, expected: readonly StateRecord[], what: string) => {
+  demandSame([...store.load()], expected, `${what}, in the same process`);
+  const other = await next();
+  demandSame([...other.load()], expected, `${what}, in the next process`);
+};
+
+const demandRefused = (call: () => void, what: string): void => {
+  try {
+    call();
+  } catch (error) {
+    if (StateStoreError.isInstance(error) && error.code === "state_not_kept") return;
+    throw new ContractError(`${what}: an error without the code state_not_kept`, { cause: error });
+  }
+  throw new ContractError(`${what}: it succeeded`);
+};
+
+const cases: readonly { readonly name: string; run(context: Context): void | Promise<void> }[] = [
+  {
+    name: "an empty store has no record",
+    run: (context) => demandKept(context, [], "an empty store"),
+  },
+  {
+    name: "records are given back whole and in order, by each load and by the next process",
+    async run(context) {
+      const records = [lifecycle(1), run, lifecycle(2), { ...lifecycle(3), owner: "" }];
+      for (const record of records) context.store.append(record);
+      await demandKept(context, records, "what was appended");
+      await demandKept(context, records, "a second load");
+    },
+  },
+  {
+    name: "what is appended after the next process has opened it is there for the one after",
+    async run({ store, next }) {
+      store.append(lifecycle(1));
+      const other = await next();
+      if (other !== store) store.close();
+      other.append(lifecycle(2));
+      demandSame([...(await next()).load()], [lifecycle(1), lifecycle(2)], "both records");
+    },
+  },
+  {
+    name: "a replacement takes the place of everything, and appends go on behind it",
+    async run(context) {
+      const { store } = context;
+      for (let second = 0; second < 50; second++) store.append(lifecycle(second));
+      store.replace([run, lifecycle(60)]);
+      await demandKept(context, [run, lifecycle(60)], "the replacement");
+      store.append(lifecycle(61));
+      await demandKept(context, [run, lifecycle(60), lifecycle(61)], "an append behind it");
+      store.replace([]);
+      await demandKept(context, [], "an empty replacement");
+    },
+  },
+  {
+    name: "a replacement that fails changes nothing",
+    async run(context) {
+      context.store.append(run);
+      const broken = function* (): Generator<StateRecord> {
+        yield lifecycle(1);
+        throw new RangeError("no more records");
+      };
+      try {
+        context.store.replace(broken());
+      } catch {
+        // That it throws is what is wanted; with which error is its own choice.
+      }
+      await demandKept(context, [run], "what was there before");
+      context.store.append(lifecycle(2));
+      await demandKept(context, [run, lifecycle(2)], "an append behind it");
+    },
+  },
+  {
+    name: "the size grows with appends and shrinks with a replacement",
+    run({ store }) {
+      const sizes = [store.size];
+      for (let second = 0; second < 3; second++) {
+        store.append(lifecycle(second));
+        sizes.push(store.size);
+      }
+      demand(
+        sizes.every((size, index) => index === 0 || size > (sizes[index - 1] ?? 0)),
+        "it does not grow",
+      );
+      store.replace([lifecycle(3)]);
+      demand(store.size < (sizes[3] ?? 0), "it does not shrink");
+    },
+  },
+  {
+    name: "large records, of a million characters, are kept",
+    run: async (context) => {
+      const records = [lifecycle(1, "x".repeat(1_000_000)), lifecycle(2, "é".repeat(500_000)), run];
+      for (const record of records) context.store.append(record);
+      await demandKept(context, records, "large records");
+    },
+  },
+  {
+    name: "a closed store takes nothing more, and can be closed again",
+    run({ store }) {
+      store.append(run);
+      store.close();
+      store.close();
+      demandRefused(() => store.append(run), "an append to a closed store");
+      demandRefused(() => store.replace([]), "a replacement in a closed store");
+    },
+  },
+];
+
+/** The cases that every {@link StateStore} passes. */
+export const stateStoreContract = ({ name, open }: StateStoreContractOptions): ContractCase[] =>
+  cases.map((entry) => ({
+    name: `${name}: ${entry.name}`,
+    async run() {
+      const opened = await open();
+      const others: StateStore[] = [];
+      const next = async (): Promise<StateStore> => {
+        if (!opened.reopen) return opened.store;
+        const other = await opened.reopen();
+        others.push(other);
+        return other;
+      };
+      try {
+        await entry.run({ store: opened.store, next });
+      } finally {
+        for (const store of [opened.store, ...others]) store.close();
+        await opened.dispose();
+      }
+    },
+  }));

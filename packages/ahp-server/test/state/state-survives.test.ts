@@ -1,0 +1,192 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { verifies } from "@harnesskit/conformance/verifies";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { buildSourceBundle } from "../../../../scripts/lib/source-bundle.ts";
+import { createMemoryStateStore, replayRuns, type StateStore, StateStoreError } from "../../src/index.ts";
+import { openFileStateStore } from "../../src/node/index.ts";
+import { event, handshake, notification, request, run } from "../support/messages.ts";
+import { startServer } from "../support/server.ts";
+
+const makeDirectory = async (): Promise<string> => {
+  const directory = await mkdtemp(join(tmpdir(), "harness-state-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  return directory;
+};
+
+const start = async (stateStore: StateStore, options: Parameters<typeof startServer>[1] = {}) => {
+  const started = startServer({}, { stateStore, ...options });
+  await started.shake();
+  const tell = async (type: "run_lifecycle" | "task_list" | "verification", payload: object) =>
+    (await started.post(notification("ahp/event", event(type, { payload }))))?.error;
+  return { ...started, tell };
+};
+
+const verification = {
+  ...run("needs_review", 4),
+  checks: [
+    { id: "c", subject: "tests", status: "passed", artifacts: [{ id: "report", path: "report.xml" }] },
+  ],
+  residual_risks: ["the migration was not tried"],
+};
+
+describe("the state of a harness that is started again", () => {
+  it("has the runs, their tasks, their verifications with risks and artifacts, and goes on with them", async () => {
+    verifies("AHP-231");
+    const path = join(await makeDirectory(), "runs.jsonl");
+    const first = await start(openFileStateStore({ path }));
+    await first.tell("run_lifecycle", run("executing", 1, { prompt: "fix it" }));
+    await first.tell("task_list", { ...run("", 2), tasks: [{ id: "1", title: "one", status: "completed" }] });
+    await first.tell("verification", run("failed", 3));
+    await first.tell("verification", run("running", 3));
+    await first.tell("verification", verification);
+    await first.tell("run_lifecycle", run("planning", 0));
+    const before = first.server.state.runs();
+    expect(before).toMatchObject([{ ignored: 1, verifications: [{ status: "failed" }, verification] }]);
+    await first.server.close();
+
+    const again = await start(openFileStateStore({ path }));
+    expect(again.server.state.runs()).toEqual(before);
+    expect(again.server.state.tasks("run-1")).toEqual([{ id: "1", title: "one", status: "completed" }]);
+    await again.tell("run_lifecycle", run("completed", 5));
+    expect(again.server.state.run("run-1")).toMatchObject({
+      status: "completed",
+      lifecycle: { status: "completed" },
+    });
+    expect(again.server.stats()).toMatchObject({ contractsApplied: 1, runs: 1 });
+    await again.server.close();
+  });
+
+  it("is what it was, whatever was told, and each step of it can be replayed", async () => {
+    verifies("AHP-231");
+    const told = fc.record({
+      type: fc.constantFrom("run_lifecycle", "task_list", "verification" as const),
+      status: fc.nat(),
+      second: fc.integer({ min: 0, max: 9 }),
+      runId: fc.constantFrom("a", "b", "c"),
+      session: fc.constantFrom("s", "t"),
+    });
+    const statuses = {
+      run_lifecycle: ["created", "planning", "executing", "verifying", "completed", "failed"],
+      task_list: ["-"],
+      verification: ["pending", "running", "passed", "failed", "needs_review"],
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(told, { maxLength: 40 }), fc.boolean(), async (steps, isCompacted) => {
+        const memory = createMemoryStateStore();
+        let digits = 7;
+        // Its size grows so fast that it is compacted after each event.
+        const size = { get: () => (isCompacted ? 10 ** ++digits : 0) };
+        const store: StateStore = Object.defineProperty({ ...memory }, "size", size);
+        const limits = { maxRuns: 4, maxVerificationsPerRun: 2 };
+        const live = await start(store, { limits });
+        const seen: unknown[] = [];
+        for (const { type, status, second, runId, session } of steps) {
+          const word = statuses[type][status % statuses[type].length] ?? "";
+          const payload = { ...run(word, second), run_id: runId, session_id: session, tasks: [] };
+          expect(await live.tell(type, payload)).toBeUndefined();
+          seen.push(live.server.state.run(runId, { sessionId: session }));
+        }
+        if (!isCompacted) expect([...replayRuns(store.load(), { limits })]).toEqual(seen);
+        else expect([...store.load()].filter(({ kind }) => kind !== "run").length).toBeLessThan(2);
+        const again = await start(store, { limits });
+        expect(again.server.state.runs()).toEqual(live.server.state.runs());
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("is kept in a bounded file, however much is told", async () => {
+    const path = join(await makeDirectory(), "runs.jsonl");
+    const { tell, server } = await start(openFileStateStore({ path }), { limits: { maxRuns: 3 } });
+    const prompt = "x".repeat(100_000);
+    let largest = 0;
+    for (let second = 0; second < 120; second++) {
+      const payload = { ...run("executing", second % 60, { prompt }), run_id: `run-${second % 5}` };
+      expect(await tell("run_lifecycle", payload)).toBeUndefined();
+      largest = Math.max(largest, (await stat(path)).size);
+    }
+    expect(largest).toBeLessThan(4_000_000);
+    expect(largest).toBeGreaterThan(1_000_000);
+    const before = server.state.runs();
+    await server.close();
+    const again = await start(openFileStateStore({ path }), { limits: { maxRuns: 3 } });
+    expect(again.server.state.runs()).toEqual(before);
+    await again.server.close();
+  });
+
+  it("has no event that could not be kept: that one is refused, alone or in a batch, and changes nothing", async () => {
+    verifies("AHP-232");
+    const memory = createMemoryStateStore();
+    let isFull = false;
+    const append: StateStore["append"] = (record) => {
+      if (isFull) throw new StateStoreError("state_not_kept", "the state cannot be written (ENOSPC)");
+      memory.append(record);
+    };
+    const { tell, server, ask, errors, entries } = await start({ ...memory, load: memory.load, append });
+    expect(await tell("run_lifecycle", run("planning", 1))).toBeUndefined();
+    isFull = true;
+    const refusal = { code: -32603, data: { reason: "state_not_kept" } };
+    expect(await tell("run_lifecycle", run("executing", 2))).toMatchObject(refusal);
+    const batch = { events: [event("run_lifecycle", { payload: run("executing", 2) })] };
+    expect((await ask("ahp/batch", batch)).error).toMatchObject(refusal);
+    expect(server.state.run("run-1")).toMatchObject({ status: "planning", ignored: 0 });
+    expect(errors).toMatchObject([{ code: "state_not_kept" }, { code: "state_not_kept" }]);
+    expect(entries().at(-1)).toMatchObject({ outcome: "failed", details: { reason: "state_not_kept" } });
+    isFull = false;
+    expect(await tell("run_lifecycle", run("executing", 2))).toBeUndefined();
+    expect(server.state.run("run-1")?.status).toBe("executing");
+  });
+});
+
+describe("a harness that is killed", () => {
+  let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
+  beforeAll(async () => {
+    bundle = await buildSourceBundle(new URL("../bundle-entry.ts", import.meta.url));
+  }, 60_000);
+  afterAll(() => bundle?.remove());
+
+  it("has lost nothing of what it answered", async () => {
+    verifies("AHP-231");
+    const path = join(await makeDirectory(), "runs.jsonl");
+    const script = fileURLToPath(new URL("../fixtures/state-harness.mjs", import.meta.url));
+    let sent = 0;
+    const answered = new Set<string>();
+    for (let round = 0; round < 8; round++) {
+      const child = spawn(process.execPath, [script, bundle.path, path], {
+        stdio: ["pipe", "pipe", "inherit"],
+      });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      const say = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
+      child.stdin.on("error", () => {});
+      say(request("h", "ahp/handshake", handshake()));
+      const goOn = () => {
+        sent++;
+        const payload = { ...run("executing", 1, { prompt: "x".repeat(20_000) }), run_id: `run-${sent}` };
+        say(request(String(sent), "ahp/batch", { events: [event("run_lifecycle", { payload })] }));
+      };
+      const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+      for (let count = 0; count < 10 + round; count++) {
+        const { value } = await answers.next();
+        const reply = JSON.parse(value ?? "null");
+        if (reply.result?.decisions) answered.add(`run-${reply.id}`);
+        for (let more = 0; more < 3; more++) goOn();
+      }
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+    const errors: unknown[] = [];
+    const { server } = await start(openFileStateStore({ path, onError: (error) => errors.push(error) }));
+    const kept = server.state.runs().map(({ run_id }) => run_id);
+    expect(answered.size).toBeGreaterThan(90);
+    expect(kept).toEqual(expect.arrayContaining([...answered]));
+    expect(errors).toEqual([]);
+    await server.close();
+  });
+});
