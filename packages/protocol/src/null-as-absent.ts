@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Where a schema of {@link tolerantObject} keeps the names of its optional fields; the published JSON Schema reads it too. */
 const bagKey = "nullIsAbsent";

@@ -1,7 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import * as ahp from "../src/ahp/index.ts";
 import { MessageSchema, RequestSchema } from "../src/envelope/index.ts";
 import { tolerantObject, withoutNulls } from "../src/null-as-absent.ts";

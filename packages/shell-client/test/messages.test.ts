@@ -1,7 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { carry, codesOf, diagnosed, outcomesOf } from "./support.ts";
 
 const message = (payload: object): object => ({ action_type: "render_message", payload });

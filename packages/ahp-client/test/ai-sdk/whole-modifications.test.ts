@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type dynamicTool, generateText, tool } from "ai";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { SupervisionError, superviseModel, superviseTools } from "../../src/ai-sdk/index.ts";
 import { leftoverOf } from "../../src/index.ts";
 import { startHarness } from "./in-process.ts";

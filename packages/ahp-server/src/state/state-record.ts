@@ -1,6 +1,6 @@
 import { RunLifecycleSchema, TaskListSchema, VerificationSchema } from "@harnesskit/protocol/ahp";
 import { JsonValueSchema } from "@harnesskit/protocol/envelope";
-import { z } from "zod";
+import * as z from "zod";
 
 const sender = {
   /** Tells the senders of runs with the same id apart. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
 
 /** `pre_action` as agents send it by convention: which tool is called, and with what. */

@@ -1,5 +1,5 @@
 import { type AhpEventType, ahpEvents, conventionalPayloads } from "@harnesskit/protocol/ahp";
-import { z } from "zod";
+import * as z from "zod";
 
 /** What is known of the payload of a type: its own schema, or what agents send by convention. */
 const payloadOf = (type: AhpEventType): z.ZodType =>
