@@ -17,10 +17,10 @@ const isErrorObject = (value: unknown): value is ErrorObject => {
 const toProtocolError = ({ code, message, data }: ErrorObject): ProtocolError =>
   new ProtocolError(code, message, data === undefined ? {} : { data: data as JsonValue });
 
-/** What is null is as good as absent. */
+/** Null is read as absent. */
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
 
-/** What is wrong with an id: which one came, where it may be the number of our text. */
+/** What is wrong with the id of a reply: its type and value, beside those of the request. */
 const idText = (answered: unknown, id: string): string => {
   const shown = JSON.stringify(answered)?.slice(0, 64) ?? "none";
   if (isAbsent(answered)) return `has no id, and the request's is ${JSON.stringify(id)}`;

@@ -13,7 +13,7 @@ export type OnFailOpen = (opened: {
 }) => void;
 
 /**
- * The failures that mean that nobody is there to decide. A harness that answers, be it with an error, with nonsense or that it handles no such event,
+ * The failures that mean that no harness is there to decide. A harness that answers, be it with an error, with nonsense or that it handles no such event,
  * has not agreed; neither has one whose limits forbid the call, or a caller who gave up.
  */
 const absences: ReadonlySet<FailureCode> = new Set(["unreachable", "connection_lost", "timeout"]);

@@ -3,7 +3,7 @@ import { createHttpServer, createWebSocketTransport } from "@harnesskit/transpor
 import type { Channel, Transport } from "@harnesskit/wire";
 import { newlineCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type AhpClientOptions, createAhpClient } from "../src/index.ts";
 import { base } from "./support/client.ts";
 import { handshakeResult } from "./support/samples.ts";
@@ -61,8 +61,10 @@ describe("an answer above the limit", () => {
     expect(opened).toEqual([]);
   });
 
-  it("in a line is dropped, and the reason of the call names the limit", async () => {
-    verifies("AHP-218");
+  it("in a line is dropped without being parsed, and the reason of the call names the limit", async () => {
+    verifies("AHP-170", "AHP-218");
+    const parsed = vi.spyOn(JSON, "parse");
+    onTestFinished(() => parsed.mockRestore());
     const transport: Transport = {
       async connect() {
         const pair = createMemoryPair({ codec: newlineCodec({ maxFrameBytes }) });
@@ -86,5 +88,6 @@ describe("an answer above the limit", () => {
       reason: expect.stringContaining(`a message exceeds the limit of ${maxFrameBytes} bytes`),
     });
     expect(opened).toEqual([]);
+    expect(parsed.mock.calls.filter(([text]) => String(text).length > maxFrameBytes)).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ const start = async () => {
   return { child, url, tokenFile, nextLine };
 };
 
-it("is asked by the agent, blocks what its policy blocks, and hears what ran", async () => {
+it("is asked by the agent, blocks what its policy blocks, and is notified of what ran", async () => {
   const { child, url, tokenFile, nextLine } = await start();
   const agent = spawn(process.execPath, [program("agent.mjs"), url, tokenFile, "ls", "rm"]);
   const [stdout, stderr, [code]] = await Promise.all([
@@ -49,7 +49,7 @@ it("is asked by the agent, blocks what its policy blocks, and hears what ran", a
   await expect(stat(tokenFile)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-it("takes the token and the API key from a header and from the query, and refuses who has none", async () => {
+it("takes the token and the API key from a header and from the query, and refuses a client without either", async () => {
   const { url, tokenFile } = await start();
   const token = (await readFile(tokenFile, "utf8")).trim();
   const about = { framework: "test", version: "1.0.0", reconnect: false } as const;
