@@ -1,0 +1,1 @@
+export { writeFileAtomic } from "../src/index.ts";
