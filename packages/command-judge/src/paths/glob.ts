@@ -15,7 +15,7 @@ const classOf = (text: string, at: number): { source: string; end: number } | un
 };
 
 /** The regular expression of a shell pattern; undefined where it is none that can be read. */
-export const patternToRegExp = (
+const patternToRegExp = (
   pattern: string,
   anchored: "both" | "start" | "end" | "none",
 ): RegExp | undefined => {

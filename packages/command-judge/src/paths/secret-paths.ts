@@ -43,8 +43,11 @@ export const isSecretPath = (path: string): boolean => {
   );
 };
 
-/** Names of secret files that a pattern without a leading dot may stand for. */
-const plainSamples = [
+/** Names of secret files that a common pattern such as `*`, `.*` or `*.json` may stand for. */
+const commonSamples = [
+  ".env",
+  ".npmrc",
+  ".netrc",
   "id_rsa",
   "credentials",
   "server.pem",
@@ -60,5 +63,5 @@ const plainSamples = [
 /** Whether a path has a pattern as its last part that may stand for a secret file, as `*` and `*.json` do. */
 export const mayHoldSecrets = (path: string): boolean => {
   const last = (path.split("/").at(-1) ?? "").replaceAll(namesMark, "*").toLowerCase();
-  return isPattern(last) && plainSamples.some((sample) => mayMatch(last, sample));
+  return isPattern(last) && commonSamples.some((sample) => mayMatch(last, sample));
 };

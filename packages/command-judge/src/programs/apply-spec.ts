@@ -135,7 +135,8 @@ export const applySpec = (call: Call, spec: Spec): string | undefined => {
   const { walk, name } = call;
   const parsed = parseArguments(spec.dashless === true ? withDash(call) : call.args, spec);
   noteUnknown(call, spec, parsed);
-  for (const { rule, value } of parsed.given) {
+  for (const { rule, value, isLate } of parsed.given) {
+    if (isLate && value !== undefined && rule.kind === "text") walk.list(value, call.scope);
     if (value !== undefined && rule.kind !== undefined) applyKind(call, rule.kind, value);
     if (rule.verdict === undefined) continue;
     const [code, what] = effects[rule.verdict];

@@ -29,7 +29,7 @@ export const build: Family = {
   },
   "cmake ninja meson bazel gradle gradlew mvn ant sbt scons rake xcodebuild msbuild dotnet swift mix lein stack cabal zig dune":
     { ...runsWorkspace("runs the build of the workspace"), style: "words" },
-  "cargo rustup": {
+  "cargo rustup go": {
     ...runsWorkspace("takes programs from the settings of the workspace"),
     style: "words",
     judge: ({ args, walk, name }) => {
@@ -38,32 +38,6 @@ export const build: Family = {
       if (args.includes("publish"))
         walk.report("exfiltration", "sends-data", "cargo publish publishes files");
       return undefined;
-    },
-  },
-  go: {
-    commands: {
-      version: { options: "-m", operands: "read..." },
-      env: { options: "-json -changed", style: "single", operands: "text..." },
-      fmt: {
-        options: "-n -x",
-        style: "single",
-        operands: "text...",
-        does: ["write", "writes", "formats files"],
-      },
-      ...Object.fromEntries(
-        "build test vet run install list generate mod get doc clean tool work"
-          .split(" ")
-          .map((name): [string, Spec] => [
-            name,
-            {
-              style: "single",
-              options:
-                "-v -race -n -x -run=text -count=number -short -timeout=text -cover -coverprofile=write -o=write -bench=text -json -m -u -tags=text -trimpath",
-              operands: "text...",
-              does: ["execute", "runs-workspace", "builds or runs code of the workspace"],
-            },
-          ]),
-      ),
     },
   },
   gofmt: { style: "single", options: "-l -d -s -e -w!write", operands: "read..." },
@@ -92,8 +66,7 @@ export const build: Family = {
   "webpack vite rollup esbuild parcel next nuxt turbo nx lerna gulp grunt babel swc tsup tsx ts-node storybook astro svelte-kit ng vue-cli-service expo":
     { ...runsWorkspace("runs the build of the workspace"), style: "words" },
   "gcc g++ cc c++ clang clang++ rustc javac ld as": {
-    options:
-      "-[cSEgvO] -o=write -I=list -L=list -D=text -l=text -W?=text -f?=text -m?=text -O?=text -std=text",
+    options: "-[cSEgvO] -o=write -I=list -L=list -D=text -l=text -O?=text -std=text",
     operands: "read...",
     does: ["write", "writes", "compiles, and writes what it makes"],
   },

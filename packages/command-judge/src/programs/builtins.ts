@@ -1,4 +1,4 @@
-import { hasMark, unknownMark } from "../marks.ts";
+import { hasMark, mayBeOption, unknownMark } from "../marks.ts";
 import { noteAssignment } from "../walk/environment.ts";
 import { acts, type Call, type Family } from "./spec.ts";
 
@@ -11,7 +11,7 @@ const echo = ({ args }: Call): string | undefined => {
 };
 
 const printf = ({ args, walk }: Call): string | undefined => {
-  if (args[0]?.startsWith("-") === true && args[0] !== "--")
+  if ((args[0]?.startsWith("-") === true && args[0] !== "--") || mayBeOption(args[0] ?? ""))
     walk.unknown("unknown-option", `it is not known what printf ${args[0]} does`);
   const [text = unknownMark, value = ""] = args;
   if (/^%s(?:\\n)?$/.test(text) && args.length === 2) return value;

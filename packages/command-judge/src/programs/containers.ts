@@ -52,11 +52,13 @@ const named = (names: string, spec: Spec): Record<string, Spec> =>
 
 const commands: Readonly<Record<string, Spec>> = {
   ...named(
-    "ps images ls list logs inspect stats top version info history port df search events",
+    "ps images ls list logs stats top version info history port df events",
     shows(
       "-[aqfnst] --all --quiet --filter=text --format=text --no-trunc --tail=text --since=text --until=text --follow --timestamps --size --latest --no-stream",
     ),
   ),
+  inspect: { ...shows("-s -f=text --format=text --type=text"), secrets: true },
+  search: { ...shows("--limit=number --filter=text"), does: ["network", "network", "asks a registry"] },
   ...named("run exec create", runsInside),
   ...named(
     "rm rmi kill remove down",
@@ -79,6 +81,13 @@ const commands: Readonly<Record<string, Spec>> = {
     acts("unknown", "changes-containers", "moves files or credentials"),
   ),
   push: acts("exfiltration", "sends-data", "publishes an image", { network: true }),
+};
+
+/** The file of the workspace names what is built, fetched and run, for sub-commands that show, too. */
+const composing: Spec = {
+  options: "-f=read -p=text --file=read --project-name=text --profile=text --env-file=read",
+  commands,
+  does: ["execute", "runs-container", "does what a file of the workspace says"],
 };
 
 const kubectl = (call: Call, parsed: Parsed): undefined => {
@@ -107,16 +116,10 @@ export const containers: Family = {
     commands: {
       ...commands,
       ...named("container image volume network system builder buildx stack service", { commands }),
-      compose: {
-        options: "-f=read -p=text --file=read --project-name=text --profile=text --env-file=read",
-        commands: { ...commands, config: shows("-q --quiet --services") },
-      },
+      compose: composing,
     },
   },
-  "docker-compose podman-compose": {
-    options: "-f=read -p=text --file=read --project-name=text --profile=text",
-    commands,
-  },
+  "docker-compose podman-compose": composing,
   "lxc incus buildah": acts("unknown", "changes-containers", "changes containers"),
   "kubectl oc k3s k": {
     style: "words",

@@ -8,6 +8,7 @@ import type { Call, Spec } from "./spec.ts";
  */
 const revisions = ({ walk, scope, name }: Call, parsed: Parsed): undefined => {
   for (const operand of parsed.operands) {
+    if (parsed.has("--no-index")) walk.tree(operand, scope);
     if (isUnknown(operand)) walk.unknown("unknown-word", `it is not known what ${name} shows: ${operand}`);
     else if (/^@?\{|^\^|^[\w@^~{}-]+$/.test(operand) && !/^\.|~\//.test(operand))
       walk.list(operand.replaceAll("~", "_"), scope);

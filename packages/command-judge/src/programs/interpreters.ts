@@ -10,6 +10,10 @@ import { suspectArguments } from "./suspect-arguments.ts";
 const shell = (call: Call, parsed: Parsed): string | undefined => {
   const { walk, scope, name, stdin } = call;
   const [first, ...rest] = parsed.operands;
+  // Other shells read some of the syntax in another way.
+  const text = parsed.has("-c") ? (first ?? "") : (stdin ?? "");
+  if (!/^bash$/.test(name) && (/\$['"]|\(\(|\\\n/.test(text) || /^(?:zsh|fish|ksh)$/.test(name)))
+    walk.unknown("other-shell", `${name} may read its text in another way than bash`);
   if (parsed.has("-c")) {
     if (first === undefined) walk.unknown("unknown-script", `it is not known what ${name} runs`);
     else if (rest.length > 0 && /\$(?:[0-9@*#]|\{[0-9@*#!])/.test(first)) {
@@ -69,7 +73,14 @@ const interpreter =
 
 const python = (call: Call, parsed: Parsed): undefined => {
   const [module] = parsed.values("-m");
-  if (module === undefined) return interpreter(["-c"])(call, parsed);
+  if (module === undefined) {
+    if (parsed.has("-c") && !parsed.has("-I", "-P"))
+      call.walk.unknown(
+        "runs-module",
+        "python may import a file of the workspace; with the option -I it does not",
+      );
+    return interpreter(["-c"])(call, parsed);
+  }
   // The folder in which it starts is the first in which it looks for modules.
   call.walk.unknown("runs-module", `python runs the module ${module}, which may be a file of the workspace`);
   if (/^http\.server/.test(module))
@@ -94,7 +105,7 @@ export const interpreters: Family = {
   },
   "python python2 python3 pypy pypy3": {
     style: "posix",
-    options: "-[BEsSuIOqVv] -c=text -m=text -W=text -X=unknown --version",
+    options: "-[BEsSuIPOqVv] -c=text -m=text -W=text -X=unknown --version",
     operands: "text...",
     judge: python,
   },

@@ -49,7 +49,7 @@ const npmCommands: Readonly<Record<string, Spec>> = {
   ...named("view info show v", asks("--json")),
   ...named("search outdated ping", asks("--json --long -[lg] --depth=number --global")),
   ...named("explain why", shows("--json")),
-  ...named("root bin prefix help", shows("-g")),
+  ...named("root bin prefix", shows("-g")),
   ...named("run run-script rum urn test t tst start stop restart", runsScripts),
   ...named(
     "exec x",
@@ -108,7 +108,6 @@ export const packages: Family = {
     commands: {
       list: shows("-u --format=text --uptodate -o!network --outdated!network"),
       show: shows("-f --files --verbose"),
-      freeze: shows("--all --local"),
       check: shows(""),
       ...named("install uninstall download wheel", installs),
     },

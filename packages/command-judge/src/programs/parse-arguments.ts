@@ -14,6 +14,8 @@ export interface OptionRule {
 export interface GivenOption {
   readonly rule: OptionRule;
   readonly value: string | undefined;
+  /** Whether the value is a word behind an operand: a program that stops at operands takes it as one. */
+  readonly isLate: boolean;
 }
 
 /** Arguments told apart by a table. */
@@ -72,7 +74,8 @@ export const parseArguments = (args: readonly string[], spec: Spec): Parsed => {
   const take = (rule: OptionRule, attached: string | undefined): void => {
     const isMissing = attached === undefined && rule.kind !== undefined && !rule.isAttached;
     if (isMissing && rest.length === 0) unknown.push(rule.name);
-    given.push({ rule, value: isMissing ? rest.shift() : attached });
+    const isLate = isMissing && operands.length > 0;
+    given.push({ rule, value: isMissing ? rest.shift() : attached, isLate });
   };
   const takeLong = (arg: string): void => {
     const equals = arg.indexOf("=");
@@ -87,7 +90,7 @@ export const parseArguments = (args: readonly string[], spec: Spec): Parsed => {
     // An abbreviation may stand for any option that begins so.
     for (const each of rules.values())
       if (name.length > 2 && each.verdict !== undefined && each.name.startsWith(name))
-        given.push({ rule: each, value });
+        given.push({ rule: each, value, isLate: false });
   };
   const takeLetters = (arg: string): void => {
     for (let at = 1; at < arg.length; at++) {
@@ -101,7 +104,7 @@ export const parseArguments = (args: readonly string[], spec: Spec): Parsed => {
         take(rule, attached === "" ? undefined : attached.replace(/^=/, ""));
         return;
       }
-      given.push({ rule, value: undefined });
+      given.push({ rule, value: undefined, isLate: false });
     }
   };
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
@@ -110,7 +113,8 @@ export const parseArguments = (args: readonly string[], spec: Spec): Parsed => {
       break;
     }
     const number = rules.get("-#");
-    if (number !== undefined && /^-\d+$/.test(arg)) given.push({ rule: number, value: arg.slice(1) });
+    if (number !== undefined && /^-\d+$/.test(arg))
+      given.push({ rule: number, value: arg.slice(1), isLate: false });
     else if (arg.startsWith("-") && arg !== "-") {
       if (isUnknown(arg.split("=")[0] ?? "") && arg.startsWith("--")) isUncertain = true;
       if (arg.startsWith("--") || spec.style === "single") takeLong(arg);

@@ -1,3 +1,4 @@
+import { mayBeOption } from "../marks.ts";
 import type { Call, Family } from "./spec.ts";
 
 /** `ps aux`: letters without a dash; `e` shows the environment of processes. */
@@ -28,7 +29,7 @@ const clock = ({ args, walk }: Call): undefined => {
     (arg, index) =>
       !arg.startsWith("-") && !/^(?:-d|-r|--date|--reference|-f|-s)$/.test(args[index - 1] ?? ""),
   );
-  if (operands.some((each) => !each.startsWith("+")))
+  if (operands.some((each) => !each.startsWith("+") && !mayBeOption(each)))
     walk.report("privilege", "sets-clock", "date sets the clock of this machine");
 };
 
@@ -158,9 +159,14 @@ export const readers: Family = {
   },
   "diff colordiff": {
     options:
-      "-[abBcdeEiNpqrstTuwyZ] -# -U=number -C=number -W=number -I=text -x=text -F=text -L=text --unified?=number --context?=number --brief --recursive --side-by-side --color?=text --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-case --new-file --exclude=text --label=text --width=number --suppress-common-lines --strip-trailing-cr --text --minimal --normal --report-identical-files --no-dereference",
+      "-[abBcdeEipqrstTuwyZ] -# -U=number -C=number -W=number -I=text -x=text -F=text -L=text --unified?=number --context?=number --brief --recursive --side-by-side --color?=text --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-case --exclude=text --label=text --width=number --suppress-common-lines --strip-trailing-cr --text --minimal --normal --report-identical-files --no-dereference",
     operands: "read...",
     tree: "-r --recursive",
+    judge: ({ walk, scope }, { operands }) => {
+      // Of two folders, the files are compared.
+      for (const path of operands) if (!/\.\w+$|^\/dev\//.test(path)) walk.tree(path, scope);
+      return undefined;
+    },
   },
   cmp: {
     options: "-[bls] -i=text -n=number --print-bytes --verbose --quiet --silent",
@@ -190,7 +196,7 @@ export const readers: Family = {
   },
   ps: {
     options:
-      "-[AadeEfFHjlLMNTwyZ] -o=text -u=text -U=text -p=text -C=text -g=text -G=text -t=text -s=text --forest --no-headers --sort=text --pid=text --ppid=text --user=text --format=text --cols=number --headers",
+      "-[AadefFHjlLMNTwyZ] -o=text -u=text -U=text -p=text -C=text -g=text -G=text -t=text -s=text --forest --no-headers --sort=text --pid=text --ppid=text --user=text --format=text --cols=number --headers",
     operands: "text...",
     judge: processes,
   },
@@ -204,11 +210,12 @@ export const readers: Family = {
     operands: "list...",
   },
   printenv: { options: "-0 --null", operands: "text...", judge: variables },
-  "whoami id groups logname tty arch nproc users uptime free who w vmstat iostat mpstat lscpu lsblk lsusb lspci lsmod uuidgen cal sw_vers":
+  "id groups cal": { options: "-[ugGnrzmy3] --user --group --name --groups --real", operands: "text..." },
+  "whoami logname tty arch nproc users uptime free who w vmstat iostat mpstat lscpu lsblk lsmod uuidgen sw_vers":
     {
       options:
-        "-[abcdefghiklmnopqrstuvwxGHLMPSTVWZ0] --all --human --help --version --user --group --name --groups --real --json --list --output=text --total --mega --giga --pretty --since",
-      operands: "text...",
+        "-[abdfhilmnopqrstuw] --all --human --help --version --json --list --total --mega --giga --pretty --since",
+      operands: "number...",
     },
   uname: {
     options: "-[asnrvmpio] --all --kernel-name --kernel-release --machine --nodename --operating-system",
@@ -229,14 +236,14 @@ export const readers: Family = {
   "top htop": { options: "-[bcHiS1] -n=number -d=number -p=text -u=text -o=text", operands: "" },
   "cloc tokei scc": {
     options:
-      "--by-file --by-file-by-lang --quiet --csv --json --md --exclude-dir=text --include-lang=text --vcs=text --files --sort=text",
+      "--by-file --by-file-by-lang --quiet --csv --json --md --exclude-dir=text --include-lang=text --files --sort=text",
     operands: "tree...",
     fallback: ".",
     tree: "",
   },
   shellcheck: {
     options:
-      "-[axVC] -e=text -i=text -f=text -s=text -S=text -o=text -C?=text --exclude=text --format=text --shell=text --severity=text --color?=text --external-sources",
+      "-[aVC] -e=text -i=text -f=text -s=text -S=text -o=text -C?=text --exclude=text --format=text --shell=text --severity=text --color?=text",
     operands: "read...",
   },
   ss: {

@@ -8,7 +8,7 @@ const plainTypes =
   /^(?:ts|typescript|js|jsx?|tsx|py|python|rust|rs|go|java|c|cpp|h|cs|csharp|rb|ruby|php|swift|kotlin|scala|md|markdown|css|html|lua|zig|elixir|haskell|sql|vue|svelte)$/;
 
 const isPlainPattern = (pattern: string): boolean =>
-  !pattern.startsWith("!") && !isUnknown(pattern) && !isSecretPath(pattern) && !mayHoldSecrets(pattern);
+  !/^!|[{}]/.test(pattern) && !isUnknown(pattern) && !isSecretPath(pattern) && !mayHoldSecrets(pattern);
 
 /** Whether the options of a search leave out files with secrets. */
 const isNarrow = (parsed: Parsed): boolean => {

@@ -123,7 +123,7 @@ export const system: Family = {
       rest.forEach((arg) => {
         if (!arg.startsWith("-") && (isX509 || isDigest)) walk.read(arg, scope);
       });
-      if (!isX509 && !isDigest && command !== "version")
+      if (!isX509 && !isDigest && args.join(" ") !== "version")
         walk.unknown("unknown-option", `it is not known what ${name} ${command} does`);
       return undefined;
     },

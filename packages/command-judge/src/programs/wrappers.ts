@@ -53,7 +53,7 @@ export const wrappers: Family = {
     operands: "text...",
     judge: env,
   },
-  nohup: wrapper("", "command"),
+  nohup: { ...wrapper(""), does: ["write", "writes", "may write nohup.out"] },
   setsid: wrapper("-[cfw] --ctty --fork --wait"),
   nice: wrapper("-# -n=number --adjustment=number"),
   "timeout gtimeout": wrapper(
@@ -74,19 +74,21 @@ export const wrappers: Family = {
   },
   "noglob nocorrect": wrapper(""),
   strace: wrapper(
-    "-[fFcCtrTvxyqiD] -e=text -o=write -s=number -u=text!privilege -p=number!privilege -P=text -a=number",
+    "-[fFcCtrTvxyqiD] -e=unknown -o=write -s=number -u=text!privilege -p=number!privilege -P=text -a=number",
   ),
   "watch entr hyperfine flock script parallel tmux screen ltrace valgrind heaptrack perf numactl cpulimit prlimit firejail bwrap systemd-run systemd-cat dbus-run-session fakeroot torify torsocks proxychains proxychains4 rlwrap faketime xvfb-run winpty direnv mise asdf op-run dotenv doppler ld-linux ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux.so.2 ld-musl-x86_64.so.1":
     opaque,
   "/lib64/ld-linux-x86-64.so.2 /lib/ld-linux.so.2 /lib/ld-linux-aarch64.so.1 /lib/ld-musl-x86_64.so.1":
     opaque,
-  "busybox toybox coreutils": {
-    style: "words",
-    judge: ({ args, walk, scope, stdin }) => {
-      if (args.length === 0 || args[0]?.startsWith("-") === true)
-        walk.unknown("unknown-option", "it is not known what busybox does");
-      else walk.run(args, scope, stdin);
-      return undefined;
+  "busybox toybox coreutils": acts(
+    "unknown",
+    "runs-applet",
+    "runs an applet, whose options are not in the tables",
+    {
+      judge: ({ args, walk, scope, stdin }) => {
+        walk.run(args, scope, stdin);
+        return undefined;
+      },
     },
-  },
+  ),
 };

@@ -70,8 +70,10 @@ export class WordExpander {
       case "SingleQuoted":
       case "AnsiCQuoted":
         return { text: part.value };
-      case "Glob":
-        return { text: part.text };
+      case "Glob": {
+        const pieces = (part.parts ?? []).map((each) => this.#part(each, scope));
+        return pieces.some(({ text }) => hasMark(text)) ? unknownPiece : { text: part.text };
+      }
       case "DoubleQuoted":
       case "LocaleString": {
         const pieces = part.parts.map((each) => ({ each, piece: this.#part(each, scope) }));
