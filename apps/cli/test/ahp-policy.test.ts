@@ -212,7 +212,9 @@ describe("harness ahp serve --policy", () => {
 
   it("decides by the file, says by which rule, and still answers queries", async () => {
     const { ask, agent, welcome, program, log, stop } = await serve();
-    expect(program.stderr).toContain("policy first (4 rules) from p.yaml; keeps runs (0 from before); audit log ");
+    expect(program.stderr).toContain(
+      "policy first (4 rules) from p.yaml; keeps runs (0 from before); audit log ",
+    );
     expect(welcome.result).toMatchObject({
       harness_info: { capabilities: expect.arrayContaining(["pre_action", "query", "confirmation"]) },
     });

@@ -166,8 +166,9 @@ class Server<Context> implements AhpServer<Context> {
     const { supervisor, states } = this.#parts;
     supervisor.close(new ConnectionClosedError("the harness is closed"));
     states.close();
-    this.#stateStore?.close();
     await Promise.all([...this.#connections].map((connection) => connection.close()));
+    // What was told before its connection closed is still kept.
+    this.#stateStore?.close();
   }
 }
 

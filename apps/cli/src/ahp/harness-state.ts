@@ -4,7 +4,7 @@ import { HarnessError } from "@harnesskit/wire";
 import { oneLine } from "../terminal/one-line.ts";
 
 /** Where the state of a harness lies: beside its audit log, whose lock keeps other processes away from both. */
-export const statePathOf = (auditPath: string): string => auditPath.replace(/(\.jsonl)?$/, ".state.jsonl");
+const statePathOf = (auditPath: string): string => auditPath.replace(/(\.jsonl)?$/, ".state.jsonl");
 
 export interface HarnessStateOptions {
   /** Of the audit log. */

@@ -63,7 +63,7 @@ export const run = async (
   if (attach !== undefined) socketPathOf(attach, "--attach");
   const choice = toPolicyChoice(options);
   const workspace = await workspaceDirectory(options.cwd);
-  await checkPolicyFile(choice);
+  await checkPolicyFile(choice, (line) => void process.stderr.write(`harness run: ${line}\n`));
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) process.stderr.write(`harness run: ${noPolicyText}\n`);
   const judged = { policyArgs: toPolicyArgs(options), noPolicy };
