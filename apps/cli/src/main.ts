@@ -2,6 +2,7 @@ import { CommanderError } from "commander";
 import { describeCauses, toCliError, usageError } from "./cli-error.ts";
 import { isDebugging } from "./debug.ts";
 import { ExitCode } from "./exit-code.ts";
+import { interruptedExitCode } from "./interruption.ts";
 import { createProgram } from "./program.ts";
 
 export interface MainOptions {
@@ -29,13 +30,13 @@ export const main = async ({ args, binPath, version }: MainOptions): Promise<Exi
     requireWorkingDirectory();
     const program = createProgram({ binPath, version, onExit: (code) => (exitCode = code) });
     await program.parseAsync([...args], { from: "user" });
-    return exitCode;
+    return interruptedExitCode() ?? exitCode;
   } catch (error) {
     // Commander has said what there was to say.
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
     const { message, hint, exitCode: failed } = toCliError(error);
     process.stderr.write(`harness: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
     if (isDebugging()) process.stderr.write(`${describeCauses(error)}\n`);
-    return failed;
+    return interruptedExitCode() ?? failed;
   }
 };

@@ -72,9 +72,11 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
 
 Standard input and output carry one JSON message a line. A socket carries four bytes of
 length, big-endian, before each message; clients: harness attach, harness run --attach.
-With --listen the server stays when its input ends; SIGTERM or Ctrl-C ends it. Who
-started it chooses any model for a turn; clients of a socket choose among those of
---model and --allow-model.
+The end of standard input ends the server, with --listen too, except where it was started
+as a service: with --listen, and a terminal, /dev/null or nothing as standard input
+(systemd, nohup, a shell's &). Then SIGTERM or Ctrl-C ends it.
+The client on standard input chooses any model for a turn; clients of a socket choose
+among those of --model and --allow-model.
 
 A policy judges each prompt and tool call before it happens; where it cannot answer, nothing
 happens. It runs as a child of this server, or is the harness of --ahp.`,
@@ -166,14 +168,12 @@ happens. It runs as a child of this server, or is the harness of --ahp.`,
   return program;
 };
 
-/** The channel of `harness serve`. A server with sockets reads no terminal, and outlives who started it. */
+/** The channel of `harness serve`; undefined for a server with sockets that was started as a service. */
 const openServeStdio = async (hasSockets: boolean): Promise<Channel | undefined> => {
-  const { ignoreLostReader, openStdio } = await import("./serve/open-stdio.ts");
-  if (hasSockets && process.stdin.isTTY) {
-    ignoreLostReader();
-    return undefined;
-  }
-  return openStdio({ outlives: hasSockets });
+  const { ignoreLostReader, isService, openStdio } = await import("./serve/open-stdio.ts");
+  if (!hasSockets || !isService()) return openStdio({ outlives: hasSockets });
+  ignoreLostReader();
+  return undefined;
 };
 
 const addThreadCommands = (program: Command, onExit: ProgramOptions["onExit"]): void => {

@@ -19,6 +19,7 @@ import { createWorkspaceTools } from "../chat/workspace-tools.ts";
 import { usageError } from "../cli-error.ts";
 import { logFailure } from "../debug.ts";
 import { ExitCode } from "../exit-code.ts";
+import { forgetInterruption, interruptedExitCode, noteInterruption } from "../interruption.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import { createTerminal } from "../terminal/terminal.ts";
@@ -83,8 +84,12 @@ export const chat = async (options: ChatOptions): Promise<ExitCode> => {
   const conversation = new Conversation({ sessionId, harness, view, waiting, history });
   let interrupts = 0;
   const onInterrupt = () => {
-    if (++interrupts > 1) process.exit(ExitCode.failed);
-    if (!conversation.cancel()) lines.close();
+    noteInterruption();
+    if (++interrupts > 1) process.exit(interruptedExitCode());
+    const isCancelled = conversation.cancel();
+    // At a terminal the user goes on after a turn that was cancelled.
+    if (isCancelled && lines.isTerminal) forgetInterruption();
+    else lines.close();
   };
   const lines = new LineReader(onInterrupt);
   process.on("SIGINT", onInterrupt);

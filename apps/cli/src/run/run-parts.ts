@@ -3,7 +3,7 @@ import { comeBackHint } from "../attach/attach-failure.ts";
 import { ErrorNotes } from "../attach/error-notes.ts";
 import { sharedServer } from "../attach/first-contact.ts";
 import type { WithServerOptions } from "../attach/with-server.ts";
-import { ExitCode } from "../exit-code.ts";
+import { interruptedExitCode } from "../interruption.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { Timeline } from "../timeline/timeline.ts";
 import { type ApprovalMode, Approver } from "./approver.ts";
@@ -48,7 +48,7 @@ export const createRunParts = (options: RunPartsOptions): RunParts => {
   const server = new RunServer(options);
   let quitting: Promise<never> | undefined;
   const interrupts = new Interrupts(() => {
-    quitting = server.quit().then(() => process.exit(ExitCode.failed));
+    quitting = server.quit().then(() => process.exit(interruptedExitCode()));
   });
   const mode = approvalMode(options);
   const approver = new Approver({

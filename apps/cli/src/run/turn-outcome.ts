@@ -1,6 +1,7 @@
 import type { EventBody, TurnResult } from "@harnesskit/thread-client";
 import { undecidedCodes } from "@harnesskit/thread-server";
 import { ExitCode } from "../exit-code.ts";
+import { interruptedExitCode } from "../interruption.ts";
 
 /** Codes of a turn's error that say the model, or who judges, cannot be had. */
 const unavailable: ReadonlySet<string> = new Set([
@@ -48,6 +49,8 @@ export class RefusedCalls {
 
 /** The exit code of a turn that has ended. */
 export const exitCodeOf = (result: TurnResult, refused: RefusedCalls): ExitCode => {
+  const interrupted = interruptedExitCode();
+  if (interrupted !== undefined) return interrupted;
   if (result.status === "cancelled") return ExitCode.failed;
   if (result.status === "error") {
     if (refusals.has(result.code)) return ExitCode.refused;
