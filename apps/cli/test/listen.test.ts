@@ -75,7 +75,14 @@ describe("harness serve --listen", () => {
 
   it("ends when the process that holds its standard input is killed", async () => {
     const cwd = await makeWorkspace();
-    const args = [process.execPath, binPath, "serve", "--no-policy", "--listen", "unix:.harness/s.sock"];
+    const args = [
+      process.execPath,
+      binPath,
+      "serve",
+      "--no-policy",
+      "--listen",
+      `unix:${join(cwd, ".harness", "s.sock")}`,
+    ];
     const script =
       'const [command, ...args] = process.argv.slice(1); require("node:child_process")' +
       '.spawn(command, args, { stdio: ["pipe", "ignore", "inherit"] }); setInterval(() => {}, 1e6);';
