@@ -4,6 +4,7 @@ import { displayText } from "@harnesskit/wire";
 import { oneLine } from "../terminal/one-line.ts";
 import type { Paint } from "../terminal/style.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { Prose } from "../timeline/prose.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
 
@@ -31,7 +32,7 @@ export class ChatView {
   /** A line of safe text. */
   line(line: string): void {
     this.breakLine();
-    this.#terminal.write(`${line}\n`);
+    this.#terminal.write(`${wrapText(line, this.#terminal.columns)}\n`);
   }
 
   lines(lines: readonly string[]): void {
@@ -103,8 +104,9 @@ export class ChatView {
     }
     const word = { failed: "failed", rejected: "refused", not_run: "not run" }[failure.status];
     const sign = failure.status === "failed" ? style.red("✗") : style.yellow("✗");
-    const what = isOpen ? "\n " : `${style.cyan("●")} ${style.bold(oneLine(name, 40))}\n `;
-    this.#terminal.write(`${what} ${sign} ${word}: ${oneLine(failure.message, 300)}\n`);
+    const what = isOpen ? "\n" : `${style.cyan("●")} ${style.bold(oneLine(name, 40))}\n`;
+    const ending = wrapText(`  ${sign} ${word}: ${oneLine(failure.message, 300)}`, this.#terminal.columns);
+    this.#terminal.write(`${what}${ending}\n`);
   }
 
   /** Ends what is open, so that something else can be written. */

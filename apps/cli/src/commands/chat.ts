@@ -105,8 +105,11 @@ export const chat = async (options: ChatOptions): Promise<ExitCode> => {
       if (!lines.isTerminal && line.trim() !== "") view.said(line);
       if (!(await conversation.take(parseChatLine(line)))) break;
     }
-    await tellEnd(conversation, view, againText(sessionId, options, workspace));
-    return conversation.hasFailed ? ExitCode.failed : ExitCode.done;
+    const waits = await tellEnd(conversation, view, againText(sessionId, options, workspace));
+    if (conversation.hasFailed) return ExitCode.failed;
+    // At a terminal the user has seen what waits, and has left it.
+    const isRefused = !lines.isTerminal && (waits || conversation.hasRefused);
+    return isRefused ? ExitCode.refused : ExitCode.done;
   } finally {
     process.off("SIGINT", onInterrupt);
     lines.close();
@@ -115,11 +118,13 @@ export const chat = async (options: ChatOptions): Promise<ExitCode> => {
   }
 };
 
-const tellEnd = async (conversation: Conversation, view: ChatView, again: string): Promise<void> => {
+/** Says what waits, and how to go on. True where something of this conversation waits. */
+const tellEnd = async (conversation: Conversation, view: ChatView, again: string): Promise<boolean> => {
   const { own, others } = await conversation.pendingCounts();
   if (own > 0)
     view.warn(own === 1 ? "1 call waits for your approval." : `${own} calls wait for your approval.`);
   if (others > 0)
     view.note(`In other conversations, ${others === 1 ? "1 call waits" : `${others} calls wait`}.`);
-  view.note(`again: ${oneLine(again, 1_200)}`);
+  view.note(`to continue: ${oneLine(again, 1_200)}`);
+  return own > 0;
 };
