@@ -97,7 +97,7 @@ describe("harness chat", () => {
     await program.sees(/Stopped: running/);
     program.write("\u0003");
     const { code, stdout } = await program.ended;
-    expect(code).toBe(0);
+    expect(code).toBe(130);
     expect(stdout).toContain("harness chat --session s1");
   });
 

@@ -3,6 +3,7 @@ import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { displayText } from "@harnesskit/wire";
 import { oneLine } from "../terminal/one-line.ts";
 import type { Paint } from "../terminal/style.ts";
+import type { Spinner } from "../terminal/spinner.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { wrapText } from "../terminal/wrap-text.ts";
 import { Prose } from "../timeline/prose.ts";
@@ -15,13 +16,16 @@ const plain: Paint = (text) => text;
 /** Shows a conversation as people read it. Everything that comes from a model, a tool or a store is shown as safe text. */
 export class ChatView {
   readonly #terminal: Terminal;
+  readonly #spinner: Spinner | undefined;
   #prose: { readonly kind: ProseKind; readonly writer: Prose } | undefined;
   /** The call whose line has no end yet. */
   #openCall: string | undefined;
   #hasSpoken = false;
 
-  constructor(terminal: Terminal) {
+  /** @param spinner shows that a tool or the model works */
+  constructor(terminal: Terminal, spinner?: Spinner) {
     this.#terminal = terminal;
+    this.#spinner = spinner;
   }
 
   /** What was written where there is no terminal that shows it. */
@@ -50,6 +54,12 @@ export class ChatView {
   /** A turn begins: nothing was said in it. */
   begin(): void {
     this.#hasSpoken = false;
+    this.#spinner?.work("working");
+  }
+
+  /** Nothing works any more. */
+  rest(): void {
+    this.#spinner?.rest();
   }
 
   progress(progress: ChatProgress): void {
@@ -62,10 +72,12 @@ export class ChatView {
         const { call, input } = progress;
         this.#title(call.name, input);
         this.#openCall = call.id;
+        this.#spinner?.work("running");
         return;
       }
       case "result":
         this.#result(progress.call.id, progress.call.name, progress.content);
+        this.#spinner?.work("working");
         return;
       case "call":
         return;
@@ -119,6 +131,7 @@ export class ChatView {
 
   /** The end of a turn whose progress was shown. */
   ended(turn: ChatTurnOutcome): void {
+    this.rest();
     this.breakLine();
     if (turn.outcome === "errored") this.#failed(turn);
     else if (turn.outcome === "completed" && !this.#hasSpoken) this.note("(no answer)");

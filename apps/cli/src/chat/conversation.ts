@@ -68,6 +68,7 @@ export class Conversation {
     }
     view.begin();
     await harness.recover();
+    view.rest();
     view.breakLine();
     for (const { invocation_id: id, turn } of (await harness.pending(sessionId)).undelivered) {
       if (!this.#shown.has(id)) {
@@ -198,6 +199,7 @@ export class Conversation {
       return undefined;
     } finally {
       this.#running = undefined;
+      view.rest();
     }
   }
 

@@ -14,6 +14,7 @@ import { Interrupts } from "../run/interrupts.ts";
 import { createJsonOutput, createTimelineOutput, failureLine } from "../run/run-output.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
+import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { Timeline } from "../timeline/timeline.ts";
 
@@ -58,7 +59,8 @@ const followThread = async (
 ): Promise<ExitCode> => {
   const { json, after, follow, retryFor } = options;
   const terminal = createTerminal();
-  const timeline = new Timeline({ terminal });
+  const spinner = json || !canSpin(process.stdout) ? undefined : new Spinner();
+  const timeline = new Timeline({ terminal, spinner });
   const breakLine = () => {
     if (!json) timeline.breakLine();
   };
@@ -91,6 +93,7 @@ const followThread = async (
     signal,
     onError,
     onLost: () => {
+      spinner?.rest();
       approver.gate.close();
       breakLine();
     },
@@ -112,6 +115,7 @@ const followThread = async (
       return turn.exitCode;
     });
   } finally {
+    spinner?.dispose();
     breakLine();
     notes.end();
     interrupts.dispose();

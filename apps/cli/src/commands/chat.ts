@@ -22,6 +22,7 @@ import { ExitCode } from "../exit-code.ts";
 import { forgetInterruption, interruptedExitCode, noteInterruption } from "../interruption.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { shellWord } from "../terminal/shell-word.ts";
+import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 
@@ -64,7 +65,8 @@ export const chat = async (options: ChatOptions): Promise<ExitCode> => {
   const model = await openModel(options.model);
   const store = await openStore(storeFileOf(options, workspace));
   const terminal = createTerminal();
-  const view = new ChatView(terminal);
+  const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
+  const view = new ChatView(terminal, spinner);
   const waiting = new WaitingCalls(workspace, terminal.style);
   const graph = createChatGraph({
     model,
@@ -112,6 +114,7 @@ export const chat = async (options: ChatOptions): Promise<ExitCode> => {
     return isRefused ? ExitCode.refused : ExitCode.done;
   } finally {
     process.off("SIGINT", onInterrupt);
+    spinner?.dispose();
     lines.close();
     await harness.close();
     await store.close();

@@ -24,6 +24,7 @@ import {
   toPolicyChoice,
 } from "../supervision/policy-choice.ts";
 import { createTerminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { RefusedCalls } from "../timeline/refused-calls.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 
@@ -71,7 +72,10 @@ export const run = async (
     );
   }
   const noPolicy = attach === undefined && choice.kind === "none";
-  if (noPolicy) process.stderr.write(`harness run: ${noPolicyText}\n`);
+  if (noPolicy) {
+    const terminal = createTerminal(process.stderr);
+    terminal.write(wrapText(`harness run: ${noPolicyText}\n`, terminal.columns));
+  }
   const judged = { policyArgs: toPolicyArgs(options), noPolicy };
   const { approve, json = false, retryFor } = options;
   const parts = createRunParts({
@@ -121,6 +125,7 @@ const runTurns = async (
     await parts.quitting();
     throw error;
   } finally {
+    parts.spinner?.dispose();
     parts.breakLine();
     parts.notes.end();
     parts.interrupts.dispose();

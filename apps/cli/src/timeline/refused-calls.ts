@@ -8,10 +8,10 @@ export type Refusal = "rejected" | "unattended" | "expired" | "blocked" | "timed
 const words: Readonly<Record<Refusal, string>> = {
   blocked: "blocked by the policy",
   rejected: "refused",
-  unattended: "without a user to ask",
+  unattended: "no user to ask",
   expired: "not approved in time",
   timedOut: "not judged in time",
-  unavailable: "that could not be judged",
+  unavailable: "could not be judged",
 };
 
 const byCode: Readonly<Record<string, Refusal>> = {
@@ -57,12 +57,12 @@ export class RefusedCalls {
 
   /** What did not run, and why; empty where everything ran. */
   get text(): string {
-    const counted = Object.entries(words).flatMap(([refusal, word]) => {
-      const count = this.count(refusal as Refusal);
-      return count === 0 ? [] : [{ count, text: `${count} ${word}` }];
-    });
-    const total = counted.reduce((sum, { count }) => sum + count, 0);
+    const found = Object.entries(words)
+      .map(([refusal, word]) => ({ count: this.count(refusal as Refusal), word }))
+      .filter(({ count }) => count > 0);
+    const total = found.reduce((sum, { count }) => sum + count, 0);
     if (total === 0) return "";
-    return `${total === 1 ? "1 call" : `${total} calls`} did not run: ${counted.map(({ text }) => text).join(", ")}`;
+    const why = found.map(({ count, word }) => (found.length === 1 ? word : `${count} ${word}`)).join(", ");
+    return `${total === 1 ? "1 call" : `${total} calls`} did not run: ${why}`;
   }
 }

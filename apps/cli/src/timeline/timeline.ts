@@ -3,6 +3,7 @@ import { displayText } from "@harnesskit/wire";
 import { errorWord } from "../run/turn-outcome.ts";
 import { formatDuration } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
+import type { Spinner } from "../terminal/spinner.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { wrapText } from "../terminal/wrap-text.ts";
 import { changeLines, ranMark } from "./judgement-view.ts";
@@ -11,11 +12,14 @@ import { Prose } from "./prose.ts";
 import { RefusedCalls } from "./refused-calls.ts";
 import { toolEnding } from "./tool-ending.ts";
 import { toolSubject } from "./tool-title.ts";
+import { WorkSigns } from "./work-signs.ts";
 
 export interface TimelineOptions {
   readonly terminal: Terminal;
   /** Show what the user said. @default true */
   readonly showPrompt?: boolean;
+  /** Shows that a tool or the model works. @default nothing does */
+  readonly spinner?: Spinner | undefined;
 }
 
 type Block = "none" | "prose" | "tool" | "note";
@@ -35,6 +39,7 @@ const promptText = (content: ItemData<"user_message">["content"] = []): string =
 export class Timeline {
   readonly #terminal: Terminal;
   readonly #showPrompt: boolean;
+  readonly #work: WorkSigns;
   readonly #open = new Map<string, Open>();
   readonly #refused = new RefusedCalls();
   #block: Block = "none";
@@ -43,13 +48,15 @@ export class Timeline {
   /** The message that is being written. */
   #writing: string | undefined;
 
-  constructor({ terminal, showPrompt = true }: TimelineOptions) {
+  constructor({ terminal, showPrompt = true, spinner }: TimelineOptions) {
     this.#terminal = terminal;
+    this.#work = new WorkSigns(spinner);
     this.#showPrompt = showPrompt;
   }
 
   show(event: EventBody): void {
     this.#refused.observe(event);
+    this.#work.observe(event);
     switch (event.type) {
       case "item.started":
         this.#started(event.data.item);
