@@ -44,8 +44,9 @@ export const main = async ({ args, binPath, version }: MainOptions): Promise<Exi
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
     const { message, hint, exitCode: failed } = toCliError(error);
     const terminal = createTerminal(process.stderr);
-    const text = `harness: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`;
-    terminal.write(wrapText(text, terminal.columns));
+    // A hint holds commands to copy: a line break in one would end it.
+    const wrapped = wrapText(`harness: ${message}\n`, terminal.columns);
+    terminal.write(hint === undefined ? wrapped : `${wrapped}  ${hint}\n`);
     if (isDebugging()) process.stderr.write(`${describeCauses(error)}\n`);
     return interruptedExitCode() ?? failed;
   }

@@ -7,32 +7,43 @@ import { Timeline } from "../src/timeline/timeline.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 import { harness, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
 
-const command = 'ANTHROPIC_API_KEY=KEY harness run --model anthropic:claude-sonnet-4-5 "describe this repository"';
+const command =
+  'ANTHROPIC_API_KEY=KEY harness run --model anthropic:claude-sonnet-4-5 "describe this repository"';
 
 describe("the first contact", () => {
   it("harness alone names three things to try, makes nothing, and exits 0", async () => {
     const cwd = await makeWorkspace();
     const end = await harness([], { cwd });
     expect(end).toMatchObject({ code: 0, stderr: "" });
-    expect(end.stdout.match(/^ {2}harness \w+/gm)).toEqual(["  harness run", "  harness chat", "  harness doctor"]);
+    expect(end.stdout.match(/^ {2}harness \w+/gm)).toEqual([
+      "  harness run",
+      "  harness chat",
+      "  harness doctor",
+    ]);
     expect(end.stdout.split("\n").length).toBeLessThan(12);
     expect(await readdir(cwd)).toEqual(["README.md"]);
   });
 
-  it.each(["hi", "help", "?"])("harness run %s answers in three lines, with the command for a language model", async (prompt) => {
-    const cwd = await makeWorkspace();
-    const { code, stdout } = await harness(["run", prompt], { cwd });
-    expect(code).toBe(0);
-    const [what, can, model] = stdout.split("\n");
-    expect(what).toMatch(/^I am an offline planner, not a language model: .* no key and no network\.$/);
-    expect(can).toMatch(/^I can: list files .* run the tests; several joined by "then"\.$/);
-    expect(model).toBe(`For anything else use a language model: ${command}`);
-    expect(stdout.match(/not a language model/g)).toHaveLength(1);
-  });
+  it.each(["hi", "help", "?"])(
+    "harness run %s answers in three lines, with the command for a language model",
+    async (prompt) => {
+      const cwd = await makeWorkspace();
+      const { code, stdout } = await harness(["run", prompt], { cwd });
+      expect(code).toBe(0);
+      const [what, can, model] = stdout.split("\n");
+      expect(what).toMatch(/^I am an offline planner, not a language model: .* no key and no network\.$/);
+      expect(can).toMatch(/^I can: list files .* run the tests; several joined by "then"\.$/);
+      expect(model).toBe(`For anything else use a language model: ${command}`);
+      expect(stdout.match(/not a language model/g)).toHaveLength(1);
+    },
+  );
 
   it("says once in a conversation that the planner is not a language model", async () => {
     const cwd = await makeWorkspace();
-    const { code, stdout } = await harness(["chat"], { cwd, input: "read README.md\nlist files\nread README.md\n" });
+    const { code, stdout } = await harness(["chat"], {
+      cwd,
+      input: "read README.md\nlist files\nread README.md\n",
+    });
     expect(code).toBe(0);
     expect(stdout.match(/not a language model/g)).toHaveLength(1);
   });
@@ -55,7 +66,9 @@ describe("a prompt on standard input", () => {
     const cwd = await makeWorkspace();
     const end = await harness([...args, "--json"], { cwd, input: "read README.md\nthen list files\n" });
     expect(end.code).toBe(0);
-    const calls = jsonLines(end.stdout).filter(({ type, data }) => type === "item.started" && data.type === "tool_exec");
+    const calls = jsonLines(end.stdout).filter(
+      ({ type, data }) => type === "item.started" && data.type === "tool_exec",
+    );
     expect(calls).toHaveLength(2);
   });
 
@@ -81,7 +94,10 @@ describe("a prompt on standard input", () => {
     expect(tooLong.stderr).toContain("longer than 1048576 bytes");
     const garbled = startHarness(["run", "-"], { cwd });
     garbled.child.stdin?.end(Buffer.from([0x6c, 0xff, 0xfe]));
-    expect(await garbled.ended).toMatchObject({ code: 2, stderr: "harness: The prompt on standard input is not UTF-8 text\n" });
+    expect(await garbled.ended).toMatchObject({
+      code: 2,
+      stderr: "harness: The prompt on standard input is not UTF-8 text\n",
+    });
   });
 
   it("approves nothing, because no user can be asked, and says so without naming a user", async () => {
@@ -93,7 +109,10 @@ describe("a prompt on standard input", () => {
     expect(end.stdout).toContain("To approve: --approve once");
     expect(end.stdout).not.toMatch(/✓ done|user refused|rejected by the user/);
     expect(await readdir(cwd)).not.toContain("made");
-    const once = await harness(["run", "--no-policy", "--approve", "once"], { cwd, input: "run the command: touch made" });
+    const once = await harness(["run", "--no-policy", "--approve", "once"], {
+      cwd,
+      input: "run the command: touch made",
+    });
     expect(once.code).toBe(0);
     expect(once.stdout).toContain("✓ done");
     expect(await readdir(cwd)).toContain("made");
@@ -132,8 +151,17 @@ describe("how a run ended", () => {
     ] as const;
     const all = new RefusedCalls();
     const texts = ends.map(([status, code, text]) => {
-      const item = { itemId: "i", threadId: "t", turnId: "u", type: "tool_exec", data: { tool: "bash", input: {}, status, code } } as const;
-      const event = { type: "item.completed", data: { threadId: "t", turnId: "u", itemId: "i", type: "tool_exec", item } } as const;
+      const item = {
+        itemId: "i",
+        threadId: "t",
+        turnId: "u",
+        type: "tool_exec",
+        data: { tool: "bash", input: {}, status, code },
+      } as const;
+      const event = {
+        type: "item.completed",
+        data: { threadId: "t", turnId: "u", itemId: "i", type: "tool_exec", item },
+      } as const;
       const one = new RefusedCalls();
       one.observe(event);
       all.observe(event);
@@ -145,11 +173,31 @@ describe("how a run ended", () => {
   });
 
   it("has a word of its own for a turn that was refused, timed out or could not be judged", () => {
-    const codes = ["prompt.blocked", "prompt.rejected", "approval.unattended", "approval.expired", "gate.unavailable", "x"];
-    expect(codes.map(errorWord)).toEqual(["blocked by the policy", "refused", "not approved", "timed out", "unavailable", "failed"]);
+    const codes = [
+      "prompt.blocked",
+      "prompt.rejected",
+      "approval.unattended",
+      "approval.expired",
+      "gate.unavailable",
+      "x",
+    ];
+    expect(codes.map(errorWord)).toEqual([
+      "blocked by the policy",
+      "refused",
+      "not approved",
+      "timed out",
+      "unavailable",
+      "failed",
+    ]);
     const terminal = new FakeTerminal();
     const turn = { turnId: "u", threadId: "t", status: "error", time: { started: 0 } } as const;
-    const data = { threadId: "t", turnId: "u", error: "No user could be asked.", code: "approval.unattended", turn };
+    const data = {
+      threadId: "t",
+      turnId: "u",
+      error: "No user could be asked.",
+      code: "approval.unattended",
+      turn,
+    };
     new Timeline({ terminal }).show({ type: "turn.error", data } as never);
     expect(terminal.text).toBe("✗ not approved: No user could be asked.\n");
   });

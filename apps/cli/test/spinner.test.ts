@@ -13,6 +13,7 @@ class Screen {
   constructor(readonly columns = 40) {}
 
   write(text: string): boolean {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what moves the cursor are escape sequences.
     for (const part of text.match(/\u001b7|\u001b8|\u001b\[K|\n|[^\u001b\n]/gu) ?? []) this.#take(part);
     return true;
   }

@@ -2,8 +2,8 @@ import { type ChatProgress, failureOfText } from "@harnesskit/chat-harness/ai-sd
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { displayText } from "@harnesskit/wire";
 import { oneLine } from "../terminal/one-line.ts";
-import type { Paint } from "../terminal/style.ts";
 import type { Spinner } from "../terminal/spinner.ts";
+import type { Paint } from "../terminal/style.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { wrapText } from "../terminal/wrap-text.ts";
 import { Prose } from "../timeline/prose.ts";

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { usageError } from "../cli-error.ts";
 
 /** The longest prompt that is read from standard input, in bytes. */
-export const maxPromptBytes = 1024 * 1024;
+const maxPromptBytes = 1024 * 1024;
 
 /** The prompt of `harness run`: its argument, or all of standard input for `-` and where there is a pipe instead. */
 export const promptOf = async (

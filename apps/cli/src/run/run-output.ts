@@ -89,11 +89,9 @@ export const createTimelineOutput = (
       }
       const place = log === undefined ? "" : `  log: ${oneLine(log, 1000)}\n`;
       const policy = judged.summary === undefined ? "" : `  ${judgedText(judged.summary)}\n`;
-      write(
-        style.dim(
-          `thread ${oneLine(threadId, 80)}\n${policy}${place}  to view it again: ${oneLine(again, 1200)}\n`,
-        ),
-      );
+      write(style.dim(`thread ${oneLine(threadId, 80)}\n${policy}`));
+      // The path and the command are there to be copied: a line break would end them.
+      terminal.write(style.dim(`${place}  to view it again: ${oneLine(again, 1200)}\n`));
     },
   };
 };
