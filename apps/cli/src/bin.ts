@@ -1,15 +1,14 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { ExitCode } from "./exit-code.ts";
+import { watchInterruption } from "./interruption.ts";
 import { main } from "./main.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
 };
 
-// A reader that has seen enough, such as `head`, is no reason for a stack trace.
-process.stdout.on("error", () => process.exit(ExitCode.failed));
+watchInterruption();
 
 const exitCode = await main({
   args: process.argv.slice(2),

@@ -9,6 +9,8 @@ export const ExitCode = {
   refused: 3,
   /** The server or the model cannot be reached. */
   unavailable: 4,
+  /** Ctrl-C, or the reader of its output is gone. */
+  interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];

@@ -2,7 +2,11 @@ import { CommanderError } from "commander";
 import { describeCauses, toCliError, usageError } from "./cli-error.ts";
 import { isDebugging } from "./debug.ts";
 import { ExitCode } from "./exit-code.ts";
+import { firstScreen } from "./first-screen.ts";
+import { interruptedExitCode } from "./interruption.ts";
 import { createProgram } from "./program.ts";
+import { createTerminal } from "./terminal/terminal.ts";
+import { wrapText } from "./terminal/wrap-text.ts";
 
 export interface MainOptions {
   /** The arguments behind the program's name. */
@@ -27,15 +31,23 @@ export const main = async ({ args, binPath, version }: MainOptions): Promise<Exi
   let exitCode: ExitCode = ExitCode.done;
   try {
     requireWorkingDirectory();
+    if (args.length === 0) {
+      const terminal = createTerminal();
+      terminal.write(wrapText(firstScreen, terminal.columns));
+      return exitCode;
+    }
     const program = createProgram({ binPath, version, onExit: (code) => (exitCode = code) });
     await program.parseAsync([...args], { from: "user" });
-    return exitCode;
+    return interruptedExitCode() ?? exitCode;
   } catch (error) {
     // Commander has said what there was to say.
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
     const { message, hint, exitCode: failed } = toCliError(error);
-    process.stderr.write(`harness: ${message}\n${hint === undefined ? "" : `  ${hint}\n`}`);
+    const terminal = createTerminal(process.stderr);
+    // A hint holds commands to copy: a line break in one would end it.
+    const wrapped = wrapText(`harness: ${message}\n`, terminal.columns);
+    terminal.write(hint === undefined ? wrapped : `${wrapped}  ${hint}\n`);
     if (isDebugging()) process.stderr.write(`${describeCauses(error)}\n`);
-    return failed;
+    return interruptedExitCode() ?? failed;
   }
 };

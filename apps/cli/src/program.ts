@@ -1,12 +1,15 @@
 import { type Channel, displayText } from "@harnesskit/wire";
 import { Command, Option } from "commander";
 import { addChatCommand } from "./chat/add-chat-command.ts";
+import { addCompletionCommand } from "./completion/add-completion-command.ts";
 import { addEngineCommand } from "./engine/add-engine-command.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { addAhpCommands } from "./program-ahp.ts";
 import { addPolicyOptions, cwdOption, jsonOption, severalTimes, wholeNumber } from "./program-options.ts";
 import { addRuntimeCommands } from "./program-runtime.ts";
 import { addShellCommand } from "./shell/add-shell-command.ts";
+import { createTerminal } from "./terminal/terminal.ts";
+import { wrapText } from "./terminal/wrap-text.ts";
 
 export interface ProgramOptions {
   /** The file of this program. */
@@ -26,19 +29,23 @@ const modelForms = "offline, anthropic:MODEL, openai:MODEL or openai-compatible:
 /** The command line. A command's code is loaded when it is called. */
 export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Command => {
   const program = new Command("harness")
-    .description("An agent behind the thread protocol, and a client for it")
+    .description("Runs an AI agent on the files of a directory, and asks before it changes anything")
     .version(version, "-V, --version", "show the version")
     .helpOption("-h, --help", "show help")
     .helpCommand("help [command]", "show help for a command")
     .showHelpAfterError("--help shows how.")
     .exitOverride()
     .configureOutput({
+      writeOut: (text) => {
+        const terminal = createTerminal();
+        terminal.write(wrapText(text, terminal.columns));
+      },
       outputError: (text, write) => write(displayText(text, { multiline: true, maxLength: 2_000 })),
     })
     .addHelpText(
       "after",
       '\nExample:\n  harness run "describe this repository"\n\n' +
-        "Exit codes: 0 done, 1 failed or cancelled, 2 wrong usage, 3 refused, 4 unavailable",
+        "Exit codes: 0 done, 1 failed or cancelled, 2 wrong usage, 3 refused, 4 unavailable, 130 interrupted",
     );
 
   addPolicyOptions(program.command("serve"))
@@ -72,9 +79,11 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
 
 Standard input and output carry one JSON message a line. A socket carries four bytes of
 length, big-endian, before each message; clients: harness attach, harness run --attach.
-With --listen the server stays when its input ends; SIGTERM or Ctrl-C ends it. Who
-started it chooses any model for a turn; clients of a socket choose among those of
---model and --allow-model.
+The end of standard input ends the server, with --listen too, except where it was started
+as a service: with --listen, and a terminal, /dev/null or nothing as standard input
+(systemd, nohup, a shell's &). Then SIGTERM or Ctrl-C ends it.
+The client on standard input chooses any model for a turn; clients of a socket choose
+among those of --model and --allow-model.
 
 A policy judges each prompt and tool call before it happens; where it cannot answer, nothing
 happens. It runs as a child of this server, or is the harness of --ahp.`,
@@ -90,7 +99,10 @@ happens. It runs as a child of this server, or is the harness of --ahp.`,
 
   addPolicyOptions(program.command("run"))
     .description("give the agent a task and follow what it does")
-    .argument("[prompt]", "what to do; with --thread it may be left out, to answer what waits there")
+    .argument(
+      "[prompt]",
+      "what to do; - or no prompt: read from standard input; with --thread and no prompt: answer what waits there",
+    )
     .addOption(cwdOption())
     .addOption(new Option("--model <spec>", `${modelForms} (default: offline)`))
     .addOption(
@@ -99,7 +111,7 @@ happens. It runs as a child of this server, or is the harness of --ahp.`,
     .addOption(
       new Option(
         "--approve <how>",
-        "how approvals are answered; ask needs a terminal (default: ask)",
+        "how approvals are answered; ask needs a terminal, and approves nothing without (default: ask)",
       ).choices(["ask", "once", "reject"]),
     )
     .addOption(new Option("--thread <id>", "go on with this thread; what waits in it comes first"))
@@ -119,7 +131,15 @@ happens. It runs as a child of this server, or is the harness of --ahp.`,
     )
     .addOption(retryOption("the server of --attach"))
     .addOption(jsonOption("one JSON line per event, the last of type result"))
-    .addHelpText("after", '\nExample:\n  harness run --approve once "run the tests"')
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness run --approve once "run the tests"
+  echo "run the tests" | harness run --approve once
+
+Where standard input is not a terminal, no user can be asked: what needs an approval does not
+run, and the exit code is 3. --approve once approves each call, for example in a script.`,
+    )
     .action(async (prompt: string | undefined, options) => {
       const { run } = await import("./commands/run.ts");
       onExit(await run(prompt, options, { binPath, version }));
@@ -170,18 +190,17 @@ happens. It runs as a child of this server, or is the harness of --ahp.`,
       const { doctor } = await import("./commands/doctor.ts");
       onExit(await doctor(options));
     });
+  addCompletionCommand(program);
 
   return program;
 };
 
-/** The channel of `harness serve`. A server with sockets reads no terminal, and outlives who started it. */
+/** The channel of `harness serve`; undefined for a server with sockets that was started as a service. */
 const openServeStdio = async (hasSockets: boolean): Promise<Channel | undefined> => {
-  const { ignoreLostReader, openStdio } = await import("./serve/open-stdio.ts");
-  if (hasSockets && process.stdin.isTTY) {
-    ignoreLostReader();
-    return undefined;
-  }
-  return openStdio({ outlives: hasSockets });
+  const { ignoreLostReader, isService, openStdio } = await import("./serve/open-stdio.ts");
+  if (!hasSockets || !isService()) return openStdio({ outlives: hasSockets });
+  ignoreLostReader();
+  return undefined;
 };
 
 const addThreadCommands = (program: Command, onExit: ProgramOptions["onExit"]): void => {

@@ -430,7 +430,7 @@ describe("harness ahp send", () => {
     });
     const program = startAhp(["send", "--to", "unix:run/a.sock", "-"], cwd, JSON.stringify(preAction));
     const end = await program.ended;
-    expect(end).toMatchObject({ code: 1, signal: null });
+    expect(end).toMatchObject({ code: 130, signal: null });
     expect(end.stdout).toContain("pre_action → block: The harness gave no decision (cancelled)");
   });
 

@@ -137,7 +137,7 @@ describe("harness ahp serve", () => {
     expect((await ahp([...asked, "--token-file", tokenFile], cwd, action)).code).toBe(3);
     expect(program.stderr).not.toContain(token);
     program.child.kill("SIGINT");
-    expect(await program.ended).toMatchObject({ code: 0, stdout: "" });
+    expect(await program.ended).toMatchObject({ code: 130, stdout: "" });
     await expect(stat(tokenFile)).rejects.toMatchObject(gone);
     await expect(fetch(http)).rejects.toBeInstanceOf(TypeError);
   });
@@ -467,6 +467,6 @@ describe("harness ahp serve", () => {
     const agent = LineAgent.ofProgram(program);
     await agent.ask(handshake());
     program.child.kill("SIGINT");
-    expect(await program.ended).toMatchObject({ code: 0, signal: null });
+    expect(await program.ended).toMatchObject({ code: 130, signal: null });
   });
 });

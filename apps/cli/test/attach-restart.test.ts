@@ -118,7 +118,7 @@ describe("harness attach, when the server is killed while a turn waits and start
     }
     program.child.kill("SIGINT");
     const end = await program.ended;
-    expect(end.code).toBe(0);
+    expect(end.code).toBe(130);
     const seqs = seqsOf(end);
     expect(seqs).toEqual(inOrder(seqs));
   });
@@ -164,7 +164,7 @@ describe("harness attach, when the server does not come back", () => {
     await program.reports(lost);
     program.child.kill("SIGINT");
     const { code, stderr } = await program.ended;
-    expect(code).toBe(1);
+    expect(code).toBe(130);
     expect(stderr).toContain(`detached from ${threadId}; the server is not back\n`);
   });
 

@@ -96,7 +96,7 @@ describe("harness attach, where something else listens", () => {
     await wasAsked;
     const startedAtMs = performance.now();
     program.child.kill("SIGINT");
-    expect((await program.ended).code).toBe(1);
+    expect((await program.ended).code).toBe(130);
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);
   });
 
@@ -184,7 +184,7 @@ describe("harness attach, where the server means no good", () => {
       await program.sees(/failed:[\s\S]*failed:|"turn\.error"/);
       program.child.kill("SIGINT");
       const { code, stdout, stderr } = await program.ended;
-      expect(code).toBe(0);
+      expect(code).toBe(130);
       expect(stdout).toMatch(/E(⟨U\+001B⟩|\\u001b)/);
       expect(unsafeIn(stdout)).toEqual([]);
       expect(unsafeIn(stderr)).toEqual([]);
@@ -218,7 +218,7 @@ describe("harness attach, where the server means no good", () => {
     await vi.waitFor(() => expect(answered).toBe(256), { timeout: 10_000, interval: 20 });
     program.child.kill("SIGINT");
     const { code, stdout, stderr } = await program.ended;
-    expect(code).toBe(0);
+    expect(code).toBe(130);
     expect(jsonLines(stdout).filter(({ type }) => type === "approval.requested")).toHaveLength(count);
     expect(answered).toBe(256);
     expect(stderr.match(/harness attach: .*invalid_message/g)).toHaveLength(5);

@@ -106,7 +106,7 @@ describe("harness attach", () => {
     await program.sees(/approval\.requested[\s\S]*approval\.requested/);
     program.child.kill("SIGINT");
     const { code, stderr } = await program.ended;
-    expect(code).toBe(0);
+    expect(code).toBe(130);
     expect(stderr).toContain(`detached from ${threadId}; its turn goes on`);
     const { events } = (await client.peer.request("thread.get", { threadId })) as {
       events: { type: string }[];

@@ -48,7 +48,7 @@ describe("harness chat", () => {
     expect(stdout).toContain("Nothing waits under zzz.");
     expect(stdout).toContain("There is no command /dance.");
     expect(stdout).toContain("✗ refused: The user rejected this call, and it was not run.\n");
-    expect(stdout).toContain("Not done: writing `notes.txt` was rejected by the user");
+    expect(stdout).toContain("Not done: writing `notes.txt` was refused");
     expect(stdout).toContain("Nothing waits.\n");
     expect(stdout.trimEnd().endsWith("again: harness chat --session s1")).toBe(true);
     expect(stdout).not.toContain("\u001b");
@@ -97,7 +97,7 @@ describe("harness chat", () => {
     await program.sees(/Stopped: running/);
     program.write("\u0003");
     const { code, stdout } = await program.ended;
-    expect(code).toBe(0);
+    expect(code).toBe(130);
     expect(stdout).toContain("harness chat --session s1");
   });
 

@@ -142,7 +142,7 @@ describe("harness core", () => {
     process.kill(pid, "SIGKILL");
     await program.sees(/"state":"ready"[^\n]*"restarts":1|"restarts":1[^\n]*"state":"ready"/);
     program.child.kill("SIGINT");
-    expect(await program.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(await program.ended).toMatchObject({ code: 130, stderr: "" });
     await vi.waitFor(async () =>
       expect(await nothingRunsWith(join(helloAgent, "agent.mjs"))).toBeUndefined(),
     );

@@ -51,7 +51,7 @@ describe("a server that is not there at the first contact", () => {
     await program.reports(/trying again for 30 s/);
     program.child.kill("SIGINT");
     const { code, stderr } = await program.ended;
-    expect(code).toBe(1);
+    expect(code).toBe(130);
     expect(stderr).toContain("Cancelled while the server was away");
   });
 

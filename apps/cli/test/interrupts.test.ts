@@ -18,14 +18,14 @@ const runningCommand = async ({ trap = "true" } = {}) => {
 };
 
 describe("Ctrl-C", () => {
-  it("cancels the turn: it ends as cancelled, with exit code 1 and no process left", async () => {
+  it("cancels the turn: it ends as cancelled, with exit code 130 and no process left", async () => {
     const { cwd, program } = await runningCommand();
     program.child.kill("SIGINT");
     const { code, signal, stdout } = await program.ended;
-    expect({ code, signal }).toEqual({ code: 1, signal: null });
+    expect({ code, signal }).toEqual({ code: 130, signal: null });
     const lines = jsonLines(stdout);
     expect(lines.at(-2)).toMatchObject({ type: "turn.completed", data: { status: "cancelled" } });
-    expect(lines.at(-1)).toMatchObject({ type: "result", data: { status: "cancelled", exitCode: 1 } });
+    expect(lines.at(-1)).toMatchObject({ type: "result", data: { status: "cancelled", exitCode: 130 } });
     await nothingRunsWith(cwd);
   });
 
@@ -36,7 +36,7 @@ describe("Ctrl-C", () => {
     const timer = setInterval(() => program.child.kill("SIGINT"), 20);
     onTestFinished(() => clearInterval(timer));
     const { code, stdout } = await program.ended;
-    expect(code).toBe(1);
+    expect(code).toBe(130);
     expect(stdout).not.toContain('"result"');
     await nothingRunsWith(cwd);
   });
@@ -50,7 +50,11 @@ describe("Ctrl-C", () => {
       'const result = spawn.apply(this, args); process.kill(process.pid, "SIGINT"); return result; };';
     const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
     const end = await startHarness(["run", "list files"], { cwd, env, input: "" }).ended;
-    expect(end).toMatchObject({ code: 1, stdout: "", stderr: "harness: Cancelled before the turn began\n" });
+    expect(end).toMatchObject({
+      code: 130,
+      stdout: "",
+      stderr: "harness: Cancelled before the turn began\n",
+    });
     await nothingRunsWith(cwd);
   });
 });

@@ -3,12 +3,21 @@ import { chmod, mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { harness, makeWorkspace, noPolicyNotice, startHarness } from "./support/harness.ts";
+import {
+  binPath,
+  harness,
+  jsonLines,
+  makeWorkspace,
+  noPolicyNotice,
+  nothingRunsWith,
+  startHarness,
+  startProgram,
+} from "./support/harness.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 import { SocketClient, serveSocket } from "./support/socket-server.ts";
 
 describe("harness serve --listen", () => {
-  it("serves a socket after its input has ended, says where, and removes the socket at the end", async () => {
+  it("serves a socket as a service, says where, and removes the socket at the end", async () => {
     const server = await serveSocket();
     const path = server.endpoint.slice("unix:".length);
     expect(server.program.stderr).toBe(`${noPolicyNotice}harness serve: listening on ${server.endpoint}\n`);
@@ -39,10 +48,64 @@ describe("harness serve --listen", () => {
     for (const client of clients) {
       expect((await client.notified("turn.completed")).params.threadId).toBe(threadId);
     }
-    program.child.stdin?.end();
-    await expect(clients[0]?.peer.request("thread.list", {})).resolves.toMatchObject({
-      threads: [{ threadId }],
-    });
+  });
+
+  it("ends with its standard input: what was asked there is answered, turns end, and the socket is removed", async () => {
+    const cwd = await makeWorkspace();
+    const endpoint = `unix:${join(cwd, ".harness", "s.sock")}`;
+    const program = startHarness(["serve", "--no-policy", "--listen", endpoint], { cwd });
+    await program.reports(/listening on/);
+    const client = await SocketClient.connect({ cwd, endpoint, program });
+    const threadId = await client.createThread();
+    const requestId = await client.waitingApproval(threadId, "run the command: sleep 300");
+    await client.peer.request("approval.respond", { requestId, decision: "once" });
+    await client.notified("approval.resolved");
+    program.child.stdin?.end(
+      `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} })}\n`,
+    );
+    expect((await client.notified("turn.error")).params.code).toBe("server_closed");
+    const end = await program.ended;
+    expect(end).toMatchObject({ code: 0, signal: null });
+    expect(jsonLines(end.stdout)).toContainEqual(
+      expect.objectContaining({ id: 1, result: expect.objectContaining({ version: "1.0.0" }) }),
+    );
+    await expect(stat(endpoint.slice("unix:".length))).rejects.toMatchObject({ code: "ENOENT" });
+    await nothingRunsWith(cwd);
+  });
+
+  it("ends when the process that holds its standard input is killed", async () => {
+    const cwd = await makeWorkspace();
+    const args = [
+      process.execPath,
+      binPath,
+      "serve",
+      "--no-policy",
+      "--listen",
+      `unix:${join(cwd, ".harness", "s.sock")}`,
+    ];
+    const script =
+      'const [command, ...args] = process.argv.slice(1); require("node:child_process")' +
+      '.spawn(command, args, { stdio: ["pipe", "ignore", "inherit"] }); setInterval(() => {}, 1e6);';
+    const parent = startProgram(process.execPath, ["-e", script, ...args], { cwd });
+    await parent.reports(/listening on/);
+    parent.child.kill("SIGKILL");
+    await nothingRunsWith(cwd);
+    await expect(stat(join(cwd, ".harness", "s.sock"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it.each([
+    ["closed", "<&-"],
+    ["the null device", "< /dev/null"],
+  ])("stays as a service where standard input is %s at the start", async (_, redirection) => {
+    const cwd = await makeWorkspace();
+    const path = join(cwd, ".harness", "s.sock");
+    const args = [process.execPath, binPath, "serve", "--no-policy", "--listen", `unix:${path}`];
+    const program = startProgram("sh", ["-c", `exec "$@" ${redirection}`, "sh", ...args], { cwd });
+    await program.reports(/listening on/);
+    const client = await SocketClient.connect({ cwd, endpoint: `unix:${path}`, program });
+    expect(await client.createThread()).toMatch(/^ses_/);
+    program.child.kill("SIGTERM");
+    expect(await program.ended).toMatchObject({ code: 0, signal: null });
   });
 
   it("ends a turn that runs as server_closed, and its clients hear it", async () => {
@@ -54,7 +117,7 @@ describe("harness serve --listen", () => {
     await client.notified("approval.resolved");
     server.program.child.kill("SIGINT");
     expect((await client.notified("turn.error")).params.code).toBe("server_closed");
-    expect((await server.program.ended).code).toBe(0);
+    expect((await server.program.ended).code).toBe(130);
   });
 
   it("refuses a socket where a server listens with exit code 4, and leaves that one alone", async () => {

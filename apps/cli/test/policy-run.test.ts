@@ -117,7 +117,7 @@ describe("harness run under a policy", () => {
     );
     const { code, stdout } = await harness(["run", "--policy", "policy.yaml", "read README.md"], { cwd });
     expect(code).toBe(3);
-    expect(stdout).toContain("✗ failed: not this (rule words)");
+    expect(stdout).toContain("✗ blocked by the policy: not this (rule words)");
     expect(stdout).not.toContain("A small demo");
   });
 
@@ -197,7 +197,7 @@ describe("harness run under a harness elsewhere", () => {
     await elsewhere.reports(/listening on unix:/);
     const { code, stdout } = await harness(["run", "--ahp", `unix:${socket}`, "read README.md"], { cwd });
     expect(code).toBe(3);
-    expect(stdout).toContain("✗ failed: no policy decides this");
+    expect(stdout).toContain("✗ blocked by the policy: no policy decides this");
   });
 
   it("does nothing where there is none, and exits 4", async () => {
@@ -206,7 +206,7 @@ describe("harness run under a harness elsewhere", () => {
     const args = ["run", "--ahp", nobody, "--policy-timeout", "0.5", "read README.md"];
     const { code, stdout } = await harness(args, { cwd });
     expect(code).toBe(4);
-    expect(stdout).toContain("✗ failed: Nobody can judge this prompt, so it did not happen");
+    expect(stdout).toContain("✗ unavailable: Nobody can judge this prompt, so it did not happen");
     expect(stdout).not.toContain("A small demo");
   });
 });

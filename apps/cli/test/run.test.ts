@@ -93,7 +93,7 @@ describe("harness run", () => {
       const { code, stdout } = await harness(["run", "--no-policy", ...args, command], { cwd });
       expect(code).toBe(3);
       expect(stdout).toContain(
-        "1 call was refused: there is no terminal to ask in. To allow: --approve once",
+        "1 call was not approved: there is no terminal to ask in. To approve: --approve once",
       );
       expect(await isMade(cwd)).toBe(false);
     },
@@ -221,17 +221,17 @@ describe("harness run", () => {
     });
 
     it.each([
-      [404, 4, "does not know this model"],
-      [401, 3, "refused the credentials"],
-      [400, 1, "refused the request"],
-    ])("for a provider that answers %i: %i", async (status, expected, text) => {
+      [404, 4, "unavailable", "does not know this model"],
+      [401, 3, "refused", "refused the credentials"],
+      [400, 1, "failed", "refused the request"],
+    ])("for a provider that answers %i: %i", async (status, expected, word, text) => {
       const cwd = await makeWorkspace();
       const end = await harness(
         ["run", "--no-policy", "--model", await brokenProvider(status), "list files"],
         { cwd },
       );
       expect(end.code).toBe(expected);
-      expect(end.stdout).toContain(`✗ failed: The model's provider`);
+      expect(end.stdout).toContain(`✗ ${word}: The model's provider`);
       expect(end.stdout).toContain(text);
     });
 

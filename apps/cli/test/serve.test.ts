@@ -152,7 +152,7 @@ describe("harness serve", () => {
       await client.call("approval.respond", { requestId: params?.requestId, decision: "once" });
       await client.notified("item.completed");
       program.child.kill(signal);
-      expect(await program.ended).toMatchObject({ code: 0, signal: null });
+      expect(await program.ended).toMatchObject({ code: signal === "SIGINT" ? 130 : 0, signal: null });
       const log = await readFile(join(cwd, ".harness/threads", threadId, "events.jsonl"), "utf8");
       expect(JSON.parse(log.trim().split("\n").at(-1) ?? "")).toMatchObject({
         type: "turn.error",

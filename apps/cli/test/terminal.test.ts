@@ -92,7 +92,7 @@ describe("harness run in a terminal", () => {
       if (text.includes("edit wants to change")) program.write(ctrlC);
     });
     const { code, stdout } = await program.ended;
-    expect(code).toBe(1);
+    expect(code).toBe(130);
     expect(stripVTControlCharacters(stdout)).toContain("○ cancelled ·");
     expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A small demo.");
   });
@@ -103,7 +103,7 @@ describe("harness run in a terminal", () => {
     await program.sees(/Allow it\?/);
     program.write(ctrlC);
     const { code, stdout } = await program.ended;
-    expect(code).toBe(1);
+    expect(code).toBe(130);
     expect(stripVTControlCharacters(stdout)).toContain("○ cancelled ·");
     expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A small demo.");
     await nothingRunsWith(cwd);
@@ -120,7 +120,7 @@ describe("harness run in a terminal", () => {
     await program.sees(/│ on/);
     program.write(ctrlC);
     const { code, stdout } = await program.ended;
-    expect(code).toBe(1);
+    expect(code).toBe(130);
     expect(stripVTControlCharacters(stdout)).toContain("○ cancelled ·");
     await nothingRunsWith(cwd);
   });

@@ -23,6 +23,7 @@ const commands = [
   ["ahp"],
   ["ahp", "serve"],
   ["ahp", "send"],
+  ["completion"],
 ];
 
 describe("the command line", () => {
@@ -44,7 +45,6 @@ describe("the command line", () => {
 
   it.each([
     [["frobnicate"], "unknown command"],
-    [[], "Usage: harness"],
     [["run"], "The prompt is empty"],
     [["attach"], "missing required argument"],
     [["run", ""], "The prompt is empty"],

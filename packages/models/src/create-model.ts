@@ -19,6 +19,8 @@ export interface CreateModelOptions {
    * @default `globalThis.fetch`
    */
   readonly fetch?: typeof globalThis.fetch;
+  /** What the `offline` model says about how to choose a language model. @default a sentence that names no command */
+  readonly languageModelHint?: string;
 }
 
 /**
@@ -44,7 +46,9 @@ export async function createModel(spec: string, options: CreateModelOptions = {}
   const env = options.env ?? processEnvironment();
   switch (parsed.provider) {
     case "offline":
-      return createOfflineModel();
+      return createOfflineModel(
+        options.languageModelHint === undefined ? {} : { languageModelHint: options.languageModelHint },
+      );
     case "anthropic": {
       const apiKey = requiredKey(env, "ANTHROPIC_API_KEY");
       const baseURL = versioned(baseFrom(env, "ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com");

@@ -100,7 +100,7 @@ describe("through the AI SDK", () => {
       if (content === "thank you") {
         expect(steps).toHaveLength(1);
         expect(steps[0]?.text).toContain("I did not understand `thank you`.");
-        expect(steps[0]?.text).toContain("- search for TEXT [in DIR]");
+        expect(steps[0]?.text).toContain("search for TEXT [in DIR]");
       }
     }
     expect(ids).toHaveLength(4);
@@ -151,10 +151,52 @@ describe("the model's own interface", () => {
       prompt: Parameters<ReturnType<typeof createOfflineModel>["doGenerate"]>[0]["prompt"],
     ) => JSON.stringify((await createOfflineModel().doGenerate({ prompt, tools: functionTools() })).content);
     expect(await say([])).toContain("There was no request.");
-    expect(await say([userMessage(" \n")])).toContain("I am an offline planner and no language model.");
+    expect(await say([userMessage(" \n")])).toContain("I am an offline planner, not a language model:");
     const long = await say([userMessage(`list files then read ${"x".repeat(70_000)}`)]);
     expect(long).toContain("I did nothing.");
     expect(long).not.toContain("tool-call");
+  });
+
+  it.each(["hi", "Hello!", "help", "?", "what can you do?", " ??? "])(
+    "answers %j in three lines: what it is, what it can do, and how to choose a language model",
+    async (prompt) => {
+      const model = createOfflineModel({ languageModelHint: "Choose one: acme --model m" });
+      const { content } = await model.doGenerate({ prompt: [userMessage(prompt)], tools: functionTools() });
+      expect(content).toHaveLength(1);
+      const [part] = content;
+      const lines = part?.type === "text" ? part.text.split("\n") : [];
+      expect(lines).toHaveLength(3);
+      expect(lines[0]).toMatch(/^I am an offline planner, not a language model: .*no key and no network\.$/);
+      for (const request of ["list files", "read FILE", "run the command: COMMAND", "run the tests"])
+        expect(lines[1]).toContain(request);
+      expect(lines[2]).toBe("Choose one: acme --model m");
+    },
+  );
+
+  it("does not take a request that begins with a greeting for one", async () => {
+    const { content } = await createOfflineModel().doGenerate({
+      prompt: [userMessage("hi, list files")],
+      tools: functionTools(),
+    });
+    expect(content.some(({ type }) => type === "tool-call")).toBe(true);
+  });
+
+  it("says once in a conversation that it is not a language model", async () => {
+    const messages: ModelMessage[] = [];
+    const answers: string[] = [];
+    for (const content of ["list files", "read a.md", "help"]) {
+      messages.push({ role: "user", content });
+      const { response, text } = await generateText({
+        model: createOfflineModel(),
+        messages,
+        tools: fakeTools(),
+        stopWhen: stepCountIs(10),
+      });
+      messages.push(...response.messages);
+      answers.push(text);
+    }
+    const notes = answers.map((text) => text.split("not a language model").length - 1);
+    expect(notes).toEqual([1, 0, 1]);
   });
 
   it("mentions files that it did not look at", async () => {

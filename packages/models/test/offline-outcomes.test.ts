@@ -19,10 +19,10 @@ describe("a call that did not succeed", () => {
       { type: "error-json", value: { code: "tool.failed", message: "no shell" } },
       "failed: `no shell`.",
     ],
-    ["rejected", { type: "execution-denied" }, "running `make` was rejected by the user."],
-    ["rejected", { type: "execution-denied", reason: "too risky" }, "was rejected by the user: `too risky`."],
-    ["rejected", { type: "error-json", value: { code: "tool.rejected" } }, "was rejected by the user."],
-    ["rejected", { type: "error-text", value: "The user rejected this call" }, "was rejected by the user: "],
+    ["rejected", { type: "execution-denied" }, "running `make` was refused."],
+    ["rejected", { type: "execution-denied", reason: "too risky" }, "was refused: `too risky`."],
+    ["rejected", { type: "error-json", value: { code: "tool.rejected" } }, "was refused."],
+    ["rejected", { type: "error-text", value: "The user rejected this call" }, "was refused: "],
     [
       "blocked",
       { type: "execution-denied", reason: "blocked by policy P1" },
@@ -199,7 +199,7 @@ describe("hostile results", () => {
           const { calls, answer } = await runLoop(request, () => outputs[count++ % outputs.length] as never);
           expect(calls.length).toBeLessThanOrEqual(maxCallsPerTask);
           expect(answer.length).toBeLessThanOrEqual(maxReplyChars);
-          expect(answer).toContain("no language model");
+          expect(answer).toContain("not a language model");
           expect(answer).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/u);
           for (const { tool, input } of calls) {
             expect(toolNames).toContain(tool);

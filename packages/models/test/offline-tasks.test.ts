@@ -24,7 +24,7 @@ describe("single requests", () => {
     expect(texts[0]).toBe("I list the files in the workspace.");
     expect(answer).toContain("There are 5 files in the workspace:");
     expect(answer).toMatch(/docs\/ {2}\(1 file\)\nsrc\/ {2}\(2 files\)\nREADME\.md\npackage\.json/);
-    expect(answer).toContain("no language model");
+    expect(answer).toContain("not a language model");
   });
 
   it("lists one directory", async () => {
@@ -147,7 +147,7 @@ describe("describe this repository", () => {
       call.input.path === "README.rst" ? { type: "execution-denied", reason: "secret" } : base(call),
     );
     expect(broken.answer).toContain("`package.json` (Node.js) could not be understood.");
-    expect(broken.answer).toContain("reading `README.rst` was rejected by the user: `secret`.");
+    expect(broken.answer).toContain("reading `README.rst` was refused: `secret`.");
     const whole = await runLoop("describe this repository", base);
     expect(whole.answer).toContain("headed `Title`");
     expect(whole.answer).toContain("Text here.");

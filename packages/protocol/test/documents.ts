@@ -222,6 +222,7 @@ export const documents: Record<string, unknown[]> = {
   "approval.respond params": ["once", "always", "reject"].map((decision) => ({
     requestId: "apr_1",
     decision,
+    ...(decision === "reject" && { reason: "unattended" }),
     scope: "thread",
     digest: "sha256:0",
     clientRequestId: "r1",

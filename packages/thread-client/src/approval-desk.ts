@@ -14,6 +14,9 @@ import { SeenIds } from "./seen-ids.ts";
  */
 export type ApprovalRequest = ThreadNotificationParams<"approval.requested">;
 
+/** A decision, or `unattended`: a rejection because no user could be asked. */
+export type ApprovalAnswer = ApprovalDecision | "unattended";
+
 /**
  * Decides on an approval. The signal aborts when the approval is settled otherwise: somebody else answered, the turn
  * ended, the connection closed; what is returned after that is ignored. Throwing rejects the approval.
@@ -21,12 +24,12 @@ export type ApprovalRequest = ThreadNotificationParams<"approval.requested">;
 export type ApprovalHandler = (
   request: ApprovalRequest,
   context: { readonly signal: AbortSignal },
-) => ApprovalDecision | Promise<ApprovalDecision>;
+) => ApprovalAnswer | Promise<ApprovalAnswer>;
 
 export interface ApprovalDeskOptions {
   readonly maxOpenApprovals: number;
   /** Sends `approval.respond`. */
-  readonly respond: (requestId: string, decision: ApprovalDecision) => Promise<void>;
+  readonly respond: (requestId: string, answer: ApprovalAnswer) => Promise<void>;
   readonly onError: (error: HarnessError) => void;
 }
 
@@ -117,7 +120,7 @@ export class ApprovalDesk {
   async #decisionOf(
     { request, abort }: OpenApproval,
     handler: ApprovalHandler,
-  ): Promise<ApprovalDecision | undefined> {
+  ): Promise<ApprovalAnswer | undefined> {
     const { signal } = abort;
     const { requestId, metadata } = request;
     try {
@@ -125,7 +128,8 @@ export class ApprovalDesk {
       if (signal.aborted) return undefined;
       if (actual !== metadata.digest) throw digestMismatch(requestId);
       this.#noteVerified(requestId, actual);
-      return ApprovalDecisionSchema.parse(await handler(request, { signal }));
+      const answer = await handler(request, { signal });
+      return answer === "unattended" ? answer : ApprovalDecisionSchema.parse(answer);
     } catch (cause) {
       if (signal.aborted) return undefined;
       this.#options.onError(ApprovalError.isInstance(cause) ? cause : callbackFailed(requestId, cause));
@@ -134,12 +138,12 @@ export class ApprovalDesk {
   }
 
   /** Never rejects. An approval that somebody else has answered meanwhile is no failure. */
-  async #answer(requestId: string, decision: ApprovalDecision): Promise<void> {
+  async #answer(requestId: string, answer: ApprovalAnswer): Promise<void> {
     try {
-      await this.#options.respond(requestId, decision);
+      await this.#options.respond(requestId, answer);
     } catch (cause) {
       if (ThreadError.isInstance(cause) && cause.code === "approval_not_found") return;
-      const text = `the answer "${decision}" could not be delivered`;
+      const text = `the answer "${answer}" could not be delivered`;
       this.#options.onError(new ApprovalError("approval_unanswered", requestId, text, { cause }));
     }
   }

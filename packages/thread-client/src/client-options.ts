@@ -92,6 +92,11 @@ export interface ListGrantsOptions extends RequestOptions {
 }
 
 export interface RespondApprovalOptions extends RequestOptions {
+  /**
+   * With `reject`: no user could be asked. Left out for a server without the extension `grants`.
+   * @default a user, or a rule of this client, refused
+   */
+  readonly reason?: "unattended";
   /** With `always`: how far it reaches. @default the server's choice, "thread" */
   readonly scope?: GrantScope;
   /** What the user was shown; the server refuses another one than the call's. @default the digest that was verified here, if any */

@@ -12,7 +12,7 @@ export type {
   ThreadCapabilities,
   Turn,
 } from "@harnesskit/protocol/threads";
-export type { ApprovalHandler, ApprovalRequest } from "./approval-desk.ts";
+export type { ApprovalAnswer, ApprovalHandler, ApprovalRequest } from "./approval-desk.ts";
 export type {
   CreateThreadParams,
   EventStream,

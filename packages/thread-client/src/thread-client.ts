@@ -71,7 +71,10 @@ class Client implements ThreadClient {
     this.#follows = new Follows((threadId, error) => this.#turns.lose(threadId, error));
     this.#approvals = new ApprovalDesk({
       maxOpenApprovals: limits.maxOpenApprovals,
-      respond: (requestId, decision) => this.#respond(requestId, decision),
+      respond: (requestId, answer) =>
+        answer === "unattended"
+          ? this.#respond(requestId, "reject", { reason: answer })
+          : this.#respond(requestId, answer),
       onError: this.#onError,
     });
     this.#link = new Link(channel, {
@@ -314,16 +317,18 @@ class Client implements ThreadClient {
     }
   }
 
-  /** Where the server compares digests, it gets the one that was verified here. */
+  /** Where the server compares digests, it gets the one that was verified here; other servers know no reason either. */
   async #respond(
     requestId: string,
     decision: ApprovalDecision,
     options: RespondApprovalOptions = {},
   ): Promise<void> {
-    const { scope, digest, clientRequestId, ...request } = options;
+    const { reason, scope, digest, clientRequestId, ...request } = options;
     const named = this.#named("approval.respond", clientRequestId);
-    const verified = this.#has("grants") ? this.#approvals.verifiedDigest(requestId) : undefined;
-    const fields = { requestId, decision, scope, digest: digest ?? verified, ...named };
+    const isExtended = this.#has("grants");
+    const verified = isExtended ? this.#approvals.verifiedDigest(requestId) : undefined;
+    const why = isExtended && reason !== undefined ? { reason } : {};
+    const fields = { requestId, decision, ...why, scope, digest: digest ?? verified, ...named };
     await this.#call("approval.respond", fields, { ...request, ...repeatableIf(named) });
   }
 

@@ -5,6 +5,7 @@ import { eventsOf, failureOf } from "./sample-events.ts";
 import { type Handler, setUp as setUpAny } from "./scripted-server.ts";
 
 const threadId = "ses_1";
+const allCapabilities = { threads: true, turns: true, approvals: true, streaming: true, persistence: true };
 const turn = eventsOf(threadId, "turn_1");
 
 const setUp = async (
@@ -97,6 +98,33 @@ describe("deciding on approvals", () => {
     }
     expect(asked).toEqual(["turn req_1", "client req_2"]);
     await client.close();
+  });
+
+  it.each([
+    [
+      "with the reason, where the server knows it",
+      { extensions: { grants: true } },
+      { reason: "unattended" },
+    ],
+    ["without the reason, where it does not", {}, {}],
+  ])("rejects where no user could be asked, %s", async (_, capabilities, reason) => {
+    const event = await turn.approvalRequested("req_1");
+    await using setup = await setUpAny(
+      {
+        initialize: () => ({ version: "1.0.0", capabilities: { ...allCapabilities, ...capabilities } }),
+        "approval.respond": () => ({ ok: true }),
+        "turn.start": (_params, _call, server) => {
+          server.send(event);
+          return { turnId: "turn_1" };
+        },
+      },
+      { onApproval: () => "unattended" },
+    );
+    const answered = setup.server.called("approval.respond");
+    await setup.client.startTurn({ threadId, input: "a" });
+    const { params = {} } = await answered;
+    expect(params).toMatchObject({ requestId: "req_1", decision: "reject", ...reason });
+    expect("reason" in params).toBe("reason" in reason);
   });
 
   it("asks for an approval that arrives with the answer that names the turn", async () => {

@@ -11,6 +11,8 @@ export type SettledReason = "expired" | "unattended" | "changed";
 export type ApprovalAnswer =
   | {
       readonly decision: ApprovalDecision;
+      /** With `reject`: the client could ask no user. */
+      readonly reason?: "unattended";
       /** Who gave it. */
       readonly resolvedBy: string;
       /** With `always`. */
@@ -32,6 +34,7 @@ export interface Question {
 export interface Response {
   readonly requestId: string;
   readonly decision: ApprovalDecision;
+  readonly reason?: "unattended";
   readonly resolvedBy: string;
   readonly scope?: GrantScope;
   readonly digest?: string;
@@ -84,7 +87,7 @@ export class Approvals {
    * that was cut is -32602.
    */
   async respond(response: Response, onWritten: () => void): Promise<void> {
-    const { requestId, decision, resolvedBy, scope, clientRequestId } = response;
+    const { requestId, decision, reason, resolvedBy, scope, clientRequestId } = response;
     const waiting = this.#waiting.get(requestId);
     const earlier = waiting?.storing?.answer ?? this.state.resolvedApproval(requestId);
     if (earlier) {
@@ -106,6 +109,7 @@ export class Approvals {
     const answer: ApprovalAnswer = {
       decision,
       resolvedBy,
+      ...(reason !== undefined && { reason }),
       ...(scope !== undefined && { scope }),
       ...(clientRequestId !== undefined && { clientRequestId }),
     };

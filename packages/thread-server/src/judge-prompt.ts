@@ -1,5 +1,5 @@
 import type { InputPart, ItemData, ItemOf, Thread } from "@harnesskit/protocol/threads";
-import { HarnessError } from "@harnesskit/wire";
+import { displayText, HarnessError } from "@harnesskit/wire";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ApprovalFlow, StandingQuestion } from "./approval-flow.ts";
 import type { ApprovalAnswer } from "./approvals.ts";
@@ -197,14 +197,16 @@ const blocked = ({ reason, code = "prompt.blocked" }: FinalVerdict & { verdict: 
 const toChanged = (): TurnError =>
   new TurnError("approval.changed", "The agent would get another prompt than was shown.");
 
-/** As for a call: refused by the user, not answered in time, nobody there and changed are four different ends. */
-const refusal = (answer: ApprovalAnswer): TurnError => {
-  if (answer.decision !== undefined) return new TurnError("prompt.rejected", "The user refused this prompt.");
-  switch (answer.reason) {
+/** As for a call: rejected by a client, not answered in time, no user to ask and changed are four different ends. */
+const refusal = ({ reason, resolvedBy }: ApprovalAnswer): TurnError => {
+  if (reason === undefined) {
+    return new TurnError("prompt.rejected", `This prompt was rejected by ${displayText(resolvedBy)}.`);
+  }
+  switch (reason) {
     case "expired":
-      return new TurnError("approval.expired", "Nobody approved this prompt in time.");
+      return new TurnError("approval.expired", "This prompt was not approved in time.");
     case "unattended":
-      return new TurnError("approval.unattended", "Nobody was there to approve this prompt.");
+      return new TurnError("approval.unattended", "No user could be asked to approve this prompt.");
     case "changed":
       return toChanged();
   }

@@ -178,10 +178,13 @@ class Server implements ThreadServer {
     "approval.respond": async (params, call, client) => {
       const threadId = threadOfRequest(params.requestId);
       if (threadId === undefined) throw approvalNotFound({ reason: "unknown" });
-      const { clientRequestId, scope, digest, ...given } = params;
+      const { clientRequestId, scope, digest, reason, ...given } = params;
+      if (reason !== undefined && given.decision !== "reject")
+        throw invalidParams("reason goes with the decision reject only", { field: "reason" });
       const response = {
         ...given,
         resolvedBy: client.label,
+        ...(reason !== undefined && { reason }),
         ...(scope !== undefined && { scope }),
         ...(digest !== undefined && { digest }),
         ...(clientRequestId !== undefined && { clientRequestId }),

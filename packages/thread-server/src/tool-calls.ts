@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { ItemData, ItemOf, Thread } from "@harnesskit/protocol/threads";
-import { describeDifference, digest, HarnessError, jsonDifference } from "@harnesskit/wire";
+import { describeDifference, digest, displayText, HarnessError, jsonDifference } from "@harnesskit/wire";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ApprovalFlow, StandingQuestion } from "./approval-flow.ts";
 import type { ApprovalAnswer } from "./approvals.ts";
@@ -278,20 +278,17 @@ const blocked = ({ reason, code = "tool.blocked" }: FinalVerdict & { verdict: "b
   code,
 });
 
-/** Refused by the user, not answered in time, nobody there and changed since are four different ends. */
-const refusal = (answer: ApprovalAnswer): ToolOutcome => {
-  if (answer.decision !== undefined) {
-    return { status: "rejected", error: "The user refused this call.", code: "tool.rejected" };
+/** Rejected by a client, not answered in time, no user to ask and changed since are four different ends. */
+const refusal = ({ reason, resolvedBy }: ApprovalAnswer): ToolOutcome => {
+  const rejected = (code: string, error: string): ToolOutcome => ({ status: "rejected", error, code });
+  if (reason === undefined) {
+    return rejected("tool.rejected", `This call was rejected by ${displayText(resolvedBy)}.`);
   }
-  switch (answer.reason) {
+  switch (reason) {
     case "expired":
-      return { status: "rejected", error: "Nobody approved this call in time.", code: "approval.expired" };
+      return rejected("approval.expired", "This call was not approved in time.");
     case "unattended":
-      return {
-        status: "rejected",
-        error: "Nobody was there to approve this call.",
-        code: "approval.unattended",
-      };
+      return rejected("approval.unattended", "No user could be asked to approve this call.");
     case "changed":
       return changed;
   }

@@ -173,7 +173,10 @@ describe("a turn on the AI SDK", () => {
       content: [
         {
           toolCallId: "c1",
-          output: { type: "execution-denied", reason: "The user refused this call." },
+          output: {
+            type: "execution-denied",
+            reason: expect.stringMatching(/^This call was rejected by \S/),
+          },
         },
         {
           toolCallId: "c2",

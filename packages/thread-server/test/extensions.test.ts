@@ -253,6 +253,29 @@ describe("nobody there", () => {
     expect(next.all("approval.resolved")).toMatchObject([{ reason: "unattended", resolvedBy: "server" }]);
   });
 
+  it("a client rejects without having asked a user: the call ends as unattended, and no user has refused it", async () => {
+    verifies("THR-74", "THR-80");
+    const { client, threadId, tool } = await setUp();
+    const { result } = await client.startTurn(threadId);
+    const { requestId } = (await client.notification("approval.requested")).params;
+    const respond = (decision: string) =>
+      client.call("approval.respond", { requestId, decision, reason: "unattended" });
+    for (const decision of ["once", "always"])
+      expect((await respond(decision)).error).toMatchObject({ code: -32602, data: { field: "reason" } });
+    expect((await respond("reject")).result).toEqual({ ok: true });
+    await client.turnEnd(result.turnId);
+    expect(tool.runs).toHaveLength(0);
+    expect(client.items("tool_exec")).toMatchObject([
+      {
+        status: "rejected",
+        code: "approval.unattended",
+        error: "No user could be asked to approve this call.",
+      },
+    ]);
+    expect(client.items("approval")).toMatchObject([{ decision: "reject", reason: "unattended" }]);
+    expect(client.all("approval.resolved")).toMatchObject([{ decision: "reject", reason: "unattended" }]);
+  });
+
   it("timeoutMs: somebody may still come in time, and then the time begins anew", async () => {
     const clock = createManualClock();
     const { server, client, threadId } = await setUp({ clock, unattended: { timeoutMs: 1000 } });

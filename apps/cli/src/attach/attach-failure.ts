@@ -41,7 +41,8 @@ export const toAttachFailure = (thrown: unknown, { option, endpoint, threadId }:
   const error = toSocketFailure(thrown, option);
   if (!HarnessError.isInstance(error) || CliError.isInstance(error)) return toCliError(error);
   const cause = error;
-  if (error.code === "request_cancelled") return new CliError("cancelled", "Cancelled", { cause });
+  if (error.code === "request_cancelled")
+    return new CliError("cancelled", "Cancelled", { exitCode: ExitCode.interrupted, cause });
   if (ProtocolError.isInstance(error)) {
     if (error.rpcCode === ThreadErrorCode.ThreadNotFound) {
       return new CliError("thread_not_found", `The server has no thread ${oneLine(threadId ?? "", 80)}`, {

@@ -4,6 +4,7 @@ import { formatTime } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 
 /** How many threads are listed. */
 const maxListed = 10;
@@ -32,9 +33,11 @@ export const chooseThread = async (
   for (const { threadId, title, time } of threads.slice(0, maxListed)) {
     const when = style.dim(formatTime(time.updated));
     const sign = threadId === last.threadId ? style.cyan("›") : " ";
-    terminal.write(`${sign} ${oneLine(threadId, 80)}  ${when}  ${oneLine(title, 80)}\n`);
+    const text = `${sign} ${oneLine(threadId, 80)}  ${when}  ${oneLine(title, 80)}\n`;
+    terminal.write(wrapText(text, terminal.columns, "  "));
   }
   const more = threads.length > maxListed ? "and more; " : "";
-  terminal.write(style.dim(`${more}the one used last follows, another with --thread ID\n\n`));
+  const note = `${more}the one used last follows, another with --thread ID\n\n`;
+  terminal.write(style.dim(wrapText(note, terminal.columns)));
   return last.threadId;
 };

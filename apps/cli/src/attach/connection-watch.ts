@@ -114,7 +114,12 @@ export class ConnectionWatch {
 
   readonly #interrupted = (): void => {
     const { comeBackHint } = this.#options;
-    this.#giveUp(new CliError("cancelled", "Cancelled while the server was away", { hint: comeBackHint() }));
+    this.#giveUp(
+      new CliError("cancelled", "Cancelled while the server was away", {
+        exitCode: ExitCode.interrupted,
+        hint: comeBackHint(),
+      }),
+    );
   };
 
   #giveUp(failure: CliError): void {

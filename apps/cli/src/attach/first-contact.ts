@@ -89,7 +89,10 @@ const tooLate = (endpoint: string, retrySeconds: number, cause: unknown): CliErr
   });
 
 const cancelled = (endpoint: string): CliError =>
-  new CliError("cancelled", "Cancelled while the server was away", { hint: startHint(endpoint) });
+  new CliError("cancelled", "Cancelled while the server was away", {
+    exitCode: ExitCode.interrupted,
+    hint: startHint(endpoint),
+  });
 
 /** Settles after the time, or when the signal aborts. Keeps the process alive, which has no connection now. */
 const pause = (delayMs: number, signal: AbortSignal): Promise<void> =>

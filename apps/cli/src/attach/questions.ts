@@ -1,5 +1,5 @@
 import {
-  type ApprovalDecision,
+  type ApprovalAnswer,
   type ApprovalRequest,
   type EventBody,
   type ThreadClient,
@@ -104,16 +104,18 @@ export class Questions {
     const { requestId, metadata } = request;
     try {
       if (signal.aborted) return;
-      const decision = await this.#decide(request, signal);
-      if (decision === undefined || signal.aborted) return;
+      const answer = await this.#decide(request, signal);
+      if (answer === undefined || signal.aborted) return;
       const bound = bindsDigests(client) ? { digest: metadata.digest } : {};
-      await client.respondApproval(requestId, decision, { ...bound, signal: this.#over.signal });
+      const why = answer === "unattended" ? { reason: answer } : {};
+      const decision = answer === "unattended" ? "reject" : answer;
+      await client.respondApproval(requestId, decision, { ...bound, ...why, signal: this.#over.signal });
     } catch (error) {
       if (!signal.aborted && !isAnswered(error)) onFailure(error);
     }
   }
 
-  async #decide(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision | undefined> {
+  async #decide(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer | undefined> {
     const { approver, onError } = this.#options;
     const { tool, input, digest: claimed } = request.metadata;
     // What is shown has to be what the answer is bound to.

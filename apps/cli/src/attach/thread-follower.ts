@@ -4,8 +4,9 @@ import { CliError } from "../cli-error.ts";
 import type { ExitCode } from "../exit-code.ts";
 import type { Approver } from "../run/approver.ts";
 import type { RunOutput } from "../run/run-output.ts";
-import { exitCodeOf, RefusedCalls } from "../run/turn-outcome.ts";
+import { exitCodeOf } from "../run/turn-outcome.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { RefusedCalls } from "../timeline/refused-calls.ts";
 import { Questions } from "./questions.ts";
 
 export interface ThreadFollowerOptions {
@@ -32,8 +33,6 @@ export interface FollowedTurn {
   readonly turnId: string;
   readonly result: TurnResult;
   readonly exitCode: ExitCode;
-  /** Calls that the user or a policy refused. */
-  readonly rejected: number;
 }
 
 /** Follows a thread: shows its events and answers what waits, once all of the past is told. */
@@ -50,7 +49,7 @@ export class ThreadFollower {
   #isCurrent = false;
   #seen = 0;
   #openTurn: string | undefined;
-  #refused = new RefusedCalls();
+  readonly #refused = new RefusedCalls();
   #last: FollowedTurn | undefined;
 
   constructor(options: ThreadFollowerOptions) {
@@ -131,7 +130,6 @@ export class ThreadFollower {
     switch (event.type) {
       case "turn.started":
         this.#openTurn = event.data.turnId;
-        this.#refused = new RefusedCalls();
         break;
       case "turn.completed":
         this.#ended({ status: event.data.status, turn: event.data.turn });
@@ -148,8 +146,7 @@ export class ThreadFollower {
     const exitCode = exitCodeOf(result, this.#refused);
     const { turnId } = result.turn;
     // A turn that had ended before is not one of those to follow.
-    if (!this.#isPast || !this.#options.onlyOpenTurn)
-      this.#last = { turnId, result, exitCode, rejected: this.#refused.rejected };
+    if (!this.#isPast || !this.#options.onlyOpenTurn) this.#last = { turnId, result, exitCode };
     this.#openTurn = undefined;
   }
 

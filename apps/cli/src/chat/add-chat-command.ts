@@ -27,8 +27,9 @@ export const addChatCommand = (program: Command, { onExit, modelForms }: ChatCom
   echo 'read README.md' | harness chat --session notes
 
 A line is a message. These are commands: /help, /pending, /approve ID, /reject ID REASON, /quit.
-Without a terminal the lines of standard input are taken one after the other. What waits when
-you leave goes on waiting: harness chat --session ID shows it again, and you answer it there.`,
+Without a terminal the lines of standard input are taken one after the other; the exit code is
+3 where a call waits at the end or was rejected. What waits when you leave goes on waiting:
+harness chat --session ID shows it again, and you answer it there.`,
     )
     .action(async (options) => {
       const { chat } = await import("../commands/chat.ts");

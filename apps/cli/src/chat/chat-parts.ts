@@ -4,6 +4,7 @@ import { openContinuationStore, openSqliteStore, SqliteStoreError } from "@harne
 import type { LanguageModel } from "ai";
 import { CliError } from "../cli-error.ts";
 import { ExitCode } from "../exit-code.ts";
+import { languageModelHint } from "../language-model-hint.ts";
 import { checkedModel } from "../model-option.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
@@ -20,7 +21,10 @@ export const storeFileOf = (options: { readonly store?: string }, workspace: str
 /** The model of `--model`. Rejects with a usage error, or one that says `unavailable`. */
 export const openModel = async (spec: string): Promise<LanguageModel> => {
   try {
-    return await createModel(checkedModel(spec), { env: process.env });
+    return await createModel(checkedModel(spec), {
+      env: process.env,
+      languageModelHint: languageModelHint("chat", ""),
+    });
   } catch (cause) {
     if (!ModelError.isInstance(cause)) throw cause;
     throw new CliError(cause.code, cause.message, { exitCode: ExitCode.unavailable, cause });

@@ -2,8 +2,10 @@ import { type ChatProgress, failureOfText } from "@harnesskit/chat-harness/ai-sd
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { displayText } from "@harnesskit/wire";
 import { oneLine } from "../terminal/one-line.ts";
+import type { Spinner } from "../terminal/spinner.ts";
 import type { Paint } from "../terminal/style.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { Prose } from "../timeline/prose.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
 
@@ -14,13 +16,16 @@ const plain: Paint = (text) => text;
 /** Shows a conversation as people read it. Everything that comes from a model, a tool or a store is shown as safe text. */
 export class ChatView {
   readonly #terminal: Terminal;
+  readonly #spinner: Spinner | undefined;
   #prose: { readonly kind: ProseKind; readonly writer: Prose } | undefined;
   /** The call whose line has no end yet. */
   #openCall: string | undefined;
   #hasSpoken = false;
 
-  constructor(terminal: Terminal) {
+  /** @param spinner shows that a tool or the model works */
+  constructor(terminal: Terminal, spinner?: Spinner) {
     this.#terminal = terminal;
+    this.#spinner = spinner;
   }
 
   /** What was written where there is no terminal that shows it. */
@@ -31,7 +36,7 @@ export class ChatView {
   /** A line of safe text. */
   line(line: string): void {
     this.breakLine();
-    this.#terminal.write(`${line}\n`);
+    this.#terminal.write(`${wrapText(line, this.#terminal.columns)}\n`);
   }
 
   lines(lines: readonly string[]): void {
@@ -49,6 +54,12 @@ export class ChatView {
   /** A turn begins: nothing was said in it. */
   begin(): void {
     this.#hasSpoken = false;
+    this.#spinner?.work("working");
+  }
+
+  /** Nothing works any more. */
+  rest(): void {
+    this.#spinner?.rest();
   }
 
   progress(progress: ChatProgress): void {
@@ -61,10 +72,12 @@ export class ChatView {
         const { call, input } = progress;
         this.#title(call.name, input);
         this.#openCall = call.id;
+        this.#spinner?.work("running");
         return;
       }
       case "result":
         this.#result(progress.call.id, progress.call.name, progress.content);
+        this.#spinner?.work("working");
         return;
       case "call":
         return;
@@ -103,8 +116,9 @@ export class ChatView {
     }
     const word = { failed: "failed", rejected: "refused", not_run: "not run" }[failure.status];
     const sign = failure.status === "failed" ? style.red("✗") : style.yellow("✗");
-    const what = isOpen ? "\n " : `${style.cyan("●")} ${style.bold(oneLine(name, 40))}\n `;
-    this.#terminal.write(`${what} ${sign} ${word}: ${oneLine(failure.message, 300)}\n`);
+    const what = isOpen ? "\n" : `${style.cyan("●")} ${style.bold(oneLine(name, 40))}\n`;
+    const ending = wrapText(`  ${sign} ${word}: ${oneLine(failure.message, 300)}`, this.#terminal.columns);
+    this.#terminal.write(`${what}${ending}\n`);
   }
 
   /** Ends what is open, so that something else can be written. */
@@ -117,6 +131,7 @@ export class ChatView {
 
   /** The end of a turn whose progress was shown. */
   ended(turn: ChatTurnOutcome): void {
+    this.rest();
     this.breakLine();
     if (turn.outcome === "errored") this.#failed(turn);
     else if (turn.outcome === "completed" && !this.#hasSpoken) this.note("(no answer)");

@@ -29,6 +29,7 @@ export class Conversation {
   readonly #shown = new Set<string>();
   #running: AbortController | undefined;
   #hasFailed = false;
+  #hasRefused = false;
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -37,6 +38,11 @@ export class Conversation {
   /** True where a turn has failed. */
   get hasFailed(): boolean {
     return this.#hasFailed;
+  }
+
+  /** True where the user has rejected a call. */
+  get hasRefused(): boolean {
+    return this.#hasRefused;
   }
 
   /** Shows what happens in a turn of this conversation. */
@@ -62,6 +68,7 @@ export class Conversation {
     }
     view.begin();
     await harness.recover();
+    view.rest();
     view.breakLine();
     for (const { invocation_id: id, turn } of (await harness.pending(sessionId)).undelivered) {
       if (!this.#shown.has(id)) {
@@ -148,6 +155,7 @@ export class Conversation {
       view.warn("It was answered already, perhaps in another window.");
       return;
     }
+    if (command.kind === "reject") this.#hasRefused = true;
     await this.#ended(signal.turn);
     if (signal.turn.outcome !== "suspended") await harness.acknowledge(signal.invocation_id);
   }
@@ -191,6 +199,7 @@ export class Conversation {
       return undefined;
     } finally {
       this.#running = undefined;
+      view.rest();
     }
   }
 

@@ -51,7 +51,9 @@ export class LineReader {
     return this.#waiting.promise;
   }
 
+  /** Takes no more lines; those that were read and not taken are dropped. */
   close(): void {
+    this.#lines.length = 0;
     this.#reader.close();
   }
 }

@@ -51,7 +51,7 @@ export const ahpSend = async (
       ...(timeout !== undefined && { timeoutMs: timeout * 1000 }),
     });
     createTerminal().write(json ? outcomeJson(outcome) : outcomeText(outcome));
-    return stop.signal.aborted ? ExitCode.failed : exitCodeOf(outcome);
+    return stop.signal.aborted ? ExitCode.interrupted : exitCodeOf(outcome);
   } finally {
     forget();
     close();

@@ -8,11 +8,13 @@ import { type FollowedTurn, ThreadFollower } from "../attach/thread-follower.ts"
 import { withServer } from "../attach/with-server.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { ExitCode } from "../exit-code.ts";
+import { interruptedExitCode } from "../interruption.ts";
 import { type ApprovalMode, Approver, watchedText } from "../run/approver.ts";
 import { Interrupts } from "../run/interrupts.ts";
 import { createJsonOutput, createTimelineOutput, failureLine } from "../run/run-output.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
+import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { Timeline } from "../timeline/timeline.ts";
 
@@ -57,11 +59,12 @@ const followThread = async (
 ): Promise<ExitCode> => {
   const { json, after, follow, retryFor } = options;
   const terminal = createTerminal();
-  const timeline = new Timeline({ terminal });
+  const spinner = json || !canSpin(process.stdout) ? undefined : new Spinner();
+  const timeline = new Timeline({ terminal, spinner });
   const breakLine = () => {
     if (!json) timeline.breakLine();
   };
-  const interrupts = new Interrupts(() => process.exit(ExitCode.failed));
+  const interrupts = new Interrupts(() => process.exit(interruptedExitCode()));
   const { signal } = interrupts;
   const approver = new Approver({
     command: "harness attach",
@@ -90,6 +93,7 @@ const followThread = async (
     signal,
     onError,
     onLost: () => {
+      spinner?.rest();
       approver.gate.close();
       breakLine();
     },
@@ -104,30 +108,28 @@ const followThread = async (
       chosen.threadId = id;
       const turn = await follower.follow(client, id);
       breakLine();
-      if (signal.aborted) return detached(id, { client, follower, follow });
+      if (signal.aborted) return detached(id, client, follower);
       if (!turn) return idle(id, terminal, json);
       const again = attachCommand(endpoint, id);
       output.summary({ ...toSummary(turn), threadId: id, log: undefined, again });
       return turn.exitCode;
     });
   } finally {
+    spinner?.dispose();
     breakLine();
     notes.end();
     interrupts.dispose();
   }
 };
 
-/** The user has left. To leave is the end of `--follow`, but not of a turn that was waited for. */
-const detached = (
-  threadId: string,
-  { client, follower, follow }: { client: ThreadClient; follower: ThreadFollower; follow: true | undefined },
-): ExitCode => {
+/** The user has left; a turn that runs goes on. */
+const detached = (threadId: string, client: ThreadClient, follower: ThreadFollower): ExitCode => {
   const isThere = client.state === "connected";
   const goesOn = follower.openTurn === undefined ? "" : "; its turn goes on";
   process.stderr.write(
     `harness: detached from ${oneLine(threadId, 80)}${isThere ? goesOn : "; the server is not back"}\n`,
   );
-  return follow && isThere ? ExitCode.done : ExitCode.failed;
+  return interruptedExitCode() ?? ExitCode.interrupted;
 };
 
 const idle = (threadId: string, terminal: Terminal, json: true | undefined): ExitCode => {

@@ -19,8 +19,10 @@ import { createWorkspaceTools } from "../chat/workspace-tools.ts";
 import { usageError } from "../cli-error.ts";
 import { logFailure } from "../debug.ts";
 import { ExitCode } from "../exit-code.ts";
+import { forgetInterruption, interruptedExitCode, noteInterruption } from "../interruption.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { shellWord } from "../terminal/shell-word.ts";
+import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 
@@ -63,7 +65,8 @@ export const chat = async (options: ChatOptions): Promise<ExitCode> => {
   const model = await openModel(options.model);
   const store = await openStore(storeFileOf(options, workspace));
   const terminal = createTerminal();
-  const view = new ChatView(terminal);
+  const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
+  const view = new ChatView(terminal, spinner);
   const waiting = new WaitingCalls(workspace, terminal.style);
   const graph = createChatGraph({
     model,
@@ -83,8 +86,12 @@ export const chat = async (options: ChatOptions): Promise<ExitCode> => {
   const conversation = new Conversation({ sessionId, harness, view, waiting, history });
   let interrupts = 0;
   const onInterrupt = () => {
-    if (++interrupts > 1) process.exit(ExitCode.failed);
-    if (!conversation.cancel()) lines.close();
+    noteInterruption();
+    if (++interrupts > 1) process.exit(interruptedExitCode());
+    const isCancelled = conversation.cancel();
+    // At a terminal the user goes on after a turn that was cancelled.
+    if (isCancelled && lines.isTerminal) forgetInterruption();
+    else lines.close();
   };
   const lines = new LineReader(onInterrupt);
   process.on("SIGINT", onInterrupt);
@@ -100,21 +107,27 @@ export const chat = async (options: ChatOptions): Promise<ExitCode> => {
       if (!lines.isTerminal && line.trim() !== "") view.said(line);
       if (!(await conversation.take(parseChatLine(line)))) break;
     }
-    await tellEnd(conversation, view, againText(sessionId, options, workspace));
-    return conversation.hasFailed ? ExitCode.failed : ExitCode.done;
+    const waits = await tellEnd(conversation, view, againText(sessionId, options, workspace));
+    if (conversation.hasFailed) return ExitCode.failed;
+    // At a terminal the user has seen what waits, and has left it.
+    const isRefused = !lines.isTerminal && (waits || conversation.hasRefused);
+    return isRefused ? ExitCode.refused : ExitCode.done;
   } finally {
     process.off("SIGINT", onInterrupt);
+    spinner?.dispose();
     lines.close();
     await harness.close();
     await store.close();
   }
 };
 
-const tellEnd = async (conversation: Conversation, view: ChatView, again: string): Promise<void> => {
+/** Says what waits, and how to go on. True where something of this conversation waits. */
+const tellEnd = async (conversation: Conversation, view: ChatView, again: string): Promise<boolean> => {
   const { own, others } = await conversation.pendingCounts();
   if (own > 0)
     view.warn(own === 1 ? "1 call waits for your approval." : `${own} calls wait for your approval.`);
   if (others > 0)
     view.note(`In other conversations, ${others === 1 ? "1 call waits" : `${others} calls wait`}.`);
-  view.note(`again: ${oneLine(again, 1_200)}`);
+  view.note(`to continue: ${oneLine(again, 1_200)}`);
+  return own > 0;
 };

@@ -5,8 +5,8 @@ import { checkPolicy } from "../doctor/policy-check.ts";
 import { checkThreads } from "../doctor/thread-checks.ts";
 import { ExitCode } from "../exit-code.ts";
 import { safeJson } from "../terminal/safe-json.ts";
-import type { Style } from "../terminal/style.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { createTerminal, type Terminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { harnessDirectory, resolveWorkspace } from "../workspace-directory.ts";
 
 export interface DoctorOptions {
@@ -30,15 +30,19 @@ export const doctor = async ({ cwd, json }: DoctorOptions): Promise<ExitCode> =>
   const terminal = createTerminal();
   if (json) terminal.write(`${safeJson({ ok: problems === 0, findings })}\n`);
   else {
-    for (const finding of findings) terminal.write(describe(finding, terminal.style));
+    for (const finding of findings) terminal.write(describe(finding, terminal));
     const verdict = problems === 0 ? "Everything is fine." : `${problems} to look at, see the arrows above.`;
     terminal.write(`\n${verdict}\n`);
   }
   return problems === 0 ? ExitCode.done : ExitCode.failed;
 };
 
-const describe = ({ check, status, text, fix }: Finding, style: Style): string => {
+const hang = " ".repeat(13);
+
+const describe = ({ check, status, text, fix }: Finding, { style, columns }: Terminal): string => {
   const sign = { ok: style.green("✓"), note: style.dim("-"), problem: style.red("✗") }[status];
-  const line = `${sign} ${check.padEnd(9)}  ${text}\n`;
-  return fix === undefined ? line : `${line}             ${style.yellow("→")} ${fix}\n`;
+  const line = wrapText(`${sign} ${check.padEnd(9)}  ${text}\n`, columns, hang);
+  return fix === undefined
+    ? line
+    : `${line}${wrapText(`${hang}${style.yellow("→")} ${fix}\n`, columns, hang)}`;
 };

@@ -5,6 +5,7 @@ import { formatTime } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
 import { createTerminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
 
 export interface GrantsOptions {
@@ -30,7 +31,8 @@ export const listGrants = async ({ cwd, json }: GrantsOptions): Promise<void> =>
     const { grantId, time, tool, input, grantedBy } = grant;
     const what = `${style.bold(oneLine(tool, 40))} ${oneLine(toolSubject(tool, input), 200)}`;
     const facts = `${formatTime(time)} · ${reachOf(grant)} · by ${oneLine(grantedBy, 100)}`;
-    terminal.write(`${oneLine(grantId, 80)}  ${what}\n  ${style.dim(facts)}\n`);
+    const text = `${oneLine(grantId, 80)}  ${what}\n  ${style.dim(facts)}\n`;
+    terminal.write(wrapText(text, terminal.columns, "  "));
     await terminal.ready();
   }
 };

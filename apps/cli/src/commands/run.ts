@@ -10,11 +10,12 @@ import { socketPathOf } from "../endpoint.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { checkedModel } from "../model-option.ts";
 import type { Interrupts } from "../run/interrupts.ts";
+import { promptOf } from "../run/piped-prompt.ts";
 import { toRunFailure } from "../run/run-failure.ts";
 import { failureLine, type RunSummary, storedPlace } from "../run/run-output.ts";
 import { createRunParts, type RunParts } from "../run/run-parts.ts";
 import { settleTurn } from "../run/settle-turn.ts";
-import { exitCodeOf, RefusedCalls } from "../run/turn-outcome.ts";
+import { exitCodeOf } from "../run/turn-outcome.ts";
 import { checkPolicyFile } from "../supervision/check-policy-file.ts";
 import {
   noPolicyText,
@@ -23,6 +24,8 @@ import {
   toPolicyChoice,
 } from "../supervision/policy-choice.ts";
 import { createTerminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
+import { RefusedCalls } from "../timeline/refused-calls.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 
 export interface RunOptions extends PolicyOptions {
@@ -47,25 +50,32 @@ export interface RunContext {
 const maxTitleLength = 80;
 
 /**
- * `harness run`: one turn, told as it happens. Where the thread's last turn has not ended, that one first. Without a
- * prompt only that one.
+ * `harness run`: one turn, shown as it happens; the prompt is `argument`, or standard input (see `promptOf`). Where the
+ * thread's last turn has not ended, that one first. Without a prompt only that one.
  */
 export const run = async (
-  prompt: string | undefined,
+  argument: string | undefined,
   options: RunOptions,
   context: RunContext,
 ): Promise<ExitCode> => {
   const { thread: threadId, attach } = options;
-  if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
-    throw usageError("The prompt is empty", 'Say what to do: harness run "PROMPT"');
-  }
   if (options.model !== undefined) checkedModel(options.model);
   if (attach !== undefined) socketPathOf(attach, "--attach");
   const choice = toPolicyChoice(options);
   const workspace = await workspaceDirectory(options.cwd);
   await checkPolicyFile(choice, (line) => void process.stderr.write(`harness run: ${line}\n`));
+  const prompt = await promptOf(argument, options);
+  if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
+    throw usageError(
+      "The prompt is empty",
+      'Say what to do: harness run "PROMPT", or echo "PROMPT" | harness run',
+    );
+  }
   const noPolicy = attach === undefined && choice.kind === "none";
-  if (noPolicy) process.stderr.write(`harness run: ${noPolicyText}\n`);
+  if (noPolicy) {
+    const terminal = createTerminal(process.stderr);
+    terminal.write(wrapText(`harness run: ${noPolicyText}\n`, terminal.columns));
+  }
   const judged = { policyArgs: toPolicyArgs(options), noPolicy };
   const { approve, json = false, retryFor } = options;
   const parts = createRunParts({
@@ -115,6 +125,7 @@ const runTurns = async (
     await parts.quitting();
     throw error;
   } finally {
+    parts.spinner?.dispose();
     parts.breakLine();
     parts.notes.end();
     parts.interrupts.dispose();
@@ -178,7 +189,7 @@ const beginTurn = (
 
 const followTurn = async (
   turn: TurnHandle,
-  { terminal, output, approver, mode }: RunParts,
+  { terminal, output, approver }: RunParts,
   placeOf: PlaceOf,
 ): Promise<ExitCode> => {
   const refused = new RefusedCalls();
@@ -191,7 +202,7 @@ const followTurn = async (
   }
   const result = await turn.result;
   const exitCode = exitCodeOf(result, refused);
-  const unasked = mode === "no-terminal" ? refused.rejected : 0;
+  const unasked = refused.count("unattended");
   const { threadId, turnId } = turn;
   output.summary({ threadId, turnId, result, exitCode, unasked, ...placeOf(threadId) });
   return exitCode;

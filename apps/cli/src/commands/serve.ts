@@ -45,11 +45,11 @@ export interface ServeOptions extends PolicyOptions {
 }
 
 /**
- * `harness serve`: the thread protocol on standard input and output. Ends with the input, once what was asked is
- * answered and its turns have ended or wait for an approval; with a signal; or when the parent process is gone. With
- * `listen` it serves sockets as well, and ends with a signal only. Takes the policy, whose process is starting, and the
- * channel, not yet started, so that both can be begun before all of this is loaded; no channel where standard input is a
- * terminal.
+ * `harness serve`: the thread protocol on standard input and output, and with `listen` on sockets as well. Ends with its
+ * input, once what was asked there is answered and its turns have ended or wait for an approval; with a signal; or,
+ * without `listen`, when the parent process is gone. Takes the policy, whose process is starting, and the channel, not
+ * yet started, so that both can be begun before all of this is loaded; no channel for a service, which ends with a
+ * signal only.
  */
 export const serve = async (
   options: ServeOptions,
@@ -183,8 +183,8 @@ const tellGone = (endpoint: string): void => {
 };
 
 /**
- * Serves until a signal. Who started this process may choose any model, who comes by a socket those of the `limit`. The end of
- * standard input, or of who started this process, is only the end of one client.
+ * Serves until a signal, or until the input of the `channel` has ended. The client of the channel may choose any model,
+ * those of the sockets the ones of the `limit`.
  */
 const serveSockets = async (
   served: Served,
@@ -192,23 +192,29 @@ const serveSockets = async (
   channel: Channel | undefined,
 ): Promise<ExitCode> => {
   const { server, faults } = served;
-  const stopped = createDeferred<void>();
-  const ignoreSignals = onStopSignals(() => stopped.resolve());
+  const stopped = createDeferred<unknown>();
+  const ignoreSignals = onStopSignals(() => stopped.resolve(undefined));
+  let error: unknown;
   try {
     const listeners = await openSocketListeners(endpoints, {
       accept: (accepted) => server.connect(faults.watch(accepted), limit),
       onGone: tellGone,
     });
-    if (channel) server.connect(faults.watch(channel));
+    if (channel) {
+      server.connect(faults.watch(channel));
+      void channel.closed.then((end) => stopped.resolve(end.error));
+    }
     void warmUp(served);
     process.stderr.write(`harness serve: listening on ${oneLine(listeners.endpoints.join(" "), 2000)}\n`);
-    await stopped.promise;
-    // The clients hear how their turns end before the sockets close.
+    error = await stopped.promise;
+    // Clients are notified of how their turns end before the sockets close.
     await server.close();
     await listeners.close();
   } finally {
     await close(served);
     ignoreSignals();
   }
-  return ExitCode.done;
+  if (error === undefined) return ExitCode.done;
+  logFailure("harness serve", error);
+  return ExitCode.failed;
 };

@@ -1,6 +1,7 @@
 import { randomId } from "@harnesskit/wire";
 import { usageError } from "../cli-error.ts";
-import { ExitCode } from "../exit-code.ts";
+import type { ExitCode } from "../exit-code.ts";
+import { forgetInterruption, interruptedExitCode, noteInterruption } from "../interruption.ts";
 import { openEngine } from "../shell/engine-access.ts";
 import { findRunningEngine, type RunningEngine } from "../shell/running-engine.ts";
 import { type ShellApprovalMode, ShellApprover } from "../shell/shell-approver.ts";
@@ -74,7 +75,8 @@ export const shell = async (
   if (timeout < 1 || timeout > maxTimeoutSeconds) {
     throw usageError(`--timeout: a number from 1 to ${maxTimeoutSeconds}`);
   }
-  const mode = modeOf(options.approve, process.stdin.isTTY === true && process.stdout.isTTY === true);
+  const hasTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const mode = modeOf(options.approve, hasTerminal);
   const timeoutMs = timeout * 1000;
   const { url: engine, tokenFile } = await engineOf(options);
   const { url, exchange } = await openEngine({ engine, tokenFile, timeoutMs });
@@ -85,8 +87,12 @@ export const shell = async (
   const view = new ShellView(createTerminal());
   let interrupts = 0;
   const onInterrupt = () => {
-    if (++interrupts > 1) process.exit(ExitCode.failed);
-    if (!conversation.cancel()) lines.close();
+    noteInterruption();
+    if (++interrupts > 1) process.exit(interruptedExitCode());
+    const isCancelled = conversation.cancel();
+    // At a terminal the user goes on with the conversation.
+    if (isCancelled && intent === undefined && hasTerminal) forgetInterruption();
+    else lines.close();
   };
   // The two need each other: who asks takes the keyboard from who reads lines.
   const beforeAsk = () => lines.giveUp();

@@ -3,6 +3,7 @@ import { formatTime } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
 import { createTerminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 
 export interface ThreadsListOptions {
   readonly cwd: string;
@@ -27,7 +28,9 @@ export const listThreads = async ({ cwd, json }: ThreadsListOptions): Promise<vo
   const room = columns === undefined ? 100 : Math.max(20, columns - 56);
   for (const { threadId, title, time } of threads) {
     const when = style.dim(formatTime(time.updated));
-    terminal.write(`${oneLine(threadId, 80)}  ${when}  ${oneLine(title, room)}\n`);
+    terminal.write(
+      `${wrapText(`${oneLine(threadId, 80)}  ${when}  ${oneLine(title, room)}`, columns, "  ")}\n`,
+    );
     await terminal.ready();
   }
 };

@@ -2,6 +2,7 @@ import { openStoredThreads } from "../stored-threads.ts";
 import { formatTime } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { createTerminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { Timeline } from "../timeline/timeline.ts";
 import { logFile } from "../workspace-directory.ts";
 
@@ -15,8 +16,9 @@ export const showThread = async (threadId: string, { cwd }: ThreadsShowOptions):
   const { title, directory, time } = await stored.get(threadId);
   const terminal = createTerminal();
   const { style } = terminal;
-  terminal.write(`${style.bold(oneLine(title))}\n`);
-  terminal.write(style.dim(`${oneLine(threadId)} · ${formatTime(time.created)} · ${oneLine(directory)}\n\n`));
+  const write = (text: string) => terminal.write(wrapText(text, terminal.columns));
+  write(`${style.bold(oneLine(title))}\n`);
+  write(style.dim(`${oneLine(threadId)} · ${formatTime(time.created)} · ${oneLine(directory)}\n\n`));
   const timeline = new Timeline({ terminal });
   let openTurn = false;
   for await (const event of stored.events(threadId)) {
@@ -28,5 +30,5 @@ export const showThread = async (threadId: string, { cwd }: ThreadsShowOptions):
   timeline.breakLine();
   if (openTurn)
     terminal.write(style.yellow("\n… the last turn has no end: it runs, or it waits for an answer\n"));
-  terminal.write(style.dim(`\nlog  ${oneLine(logFile(stored.workspace, threadId), 1000)}\n`));
+  write(style.dim(`\nlog  ${oneLine(logFile(stored.workspace, threadId), 1000)}\n`));
 };

@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
+import { languageModelCommand } from "../language-model-hint.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { type Finding, note, ok, problem } from "./finding.ts";
 
@@ -31,10 +32,13 @@ export const checkRipgrep = async (find: () => Promise<string>): Promise<Finding
   }
 };
 
-/** The names of the keys that are set. No value of a key is looked at beyond that. */
+/** Whether a language model can be used: the names of the keys that are set. No value is looked at beyond that. */
 export const checkKeys = (env: NodeJS.ProcessEnv): Finding => {
   const present = keyNames.filter((name) => (env[name] ?? "").trim() !== "");
   return present.length === 0
-    ? note("keys", `none of ${keyNames.join(", ")} is set: only the model offline works`)
-    : ok("keys", `${present.join(", ")} ${present.length === 1 ? "is" : "are"} set`);
+    ? {
+        ...note("model", `no language model is configured: none of ${keyNames.join(", ")} is set`),
+        fix: `Set the key of yours, for example: ${languageModelCommand()}. Until then the offline planner works`,
+      }
+    : ok("model", `${present.join(", ")} ${present.length === 1 ? "is" : "are"} set`);
 };

@@ -5,7 +5,7 @@ export interface Finding {
   readonly status: "ok" | "note" | "problem";
   /** Safe text. */
   readonly text: string;
-  /** What to do. Safe text. */
+  /** What to do, about a note too. Safe text. */
   readonly fix?: string;
 }
 

@@ -1,5 +1,6 @@
 import { isCancel, select } from "@clack/prompts";
 import type {
+  ApprovalAnswer,
   ApprovalDecision,
   ApprovalHandler,
   ApprovalMetadata,
@@ -89,9 +90,9 @@ export class Approver {
   async answer(
     request: ApprovalRequest,
     { signal }: { signal: AbortSignal },
-  ): Promise<ApprovalDecision | undefined> {
+  ): Promise<ApprovalAnswer | undefined> {
     const { mode } = this.#options;
-    if (mode === "no-terminal") return "reject";
+    if (mode === "no-terminal") return "unattended";
     if (mode === "once" || mode === "reject") return mode;
     await this.#place(request.requestId).promise;
     this.#shown.delete(request.requestId);

@@ -1,3 +1,5 @@
+import { noteInterruption } from "../interruption.ts";
+
 /** What Ctrl-C does: the first cancels the turn, the second ends the command; more change nothing. */
 export class Interrupts {
   /** Aborts at the first Ctrl-C. */
@@ -18,6 +20,7 @@ export class Interrupts {
   }
 
   readonly interrupt = (): void => {
+    noteInterruption();
     this.#count++;
     if (this.#count === 1) this.#abort.abort();
     if (this.#count === 2) this.#onQuit();

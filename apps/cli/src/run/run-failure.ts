@@ -28,7 +28,10 @@ export const toRunFailure = (thrown: unknown, { workspace, threadId = "", attach
   const { code, message } = thrown;
   const cause = thrown;
   if (code === "request_cancelled")
-    return new CliError("cancelled", "Cancelled before the turn began", { cause });
+    return new CliError("cancelled", "Cancelled before the turn began", {
+      exitCode: ExitCode.interrupted,
+      cause,
+    });
   if (isRefusal(thrown, ThreadErrorCode.ThreadNotFound)) {
     return attach === undefined
       ? threadNotFound(threadId, workspace, cause)

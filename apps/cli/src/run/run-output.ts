@@ -6,6 +6,7 @@ import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { JudgedCounts, judgedText } from "../timeline/judged-counts.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { logFile } from "../workspace-directory.ts";
@@ -20,7 +21,7 @@ export interface RunSummary {
   readonly again: string;
   readonly result: TurnResult;
   readonly exitCode: ExitCode;
-  /** Calls that were refused because nobody could be asked. */
+  /** Calls that were not approved because no user could be asked. */
   readonly unasked: number;
 }
 
@@ -78,18 +79,19 @@ export const createTimelineOutput = (
     },
     summary({ threadId, log, again, unasked }) {
       const { style } = terminal;
-      if (noPolicy) terminal.write(`${style.yellow(noPolicyText)}\n`);
+      const write = (text: string) => terminal.write(wrapText(text, terminal.columns));
+      if (noPolicy) write(`${style.yellow(noPolicyText)}\n`);
       if (unasked > 0) {
         const calls = unasked === 1 ? "1 call was" : `${unasked} calls were`;
-        terminal.write(
-          `${style.yellow(`${calls} refused: there is no terminal to ask in.`)} To allow: --approve once\n`,
+        write(
+          `${style.yellow(`${calls} not approved: there is no terminal to ask in.`)} To approve: --approve once\n`,
         );
       }
       const place = log === undefined ? "" : `  log: ${oneLine(log, 1000)}\n`;
       const policy = judged.summary === undefined ? "" : `  ${judgedText(judged.summary)}\n`;
-      terminal.write(
-        style.dim(`thread ${oneLine(threadId, 80)}\n${policy}${place}  again: ${oneLine(again, 1200)}\n`),
-      );
+      write(style.dim(`thread ${oneLine(threadId, 80)}\n${policy}`));
+      // The path and the command are there to be copied: a line break would end them.
+      terminal.write(style.dim(`${place}  to view it again: ${oneLine(again, 1200)}\n`));
     },
   };
 };

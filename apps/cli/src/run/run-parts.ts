@@ -3,7 +3,8 @@ import { comeBackHint } from "../attach/attach-failure.ts";
 import { ErrorNotes } from "../attach/error-notes.ts";
 import { sharedServer } from "../attach/first-contact.ts";
 import type { WithServerOptions } from "../attach/with-server.ts";
-import { ExitCode } from "../exit-code.ts";
+import { interruptedExitCode } from "../interruption.ts";
+import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { Timeline } from "../timeline/timeline.ts";
 import { type ApprovalMode, Approver } from "./approver.ts";
@@ -35,6 +36,8 @@ export interface RunParts {
   readonly mode: ApprovalMode;
   /** Where it is told what arrived and was not used. */
   readonly notes: ErrorNotes;
+  /** Shows that something works, on a terminal. */
+  readonly spinner: Spinner | undefined;
   /** Ends a line that is open, so that something else can be written. */
   readonly breakLine: () => void;
   /** Settles when the server that was told to quit is gone; undefined where it was not. */
@@ -44,11 +47,12 @@ export interface RunParts {
 export const createRunParts = (options: RunPartsOptions): RunParts => {
   const { version, json, attach, retryFor, noPolicy } = options;
   const terminal = createTerminal();
-  const timeline = new Timeline({ terminal, showPrompt: false });
+  const spinner = json || !canSpin(process.stdout) ? undefined : new Spinner();
+  const timeline = new Timeline({ terminal, showPrompt: false, spinner });
   const server = new RunServer(options);
   let quitting: Promise<never> | undefined;
   const interrupts = new Interrupts(() => {
-    quitting = server.quit().then(() => process.exit(ExitCode.failed));
+    quitting = server.quit().then(() => process.exit(interruptedExitCode()));
   });
   const mode = approvalMode(options);
   const approver = new Approver({
@@ -72,6 +76,7 @@ export const createRunParts = (options: RunPartsOptions): RunParts => {
       shared: attach === undefined ? undefined : sharedServer(attach, retryFor),
       signal: interrupts.signal,
       onLost: () => {
+        spinner?.rest();
         approver.gate.close();
         breakLine();
       },
@@ -88,6 +93,7 @@ export const createRunParts = (options: RunPartsOptions): RunParts => {
     interrupts,
     mode,
     notes: new ErrorNotes("harness run"),
+    spinner,
     breakLine,
     quitting: () => quitting,
   };

@@ -1,6 +1,7 @@
 import { createModel, type Environment, ModelError, toModelSpec } from "@harnesskit/models";
 import type { AiSdkRunnerOptions } from "@harnesskit/thread-server/ai-sdk";
 import { invalidParams } from "@harnesskit/wire";
+import { languageModelHint } from "../language-model-hint.ts";
 
 export interface ModelChooserOptions {
   /** The model of a turn that names none. */
@@ -20,7 +21,8 @@ export const toModelRefusal = (error: unknown): unknown =>
 export const createModelChooser = ({ defaultModel, env }: ModelChooserOptions) => {
   return (async (ref) => {
     try {
-      return await createModel(ref === undefined ? defaultModel : toModelSpec(ref), { env });
+      const spec = ref === undefined ? defaultModel : toModelSpec(ref);
+      return await createModel(spec, { env, languageModelHint: languageModelHint() });
     } catch (error) {
       throw toModelRefusal(error);
     }

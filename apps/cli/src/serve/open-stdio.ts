@@ -1,16 +1,34 @@
+import { fstatSync, statSync } from "node:fs";
+import { devNull } from "node:os";
 import type { Channel } from "@harnesskit/wire";
 
 /**
  * Standard input and output as a channel. From here on nothing but the protocol reaches standard output, whatever the
- * rest prints when it is loaded. A server that `outlives` who started it does not mind that its output is read no more.
+ * rest prints when it is loaded. The channel closes when the parent process is gone, unless this one `outlives` it.
  */
 export const openStdio = async ({ outlives }: { readonly outlives: boolean }): Promise<Channel> => {
-  if (outlives) ignoreLostReader();
+  ignoreLostReader();
   const { createStdioChannel } = await import("@harnesskit/transport-stdio");
   return createStdioChannel({ watchParent: !outlives });
 };
 
-/** The end of the reader of standard output is not the end of this process. */
+/** Standard output that cannot be written is reported by the channel that uses it, if one does. */
 export const ignoreLostReader = (): void => {
   process.stdout.removeAllListeners("error").on("error", () => {});
+};
+
+/**
+ * True where no client is behind standard input: it is a terminal, or the null device. Service managers, `nohup`, and
+ * shells that start a job in the background give a process the null device; Node opens it where standard input was
+ * closed at the start.
+ */
+export const isService = (): boolean => process.stdin.isTTY === true || isNullDevice();
+
+const isNullDevice = (): boolean => {
+  try {
+    const input = fstatSync(0);
+    return input.isCharacterDevice() && input.rdev === statSync(devNull).rdev;
+  } catch {
+    return false;
+  }
 };

@@ -1,4 +1,5 @@
 import { ExitCode } from "../exit-code.ts";
+import { interruptedExitCode, noteInterruption } from "../interruption.ts";
 
 /** How long an orderly end may take once it was asked for. */
 const stopTimeoutMs = 10_000;
@@ -6,13 +7,15 @@ const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 /**
  * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP. A second one, or an end that takes too long, ends the process at once;
- * commands that still run are killed with it. Returns what takes the handlers away.
+ * commands that still run are killed with it. After SIGINT the exit code is 130. Returns what takes the handlers away.
  */
 export const onStopSignals = (stop: () => void): (() => void) => {
   let deadline: NodeJS.Timeout | undefined;
-  const onSignal = () => {
-    if (deadline !== undefined) process.exit(ExitCode.failed);
-    deadline = setTimeout(() => process.exit(ExitCode.failed), stopTimeoutMs);
+  const exit = () => process.exit(interruptedExitCode() ?? ExitCode.failed);
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (signal === "SIGINT") noteInterruption();
+    if (deadline !== undefined) exit();
+    deadline = setTimeout(exit, stopTimeoutMs);
     stop();
   };
   for (const signal of signals) process.on(signal, onSignal);

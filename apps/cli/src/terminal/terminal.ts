@@ -12,7 +12,7 @@ export interface Terminal {
 }
 
 const maxColumns = 100;
-const minColumns = 40;
+const minColumns = 20;
 
 /** The terminal behind a stream of this process. */
 export const createTerminal = (

@@ -1,18 +1,25 @@
 import type { EventBody, Item, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
+import { errorWord } from "../run/turn-outcome.ts";
 import { formatDuration } from "../terminal/duration.ts";
 import { oneLine } from "../terminal/one-line.ts";
+import type { Spinner } from "../terminal/spinner.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { changeLines, ranMark } from "./judgement-view.ts";
 import { LogView } from "./log-view.ts";
 import { Prose } from "./prose.ts";
+import { RefusedCalls } from "./refused-calls.ts";
 import { toolEnding } from "./tool-ending.ts";
 import { toolSubject } from "./tool-title.ts";
+import { WorkSigns } from "./work-signs.ts";
 
 export interface TimelineOptions {
   readonly terminal: Terminal;
   /** Show what the user said. @default true */
   readonly showPrompt?: boolean;
+  /** Shows that a tool or the model works. @default nothing does */
+  readonly spinner?: Spinner | undefined;
 }
 
 type Block = "none" | "prose" | "tool" | "note";
@@ -32,19 +39,24 @@ const promptText = (content: ItemData<"user_message">["content"] = []): string =
 export class Timeline {
   readonly #terminal: Terminal;
   readonly #showPrompt: boolean;
+  readonly #work: WorkSigns;
   readonly #open = new Map<string, Open>();
+  readonly #refused = new RefusedCalls();
   #block: Block = "none";
   /** The tool whose line has no end yet. */
   #openLine: string | undefined;
   /** The message that is being written. */
   #writing: string | undefined;
 
-  constructor({ terminal, showPrompt = true }: TimelineOptions) {
+  constructor({ terminal, showPrompt = true, spinner }: TimelineOptions) {
     this.#terminal = terminal;
+    this.#work = new WorkSigns(spinner);
     this.#showPrompt = showPrompt;
   }
 
   show(event: EventBody): void {
+    this.#refused.observe(event);
+    this.#work.observe(event);
     switch (event.type) {
       case "item.started":
         this.#started(event.data.item);
@@ -56,10 +68,10 @@ export class Timeline {
         this.#completed(event.data.item);
         break;
       case "turn.completed":
-        this.#ended(event.data.turn, "");
+        this.#ended(event.data.turn);
         break;
       case "turn.error":
-        this.#ended(event.data.turn, oneLine(event.data.error, 500));
+        this.#ended(event.data.turn, `${errorWord(event.data.code)}: ${oneLine(event.data.error, 500)}`);
         break;
       case "thread.created":
       case "turn.started":
@@ -71,7 +83,12 @@ export class Timeline {
   /** Lines between the events: what is asked of the user, and notes. They are safe text. */
   lines(lines: readonly string[]): void {
     this.#begin("tool");
-    for (const line of lines) this.#terminal.write(`${line}\n`);
+    this.#write(lines);
+  }
+
+  /** Lines of safe text, broken between words where the terminal is narrow. */
+  #write(lines: readonly string[]): void {
+    for (const line of lines) this.#terminal.write(`${wrapText(line, this.#terminal.columns)}\n`);
   }
 
   /** Ends a line that is open, so that something else can be written. */
@@ -113,7 +130,8 @@ export class Timeline {
     const changes = changeLines("this call", judgement, judgement?.modified?.requested, input, style);
     if (changes.length === 0) return;
     this.#openLine = undefined;
-    this.#terminal.write(`\n${changes.join("\n")}\n`);
+    this.#terminal.write("\n");
+    this.#write(changes);
   }
 
   #streamed(itemId: string, delta: string): void {
@@ -169,13 +187,13 @@ export class Timeline {
     const changes = changeLines("the prompt", judgement, requested, promptText(content), style);
     if (!this.#showPrompt && changes.length === 0) return;
     this.#begin("note");
-    for (const line of changes) this.#terminal.write(`${line}\n`);
+    this.#write(changes);
     if (!this.#showPrompt) return;
     for (const part of data.content) {
       const text = part.type === "text" ? part.text : `[file ${part.path ?? part.uri ?? ""}]`;
       const safe = displayText(text, { multiline: true });
       const shown = safe.split("\n").map((line, index) => `${index === 0 ? "›" : " "} ${style.bold(line)}`);
-      this.#terminal.write(`${shown.join("\n")}\n`);
+      this.#write(shown);
     }
   }
 
@@ -205,10 +223,10 @@ export class Timeline {
     const { style } = this.#terminal;
     const isShort = data.status === "succeeded";
     const ending = toolEnding(data, style) + (isShort ? ranMark(data.judgement, style) : "");
-    if (this.#openLine === itemId) this.#terminal.write(isShort ? ` ${ending}\n` : `\n  ${ending}\n`);
+    if (this.#openLine === itemId && isShort) this.#terminal.write(` ${ending}\n`);
     else {
       this.breakLine();
-      this.#terminal.write(`  ${ending}\n`);
+      this.#write([`  ${ending}`]);
     }
     this.#openLine = undefined;
     this.#block = "tool";
@@ -223,10 +241,10 @@ export class Timeline {
     const answer = {
       once: `approved once${by}`,
       always: `approved always, for exactly this${by}`,
-      reject: `rejected${by}`,
+      reject: data.reason === "unattended" ? `not approved: no user could be asked${by}` : `rejected${by}`,
       none: `not answered${why}`,
     }[data.decision ?? "none"];
-    this.#terminal.write(`  ${style.yellow("?")} ${style.dim(answer)}\n`);
+    this.#write([`  ${style.yellow("?")} ${style.dim(answer)}`]);
     this.#block = "tool";
   }
 
@@ -235,26 +253,28 @@ export class Timeline {
     this.#begin("tool");
     const place = oneLine(data.path ?? data.uri ?? "", 200);
     const { style } = this.#terminal;
-    this.#terminal.write(`${style.cyan("◆")} ${oneLine(data.kind, 40)} ${place} (${data.sizeBytes} bytes)\n`);
+    this.#write([`${style.cyan("◆")} ${oneLine(data.kind, 40)} ${place} (${data.sizeBytes} bytes)`]);
   }
 
-  #ended(turn: Turn, error: string): void {
+  #ended(turn: Turn, error = "failed"): void {
     this.#begin("note");
     const { style } = this.#terminal;
-    const { started, completed } = turn.time;
+    const { started, completed: ended } = turn.time;
     const { inputTokens, outputTokens } = turn.usage ?? {};
     const facts = [
-      completed === undefined ? "" : formatDuration(Math.max(0, completed - started)),
+      ended === undefined ? "" : formatDuration(Math.max(0, ended - started)),
       inputTokens === undefined ? "" : `${inputTokens} tokens in`,
       outputTokens === undefined ? "" : `${outputTokens} tokens out`,
     ].filter((fact) => fact !== "");
+    const refused = this.#refused.text;
+    const completed = refused === "" ? style.green("✓ done") : style.yellow(`⊘ ended: ${refused}`);
     const head =
       turn.status === "completed"
-        ? style.green("✓ done")
+        ? completed
         : turn.status === "cancelled"
           ? style.yellow("○ cancelled")
-          : `${style.red("✗ failed:")} ${error}`;
-    this.#terminal.write(`${head}${facts.length === 0 ? "" : style.dim(` · ${facts.join(" · ")}`)}\n`);
+          : `${style.red("✗")} ${error}`;
+    this.#write([`${head}${facts.length === 0 ? "" : style.dim(` · ${facts.join(" · ")}`)}`]);
     this.#open.clear();
   }
 }

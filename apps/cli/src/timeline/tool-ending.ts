@@ -1,12 +1,16 @@
 import type { ItemData } from "@harnesskit/protocol/threads";
-import { undecidedCodes } from "@harnesskit/thread-server";
 import { oneLine } from "../terminal/one-line.ts";
 import type { Style } from "../terminal/style.ts";
+import { type Refusal, refusalOf } from "./refused-calls.ts";
 
-/** A policy's no is another thing than no answer. */
-const blockedWord = (code: string | undefined): string => {
-  if (code === undecidedCodes.timeout) return "timed out";
-  return code === undecidedCodes.unavailable ? "unavailable" : "blocked";
+/** Refused by a user or a client, by a policy, in want of a user, and not decided at all are different ends. */
+const refusalWords: Readonly<Record<Refusal, string>> = {
+  rejected: "refused",
+  unattended: "not approved",
+  expired: "timed out",
+  blocked: "blocked",
+  timedOut: "timed out",
+  unavailable: "unavailable",
 };
 
 /** How a tool call ended, as a sign and what is to be said: safe text. */
@@ -19,9 +23,8 @@ export const toolEnding = ({ status, error, code }: ItemData<"tool_exec">, style
     case "failed":
       return `${style.red("✗")} ${said("failed")}`;
     case "rejected":
-      return `${style.yellow("✗")} ${said("refused")}`;
     case "blocked":
-      return `${style.yellow("⊘")} ${said(blockedWord(code))}`;
+      return `${style.yellow(status === "blocked" ? "⊘" : "✗")} ${said(refusalWords[refusalOf(status, code) ?? status])}`;
     case "cancelled":
       return `${style.yellow("○")} ${said("cancelled")}`;
     case "unknown":

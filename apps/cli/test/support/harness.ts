@@ -40,6 +40,8 @@ export interface HarnessOptions {
   readonly env?: Record<string, string>;
   /** Written to its standard input, which is then closed; left open where undefined. */
   readonly input?: string;
+  /** Standard input is the null device, as for a service. @default false */
+  readonly isService?: boolean;
 }
 
 /** A program that runs: its output so far, and its end. */
@@ -94,22 +96,22 @@ export class RunningProgram {
 export const startProgram = (
   command: string,
   args: readonly string[],
-  { cwd, env = {}, input }: HarnessOptions,
+  { cwd, env = {}, input, isService = false }: HarnessOptions,
 ): RunningProgram => {
   // What belongs to the user stays out of the user's home.
   const { PATH = "", HOME = "", XDG_STATE_HOME = "" } = process.env;
   const child = spawn(command, [...args], {
     cwd,
     env: { PATH, HOME, XDG_STATE_HOME, ...env },
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: [isService ? "ignore" : "pipe", "pipe", "pipe"],
   });
-  child.stdin.on("error", () => {});
+  child.stdin?.on("error", () => {});
   const program = new RunningProgram(child);
   onTestFinished(async () => {
     child.kill("SIGKILL");
     await program.ended;
   });
-  if (input !== undefined) child.stdin.end(input);
+  if (input !== undefined) child.stdin?.end(input);
   return program;
 };
 

@@ -10,13 +10,13 @@ export interface SocketServer {
   readonly program: RunningProgram;
 }
 
-/** `harness serve --listen` with nothing on its standard input, ready to be connected to. */
+/** `harness serve --listen` as a service, ready to be connected to. */
 export const serveSocket = async ({ cwd }: { cwd?: string } = {}): Promise<SocketServer> => {
   const directory = cwd ?? (await makeWorkspace());
   const path = join(directory, ".harness", "s.sock");
   const program = startHarness(["serve", "--no-policy", "--listen", `unix:${path}`], {
     cwd: directory,
-    input: "",
+    isService: true,
   });
   await vi.waitFor(
     () => {

@@ -17,6 +17,12 @@ export interface OfflineModelOptions {
    * @default nothing is awaited
    */
   readonly beforeDelta?: (context: { readonly signal: AbortSignal | undefined }) => Promise<void>;
+  /**
+   * How the user of this application chooses a language model: the last line of the answer to a greeting, to "help"
+   * and to a request that is not understood.
+   * @default "For anything else, choose a language model."
+   */
+  readonly languageModelHint?: string;
 }
 
 /** The shortest piece of streamed text, the last excepted, in UTF-16 code units. */
@@ -24,7 +30,7 @@ const minDeltaChars = 32;
 
 /**
  * Makes the `offline` model: a deterministic planner behind the AI SDK's model interface. It needs no key and no
- * network, and it is no language model; it says so in every final answer. It understands a small set of plain
+ * network, and it is not a language model; it says so in its first answer of a conversation. It understands a small set of plain
  * English requests and carries them out with the tools bash, read, write, edit, glob and grep, one step a call.
  *
  * It has no memory: each step follows from the prompt, whose last user message is the task. What tools return is
@@ -41,12 +47,14 @@ export function createOfflineModel(options: OfflineModelOptions = {}): LanguageM
     supportedUrls: {},
     async doGenerate(call) {
       call.abortSignal?.throwIfAborted();
-      const { content, finishReason, usage, warnings } = nextStep(call);
+      const { content, finishReason, usage, warnings } = nextStep(call, options);
       return { content, finishReason, usage, warnings, response: { modelId: "planner" } };
     },
     async doStream(call) {
       call.abortSignal?.throwIfAborted();
-      return { stream: pulledStream(streamParts(nextStep(call)), call.abortSignal, options.beforeDelta) };
+      return {
+        stream: pulledStream(streamParts(nextStep(call, options)), call.abortSignal, options.beforeDelta),
+      };
     },
   };
 }
@@ -58,11 +66,11 @@ interface Step {
   readonly warnings: SharedV3Warning[];
 }
 
-function nextStep(call: LanguageModelV3CallOptions): Step {
+function nextStep(call: LanguageModelV3CallOptions, { languageModelHint }: OfflineModelOptions): Step {
   const transcript = readTranscript(call.prompt);
   const tools = call.toolChoice?.type === "none" ? [] : (call.tools ?? []);
   const names = tools.flatMap((tool) => (tool.type === "function" ? [tool.name] : []));
-  const { text, calls } = decide(transcript, new Set(names));
+  const { text, calls } = decide(transcript, new Set(names), languageModelHint);
   const content: LanguageModelV3Content[] = [{ type: "text", text }];
   calls.forEach(({ tool, input }, index) => {
     const toolCallId = freshId(`offline_${call.prompt.length}_${index}`, transcript.usedIds);

@@ -59,7 +59,7 @@ export function notDone(tool: ToolName, action: string, outcome: ToolOutcome, pa
 const sentences: Readonly<Record<ToolOutcome["status"], (action: string, tool: ToolName) => string>> = {
   ok: (action) => `Done: ${action}`,
   failed: (action) => `It did not work: ${action} failed`,
-  rejected: (action) => `Not done: ${action} was rejected by the user`,
+  rejected: (action) => `Not done: ${action} was refused`,
   blocked: (action) => `Not done: ${action} was blocked by a policy`,
   cancelled: (action) => `Stopped: ${action} was cancelled before it ended`,
   timeout: (action) => `Not finished: ${action} took too long and was timed out`,

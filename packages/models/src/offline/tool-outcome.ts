@@ -5,7 +5,7 @@ import { maxResultChars } from "./limits.ts";
  * what the tool had produced by then, if anything.
  *
  * - `failed`: the tool could not do it; `notFound` if because something is not there
- * - `rejected`: the user did not approve it
+ * - `rejected`: it was not approved; the reason says by whom
  * - `blocked`: a policy forbade it
  * - `cancelled`: it was stopped
  * - `timeout`: it took too long

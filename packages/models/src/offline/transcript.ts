@@ -1,6 +1,9 @@
 import type { LanguageModelV3Prompt } from "@ai-sdk/provider";
 import { type ToolOutcome, toToolOutcome } from "./tool-outcome.ts";
 
+/** How every answer begins that says what this is. */
+export const offlineNote = "I am an offline planner, not a language model";
+
 /** A tool call that was made since the last user message. */
 export interface CallRecord {
   readonly tool: string;
@@ -17,6 +20,8 @@ export interface Transcript {
   readonly records: readonly CallRecord[];
   /** Every tool call id in the prompt, of earlier turns too. */
   readonly usedIds: ReadonlySet<string>;
+  /** Whether an earlier answer says what this is. */
+  readonly hasNote: boolean;
 }
 
 /**
@@ -28,6 +33,7 @@ export function readTranscript(prompt: LanguageModelV3Prompt): Transcript {
   const user = prompt[lastUser];
   const parts = user?.role === "user" ? user.content : [];
   const usedIds = new Set<string>();
+  let hasNote = false;
   const calls: { id: string; tool: string }[] = [];
   const outcomes = new Map<string, ToolOutcome>();
   prompt.forEach((message, index) => {
@@ -36,6 +42,8 @@ export function readTranscript(prompt: LanguageModelV3Prompt): Transcript {
       if (part.type === "tool-call") {
         usedIds.add(part.toolCallId);
         if (index > lastUser) calls.push({ id: part.toolCallId, tool: part.toolName });
+      } else if (part.type === "text") {
+        hasNote ||= message.role === "assistant" && index < lastUser && part.text.includes(offlineNote);
       } else if (part.type === "tool-result" && index > lastUser) {
         outcomes.set(part.toolCallId, toToolOutcome(part.output));
       }
@@ -48,6 +56,7 @@ export function readTranscript(prompt: LanguageModelV3Prompt): Transcript {
     attachments: parts.filter((part) => part.type === "file" || isAttachment(part.text)).length,
     records: calls.map(({ id, tool }) => ({ tool, outcome: outcomes.get(id) ?? { status: "unknown" } })),
     usedIds,
+    hasNote,
   };
 }
 

@@ -123,6 +123,8 @@ export const threadMethods = {
     params: z.object({
       requestId: z.string(),
       decision: ApprovalDecisionSchema,
+      /** With `reject`: no user could be asked. */
+      reason: z.literal("unattended").optional(),
       /** With `always`: how far it reaches. @default "thread" */
       scope: GrantScopeSchema.optional(),
       /** The digest that the user was shown; another one than the call's is refused. */

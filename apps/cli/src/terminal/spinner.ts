@@ -1,0 +1,126 @@
+import { type Clock, systemClock } from "@harnesskit/wire";
+import stringWidth from "fast-string-width";
+
+type Stream = Pick<NodeJS.WriteStream, "isTTY" | "columns" | "write">;
+
+export interface SpinnerOptions {
+  /** The terminal. @default standard output */
+  readonly stream?: Stream;
+  /** What writes to the same terminal. @default standard error */
+  readonly other?: Stream;
+  /** @default the real time */
+  readonly clock?: Clock;
+}
+
+const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const frameMs = 100;
+/** How long nothing may have been written before it is shown. */
+const quietMs = 300;
+
+const saveCursor = "\u001b7";
+const restoreCursor = "\u001b8";
+const clearRight = "\u001b[K";
+
+const elapsed = (ms: number): string => {
+  const seconds = Math.floor(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+};
+
+/** True for a terminal that can move its cursor. `NO_COLOR` changes nothing: the spinner has no colour. */
+export const canSpin = (stream: Pick<Stream, "isTTY">, env: NodeJS.ProcessEnv = process.env): boolean =>
+  stream.isTTY === true && env.TERM !== "dumb";
+
+/**
+ * Shows behind what was written last that something works, and for how long. Whatever is written to the terminal takes
+ * its place first, so no line is changed by it. It takes over `write` of both streams until it is disposed of.
+ */
+export class Spinner {
+  readonly #stream: Stream;
+  readonly #clock: Clock;
+  readonly #write: Stream["write"];
+  readonly #undo: (() => void)[] = [];
+  #column = 0;
+  #lastWriteMs: number;
+  #frame = 0;
+  #isShown = false;
+  #work: { readonly label: string; readonly sinceMs: number } | undefined;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor({ stream = process.stdout, other = process.stderr, clock = systemClock }: SpinnerOptions = {}) {
+    this.#stream = stream;
+    this.#clock = clock;
+    this.#write = stream.write.bind(stream) as Stream["write"];
+    this.#lastWriteMs = clock.now();
+    for (const one of other.isTTY ? [stream, other] : [stream]) this.#watch(one);
+    process.once("exit", this.rest);
+  }
+
+  /** Something works from now on; the time of what had the same label goes on. */
+  work(label: string): void {
+    if (this.#work?.label === label) return;
+    this.#hide();
+    this.#work = { label, sinceMs: this.#clock.now() };
+    this.#cancelTimer ??= this.#clock.after(frameMs, this.#tick);
+  }
+
+  /** Nothing works: it is taken away. */
+  readonly rest = (): void => {
+    this.#hide();
+    this.#work = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  };
+
+  /** Takes it away for good, and gives the streams back. */
+  dispose(): void {
+    this.rest();
+    process.off("exit", this.rest);
+    for (const undo of this.#undo.splice(0)) undo();
+  }
+
+  #watch(stream: Stream): void {
+    const own = Object.getOwnPropertyDescriptor(stream, "write");
+    const original = stream.write;
+    const watched = (...args: Parameters<Stream["write"]>): boolean => {
+      this.#hide();
+      this.#follow(args[0]);
+      return original.apply(stream, args);
+    };
+    stream.write = watched as Stream["write"];
+    this.#undo.push(() => {
+      if (own) Object.defineProperty(stream, "write", own);
+      else Reflect.deleteProperty(stream, "write");
+    });
+  }
+
+  /** Keeps the column in which the next character is written. */
+  #follow(data: string | Uint8Array): void {
+    this.#lastWriteMs = this.#clock.now();
+    const text = typeof data === "string" ? data : Buffer.from(data).toString("utf8");
+    const lineStart = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
+    const width = stringWidth(text.slice(lineStart));
+    this.#column = lineStart > 0 ? width : this.#column + width;
+  }
+
+  readonly #tick = (): void => {
+    this.#cancelTimer = this.#clock.after(frameMs, this.#tick);
+    const nowMs = this.#clock.now();
+    if (!this.#work || nowMs - this.#lastWriteMs < quietMs) return;
+    const { label, sinceMs } = this.#work;
+    const space = this.#column === 0 ? "" : " ";
+    const frame = frames[this.#frame++ % frames.length];
+    const text = `${space}${frame} ${label} ${elapsed(nowMs - sinceMs)}`;
+    // Where it does not fit, it would begin a line of its own.
+    if (this.#column + stringWidth(text) >= (this.#stream.columns || 80)) this.#hide();
+    else {
+      this.#write(`${this.#isShown ? restoreCursor : ""}${saveCursor}${text}${clearRight}`);
+      this.#isShown = true;
+    }
+  };
+
+  #hide(): void {
+    if (!this.#isShown) return;
+    this.#isShown = false;
+    this.#write(`${restoreCursor}${clearRight}`);
+  }
+}

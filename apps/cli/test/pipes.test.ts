@@ -1,0 +1,201 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  binPath,
+  type HarnessEnd,
+  makeWorkspace,
+  nothingRunsWith,
+  type RunningProgram,
+  startHarness,
+  startProgram,
+} from "./support/harness.ts";
+import { SocketClient, serveSocket, waitingThread } from "./support/socket-server.ts";
+
+/** Reads the first of a program's output, and closes the pipe, as `head -1` does. */
+const closeAtFirstOutput = (program: RunningProgram): Promise<HarnessEnd> => {
+  program.child.stdout?.once("data", () => program.child.stdout?.destroy());
+  return program.ended;
+};
+
+/** The type of the last event of each thread, and whether a lock is left. */
+const threadsOf = async (cwd: string) => {
+  const root = join(cwd, ".harness", "threads");
+  const names = await readdir(root);
+  return Promise.all(
+    names.map(async (name) => {
+      const log = await readFile(join(root, name, "events.jsonl"), "utf8");
+      const last = JSON.parse(log.trimEnd().split("\n").at(-1) ?? "") as { type: string };
+      return { last: last.type, isLocked: existsSync(join(root, name, "lock.json")) };
+    }),
+  );
+};
+
+const ended = { last: "turn.completed", isLocked: false };
+const work = 'run the command: for i in $(seq 1 3000); do echo "line $i"; sleep 0.01; done; sleep 300';
+
+describe("standard output whose reader is gone", () => {
+  it.each([
+    ["as text", []],
+    ["with --json", ["--json"]],
+  ] as const)(
+    "ends harness run %s as Ctrl-C does: the turn ends, no lock and no process is left",
+    async (_, options) => {
+      const cwd = await makeWorkspace();
+      const args = ["run", "--no-policy", "--approve", "once", ...options, work];
+      const end = await closeAtFirstOutput(startHarness(args, { cwd, input: "" }));
+      expect(end).toMatchObject({ code: 130, signal: null });
+      expect(end.stderr).not.toMatch(/EPIPE|\n\s+at /);
+      await nothingRunsWith(cwd);
+      expect(await threadsOf(cwd)).toEqual([ended]);
+    },
+  );
+
+  it("ends harness run in a pipeline with head, whose own exit code is 0", async () => {
+    const cwd = await makeWorkspace();
+    const line = `"$@" 2>&1 | head -1; echo "\${PIPESTATUS[*]}"`;
+    const args = [process.execPath, binPath, "run", "--no-policy", "--approve", "once", work];
+    const end = await startProgram("bash", ["-c", line, "bash", ...args], { cwd, input: "" }).ended;
+    expect(end.stdout).toMatch(/\n130 0\n$/);
+    await nothingRunsWith(cwd);
+    for (const thread of await threadsOf(cwd)) expect(thread).toEqual(ended);
+  });
+
+  it("ends harness attach, and leaves the turn to the server", async () => {
+    const { server, client, threadId, requestId } = await waitingThread();
+    const args = ["attach", server.endpoint, "--thread", threadId, "--follow"];
+    const program = startHarness(args, { cwd: server.cwd, input: "" });
+    program.child.stdout?.once("data", () => {
+      program.child.stdout?.destroy();
+      void client.peer.request("approval.respond", { requestId, decision: "once" });
+    });
+    expect(await program.ended).toMatchObject({ code: 130, signal: null });
+    expect((await client.notified("turn.completed")).params).toMatchObject({ threadId });
+  });
+
+  it("ends harness chat with its turn, and takes no further line", async () => {
+    const cwd = await makeWorkspace({ "a.txt": "a\n".repeat(3000) });
+    const input = "read a.txt\nread a.txt\nread a.txt\n";
+    const program = startHarness(["chat", "--session", "s"], { cwd, input });
+    expect(await closeAtFirstOutput(program)).toMatchObject({ code: 130, signal: null });
+    await nothingRunsWith(cwd);
+  });
+
+  it("ends harness serve: its turn ends, and its lock is released", async () => {
+    const cwd = await makeWorkspace();
+    const program = startHarness(["serve", "--no-policy"], { cwd });
+    const send = (id: number, method: string, params: object) =>
+      program.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    send(1, "initialize", {});
+    send(2, "thread.create", { title: "t" });
+    const [, threadId] = await program.sees(/"threadId":"(ses_[0-9a-f]+)"/);
+    send(3, "turn.start", { threadId, input: [{ type: "text", text: "read README.md then list files" }] });
+    expect(await closeAtFirstOutput(program)).toMatchObject({ signal: null });
+    await nothingRunsWith(cwd);
+    const [thread] = await threadsOf(cwd);
+    expect(thread?.isLocked).toBe(false);
+    expect(thread?.last).toMatch(/^turn\.(completed|error)$/);
+  });
+
+  it("is no failure of a command that only prints: exit code 130 and no stack", async () => {
+    const cwd = await makeWorkspace();
+    const script = `"$@" | true; echo "\${PIPESTATUS[0]}"`;
+    const args = [process.execPath, binPath, "--help"];
+    const end = await startProgram("bash", ["-c", script, "bash", ...args], { cwd, input: "" }).ended;
+    expect(end).toMatchObject({ stderr: "" });
+    expect(end.stdout).toMatch(/^(130|0)\n$/);
+  });
+});
+
+describe("standard output that cannot be written", () => {
+  const redirected = (redirection: string, args: readonly string[], cwd: string) =>
+    startProgram("sh", ["-c", `exec "$@" ${redirection}`, "sh", process.execPath, binPath, ...args], {
+      cwd,
+      input: "",
+    }).ended;
+
+  it("is reported where the disk is full: the turn ends, exit code 1", async () => {
+    const cwd = await makeWorkspace();
+    const end = await redirected("> /dev/full", ["run", "--approve", "once", work], cwd);
+    expect(end).toMatchObject({ code: 1, signal: null, stdout: "" });
+    expect(end.stderr).toBe("harness: standard output cannot be written: no space is left on the device\n");
+    await nothingRunsWith(cwd);
+    expect(await threadsOf(cwd)).toEqual([ended]);
+  });
+
+  it("is the null device where it is closed at the start: the turn is done", async () => {
+    const cwd = await makeWorkspace();
+    const end = await redirected(">&-", ["run", "read README.md"], cwd);
+    expect(end).toMatchObject({ code: 0, signal: null, stderr: "" });
+    expect(await threadsOf(cwd)).toEqual([ended]);
+  });
+
+  it("ends no command that has only lost its standard error", async () => {
+    const cwd = await makeWorkspace();
+    const end = await redirected("2> /dev/full", ["run", "--no-policy", "read README.md"], cwd);
+    expect(end).toMatchObject({ code: 0, signal: null });
+    expect(end.stdout).toContain("✓ done");
+  });
+});
+
+describe("Ctrl-C", () => {
+  const interrupted = async (args: readonly string[], ready: RegExp, env: Record<string, string> = {}) => {
+    const cwd = await makeWorkspace();
+    const program = startHarness(args, { cwd, env });
+    await Promise.any([program.reports(ready), program.sees(ready)]);
+    program.child.kill("SIGINT");
+    const end = await program.ended;
+    await nothingRunsWith(cwd);
+    return end;
+  };
+  const agent = join(import.meta.dirname, "..", "..", "workspace-agent");
+
+  it.each<[string, readonly string[], RegExp]>([
+    ["serve", ["serve"], /./],
+    ["serve --listen", ["serve", "--listen", "unix:.harness/s.sock"], /listening on/],
+    ["engine", ["engine"], /listening on/],
+    ["core", ["core", "--agent", agent], /ready/],
+    ["ahp serve", ["ahp", "serve", "--unix", ".harness/a.sock"], /listening on/],
+    ["chat", ["chat"], /\/help says/],
+  ])("ends harness %s in order, with exit code 130", async (name, args, ready) => {
+    const end =
+      name === "serve"
+        ? await interrupted([...args, "--no-policy"], /NO POLICY/)
+        : await interrupted(args, ready);
+    expect(end).toMatchObject({ code: 130, signal: null });
+  });
+
+  it("ends harness attach with exit code 130; the turn goes on", async () => {
+    const server = await serveSocket();
+    const client = await SocketClient.connect(server);
+    const threadId = await client.createThread();
+    const requestId = await client.waitingApproval(threadId, "run the command: echo hi");
+    const program = startHarness(["attach", server.endpoint], { cwd: server.cwd, input: "" });
+    await program.sees(/bash/);
+    program.child.kill("SIGINT");
+    expect(await program.ended).toMatchObject({ code: 130, signal: null });
+    await client.peer.request("approval.respond", { requestId, decision: "once" });
+    expect((await client.notified("turn.completed")).params).toMatchObject({ threadId });
+  });
+
+  it("ends harness shell with exit code 130", async () => {
+    const cwd = await makeWorkspace();
+    const runtime = { XDG_RUNTIME_DIR: cwd, XDG_STATE_HOME: cwd };
+    const engine = startHarness(["engine", "--no-auth"], { cwd, env: runtime });
+    const [, url = ""] = await engine.reports(/listening on (\S+);/);
+    const shell = startHarness(["shell", "--engine", url], { cwd, env: runtime });
+    await shell.sees(/\/help says/);
+    shell.child.kill("SIGINT");
+    expect(await shell.ended).toMatchObject({ code: 130, signal: null });
+  });
+
+  it("ends a command that does nothing else with exit code 130, too", async () => {
+    const cwd = await makeWorkspace();
+    const program = startHarness(["ahp", "check", "--policy", "default", "-"], { cwd });
+    const kill = setInterval(() => program.child.kill("SIGINT"), 200);
+    const end = await program.ended.finally(() => clearInterval(kill));
+    expect(end.stdout).toBe("");
+    expect(end.code === 130 || end.signal === "SIGINT").toBe(true);
+  });
+});
