@@ -1,10 +1,10 @@
 import stringWidth from "fast-string-width";
 import { wrapAnsi } from "fast-wrap-ansi";
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are escape sequences.
-const prefixPattern = /^(?:\u001b\[\d+m|[ \t])*(?:[│?✗✓⊘○●~›→◆-](?:\u001b\[\d+m)* +)?(?:\u001b\[\d+m)*/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: as above.
-const colours = /\u001b\[\d+m/g;
+/** A change of colour. */
+const colour = `${String.fromCharCode(0x1b)}\\[\\d+m`;
+const colours = new RegExp(colour, "g");
+const prefixPattern = new RegExp(`^(?:${colour}|[ \\t])*(?:[│?✗✓⊘○●~›→◆-](?:${colour})* +)?(?:${colour})*`);
 
 /** What stands before the further lines of a line: as much room as its sign has, and a mark that it is no new line. */
 const hangOf = (prefix: string): string =>
