@@ -1,3 +1,4 @@
+import { verifies } from "@harnesskit/conformance/verifies";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import * as z from "zod";
@@ -232,7 +233,8 @@ describe("what cannot be defined", () => {
     ["a limit that is no integer", { limits: { maxStreamBytes: 1.5 } }],
     ["a time that is no number", { cancelGraceMs: Number.NaN }],
     ["two tools of one name", { tools: [1, 2].map(() => tool({ name: "t", description: "", input, run })) }],
-  ])("is an agent with %s", (_what, more) => {
+  ])("is an agent with %s", (what, more) => {
+    if (what.startsWith("a version")) verifies("RUN-148");
     expect(thrown(() => defineAgent({ id: agentId, version: "1.0.0", ...more }))).toMatchObject({
       name: "InvalidArgumentError",
       code: "invalid_argument",

@@ -169,6 +169,13 @@ describe("the runtime schemas", () => {
 describe("the manifest", () => {
   const manifest = { id: "a", version: "1.0.0", command: ["node"] };
 
+  it("has a semantic version", () => {
+    verifies("RUN-148");
+    const isRead = (version: string) => accepts(runtime.AgentManifestSchema, { ...manifest, version });
+    expect(["1.0.0", "0.0.1-rc.1+b.5"].map(isRead)).toEqual([true, true]);
+    expect(["1", "1.0", "v1.0.0", "1.02.0", "", "1.0.0 "].map(isRead)).toEqual(Array(6).fill(false));
+  });
+
   it.each([
     ["a slash in its id", { id: "a/b" }],
     ["no command", { command: [] }],
