@@ -36,10 +36,7 @@ const readToken = async (
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxTokenFileBytes), 0);
     const token = buffer.toString("utf8", 0, bytesRead).trim();
     if (!/^[\x21-\x7e]+$/.test(token)) {
-      throw usageError(
-        `${option}: ${oneLine(file)} holds no token`,
-        "A token is visible ASCII characters",
-      );
+      throw usageError(`${option}: ${oneLine(file)} holds no token`, "A token is visible ASCII characters");
     }
     return { token, mode };
   } finally {

@@ -1,5 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { dirname } from "node:path/posix";
+import { isSecretFile } from "@harnesskit/command-judge/secret-files";
 import { Deadline } from "../deadline.ts";
 import { type GrepInput, grepDeclaration } from "../declarations/grep.ts";
 import type { RunContext, WorkspaceToolDefinition } from "../definition.ts";
@@ -9,7 +10,6 @@ import { type FileList, listFiles, relativeTo } from "../list-files.ts";
 import { matchNames } from "../match-names.ts";
 import { matchingLines } from "../matching-lines.ts";
 import { checkSearchPattern } from "../search-pattern.ts";
-import { isSecretFile } from "../secret-files.ts";
 import { cutText, throwIfCancelled } from "../text.ts";
 
 /** Output of the grep tool. */

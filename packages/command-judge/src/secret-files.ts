@@ -1,4 +1,4 @@
-// The same files that the policy for coding agents asks about when they are named. All in lower case.
+// All in lower case.
 
 const names =
   /^(?:\.env(?:[.~_-](?!example$|sample$|template$|dist$|defaults?$)[^/]*|[\s~]*)|[^/]*(?<!^)(?<!example|sample|template|dist|default)\.env|\.\.?env\.sw[a-z]|\.envrc|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[.~_-](?!pub$)[^/]*|~)?|.*\.(?:pem|p12|pfx|jks|keystore|kdbx|ppk|key|tfstate)(?:\.(?:bak|backup|old|orig|save|copy)|~)?|[._]netrc|\.npmrc|\.yarnrc\.yml|\.pypirc|\.pgpass|\.my\.cnf|\.git-credentials|\.htpasswd|\.vault-token|\.dockercfg|\.boto|\.s3cfg|\.[a-z]*_history|\.vault_pass.*|credentials(?:\.(?:json|ya?ml|toml|ini|csv|db|tfrc\.json))?|secrets?\.(?:json|ya?ml|toml|ini|env)|service[-_]account.*\.json|client_secret.*\.json|master\.key|wallet\.dat|login\.keychain.*|g?shadow-?|sudoers|krb5\.keytab|\.terraformrc|auth\.json|(?:.*\.)?kubeconfig|[^/]*(?<!example|sample)\.tfvars(?:\.json)?)$/;
