@@ -49,6 +49,13 @@ describe("the shipped policy", () => {
     }
   });
 
+  it("asks before a tool reads a secret, a copy of one by its name, or the credentials of git", () => {
+    for (const path of [".env", "#.env#", "a/.#.env", ".env.swp", ".env~", ".env.bak", ".git/config"])
+      expect([path, decide("read", { path })[0]]).toEqual([path, "escalate"]);
+    for (const path of [".env.example", "#notes#", ".git/HEAD", "src/a.ts~"])
+      expect([path, decide("read", { path })[0]]).toEqual([path, "allow"]);
+  });
+
   it("lets commands pass that only read inside the workspace, where its rule for them is enforced", () => {
     for (const { run, is, marks } of readCorpus()) {
       const [word] = decide("bash", { command: run }, enforced);
