@@ -18,5 +18,5 @@ export type { AhpServerGauges, AhpServerStats } from "./server-stats.ts";
 export { createMemoryStateStore } from "./state/memory-state-store.ts";
 export { type ReplayOptions, replayRuns } from "./state/replay-runs.ts";
 export type { AhpState, RunFilter, RunSelector, RunState, RunWatchOptions } from "./state/run-state.ts";
-export { parseStateRecord, type StateRecord } from "./state/state-record.ts";
+export { parseStateRecord, type StateRecord, StateRecordSchema } from "./state/state-record.ts";
 export { type StateStore, StateStoreError, type StateStoreErrorCode } from "./state/state-store.ts";

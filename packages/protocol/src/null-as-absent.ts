@@ -37,7 +37,7 @@ export const tolerantObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape
 };
 
 /**
- * Gives a value as it is sent: without the fields that {@link tolerantObject} reads as absent, at any depth, and with all
+ * Gives a value as it is sent: without the fields that a schema of AHP reads as absent, at any depth, and with all
  * others, also those that the schema does not know. The value itself where it has no such field. Takes a value that the
  * schema accepts.
  */

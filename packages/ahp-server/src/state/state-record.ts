@@ -15,7 +15,8 @@ const event = <Type extends string, Payload extends z.ZodType>(type: Type, paylo
 
 const CountSchema = z.int().nonnegative();
 
-const StateRecordSchema = z.discriminatedUnion("kind", [
+/** The schema of {@link StateRecord}. */
+export const StateRecordSchema = z.discriminatedUnion("kind", [
   event("run_lifecycle", RunLifecycleSchema),
   event("task_list", TaskListSchema),
   event("verification", VerificationSchema),
