@@ -6,5 +6,6 @@ export default library({
   runtime: "src/runtime/index.ts",
   ahp: "src/ahp/index.ts",
   chat: "src/chat/index.ts",
+  "chat-errors": "src/chat/error-buckets.ts",
   openharness: "src/openharness/index.ts",
 });

@@ -350,6 +350,14 @@ export const ahpDocuments: Record<string, unknown[]> = {
     },
     { uptime_ms: 1, total_events_processed: 0, current_state: "busy", active_tools: ["bash"] },
   ],
+  ToolCallPayloadSchema: [
+    { tool_name: "bash", arguments: { command: "ls" } },
+    { action_type: "tool_call", tool_name: "read", tool_call_id: "c1", arguments: null },
+  ],
+  PromptPayloadSchema: [
+    { prompt: "hello" },
+    { prompt: [{ role: "user", content: "hello" }], files: ["a.txt"], model: { id: "m" }, tools: ["bash"] },
+  ],
   SuccessPayloadSchema: [{ session_id: "s", action_type: "tool", action_summary: "ran", duration_ms: 5 }],
   HarnessConfigSchema: [{}, config],
   HandshakeParamsSchema: [{ protocol_version: "2.4", agent_info: agentInfo, session_id: "s", agent_id: "a" }],

@@ -32,9 +32,14 @@ const changed = (value: unknown, [first, ...rest]: Path, entry?: { readonly valu
   return entry ? { ...others, [first as string]: entry.value } : others;
 };
 
+/** Payloads that advise people; no message is read with them. */
+const advisory = new Set<unknown>(Object.values(ahp.conventionalPayloads));
+
 const pairs = Object.entries(ahpDocuments).flatMap(([name, documents]) => {
   const schema = ({ ...ahp } as unknown as Record<string, z.ZodType | undefined>)[name];
-  return schema ? documents.filter(isObject).map((document) => [name, schema, document] as const) : [];
+  return schema && !advisory.has(schema)
+    ? documents.filter(isObject).map((document) => [name, schema, document] as const)
+    : [];
 });
 
 /** What belongs to the sender, such as metadata, is kept as it is: no field in it is one of the protocol's. */

@@ -50,6 +50,8 @@ const open = [
   "ParamsSchema",
   "ThreadCapabilitiesSchema",
   "ahp/event result",
+  "ToolCallPayloadSchema",
+  "PromptPayloadSchema",
   ...openharnessOpen,
 ];
 

@@ -1,4 +1,4 @@
-import { errorBucketOf } from "@harnesskit/protocol/chat";
+import { errorBucketOf } from "@harnesskit/protocol/chat/errors";
 import {
   type BackoffOptions,
   backoffDelayMs,

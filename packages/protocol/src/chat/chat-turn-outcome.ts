@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import { ChatMessageSchema, SystemMessageSchema } from "./chat-message.ts";
-import { ErrorBucketSchema } from "./error-buckets.ts";
+import { ErrorBucketSchema } from "./error-bucket-schema.ts";
 import { SignalDescriptorSchema } from "./signal-descriptor.ts";
 
 /**

@@ -1,8 +1,5 @@
-import * as z from "zod";
-
 /** What an error means for the conversation: it is over, the turn may be tried again, or the user has to change something. */
-export const ErrorBucketSchema = z.enum(["session_terminating", "retryable_transient", "user_correctable"]);
-export type ErrorBucket = z.infer<typeof ErrorBucketSchema>;
+export type ErrorBucket = "session_terminating" | "retryable_transient" | "user_correctable";
 
 /** The bucket of each category of error that is known. Any other one counts as `retryable_transient`. */
 export const errorBuckets = {

@@ -43,9 +43,9 @@ export {
   type UserBlock,
   UserBlockSchema,
 } from "./content-block.ts";
+export { ErrorBucketSchema } from "./error-bucket-schema.ts";
 export {
   type ErrorBucket,
-  ErrorBucketSchema,
   type ErrorCategory,
   errorBucketOf,
   errorBuckets,
