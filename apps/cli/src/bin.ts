@@ -15,6 +15,8 @@ const exitCode = await main({
   binPath: fileURLToPath(import.meta.url),
   version,
 });
+// That output could not be written is reported in the next turn of the event loop.
+await new Promise((resolve) => setImmediate(resolve));
 // What was written leaves first; then the process ends, whatever a library still holds open.
 if (process.stdout.writableLength === 0) process.exit(exitCode);
 else process.stdout.write("", () => process.exit(exitCode));

@@ -26,6 +26,12 @@ const retryOption = (server: string) =>
   ).argParser(wholeNumber("--retry-for"));
 const modelForms = "offline, anthropic:MODEL, openai:MODEL or openai-compatible:URL#MODEL";
 
+/** A prompt of several words without quotes is too many arguments. */
+const withQuotesHint = (error: string): string =>
+  /^error: too many arguments for '(?:run|shell)'/.test(error)
+    ? `${error}Put quotes around several words, as in "describe this repository".\n`
+    : error;
+
 /** The command line. A command's code is loaded when it is called. */
 export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Command => {
   const program = new Command("harness")
@@ -40,7 +46,8 @@ export const createProgram = ({ binPath, version, onExit }: ProgramOptions): Com
         const terminal = createTerminal();
         terminal.write(wrapText(text, terminal.columns));
       },
-      outputError: (text, write) => write(displayText(text, { multiline: true, maxLength: 2_000 })),
+      outputError: (text, write) =>
+        write(displayText(withQuotesHint(text), { multiline: true, maxLength: 2_000 })),
     })
     .addHelpText(
       "after",

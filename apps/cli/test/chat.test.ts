@@ -35,7 +35,8 @@ describe("harness chat", () => {
     const input =
       "read README.md\nwrite notes.txt: milk\nlist files\n/reject zzz\n/dance\n/reject\n/pending\n";
     const { code, stdout, stderr } = await harness(["chat", "--session", "s1"], { cwd, input });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    // A call was rejected.
+    expect({ code, stderr }).toEqual({ code: 3, stderr: "" });
     expect(stdout).toContain("session s1, model offline");
     expect(stdout).toContain("› read README.md\n");
     expect(stdout).toContain("● read README.md ✓\n");
@@ -50,7 +51,7 @@ describe("harness chat", () => {
     expect(stdout).toContain("✗ refused: The user rejected this call, and it was not run.\n");
     expect(stdout).toContain("Not done: writing `notes.txt` was refused");
     expect(stdout).toContain("Nothing waits.\n");
-    expect(stdout.trimEnd().endsWith("again: harness chat --session s1")).toBe(true);
+    expect(stdout.trimEnd().endsWith("to continue: harness chat --session s1")).toBe(true);
     expect(stdout).not.toContain("\u001b");
     expect(await isThere(join(cwd, "notes.txt"))).toBe(false);
     expect((await stat(join(cwd, ".harness/chat.sqlite"))).mode & 0o777).toBe(0o600);

@@ -124,6 +124,15 @@ describe("standard output that cannot be written", () => {
     expect(await threadsOf(cwd)).toEqual([ended]);
   });
 
+  it.each([[[]], [["--help"]], [["completion", "bash"]], [["doctor"]]])(
+    "is reported where the disk is full by a command that is soon done: %j",
+    async (args) => {
+      const end = await redirected("> /dev/full", args, await makeWorkspace());
+      expect(end).toMatchObject({ code: 1, signal: null });
+      expect(end.stderr).toBe("harness: standard output cannot be written: no space is left on the device\n");
+    },
+  );
+
   it("is the null device where it is closed at the start: the turn is done", async () => {
     const cwd = await makeWorkspace();
     const end = await redirected(">&-", ["run", "read README.md"], cwd);

@@ -39,7 +39,7 @@ describe("harness run under a policy", () => {
     const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain("✓ (rule commands)\n");
-    expect(stdout).toContain("under policy shop: 1 allowed, 0 asked, 0 blocked\n");
+    expect(stdout).toContain("under policy shop: 1 allowed, 0 escalated, 0 blocked\n");
     expect(await isThere(cwd, "a.txt")).toBe(true);
     await nothingRunsWith(cwd);
   });
@@ -51,7 +51,7 @@ describe("harness run under a policy", () => {
     expect(code).toBe(3);
     expect(stdout).toContain("⊘ blocked: not today (rule commands)\n");
     expect(stdout).toContain("was blocked by a policy");
-    expect(stdout).toContain("0 allowed, 0 asked, 1 blocked");
+    expect(stdout).toContain("0 allowed, 0 escalated, 1 blocked");
     expect(await isThere(cwd, "a.txt")).toBe(false);
   });
 
@@ -89,7 +89,7 @@ describe("harness run under a policy", () => {
     const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
     expect(code).toBe(3);
     expect(stdout).toContain("⊘ blocked: It was to be changed to what the tool does not take: timeoutMs");
-    expect(stdout).toContain("under policy shop: 0 allowed, 0 asked, 1 blocked\n");
+    expect(stdout).toContain("under policy shop: 0 allowed, 0 escalated, 1 blocked\n");
     expect(await isThere(cwd, "a.txt")).toBe(false);
   });
 

@@ -304,6 +304,18 @@ describe("harness shell", () => {
     expect(engine.heard).toEqual(["delete", "approved"]);
   });
 
+  it("is interrupted by Ctrl-C at a question, which goes on waiting", async ({ skip }) => {
+    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+    const { cwd, env, args, engine } = await setUp();
+    const shell = startInTerminal([...args, "delete"], { cwd, env });
+    await shell.sees(/Allow it\?/);
+    shell.write("\u0003");
+    const { code, stdout } = await shell.ended;
+    expect(code).toBe(130);
+    expect(stdout).toContain("1 question waits for your approval");
+    expect(engine.heard).toEqual(["delete"]);
+  });
+
   it("asks a form at the terminal, and sends its values", async ({ skip }) => {
     if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
     const fields = [

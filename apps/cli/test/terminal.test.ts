@@ -105,8 +105,25 @@ describe("harness run in a terminal", () => {
     const { code, stdout } = await program.ended;
     expect(code).toBe(130);
     expect(stripVTControlCharacters(stdout)).toContain("○ cancelled ·");
+    expect(stdout).toContain("not answered");
+    expect(stdout).not.toContain("answered by");
     expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A small demo.");
     await nothingRunsWith(cwd);
+  });
+
+  it("breaks what it says on standard error between words", async () => {
+    const cwd = await makeWorkspace();
+    const policy =
+      "version: 1\nrules: [{ name: r, when: { tool: bash }, then: { decision: modify, set: { command: ls } } }]\n";
+    await writeFile(join(cwd, "p.yaml"), policy);
+    const { stdout } = await startInTerminal(["run", "--policy", "p.yaml", "help"], { cwd }).ended;
+    const lines = stripVTControlCharacters(stdout).split("\r\n");
+    const warning = lines.slice(
+      0,
+      lines.findIndex((line) => line.includes("did you mean arguments.command?")) + 1,
+    );
+    expect(warning.length).toBeGreaterThan(1);
+    expect(warning.join(" ")).toContain("pre_action has no command, so that agents refuse the change");
   });
 
   it("cancels the turn with Ctrl-C while a command runs", async () => {

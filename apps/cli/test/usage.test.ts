@@ -49,6 +49,7 @@ describe("the command line", () => {
     [["attach"], "missing required argument"],
     [["run", ""], "The prompt is empty"],
     [["run", "two", "words"], "too many arguments"],
+    [["run", "two", "words"], "Put quotes around several words"],
     [["run", "x", "--aprove", "once"], "Did you mean --approve?"],
     [["run", "x", "--approve", "maybe"], "Allowed choices are ask, once, reject"],
     [["run", "x", "--model", "acme:m"], "a model is written as one of"],

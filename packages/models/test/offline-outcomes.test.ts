@@ -24,6 +24,16 @@ describe("a call that did not succeed", () => {
     ["rejected", { type: "error-json", value: { code: "tool.rejected" } }, "was refused."],
     ["rejected", { type: "error-text", value: "The user rejected this call" }, "was refused: "],
     [
+      "not approved",
+      { type: "execution-denied", reason: "No user could be asked to approve this call." },
+      "was not approved: `No user could be asked",
+    ],
+    [
+      "not approved",
+      { type: "execution-denied", reason: "This call was not approved in time." },
+      "was not approved: `This call was not approved in time.`",
+    ],
+    [
       "blocked",
       { type: "execution-denied", reason: "blocked by policy P1" },
       "was blocked by a policy: `blocked by policy P1`.",

@@ -16,8 +16,7 @@ const numberOf = (connection: SchemaConnection, sql: string): number => {
   return value;
 };
 
-/** The version of a file's schema, 0 for an empty file. Throws `foreign_database` and `newer_schema`; changes nothing. */
-export const schemaVersion = (connection: SchemaConnection, newest: number): number => {
+const readVersion = (connection: SchemaConnection, newest: number): number => {
   const version = numberOf(connection, "PRAGMA store.user_version");
   const owner = numberOf(connection, "PRAGMA store.application_id");
   const isEmpty =
@@ -32,6 +31,26 @@ export const schemaVersion = (connection: SchemaConnection, newest: number): num
   return version;
 };
 
+const rollBack = (connection: SchemaConnection): void => {
+  try {
+    connection.exec("ROLLBACK");
+  } catch {
+    // A full disk has rolled it back already.
+  }
+};
+
+/** The version of a file's schema, 0 for an empty file. Throws `foreign_database` and `newer_schema`; changes nothing. */
+export const schemaVersion = (connection: SchemaConnection, newest: number): number => {
+  // One view of the file: another process may bring it up to date meanwhile. The lock for it is taken by `exec`: see StoreFile.
+  connection.exec("BEGIN");
+  try {
+    connection.exec("SELECT count(*) FROM store.sqlite_schema");
+    return readVersion(connection, newest);
+  } finally {
+    rollBack(connection);
+  }
+};
+
 /**
  * Brings a file to the newest version of the schema, all or nothing, and says which version that is. A file that has it is
  * only read. Of several processes that do this at once, one changes the file.
@@ -42,17 +61,13 @@ export const migrate = (connection: SchemaConnection, migrations: readonly strin
   connection.exec("BEGIN IMMEDIATE");
   try {
     // Whoever held the file until now may have done it.
-    const steps = migrations.slice(schemaVersion(connection, newest));
+    const steps = migrations.slice(readVersion(connection, newest));
     for (const step of steps) connection.exec(step);
     connection.exec(`PRAGMA store.application_id = ${applicationId}`);
     connection.exec(`PRAGMA store.user_version = ${newest}`);
     connection.exec("COMMIT");
   } catch (error) {
-    try {
-      connection.exec("ROLLBACK");
-    } catch {
-      // A full disk has rolled it back already.
-    }
+    rollBack(connection);
     throw error;
   }
 };

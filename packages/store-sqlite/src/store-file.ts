@@ -28,15 +28,17 @@ const connect = (path: string): Database.Database => {
   }
 };
 
-/** The file of a store: transactions that begin and end in one turn of the event loop. */
+/**
+ * The file of a store: transactions that begin and end in one turn of the event loop. A lock that another process may hold is
+ * asked for by `exec`: a prepared statement that fails for it stays begun, and until it is run again or collected, the
+ * connection sees the file as it was and cannot write.
+ */
 export class StoreFile {
   readonly #connection: Database.Database;
   readonly #path: string;
   readonly #identity: string | undefined;
   readonly #options: ResolvedOptions;
   readonly #retry: BusyRetry;
-  readonly #begin: Statement;
-  readonly #beginWrite: Statement;
   readonly #commit: Statement;
   #isClosed = false;
   #isSynced = false;
@@ -47,8 +49,6 @@ export class StoreFile {
     this.#identity = fileIdentity(path);
     this.#options = options;
     this.#retry = new BusyRetry(options);
-    this.#begin = this.prepare("BEGIN");
-    this.#beginWrite = this.prepare("BEGIN IMMEDIATE");
     this.#commit = this.prepare("COMMIT");
   }
 
@@ -58,9 +58,9 @@ export class StoreFile {
    */
   static async open(options: ResolvedOptions, steps = migrations): Promise<StoreFile> {
     const path = openStorePath(options.file);
-    const connection = connect(path);
+    const retry = new BusyRetry(options);
+    const connection = await retry.whenFree(() => connect(path));
     try {
-      const retry = new BusyRetry(options);
       await retry.whenFree(() => setUp(connection, path, options, steps));
       return new StoreFile(connection, path, options);
     } catch (error) {
@@ -85,7 +85,7 @@ export class StoreFile {
 
   /** Reads something of which each part is as old as the others. */
   async read<T>(work: () => T): Promise<T> {
-    return this.#retry.whenFree(() => this.#transaction(this.#begin, work));
+    return this.#retry.whenFree(() => this.#transaction("BEGIN", work));
   }
 
   /** Reads something by one statement. */
@@ -98,7 +98,7 @@ export class StoreFile {
     return this.#retry.inTurn(() => {
       this.#demandInPlace();
       this.#sync(isSynced);
-      return this.#transaction(this.#beginWrite, work);
+      return this.#transaction("BEGIN IMMEDIATE", work);
     });
   }
 
@@ -110,16 +110,20 @@ export class StoreFile {
 
   #sync(isSynced: boolean): void {
     if (isSynced === this.#isSynced) return;
-    try {
-      this.#connection.exec(`PRAGMA store.synchronous = ${isSynced ? "FULL" : "NORMAL"}`);
-    } catch (cause) {
-      throw toStoreError(cause);
-    }
+    this.#exec(`PRAGMA store.synchronous = ${isSynced ? "FULL" : "NORMAL"}`);
     this.#isSynced = isSynced;
   }
 
-  #transaction<T>(begin: Statement, work: () => T): T {
-    begin.run();
+  #exec(sql: string): void {
+    try {
+      this.#connection.exec(sql);
+    } catch (cause) {
+      throw toStoreError(cause);
+    }
+  }
+
+  #transaction<T>(begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => T): T {
+    this.#exec(begin);
     try {
       const result = work();
       this.#commit.run();
@@ -131,12 +135,8 @@ export class StoreFile {
   }
 
   #rollBack(): void {
-    try {
-      // A full disk has rolled it back already.
-      if (this.#connection.inTransaction) this.#connection.exec("ROLLBACK");
-    } catch (cause) {
-      throw toStoreError(cause);
-    }
+    // A full disk has rolled it back already.
+    if (this.#connection.inTransaction) this.#exec("ROLLBACK");
   }
 
   get isClosed(): boolean {
@@ -152,7 +152,7 @@ export class StoreFile {
     this.#isClosed = true;
     this.#retry.close();
     try {
-      this.#transaction(this.#beginWrite, lastWork);
+      this.#transaction("BEGIN IMMEDIATE", lastWork);
       this.#connection.prepare("PRAGMA store.wal_checkpoint(TRUNCATE)").all([]);
     } catch {
       // Leases end by themselves, and the log is read by whoever opens the file next.

@@ -19,6 +19,7 @@ import Database from "libsql";
 import { describe, expect, it } from "vitest";
 import { openSqliteStore } from "../src/index.ts";
 import { migrations } from "../src/migrations.ts";
+import { migrate, schemaVersion } from "../src/schema.ts";
 import { StoreFile } from "../src/store-file.ts";
 import { resolveOptions } from "../src/store-options.ts";
 import { toQuery } from "../src/suspension-query.ts";
@@ -309,6 +310,35 @@ describe("the version of the schema", () => {
       file.close(() => {});
     }
     expect(await outcomeOf(openSqliteStore({ file: path }))).toEqual(failed("newer_schema"));
+  });
+
+  it("is read in one view of the file, whatever another process does meanwhile", async () => {
+    await using directory = await tempDir();
+    const path = join(directory.path, "store.db");
+    const connect = () => {
+      const connection = new Database(":memory:");
+      connection.prepare("ATTACH ? AS store").run([path]);
+      return {
+        exec: (sql: string) => void connection.exec(sql),
+        get: (sql: string) => (connection.prepare(sql).raw().get([]) as [string | number] | undefined)?.[0],
+      };
+    };
+    const [one, other] = [connect(), connect()];
+    other.get("PRAGMA store.journal_mode = WAL");
+    let reads = 0;
+    const slow = {
+      ...one,
+      get: (sql: string) => {
+        const value = one.get(sql);
+        reads++;
+        // Behind the second value, the mark of the file's owner, which is not there yet.
+        if (reads === 2) migrate(other, migrations);
+        return value;
+      },
+    };
+    expect(schemaVersion(slow, migrations.length)).toBe(0);
+    expect(reads).toBe(3);
+    expect(schemaVersion(slow, migrations.length)).toBe(migrations.length);
   });
 
   it("stays where a step fails, and so does everything else", async () => {

@@ -1,3 +1,4 @@
+import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { createManualClock } from "@harnesskit/wire/testing";
 import Database from "libsql";
@@ -58,6 +59,36 @@ describe("a file that another process holds", () => {
     expect(order).toEqual(["a", "b", "c"]);
     expect((await store.sessions.list()).map((entry) => entry.session_id)).toEqual(["d", "c", "b", "a", "s"]);
     await (await lease).release();
+  });
+
+  it("is read as it is now also behind a write that gave up", async () => {
+    await using locked = await openLocked({ busyTimeoutMs: 0 });
+    const { store, file } = locked;
+    expect(await outcomeOf(store.sessions.save(whole("s", { note: "lost" })))).toEqual(failed("busy"));
+    locked.unlock();
+    const other = await openSqliteStore({ file });
+    for (const note of ["one", "two", "three"]) {
+      await other.sessions.save(whole("s", { note }));
+      expect(plain(await store.sessions.load("s"))).toEqual({ note });
+    }
+    await other.close();
+  });
+
+  it("is waited for by who opens it, wherever the lock is in the way", async () => {
+    await using directory = await tempDir();
+    const file = join(directory.path, "store.db");
+    const holder = new Database(file);
+    await chmod(file, 0o600);
+    holder.exec("BEGIN EXCLUSIVE");
+    const opening = outcomeOf(openSqliteStore({ file, busyTimeoutMs: 0 }));
+    expect(await opening).toEqual(failed("busy"));
+    const waiting = openSqliteStore({ file });
+    await new Promise((resolve) => setImmediate(resolve));
+    holder.exec("ROLLBACK");
+    holder.close();
+    const store = await waiting;
+    expect(await store.sessions.list()).toEqual([]);
+    await store.close();
   });
 
   it("is busy after busyTimeoutMs, and nothing was written", async () => {

@@ -1,6 +1,7 @@
 import type { ConnectionState, ThreadClient } from "@harnesskit/thread-client";
 import { CliError } from "../cli-error.ts";
 import { ExitCode } from "../exit-code.ts";
+import { note } from "../terminal/note.ts";
 
 /** Who hears how the connection does. */
 export interface ConnectionNotices {
@@ -130,5 +131,5 @@ export class ConnectionWatch {
 
 /** Says on stderr how the connection does. */
 export const say = (text: string): void => {
-  process.stderr.write(`harness: ${text}\n`);
+  note(`harness: ${text}`);
 };

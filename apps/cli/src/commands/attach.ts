@@ -12,6 +12,7 @@ import { interruptedExitCode } from "../interruption.ts";
 import { type ApprovalMode, Approver, watchedText } from "../run/approver.ts";
 import { Interrupts } from "../run/interrupts.ts";
 import { createJsonOutput, createTimelineOutput, failureLine } from "../run/run-output.ts";
+import { note } from "../terminal/note.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { safeJson } from "../terminal/safe-json.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
@@ -126,9 +127,7 @@ const followThread = async (
 const detached = (threadId: string, client: ThreadClient, follower: ThreadFollower): ExitCode => {
   const isThere = client.state === "connected";
   const goesOn = follower.openTurn === undefined ? "" : "; its turn goes on";
-  process.stderr.write(
-    `harness: detached from ${oneLine(threadId, 80)}${isThere ? goesOn : "; the server is not back"}\n`,
-  );
+  note(`harness: detached from ${oneLine(threadId, 80)}${isThere ? goesOn : "; the server is not back"}`);
   return interruptedExitCode() ?? ExitCode.interrupted;
 };
 
@@ -150,5 +149,5 @@ const approvalMode = ({ approve = "ask", json }: AttachOptions): ApprovalMode =>
 };
 
 const tellWatched = ({ requestId }: ApprovalRequest): void => {
-  process.stderr.write(`harness: ${oneLine(requestId, 200)} waits for an answer. ${watchedText}\n`);
+  note(`harness: ${oneLine(requestId, 200)} waits for an answer. ${watchedText}`);
 };

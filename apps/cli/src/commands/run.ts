@@ -23,6 +23,7 @@ import {
   toPolicyArgs,
   toPolicyChoice,
 } from "../supervision/policy-choice.ts";
+import { note } from "../terminal/note.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { wrapText } from "../terminal/wrap-text.ts";
 import { RefusedCalls } from "../timeline/refused-calls.ts";
@@ -63,7 +64,7 @@ export const run = async (
   if (attach !== undefined) socketPathOf(attach, "--attach");
   const choice = toPolicyChoice(options);
   const workspace = await workspaceDirectory(options.cwd);
-  await checkPolicyFile(choice, (line) => void process.stderr.write(`harness run: ${line}\n`));
+  await checkPolicyFile(choice, (line) => note(`harness run: ${line}`));
   const prompt = await promptOf(argument, options);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
     throw usageError(

@@ -96,7 +96,15 @@ export const shell = async (
   };
   // The two need each other: who asks takes the keyboard from who reads lines.
   const beforeAsk = () => lines.giveUp();
-  const approver = new ShellApprover({ mode, view, beforeAsk });
+  const approver = new ShellApprover({
+    mode,
+    view,
+    beforeAsk,
+    // A conversation goes on without the answer.
+    onInterrupt: () => {
+      if (intent !== undefined) noteInterruption();
+    },
+  });
   const lines = new ShellLines({
     view,
     approver,

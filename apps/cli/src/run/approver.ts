@@ -71,13 +71,13 @@ export class Approver {
     this.#place(requestId).resolve();
   }
 
-  /** Says who answered where the question was put here and somebody else did. */
+  /** Says who answered where the question was put here and another client did. The timeline says why there was no answer. */
   resolved({ requestId, resolvedBy, decision, reason }: Resolution): void {
     const state = this.#put.get(requestId);
     this.#put.delete(requestId);
     this.#shown.delete(requestId);
     if (this.#options.tellsAnswers === false || state === undefined) return;
-    if (state === decision && resolvedBy === this.clientName) return;
+    if (decision === undefined || (state === decision && resolvedBy === this.clientName)) return;
     const { timeline, terminal } = this.#options;
     const what = oneLine(decision ?? reason ?? "no answer", 200);
     timeline.lines([`  ${terminal.style.yellow(`answered by ${oneLine(resolvedBy, 100)}: ${what}`)}`]);

@@ -10,6 +10,8 @@ export interface ShellApproverOptions {
   readonly view: ShellView;
   /** Gives the keyboard up: what was typed ahead is no answer. */
   readonly beforeAsk: () => void;
+  /** Called where Ctrl-C is pressed at a question. */
+  readonly onInterrupt: () => void;
 }
 
 const isRefusal = (reply: ApprovalReply | undefined): boolean =>
@@ -53,7 +55,7 @@ export class ShellApprover {
   }
 
   async #decide(signal: AbortSignal, canWait: boolean): Promise<ApprovalReply | undefined> {
-    const { mode, view, beforeAsk } = this.#options;
+    const { mode, view, beforeAsk, onInterrupt } = this.#options;
     switch (mode) {
       case "once":
         view.answered("approved by --approve once");
@@ -68,7 +70,7 @@ export class ShellApprover {
         return canWait ? undefined : "refused";
       case "ask":
         beforeAsk();
-        return askAtTerminal(signal, { canWait });
+        return askAtTerminal(signal, { canWait, onInterrupt });
     }
   }
 }

@@ -61,13 +61,19 @@ export const questionLines = (directive: ActionDirective, risk: RiskTier, style:
 
 type Choice = "approved" | "refused" | "reason" | "later";
 
+export interface QuestionOptions {
+  readonly canWait: boolean;
+  /** Called where Ctrl-C is pressed at the question. */
+  readonly onInterrupt: () => void;
+}
+
 /**
  * The choice of who sits at the terminal; undefined for later, after Ctrl-C and when the signal aborts. An answer is for what
  * was shown: nothing counts that was typed before.
  */
 export const askAtTerminal = async (
   signal: AbortSignal,
-  { canWait }: { readonly canWait: boolean },
+  { canWait, onInterrupt }: QuestionOptions,
 ): Promise<ApprovalReply | undefined> => {
   if ((await quietKeyboard(process.stdin, signal)) !== "quiet") return undefined;
   arrowKeysOnly();
@@ -83,9 +89,14 @@ export const askAtTerminal = async (
     showInstructions: false,
     signal,
   });
-  if (isCancel(answer) || answer === "later") return undefined;
+  const left = () => {
+    if (!signal.aborted) onInterrupt();
+    return undefined;
+  };
+  if (isCancel(answer)) return left();
+  if (answer === "later") return undefined;
   if (answer !== "reason") return answer;
   const reason = await text({ message: "Why not?", signal });
-  if (isCancel(reason)) return undefined;
+  if (isCancel(reason)) return left();
   return { decision: "refused", ...(reason === "" ? {} : { reason }) };
 };

@@ -4,6 +4,7 @@ import { type FormModel, readChart, readForm, readTable } from "@harnesskit/shel
 import { displayText } from "@harnesskit/wire";
 import { oneLine } from "../terminal/one-line.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { Prose } from "../timeline/prose.ts";
 import { chartLines, formLines, tableLines } from "./card-text.ts";
 import { questionLines } from "./shell-question.ts";
@@ -79,7 +80,8 @@ export class ShellView {
   }
 
   question(directive: ActionDirective, risk: RiskTier): void {
-    for (const line of questionLines(directive, risk, this.#terminal.style)) this.#line(line);
+    const { style, columns } = this.#terminal;
+    for (const line of questionLines(directive, risk, style)) this.#line(wrapText(line, columns));
   }
 
   /** A question that was left waiting. */

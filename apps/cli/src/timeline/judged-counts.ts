@@ -39,6 +39,6 @@ export class JudgedCounts {
 
 /** The summary in words. */
 export const judgedText = ({ by, allowed, asked, blocked, changed }: JudgedSummary): string => {
-  const counts = `${allowed} allowed, ${asked} asked, ${blocked} blocked`;
+  const counts = `${allowed} allowed, ${asked} escalated, ${blocked} blocked`;
   return `under ${by}: ${counts}${changed === 0 ? "" : `, ${changed} changed`}`;
 };

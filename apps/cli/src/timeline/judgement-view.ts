@@ -6,11 +6,11 @@ import { diffLines } from "./diff-view.ts";
 /** What a judge said of a call or of a prompt. */
 type Judgement = NonNullable<ItemData<"tool_exec" | "user_message">["judgement"]>;
 
-/** The quiet mark of a call that ran: which rule allowed it, or had the user asked. */
+/** The quiet mark of a call that ran: which rule allowed or escalated it. */
 export const ranMark = (judgement: Judgement | undefined, style: Style): string => {
   if (judgement?.rule === undefined) return "";
   const rule = `rule ${oneLine(judgement.rule, 60)}`;
-  return style.dim(judgement.decision === "ask" ? ` (asked: ${rule})` : ` (${rule})`);
+  return style.dim(judgement.decision === "ask" ? ` (escalated: ${rule})` : ` (${rule})`);
 };
 
 const asText = (value: unknown): string =>

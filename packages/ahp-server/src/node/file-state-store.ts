@@ -21,7 +21,10 @@ export interface FileStateStoreOptions {
   readonly path: string;
   /** Notified of a damaged file (`state_damaged`), once. What it throws is ignored. @default nothing is notified */
   readonly onError?: (error: StateStoreError) => void;
-  /** A larger file counts as damaged as a whole. @default 268435456 (256 MiB) */
+  /**
+   * How large the file may become: a record beyond is not kept (`state_not_kept`), and a larger file that is found counts as
+   * damaged as a whole. @default 268435456 (256 MiB)
+   */
   readonly maxBytes?: number;
 }
 
@@ -39,15 +42,17 @@ const notKept = (cause: unknown): StateStoreError =>
 /** One line of JSON a record. A line that has its end is there whole. */
 class FileStateStore implements StateStore {
   readonly #path: string;
+  readonly #maxBytes: number;
   #file: number | undefined;
   #size: number;
   /** A failed write has left bytes behind that could not be taken back. */
   #isTorn = false;
 
-  constructor(path: string, file: number, size: number) {
+  constructor(path: string, maxBytes: number, file: number) {
     this.#path = path;
+    this.#maxBytes = maxBytes;
     this.#file = file;
-    this.#size = size;
+    this.#size = fstatSync(file).size;
   }
 
   get size(): number {
@@ -69,6 +74,7 @@ class FileStateStore implements StateStore {
   append(record: StateRecord): void {
     const file = this.#open();
     const bytes = Buffer.from(`${this.#isTorn ? "\n" : ""}${JSON.stringify(record)}\n`, "utf8");
+    this.#assertFits(this.#size + bytes.length);
     try {
       writeAll(file, bytes);
       this.#isTorn = false;
@@ -87,6 +93,7 @@ class FileStateStore implements StateStore {
         for (const record of records) yield JSON.stringify(record);
       })();
       const size = writeLines(temporary, lines);
+      this.#assertFits(size);
       const file = openStateFile(temporary, 0);
       renameSync(temporary, this.#path);
       closeSync(old);
@@ -95,7 +102,7 @@ class FileStateStore implements StateStore {
       this.#isTorn = false;
     } catch (cause) {
       quietly(() => remove(temporary));
-      throw notKept(cause);
+      throw StateStoreError.isInstance(cause) ? cause : notKept(cause);
     }
     quietly(() => syncDirectoryOf(this.#path));
   }
@@ -108,6 +115,13 @@ class FileStateStore implements StateStore {
   #open(): number {
     if (this.#file !== undefined) return this.#file;
     throw new StateStoreError("state_not_kept", "the store of the state is closed");
+  }
+
+  /** A larger file would be set aside by who opens it next. */
+  #assertFits(size: number): void {
+    if (size <= this.#maxBytes) return;
+    const message = `the state's file would have ${size} bytes, more than maxBytes of ${this.#maxBytes}`;
+    throw new StateStoreError("state_not_kept", message);
   }
 
   /** Removes what a failed write has left, so that the next record begins a line. */
@@ -198,7 +212,7 @@ export const openFileStateStore = (options: FileStateStoreOptions): StateStore =
         quietly(() => onError?.(damaged(path, what)));
       } else if (found.size < size) ftruncateSync(file, found.size);
     }
-    return new FileStateStore(path, file, fstatSync(file).size);
+    return new FileStateStore(path, maxBytes, file);
   } catch (cause) {
     if (StateStoreError.isInstance(cause)) throw cause;
     const why = `the state's file cannot be used: the system says ${codeOf(cause)}`;

@@ -49,6 +49,8 @@ export class RunStates implements AhpState {
   #lastOrder = 0;
   /** The size of the store above which it is compacted. */
   #compactAbove: number;
+  /** The size that a full store had when it was compacted last. */
+  #compactedSize = 0;
 
   /** Begins with what the store has kept. Throws what its `load` throws. */
   constructor({ limits, stats, store, onError }: RunStatesOptions) {
@@ -67,10 +69,10 @@ export class RunStates implements AhpState {
 
   /** Keeps a contract event, then applies it. Throws what the store's `append` throws, and then nothing has changed. */
   apply(sender: Sender, snapshot: Snapshot): Change {
-    this.#store?.append(toEventRecord(sender, snapshot));
+    this.#keep(toEventRecord(sender, snapshot));
     const change = this.#reduce(sender, snapshot);
     this.#count(change);
-    this.#compact();
+    if (this.#store && this.#store.size > this.#compactAbove) this.#compact(this.#store);
     return change;
   }
 
@@ -93,10 +95,22 @@ export class RunStates implements AhpState {
     return entry.state;
   }
 
-  /** Leaves out of the store what was replaced since. A store that cannot do so keeps all, and is asked again later. */
-  #compact(): void {
+  /** Appends to the store. One that takes no more is compacted first, unless it has grown little since that was done. */
+  #keep(record: StateRecord): void {
     const store = this.#store;
-    if (!store || store.size <= this.#compactAbove) return;
+    if (!store) return;
+    try {
+      store.append(record);
+    } catch (error) {
+      if (store.size <= 1.1 * this.#compactedSize) throw error;
+      this.#compact(store);
+      this.#compactedSize = store.size;
+      store.append(record);
+    }
+  }
+
+  /** Leaves out of the store what was replaced since. A store that cannot do so keeps all, and is asked again later. */
+  #compact(store: StateStore): void {
     try {
       store.replace([...this.#entries()].map(toRunRecord));
     } catch (error) {

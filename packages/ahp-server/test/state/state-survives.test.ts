@@ -121,6 +121,27 @@ describe("the state of a harness that is started again", () => {
     await again.server.close();
   });
 
+  it("is kept within the file's own limit: room is made, and what would not fit is refused and not lost later", async () => {
+    const path = join(await makeDirectory(), "runs.jsonl");
+    const errors: StateStoreError[] = [];
+    const options = { path, maxBytes: 20_000, onError: (error: StateStoreError) => void errors.push(error) };
+    const live = await start(openFileStateStore(options));
+    const prompt = "x".repeat(1000);
+    for (let second = 0; second < 50; second++) {
+      expect(await live.tell("run_lifecycle", run("executing", second, { prompt }))).toBeUndefined();
+    }
+    // Six bytes in the file for each character.
+    const large = run("executing", 51, { prompt: "\u0000".repeat(4000) });
+    expect(await live.tell("run_lifecycle", large)).toMatchObject({ data: { reason: "state_not_kept" } });
+    expect((await stat(path)).size).toBeLessThanOrEqual(20_000);
+    const before = live.server.state.runs();
+    await live.server.close();
+    const again = await start(openFileStateStore(options));
+    expect(again.server.state.runs()).toEqual(before);
+    expect(errors).toEqual([]);
+    await again.server.close();
+  });
+
   it("has no event that could not be kept: that one is refused, alone or in a batch, and changes nothing", async () => {
     verifies("AHP-232");
     const memory = createMemoryStateStore();

@@ -49,12 +49,18 @@ export function done(report: string): PartResult {
  */
 export function notDone(tool: ToolName, action: string, outcome: ToolOutcome, partial = ""): PartResult {
   const because = outcome.reason === undefined ? "." : `: ${inlineCode(outcome.reason, 300)}.`;
-  const sentence = sentences[outcome.status](action, tool) + because;
+  const sentence = sentenceOf(outcome, action, tool) + because;
   return {
     status: outcome.status === "cancelled" ? "cancelled" : "not-done",
     report: partial === "" ? sentence : `${sentence}\n${partial}`,
   };
 }
+
+/** Where no user said no, a call was not refused. */
+const sentenceOf = ({ status, reason = "" }: ToolOutcome, action: string, tool: ToolName): string =>
+  status === "rejected" && /^No user could be asked|^This \w+ was not approved in time/.test(reason)
+    ? `Not done: ${action} was not approved`
+    : sentences[status](action, tool);
 
 const sentences: Readonly<Record<ToolOutcome["status"], (action: string, tool: ToolName) => string>> = {
   ok: (action) => `Done: ${action}`,
