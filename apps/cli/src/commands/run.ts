@@ -9,6 +9,7 @@ import { CliError, usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { checkedModel } from "../model-option.ts";
+import { toFileInput } from "../run/file-input.ts";
 import type { Interrupts } from "../run/interrupts.ts";
 import { toRunFailure } from "../run/run-failure.ts";
 import { failureLine, type RunSummary, storedPlace } from "../run/run-output.ts";
@@ -31,6 +32,8 @@ export interface RunOptions extends PolicyOptions {
   readonly agent?: string;
   readonly approve?: "ask" | "once" | "reject";
   readonly thread?: string;
+  /** Files that the model is given, by paths from the current directory. @default none */
+  readonly file?: readonly string[];
   /** The endpoint of a server that runs. @default one is started */
   readonly attach?: string;
   /** How long the server of `attach` is tried again, in seconds. @default 60 where it was there */
@@ -58,6 +61,9 @@ export const run = async (
   const { thread: threadId, attach } = options;
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
     throw usageError("The prompt is empty", 'Say what to do: harness run "PROMPT"');
+  }
+  if (prompt === undefined && options.file !== undefined) {
+    throw usageError("--file needs a prompt", 'Say what to do: harness run --file PATH "PROMPT"');
   }
   if (options.model !== undefined) checkedModel(options.model);
   if (attach !== undefined) socketPathOf(attach, "--attach");
@@ -159,16 +165,19 @@ const startTurn = async (
   }
 };
 
-const beginTurn = (
+const beginTurn = async (
   client: ThreadClient,
-  { threadId }: Thread,
+  { threadId, directory }: Thread,
   prompt: string,
-  { agent, model }: RunOptions,
+  { agent, model, file = [] }: RunOptions,
   { approver, interrupts }: RunParts,
 ): Promise<TurnHandle> =>
   client.startTurn({
     threadId,
-    input: prompt,
+    input: [
+      { type: "text", text: prompt },
+      ...(await Promise.all(file.map((path) => toFileInput(path, directory)))),
+    ],
     signal: interrupts.signal,
     // Of this turn only: a server that others use as well tells of their questions, too.
     onApproval: approver.decide,
