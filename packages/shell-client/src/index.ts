@@ -1,6 +1,7 @@
 export type { EngineCall, EngineEndpoint, SendToEngine } from "./engine-endpoint.ts";
 export {
   type EnvironmentPolicy,
+  type EnvironmentRule,
   type FilteredEnvironment,
   filterEnvironment,
   hashValue,

@@ -38,7 +38,10 @@ const maxTotalBytes = 8 * 1024 * 1024;
 
 /** The limits with those of a conversation. Throws `invalid_argument`. */
 export const chatAttachmentLimits = (limits: AttachmentLimits = {}): Required<AttachmentLimits> => {
-  const resolved = resolveAttachmentLimits({ ...limits, maxTotalBytes: limits.maxTotalBytes ?? maxTotalBytes });
+  const resolved = resolveAttachmentLimits({
+    ...limits,
+    maxTotalBytes: limits.maxTotalBytes ?? maxTotalBytes,
+  });
   return { ...resolved, mediaTypes: resolved.mediaTypes.filter((type) => type.startsWith("image/")) };
 };
 

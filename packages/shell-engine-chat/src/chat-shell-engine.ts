@@ -16,7 +16,8 @@ const handlerTimeoutMs = 300_000;
 export const createChatShellEngine = <Context = unknown>(
   options: ChatShellOptions<Context>,
 ): ShellEngine<Context> => {
-  const { harness, handlers, sessionIdOf, attachments, toMessage, render, describeApproval, ...others } = options;
+  const { harness, handlers, sessionIdOf, attachments, toMessage, render, describeApproval, ...others } =
+    options;
   const { describeWait, ...rest } = others;
   if (attachments) chatAttachmentLimits(attachments);
   const { clock = systemClock, onResponse } = rest;

@@ -13,8 +13,8 @@ import {
   ShellErrorCode,
 } from "@harnesskit/protocol/openharness";
 import { type ResumedRun, type ShellCall, ShellEngineError, type ShellReply } from "@harnesskit/shell-engine";
-import { attachedMessage } from "./attached-message.ts";
 import { type ApprovalPause, questionOf, readPause, readRunData, runDataOf } from "./approval-question.ts";
+import { attachedMessage } from "./attached-message.ts";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
 import type { ShownCounts } from "./shown-counts.ts";
 import type { Telling } from "./telling.ts";
