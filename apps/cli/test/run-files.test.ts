@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
-import { harness, makeWorkspace } from "./support/harness.ts";
+import { harness, jsonLines, makeWorkspace } from "./support/harness.ts";
 import { pngBase64, recordingProvider } from "./support/recording-provider.ts";
 
 describe("harness run --file", () => {
@@ -51,10 +51,12 @@ describe("harness run --file", () => {
     await writeFile(join(cwd, ".env"), "KEY=1\n");
     await writeFile(join(cwd, "blob.bin"), Buffer.from([0, 1, 2, 255]));
     const { model, requests } = await recordingProvider();
-    const end = await harness(["run", "--no-policy", "--model", model, "--file", file, "look"], { cwd });
-    expect(end.code).toBe(1);
-    expect(end.stdout).toContain(reason);
-    expect(end.stdout).toContain(code);
+    const args = ["run", "--no-policy", "--model", model, "--file", file];
+    const shown = await harness([...args, "look"], { cwd });
+    expect(shown.code).toBe(1);
+    expect(shown.stdout).toContain(reason);
+    const { stdout } = await harness([...args, "--json", "look"], { cwd });
+    expect(jsonLines(stdout).find(({ type }) => type === "turn.error")?.data).toMatchObject({ code });
     expect(requests).toEqual([]);
   });
 

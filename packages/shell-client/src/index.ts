@@ -1,3 +1,4 @@
+export { toAttachmentRef } from "./attachment-ref.ts";
 export type { EngineCall, EngineEndpoint, SendToEngine } from "./engine-endpoint.ts";
 export {
   type EnvironmentPolicy,

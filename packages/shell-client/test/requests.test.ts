@@ -2,7 +2,13 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { inlineAttachment, OPENHARNESS_VERSION } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { createShellClient, type ShellAsk, ShellClientError, shellIdentity } from "../src/index.ts";
+import {
+  createShellClient,
+  type ShellAsk,
+  ShellClientError,
+  shellIdentity,
+  toAttachmentRef,
+} from "../src/index.ts";
 import { fail, rejection, respond, scripted } from "./support.ts";
 
 const refused = async (ask: ShellAsk, options: Parameters<typeof scripted>[1] = {}) => {
@@ -195,6 +201,24 @@ describe("attachments", () => {
     ];
     await shell.send({ attachments: good });
     expect(sent[0]?.request.context?.attachments).toEqual(good);
+  });
+});
+
+describe("a reference as a user writes it", () => {
+  it.each([
+    [" img/a.png ", { ref_id: "img/a.png", filename: "a.png" }],
+    ["C:\\x\\a.png", { ref_id: "C:\\x\\a.png", filename: "a.png" }],
+    ["folder/", { ref_id: "folder/" }],
+    ["https://example.com/a.png?x=1", { uri: "https://example.com/a.png?x=1" }],
+    ["app:card-7", { uri: "app:card-7" }],
+  ])("%s is a reference", (text, reference) => {
+    expect(toAttachmentRef(text)).toEqual(reference);
+  });
+
+  it("is not blank", () => {
+    expect(() => toAttachmentRef(" ")).toThrow(
+      expect.objectContaining({ code: "invalid_request", reason: "no_reference" }),
+    );
   });
 });
 

@@ -8,5 +8,8 @@ import { AttachmentError } from "@harnesskit/wire";
 export const fileOf = ({ ref_id, uri }: AttachmentRef): string => {
   const file = ref_id || uri;
   if (file) return file;
-  throw new AttachmentError("attachment_not_found", "names no file of the workspace: ref_id must be its path");
+  throw new AttachmentError(
+    "attachment_not_found",
+    "names no file of the workspace: ref_id must be its path",
+  );
 };
