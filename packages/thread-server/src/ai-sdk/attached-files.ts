@@ -37,7 +37,11 @@ const toPart = ({ name, content, error }: ReadAttachment): TextPart | FilePart =
 
 /** The turns in which the model has said or done something: their files were of a kind that it takes. */
 const answeredTurns = (items: readonly Item[]): ReadonlySet<string> =>
-  new Set(items.filter(({ type }) => type !== "user_message").map(({ turnId }) => turnId));
+  new Set(
+    items
+      .filter(({ type }) => type === "assistant_message" || type === "tool_exec")
+      .map(({ turnId }) => turnId),
+  );
 
 /**
  * Reads the files of the items: those of the running turn first, then those of earlier answered turns, the latest first, as far as
