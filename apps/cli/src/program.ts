@@ -124,6 +124,12 @@ happens. It runs as a child of this server, or is the harness of --ahp.`,
     .addOption(new Option("--thread <id>", "go on with this thread; what waits in it comes first"))
     .addOption(
       new Option(
+        "--file <path>",
+        "give the model this file of the workspace: an image, a PDF or text; can be given several times",
+      ).argParser(severalTimes),
+    )
+    .addOption(
+      new Option(
         "--attach <endpoint>",
         "use the server on this socket, unix:PATH, instead of starting one",
       ).conflicts([

@@ -105,7 +105,11 @@ describe("harness core", () => {
 
   it.each([
     ["a directory without a manifest", {}, /opensentience\.agent\.json/],
-    ["a manifest without a command", { "opensentience.agent.json": '{"id":"a","version":"1"}' }, /command/],
+    [
+      "a manifest without a command",
+      { "opensentience.agent.json": '{"id":"a","version":"1.0.0"}' },
+      /command/,
+    ],
   ])("names what is wrong with %s", async (_what, files, message) => {
     const cwd = await makeWorkspace();
     const agent = await makeWorkspace(files as Record<string, string>);

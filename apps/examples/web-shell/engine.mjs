@@ -104,7 +104,10 @@ export const createExampleEngine = ({ more = {} } = {}) => {
     // Without an intent a shell asks what it has missed.
     if (call.intent === undefined) return [message("Nothing waits.")];
     const word = call.intent.trim().toLowerCase();
-    return Object.hasOwn(replies, word) ? replies[word](call) : [message(`You said: ${call.intent}`)];
+    if (Object.hasOwn(replies, word)) return replies[word](call);
+    // References alone: an engine that reads them decides which it may read, and says what it leaves out.
+    const names = call.attachments.map(({ filename, ref_id, uri }) => filename ?? ref_id ?? uri).join(", ");
+    return [message(`You said: ${call.intent}${names === "" ? "" : ` (with ${names})`}`)];
   };
   const booking = ({ task }) => [
     message("Booked."),
@@ -113,5 +116,8 @@ export const createExampleEngine = ({ more = {} } = {}) => {
       rows: Object.entries(task.form_values ?? {}).map(([what, value]) => ({ what, value })),
     }),
   ];
-  return createShellEngine({ handlers: { intent, plugins: { booking } } });
+  return createShellEngine({
+    handlers: { intent, plugins: { booking } },
+    capabilities: { "openharness.attachments.upload": true },
+  });
 };

@@ -8,6 +8,7 @@ export type { Prepared } from "./declarations/prepare.ts";
 export type { ReadInput } from "./declarations/read.ts";
 export type { WriteInput } from "./declarations/write.ts";
 export { defaultLimits, maxCommandTimeoutMs, type WorkspaceToolsLimits } from "./limits.ts";
+export { readAttachment } from "./read-attachment.ts";
 export { findRipgrep } from "./ripgrep-path.ts";
 export type { BashOutput } from "./tools/bash.ts";
 export type { EditOutput } from "./tools/edit.ts";

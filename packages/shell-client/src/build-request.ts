@@ -50,7 +50,7 @@ const assertAttachments = (attachments: readonly AttachmentRef[], maxAttachments
   const inline = inlineAttachment(attachments);
   if (inline !== undefined) {
     throw refuse(
-      "an attachment says where data are, and holds none",
+      "an attachment must say where its data are, and hold none: upload them, and send the reference",
       "inline_attachment",
       `${path}.${inline}`,
     );

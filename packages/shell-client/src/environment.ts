@@ -1,23 +1,30 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { EnvironmentState, PrivacyTier } from "@harnesskit/protocol/openharness";
-import { digest } from "@harnesskit/wire";
+import { canonicalJson, InvalidArgumentError, randomId } from "@harnesskit/wire";
 
-/** What of an environment_state leaves a shell, and how (section 8). */
+/** What leaves of a value: itself, its keyed hash, or nothing. */
+export type EnvironmentRule = "raw" | "hash" | "omit";
+
+/**
+ * What of an environment_state leaves a shell, and how (section 8). A key that neither `tiers` nor `keys` names stays. Titles of
+ * windows and contents of screens leave raw only if `keys` says so: those whose name has "window", "title" or "screen" in it.
+ */
 export interface EnvironmentPolicy {
-  /** How sensitive each key's value is. @default restricted, for a key that `allow` names */
+  /** How sensitive each key's value is. @default restricted, for a key that `keys` names */
   readonly tiers?: Readonly<Record<string, PrivacyTier>>;
-  /** The keys that may leave. @default those that `tiers` names */
-  readonly allow?: readonly string[];
-  /** The most sensitive tier that leaves. @default "restricted" */
-  readonly maxTier?: PrivacyTier;
-  /** Keys whose values leave as their hash. That does not make them less sensitive: what can be guessed can be hashed and compared. @default none */
-  readonly hash?: readonly string[];
-  /** Mixed into the hashes, so that nobody without it can compare them with guesses. @default nothing */
+  /** The rule of a key, over that of its tier. @default none */
+  readonly keys?: Readonly<Record<string, EnvironmentRule>>;
+  /** The rule of each tier. @default public raw, restricted hash, secret omit */
+  readonly rules?: Readonly<Partial<Record<PrivacyTier, EnvironmentRule>>>;
+  /**
+   * The key of the hashes: with another one the same value has another hash. Not empty, and not known to the engine, which could try
+   * values with it. @default a random one of each client, and so of each session
+   */
   readonly hashKey?: string;
 }
 
 export interface FilteredEnvironment {
-  /** With the tier of its most sensitive value as `privacy_tier`. Undefined where nothing is left. */
+  /** With the tier of its most sensitive value as `privacy_tier`, hashed ones included. Undefined where nothing is left. */
   readonly state: EnvironmentState | undefined;
   /** Keys that stayed here. */
   readonly withheld: readonly string[];
@@ -33,39 +40,81 @@ const levelOf = (tier: PrivacyTier): number => own(levels, tier) ?? levels.secre
 const higher = (one: PrivacyTier, other: PrivacyTier): PrivacyTier =>
   levelOf(one) >= levelOf(other) ? one : other;
 
-/**
- * The hash of a JSON value: `sha256:` and 64 hex digits of its canonical JSON, with a key of its key and value. Rejects with
- * `invalid_argument` for what is no JSON. A page needs a secure context (https, or localhost) for it.
- */
-export const hashValue = (value: JsonValue, key?: string): Promise<string> =>
-  digest(key === undefined ? value : { key, value });
+const defaultRules: Readonly<Record<string, EnvironmentRule>> = {
+  public: "raw",
+  restricted: "hash",
+  secret: "omit",
+};
+const strictness: Readonly<Record<string, number>> = { raw: 0, hash: 1, omit: 2 };
+/** What is no rule lets nothing leave. */
+const stricter = (one: EnvironmentRule, other: EnvironmentRule): EnvironmentRule =>
+  (own(strictness, one) ?? 3) >= (own(strictness, other) ?? 3) ? one : other;
+
+const showsScreen = (key: string): boolean => /window|title|screen/i.test(key);
+
+/** The rule of a key, and how sensitive its value is. */
+const judge = (key: string, { tiers, keys, rules }: EnvironmentPolicy, floor: PrivacyTier) => {
+  const named = own(tiers, key);
+  const given = own(keys, key);
+  const tier = higher(named ?? "restricted", floor);
+  if ((named === undefined && given === undefined) || key === "__proto__") return { tier, rule: "omit" };
+  const ofTier = own(rules, tier) ?? own(defaultRules, tier) ?? "omit";
+  // The rule of a key was made for the tier that the policy gives it.
+  const isRaised = levelOf(tier) > levelOf(named ?? "restricted");
+  if (given !== undefined) return { tier, rule: isRaised ? stricter(given, ofTier) : given };
+  return { tier, rule: showsScreen(key) ? stricter(ofTier, "hash") : ofTier };
+};
 
 /**
- * Takes out of a state what the policy does not let leave, and classifies the rest. A `privacy_tier` of the state itself can
- * make it more sensitive and never less. Only top-level keys are looked at. Rejects with `invalid_argument` for a value to
- * hash that is no JSON.
+ * The hash of a JSON value: `hmac-sha256:` and 64 hex digits, the HMAC-SHA-256 (RFC 2104) of its canonical JSON under the key's
+ * UTF-8. Without the key, values cannot be tried. Rejects with `invalid_argument` for what is no JSON, and for an empty key. A page
+ * needs a secure context (https, or localhost) for it.
+ */
+export const hashValue = async (value: JsonValue, key: string): Promise<string> => {
+  if (key === "") throw new InvalidArgumentError("hashKey must not be empty");
+  const encoder = new TextEncoder();
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const text = encoder.encode(canonicalJson(value));
+  const secret = await crypto.subtle.importKey("raw", encoder.encode(key), algorithm, false, ["sign"]);
+  let hex = "";
+  for (const byte of new Uint8Array(await crypto.subtle.sign("HMAC", secret, text))) {
+    hex += byte.toString(16).padStart(2, "0");
+  }
+  return `hmac-sha256:${hex}`;
+};
+
+/** A policy whose hashes can be compared with each other: those of one client. */
+export const withHashKey = (
+  policy: EnvironmentPolicy = {},
+): EnvironmentPolicy & { readonly hashKey: string } => ({
+  ...policy,
+  hashKey: policy.hashKey ?? randomId("key"),
+});
+
+/**
+ * Takes out of a state what the policy does not let leave, hashes what may leave as a hash, and classifies the rest. A `privacy_tier` of
+ * the state itself can make it more sensitive and never less. Only top-level keys are looked at. Without a `hashKey` each call hashes
+ * with another one. Rejects with `invalid_argument` for a value to hash that is no JSON.
  */
 export const filterEnvironment = async (
   given: EnvironmentState,
   policy: EnvironmentPolicy = {},
 ): Promise<FilteredEnvironment> => {
-  const { tiers, maxTier = "restricted", hashKey } = policy;
-  const allowed = new Set(policy.allow ?? Object.keys(tiers ?? {}));
-  const maxLevel = own(levels, maxTier) ?? -1;
-  const hashed = new Set(policy.hash);
+  const { hashKey } = withHashKey(policy);
   const { privacy_tier: floor = "public", ...values } = given;
   const state: Record<string, JsonValue> = {};
   const withheld: string[] = [];
   let tier: PrivacyTier = floor;
   for (const [key, value] of Object.entries(values)) {
     if (value === undefined) continue;
-    const keyTier = higher(own(tiers, key) ?? "restricted", floor);
-    if (!allowed.has(key) || levelOf(keyTier) > maxLevel || key === "__proto__") {
+    const judged = judge(key, policy, floor);
+    if (judged.rule === "raw") state[key] = value;
+    else if (judged.rule === "hash") state[key] = await hashValue(value, hashKey);
+    else {
       withheld.push(key);
       continue;
     }
-    state[key] = hashed.has(key) ? await hashValue(value, hashKey) : value;
-    tier = higher(tier, keyTier);
+    tier = higher(tier, judged.tier);
   }
   if (Object.keys(state).length === 0) return { state: undefined, withheld };
   return { state: { ...state, privacy_tier: tier }, withheld };

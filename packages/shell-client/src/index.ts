@@ -1,6 +1,8 @@
+export { toAttachmentRef } from "./attachment-ref.ts";
 export type { EngineCall, EngineEndpoint, SendToEngine } from "./engine-endpoint.ts";
 export {
   type EnvironmentPolicy,
+  type EnvironmentRule,
   type FilteredEnvironment,
   filterEnvironment,
   hashValue,

@@ -15,7 +15,7 @@ import type { CarryOutOptions } from "./carry-out.ts";
 import { Conversation, type Opening } from "./conversation.ts";
 import { DirectiveWork } from "./directive-work.ts";
 import { type EngineLine, toEngineLine } from "./engine-line.ts";
-import { filterEnvironment } from "./environment.ts";
+import { type EnvironmentPolicy, filterEnvironment, withHashKey } from "./environment.ts";
 import { Executors } from "./executors.ts";
 import { assertWhole, maxTimerMs, type ResolvedLimits, resolveLimits } from "./limits.ts";
 import { Poster } from "./poster.ts";
@@ -77,6 +77,7 @@ class Client implements ShellClient {
   readonly #frame: RequestFrame;
   readonly #carryOut: CarryOutOptions;
   readonly #session: SessionState;
+  readonly #environment: EnvironmentPolicy;
   /** The calls that are under way. */
   readonly #scopes = new Slots<CallScope>();
   #closed: ShellClientError | undefined;
@@ -102,6 +103,7 @@ class Client implements ShellClient {
     }
     const diagnose = (diagnostic: ShellDiagnostic) => quietly(() => options.onDiagnostic?.(diagnostic));
     this.#options = options;
+    this.#environment = withHashKey(options.environment);
     this.#limits = limits;
     this.#createId = createId;
     this.#session = new SessionState(options.session ?? { sessionId: createId("sess") }, limits.maxIdLength);
@@ -231,7 +233,7 @@ class Client implements ShellClient {
 
   async #environmentOf({ environment }: ShellAsk) {
     if (environment === undefined) return undefined;
-    const { state, withheld } = await filterEnvironment(environment, this.#options.environment).catch(
+    const { state, withheld } = await filterEnvironment(environment, this.#environment).catch(
       (cause: unknown) => {
         const path = "request.context.environment_state";
         throw new ShellClientError("invalid_request", "the environment cannot be sent", { path, cause });

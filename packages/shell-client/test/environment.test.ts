@@ -1,100 +1,123 @@
+import { createHmac } from "node:crypto";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { EnvironmentStateSchema, type PrivacyTier } from "@harnesskit/protocol/openharness";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { filterEnvironment, hashValue } from "../src/index.ts";
+import { type EnvironmentPolicy, type EnvironmentRule, filterEnvironment, hashValue } from "../src/index.ts";
 import { diagnosed, rejection, respond, scripted } from "./support.ts";
 
 const levels = { public: 0, restricted: 1, secret: 2 };
 const tier = fc.constantFrom<PrivacyTier>("public", "restricted", "secret");
+const rule = fc.constantFrom<EnvironmentRule>("raw", "hash", "omit");
 const key = fc.constantFrom("os", "active_window", "battery", "toString", "constructor", "screen");
-const marked = (value: string) => `value-of-${value}`;
+const isHash = (value: unknown) => /^hmac-sha256:[0-9a-f]{64}$/.test(String(value));
 
 describe("an environment_state", () => {
-  it("leaves with its tier, filtered and hashed, and what stayed is told without its values", async () => {
-    verifies("OH-34", "OH-35");
-    const environment = {
-      tiers: { os: "public", active_window: "restricted", passwords: "secret", screen: "restricted" },
-      hash: ["screen"],
-    } as const;
+  it("leaves with its tier, by the rule of each key, and what stayed is named without its values", async () => {
+    verifies("OH-34", "OH-35", "OH-82");
+    const environment: EnvironmentPolicy = {
+      tiers: { os: "public", city: "restricted", passwords: "secret", pin: "secret" },
+      keys: { pin: "hash", locale: "raw", city: "omit" },
+      hashKey: "ours",
+    };
     const { shell, sent, diagnostics } = scripted((request) => respond(request), { environment });
-    const screen = { pixels: [1, 2, 3], text: "IBAN" };
     await shell.send({
-      environment: { os: "macOS", active_window: "Excel", passwords: "hunter2", screen, clipboard: "IBAN" },
+      environment: {
+        os: "macOS",
+        city: "Ulm",
+        passwords: "hunter2",
+        pin: 1234,
+        locale: "de",
+        clipboard: "IBAN",
+      },
     });
     expect(sent[0]?.request.context?.environment_state).toEqual({
-      privacy_tier: "restricted",
+      privacy_tier: "secret",
       os: "macOS",
-      active_window: "Excel",
-      screen: await hashValue(screen),
+      pin: await hashValue(1234, "ours"),
+      locale: "de",
     });
     expect(diagnosed(diagnostics)).toEqual(["environment_withheld"]);
-    expect(diagnostics[0]?.details).toEqual({ keys: ["passwords", "clipboard"] });
-    expect(JSON.stringify([sent, diagnostics])).not.toMatch(/hunter2|IBAN/);
+    expect(diagnostics[0]?.details).toEqual({ keys: ["city", "passwords", "clipboard"] });
+    expect(JSON.stringify([sent, diagnostics])).not.toMatch(/hunter2|IBAN|Ulm|1234/);
     await shell.send({ environment: { os: "macOS" } });
     expect(sent[1]?.request.context?.environment_state).toEqual({ privacy_tier: "public", os: "macOS" });
   });
 
   it("stays here where nothing says that it may leave", async () => {
+    verifies("OH-82");
     const { shell, sent, diagnostics } = scripted((request) => respond(request));
     await shell.send({ environment: { os: "macOS", privacy_tier: "public" } });
     expect(sent[0]?.request.context).not.toHaveProperty("environment_state");
     expect(diagnosed(diagnostics)).toEqual(["environment_withheld"]);
   });
 
-  it("can be said to be more sensitive, and not less", async () => {
-    const policy = { tiers: { os: "public", mail: "restricted" } } as const;
+  it("has titles of windows and contents of screens leave raw only where their key says so", async () => {
+    verifies("OH-82");
+    const names = ["active_window", "windowTitle", "tab_title", "screen", "screen_text", "SCREENSHOT"];
+    const given = Object.fromEntries(names.map((name) => [name, "Payslip"]));
+    const tiers = Object.fromEntries(names.map((name) => [name, "public" as const]));
+    const { state = {} } = await filterEnvironment(given, { tiers, rules: { public: "raw" } });
+    expect(names.filter((name) => !isHash(state[name]))).toEqual([]);
+    const policy = { tiers, keys: { active_window: "raw" } } as const;
+    expect((await filterEnvironment(given, policy)).state?.active_window).toBe("Payslip");
+    const none = await filterEnvironment(given, { tiers, rules: { public: "omit" } });
+    expect(none.withheld).toEqual(names);
+  });
+
+  it("follows the rules of tiers: raw, hash and omit by default, or those of the policy", async () => {
+    const tiers = { a: "public", b: "restricted", c: "secret" } as const;
+    const given = { a: 1, b: 2, c: 3 };
+    const byDefault = await filterEnvironment(given, { tiers });
+    expect([byDefault.state?.a, isHash(byDefault.state?.b), byDefault.withheld]).toEqual([1, true, ["c"]]);
+    const rules = { public: "omit", restricted: "raw", secret: "hash" } as const;
+    const own = await filterEnvironment(given, { tiers, rules });
+    expect([own.withheld, own.state?.b, isHash(own.state?.c)]).toEqual([["a"], 2, true]);
+  });
+
+  it("can be said to be more sensitive, and not less: a key's rule then lets no more leave than the tier's", async () => {
+    const policy = { tiers: { os: "public", mail: "restricted" }, keys: { mail: "raw" } } as const;
     const state = { os: "x", mail: "y" };
-    const tierOf = async (privacy_tier: PrivacyTier) =>
-      (await filterEnvironment({ ...state, privacy_tier }, policy)).state?.privacy_tier;
-    expect([await tierOf("public"), await tierOf("restricted")]).toEqual(["restricted", "restricted"]);
-    expect(await filterEnvironment({ ...state, privacy_tier: "secret" }, policy)).toEqual({
-      state: undefined,
-      withheld: ["os", "mail"],
-    });
-    const open = await filterEnvironment(
-      { ...state, privacy_tier: "secret" },
-      { ...policy, maxTier: "secret" },
-    );
-    expect(open.state).toEqual({ ...state, privacy_tier: "secret" });
+    const by = (privacy_tier: PrivacyTier) => filterEnvironment({ ...state, privacy_tier }, policy);
+    expect((await by("public")).state).toEqual({ ...state, privacy_tier: "restricted" });
+    const { state: raised } = await by("restricted");
+    expect([isHash(raised?.os), raised?.mail, raised?.privacy_tier]).toEqual([true, "y", "restricted"]);
+    expect(await by("secret")).toEqual({ state: undefined, withheld: ["os", "mail"] });
   });
 
-  it("has nothing leave by a tier that is none", async () => {
-    const tiers = { os: "Secret" as never };
-    expect((await filterEnvironment({ os: "x" }, { tiers })).state).toBeUndefined();
-    const none = { tiers: { os: "public" }, maxTier: "Public" } as never;
-    expect((await filterEnvironment({ os: "x" }, none)).state).toBeUndefined();
+  it("has nothing leave by a tier or a rule that is none", async () => {
+    for (const policy of [
+      { tiers: { os: "Secret" } },
+      { tiers: { os: "public" }, rules: { public: "RAW" } },
+      { keys: { os: "plain" } },
+    ]) {
+      expect((await filterEnvironment({ os: "x" }, policy as never)).state).toBeUndefined();
+    }
   });
 
-  it("never has a value leave that the policy keeps, and says the highest tier of what leaves", async () => {
+  it("never has more leave than the policy says, and says the highest tier of what leaves", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.dictionary(key, fc.string().map(marked)),
-        fc.option(fc.dictionary(key, tier), { nil: undefined }),
-        fc.option(fc.uniqueArray(key), { nil: undefined }),
-        fc.uniqueArray(key),
+        fc.dictionary(key, fc.string()),
+        fc.dictionary(key, tier),
+        fc.dictionary(key, rule),
         fc.option(tier, { nil: undefined }),
-        fc.option(tier, { nil: undefined }),
-        async (values, tiers, allow, hash, maxTier, floor) => {
-          const policy = {
-            hash,
-            ...(tiers && { tiers }),
-            ...(allow && { allow }),
-            ...(maxTier && { maxTier }),
-          };
+        async (values, tiers, keys, floor) => {
           const given = { ...values, ...(floor && { privacy_tier: floor }) };
-          const { state, withheld } = await filterEnvironment(given, policy);
-          const known = new Map(Object.entries(tiers ?? {}));
-          const allowed = allow ?? [...known.keys()];
+          const { state, withheld } = await filterEnvironment(given, { tiers, keys, hashKey: "k" });
           const left: number[] = [];
+          const has = (object: object, name: string) => Object.hasOwn(object, name);
           for (const [name, value] of Object.entries(values)) {
-            const level = Math.max(levels[known.get(name) ?? "restricted"], levels[floor ?? "public"]);
-            const leaves = allowed.some((one) => one === name) && level <= levels[maxTier ?? "restricted"];
-            const sent = state !== undefined && Object.hasOwn(state, name) ? state[name] : undefined;
-            expect(withheld.includes(name)).toBe(!leaves);
-            const expected = hash.some((one) => one === name) ? await hashValue(value) : value;
-            expect(sent).toBe(leaves ? expected : undefined);
-            if (leaves) left.push(level);
+            const isNamed = has(tiers, name) || has(keys, name);
+            const ownTier = has(tiers, name) ? (tiers[name] as PrivacyTier) : "restricted";
+            const level = Math.max(levels[ownTier], levels[floor ?? "public"]);
+            const sent = state !== undefined && has(state, name) ? state[name] : undefined;
+            expect(withheld.includes(name)).toBe(sent === undefined);
+            if (!isNamed || keys[name as never] === "omit") expect(sent).toBeUndefined();
+            const isExplicit = has(keys, name) && keys[name] === "raw" && level === levels[ownTier];
+            if (sent === value) expect(isExplicit || level === 0).toBe(true);
+            else if (sent !== undefined) expect(sent).toBe(await hashValue(value, "k"));
+            if (sent !== undefined) left.push(level);
           }
           if (state === undefined) expect(left).toEqual([]);
           else {
@@ -109,25 +132,41 @@ describe("an environment_state", () => {
 });
 
 describe("hashValue", () => {
-  it("is the same for the same JSON, and another one with a key", async () => {
-    expect(await hashValue({ b: 1, a: [true] })).toBe(await hashValue({ a: [true], b: 1 }));
-    expect(await hashValue("")).toBe(
-      "sha256:12ae32cb1ec02d01eda3581b127c1fee3b0dc53572ed6baf239721a03d82e126",
-    );
-    const keyed = await hashValue("1234", "a key of ours");
-    expect(keyed).toMatch(/^sha256:[0-9a-f]{64}$/);
-    expect([await hashValue("1234"), await hashValue("1234", "another")]).not.toContain(keyed);
-    const policy = { allow: ["pin"], hash: ["pin"], hashKey: "a key of ours" };
-    expect((await filterEnvironment({ pin: "1234" }, policy)).state?.pin).toBe(keyed);
+  it("is the HMAC of the canonical JSON: the same for the same JSON, and another one with another key", async () => {
+    verifies("OH-83");
+    expect(await hashValue({ b: 1, a: [true] }, "k")).toBe(await hashValue({ a: [true], b: 1 }, "k"));
+    const expected = createHmac("sha256", "k").update('{"a":[true],"b":1}').digest("hex");
+    expect(await hashValue({ a: [true], b: 1 }, "k")).toBe(`hmac-sha256:${expected}`);
+    expect(await hashValue("1234", "k")).not.toBe(await hashValue("1234", "another"));
   });
 
-  it("refuses what is no JSON, and then nothing is sent", async () => {
-    expect(await rejection(hashValue((() => {}) as never))).toMatchObject({ code: "invalid_argument" });
-    const { shell, sent } = scripted((request) => respond(request), {
-      environment: { allow: ["screen"], hash: ["screen"] },
-    });
-    const error = await rejection(shell.send({ environment: { screen: (() => {}) as never } }));
-    expect(error).toMatchObject({ code: "invalid_request", path: "request.context.environment_state" });
-    expect(sent).toEqual([]);
+  it("has a key of its own in each client, so that hashes can be compared within a session only", async () => {
+    verifies("OH-83");
+    const hashes = async () => {
+      const environment = { tiers: { pin: "restricted" } } as const;
+      const { shell, sent } = scripted((request) => respond(request), { environment });
+      await shell.send({ environment: { pin: 1234 } });
+      await shell.send({ environment: { pin: 1234 } });
+      return sent.map(({ request }) => request.context?.environment_state?.pin);
+    };
+    const [first, second] = [await hashes(), await hashes()];
+    expect(first[0]).toSatisfy(isHash);
+    expect([first[1], second[1]]).toEqual([first[0], second[0]]);
+    expect(second[0]).not.toBe(first[0]);
+  });
+
+  it("refuses what is no JSON and an empty key, and then nothing is sent", async () => {
+    expect(await rejection(hashValue((() => {}) as never, "k"))).toMatchObject({ code: "invalid_argument" });
+    expect(await rejection(hashValue(1, ""))).toMatchObject({ code: "invalid_argument" });
+    for (const [value, hashKey] of [
+      [() => {}, "k"],
+      [1, ""],
+    ] as const) {
+      const environment = { keys: { screen: "hash" }, hashKey } as const;
+      const { shell, sent } = scripted((request) => respond(request), { environment });
+      const error = await rejection(shell.send({ environment: { screen: value as never } }));
+      expect(error).toMatchObject({ code: "invalid_request", path: "request.context.environment_state" });
+      expect(sent).toEqual([]);
+    }
   });
 });

@@ -105,7 +105,7 @@ const exchange = async (
     auth,
     shell: context.shell,
     session: { sessionId: context.session_id, conversationId: context.conversation_id },
-    environment: { tiers: { os: "public", active_window: "restricted", screen_hash: "restricted" } },
+    environment: { keys: { os: "raw", active_window: "raw", screen_hash: "raw" } },
     createId: () => published.request_id,
     ...shellOptions,
   });

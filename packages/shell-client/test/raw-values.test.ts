@@ -21,7 +21,6 @@ describe("a value that is to leave as its hash", () => {
       {
         environment: {
           tiers: { os: "public", title: "restricted", pixels: "restricted", pin: "restricted" },
-          hash: ["title", "pixels", "pin"],
         },
         approve: () => "approved",
       },

@@ -2,7 +2,13 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { inlineAttachment, OPENHARNESS_VERSION } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { createShellClient, type ShellAsk, ShellClientError, shellIdentity } from "../src/index.ts";
+import {
+  createShellClient,
+  type ShellAsk,
+  ShellClientError,
+  shellIdentity,
+  toAttachmentRef,
+} from "../src/index.ts";
 import { fail, rejection, respond, scripted } from "./support.ts";
 
 const refused = async (ask: ShellAsk, options: Parameters<typeof scripted>[1] = {}) => {
@@ -163,15 +169,15 @@ describe("credentials", () => {
 describe("attachments", () => {
   const attachments = (...list: object[]): ShellAsk => ({ attachments: list as never });
 
+  const blob = "AAECAwQF".repeat(300);
   it.each([
-    ["a data: address", { uri: "data:text/plain;base64,aGk=" }],
-    ["one in upper case, with a space before", { uri: " DATA:,x" }],
-    ["a field for content", { ref_id: "a", base64: "aGk=" }],
-    ["one of another name", { ref_id: "a", content: "hello" }],
-    ["bytes", { ref_id: "a", data: [1, 2, 3] }],
-    ["a field within a field", { ref_id: "a", file: { preview: { url: "data:,x" } } }],
-    ["a text that is longer than a reference", { ref_id: "a", note: "x".repeat(10_000) }],
-  ])("that hold data are refused and not sent: %s", async (_name, attachment) => {
+    ["a data: address", { uri: `data:text/plain;base64,${blob}` }],
+    ["one in upper case, with a space before", { uri: ` DATA:,${"a b ".repeat(1000)}` }],
+    ["a field of base64", { ref_id: "a", base64: blob }],
+    ["one of another name", { ref_id: "a", note: blob }],
+    ["bytes", { ref_id: "a", data: Array.from({ length: 3000 }, () => 1) }],
+    ["a field within a field", { ref_id: "a", file: { preview: { url: `data:,${blob}` } } }],
+  ])("that hold large data are refused and not sent: %s", async (_name, attachment) => {
     verifies("OH-42");
     expect(inlineAttachment([attachment as never])).toBe(0);
     expect(await refused(attachments({ asset_id: "fine" }, attachment))).toEqual({
@@ -181,8 +187,8 @@ describe("attachments", () => {
     });
   });
 
-  it("say where they are", async () => {
-    verifies("OH-43");
+  it("say where they are, and whatever else there is to say", async () => {
+    verifies("OH-43", "OH-84");
     for (const attachment of [{}, { mime_type: "image/png" }, { ref_id: "" }]) {
       expect(await refused(attachments(attachment))).toMatchObject({ reason: "no_reference" });
     }
@@ -191,9 +197,28 @@ describe("attachments", () => {
       { ref_id: "a" },
       { uri: "https://example.com/a.png" },
       { asset_id: "b", filename: "b.txt" },
+      { ref_id: "c", description: "A long description. ".repeat(1000), data: "aGk=", vendor: { any: [1] } },
     ];
     await shell.send({ attachments: good });
     expect(sent[0]?.request.context?.attachments).toEqual(good);
+  });
+});
+
+describe("a reference as a user writes it", () => {
+  it.each([
+    [" img/a.png ", { ref_id: "img/a.png", filename: "a.png" }],
+    ["C:\\x\\a.png", { ref_id: "C:\\x\\a.png", filename: "a.png" }],
+    ["folder/", { ref_id: "folder/" }],
+    ["https://example.com/a.png?x=1", { uri: "https://example.com/a.png?x=1" }],
+    ["app:card-7", { uri: "app:card-7" }],
+  ])("%s is a reference", (text, reference) => {
+    expect(toAttachmentRef(text)).toEqual(reference);
+  });
+
+  it("is not blank", () => {
+    expect(() => toAttachmentRef(" ")).toThrow(
+      expect.objectContaining({ code: "invalid_request", reason: "no_reference" }),
+    );
   });
 });
 

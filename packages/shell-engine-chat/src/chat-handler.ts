@@ -1,7 +1,7 @@
 import type { ShellCall, ShellReply } from "@harnesskit/shell-engine";
 import { digest, quietly } from "@harnesskit/wire";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
-import { RequestTurn } from "./request-turn.ts";
+import { RequestTurn, saysSomething } from "./request-turn.ts";
 import { ShownCounts } from "./shown-counts.ts";
 import { Telling } from "./telling.ts";
 import { harnessFailure } from "./turn-failure.ts";
@@ -36,10 +36,10 @@ export class ChatHandler<Context> {
       recover: this.#recover,
     };
     const turn = new RequestTurn(shared, call, sessionId);
-    const { run, approval, intent = "" } = call;
+    const { run, approval } = call;
     try {
       if (run && approval) await turn.answer(run, approval);
-      else if (intent.trim() !== "") await turn.say();
+      else if (saysSomething(call)) await turn.say();
       return await turn.reply();
     } catch (error) {
       throw harnessFailure(error);

@@ -1,5 +1,7 @@
+import { ShellCapability } from "@harnesskit/protocol/openharness";
 import { createShellEngine, type ShellEngine } from "@harnesskit/shell-engine";
 import { systemClock } from "@harnesskit/wire";
+import { chatAttachmentLimits } from "./attached-message.ts";
 import { ChatHandler } from "./chat-handler.ts";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
 import { endsIn } from "./told-ends.ts";
@@ -14,12 +16,15 @@ const handlerTimeoutMs = 300_000;
 export const createChatShellEngine = <Context = unknown>(
   options: ChatShellOptions<Context>,
 ): ShellEngine<Context> => {
-  const { harness, handlers, sessionIdOf, toMessage, render, describeApproval, describeWait, ...rest } =
+  const { harness, handlers, sessionIdOf, attachments, toMessage, render, describeApproval, ...others } =
     options;
+  const { describeWait, ...rest } = others;
+  if (attachments) chatAttachmentLimits(attachments);
   const { clock = systemClock, onResponse } = rest;
   const chat = new ChatHandler<Context>(options);
   return createShellEngine<Context>({
     ...rest,
+    capabilities: { ...(attachments && { [ShellCapability.AttachmentUpload]: true }), ...rest.capabilities },
     limits: { handlerTimeoutMs, ...rest.limits },
     handlers: { ...handlers, intent: chat.handle },
     onResponse(response) {

@@ -2,6 +2,7 @@ import type { ApprovalRequest, ChatHarness } from "@harnesskit/chat-harness";
 import type { ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
 import type { RiskTier } from "@harnesskit/protocol/openharness";
 import type { MaybePromise, ShellCall, ShellEngineOptions, ShellHandlers } from "@harnesskit/shell-engine";
+import type { ShellAttachments } from "./attached-message.ts";
 import type { RenderToolResult } from "./tool-result.ts";
 
 /** What is used of a chat harness. */
@@ -27,7 +28,12 @@ export interface ChatShellOptions<Context = unknown> extends Omit<ShellEngineOpt
    * @default `conversation.key`: one for each credential, session and thread; its digest where that is long
    */
   readonly sessionIdOf?: (call: ShellCall<Context>) => MaybePromise<string>;
-  /** What is said to the harness. @default the intent, as the user's words; attachments are not in it */
+  /**
+   * Gives the model what a request's attachments hold, images and text, and offers `openharness.attachments.upload`.
+   * @default attachments are not read, which the user is shown for each of them
+   */
+  readonly attachments?: ShellAttachments<Context>;
+  /** What is said to the harness, in place of the intent and the attachments. @default both, as the user's message */
   readonly toMessage?: (call: ShellCall<Context>) => MaybePromise<ChatMessage>;
   /**
    * What is shown of a tool's result. What it throws fails the request.

@@ -14,6 +14,7 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { type ResumedRun, type ShellCall, ShellEngineError, type ShellReply } from "@harnesskit/shell-engine";
 import { type ApprovalPause, questionOf, readPause, readRunData, runDataOf } from "./approval-question.ts";
+import { attachedMessage } from "./attached-message.ts";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
 import type { ShownCounts } from "./shown-counts.ts";
 import type { Telling } from "./telling.ts";
@@ -50,6 +51,10 @@ export interface SharedState<Context> {
 type SuspendedTurn = Extract<ChatTurnOutcome, { outcome: "suspended" }>;
 type Waiting = Pick<ApprovalPause, "invocationId" | "signalId" | "shown">;
 
+/** Whether a request says something to the conversation, or only asks what there is. */
+export const saysSomething = <Context>({ intent = "", attachments }: ShellCall<Context>): boolean =>
+  intent.trim() !== "" || attachments.length > 0;
+
 /** One request of a shell: what it leads to in its conversation, and what is shown of that. */
 export class RequestTurn<Context> {
   readonly #shared: SharedState<Context>;
@@ -73,10 +78,13 @@ export class RequestTurn<Context> {
 
   /** Says to the harness what the user said. Throws a `ShellEngineError` for a turn that fails. */
   async say(): Promise<void> {
-    const { harness, toMessage } = this.#shared.options;
+    const { harness, toMessage, attachments } = this.#shared.options;
     const call = this.#call;
-    const words = { role: "user", content: call.intent ?? "" } as const;
-    const message = (await toMessage?.(call)) ?? words;
+    const { message, dropped } = toMessage
+      ? { message: await toMessage(call), dropped: undefined }
+      : await attachedMessage(call, attachments);
+    if (dropped !== undefined) this.#directives.push(say(dropped));
+    if (message === undefined) return;
     const turn = await harness.send(this.#sessionId, message, { signal: turnSignal(call) });
     const { resumed_turns: earlier = [] } = turn;
     // The harness does not give these a second time, so all of them are shown, also ahead of a turn that failed.
@@ -119,7 +127,7 @@ export class RequestTurn<Context> {
     await this.#tellEarlier(undelivered);
     // Each call that was refused in the user's place began another part of the turn.
     this.#directives.push(...(this.#refusals > 0 && isLong(own) ? shortened(own) : own));
-    const isQuestion = !this.#call.approval && (this.#call.intent ?? "").trim() === "";
+    const isQuestion = !this.#call.approval && !saysSomething(this.#call);
     if (isQuestion) await this.#tellWaiting(suspended);
     const question = this.#question ?? (this.#canAsk ? await this.#oldest(suspended) : undefined);
     const directives = this.#directives;

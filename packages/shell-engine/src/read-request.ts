@@ -73,7 +73,7 @@ const assertAttachments = ({ request }: ShellRequest, maxAttachments: number): v
   }
   const index = inlineAttachment(attachments);
   if (index === undefined) return;
-  throw invalidRequest("An attachment is a reference, and no data.", {
+  throw invalidRequest("An attachment must be a reference: it holds large inline data.", {
     reason: "inline_attachment",
     path: `${path}.${index}`,
   });

@@ -301,29 +301,33 @@ describe("who answers", () => {
 describe("an attachment", () => {
   const blob = "iVBORw0KGgoAAAANSUhEUg".repeat(100);
   it.each([
-    ["a data address", { uri: "data:image/png;base64,AA==" }],
-    ["a data address in capitals behind a blank", { uri: " DATA:text/plain,x" }],
-    ["a data address in another field", { ref_id: "a", thumb: "data:image/png;base64,AA==" }],
-    ["data", { ref_id: "a", data: "AA==" }],
-    ["base64", { ref_id: "a", base64: "AA==" }],
-    ["content", { ref_id: "a", Content: "hello" }],
-    ["bytes", { ref_id: "a", bytes: [137, 80, 78] }],
-    ["data further down", { ref_id: "a", source: { kind: { base64_data: "AA==" } } }],
-    ["data in a list", { ref_id: "a", parts: [{ body: "x" }] }],
-    ["a long text", { ref_id: "a", preview: blob }],
-    ["a long name", { filename: blob }],
-    ["a long text in a list", { ref_id: "a", chunks: [blob] }],
-    ["a data address with a tab in it", { uri: "da\tta:image/png;base64,AA==" }],
-    ["a data address behind what is ignored", { uri: "\u0001\u200bdata:image/png;base64,AA==" }],
-    ["a data address with blanks", { ref_id: "a", thumb: "data: image/png ; base64 ,AA==" }],
-    ["texts in a list of data", { ref_id: "a", data: ["AA==", "AA=="] }],
-    ["rows of bytes", { ref_id: "a", bytes: [[137, 80], [78]] }],
-    ["another spelling of base64", { ref_id: "a", "Base64-Data": "AA==" }],
-    ["inlineData", { ref_id: "a", inlineData: "AA==" }],
-    ["many short texts", { ref_id: "a", chunks: Array.from({ length: 10 }, () => blob.slice(0, 2000)) }],
+    ["a data address", { uri: `data:image/png;base64,AA==${blob}` }],
+    ["a data address that is no base64", { uri: `DATA:text/plain,AA==${"%20".repeat(1000)}` }],
+    ["a data address in another field", { ref_id: "a", thumb: `data:image/png;base64,AA==${blob}` }],
+    ["a data address with a tab in it", { uri: `da\tta:image/svg+xml,AA==${"<g/>".repeat(1000)}` }],
+    ["a data address behind what is ignored", { uri: `\u0001\u200bdata:,AA==${"a ".repeat(1500)}` }],
+    ["base64", { ref_id: "a", base64: `AA==${blob}` }],
+    ["base64 in lines", { ref_id: "a", data: `AA==${blob}`.replace(/.{76}/g, "$&\r\n") }],
+    ["hex digits", { ref_id: "a", content: "89504e47".repeat(300) }],
+    [
+      "bytes as text",
+      {
+        ref_id: "a",
+        blob: String.fromCharCode(...Array(4096).keys())
+          .slice(0, 256)
+          .repeat(12),
+      },
+    ],
+    ["bytes", { ref_id: "a", bytes: Array.from({ length: 3000 }, () => 255) }],
+    ["bytes by their place", { ref_id: "a", bytes: { ...Array.from({ length: 3000 }, () => 255) } }],
+    ["rows of bytes", { ref_id: "a", bytes: Array.from({ length: 60 }, () => Array(60).fill(1)) }],
+    ["data further down", { ref_id: "a", source: { kind: { base64_data: blob } } }],
+    ["data in a list", { ref_id: "a", parts: [{ body: blob }] }],
+    ["a name", { filename: blob }],
+    ["many short texts", { ref_id: "a", chunks: Array.from({ length: 50 }, () => blob.slice(0, 60)) }],
     ["data in a key", { ref_id: "a", [blob.repeat(10)]: 1 }],
-    ["many numbers", { ref_id: "a", pixels: Array.from({ length: 3000 }, () => 255) }],
-  ])("with %s is refused", async (_what, attachment) => {
+    ["an address that is longer than addresses are", { uri: `https://x/${"y".repeat(9000)}` }],
+  ])("with large data is refused: %s", async (_what, attachment) => {
     verifies("OH-41", "OH-66");
     let calls = 0;
     const engine = createShellEngine({ handlers: { intent: () => void calls++ as undefined } });
@@ -345,13 +349,17 @@ describe("an attachment", () => {
     expect(codeOf(await send(engineOf([]).engine, request({ attachments })))).toBe("invalid_request");
   });
 
-  it("that is a reference is taken", async () => {
-    verifies("OH-40", "OH-41");
+  it("that is a reference is taken, with fields that nobody knows, short data and long descriptions", async () => {
+    verifies("OH-40", "OH-41", "OH-84");
     const attachments = [
       {},
       { uri: `https://x/${"y".repeat(3000)}` },
       { ref_id: "a", card: { title: "t", rows: [1] } },
       { ref_id: "a", filename: "Data: the film.mp4", title: "data: one, two", data: { order: 5 }, bytes: 12 },
+      { ref_id: "a", data: "AA==", base64: "aGVsbG8=", body: "x", thumb: "data:image/png;base64,AA==" },
+      { ref_id: "a", description: "What the picture shows, at length. ".repeat(3000) },
+      { ref_id: "a", description: "图片所显示的内容。".repeat(3000), note: "Größe: über 3 m\n".repeat(1000) },
+      { ref_id: "a", sha256: "9f".repeat(32), signature: "aB3".repeat(300), unknown: { deep: [{ x: 1 }] } },
       { ref_id: "a", thumbnail_url: `https://x/?token=${"y".repeat(3000)}` },
     ];
     expect(codeOf(await send(engineOf([]).engine, request({ attachments })))).toBe("success");

@@ -274,7 +274,7 @@ describe("what an error says", () => {
       { protocol_version: token, request: {} },
       { protocol_version: "1.0.0", request: token },
       request({ continuation: { continuation_token: token } }),
-      request({ attachments: [{ uri: `data:,${token}` }] }),
+      request({ attachments: [{ uri: `data:,${token}${"%20".repeat(1000)}` }] }),
     ]) {
       const response = await send(engine, message);
       expect(codeOf(response)).toMatch(/^invalid_/);

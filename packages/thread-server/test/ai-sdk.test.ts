@@ -248,20 +248,6 @@ describe("a turn on the AI SDK", () => {
     expect(said(3)).toEqual(["x".repeat(1000)]);
   });
 
-  it("names a file of the input to the model, and does not read it by itself", async () => {
-    const { model, calls } = scripted([finish("stop")]);
-    const { client, threadId } = await run(model);
-    const input = [
-      { type: "text", text: "see" },
-      { type: "file", path: "a.md", mimeType: "text/markdown" },
-    ];
-    const { result } = await client.call("turn.start", { threadId, input });
-    await client.turnEnd(result.turnId);
-    expect(calls[0]?.prompt.at(-1)).toMatchObject({
-      content: [{ text: "see" }, { text: "[attached file: a.md (text/markdown)]" }],
-    });
-  });
-
   it("ends with step_limit after the profile's maxSteps", async () => {
     const again: Part[] = [call("c", "read", {}), finish("tool-calls")];
     const { model, calls } = scripted(again, again, again, again);

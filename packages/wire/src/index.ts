@@ -1,3 +1,13 @@
+export type { AttachmentContent } from "./attachments/attachment-content.ts";
+export { AttachmentError, type AttachmentErrorCode } from "./attachments/attachment-error.ts";
+export { type AttachmentLimits, resolveAttachmentLimits } from "./attachments/attachment-limits.ts";
+export {
+  type Attachment,
+  type AttachmentScope,
+  attachedText,
+  type ReadAttachment,
+  readAttachments,
+} from "./attachments/read-attachments.ts";
 export {
   type Backoff,
   type BackoffDefaults,

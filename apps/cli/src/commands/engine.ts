@@ -25,8 +25,10 @@ import { usageError } from "../cli-error.ts";
 import { describeFailure } from "../debug.ts";
 import { describeCall } from "../engine/engine-approvals.ts";
 import { leaveEngineNotice } from "../engine/engine-notice.ts";
+import { fileOf } from "../engine/file-of.ts";
 import { requestLine } from "../engine/request-line.ts";
 import { ExitCode } from "../exit-code.ts";
+import { readWorkspaceFile } from "../serve/read-workspace-file.ts";
 import { onStopSignals } from "../serve/stop-signals.ts";
 import { oneLine } from "../terminal/one-line.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
@@ -142,6 +144,9 @@ const serveConversations = async (
       const isNamed = conversationId === undefined && sessionId !== "";
       if (isNamed || key.length <= maxSessionIdLength) return isNamed ? sessionId : key;
       return digest(key);
+    },
+    attachments: {
+      read: (reference, scope) => readWorkspaceFile(fileOf(reference), { ...scope, directory: workspace }),
     },
     describeApproval: describeCall(workspace),
     limits: { continuationMs, handlerTimeoutMs: toolTimeoutMs },

@@ -9,6 +9,7 @@ import { CliError, usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import type { ExitCode } from "../exit-code.ts";
 import { checkedModel } from "../model-option.ts";
+import { toFileInput } from "../run/file-input.ts";
 import type { Interrupts } from "../run/interrupts.ts";
 import { promptOf } from "../run/piped-prompt.ts";
 import { toRunFailure } from "../run/run-failure.ts";
@@ -35,6 +36,8 @@ export interface RunOptions extends PolicyOptions {
   readonly agent?: string;
   readonly approve?: "ask" | "once" | "reject";
   readonly thread?: string;
+  /** Files that the model is given, by paths from the current directory. @default none */
+  readonly file?: readonly string[];
   /** The endpoint of a server that runs. @default one is started */
   readonly attach?: string;
   /** How long the server of `attach` is tried again, in seconds. @default 60 where it was there */
@@ -71,6 +74,9 @@ export const run = async (
       "The prompt is empty",
       'Say what to do: harness run "PROMPT", or echo "PROMPT" | harness run',
     );
+  }
+  if (prompt === undefined && options.file !== undefined) {
+    throw usageError("--file needs a prompt", 'Say what to do: harness run --file PATH "PROMPT"');
   }
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) {
@@ -171,16 +177,19 @@ const startTurn = async (
   }
 };
 
-const beginTurn = (
+const beginTurn = async (
   client: ThreadClient,
-  { threadId }: Thread,
+  { threadId, directory }: Thread,
   prompt: string,
-  { agent, model }: RunOptions,
+  { agent, model, file = [] }: RunOptions,
   { approver, interrupts }: RunParts,
 ): Promise<TurnHandle> =>
   client.startTurn({
     threadId,
-    input: prompt,
+    input: [
+      { type: "text", text: prompt },
+      ...(await Promise.all(file.map((path) => toFileInput(path, directory)))),
+    ],
     signal: interrupts.signal,
     // Of this turn only: a server that others use as well tells of their questions, too.
     onApproval: approver.decide,

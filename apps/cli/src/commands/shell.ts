@@ -1,3 +1,4 @@
+import { toAttachmentRef } from "@harnesskit/shell-client";
 import { randomId } from "@harnesskit/wire";
 import { usageError } from "../cli-error.ts";
 import type { ExitCode } from "../exit-code.ts";
@@ -21,6 +22,8 @@ export interface ShellOptions {
   /** Begins another conversation. */
   readonly new?: true;
   readonly approve?: "ask" | "once" | "reject";
+  /** References of what goes with the first message. @default none */
+  readonly attach?: readonly string[];
   /** How long an answer is waited for, in seconds. */
   readonly timeout: number;
 }
@@ -71,7 +74,10 @@ export const shell = async (
   if (intent !== undefined && intent.trim() === "") {
     throw usageError("There is nothing to say", 'For example: harness shell --engine URL "hello"');
   }
-  const { timeout } = options;
+  const { timeout, attach = [] } = options;
+  if (attach.some((reference) => reference.trim() === "")) {
+    throw usageError("--attach: a reference must not be empty", "For example: --attach img/a.png");
+  }
   if (timeout < 1 || timeout > maxTimeoutSeconds) {
     throw usageError(`--timeout: a number from 1 to ${maxTimeoutSeconds}`);
   }
@@ -122,6 +128,7 @@ export const shell = async (
     state,
     mode,
     approver,
+    attachments: attach.map(toAttachmentRef),
     view,
     beforeAsk,
     tell,

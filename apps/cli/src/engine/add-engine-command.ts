@@ -46,7 +46,10 @@ export const addEngineCommand = (program: Command, { onExit, modelForms }: Engin
 
 Shells post to http://127.0.0.1:PORT/openharness. What writes or executes waits for an approval in
 the shell; what waits when the engine ends can be answered when it runs again. A session of a shell is
-a conversation of harness chat: harness chat --session ID goes on with it. SIGTERM or Ctrl-C ends it.`,
+a conversation of harness chat: harness chat --session ID goes on with it. SIGTERM or Ctrl-C ends it.
+
+Attachments are paths in --cwd (ref_id) or file: addresses in it. Images and texts reach the model; files
+outside, files that hold secrets by their name and other types are refused, which the user is shown.`,
     )
     .action(async (options) => {
       const { engine } = await import("../commands/engine.ts");

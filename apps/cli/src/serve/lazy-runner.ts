@@ -1,5 +1,6 @@
 import type { TurnRunner } from "@harnesskit/thread-server";
 import type { createModelChooser } from "./model-chooser.ts";
+import { readWorkspaceFile } from "./read-workspace-file.ts";
 
 /** A runner whose code is loaded when it is first needed, or asked for. */
 export interface LazyRunner extends TurnRunner {
@@ -12,7 +13,10 @@ export const createLazyRunner = (model: ReturnType<typeof createModelChooser>): 
   let loading: Promise<TurnRunner> | undefined;
   const loaded = () => {
     loading ??= import("@harnesskit/thread-server/ai-sdk").then(({ createAiSdkRunner }) =>
-      createAiSdkRunner({ model }),
+      createAiSdkRunner({
+        model,
+        attachments: { read: ({ path, uri }, scope) => readWorkspaceFile(path ?? uri ?? "", scope) },
+      }),
     );
     return loading;
   };

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { ExitCode } from "../exit-code.ts";
-import { wholeNumber } from "../program-options.ts";
+import { severalTimes, wholeNumber } from "../program-options.ts";
 
 export interface ShellCommandOptions {
   readonly version: string;
@@ -36,6 +36,12 @@ export const addShellCommand = (program: Command, { version, onExit }: ShellComm
       ).choices(["ask", "once", "reject"]),
     )
     .addOption(
+      new Option(
+        "--attach <reference>",
+        "send this with the first message: a path in the engine's workspace, or an address that the engine knows; can be given several times",
+      ).argParser(severalTimes),
+    )
+    .addOption(
       new Option("--timeout <seconds>", "how long an answer is waited for")
         .argParser(wholeNumber("--timeout"))
         .default(120),
@@ -44,6 +50,9 @@ export const addShellCommand = (program: Command, { version, onExit }: ShellComm
       "after",
       `\nExample:
   harness shell --engine http://127.0.0.1:8787/openharness --token-file token "hello"
+
+An attachment is a reference: the engine reads it, by its own rules, and says what it did not give to
+the model. Nothing of your machine is sent with it, and no state of your system is.
 
 A line is a message. These are commands: /help, /pending, /approve ID, /reject ID REASON, /quit.
 The conversation, and what waits in it, is kept for the next call, in a file that only you read.

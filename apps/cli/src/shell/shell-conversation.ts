@@ -1,4 +1,10 @@
-import type { ActionDirective, ShellError } from "@harnesskit/protocol/openharness";
+import {
+  type ActionDirective,
+  type AttachmentRef,
+  type CapabilityDenial,
+  ShellCapability,
+  type ShellError,
+} from "@harnesskit/protocol/openharness";
 import {
   type ApprovalReply,
   createShellClient,
@@ -26,6 +32,8 @@ export interface ShellConversationOptions {
   readonly state: ShellState;
   readonly mode: ShellApprovalMode;
   readonly approver: ShellApprover;
+  /** They go with the first thing that is said. */
+  readonly attachments: readonly AttachmentRef[];
   readonly view: ShellView;
   /** Gives the keyboard up to who asks. */
   readonly beforeAsk: () => void;
@@ -77,6 +85,7 @@ export class ShellConversation {
   readonly #denied = new Set<string>();
   /** Questions that were put here. */
   readonly #put = new Set<string>();
+  #attachments: readonly AttachmentRef[];
   #pending: readonly PendingApproval[];
   #running: AbortController | undefined;
   #failure: ExitCode | undefined;
@@ -88,11 +97,13 @@ export class ShellConversation {
     const { engine, timeoutMs, version, kept, approver, view, tell } = options;
     this.#options = options;
     this.#pending = kept.pending;
+    this.#attachments = options.attachments;
     this.#client = createShellClient({
       engine,
       timeoutMs,
       shell: { shell_kind: "command_shell", shell_version: version },
       session: kept.session,
+      ...(options.attachments.length > 0 && { capabilities: { [ShellCapability.AttachmentUpload]: true } }),
       executors: {
         render_message: ({ payload }) => view.prose(String(payload?.message ?? "")),
         render_ui: (directive) => this.#show(directive),
@@ -102,14 +113,7 @@ export class ShellConversation {
       answerApprovals: false,
       limits: { approvalTimeoutMs },
       onDenials: (denials) => {
-        for (const { capability, code, message } of denials) {
-          if (this.#denied.has(capability)) continue;
-          this.#denied.add(capability);
-          const why = [code, message].filter((text) => text !== undefined).join(": ");
-          tell(
-            `the engine does not offer ${oneLine(capability)}${why === "" ? "" : ` (${oneLine(why, 300)})`}`,
-          );
-        }
+        for (const denial of denials) this.#tellDenial(denial);
       },
       onDiagnostic: ({ code, message, actionType }) => {
         const which = actionType === undefined ? "" : ` ${oneLine(actionType, 100)}`;
@@ -136,7 +140,10 @@ export class ShellConversation {
 
   /** Says something, and then puts what comes back as a form or a question. */
   async say(ask: ShellAsk): Promise<void> {
-    await this.#run((signal) => this.#client.send({ ...ask, signal }));
+    const attachments = this.#attachments;
+    this.#attachments = [];
+    const given = attachments.length === 0 ? ask : { ...ask, attachments };
+    await this.#run((signal) => this.#client.send({ ...given, signal }));
     await this.followUp();
   }
 
@@ -167,6 +174,20 @@ export class ShellConversation {
 
   close(): Promise<void> {
     return this.#client.close();
+  }
+
+  /** Says once what the engine does not offer, and what is dropped for that. */
+  #tellDenial({ capability, code, message }: CapabilityDenial): void {
+    if (this.#denied.has(capability)) return;
+    this.#denied.add(capability);
+    const { attachments, tell } = this.#options;
+    const why = [code, message].filter((text) => text !== undefined).join(": ");
+    const names = attachments.map(({ filename, ref_id, uri }) => filename ?? ref_id ?? uri ?? "").join(", ");
+    const isUpload = capability === ShellCapability.AttachmentUpload;
+    const dropped = isUpload ? `; not taken: ${oneLine(names, 300)}` : "";
+    tell(
+      `the engine does not offer ${oneLine(capability)}${why === "" ? "" : ` (${oneLine(why, 300)})`}${dropped}`,
+    );
   }
 
   /** Gives whether it could be shown. */

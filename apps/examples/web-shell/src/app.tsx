@@ -119,7 +119,7 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
         <Composer
           field={field}
           isBusy={busy !== undefined}
-          onSend={(intent) => void chat.send({ intent })}
+          onSend={(intent, attachments) => void chat.send({ intent, attachments })}
           onCancel={() => chat.cancel()}
         />
       </footer>

@@ -1,4 +1,4 @@
-import type { ShellError } from "@harnesskit/protocol/openharness";
+import { ShellCapability, type ShellError } from "@harnesskit/protocol/openharness";
 import {
   type ApprovalAsk,
   type ApprovalReply,
@@ -9,6 +9,7 @@ import {
   ShellClientError,
   type ShellOutcome,
   type ShellSession,
+  toAttachmentRef,
 } from "@harnesskit/shell-client";
 import { randomId } from "@harnesskit/wire";
 import type { Shelf } from "./access.ts";
@@ -99,7 +100,9 @@ export class ChatSession {
   /** Says something to the engine. */
   async send(sending: Sending): Promise<void> {
     if (this.#busy) return;
-    this.#add({ kind: "user", text: sending.intent });
+    const { intent, attachments = [] } = sending;
+    const names = attachments.map((reference) => `[attached: ${safeLine(reference)}]`);
+    this.#add({ kind: "user", text: [intent, ...names].join("\n") });
     await this.#send({ ...sending, requestId: randomId("req") });
   }
 
@@ -173,10 +176,14 @@ export class ChatSession {
   }
 
   async #send(sending: Sending): Promise<void> {
-    const { intent, taskHint, requestId = randomId("req") } = sending;
+    const { intent, taskHint, attachments = [], requestId = randomId("req") } = sending;
     const again: Sending = { ...sending, requestId };
     this.#underWay.put(again);
-    const ask = { intent, ...(taskHint === undefined ? {} : { taskHint }) };
+    const ask = {
+      intent,
+      ...(taskHint === undefined ? {} : { taskHint }),
+      ...(attachments.length === 0 ? {} : { attachments: attachments.map(toAttachmentRef) }),
+    };
     await this.#run(
       undefined,
       (client, signal) => client.send({ ...ask, signal }),
@@ -186,7 +193,7 @@ export class ChatSession {
           this.#tellError(error, isRetryable ? again : undefined);
         }
       },
-      requestId,
+      { requestId, attachments },
     );
     this.#underWay.clear();
   }
@@ -195,12 +202,12 @@ export class ChatSession {
     answering: string | undefined,
     call: (client: ShellClient, signal: AbortSignal) => Promise<ShellOutcome>,
     onOutcome: (outcome: Pick<ShellOutcome, "error">) => void,
-    requestId?: string,
+    sent: Pick<Sending, "requestId" | "attachments"> = {},
   ): Promise<void> {
     const controller = new AbortController();
     this.#busy = { controller, answering };
     this.#changed();
-    const client = this.#client(requestId);
+    const client = this.#client(sent);
     try {
       const outcome = await call(client, controller.signal);
       this.#session = client.session;
@@ -219,12 +226,13 @@ export class ChatSession {
   }
 
   /** A client for one call. The call's first request gets the id, where one is given. */
-  #client(requestId: string | undefined): ShellClient {
+  #client({ requestId, attachments = [] }: Pick<Sending, "requestId" | "attachments">): ShellClient {
     let first = requestId;
     return createShellClient({
       engine: this.#options.engine,
       shell: { shell_kind: "dev.harnesskit.web_shell" },
       session: this.#session,
+      ...(attachments.length > 0 && { capabilities: { [ShellCapability.AttachmentUpload]: true } }),
       executors: {
         render_message: (directive) => this.#add(messageEntry(directive)),
         render_ui: (directive) => this.#add(cardEntry(directive)),
@@ -232,9 +240,11 @@ export class ChatSession {
       approve: (ask) => this.#approve(ask),
       onDenials: (denials) => {
         for (const { capability, message } of denials) {
-          if (this.#denied.has(capability)) continue;
+          const isUpload = capability === ShellCapability.AttachmentUpload;
+          if (this.#denied.has(capability) && !isUpload) continue;
           this.#denied.add(capability);
-          const why = message === undefined ? "" : `: ${safeLine(message)}`;
+          const dropped = isUpload ? `; not taken: ${safeLine(attachments.join(", "))}` : "";
+          const why = `${message === undefined ? "" : `: ${safeLine(message)}`}${dropped}`;
           this.#add({ kind: "note", text: `The engine does not offer ${safeLine(capability)}${why}` });
         }
       },

@@ -5,6 +5,8 @@ import type { PendingApproval } from "@harnesskit/shell-client";
 export interface Sending {
   readonly intent: string;
   readonly taskHint?: TaskHint;
+  /** References as the user wrote them. @default none */
+  readonly attachments?: readonly string[];
   /** The request's id, under which it is sent again. @default a new one */
   readonly requestId?: string;
 }

@@ -3,6 +3,9 @@ import type { Shelf } from "./access.ts";
 import type { Sending } from "./entries.ts";
 import { fieldOf, isFields } from "./values.ts";
 
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((text) => typeof text === "string" && text.trim() !== "");
+
 /** Remembers what a tab has sent and has no answer to, so that a reload can offer to send it again. */
 export class UnderWay {
   readonly #tab: Shelf;
@@ -34,8 +37,14 @@ export class UnderWay {
       const intent = fieldOf(found, "intent");
       const requestId = fieldOf(found, "requestId");
       const taskHint = fieldOf(found, "taskHint");
+      const attachments = fieldOf(found, "attachments");
       if (typeof intent !== "string" || typeof requestId !== "string") return undefined;
-      return { intent, requestId, ...(isFields(taskHint) ? { taskHint: taskHint as TaskHint } : {}) };
+      return {
+        intent,
+        requestId,
+        ...(isFields(taskHint) ? { taskHint: taskHint as TaskHint } : {}),
+        ...(isTexts(attachments) ? { attachments } : {}),
+      };
     } catch {
       return undefined;
     }

@@ -59,6 +59,22 @@ describe("the page", () => {
   });
 });
 
+describe("attachments", () => {
+  it("are references that go with the message, once", async () => {
+    const chat = await openChat();
+    await chat.page.getByRole("button", { name: "Attach" }).click();
+    await chat.page.getByLabel("Attachments").fill("img/a.png\n\n https://example.com/b.pdf ");
+    await chat.say("look");
+    expect(await said(chat)).toEqual([
+      "look\n[attached: img/a.png]\n[attached: https://example.com/b.pdf]",
+      "You said: look (with a.png, https://example.com/b.pdf)",
+    ]);
+    await chat.say("again");
+    expect((await said(chat)).at(-1)).toBe("You said: again");
+    expectQuiet(chat);
+  });
+});
+
 describe("cards", () => {
   it("shows a table as a table", async () => {
     const chat = await openChat();

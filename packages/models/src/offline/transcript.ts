@@ -60,5 +60,5 @@ export function readTranscript(prompt: LanguageModelV3Prompt): Transcript {
   };
 }
 
-/** A part that only names a file, as an agent loop writes it for a prompt's attachments: no instruction. */
-const isAttachment = (text: string): boolean => /^\[attached file: [^\n]*\]$/.test(text);
+/** A part that names a file, with or without its text, as an agent loop writes it for a prompt's attachments: no instruction. */
+const isAttachment = (text: string): boolean => /^\[attached file: [^\n]*\](?:\n|$)/.test(text);

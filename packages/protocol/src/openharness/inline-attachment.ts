@@ -1,33 +1,9 @@
-import { jsonLength } from "../envelope/json-length.ts";
-import { type AttachmentRef, AttachmentRefSchema } from "./context.ts";
+import type { AttachmentRef } from "./context.ts";
 
-/** Keys under which data travel elsewhere; in small letters, without `_` and `-`. */
-const dataKeys = new Set([
-  "data",
-  "base64",
-  "base64data",
-  "b64",
-  "b64json",
-  "filedata",
-  "inlinedata",
-  "bytes",
-  "content",
-  "blob",
-  "body",
-  "raw",
-]);
-
-/** Longer than what a reference has to say; an address may be longer. */
-const maxTextLength = 2048;
+/** So much of an attachment may look like data: digests, tokens, a tiny preview. In characters of its encoding. */
+const maxInlineLength = 2048;
+/** An address may be so long, with all that is signed in it. */
 const maxUriLength = 8192;
-/** About the characters of all of an attachment: many short pieces, keys and numbers are no reference either. */
-const maxLength = 2 * maxUriLength;
-
-/** The keys that attachments have: none of those. */
-const referenceKeys = new Set(Object.keys(AttachmentRefSchema.shape));
-
-const isDataKey = (key: string): boolean =>
-  !referenceKeys.has(key) && dataKeys.has(key.toLowerCase().replace(/[_-]/g, ""));
 
 /** Whether a text is a `data:` address, as one is read: without what is ignored before it and the breaks in it. */
 const isDataUri = (key: string, text: string): boolean => {
@@ -38,37 +14,45 @@ const isDataUri = (key: string, text: string): boolean => {
   return key === "uri" || /^data:(?:[^\s,]*,|[^,]*;\s*base64\s*,)/i.test(bare);
 };
 
-const isTooLong = (key: string, text: string): boolean => {
-  if (text.length <= maxTextLength) return false;
-  const isAddress = key === "uri" || /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
-  return !isAddress || text.length > maxUriLength;
+/** Characters of words that no language has: base64 or hex digits, in lines or in one piece. */
+const encodedLength = (text: string): number => {
+  let length = 0;
+  for (const [word] of text.matchAll(/[A-Za-z0-9+/_=-]{48,}/g)) length += word.length;
+  return length;
 };
 
-const isDataText = (key: string, text: string): boolean => {
-  if (isTooLong(key, text)) return true;
-  return isDataKey(key) ? text !== "" : isDataUri(key, text);
+/** A quarter of the characters of bytes as text are control characters. */
+const bytesLength = (text: string): number =>
+  4 * (text.replace(/[\t\n\r]/g, "").match(/\p{Cc}/gu)?.length ?? 0);
+
+const textLength = (key: string, text: string): number => {
+  if (isDataUri(key, text)) return text.length;
+  const isAddress = text.length <= maxUriLength && (key === "uri" || /^[a-z][a-z0-9+.-]*:\/\//i.test(text));
+  return isAddress ? 0 : encodedLength(text) + bytesLength(text);
 };
 
-const isData = (key: string, value: unknown): boolean => {
-  if (typeof value === "string") return isDataText(key, value);
-  if (typeof value !== "object" || value === null) return false;
-  if (!Array.isArray(value)) {
-    for (const inner of Object.keys(value)) {
-      if (isData(inner, (value as Record<string, unknown>)[inner])) return true;
-    }
-    return false;
+/** How much of a value is data, in characters of its encoding; a number counts as one. */
+const inlineLength = (key: string, value: unknown): number => {
+  if (typeof value === "string") return textLength(key, value);
+  if (typeof value === "number") return 1;
+  if (typeof value !== "object" || value === null) return 0;
+  let length = 0;
+  if (Array.isArray(value)) {
+    for (const entry of value) length += inlineLength(key, entry);
+    return length;
   }
-  if (value.length > 0 && isDataKey(key) && value.every((entry) => typeof entry === "number")) return true;
-  return value.some((entry) => isData(key, entry));
+  for (const inner of Object.keys(value)) {
+    length += encodedLength(inner) + inlineLength(inner, (value as Record<string, unknown>)[inner]);
+  }
+  return length;
 };
 
 /**
- * The place of the first attachment that holds data rather than saying where they are: a `data:` address, a field that is
- * named for content, a text longer than a reference, or more in all than one has. Undefined where all are references.
+ * The place of the first attachment that holds large data rather than saying where they are (section 9.1): more than 2048 characters
+ * of base64, hex digits, bytes, numbers or `data:` addresses in all its fields. Fields that are not known, and text in words of any length,
+ * are no data. Undefined where all are references.
  */
 export const inlineAttachment = (attachments: readonly AttachmentRef[]): number | undefined => {
-  const index = attachments.findIndex(
-    (attachment) => jsonLength(attachment) > maxLength || isData("", attachment),
-  );
+  const index = attachments.findIndex((attachment) => inlineLength("", attachment) > maxInlineLength);
   return index < 0 ? undefined : index;
 };

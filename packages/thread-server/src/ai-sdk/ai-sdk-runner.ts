@@ -1,7 +1,9 @@
 import type { ModelRef } from "@harnesskit/protocol/threads";
+import { invalidParams, resolveAttachmentLimits } from "@harnesskit/wire";
 import type { LanguageModel } from "ai";
 import { TurnError } from "../errors.ts";
 import type { TurnContext, TurnRunner } from "../turn-runner.ts";
+import { type AttachmentOptions, readFiles } from "./attached-files.ts";
 import { boundHistory } from "./bound-history.ts";
 import { toModelMessages, toToolResult } from "./model-messages.ts";
 import { streamStep } from "./stream-step.ts";
@@ -14,6 +16,11 @@ export interface AiSdkRunnerOptions {
   readonly model: LanguageModel | ((ref: ModelRef | undefined) => LanguageModel | Promise<LanguageModel>);
   /** Characters of earlier turns that the model is given; the oldest turns are left out. @default 400000 */
   readonly maxContextLength?: number;
+  /**
+   * Gives the model the files of a turn's input: images and PDFs as file parts, texts as text.
+   * @default a turn with a file is refused with -32602, `data.reason` `attachments_unsupported`
+   */
+  readonly attachments?: AttachmentOptions;
   /** How often a call of the model is tried again when its provider fails. @default 2 */
   readonly maxRetries?: number;
 }
@@ -21,22 +28,30 @@ export interface AiSdkRunnerOptions {
 /**
  * An agent on the Vercel AI SDK: calls the model, runs the tools it asks for through the server's gate and approvals,
  * and goes on until it asks for none. Text and reasoning are streamed as `assistant_message` items, usage is reported
- * with the turn's end. Ends with a `TurnError` `step_limit` after the profile's `maxSteps`, or `model_…` for a model
- * that fails.
+ * with the turn's end. Ends with a `TurnError` `step_limit` after the profile's `maxSteps`, `model_…` for a model
+ * that fails, or `attachment_…` for a file that does not reach it. Throws `invalid_argument` for a limit that cannot be used.
  */
 export const createAiSdkRunner = ({
   model,
   maxContextLength = 400_000,
   maxRetries = 2,
+  attachments,
 }: AiSdkRunnerOptions): TurnRunner => {
+  resolveAttachmentLimits(attachments);
   const choose = (ref: ModelRef | undefined) => (typeof model === "function" ? model(ref) : model);
   return {
     async accept(request) {
+      if (!attachments && request.input.some(({ type }) => type === "file")) {
+        throw invalidParams("This agent takes no files: send text only", {
+          reason: "attachments_unsupported",
+        });
+      }
       await choose(request.model);
     },
     async run(turn) {
       const chosen = await choose(turn.model);
-      const messages = toModelMessages(boundHistory(turn.history, maxContextLength));
+      const history = boundHistory(turn.history, maxContextLength);
+      const messages = toModelMessages(history, attachments && (await readFiles(turn, history, attachments)));
       const maxSteps = turn.agent.maxSteps ?? 50;
       for (let step = 0; step < maxSteps; step++) {
         const result = await streamStep(turn, { model: chosen, messages, step, maxRetries });

@@ -1,4 +1,5 @@
-import { APICallError, RetryError } from "ai";
+import { displayText } from "@harnesskit/wire";
+import { APICallError, RetryError, UnsupportedFunctionalityError } from "ai";
 import { TurnError } from "../errors.ts";
 
 const byStatus = (status: number | undefined): TurnError | undefined => {
@@ -19,6 +20,12 @@ const byStatus = (status: number | undefined): TurnError | undefined => {
 export const toModelFailure = (error: unknown): TurnError => {
   if (TurnError.isInstance(error)) return error;
   const cause = RetryError.isInstance(error) ? error.lastError : error;
+  if (UnsupportedFunctionalityError.isInstance(cause)) {
+    const what = displayText(cause.functionality, { maxLength: 200 });
+    return new TurnError("model_input_unsupported", `The model does not take what it was given: ${what}.`, {
+      cause: error,
+    });
+  }
   const known = APICallError.isInstance(cause) ? byStatus(cause.statusCode) : undefined;
   const { code, message } = known ?? {
     code: "model_unavailable",

@@ -1,6 +1,8 @@
 import type { Item, ItemData } from "@harnesskit/protocol/threads";
+import { displayText } from "@harnesskit/wire";
 import type { ModelMessage, ToolResultPart } from "ai";
 import type { ToolOutcome } from "../turn-runner.ts";
+import type { FileParts } from "./attached-files.ts";
 
 type AssistantParts = Exclude<Extract<ModelMessage, { role: "assistant" }>["content"], string>;
 
@@ -51,18 +53,18 @@ const toOutput = ({
 /** No policy forbade it: there was no answer, or none of use. */
 const isUndecided = (code: string): boolean => code === "gate_failed" || code.startsWith("gate.");
 
-/** The prompt as the model reads it. A file is named, not included: the model reads it with its tools. */
-const toUserMessage = ({ content }: ItemData<"user_message">): ModelMessage => {
+/** The prompt as the model reads it. A file that was not read is named. */
+const toUserMessage = ({ content }: ItemData<"user_message">, files?: FileParts): ModelMessage => {
   const parts = content.map((part) => {
     if (part.type === "text") return { type: "text" as const, text: part.text };
-    const type = part.mimeType === undefined ? "" : ` (${part.mimeType})`;
-    return { type: "text" as const, text: `[attached file: ${part.path ?? part.uri}${type}]` };
+    const name = displayText(part.path ?? part.uri ?? "", { maxLength: 300 });
+    return files?.get(part) ?? { type: "text" as const, text: `[attached file: ${name} (not included)]` };
   });
   return { role: "user", content: parts };
 };
 
 /** Rebuilds the conversation from completed items: each call with its result, each step as the model made it. */
-export const toModelMessages = (items: readonly Item[]): ModelMessage[] => {
+export const toModelMessages = (items: readonly Item[], files?: FileParts): ModelMessage[] => {
   const messages: ModelMessage[] = [];
   let step: Step | undefined;
   const flush = () => {
@@ -80,7 +82,7 @@ export const toModelMessages = (items: readonly Item[]): ModelMessage[] => {
     if (!data) continue;
     if (type === "user_message") {
       flush();
-      messages.push(toUserMessage(data));
+      messages.push(toUserMessage(data, files));
     } else if (type === "assistant_message") {
       if (data.reasoning || data.text === "") continue;
       stepFor(turnId, data.step, true).content.push({ type: "text", text: data.text });

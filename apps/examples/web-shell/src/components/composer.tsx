@@ -2,22 +2,32 @@ import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
 
 const maxIntentLength = 20_000;
+const maxReferencesLength = 20_000;
+
+/** One reference a line. */
+const referencesIn = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
 
 export interface ComposerProps {
   readonly field: RefObject<HTMLTextAreaElement | null>;
   readonly isBusy: boolean;
-  readonly onSend: (intent: string) => void;
+  readonly onSend: (intent: string, attachments: readonly string[]) => void;
   readonly onCancel: () => void;
 }
 
 /** Where the user writes. It stays open while the engine works, so that nothing that is typed is lost. */
 export function Composer({ field, isBusy, onSend, onCancel }: ComposerProps) {
   const [text, setText] = useState("");
+  const [attached, setAttached] = useState<string>();
   const send = () => {
     const intent = text.trim();
     if (intent === "" || isBusy) return;
     setText("");
-    onSend(intent);
+    setAttached(undefined);
+    onSend(intent, referencesIn(attached ?? ""));
   };
   return (
     <form
@@ -44,6 +54,20 @@ export function Composer({ field, isBusy, onSend, onCancel }: ComposerProps) {
           send();
         }}
       />
+      {attached === undefined ? (
+        <button type="button" onClick={() => setAttached("")}>
+          Attach
+        </button>
+      ) : (
+        <textarea
+          aria-label="Attachments"
+          rows={1}
+          maxLength={maxReferencesLength}
+          placeholder="A path or address that the engine knows, one a line"
+          value={attached}
+          onInput={(event) => setAttached(event.currentTarget.value)}
+        />
+      )}
       {isBusy ? (
         <button type="button" onClick={onCancel}>
           Stop

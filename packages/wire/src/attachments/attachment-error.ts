@@ -1,0 +1,26 @@
+import { HarnessError } from "../errors.ts";
+
+export type AttachmentErrorCode =
+  | "attachment_not_found"
+  | "attachment_not_allowed"
+  | "attachment_too_large"
+  | "attachment_too_many"
+  | "attachment_unsupported"
+  | "attachment_unreadable";
+
+/**
+ * An attachment that does not reach the model. The message is the reason without the attachment's name, and safe to show:
+ * `is outside the workspace`.
+ */
+export class AttachmentError extends HarnessError {
+  override readonly name = "AttachmentError";
+  declare readonly code: AttachmentErrorCode;
+
+  constructor(code: AttachmentErrorCode, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
+
+  static override isInstance(value: unknown): value is AttachmentError {
+    return HarnessError.isInstance(value) && value.name === "AttachmentError";
+  }
+}

@@ -1,0 +1,42 @@
+import { InvalidArgumentError } from "../errors.ts";
+
+/** What of attached files may reach a model in one message. Numbers are positive integers. */
+export interface AttachmentLimits {
+  /** Files. @default 16 */
+  readonly maxFiles?: number;
+  /** Bytes of one file. @default 4194304 */
+  readonly maxFileBytes?: number;
+  /** Bytes of all files together. @default 16777216 */
+  readonly maxTotalBytes?: number;
+  /** Characters of one text. @default 200000 */
+  readonly maxTextLength?: number;
+  /**
+   * Media types beside text, which is always given.
+   * @default image/png, image/jpeg, image/gif, image/webp and application/pdf
+   */
+  readonly mediaTypes?: readonly string[];
+}
+
+const defaults: Required<AttachmentLimits> = {
+  maxFiles: 16,
+  maxFileBytes: 4 * 1024 * 1024,
+  maxTotalBytes: 16 * 1024 * 1024,
+  maxTextLength: 200_000,
+  mediaTypes: ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"],
+};
+
+/** The limits with their defaults; other options are left out. Throws `invalid_argument`. */
+export const resolveAttachmentLimits = (limits: AttachmentLimits = {}): Required<AttachmentLimits> => {
+  const number = (name: Exclude<keyof AttachmentLimits, "mediaTypes">): number => {
+    const value = limits[name] ?? defaults[name];
+    if (Number.isSafeInteger(value) && value >= 1) return value;
+    throw new InvalidArgumentError(`${name} must be a positive integer, got ${value}`);
+  };
+  return {
+    maxFiles: number("maxFiles"),
+    maxFileBytes: number("maxFileBytes"),
+    maxTotalBytes: number("maxTotalBytes"),
+    maxTextLength: number("maxTextLength"),
+    mediaTypes: (limits.mediaTypes ?? defaults.mediaTypes).map((type) => type.toLowerCase()),
+  };
+};
