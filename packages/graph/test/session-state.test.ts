@@ -142,6 +142,27 @@ describe("getState", () => {
     expect(found).toMatchObject({ status: "suspended", state: { count: 2 } });
   });
 
+  it("has the current state at the head of the history, also while another run saves", async () => {
+    const store = createMemoryStore();
+    await line({ a: logs("one") }, { store }).invoke({ sessionId: "s" });
+    const { sessions } = store;
+    const busy: GraphStore = {
+      ...store,
+      sessions: {
+        ...sessions,
+        history: async (sessionId, limit) => {
+          await line({ a: logs("two") }, { store }).invoke({ sessionId });
+          return sessions.history(sessionId, limit);
+        },
+      },
+    };
+    const found = await line({ a: logs("one") }, { store: busy }).getState("s");
+    expect(found?.state?.log).toEqual(["one"]);
+    expect(found?.history.map(({ version, state }) => [version, state?.log])).toEqual([
+      [found?.version, ["one"]],
+    ]);
+  });
+
   it("rejects without a store, for what is no session id and no limit, and where the store fails", async () => {
     const plain = line({ a: logs("a") });
     await expect(plain.getState("s")).rejects.toBeInstanceOf(InvalidArgumentError);

@@ -1,4 +1,13 @@
-import { closeSync, constants, copyFileSync, fstatSync, ftruncateSync, mkdirSync, renameSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+} from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { InvalidArgumentError, quietly } from "@harnesskit/wire";
 import { parseStateRecord, type StateRecord } from "../state/state-record.ts";
@@ -39,6 +48,9 @@ const parseLine = (line: Buffer): StateRecord | undefined => {
 const notKept = (cause: unknown): StateStoreError =>
   new StateStoreError("state_not_kept", `the state cannot be written (${codeOf(cause)})`, { cause });
 
+const displaced = (): StateStoreError =>
+  new StateStoreError("state_not_kept", "the state's file was moved, removed or exchanged while it was open");
+
 /** One line of JSON a record. A line that has its end is there whole. */
 class FileStateStore implements StateStore {
   readonly #path: string;
@@ -73,6 +85,7 @@ class FileStateStore implements StateStore {
 
   append(record: StateRecord): void {
     const file = this.#open();
+    if (this.#place(file) !== "own") throw displaced();
     const bytes = Buffer.from(`${this.#isTorn ? "\n" : ""}${JSON.stringify(record)}\n`, "utf8");
     this.#assertFits(this.#size + bytes.length);
     try {
@@ -87,6 +100,7 @@ class FileStateStore implements StateStore {
 
   replace(records: Iterable<StateRecord>): void {
     const old = this.#open();
+    if (this.#place(old) === "other") throw displaced();
     const temporary = `${this.#path}.tmp`;
     try {
       const lines = (function* () {
@@ -115,6 +129,18 @@ class FileStateStore implements StateStore {
   #open(): number {
     if (this.#file !== undefined) return this.#file;
     throw new StateStoreError("state_not_kept", "the store of the state is closed");
+  }
+
+  /** Whose file has the store's path now: what is written to a file without it is found by no process again. */
+  #place(file: number): "own" | "other" | "free" {
+    try {
+      const found = lstatSync(this.#path, { throwIfNoEntry: false });
+      if (found === undefined) return "free";
+      const { dev, ino } = fstatSync(file);
+      return found.dev === dev && found.ino === ino ? "own" : "other";
+    } catch (cause) {
+      throw notKept(cause);
+    }
   }
 
   /** A larger file would be set aside by who opens it next. */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -140,6 +140,24 @@ describe("the state of a harness that is started again", () => {
     expect(again.server.state.runs()).toEqual(before);
     expect(errors).toEqual([]);
     await again.server.close();
+  });
+
+  it("is written anew where its file was removed, and refused where another file is in its place", async () => {
+    const path = join(await makeDirectory(), "runs.jsonl");
+    const live = await start(openFileStateStore({ path }));
+    expect(await live.tell("run_lifecycle", run("planning", 1))).toBeUndefined();
+    await rm(path);
+    expect(await live.tell("run_lifecycle", { ...run("planning", 2), run_id: "run-2" })).toBeUndefined();
+    const again = await start(openFileStateStore({ path }));
+    expect(again.server.state.runs().map(({ run_id }) => run_id)).toEqual(["run-1", "run-2"]);
+    await again.server.close();
+    await rm(path);
+    await writeFile(path, "", { mode: 0o600 });
+    const refusal = { data: { reason: "state_not_kept" } };
+    expect(await live.tell("run_lifecycle", run("executing", 3))).toMatchObject(refusal);
+    expect(live.server.state.run("run-1")?.status).toBe("planning");
+    expect((await stat(path)).size).toBe(0);
+    await live.server.close();
   });
 
   it("has no event that could not be kept: that one is refused, alone or in a batch, and changes nothing", async () => {

@@ -96,8 +96,11 @@ export const readSessionState = async (
   }
   const read = async () => {
     const { record, waiting } = await readTogether(host, sessionId);
-    const kept = historyLimit === 0 ? [] : await host.store.sessions.history(sessionId, historyLimit);
-    return { record, waiting, kept };
+    if (record === null || historyLimit === 0) return { record, waiting, kept: [] };
+    const saved = await host.store.sessions.history(sessionId, historyLimit);
+    // What was saved since the session was read is not of that moment.
+    const earlier = saved.filter(({ version }) => version < record.version);
+    return { record, waiting, kept: [record, ...earlier].slice(0, historyLimit) };
   };
   const { record, waiting, kept } = await read().catch((cause: unknown) => {
     throw loadError(messageOf(cause), cause);
