@@ -24,7 +24,7 @@ const pattern = /\/(?:[^/\\\n[]|\\[^\n]|\[\^?\]?[^\]/\n]*\])+\//y;
 const before = /^(?:print|printf|return|else|do|exit)$/;
 
 /** Words after which one awk begins a pattern and another divides. */
-const either = /^(?:in|case|getline)$/;
+const either = /^(?:in|case|getline|length|default|delete)$/;
 
 /** The tokens of a program; undefined where it cannot be told what is text in it. */
 const tokens = (script: string): readonly Token[] | undefined => {
