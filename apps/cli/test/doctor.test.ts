@@ -1,4 +1,4 @@
-import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { findRipgrep } from "@harnesskit/workspace-agent";
@@ -66,6 +66,19 @@ describe("harness doctor", () => {
     const cwd = await makeWorkspace({ ".harness": "" });
     const { problems } = await doctor(cwd);
     expect(problems).toMatchObject([{ check: "directory", text: `${cwd}/.harness is no directory` }]);
+  });
+
+  it("finds a log of the policy that is no file, and a link in the place of its directory", async () => {
+    const cwd = await makeWorkspace();
+    const audit = join(cwd, ".harness/audit");
+    await mkdir(join(audit, "policy.jsonl"), { recursive: true });
+    await chmod(join(cwd, ".harness"), 0o700);
+    const file = `${audit}/policy.jsonl is no ordinary file, so that the policy cannot start`;
+    expect((await doctor(cwd)).problems).toMatchObject([{ check: "directory", text: file }]);
+    await rm(audit, { recursive: true });
+    await symlink(cwd, audit);
+    const directory = `${audit} is no directory, so that the policy cannot start`;
+    expect((await doctor(cwd)).problems).toMatchObject([{ check: "directory", text: directory }]);
   });
 
   it("names the living process that holds a thread, which is no problem", async () => {

@@ -73,6 +73,17 @@ describe("what only looks like it", () => {
     "git remote get-url origin",
     "git blame -L 1,3 a",
     "node --no-warnings -p '1 + 1'",
+    "node -pe '1 + 1'",
+    "node -v",
+    "python3 -V",
+    "ps -eo pid,cmd",
+    "ps -ef",
+    "git branch -vv",
+    "cat a | rg foo",
+    "awk '{print 1e3, .5, $1/2}' a",
+    "getent passwd dev",
+    "apt list --installed",
+    "printf 'a b' | xargs -n 1 wc -l",
   ])("%s", (command) => {
     const { reasons, paths, secrets } = judgeCommand(command, places);
     expect(reasons.filter(({ verdict }) => verdict !== "read")).toEqual([]);

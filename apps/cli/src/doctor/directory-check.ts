@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { access, lstat } from "node:fs/promises";
+import { join } from "node:path";
 import { oneLine } from "../terminal/one-line.ts";
 import { shellWord } from "../terminal/shell-word.ts";
 import { type Finding, ok, problem } from "./finding.ts";
@@ -9,6 +10,23 @@ const isWritable = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+/** What keeps the policy from writing its log: without one it does not start, and nothing is judged. */
+const auditProblem = async (harness: string): Promise<Finding | undefined> => {
+  const directory = join(harness, "audit");
+  for (const path of [directory, join(directory, "policy.jsonl"), join(directory, "policy.state.jsonl")]) {
+    const found = await lstat(path).catch(() => undefined);
+    if (found === undefined || (path === directory ? found.isDirectory() : found.isFile())) continue;
+    const word = oneLine(shellWord(path), 1000);
+    const kind = path === directory ? "directory" : "ordinary file";
+    return problem(
+      "directory",
+      `${oneLine(path, 1000)} is no ${kind}, so that the policy cannot start`,
+      `Move it away: mv ${word} ${word}.old`,
+    );
+  }
+  return undefined;
+};
 
 /** Whether threads can be kept: `.harness` is a directory of ours that nobody else can read, or can be made. */
 export const checkDirectory = async (workspace: string, harness: string): Promise<Finding> => {
@@ -42,5 +60,5 @@ export const checkDirectory = async (workspace: string, harness: string): Promis
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
     return problem("directory", `${shown} is open to others (${shownMode})`, `Close it: chmod 700 ${word}`);
   }
-  return ok("directory", `${shown} is writable, ${shownMode}`);
+  return (await auditProblem(harness)) ?? ok("directory", `${shown} is writable, ${shownMode}`);
 };

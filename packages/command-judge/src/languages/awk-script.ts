@@ -15,13 +15,16 @@ interface Token {
 }
 
 const token =
-  /(?<blank>(?:[ \t\r]|\\\r?\n|#[^\n]*)+)|(?<word>[A-Za-z_]\w*)|(?<number>\d[\w.]*|\.\d\w*)|(?<text>"(?:[^"\\\n]|\\[\s\S])*")|(?<line>\n)|(?<sign>\|\||\|&|&&|>>|[-+*%^=!<>]=|\*\*|\+\+|--|[-+*%^!<>|?:~$=(){}[\],;@/&])/y;
+  /(?<blank>(?:[ \t\r]|\\\r?\n|#[^\n]*)+)|(?<word>[A-Za-z_]\w*)|(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))|(?<text>"(?:[^"\\\n]|\\[\s\S])*")|(?<line>\n)|(?<sign>\|\||\|&|&&|>>|[-+*%^=!<>]=|\*\*|\+\+|--|[-+*%^!<>|?:~$=(){}[\],;@/&])/y;
 
 /** A pattern between slashes. One with a bracket that a slash stands in ends elsewhere for another awk. */
 const pattern = /\/(?:[^/\\\n[]|\\[^\n]|\[\^?\]?[^\]/\n]*\])+\//y;
 
 /** Words after which a slash begins a pattern. */
-const before = /^(?:print|printf|return|in|else|do|case|getline)$/;
+const before = /^(?:print|printf|return|else|do|exit)$/;
+
+/** Words after which one awk begins a pattern and another divides. */
+const either = /^(?:in|case|getline|length|default|delete)$/;
 
 /** The tokens of a program; undefined where it cannot be told what is text in it. */
 const tokens = (script: string): readonly Token[] | undefined => {
@@ -31,7 +34,8 @@ const tokens = (script: string): readonly Token[] | undefined => {
     const last = found.at(-1);
     if (script[at] === "/") {
       // After a parenthesis it divides, or begins the pattern of a statement.
-      if (last?.text === ")" || last?.text === "++" || last?.text === "--") return undefined;
+      if (/^(?:\)|\+\+|--)$/.test(last?.text ?? "") || (last?.kind === "word" && either.test(last.text)))
+        return undefined;
       const divides =
         last !== undefined &&
         (/^(?:number|text|pattern)$/.test(last.kind) ||
@@ -71,7 +75,7 @@ export const readAwkScript = (script: string): AwkScript => {
   const unknown: string[] = [];
   const result = { runs, reads, writes, unknown, environment: script.includes("ENVIRON") };
   // Without one of these it can do nothing but read and print, whatever is text in it.
-  if (!/system|getline|[|>@]|ARG[VC]|\\\r?\n/.test(script)) return result;
+  if (!/system|getline|[|>@]|ARG[VC]|SYMTAB|\\\r?\n/.test(script)) return result;
   const all = tokens(script);
   if (all === undefined) {
     unknown.push("is given a program that is not understood");
@@ -96,9 +100,9 @@ export const readAwkScript = (script: string): AwkScript => {
         const known = next?.text === "(" && all[index + 3]?.text === ")";
         note(known ? alone(index + 2) : undefined, runs, "runs a command that is not known");
       }
-      if (text === "ARGV" || text === "ARGC") unknown.push("changes or shows which files it reads");
+      if (/^(?:ARG[VC]|SYMTAB)$/.test(text)) unknown.push("changes or shows which files it reads");
       if (text === "getline") {
-        const rest = all.slice(index + 1, index + 5);
+        const rest = all.slice(index + 1);
         const from = rest.findIndex((each) => each.text === "<");
         const stop = rest.findIndex(isEnd);
         if (from !== -1 && (stop === -1 || from < stop))

@@ -26,7 +26,12 @@ export const isPlainCode = (language: string, code: string): boolean => {
     if (name !== undefined && !words.has(name) && (name.length > 1 || last === ".")) return false;
     if (text !== undefined) {
       // A letter before it makes it another kind of text; two side by side are the beginning of a long one.
-      if (!/^["']/.test(text) || /^["']/.test(last) || last === "[" || /[|`]|[#@$]\{|^.[<>+]/.test(text))
+      if (
+        !/^["']/.test(text) ||
+        /^["']/.test(last) ||
+        last === "[" ||
+        /[|`]|[#@$]\{|[$@].*[[{(>]|^.[<>+]/s.test(text)
+      )
         return false;
     }
     // What was found or made is not called: only a word is.

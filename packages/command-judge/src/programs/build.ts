@@ -46,8 +46,12 @@ export const build: Family = {
     options:
       "--noEmit -noEmit -p=read --project=read --pretty=text --skipLibCheck --strict --watch -w -b --build -v --version --showConfig --listFiles",
     operands: "read...",
-    does: ["write", "writes", "may write files that its settings name"],
-    unless: "--version -v --showConfig",
+    judge: ({ walk }, parsed) => {
+      // With -b, -v means that it says more.
+      if (parsed.has("-b", "--build") || !parsed.has("--version", "-v", "--showConfig"))
+        walk.report("write", "writes", "tsc may write files that its settings name");
+      return undefined;
+    },
   },
   "eslint oxlint xo stylelint prettier biome tslint standard": runsWorkspace(
     "runs the settings and plug-ins of the workspace",

@@ -41,18 +41,19 @@ export const fetches = (call: Call, parsed: Parsed): undefined => {
 };
 
 export const setting = ({ walk, scope, name }: Call, parsed: Parsed): undefined => {
-  const isOld = !/^(?:get|set|list|unset)$/.test(parsed.operands[0] ?? "");
+  const isOld = !/^(?:get|set|list|unset|edit)$/.test(parsed.operands[0] ?? "");
   const words = isOld ? parsed.operands : parsed.operands.slice(1);
   const isReading =
     parsed.has("--get", "--get-all", "--get-regexp", "--list", "-l") ||
     /^(?:get|list)$/.test(parsed.operands[0] ?? "");
   if (
-    parsed.has("--list", "-l") ||
+    parsed.has("--list", "-l", "--get-regexp") ||
     parsed.operands[0] === "list" ||
     /header|token|password|credential/i.test(words[0] ?? "")
   )
     walk.secret("reads-settings", "git config shows settings, which may hold secrets");
-  if (isReading || (isOld && words.length === 1 && !parsed.has("--unset", "-e", "--edit"))) return;
+  if (isReading || (isOld && words.length === 1 && !parsed.has("--unset", "--unset-all", "-e", "--edit")))
+    return;
   walk.report("write", "changes-repository", `${name} changes a setting`);
   if (
     /^(?:alias|core|diff|filter|merge|pager|gpg|credential|sequence|init|include|protocol|browser|man|difftool|mergetool|interactive|uploadpack|remote|url|http|submodule|hook)/i.test(

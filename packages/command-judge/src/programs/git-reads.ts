@@ -22,7 +22,7 @@ const revisions = ({ walk, scope, name }: Call, parsed: Parsed): undefined => {
 export const diffOptions =
   "-[pusbwaRBMCzc] -# -U=number -M?=text -C?=text -B?=text -S=text -G=text -O?=unknown -X?=text --patch --no-patch --stat?=text --numstat --shortstat --dirstat?=text --summary --name-only --name-status --unified=number --raw --minimal --patience --histogram --color?=text --no-color --color-words?=text --word-diff?=text --word-diff-regex=text --ignore-all-space --ignore-space-change --ignore-space-at-eol --ignore-blank-lines --no-renames --find-renames?=text --diff-filter=text --exit-code --quiet --no-ext-diff --no-textconv --text --binary --full-index --abbrev?=number --relative?=text --function-context --submodule?=text --compact-summary --patch-with-stat --check --pickaxe-all --pickaxe-regex --no-prefix --inter-hunk-context=number --output=write";
 
-export const logOptions = `${diffOptions} -n=number -L=text -i -E -F -g -m -t --oneline --graph --all --branches?=text --tags?=text --remotes?=text --decorate?=text --no-decorate --author=text --committer=text --since=text --until=text --after=text --before=text --grep=text --invert-grep --max-count=number --skip=number --pretty?=text --format=text --abbrev-commit --no-abbrev-commit --no-merges --merges --first-parent --reverse --follow --date=text --date-order --topo-order --full-history --no-walk --left-right --cherry-pick --cherry-mark --cherry --parents --children --boundary --simplify-by-decoration --walk-reflogs --source --no-notes --notes?=text --relative-date --count --cc`;
+export const logOptions = `${diffOptions} -n=number -L=text -i -E -F -g -m -t --oneline --graph --all --branches?=text --tags?=text --remotes?=text --decorate?=text --no-decorate --author=text --committer=text --since=text --until=text --after=text --before=text --grep=text --invert-grep --max-count=number --skip=number --pretty?=text --format?=text --abbrev-commit --no-abbrev-commit --no-merges --merges --first-parent --reverse --follow --date=text --date-order --topo-order --full-history --no-walk --left-right --cherry-pick --cherry-mark --cherry --parents --children --boundary --simplify-by-decoration --walk-reflogs --source --no-notes --notes?=text --relative-date --count --cc`;
 
 export const reads = (options: string, judge: Spec["judge"] = revisions): Spec => ({
   options,
@@ -55,7 +55,7 @@ export const gitReads: Readonly<Record<string, Spec>> = {
     judge: (call, parsed) => {
       if (/^(?:expire|delete|drop)$/.test(parsed.operands[0] ?? call.args[0] ?? ""))
         call.walk.report("destructive", "git-destroys", "git reflog deletes history");
-      return undefined;
+      return revisions(call, parsed);
     },
   },
   diff: reads(`${diffOptions} --cached --staged --merge-base --no-index --base --ours --theirs`),
@@ -107,7 +107,7 @@ export const gitReads: Readonly<Record<string, Spec>> = {
   branch: reads(
     "-[arvqil] -u=text!write -d!write -D!destructive -m!write -M!destructive -c!write -C!destructive -f!destructive --all --remotes --list --verbose --show-current --contains?=text --no-contains?=text --merged?=text --no-merged?=text --sort=text --format=text --points-at=text --color?=text --no-color --column?=text --no-column --delete!write --force!destructive --move!write --copy!write --set-upstream-to=text!write --unset-upstream!write --track!write --edit-description!execute",
     listsWithout(
-      /^-[larv]$|^--(?:list|contains|no-contains|merged|no-merged|points-at|all|remotes)$/,
+      /^-[lar]$|^--(?:list|contains|no-contains|merged|no-merged|points-at|all|remotes)$/,
       "makes or moves a branch",
     ),
   ),

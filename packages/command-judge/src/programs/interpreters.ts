@@ -1,6 +1,6 @@
 import { codeShapes } from "../languages/code-shapes.ts";
 import { isPlainCode } from "../languages/plain-code.ts";
-import { hasMark } from "../marks.ts";
+import { hasMark, unknownMark } from "../marks.ts";
 import { isSecretPath } from "../paths/secret-paths.ts";
 import type { Parsed } from "./parse-arguments.ts";
 import { acts, type Call, type Family, type Spec } from "./spec.ts";
@@ -50,11 +50,14 @@ const judgeCode = (call: Call, code: string): void => {
 
 /** An interpreter: code in an option, or a file, or its input. */
 const interpreter =
-  (codeOptions: readonly string[]) =>
+  (codeOptions: readonly string[], shows: readonly string[] = ["-v", "-V", "--version", "-h", "--help"]) =>
   (call: Call, parsed: Parsed): undefined => {
     const { walk, scope, name, stdin } = call;
     const code = parsed.values(...codeOptions);
     for (const each of code) judgeCode(call, each);
+    // To perl, `x|` is a program whose output is read, and `>x` a file that is written; a pattern may stand for such a name.
+    if (name === "perl" && !parsed.operands.every((each) => /^[\w./@:,-]+$/.test(each)))
+      walk.unknown("runs-code", "perl may run or write what is not the name of a file");
     // Perl and ruby run the code for each line of the files; for others these are arguments of the code.
     if (code.length > 0) {
       for (const path of parsed.operands) {
@@ -63,7 +66,8 @@ const interpreter =
       }
       return;
     }
-    if (parsed.has("-v", "-V", "--version", "-h", "--help")) return;
+    // Ruby shows its version and then runs the file.
+    if (parsed.has(...shows) && parsed.operands.length === 0) return;
     const [file] = parsed.operands;
     if (file !== undefined)
       walk.unknown("runs-file", `${name} runs ${file}, a file whose content is not looked at`);
@@ -79,12 +83,23 @@ const python = (call: Call, parsed: Parsed): undefined => {
         "runs-module",
         "python may import a file of the workspace; with the option -I it does not",
       );
-    return interpreter(["-c"])(call, parsed);
+    // With -v it shows what it imports, and runs the code.
+    return interpreter(["-c"], ["-V", "--version"])(call, parsed);
   }
   // The folder in which it starts is the first in which it looks for modules.
   call.walk.unknown("runs-module", `python runs the module ${module}, which may be a file of the workspace`);
   if (/^http\.server/.test(module))
     call.walk.report("exfiltration", "serves-files", "python shows files to other machines");
+};
+
+/** `-p` prints what the code of `-e` gives, or is followed by code; options behind that code are options of node. */
+const node = (call: Call, parsed: Parsed): undefined => {
+  if (!parsed.has("-p", "--print") || parsed.has("-e", "--eval"))
+    return interpreter(["-e", "--eval"])(call, parsed);
+  const [code = unknownMark, ...rest] = parsed.operands;
+  if (rest.some((each) => each.startsWith("-")))
+    call.walk.unknown("unknown-option", "it is not known what the options behind the code for node do");
+  judgeCode(call, code);
 };
 
 const codeFirst = (options: string, codeOptions: readonly string[]): Spec => ({
@@ -109,13 +124,16 @@ export const interpreters: Family = {
     operands: "text...",
     judge: python,
   },
-  "node nodejs": codeFirst(
-    "-[vh] -e=text -p=text --eval=text --print=text --version --no-warnings --no-deprecation --check",
-    ["-e", "-p", "--eval", "--print"],
-  ),
+  "node nodejs": {
+    ...codeFirst("-[vhp] -e=text --eval=text --print --version --no-warnings --no-deprecation --check", []),
+    judge: node,
+  },
   "deno bunjs": acts("unknown", "runs-file", "runs code"),
-  perl: codeFirst("-[wnplavsW] -e=text -E=text -i?=text!write -F=text -0?=number -V --version", ["-e", "-E"]),
-  ruby: codeFirst("-[wnplavs] -e=text -i?=text!write -F=text --version", ["-e"]),
+  perl: codeFirst("-[wnplavsW] -e=text -E=text -i?=text!write -F?=text -0?=number -V --version", [
+    "-e",
+    "-E",
+  ]),
+  ruby: codeFirst("-[wnplavs] -e=text -i?=text!write -F?=text --version", ["-e"]),
   php: codeFirst("-[nv] -r=text --version", ["-r"]),
   "lua luajit Rscript R julia osascript scala groovy ghci erl elixir iex irb pry ipython ocaml racket sbcl tclsh expect pwsh powershell java kotlin":
     acts("unknown", "runs-file", "runs code"),

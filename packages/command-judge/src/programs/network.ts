@@ -54,6 +54,11 @@ const curl = (call: Call, parsed: Parsed): undefined => {
     if (text.startsWith("@")) walk.read(text.slice(1), scope);
     if (isRemote && (isUnknown(text) || text.startsWith("@"))) sends(call, "what is not known");
   }
+  for (const text of parsed.values("-w", "--write-out")) {
+    if (text.startsWith("@")) walk.read(text.slice(1), scope);
+    if (text.startsWith("@") || isUnknown(text) || /%output\{/.test(text))
+      walk.unknown("unknown-word", `${name} may write a file that the format names`);
+  }
   if (parsed.has("-O", "--remote-name", "-J", "--remote-header-name"))
     walk.report("write", "writes", `${name} writes a file`);
 };

@@ -87,6 +87,13 @@ const manager = ({ walk, scope }: Call, parsed: Parsed): undefined => {
     walk.unknown("package-script", `it runs ${command}, a script or a program of the workspace`);
 };
 
+/** First words with which a manager only looks at what is installed. */
+const queries: Readonly<Record<string, RegExp>> = {
+  dpkg: /^-[lLsSp]$|^--list$/,
+  rpm: /^-q[ailf]*$/,
+  pacman: /^-Q[ilsq]*$/,
+};
+
 /** Managers of packages. */
 export const packages: Family = {
   npm: {
@@ -106,7 +113,7 @@ export const packages: Family = {
   "pip pip3": {
     options: "-[qv] --version --disable-pip-version-check",
     commands: {
-      list: shows("-u --format=text --uptodate -o!network --outdated!network"),
+      list: shows("--format=text -u!network --uptodate!network -o!network --outdated!network"),
       show: shows("-f --files --verbose"),
       check: shows(""),
       ...named("install uninstall download wheel", installs),
@@ -136,9 +143,13 @@ export const packages: Family = {
         /^(?:list|show|search|policy|info|depends|rdepends|madison|showpkg|deps|leaves|provides|repolist)$/.test(
           words[0] ?? "",
         );
-      const isQuery =
-        /^(?:dpkg|rpm|pacman)$/.test(name) && /^-(?:[lLsSp]|q[ailf]*|Q[ilsq]*)$|^--list$/.test(args[0] ?? "");
-      if (isLooking && args.length === words.length) return undefined;
+      const isQuery = queries[name]?.test(args[0] ?? "") === true;
+      const isPlain = args.every((arg) => !arg.startsWith("-") || /^--(?:installed|upgradable)$/.test(arg));
+      if (isLooking && isPlain) {
+        if (/^(?:dnf|yum|zypper|snap|brew|port|flatpak)$/.test(name))
+          walk.report("network", "network", `${name} may ask a registry`);
+        return undefined;
+      }
       if (isQuery && args.filter((arg) => arg.startsWith("-")).length === 1) return undefined;
       walk.report("privilege", "changes-system", `${name} changes programs of this machine`);
       return undefined;

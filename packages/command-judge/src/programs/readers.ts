@@ -1,10 +1,17 @@
 import { mayBeOption } from "../marks.ts";
+import { noteHost } from "./hosts.ts";
+import type { Parsed } from "./parse-arguments.ts";
 import type { Call, Family } from "./spec.ts";
 
 /** `ps aux`: letters without a dash; `e` shows the environment of processes. */
-const processes = ({ args, walk }: Call): undefined => {
-  for (const arg of args) {
-    if (arg.startsWith("-")) continue;
+const processes = ({ args, walk }: Call, parsed: Parsed): undefined => {
+  // `-auxe` is no user `xe`, but read again as `auxe`.
+  if (
+    args.some((arg) => /^-[a-zA-Z]*[uUgGpts][a-zA-Z]*e/.test(arg)) ||
+    parsed.values("-o", "--format").some((each) => /env/i.test(each))
+  )
+    walk.secret("reads-environment", "ps may show the environment of processes, which may hold secrets");
+  for (const arg of parsed.operands) {
     if (!/^[a-zA-Z]{1,8}$|^[\d,]+$/.test(arg))
       walk.unknown("unknown-word", `it is not known what ps ${arg} shows`);
     if (/e/.test(arg) && !/^\d/.test(arg))
@@ -43,10 +50,26 @@ const manual = ({ args, walk }: Call): undefined => {
 const variables = ({ args, walk }: Call): undefined => {
   if (
     args.length > 0 &&
-    args.every((arg) => /^\w+$/.test(arg) && !/key|token|secret|pass|auth|cred/i.test(arg))
+    args.every((arg) => /^\w+$/.test(arg) && !/key|token|secret|pass|auth|cred|_(?:url|uri|dsn)$/i.test(arg))
   )
     return;
   walk.secret("reads-environment", "it prints variables of the environment, which may hold secrets");
+};
+
+/** Databases of the system; names of machines are asked for at a server of names. */
+const entries = (call: Call, { operands }: Parsed): undefined => {
+  const [database = "", ...names] = operands;
+  if (/^g?shadow$/.test(database)) call.walk.secret("secret-file", "getent shows passwords");
+  else if (/^(?:a?hosts(?:v[46])?|networks)$/.test(database)) for (const each of names) noteHost(call, each);
+  else if (!/^(?:passwd|group|services|protocols|rpc|ethers|aliases)$/.test(database))
+    call.walk.unknown("unknown-word", `it is not known what getent ${database} asks`);
+};
+
+/** Programs that take more options from a file: `nm @file`. */
+const responseFile = ({ walk, name }: Call, { operands }: Parsed): undefined => {
+  for (const each of operands)
+    if (each.startsWith("@"))
+      walk.unknown("unknown-option", `${name} takes options from the file ${each.slice(1)}`);
 };
 
 const sums =
@@ -133,9 +156,10 @@ export const readers: Family = {
       "-[fFqvrz] -# -n=number -c=number -s=number --lines=number --bytes=number --follow?=text --pid=number --retry --sleep-interval=number --quiet --silent --verbose --zero-terminated",
     operands: "read...",
   },
-  "less more most zless zmore": {
+  "more most zmore": { options: "-[cdflpsu] -# -n=number", operands: "read...", judge: pager },
+  "less zless": {
     options:
-      "-[aAcCdeEfFgGiIJKLmMnNqQrRsSuUVwWX~] -# -p=text -P=text -x=number -y=number -z=number --quit-if-one-screen --no-init --RAW-CONTROL-CHARS --chop-long-lines --LINE-NUMBERS --ignore-case",
+      "-[aAcCdeEfFgGiIJKLmMnNqQrRsSuUVwWX~] -# -p=unknown -P=text -x=number -y=number -z=number --quit-if-one-screen --no-init --RAW-CONTROL-CHARS --chop-long-lines --LINE-NUMBERS --ignore-case",
     operands: "read...",
     judge: pager,
   },
@@ -164,7 +188,7 @@ export const readers: Family = {
     tree: "-r --recursive",
     judge: ({ walk, scope }, { operands }) => {
       // Of two folders, the files are compared.
-      for (const path of operands) if (!/\.\w+$|^\/dev\//.test(path)) walk.tree(path, scope);
+      for (const path of operands) if (!/[^/.]\.(?!d$)\w+$|^\/dev\//.test(path)) walk.tree(path, scope);
       return undefined;
     },
   },
@@ -176,16 +200,25 @@ export const readers: Family = {
     options: "-[123iz] --check-order --nocheck-order --output-delimiter=text --total",
     operands: "read read",
   },
-  "od hexdump hd hexyl": {
-    options:
-      "-[abcCdfhiloOsvxX] -A=text -j=text -N=text -n=number -t=text -w?=number -s=number -e=text -S=number --address-radix=text --format=text --read-bytes=text --skip-bytes=text",
+  "hexdump hd hexyl": {
+    options: "-[bcCdovx] -n=number -s=number -e=text -f=read",
     operands: "read...",
   },
-  strings: { options: "-[afow] -n=number -t=text -e=text -s=text --all --bytes=number", operands: "read..." },
+  od: {
+    options:
+      "-[abcdefFhHiIlLoOsvxX] -A=text -j=text -N=text -t=text -w?=number -S=number --address-radix=text --format=text --read-bytes=text --skip-bytes=text",
+    operands: "read...",
+  },
+  strings: {
+    options: "-[afow] -n=number -t=text -e=text -s=text --all --bytes=number",
+    operands: "read...",
+    judge: responseFile,
+  },
   "nm size objdump readelf": {
     options:
       "-[aABCDdefghHilnoprRsStTuVwWxXz] --all --demangle --dynamic --headers --sections --symbols --syms --disassemble --private-headers --format=text",
     operands: "read...",
+    judge: responseFile,
   },
   "lsattr getfacl namei pathchk": { options: "-[aAdlmoRnpv]", operands: "list..." },
   date: {
@@ -230,7 +263,7 @@ export const readers: Family = {
     },
   },
   "locale getconf tput apropos whatis": { options: "-[akmcCv]", operands: "text..." },
-  getent: { options: "-[is]", operands: "text..." },
+  getent: { options: "-[is]", operands: "text...", judge: entries },
   "which whereis": { options: "-[absmuSf] --all", operands: "text...", anyOption: true },
   man: { options: "-[fkaw] -s=number --where --whatis --apropos", operands: "text...", judge: manual },
   "top htop": { options: "-[bcHiS1] -n=number -d=number -p=text -u=text -o=text", operands: "" },

@@ -32,7 +32,9 @@ const searcher =
     const files = hasPattern ? parsed.operands : parsed.operands.slice(1);
     const isTree = isAlwaysTree || parsed.has("-r", "-R", "--recursive", "--dereference-recursive");
     const namesOnly = parsed.has("--files");
-    const named = files.length > 0 || !isTree || call.stdin !== undefined ? files : ["."];
+    // Without files, grep -r never reads its input, and the others not where there is none.
+    const hasInput = isAlwaysTree && call.stdin !== undefined && call.stdin !== "";
+    const named = files.length > 0 || !isTree || hasInput ? files : ["."];
     for (const file of named) {
       if (namesOnly || file === "-") walk.list(file, scope);
       else if (!isTree) walk.read(file, scope);
@@ -99,6 +101,9 @@ const find = (call: Call): undefined => {
   }
 };
 
+/** Commands of xargs that are looked at. */
+const maxRuns = 16;
+
 const xargs = (call: Call, parsed: Parsed): undefined => {
   const { walk, scope, stdin } = call;
   const words = parsed.operands.length === 0 ? ["echo"] : parsed.operands;
@@ -107,16 +112,21 @@ const xargs = (call: Call, parsed: Parsed): undefined => {
   const isKnown =
     stdin !== undefined &&
     !/[\uE000-\uE003'"\\]/.test(stdin) &&
-    !parsed.has("-d", "--delimiter", "-a", "--arg-file");
+    !parsed.has("-0", "--null", "-d", "--delimiter", "-a", "--arg-file", "-L", "--max-lines", "-s");
   const fields = isKnown
     ? stdin.split(replaced === undefined ? /\s+/ : /\n/).flatMap((each) => each.trim() || [])
     : [unknownMark];
-  if (replaced === undefined) walk.run([...words, ...fields], scope, undefined);
-  else
-    for (const field of fields.slice(0, 16)) {
-      const filled = words.map((word) => word.replaceAll(replaced, field));
-      walk.run(filled, scope, undefined);
-    }
+  const [most = String(fields.length || 1)] = parsed.values("-n", "--max-args");
+  const size = Math.max(1, Number.parseInt(most, 10) || 1);
+  const runs =
+    replaced === undefined
+      ? Array.from({ length: Math.max(1, Math.ceil(fields.length / size)) }, (_, index) => [
+          ...words,
+          ...fields.slice(index * size, (index + 1) * size),
+        ])
+      : fields.map((field) => words.map((word) => word.replaceAll(replaced, field)));
+  for (const run of runs.slice(0, maxRuns)) walk.run(run, scope, undefined);
+  if (runs.length > maxRuns) walk.unknown("too-large", "xargs runs more commands than are looked at");
   if (!isKnown && /^(?:rm|rmdir|unlink|shred)$/.test(words[0] ?? ""))
     walk.report("destructive", "sweeping-delete", `xargs gives names that are not known to ${words[0]}`);
 };

@@ -50,7 +50,11 @@ export const system: Family = {
     "controls-services",
     "controls services of the system",
   ),
-  "journalctl dmesg": {
+  dmesg: {
+    options:
+      "-[ehHkLprStTuwWxP] -f=text -l=text -c!destructive -C!destructive --clear!destructive --ctime --human --follow --decode --level=text --kernel --nopager --reltime --notime",
+  },
+  journalctl: {
     options:
       "-[aefklmqrxbHTLtuW] -u=text -n=number -p=text -S=text -U=text -o=text --unit=text --since=text --until=text --no-pager --lines=number --follow --priority=text --output=text --boot?=text --reverse --grep=text -c!destructive -C!destructive --clear!destructive --vacuum-time=text!destructive --vacuum-size=text!destructive --vacuum-files=text!destructive --rotate!destructive --flush!destructive",
     operands: "text...",

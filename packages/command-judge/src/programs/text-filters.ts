@@ -157,9 +157,13 @@ export const textFilters: Family = {
   yq: {
     options: "-[rePM] -o=text -p=text --output-format=text",
     operands: "text read...",
-    judge: ({ args, walk }) => {
-      const filter = args.find((arg) => !arg.startsWith("-")) ?? "";
-      if (!/^[\w.[\]"| -]*$/.test(filter) || /\b(?:env|load\w*|envsubst)\b/.test(filter))
+    judge: ({ walk }, { operands }) => {
+      const [filter = ""] = operands;
+      if (
+        /^e(?:val|a|val-all)?$/.test(filter) ||
+        !/^[\w.[\]"| -]*$/.test(filter) ||
+        /\b(?:env|load\w*|envsubst)\b/.test(filter)
+      )
         walk.unknown("unknown-script", "the filter of yq is not understood");
       return undefined;
     },

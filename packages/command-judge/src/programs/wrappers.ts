@@ -62,7 +62,7 @@ export const wrappers: Family = {
   ),
   time: wrapper("-[pvaqV] -f=text -o=write --format=text --output=write --append --verbose --portability"),
   "stdbuf gstdbuf": wrapper("-i=text -o=text -e=text --input=text --output=text --error=text"),
-  ionice: wrapper("-[t] -c=number -n=number -p=number --class=text --classdata=number"),
+  ionice: wrapper("-[t] -c=number -n=number -p=number!write --class=text --classdata=number"),
   chrt: wrapper("-[abdfimorR] -T=number -P=number -D=number", "number command"),
   taskset: wrapper("-[a] -c --cpu-list --all-tasks", "text command"),
   "unbuffer chronic caffeinate catchsegv": wrapper("-[ipdsum] -t=number"),

@@ -2,7 +2,7 @@ import { forEachChild, type ParsedScript, type SyntaxNode } from "unbash";
 
 /** Commands that may change variables by a name that the syntax does not show. */
 const changers =
-  /^(?:read|mapfile|readarray|printf|eval|source|\.|let|getopts|declare|typeset|local|export|readonly|unset|trap|shopt|set|alias|wait)$/;
+  /^(?:read|mapfile|readarray|printf|eval|source|\.|let|getopts|declare|typeset|local|export|readonly|unset|trap|shopt|set|alias|wait|command|builtin|exec)$/;
 
 /** Nodes of a script that are looked at. */
 const maxNodes = 5000;

@@ -29,7 +29,7 @@ export const streamsOf = (
     if (/^[<>]&$/.test(each.operator) && /^(?:\d+-?|-)$/.test(target)) continue;
     if (each.operator === "<" || each.operator === "<&") {
       walk.read(target, scope);
-      input = unknownMark;
+      input = target === "/dev/null" ? "" : unknownMark;
     } else walk.write(target, scope);
   }
   return input;

@@ -13,7 +13,7 @@ interface Piece {
 }
 
 const unknownPiece: Piece = { text: unknownMark, splits: true };
-const secretName = /key|token|secret|pass(?:w|$|_)|auth|cred/i;
+const secretName = /key|token|secret|pass(?:w|$|_)|auth|cred|_(?:url|uri|dsn)$/i;
 
 /**
  * Words as a program gets them. What is not known in a word is a mark; a word that may become several is followed by a
@@ -105,7 +105,7 @@ export class WordExpander {
   }
 
   #parameter(name: string, scope: Scope): Piece {
-    if (/^[?#$!]$/.test(name)) return { text: "0" };
+    if (/^[?#$]$/.test(name)) return { text: "0" };
     const known = scope.variables.get(name);
     if (known !== undefined) return { text: known, splits: true };
     if (name === "HOME") return { text: "~", splits: false };
