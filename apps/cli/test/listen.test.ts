@@ -104,6 +104,10 @@ describe("harness serve --listen", () => {
     await program.reports(/listening on/);
     const client = await SocketClient.connect({ cwd, endpoint: `unix:${path}`, program });
     expect(await client.createThread()).toMatch(/^ses_/);
+    // The terminal is closed from which nohup started it.
+    program.child.kill("SIGHUP");
+    expect(await client.createThread()).toMatch(/^ses_/);
+    expect(await client.createThread()).toMatch(/^ses_/);
     program.child.kill("SIGTERM");
     expect(await program.ended).toMatchObject({ code: 0, signal: null });
   });

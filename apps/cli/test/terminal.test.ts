@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -109,6 +109,22 @@ describe("harness run in a terminal", () => {
     expect(stdout).not.toContain("answered by");
     expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A small demo.");
     await nothingRunsWith(cwd);
+  });
+
+  it.each([
+    ["run", edit],
+    ["run", "--approve", "once", "run the command: echo on; sleep 300"],
+  ])("ends in order when the terminal is closed: %j %j", async (...args) => {
+    const cwd = await makeWorkspace();
+    const program = startInTerminal([...args], { cwd });
+    await program.sees(/Allow it\?|│ on/);
+    program.child.kill("SIGKILL");
+    await program.ended;
+    await nothingRunsWith(cwd);
+    const threads = join(cwd, ".harness/threads");
+    const [name = ""] = await readdir(threads);
+    expect(await readdir(join(threads, name))).not.toContain("lock.json");
+    expect(await readFile(join(threads, name, "events.jsonl"), "utf8")).toContain('"turn.completed"');
   });
 
   it("breaks what it says on standard error between words", async () => {

@@ -24,7 +24,8 @@ export const ignoreLostReader = (): void => {
  */
 export const isService = (): boolean => process.stdin.isTTY === true || isNullDevice();
 
-const isNullDevice = (): boolean => {
+/** True where standard input is the null device. */
+export const isNullDevice = (): boolean => {
   try {
     const input = fstatSync(0);
     return input.isCharacterDevice() && input.rdev === statSync(devNull).rdev;
