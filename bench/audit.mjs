@@ -69,8 +69,7 @@ const stringifyAndHash = () => {
 const ours = async (path) => {
   const sink = await createFileAuditSink({
     path,
-    maxFileBytes: 2 ** 40,
-    maxQueuedBytes: 2 ** 28,
+    limits: { maxFileBytes: 2 ** 40, maxQueuedBytes: 2 ** 28 },
     sync: "never",
   });
   for (let index = 0; index < 20; index++) sink.addSecret(`${"s".repeat(40)}${index}`);

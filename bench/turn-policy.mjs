@@ -9,7 +9,7 @@ import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { createChildTransport } from "@harnesskit/transport-stdio";
-import { createPeer } from "@harnesskit/wire";
+import { createPeer } from "@harnesskit/wire/rpc";
 import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
 
 const { values } = parseArgs({
@@ -28,7 +28,7 @@ const directory = mkdtempSync(join(tmpdir(), "bench-turn-"));
 writeFileSync(join(directory, "README.md"), "# Demo\n\nA small demo.\n");
 const state = join(directory, "state");
 
-/** Four calls that both let pass without a question, so that the tools are the same and nobody is asked. */
+/** Four calls that both let pass without a question, so that the tools are the same and no question is asked. */
 const prompt = "read README.md, then list files, then search for demo, then read README.md";
 
 const contenders = [

@@ -9,6 +9,12 @@ import { workspacePackages } from "./lib/workspace.mjs";
 
 const findings = [];
 
+/** Classes whose public part alone is documented, as a type made of them. */
+const internalTypes = {
+  wire: ["Types"],
+  "core-runtime": ["createStats"],
+};
+
 /** Collects the warnings and errors of one step; an application has a logger of its own. */
 function listen(app, place) {
   const log = app.logger.log.bind(app.logger);
@@ -34,6 +40,7 @@ async function documentPackage(pkg, dir) {
     displayBasePath: pkg.dir,
     tsconfig: join(pkg.dir, "tsconfig.json"),
     entryPoints: entries.map(({ file }) => file),
+    intentionallyNotExported: internalTypes[pkg.short] ?? [],
     readme: existsSync(join(pkg.dir, "README.md")) ? join(pkg.dir, "README.md") : "none",
     logLevel: "Warn",
     // The `types` check has judged the same files, and their tests.

@@ -5,7 +5,7 @@ import type { Reporter, TestModule, Vitest } from "vitest/node";
 /** Where the skipped tests of the last run lie, from the root of the repository. */
 const skipsFile = ".cache/skips.json";
 
-/** Writes which tests were skipped, and why: the note of `skip("note")`, or that there is none. */
+/** Writes which tests were skipped, and why: the note of `skip("note")`, or that it has no note. */
 export default class SkipsReporter implements Reporter {
   #root = process.cwd();
 

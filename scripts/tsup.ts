@@ -24,6 +24,29 @@ export const library = (entry: Record<string, string>) =>
     clean: ["!**/*.d.ts"],
   });
 
+const gatewayError = "{ static isInstance() { return false; } }";
+
+/** Modules that no program here uses and each process would parse at its start, with what is in their place. */
+const unused: readonly (readonly [RegExp, string])[] = [
+  // zod's messages in other languages: 300 kB.
+  [/[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/, 'export { default as en } from "./en.js";'],
+  // The schemas of zod 3, which the AI SDK still accepts.
+  [/[\\/]zod[\\/]v3[\\/]index\.js$/, "export const ZodFirstPartyTypeKind = {};"],
+  // The AI SDK's gateway, for models that are given by name only.
+  [
+    /[\\/]@ai-sdk[\\/]gateway[\\/]dist[\\/]index\.mjs$/,
+    `export const gateway = undefined; export const createGateway = undefined;
+     export class GatewayError ${gatewayError} export class GatewayAuthenticationError ${gatewayError}`,
+  ],
+];
+
+const withoutUnused: NonNullable<Options["esbuildPlugins"]>[number] = {
+  name: "without-unused",
+  setup(build) {
+    for (const [filter, contents] of unused) build.onLoad({ filter }, () => ({ contents }));
+  },
+};
+
 /**
  * The build of a program, with all that it imports in it: it starts a quarter quicker than from hundreds of files. The
  * licences of what is in it go to `dist/licences.txt`. `external` are packages that bring files of their own.
@@ -33,12 +56,18 @@ export const program = (entry: Record<string, string>, external: readonly [strin
     ...shared,
     entry,
     platform: "node",
-    // tsup asks for what is bundled first, and so has to be told here what is not.
+    // tsup checks first what to bundle, so exclude the rest here.
     noExternal: [new RegExp(`^(?!(?:${external.join("|")})$)`)],
     clean: true,
     // Some of what is bundled is CommonJS, and asks for Node's modules by a function that ESM has not.
     banner: {
       js: 'import { createRequire as createRequireHere } from "node:module"; const require = createRequireHere(import.meta.url);',
     },
-    esbuildPlugins: [licencesPlugin("dist/licences.txt")],
+    esbuildPlugins: [licencesPlugin("dist/licences.txt"), withoutUnused],
+    // From the sources of siblings: each command then loads only the files that it needs, and not whole packages.
+    esbuildOptions(options) {
+      options.conditions = ["@harnesskit/source"];
+    },
+    minifyWhitespace: true,
+    minifySyntax: true,
   });

@@ -2,6 +2,6 @@ import { library } from "../../scripts/tsup.ts";
 
 export default library({
   index: "src/index.ts",
-  declarations: "src/declarations/index.ts",
+  declarations: "src/declarations.ts",
   agent: "src/bin.ts",
 });

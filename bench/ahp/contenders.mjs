@@ -140,7 +140,7 @@ const allowed = (verdict) => {
 const startClient = async (transport, directory) => {
   const { endpoint, close } = await endpoints[transport](directory);
   const client = createAhpClient({ ...endpoint, framework: "bench", version: "1.0.0" });
-  await client.handshake();
+  await client.connect();
   return { client, close: both(() => client.close(), close) };
 };
 

@@ -14,7 +14,7 @@ const before = held();
 for (let number = 1; number <= count; number++) {
   await engine.handle(JSON.parse(JSON.stringify(requestOf(number))), context);
   if (number % 100_000 !== 0) continue;
-  process.send({ number, remembered: engine.gauges().rememberedRequests, megabytes: held() - before });
+  process.send({ number, remembered: engine.stats().rememberedRequests, megabytes: held() - before });
 }
 const { response } = await engine.handle(requestOf(count), context);
 if (response.status !== "success") throw new Error("the last request is not remembered");

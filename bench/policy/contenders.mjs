@@ -2,9 +2,9 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { createAhpClient } from "@harnesskit/ahp-client";
-import { createPolicyHarness, parsePolicy } from "@harnesskit/ahp-server/policy";
-import { defaultPolicyFile, loadPolicy } from "@harnesskit/ahp-server/policy/node";
 import { commandJudge, judgeCommand } from "@harnesskit/command-judge";
+import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
+import { defaultPolicyFile, loadPolicy } from "@harnesskit/policy/node";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { byHand, events, policyText } from "./rules.mjs";
 
@@ -47,7 +47,7 @@ const served = (kind) => async (directory) => {
   const [path] = await once(child, "message");
   const transport = createUnixTransport({ path, framing: "newline" });
   const client = createAhpClient({ transport, framework: "bench", version: "1.0.0" });
-  await client.handshake();
+  await client.connect();
   let next = 0;
   return {
     call: async () => {

@@ -2,10 +2,10 @@
 // Usage: node policy-server.mjs none|rules|shipped DIRECTORY
 import { join } from "node:path";
 import { createAhpServer } from "@harnesskit/ahp-server";
-import { createPolicyAudit, createPolicyHarness, parsePolicy } from "@harnesskit/ahp-server/policy";
-import { defaultPolicyFile, loadPolicy } from "@harnesskit/ahp-server/policy/node";
 import { createFileAuditSink } from "@harnesskit/audit/node";
 import { commandJudge } from "@harnesskit/command-judge";
+import { createPolicyAudit, createPolicyHarness, parsePolicy } from "@harnesskit/policy";
+import { defaultPolicyFile, loadPolicy } from "@harnesskit/policy/node";
 import { createUnixListener } from "@harnesskit/transport-uds";
 import { policyText } from "./rules.mjs";
 

@@ -1,4 +1,4 @@
-// 200 rules, 50 of them with an expression: as a policy, and as somebody writes them who has no policy file.
+// 200 rules, 50 of them with an expression: as a policy, and written by hand without a policy file.
 
 /** The tools of the events, in turn, with the argument that the rules look at. */
 const fields = { bash: "command", write: "path", edit: "path", fetch: "url", query: "sql" };
@@ -22,7 +22,7 @@ const celOf = ({ kind, field, word }) =>
     `size(args.${field}) > 100 || args.${field} == "${word}"`,
   ][kind];
 
-/** The text of the policy. */
+/** The policy in YAML. */
 export const policyText = `version: 1
 defaults: { gate: allow }
 rules:

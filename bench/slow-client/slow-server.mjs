@@ -1,4 +1,4 @@
-// A server whose turn brings 10,000 deltas a second. Reports its largest memory when it is told to end.
+// A server whose turn brings 10,000 deltas a second. Reports its largest memory when it is asked to end.
 import { createThreadServer } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { createUnixListener } from "@harnesskit/transport-uds";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { StringDecoder } from "node:string_decoder";
 import { fileURLToPath } from "node:url";
 import { createChildTransport } from "@harnesskit/transport-stdio";
-import { createPeer } from "@harnesskit/wire";
+import { createPeer } from "@harnesskit/wire/rpc";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import rpc from "vscode-jsonrpc/node";

@@ -10,13 +10,6 @@ function* definitionsOf(module) {
   }
 }
 
-/** A schema of `tolerantObject` reads null in an optional field too. The field's own rules are filled in later, in place. */
-const allowNulls = ({ zodSchema, jsonSchema }) => {
-  for (const name of zodSchema._zod.bag.nullIsAbsent ?? []) {
-    jsonSchema.properties[name] = { anyOf: [jsonSchema.properties[name], { type: "null" }] };
-  }
-};
-
 /**
  * Makes the JSON Schema document (2020-12) of each protocol. Takes, by document name, `{ title, module, methods?,
  * notifications?, messages?, events? }`. `FooSchema` becomes `$defs.Foo`, the parameters and results of a method
@@ -75,7 +68,7 @@ export const schemaDocuments = (protocols) => {
     }
     documents[document].$defs = {};
   }
-  const { schemas } = z.toJSONSchema(registry, { uri: uriOf, io: "input", override: allowNulls });
+  const { schemas } = z.toJSONSchema(registry, { uri: uriOf, io: "input" });
   for (const [id, schema] of Object.entries(schemas)) {
     const { document, name } = places.get(id);
     delete schema.$schema;

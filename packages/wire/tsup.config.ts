@@ -2,5 +2,9 @@ import { library } from "../../scripts/tsup.ts";
 
 export default library({
   index: "src/index.ts",
+  rpc: "src/rpc/index.ts",
+  json: "src/json/index.ts",
+  time: "src/time/index.ts",
+  tool: "src/tool/index.ts",
   testing: "src/testing/index.ts",
 });

@@ -1,6 +1,6 @@
 import { must } from "./violation.mjs";
 
-/** What a client was told: every notification with its number, and every answer. */
+/** What a client received: every notification with its number, and every answer. */
 export class Ledger {
   /** Notifications that were compared with the log. */
   checked = 0;
@@ -13,7 +13,7 @@ export class Ledger {
     this.#last.clear();
   }
 
-  /** The thread is told from behind this number. */
+  /** The thread is replayed after this number. */
   subscribed(threadId, afterSeq) {
     this.#last.set(threadId, afterSeq);
   }
@@ -34,7 +34,7 @@ export class Ledger {
     this.#answered.push({ what, threadId, isWritten });
   }
 
-  /** Everything that was told is in the logs. What was found is not looked for again: logs only grow. */
+  /** Everything that was received is in the logs. Entries that were found are not checked again, because logs only grow. */
   check(logs) {
     for (const heard of this.#heard.splice(0)) {
       checkHeard(heard, logs.get(heard.data.threadId) ?? []);
@@ -49,17 +49,17 @@ export class Ledger {
 const checkHeard = ({ type, seq, time, data }, log) => {
   const place = `${data.threadId} seq ${seq}`;
   const written = log[seq - 1];
-  must(written !== undefined, `${place}: ${type} was told and is not in the log`);
-  must(written.type === type, `${place}: ${type} was told, ${written.type} is in the log`);
+  must(written !== undefined, `${place}: ${type} was received and is not in the log`);
+  must(written.type === type, `${place}: ${type} was received, ${written.type} is in the log`);
   must(written.time === time, `${place}: the time is ${written.time} in the log, not ${time}`);
   if (type === "item.delta") return checkDelta(place, seq, data, log);
   must(
     canonical(written.data) === canonical(data),
-    `${place}: ${type} was told as ${canonical(data)}, the log has ${canonical(written.data)}`,
+    `${place}: ${type} was received as ${canonical(data)}, the log has ${canonical(written.data)}`,
   );
 };
 
-/** Deltas of an item that follow each other may be told as one, with the number of the last. */
+/** Consecutive deltas of an item may be sent as one, with the number of the last. */
 const checkDelta = (place, seq, data, log) => {
   let text = "";
   for (let index = seq - 1; text.length < data.delta.length && index >= 0; index--) {
@@ -69,7 +69,7 @@ const checkDelta = (place, seq, data, log) => {
   }
   must(
     text === data.delta,
-    `${place}: the delta ${JSON.stringify(data.delta)} was told, not ${JSON.stringify(text)}`,
+    `${place}: the delta ${JSON.stringify(data.delta)} was received, not ${JSON.stringify(text)}`,
   );
 };
 

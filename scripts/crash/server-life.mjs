@@ -13,7 +13,7 @@ export class ServerGone extends Error {
 
 /**
  * One process of `harness serve` and one client of it, on standard input and output or on a socket, that speaks bare
- * JSON. `onMessage` is told of every message before anything else is, with the number of bytes received so far.
+ * JSON. `onMessage` receives every message first, with the number of bytes received so far.
  */
 export class ServerLife {
   stderr = "";

@@ -327,7 +327,7 @@ export class Story {
     }
   }
 
-  /** What is on the disk now: nothing that was told is missing, nothing that was there has changed. */
+  /** Checks the disk: nothing that was received is missing, and no entry has changed. */
   async #checkLogs() {
     const logs = await readLogs(this.#cwd);
     for (const [threadId, earlier] of this.#logs) checkKept(threadId, earlier, logs.get(threadId));

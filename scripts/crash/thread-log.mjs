@@ -48,7 +48,7 @@ export function checkShape(threadId, events) {
   return { open, openItems: [...items].filter(([, isDone]) => !isDone).map(([itemId]) => itemId) };
 }
 
-/** Why a turn has no end: the questions of the log that nobody has answered. */
+/** Why a turn has not ended: the unanswered questions of the log. */
 export function questionsIn(events) {
   const waiting = new Map();
   for (const { type, data } of events) {

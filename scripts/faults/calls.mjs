@@ -3,7 +3,7 @@ import { must } from "../crash/violation.mjs";
 /** Codes of calls that no agent got. */
 const unsent = new Set(["agent.unavailable", "tool.not_found"]);
 
-/** Every call of a story: what its caller was told, what the log says, and how often a tool ran for it. */
+/** Every call of a story: what its caller received, what the log says, and how often a tool ran for it. */
 export class Calls {
   #all = new Map();
 
@@ -16,7 +16,7 @@ export class Calls {
 
   hear({ type, requestId, callId, code }) {
     const call = this.#all.get(requestId);
-    must(call !== undefined, `${requestId}: ${type} was told of a call that nobody made`);
+    must(call !== undefined, `${requestId}: received ${type} for a call that was never made`);
     must((call.callId ?? callId) === callId || type === "chunk", `${requestId}: its call id changed`);
     if (type === "chunk") call.chunks += 1;
     else call.callId = callId;
@@ -47,7 +47,7 @@ export class Calls {
     return calls;
   }
 
-  /** The log tells of no call that nobody made. */
+  /** The log contains only calls that were made. */
   checkLog(entries) {
     for (const { action, request_id: requestId, seq } of entries) {
       if (action === "tool.call" || action === "tool.result")
@@ -71,7 +71,7 @@ const codeOf = ({ requestId, callId, told: [told] }, entries, wasKilled) => {
   const [end] = ends;
   const logged = end && (end.outcome === "ok" ? "succeeded" : end.details.code);
   if (told !== undefined) {
-    must(logged === told, `${requestId}: its caller was told ${told}, the log says ${logged ?? "nothing"}`);
+    must(logged === told, `${requestId}: its caller received ${told}, the log says ${logged ?? "nothing"}`);
     return told;
   }
   must(wasKilled, `${requestId}: the core closed and did not tell its caller how it ended (log: ${logged})`);

@@ -16,7 +16,7 @@ export class CoreLife {
   /** How it ended: `{ code, signal }`. */
   end;
   stderr = "";
-  /** It was told to close. */
+  /** It was asked to close. */
   isClosing = false;
   #child;
   #calls;
@@ -25,7 +25,7 @@ export class CoreLife {
   #commands = new Map();
   #lastCommand = 0;
 
-  /** Starts a core. `calls` is told of every message about a call. */
+  /** Starts a core. `calls` receives every message about a call. */
   constructor({ plan, calls }) {
     this.#calls = calls;
     this.#child = fork(program, [JSON.stringify(plan)], { stdio: ["ignore", "ignore", "pipe", "ipc"] });

@@ -48,7 +48,7 @@ const makeCall = async ({ requestId, toolId, input }) => {
   tell({ type: "made", requestId, callId });
 };
 
-/** Does something that takes its time; however it ends is told once. */
+/** Runs a slow operation and reports its end once. */
 const doCommand = ({ commandId, name, argument }) => {
   const done = core[name](argument);
   tell({ type: "begun", commandId });

@@ -35,7 +35,7 @@ export const faults = {
   },
 };
 
-/** What an agent of a plan does to itself; the others need somebody else. */
+/** Faults that an agent causes itself; the others are caused from outside. */
 export const plannedStrikes = { "busy loop": "spin", "socket cut": "cut" };
 
 export const isOfCore = (fault) => fault.startsWith("core");

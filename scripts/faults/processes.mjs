@@ -14,7 +14,7 @@ export const isAlive = (pid) => {
   return stat !== "" && !"ZX".includes(stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3));
 };
 
-/** The living processes that have one of the texts in their environment or their arguments, but this one and `except`. */
+/** The living processes that have one of the strings in their environment or their arguments, but this one and `except`. */
 export const processesWith = (texts, except = []) =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const program = fileURLToPath(new URL("agent.mjs", import.meta.url));
 
-/** The place of one agent: its directory, what it is told there, and what it wrote down. */
+/** The place of one agent: its directory, its instructions, and what it recorded. */
 export class Seat {
   id;
   directory;

@@ -34,7 +34,7 @@ const resolutions = {
     ...strict,
     module: "ESNext",
     moduleResolution: "bundler",
-    lib: ["ES2023", "DOM", "DOM.AsyncIterable"],
+    lib: ["ES2023", "DOM", "DOM.AsyncIterable", "ESNext.Disposable"],
     types: [],
   },
 };
@@ -103,7 +103,7 @@ export async function loadEntries(dir, specifiers) {
   return code === 0 ? lines : [...lines, `loading the entries exits with ${code}: ${output.trim()}`];
 }
 
-/** Runs a JavaScript file of the consumer; returns a text if it fails. */
+/** Runs a JavaScript file of the consumer; returns a message if it fails. */
 export async function runFile(dir, file, args = []) {
   const { code, output } = await run(process.execPath, [file, ...args], {
     cwd: dir,

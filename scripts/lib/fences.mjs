@@ -31,7 +31,7 @@ export function fencesOf(markdown) {
   return fences;
 }
 
-/** The code fences inside the doc comments of a TypeScript text, with lines of that text. */
+/** The code fences inside the doc comments of TypeScript source, with its line numbers. */
 export function docFencesOf(text) {
   const fences = [];
   for (const match of text.matchAll(/\/\*\*[\s\S]*?\*\//g)) {

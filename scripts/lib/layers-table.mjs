@@ -11,7 +11,7 @@ const roles = [
   "graph",
 ];
 const below2 = [...layer0, ...layer1];
-const below3 = [...below2, ...transports, "models", "command-judge", ...roles];
+const below3 = [...below2, ...transports, "models", "models-offline", "command-judge", "policy", ...roles];
 
 const role = { layer: 2, imports: below2 };
 
@@ -25,15 +25,17 @@ export const layers = {
   protocol: { layer: 0, imports: [], external: ["zod"], noNode: true, browser: "*" },
   wire: { layer: 1, imports: ["protocol/envelope"], external: [], noNode: true, browser: "*" },
   "node-kit": { layer: 1, imports: ["wire"], external: [] },
-  audit: { layer: 1, imports: [...layer0, "node-kit"] },
+  audit: { layer: 1, imports: [...layer0, "wire", "node-kit"] },
   "transport-stdio": { layer: 2, imports: [...layer0, "wire", "node-kit"] },
   "transport-uds": { layer: 2, imports: [...layer0, "wire", "node-kit"] },
   "transport-http": { layer: 2, imports: [...layer0, "wire", "node-kit"], browser: ["."] },
-  models: { layer: 2, imports: [], browser: "*" },
+  models: { layer: 2, imports: ["models-offline"], browser: "*" },
+  "models-offline": { layer: 2, imports: [], browser: "*" },
   "command-judge": { layer: 2, imports: ["audit", "wire"], noNode: true, browser: "*" },
+  policy: { layer: 2, imports: below2, browser: ["."] },
   "thread-client": { ...role, browser: ["."] },
   "thread-server": { ...role, browser: [".", "./ai-sdk"] },
-  "ahp-client": { ...role, browser: [".", "./ai-sdk"] },
+  "ahp-client": { ...role, browser: [".", "./ai-sdk", "./thread-gates"] },
   "ahp-server": role,
   "shell-client": { ...role, browser: "*" },
   "shell-engine": { ...role, noNode: true, browser: ["."] },

@@ -29,7 +29,7 @@ function problemsOf(entry) {
   if (!levels.includes(entry.level)) problems.push(`has no level of ${levels.join(", ")}`);
   const record = recordProblem(entry);
   if (record !== undefined) problems.push(record);
-  if (!isText(entry.text)) problems.push("has no text");
+  if (!isText(entry.text)) problems.push("has no sentence");
   if ("untestable" in entry && !isText(entry.untestable)) problems.push("does not say why it is untestable");
   return problems;
 }

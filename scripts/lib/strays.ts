@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 
-/** Notes what is rejected and handled by nobody from now on; gives a function that tells it, once that was found out. */
+/** Collects unhandled rejections from now on. Returns a function that reports them. */
 export const strays = (): (() => Promise<unknown[]>) => {
   const seen: unknown[] = [];
   const note = (reason: unknown) => seen.push(reason);

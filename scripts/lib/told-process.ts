@@ -11,7 +11,7 @@ export interface ToldAnswer {
 }
 
 /**
- * A process that does what it is told by lines of JSON, `{ id, op, args }`, and answers with `{ id, result }` or `{ id, code }`;
+ * A process that runs commands from lines of JSON, `{ id, op, args }`, and answers with `{ id, result }` or `{ id, code }`;
  * it says `{ "id": 0 }` when it is ready, which is waited for.
  */
 export const startToldProcess = async (script: URL, ...args: readonly string[]) => {

@@ -79,7 +79,7 @@ describe("the requirements gate", () => {
       file(entry("THR-1", ', adr: "0004"')),
       "THR-1 has an adr, which is for the level CHOICE",
     ],
-    ["an empty text", file(entry("THR-1").replace("A server answers.", " ")), "THR-1 has no text"],
+    ["an empty text", file(entry("THR-1").replace("A server answers.", " ")), "THR-1 has no sentence"],
     ["no section", file(entry("THR-1").replace('section: "2.1", ', "")), "THR-1 has no section"],
     ["an unknown key", file(entry("THR-1", ", not: 1")), "THR-1 has an unknown key: not"],
     ["an empty reason", file(entry("THR-1", ', untestable: ""')), "THR-1 does not say why it is untestable"],

@@ -1,10 +1,21 @@
 import { displayText, HarnessError } from "@harnesskit/wire";
-import { ExitCode } from "./exit-code.ts";
+import { oneLine } from "./terminal/text.ts";
+
+/** What a script learns from the end of a command. */
+export const ExitCode = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  refused: 3,
+  unavailable: 4,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 export interface CliErrorOptions {
   /** @default `failed` */
   readonly exitCode?: ExitCode;
-  /** What to do next. */
   readonly hint?: string;
   readonly cause?: unknown;
 }
@@ -51,4 +62,21 @@ export const describeCauses = (error: unknown): string => {
     current = current instanceof Error ? current.cause : undefined;
   }
   return lines.join("\n");
+};
+
+/** True where HARNESS_DEBUG asks for causes and stacks on stderr. */
+export const isDebugging = (env: NodeJS.ProcessEnv = process.env): boolean =>
+  !["", "0", undefined].includes(env.HARNESS_DEBUG);
+
+/** A failure that has no caller: one safe line, with its causes below where HARNESS_DEBUG is set. */
+export const describeFailure = (where: string, error: unknown): string => {
+  const code = HarnessError.isInstance(error) ? ` (${error.code})` : "";
+  const message = error instanceof Error ? error.message : String(error);
+  const line = `${where}: ${oneLine(message, 500)}${code}`;
+  return isDebugging() ? `${line}\n${describeCauses(error)}` : line;
+};
+
+/** Writes a failure that has no caller to stderr. */
+export const logFailure = (where: string, error: unknown): void => {
+  process.stderr.write(`${describeFailure(where, error)}\n`);
 };

@@ -1,7 +1,6 @@
 import { HarnessError } from "@harnesskit/wire";
-import { CliError, usageError } from "./cli-error.ts";
-import { ExitCode } from "./exit-code.ts";
-import { oneLine } from "./terminal/one-line.ts";
+import { CliError, ExitCode, usageError } from "./cli-error.ts";
+import { oneLine } from "./terminal/text.ts";
 
 const allowed = "An endpoint is unix:PATH, the path of a socket that only you can reach";
 
@@ -13,7 +12,7 @@ export const socketPathOf = (endpoint: string, option: string): string => {
   const path = endpoint.startsWith("unix:") ? endpoint.slice("unix:".length) : "";
   const refused = (what: string, hint: string) =>
     usageError(`${option}: ${oneLine(endpoint, 200)} ${what}`, hint);
-  if (path === "") throw refused("is no endpoint", allowed);
+  if (path === "") throw refused("is not an endpoint", allowed);
   if (path.startsWith("~/"))
     throw refused(
       "begins with ~, which the shell left as it is",
@@ -23,7 +22,6 @@ export const socketPathOf = (endpoint: string, option: string): string => {
   return path;
 };
 
-/** Codes that only another path can cure. */
 const wrongPath = new Set(["path_too_long", "insecure_directory", "not_a_socket", "invalid_argument"]);
 
 export interface SocketAdvice {

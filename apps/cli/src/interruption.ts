@@ -1,7 +1,7 @@
 import { isatty } from "node:tty";
-import { ExitCode } from "./exit-code.ts";
+import { ExitCode } from "./cli-error.ts";
+import { isNullDevice } from "./serve/open-stdio.ts";
 
-/** Why output cannot be written, other than that its reader is gone. */
 const failures: Readonly<Record<string, string>> = {
   ENOSPC: "no space is left on the device",
   EDQUOT: "the disk quota is used up",
@@ -26,7 +26,6 @@ export const forgetInterruption = (): void => {
 /** The exit code of a command that was interrupted, or whose output cannot be written; undefined for any other. */
 export const interruptedExitCode = (): ExitCode | undefined => exitCode;
 
-/** Makes the end of a question at a terminal that is closed no error: its raw mode cannot be changed any more. */
 const tolerateClosedTerminal = (): void => {
   const { stdin } = process;
   const setRawMode = stdin.setRawMode.bind(stdin);
@@ -50,7 +49,7 @@ export const watchInterruption = (): void => {
       // A command that listens to it itself ends by it; one that has lost its output ends already.
       if (process.listenerCount(signal) > 1 || lostOutput) return;
       if (signal === "SIGHUP") {
-        // The end of the input and failed output of a closed terminal are no second interruption.
+        // The end of the input and failed output of a closed terminal are not a second interruption.
         lostOutput = true;
         closedTerminal = true;
         if (exitCode !== undefined) return;
@@ -71,3 +70,57 @@ export const watchInterruption = (): void => {
   // There is no other place to report it.
   process.stderr.on("error", () => {});
 };
+
+const stopTimeoutMs = 10_000;
+const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
+/**
+ * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP. A second one, or an end that takes too long, ends the process at once;
+ * commands that still run are killed with it. After SIGINT the exit code is 130. SIGHUP is ignored where standard input is the
+ * null device, as `nohup` wants it: Node resets the signals that its parent ignores. Returns what takes the handlers away.
+ */
+export const onStopSignals = (stop: () => void): (() => void) => {
+  let deadline: NodeJS.Timeout | undefined;
+  const exit = () => process.exit(interruptedExitCode() ?? ExitCode.failed);
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (signal === "SIGHUP" && isNullDevice()) return;
+    if (signal === "SIGINT") noteInterruption();
+    if (deadline !== undefined) exit();
+    deadline = setTimeout(exit, stopTimeoutMs);
+    stop();
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+  return () => {
+    clearTimeout(deadline);
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+};
+
+/** What Ctrl-C does: the first cancels the turn, the second ends the command; more change nothing. */
+export class Interrupts {
+  readonly signal: AbortSignal;
+  readonly #abort = new AbortController();
+  readonly #onQuit: () => void;
+  #count = 0;
+
+  /** @param onQuit called once, at the second Ctrl-C */
+  constructor(onQuit: () => void) {
+    this.signal = this.#abort.signal;
+    this.#onQuit = onQuit;
+  }
+
+  listen(): void {
+    process.on("SIGINT", this.interrupt);
+  }
+
+  readonly interrupt = (): void => {
+    noteInterruption();
+    this.#count++;
+    if (this.#count === 1) this.#abort.abort();
+    if (this.#count === 2) this.#onQuit();
+  };
+
+  dispose(): void {
+    process.off("SIGINT", this.interrupt);
+  }
+}

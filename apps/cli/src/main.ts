@@ -1,15 +1,12 @@
 import { CommanderError } from "commander";
-import { describeCauses, toCliError, usageError } from "./cli-error.ts";
-import { isDebugging } from "./debug.ts";
-import { ExitCode } from "./exit-code.ts";
+import { describeCauses, ExitCode, isDebugging, toCliError, usageError } from "./cli-error.ts";
 import { firstScreen } from "./first-screen.ts";
 import { interruptedExitCode } from "./interruption.ts";
 import { createProgram } from "./program.ts";
 import { createTerminal } from "./terminal/terminal.ts";
-import { wrapText } from "./terminal/wrap-text.ts";
+import { wrapText } from "./terminal/text.ts";
 
 export interface MainOptions {
-  /** The arguments behind the program's name. */
   readonly args: readonly string[];
   readonly binPath: string;
   readonly version: string;
@@ -26,7 +23,7 @@ const requireWorkingDirectory = (): void => {
   }
 };
 
-/** Runs the command line and returns its exit code. Never rejects; what went wrong is said on stderr. */
+/** Runs the command line and returns its exit code. Never rejects; failures are reported on stderr. */
 export const main = async ({ args, binPath, version }: MainOptions): Promise<ExitCode> => {
   let exitCode: ExitCode = ExitCode.done;
   try {

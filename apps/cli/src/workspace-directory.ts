@@ -1,16 +1,16 @@
 import { constants } from "node:fs";
 import { access, lstat, realpath, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
 import { usageError } from "./cli-error.ts";
-import { oneLine } from "./terminal/one-line.ts";
-import { shellWord } from "./terminal/shell-word.ts";
+import { oneLine, shellWord } from "./terminal/text.ts";
 
-/** The real path of `--cwd`. Throws a usage error for one that is no directory, or that this user cannot read. */
+/** The real path of `--cwd`. Throws a usage error for one that is not a directory, or that this user cannot read. */
 export const resolveWorkspace = async (cwd: string): Promise<string> => {
   const path = resolve(cwd);
   const found = await stat(path).catch(() => undefined);
   if (!found?.isDirectory()) {
-    const what = found === undefined ? "does not exist" : "is no directory";
+    const what = found === undefined ? "does not exist" : "is not a directory";
     throw usageError(`${oneLine(path)} ${what}`, "Name the directory to work in: --cwd DIR");
   }
   const readable = await access(path, constants.R_OK | constants.X_OK).then(
@@ -56,3 +56,9 @@ export const harnessDirectory = (workspace: string): string => join(workspace, "
 /** The event log of a thread. */
 export const logFile = (workspace: string, threadId: string): string =>
   join(harnessDirectory(workspace), "threads", threadId, "events.jsonl");
+
+/** A place of this user's state: outside every workspace, because nothing in a workspace can be trusted. */
+export const stateDirectory = (name: string, env: NodeJS.ProcessEnv = process.env): string => {
+  const { XDG_STATE_HOME: state = "" } = env;
+  return join(isAbsolute(state) ? state : join(homedir(), ".local", "state"), "harnesskit", name);
+};

@@ -72,7 +72,7 @@ describe("harness ahp check", () => {
       "version: 1\nrules:\n  - { name: odd, when: { tool: bash }, then: { decision: modify, set: { command: ls } } }\n";
     const cwd = await makeWorkspace({ "p.yaml": odd, "p.test.yaml": "cases: []\n" });
     const warning =
-      "p.yaml:3:73: set: pre_action has no command, so that agents refuse the change; did you mean arguments.command?";
+      "p.yaml:3:73: set: pre_action has no command, so agents refuse the change; did you mean arguments.command?";
     const args = ["check", "--policy", "p.yaml", "-"];
     const text = await ahp(args, cwd, eventFile(action("ls -l")));
     expect(text).toMatchObject({ code: 0, stderr: `harness ahp: warning: ${warning}\n` });
@@ -133,7 +133,7 @@ describe("harness ahp check", () => {
     expect((await check("broken.yaml", "-")).stderr).toMatch(/^harness: broken\.yaml:4:\d+: /);
     const missing = await check("missing.yaml", "-");
     expect(missing).toMatchObject({ code: 2 });
-    expect(missing.stderr).toContain("missing.yaml:1:1: there is no such file");
+    expect(missing.stderr).toContain("missing.yaml:1:1: the file does not exist");
     expect(await check("p.yaml", "query.json")).toMatchObject({ code: 2 });
     expect(await check("p.yaml", "-", "-")).toMatchObject({ code: 2 });
     expect(await check("p.yaml", "-")).toMatchObject({ code: 2 });
@@ -187,7 +187,7 @@ describe("harness ahp test", () => {
     expect(broken.stderr).toMatch(/^harness: c\.yaml:1:\d+: /);
     const missing = await ahp(["test", "p.yaml"], cwd);
     expect(missing.code).toBe(2);
-    expect(missing.stderr).toContain("p.test.yaml:1:1: there is no such file");
+    expect(missing.stderr).toContain("p.test.yaml:1:1: the file does not exist");
   });
 });
 
@@ -359,7 +359,7 @@ describe("harness ahp backtest", () => {
     await writeFile(join(cwd, "odd.jsonl"), `{}\n${await readFile(join(cwd, "log.jsonl"), "utf8")}`);
     const odd = await ahp(["backtest", "--policy", "default", "odd.jsonl"], cwd);
     expect(odd.code).toBe(1);
-    expect(odd.stderr).toContain("1 lines are no entries");
+    expect(odd.stderr).toContain("1 lines are not entries");
     expect(await ahp(["backtest", "--policy", "none.yaml", "log.jsonl"], cwd)).toMatchObject({ code: 2 });
   });
 });

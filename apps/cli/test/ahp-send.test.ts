@@ -435,7 +435,7 @@ describe("harness ahp send", () => {
   });
 
   it.each([
-    ["no JSON", "{", "is no JSON"],
+    ["no JSON", "{", "is not JSON"],
     ["a text", '"x"', "has no event_type"],
     ["an event of no type", "{}", "has no event_type"],
     ["an unknown type", '{"event_type":"pre_act\\u001bion"}', "there is no event pre_act⟨U+001B⟩ion"],
@@ -472,10 +472,10 @@ describe("harness ahp send", () => {
   it.each([
     [["-"], "required option '--to <endpoint>'"],
     [["--to", "unix:x"], "missing required argument 'file'"],
-    [["--to", "unix:", "-"], "is no endpoint"],
-    [["--to", "tcp:127.0.0.1:1", "-"], "is no endpoint"],
+    [["--to", "unix:", "-"], "is not an endpoint"],
+    [["--to", "tcp:127.0.0.1:1", "-"], "is not an endpoint"],
     [["--to", "/run/a.sock", "-"], "--to takes unix:PATH"],
-    [["--to", "stdio:", "-"], "is no endpoint"],
+    [["--to", "stdio:", "-"], "is not an endpoint"],
     [["--to", "stdio:node 'x", "-"], "has no end"],
     [["--to", `unix:${"x".repeat(200)}`, "-"], "choose a shorter directory"],
     [["--to", "http://u:p@127.0.0.1/ahp", "-"], "--to takes unix:PATH"],

@@ -321,14 +321,14 @@ describe("harness ahp serve", () => {
 
   it.each([
     [[], "Say where to serve"],
-    [["--http", "x"], "is no whole number"],
+    [["--http", "x"], '--http must be a number from 0 to 65535, got "x"'],
     [["--http", "65536"], "from 0 to 65535"],
-    [["--ws", "-1"], "is no whole number"],
+    [["--ws", "-1"], '--ws must be a number from 0 to 65535, got "-1"'],
     [["--http", "8123", "--ws", "8123"], "The port 8123 is given twice"],
     [["--ws", "8123", "--ws", "8123"], "The port 8123 is given twice"],
     [["--unix", ""], "the path is empty"],
     [["--unix", "x".repeat(200)], "choose a shorter directory"],
-    [["--unix", "README.md"], "is no socket and was left alone"],
+    [["--unix", "README.md"], "is not a socket and was left alone"],
     [["--stdio", "--default", "maybe"], "Allowed choices are allow, block, escalate"],
     [["--stdio", "--token-file", "t"], "belongs to --http or --ws"],
     [["--stdio", "--host", "0.0.0.0"], "--host belongs to --http or --ws"],
@@ -354,7 +354,7 @@ describe("harness ahp serve", () => {
       "--token-file",
       "t",
     ]);
-    expect(program.stderr).toContain("OPEN TO OTHER MACHINES at 0.0.0.0: whoever has the token");
+    expect(program.stderr).toContain("OPEN TO OTHER MACHINES at 0.0.0.0: any client with the token");
     const port = /:(\d+)\/ahp$/.exec(endpoints[0] ?? "")?.[1];
     const outside = Object.values(networkInterfaces())
       .flatMap((found) => found ?? [])

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { createWorkspaceAgent, type Prepared } from "@harnesskit/workspace-agent";
 import { describe, expect, it } from "vitest";
-import { approvalChoices, approvalLines } from "../src/run/approval-view.ts";
-import { createStyle } from "../src/terminal/style.ts";
+import { createStyle } from "../src/terminal/terminal.ts";
+import { approvalChoices, approvalLines } from "../src/timeline/approval-view.ts";
 import { makeWorkspace } from "./support/harness.ts";
 
 const prepareWrite = async (directory: string, input: { path: string; content: string }) => {

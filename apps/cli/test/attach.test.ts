@@ -123,8 +123,8 @@ describe("harness attach", () => {
     [["unix:none.sock"], 4, "does not exist: start its server"],
     [["unix:none.sock"], 4, "  Start one there: harness serve --listen unix:none.sock\n"],
     [["unix:README.md"], 4, "is a file of another kind"],
-    [["unix:none.sock", "--after", "x"], 2, "is no whole number"],
-    [["unix:none.sock", "--retry-for", "-1"], 2, "is no whole number"],
+    [["unix:none.sock", "--after", "x"], 2, "must be a whole number from 0"],
+    [["unix:none.sock", "--retry-for", "-1"], 2, "must be a whole number from 0"],
   ])("%j is refused with exit code %i", async (args, code, text) => {
     const cwd = await makeWorkspace();
     const end = await harness(["attach", ...args], { cwd });

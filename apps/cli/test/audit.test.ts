@@ -59,7 +59,7 @@ describe("harness audit", () => {
   it.each([
     ["verify", "a file that is not there", ["nowhere.jsonl"], 4, /cannot be read/],
     ["show", "a file that is not there", ["nowhere.jsonl"], 4, /cannot be read/],
-    ["verify", "a head that is none", ["README.md", "--expect", "1:2"], 2, /no head/],
+    ["verify", "a head that is none", ["README.md", "--expect", "1:2"], 2, /not the head/],
   ])("%s refuses %s", async (command, _what, args, code, message) => {
     const cwd = await makeWorkspace();
     const end = await harness(["audit", command, ...args], { cwd });
@@ -73,6 +73,6 @@ describe("harness audit", () => {
     expect(end.code).toBe(1);
     const shown = await harness(["audit", "show", "README.md"], { cwd });
     expect(shown).toMatchObject({ code: 1, stdout: "" });
-    expect(shown.stderr).toMatch(/README\.md:1 is no entry/);
+    expect(shown.stderr).toMatch(/README\.md:1 is not an entry/);
   });
 });

@@ -1,8 +1,8 @@
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { parseChatLine } from "../src/chat/chat-command.ts";
 import { ChatView } from "../src/chat/chat-view.ts";
 import { WaitingCalls } from "../src/chat/waiting-calls.ts";
+import { parseChatLine } from "../src/terminal/line-reader.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 
 describe("a line of the user", () => {
@@ -56,7 +56,10 @@ describe("the view of a conversation", () => {
       error_bucket: "user_correctable",
       reply: { role: "system", content: "no\u0007\nreally" },
     });
-    view.told({ outcome: "completed", replies: [{ role: "assistant", content: "\u001b]0;title\u0007" }] });
+    view.showEnded({
+      outcome: "completed",
+      replies: [{ role: "assistant", content: "\u001b]0;title\u0007" }],
+    });
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
     expect(terminal.text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
     expect(terminal.text).toContain("⟨U+001B⟩");
@@ -104,6 +107,6 @@ describe("calls that wait", () => {
     expect((await calls.add(await waitingTurn("1", "send", "sha256:0"))).join("\n")).toContain("left alone");
     const job = { invocation_id: "2", signal_descriptor: { signal_id: "job-1", metadata: { kind: "job" } } };
     expect(await calls.add(job)).toEqual(["  It waits for the signal job-1."]);
-    expect(calls.all).toEqual([]);
+    expect(calls.find("")).toBe("Nothing waits for an approval.");
   });
 });

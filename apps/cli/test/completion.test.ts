@@ -2,17 +2,24 @@ import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { allCommands, toCommandSpec } from "../src/completion/command-spec.ts";
-import { completionScript } from "../src/completion/completion-script.ts";
+import { completionScripts } from "../src/completion/completion-scripts.ts";
+import { completionLines } from "../src/completion/completions.ts";
 import { createProgram } from "../src/program.ts";
-import { harness, makeWorkspace, startProgram } from "./support/harness.ts";
+import { binPath, harness, makeWorkspace, startProgram } from "./support/harness.ts";
 
 const program = createProgram({ binPath: "harness", version: "0.0.0", onExit: () => {} });
-const commands = allCommands(toCommandSpec(program));
+
+/** The candidates for the last of the words. */
+const candidates = (...words: string[]): string[] =>
+  completionLines(program, words)
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.replace(/\t.*/, ""));
 
 /** What bash offers for the last of the words. */
 const completed = async (cwd: string, ...words: string[]): Promise<string[]> => {
-  const script = `${completionScript("bash", program)}
+  const script = `harness() { ${process.execPath} ${binPath} "$@"; }
+${completionScripts.bash}
 COMP_WORDS=(harness "$@"); COMP_CWORD=$#; _harness; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const run = startProgram("bash", ["--norc", "-c", script, "bash", ...words], { cwd, input: "" });
   const { code, stdout, stderr } = await run.ended;
@@ -20,17 +27,30 @@ COMP_WORDS=(harness "$@"); COMP_CWORD=$#; _harness; printf '%s\\n' "\${COMPREPLY
   return stdout.split("\n").filter((word) => word !== "");
 };
 
+/** The commands and options that `--help` shows, read from its text. */
+const shown = (help: string, part: "Commands" | "Options"): string[] => {
+  const [, lines = ""] = new RegExp(`^${part}:\n((?: .*\n?)+)`, "m").exec(help) ?? [];
+  const entries = [...lines.matchAll(/^ {2}(\S.*?)(?: {2,}|$)/gm)].map(([, entry = ""]) => entry);
+  if (part === "Commands") return entries.map((entry) => entry.replace(/[| ].*/, ""));
+  return entries.flatMap((entry) => entry.match(/(?<=^|, )--?[\w-]+/g) ?? []);
+};
+
 describe("completion in bash", () => {
-  it("completes every command and every option that --help shows", async () => {
-    const cwd = await makeWorkspace();
-    for (const { path, options, commands: below } of commands) {
-      const words = path === "" ? [] : path.split(" ");
-      expect(await completed(cwd, ...words, "-")).toEqual(options.flatMap(({ flags }) => flags));
-      if (below.length === 0) continue;
-      const names = below.map((one) => one.path.split(" ").at(-1));
-      expect(await completed(cwd, ...words, "")).toEqual(names);
+  it("completes every command and every option that --help shows", () => {
+    const paths: string[][] = [[]];
+    for (const path of paths) {
+      const command = path.reduce(
+        (at, name) => at.commands.find((one) => one.name() === name) ?? at,
+        program,
+      );
+      const help = command.createHelp().formatHelp(command, command.createHelp());
+      expect(candidates(...path, "-")).toEqual(shown(help, "Options"));
+      if (command.commands.length === 0) continue;
+      const names = shown(help, "Commands");
+      expect(candidates(...path, "")).toEqual(names);
+      paths.push(...names.filter((name) => name !== "help").map((name) => [...path, name]));
     }
-    expect(commands.map(({ path }) => path)).toEqual(
+    expect(paths.map((path) => path.join(" "))).toEqual(
       expect.arrayContaining(["run", "ahp serve", "threads prune", "completion"]),
     );
   });
@@ -65,30 +85,22 @@ describe("completion in bash", () => {
 });
 
 describe("harness completion", () => {
-  it.each(["bash", "zsh", "fish"] as const)("prints the script for %s", async (shell) => {
+  it.each(["bash", "zsh", "fish"] as const)("prints a script that %s reads", async (shell) => {
     const cwd = await makeWorkspace();
     const end = await harness(["completion", shell], { cwd });
-    expect(end).toMatchObject({ code: 0, stderr: "", stdout: completionScript(shell, program) });
+    expect(end).toMatchObject({ code: 0, stderr: "", stdout: completionScripts[shell] });
+    // Checked where the shell is installed.
+    const { error, status, stderr } = spawnSync(shell, ["-n"], { input: end.stdout, encoding: "utf8" });
+    if (error === undefined) expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   });
 
-  it.each([
-    [
-      "zsh",
-      "'run --approve') compadd -- 'ask' 'once' 'reject'; return ;;",
-      "'run --cwd') _files -/; return ;;",
-    ],
-    ["fish", "-l approve -x -a 'ask once reject'", "-l cwd -x -a '(__fish_complete_directories)'"],
-  ] as const)("knows every command, option, choice and path in %s", (shell, ...parts) => {
-    const script = completionScript(shell, program);
-    for (const part of parts) expect(script).toContain(part);
-    for (const { path, options } of commands) {
-      expect(script).toContain(path);
-      for (const { flags } of options)
-        for (const flag of flags) expect(script).toContain(shell === "zsh" ? flag : flag.replace(/^-+/, ""));
-    }
-    // Where the shell is installed, it reads the script as well.
-    const { error, status, stderr } = spawnSync(shell, ["-n"], { input: script, encoding: "utf8" });
-    if (error === undefined) expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  it("gives descriptions, the kinds of values, and values that are joined to their option", () => {
+    expect(completionLines(program, ["doc"])).toBe(
+      "doctor\tfind what could keep the harness from working here, and how to fix it\n",
+    );
+    expect(candidates("run", "--cwd", "")).toEqual([":directories"]);
+    expect(candidates("run", "--policy=x")).toEqual([":files"]);
+    expect(candidates("run", "--approve=o")).toEqual(["--approve=once"]);
   });
 
   it("refuses another shell with exit code 2", async () => {

@@ -26,7 +26,7 @@ describe("harness core", () => {
     const cwd = await makeWorkspace();
     const end = await harness(["core", "--agent", helloAgent, "--list"], { cwd });
     expect(end).toMatchObject({ code: 0, stderr: "" });
-    expect(end.stdout).toBe(`${greet}  Greets somebody\n`);
+    expect(end.stdout).toBe(`${greet}  Greets a person\n`);
     const json = await harness(["core", "--agent", helloAgent, "--list", "--json"], { cwd });
     expect(JSON.parse(json.stdout)).toMatchObject({
       tools: [{ tool_id: greet, agent_id: "com.example.hello", input_schema: { type: "object" } }],
@@ -54,7 +54,7 @@ describe("harness core", () => {
   it.each([
     ["an input that does not fit", ["--call", greet, "--input", "{}"], 1, /tool\.invalid_input/],
     ["an unknown tool", ["--call", "com.example.hello/nope"], 1, /tool\.not_found/],
-    ["an input that is no JSON", ["--call", greet, "--input", "{name}"], 2, /--input is no JSON/],
+    ["an input that is no JSON", ["--call", greet, "--input", "{name}"], 2, /--input is not JSON/],
     ["an input without a call", ["--input", "{}"], 2, /--input belongs to --call/],
     ["a time of nothing", ["--call", greet, "--timeout", "0"], 2, /--timeout/],
     ["both a list and a call", ["--list", "--call", greet], 2, /do not go together/],

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { findRipgrep } from "@harnesskit/workspace-agent";
 import { describe, expect, it } from "vitest";
-import { checkKeys, checkNode, checkRipgrep } from "../src/doctor/environment-checks.ts";
+import { checkKeys, checkNode, checkRipgrep } from "../src/doctor/checks.ts";
 import { harness, jsonLines, makeWorkspace, startHarness, startProgram } from "./support/harness.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 
@@ -65,7 +65,7 @@ describe("harness doctor", () => {
   it("finds a file where the directory should be", async () => {
     const cwd = await makeWorkspace({ ".harness": "" });
     const { problems } = await doctor(cwd);
-    expect(problems).toMatchObject([{ check: "directory", text: `${cwd}/.harness is no directory` }]);
+    expect(problems).toMatchObject([{ check: "directory", text: `${cwd}/.harness is not a directory` }]);
   });
 
   it("finds a log of the policy that is no file, and a link in the place of its directory", async () => {
@@ -73,11 +73,11 @@ describe("harness doctor", () => {
     const audit = join(cwd, ".harness/audit");
     await mkdir(join(audit, "policy.jsonl"), { recursive: true });
     await chmod(join(cwd, ".harness"), 0o700);
-    const file = `${audit}/policy.jsonl is no ordinary file, so that the policy cannot start`;
+    const file = `${audit}/policy.jsonl is not an ordinary file, so that the policy cannot start`;
     expect((await doctor(cwd)).problems).toMatchObject([{ check: "directory", text: file }]);
     await rm(audit, { recursive: true });
     await symlink(cwd, audit);
-    const directory = `${audit} is no directory, so that the policy cannot start`;
+    const directory = `${audit} is not a directory, so that the policy cannot start`;
     expect((await doctor(cwd)).problems).toMatchObject([{ check: "directory", text: directory }]);
   });
 
@@ -121,11 +121,11 @@ describe("harness doctor", () => {
     expect(stdout).toContain("2 to look at");
   });
 
-  it("finds a lock that names nobody", async () => {
+  it("finds a lock that names no process", async () => {
     const { cwd, directory } = await withThread();
     await writeFile(join(directory, "lock.json"), "{");
     expect((await doctor(cwd)).problems).toMatchObject(
-      [{ check: "lock", text: /names nobody/ }].map(asMatch),
+      [{ check: "lock", text: /names no process/ }].map(asMatch),
     );
   });
 

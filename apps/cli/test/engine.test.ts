@@ -168,8 +168,8 @@ describe("harness engine", () => {
   });
 
   it.each([
-    [["--port", "70000"], 2, /--port: a port is a number from 0 to 65535/],
-    [["--allow-origin", "*"], 2, /--allow-origin: an allowed origin is one origin, and no wildcard/],
+    [["--port", "70000"], 2, /--port must be a number from 0 to 65535/],
+    [["--allow-origin", "*"], 2, /--allow-origin: an allowed origin must be one origin without a wildcard/],
     [["--no-auth", "--token-file", "t"], 2, /cannot be used with/],
     [["--model", "nothing"], 2, /--model/],
     [["--model", "anthropic:m"], 4, /ANTHROPIC_API_KEY/],

@@ -1,8 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { errorWord } from "../src/run/turn-outcome.ts";
-import { RefusedCalls } from "../src/timeline/refused-calls.ts";
+import { errorWord, RefusedCalls } from "../src/timeline/outcomes.ts";
 import { Timeline } from "../src/timeline/timeline.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 import { harness, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";

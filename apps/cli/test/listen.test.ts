@@ -226,7 +226,7 @@ describe("harness serve --listen", () => {
     ["unix:~/x.sock", 'Write "unix:$HOME/x.sock"'],
     ["/tmp/x.sock", "An endpoint is unix:PATH"],
     [`unix:${"x".repeat(200)}`, "choose a shorter directory"],
-    ["unix:file", "is no socket and was left alone"],
+    ["unix:file", "is not a socket and was left alone"],
     ["unix:open/s.sock", "chmod it to 0700"],
   ])("refuses %s with exit code 2 and says what to do", async (endpoint, text) => {
     const cwd = await makeWorkspace({ file: "text" });

@@ -26,7 +26,7 @@ describe("the live log", () => {
     const kept = written.length - 1;
     expect(kept).toBeGreaterThan(1000);
     expect(written.at(-1)).toBe(
-      `harness ahp: ${3000 - kept} lines are missing here: nobody read them\nharness ahp: again\n`,
+      `harness ahp: ${3000 - kept} lines are missing here: they were not read in time\nharness ahp: again\n`,
     );
     stream.destroy(new RangeError("the reader is gone"));
     log.say("to nobody");

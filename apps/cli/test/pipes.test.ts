@@ -166,7 +166,7 @@ describe("Ctrl-C", () => {
     ["engine", ["engine"], /listening on/],
     ["core", ["core", "--agent", agent], /ready/],
     ["ahp serve", ["ahp", "serve", "--unix", ".harness/a.sock"], /listening on/],
-    ["chat", ["chat"], /\/help says/],
+    ["chat", ["chat"], /\/help lists/],
   ])("ends harness %s in order, with exit code 130", async (name, args, ready) => {
     const end =
       name === "serve"
@@ -194,7 +194,7 @@ describe("Ctrl-C", () => {
     const engine = startHarness(["engine", "--no-auth"], { cwd, env: runtime });
     const [, url = ""] = await engine.reports(/listening on (\S+);/);
     const shell = startHarness(["shell", "--engine", url], { cwd, env: runtime });
-    await shell.sees(/\/help says/);
+    await shell.sees(/\/help lists/);
     shell.child.kill("SIGINT");
     expect(await shell.ended).toMatchObject({ code: 130, signal: null });
   });

@@ -1,4 +1,4 @@
-import { stat, writeFile } from "node:fs/promises";
+import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it, vi } from "vitest";
@@ -30,6 +30,11 @@ const isThere = (cwd: string, name: string): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+/** One of several commands, each of which leaves a file, and a rule for it alone. */
+const commandOf = (index: number): string => `echo a > ${index}.txt`;
+const ruleFor = (index: number, decided: string, name = "command"): string =>
+  `{ name: ${name}-${index}, when: { tool: bash, cel: 'args.command == "${commandOf(index)}"' }, then: ${decided} }`;
 
 const makeA = "run the command: echo a > a.txt";
 
@@ -82,34 +87,28 @@ describe("harness run under a policy", () => {
     expect(shown.stdout).toContain("  │ -command: echo a > a.txt\n  │ +command: echo b > b.txt\n");
   });
 
-  it("does not run what the policy makes of a call where the tool does not take it", async () => {
-    const broken =
-      "{ name: odd, when: { tool: bash }, then: { decision: modify, set: { arguments.timeoutMs: 0 } } }";
-    const cwd = await workspaceWith(broken);
-    const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
+  it("runs neither the original nor a part of a change that cannot be applied whole", async () => {
+    verifies("AHP-230");
+    const changes = [
+      ["arguments.timeoutMs: 0", "It was to be changed to what the tool does not take: timeoutMs"],
+      [
+        "command: rm -rf README.md",
+        "command cannot be changed, only arguments can (is it a field of arguments?)",
+      ],
+      ["arguments.command: echo b > b.txt, arguments.cwd: /tmp", 'Unrecognized key: "cwd"'],
+      ["arguments.command: echo b > b.txt, tool_name: write", "tool_name cannot be changed"],
+    ] as const;
+    const odd = changes.map(([set], index) => ruleFor(index, `{ decision: modify, set: { ${set} } }`, "odd"));
+    const cwd = await workspaceWith(...odd);
+    const prompt = changes.map((_, index) => `run the command: ${commandOf(index)}`).join(", then ");
+    const { code, stdout } = await harness(["run", "--policy", "policy.yaml", prompt], { cwd });
     expect(code).toBe(3);
-    expect(stdout).toContain("⊘ blocked: It was to be changed to what the tool does not take: timeoutMs");
-    expect(stdout).toContain("under policy shop: 0 allowed, 0 escalated, 1 blocked\n");
-    expect(await isThere(cwd, "a.txt")).toBe(false);
+    expect(stdout.match(/⊘ blocked:/g)).toHaveLength(changes.length);
+    for (const [, text] of changes) expect(stdout.replace(/\s+/g, " ")).toContain(text);
+    expect(stdout).toContain(`under policy shop: 0 allowed, 0 escalated, ${changes.length} blocked\n`);
+    expect((await readdir(cwd)).filter((name) => name.endsWith(".txt"))).toEqual([]);
+    expect(await isThere(cwd, "README.md")).toBe(true);
   });
-
-  it.each([
-    ["command: rm -rf a.txt", "command cannot be changed, only arguments can (is it a field of arguments?)"],
-    ["arguments.command: echo b > b.txt, arguments.cwd: /tmp", 'Unrecognized key: "cwd"'],
-    ["arguments.command: echo b > b.txt, tool_name: write", "tool_name cannot be changed"],
-  ])(
-    "runs neither the original nor a part of a change that cannot be applied whole: %s",
-    async (set, text) => {
-      verifies("AHP-230");
-      const odd = `{ name: odd, when: { tool: bash }, then: { decision: modify, set: { ${set} } } }`;
-      const cwd = await workspaceWith(odd);
-      const { code, stdout } = await harness(["run", "--policy", "policy.yaml", makeA], { cwd });
-      expect(code).toBe(3);
-      expect(stdout).toContain("⊘ blocked:");
-      expect(stdout.replace(/\s+/g, " ")).toContain(text);
-      expect(await Promise.all(["a.txt", "b.txt"].map((name) => isThere(cwd, name)))).toEqual([false, false]);
-    },
-  );
 
   it("ends the turn where the policy blocks the prompt", async () => {
     const cwd = await workspaceWith(
@@ -155,8 +154,8 @@ describe("harness run under a policy", () => {
     ],
     [["--ahp", "ws://127.0.0.1:1", "--ahp-credentials-in-query"], "--ahp-credentials-in-query: there is no"],
     [["--policy-timeout", "0"], "--policy-timeout takes 0.1 to 600 seconds"],
-    [["--policy-timeout", "x"], "--policy-timeout: x is no number of seconds"],
-    [["--ahp", "ftp://x"], "--ahp: ftp://x is no endpoint"],
+    [["--policy-timeout", "x"], '--policy-timeout must be a number of seconds, got "x"'],
+    [["--ahp", "ftp://x"], "--ahp: ftp://x is not an endpoint"],
   ])("refuses %s", async (args, text) => {
     const cwd = await makeWorkspace();
     const { code, stderr } = await harness(["serve", ...args], { cwd, input: "" });
@@ -206,7 +205,7 @@ describe("harness run under a harness elsewhere", () => {
     const args = ["run", "--ahp", nobody, "--policy-timeout", "0.5", "read README.md"];
     const { code, stdout } = await harness(args, { cwd });
     expect(code).toBe(4);
-    expect(stdout).toContain("✗ unavailable: Nobody can judge this prompt, so it did not happen");
+    expect(stdout).toContain("✗ unavailable: No policy can judge this prompt, so it did not happen");
     expect(stdout).not.toContain("A small demo");
   });
 });
@@ -230,66 +229,69 @@ it.skipIf(process.platform === "win32")(
     const args = ["run", "--ahp", endpoint, "--policy-timeout", "1", "read README.md"];
     const { code, stdout } = await harness(args, { cwd });
     expect(code).toBe(4);
-    expect(stdout).toContain("Nobody judged this prompt in time");
+    expect(stdout).toContain("The policy did not judge this prompt in time");
     await nothingRunsWith(cwd);
   },
 );
 
-describe("a call that waits while its server is killed", () => {
-  const waitUnder = async (policy: string): Promise<{ server: ToolServer; requestId: string }> => {
-    const workspace = await makeWorkspace({ "policy.yaml": policy });
-    const server = await ToolServer.start({ workspace, args: ["--policy", "policy.yaml"] });
-    await server.startTurn(makeA);
-    const { requestId, metadata } = await server.question();
-    expect(metadata.reason).toBe("look at it (rule commands)");
-    server.program.child.kill("SIGKILL");
-    await server.program.ended;
-    return { server, requestId };
-  };
-
-  it.each([
-    [
-      "blocks",
-      blocksBash,
-      "once",
-      { status: "blocked", code: "policy.blocked", error: "not today (rule commands)" },
-      false,
-    ],
-    ["escalates, which the answer satisfies", asksBash, "once", { status: "succeeded" }, true],
-    ["escalates, which `always` satisfies", asksBash, "always", { status: "succeeded" }, true],
-    ["allows", allowsBash, "once", { status: "succeeded" }, true],
-    [
-      "changes, which was not shown",
-      `${gentle}\n  - ${allowsBash}`,
-      "once",
-      { code: "approval.changed" },
-      false,
-    ],
-  ])(
-    "is judged by the policy in force when it is answered: one that %s",
-    async (_how, rule, decision, item, ran) => {
-      const { server, requestId } = await waitUnder(policyOf(asksBash));
-      await writeFile(server.path("policy.yaml"), policyOf(rule));
-      const again = await ToolServer.start({
-        workspace: server.workspace,
-        args: ["--policy", "policy.yaml"],
-      });
-      const answer = await again.client.call("approval.respond", { requestId, decision });
-      expect(answer.result).toEqual({ ok: true });
-      await again.until(() => again.items("tool_exec")[0]);
-      expect(again.items("tool_exec")[0]?.data).toMatchObject(item);
-      await again.until(() => again.told("turn.completed")[0]);
-      expect(again.told("approval.requested").filter((asked) => asked.requestId !== requestId)).toEqual([]);
-      expect(await isThere(server.workspace, "a.txt")).toBe(ran);
+it("a call that waits while its server is killed is judged by the policy in force when it is answered", async () => {
+  const cases = [
+    {
+      rule: "{ decision: block, reason: not today }",
+      item: { status: "blocked", code: "policy.blocked", error: "not today (rule command-0)" },
     },
+    { rule: "{ decision: escalate, reason: look at it }", item: { status: "succeeded" } },
+    { rule: "allow", item: { status: "succeeded" } },
+    // The change was not shown.
+    {
+      rule: "{ decision: modify, set: { arguments.command: echo b > b.txt } }",
+      item: { code: "approval.changed" },
+    },
+    {
+      rule: "{ decision: escalate, reason: look at it }",
+      decision: "always",
+      item: { status: "succeeded" },
+    },
+  ];
+  const options = {
+    workspace: await workspaceWith(asksBash),
+    args: ["--policy", "policy.yaml"],
+  };
+  const server = await ToolServer.start(options);
+  const requestIds: string[] = [];
+  for (const index of cases.keys()) {
+    await server.startTurn(`run the command: ${commandOf(index)}`);
+    const { requestId, metadata } = await server.question(index);
+    expect(metadata.reason).toBe("look at it (rule commands)");
+    requestIds.push(requestId);
+  }
+  server.program.child.kill("SIGKILL");
+  await server.program.ended;
+
+  await writeFile(
+    server.path("policy.yaml"),
+    policyOf(...cases.map(({ rule }, index) => ruleFor(index, rule)), allowsBash),
   );
+  const again = await ToolServer.start(options);
+  for (const [index, { decision = "once", item }] of cases.entries()) {
+    const requestId = requestIds[index];
+    const answer = await again.client.call("approval.respond", { requestId, decision });
+    expect(answer.result).toEqual({ ok: true });
+    await again.until(() => again.told("turn.completed")[index]);
+    expect(again.items("tool_exec")[index]?.data).toMatchObject(item);
+    const isRun = "status" in item && item.status === "succeeded";
+    expect(await isThere(server.workspace, `${index}.txt`), commandOf(index)).toBe(isRun);
+  }
+  expect(await isThere(server.workspace, "b.txt")).toBe(false);
+  const asked = again.told("approval.requested").map(({ requestId }) => String(requestId));
+  expect(asked.filter((requestId) => !requestIds.includes(requestId))).toEqual([]);
 });
 
-describe("the policy's process", () => {
+describe("the policy of a server", () => {
   const audits = async (cwd: string, name = "policy.jsonl"): Promise<boolean> =>
     isThere(join(cwd, ".harness", "audit"), name);
 
-  it("ends with its server, however that ends, and leaves a log below .harness", async () => {
+  it("leaves no process, however its server ends, and a log below .harness", async () => {
     const cwd = await makeWorkspace();
     for (const how of ["end", "SIGTERM", "SIGINT", "SIGKILL"] as const) {
       const program = startHarness(["serve"], { cwd });

@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { quietKeyboard } from "../src/run/quiet-keyboard.ts";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { quietKeyboard } from "../src/terminal/keyboard.ts";
 
 class FakeKeyboard extends PassThrough {
   isRaw = false;
@@ -34,7 +35,7 @@ describe("a keyboard before a question", () => {
     expect(keyboard.isRaw).toBe(true);
     await vi.advanceTimersByTimeAsync(150);
     keyboard.write("\u001b[A");
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     await vi.advanceTimersByTimeAsync(199);
     expect(seen).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
@@ -49,7 +50,7 @@ describe("a keyboard before a question", () => {
     start();
     vi.advanceTimersByTime(200);
     keyboard.emit("data", "k");
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     expect(seen).toEqual([]);
     await vi.advanceTimersByTimeAsync(200);
     await vi.waitFor(() => expect(seen).toEqual(["quiet"]));

@@ -107,7 +107,7 @@ describe("the tools of harness serve", () => {
     const { turnId } = await server.startTurn("write a.txt: hello");
     await server.question();
     process.kill(await server.agentPid(), "SIGKILL");
-    await server.program.reports(/harnesskit\.workspace serves again/);
+    await server.program.reports(/harnesskit\.workspace is ready again/);
     await writeFile(server.path("a.txt"), "somebody else's");
     await server.answer();
     await server.turnEnd(turnId);
@@ -134,31 +134,9 @@ describe("the tools of harness serve", () => {
     ]);
   });
 
-  it("hand on all of a large output", async () => {
-    const server = await ToolServer.start();
-    const { data } = await server.runCommand("seq 1 150000");
-    expect(data.output).toMatchObject({ exitCode: 0, truncated: true });
-    const [log] = server.items("tool_log");
-    const text = log?.data.text as string;
-    const whole = Array.from({ length: 150_000 }, (_, index) => `${index + 1}\n`).join("");
-    expect(whole.startsWith(text)).toBe(true);
-    const [artifact] = server.items("artifact");
-    expect(artifact?.data).toMatchObject({ sizeBytes: whole.length });
-  });
-
-  it("hand on what a command that failed had written", async () => {
-    const server = await ToolServer.start();
-    const { data } = await server.runCommand("echo out; echo err >&2; exit 3");
-    expect(data).toMatchObject({
-      status: "failed",
-      code: "tool.failed",
-      error: "the command exited with code 3",
-      output: { exitCode: 3, stdout: "out\n", stderr: "err\n" },
-    });
-  });
-
-  it("say what is wrong with an input", async () => {
-    const server = await ToolServer.start();
+  it("report a wrong input, a failed command and all of a large output; commands have no way to the core", async () => {
+    verifies("RUN-111");
+    const server = await ToolServer.start({ env: { OPENAI_API_KEY: "sk-test-0123456789" } });
     const { turnId } = await server.startTurn("write ../out.txt: text");
     await server.turnEnd(turnId);
     expect(server.items("tool_exec")[0]?.data).toMatchObject({
@@ -166,19 +144,31 @@ describe("the tools of harness serve", () => {
       code: "tool.outside_workspace",
     });
     expect(server.told("approval.requested")).toEqual([]);
-  });
 
-  it("give commands the id of their launch, the server's own path, and no way to the core", async () => {
-    verifies("RUN-111");
-    const server = await ToolServer.start({ env: { OPENAI_API_KEY: "sk-test-0123456789" } });
-    const { data } = await server.runCommand("env");
-    const { stdout } = data.output as { stdout: string };
+    expect((await server.runCommand("echo out; echo err >&2; exit 3")).data).toMatchObject({
+      status: "failed",
+      code: "tool.failed",
+      error: "the command exited with code 3",
+      output: { exitCode: 3, stdout: "out\n", stderr: "err\n" },
+    });
+
+    const { stdout } = (await server.runCommand("env")).data.output as { stdout: string };
     const variables = Object.fromEntries(stdout.split("\n").map((line) => line.split(/=(.*)/s).slice(0, 2)));
     expect(variables).toMatchObject({
       PATH: process.env.PATH,
       HARNESS_LAUNCH_ID: expect.stringMatching(/^lch_/),
     });
     expect(Object.keys(variables).filter((name) => /TOKEN|KEY|SOCKET|COMMAND_PATH/.test(name))).toEqual([]);
+
+    const { itemId, data } = await server.runCommand("seq 1 150000");
+    expect(data.output).toMatchObject({ exitCode: 0, truncated: true });
+    const log = server.items("tool_log").find((item) => item.data.toolItemId === itemId);
+    const text = log?.data.text as string;
+    const whole = Array.from({ length: 150_000 }, (_, index) => `${index + 1}\n`).join("");
+    expect(text).not.toBe("");
+    expect(whole.startsWith(text)).toBe(true);
+    const [artifact] = server.items("artifact");
+    expect(artifact?.data).toMatchObject({ sizeBytes: whole.length });
   });
 
   it("are stopped, with all that they started, when the turn is cancelled", async () => {
@@ -221,15 +211,16 @@ describe("an agent that is lost", () => {
     });
     const lines = server.complaints.trim().split("\n");
     expect(lines).toEqual([
-      "harness serve: the agent harnesskit.workspace has ended and is started again (its process was ended by SIGKILL)",
-      "harness serve: the agent harnesskit.workspace serves again",
+      "harness serve: the agent harnesskit.workspace has ended and is restarted (its process was ended by SIGKILL)",
+      "harness serve: the agent harnesskit.workspace is ready again",
     ]);
   });
 
   it("is started by the next call where it had ended in good order", async () => {
     const server = await ToolServer.start();
+    await server.runCommand("echo first");
     process.kill(await server.agentPid(), "SIGTERM");
-    await server.program.reports(/has ended; the next call starts it again|has ended and is started again/);
+    await server.program.reports(/has ended; the next call restarts it|has ended and is restarted/);
     expect((await server.runCommand("echo next")).data).toMatchObject({ output: { stdout: "next\n" } });
   });
 

@@ -98,7 +98,7 @@ describe("harness shell", () => {
     const [, id = ""] = /\/approve ([\w-]{8}) {3}\/reject \1 \[REASON\]/.exec(second.stdout) ?? [];
     expect(id).not.toBe("");
     expect(second.stdout).toContain("› /reject\nKept.\n› /approve\nNothing waits for an approval.\n");
-    expect(second.stdout).toContain("again: harness shell --engine ");
+    expect(second.stdout).toContain("to continue: harness shell --engine ");
     expect(engine.heard).toEqual(["hello", "delete", "refused"]);
     await run(["delete"]);
     const third = await run([], `/reject ${id} they are mine\n`);
@@ -245,8 +245,8 @@ describe("harness shell", () => {
     expect(refused.stderr).not.toContain("not-the-token");
     const misused = [
       [["shell", "x"], "No engine runs here: say which with --engine URL"],
-      [["shell", "--engine", "ftp://a/", "x"], "--engine: ftp://a/ is no URL of an engine"],
-      [["shell", "--engine", "http://u:p@a/", "x"], "is no URL of an engine"],
+      [["shell", "--engine", "ftp://a/", "x"], "--engine: ftp://a/ is not the URL of an engine"],
+      [["shell", "--engine", "http://u:p@a/", "x"], "is not the URL of an engine"],
       [
         ["shell", "--engine", "http://engine.example/", "--token-file", engine.tokenFile, "x"],
         "in the clear",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitWords } from "../src/ahp/split-words.ts";
+import { splitWords } from "../src/ahp/endpoint.ts";
 
 describe("the words of a command", () => {
   it.each([

@@ -8,7 +8,6 @@ import { type Channel, type Clock, displayText, type Transport } from "@harnessk
 import { createManualClock, createMemoryPair } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { fieldOf } from "../src/supervision/explain.ts";
 import { createSupervision, type SupervisionOptions } from "../src/supervision/supervision.ts";
 
 type Decide = (event: AhpEvent) => Decision | Promise<Decision>;
@@ -57,7 +56,6 @@ const superviseWith = (decide: Decide, options: Partial<SupervisionOptions> = {}
     endpoint: { transport: harness },
     version: "1",
     policyName: "test",
-    toolAgent: "workspace",
     note: (line) => notes.push(line),
     ...options,
   });
@@ -104,7 +102,12 @@ describe("a call under a policy", () => {
         session_id: "thread-1",
         depth: 0,
         payload: { tool_name: "bash", arguments: { command: "ls" } },
-        metadata: { tool_id: "workspace/bash", workspace: "/work", call_id: "item-1", turn_id: "turn-1" },
+        metadata: {
+          tool_id: "harnesskit.workspace/bash",
+          workspace: "/work",
+          call_id: "item-1",
+          turn_id: "turn-1",
+        },
       },
     ]);
     expect(harness.of("post_action")).toMatchObject([
@@ -321,7 +324,7 @@ describe("a harness that does not decide", () => {
     expect(await gate.before(callOf("bash", {}), during())).toMatchObject({
       verdict: "block",
       code: "gate.unavailable",
-      reason: expect.stringContaining("Nobody can judge this call"),
+      reason: expect.stringContaining("No policy can judge this call"),
     });
     harness.isAway = false;
     await vi.waitFor(async () =>
@@ -330,14 +333,12 @@ describe("a harness that does not decide", () => {
     expect(notes).toEqual([expect.stringContaining("is away"), expect.stringContaining("answers again")]);
   });
 
-  it("is timed out when it says nothing, and a child of ours is ended after two of these", async () => {
-    const restart = vi.fn();
-    const { gate } = superviseWith(() => new Promise(() => {}), { timeoutMs: 50, restart });
-    const verdict = { verdict: "block", code: "gate.timeout" };
-    expect(await gate.before(callOf("bash", {}), during())).toMatchObject(verdict);
-    expect(restart).not.toHaveBeenCalled();
-    expect(await gate.before(callOf("bash", {}), during())).toMatchObject(verdict);
-    expect(restart).toHaveBeenCalledOnce();
+  it("is timed out when it says nothing", async () => {
+    const { gate } = superviseWith(() => new Promise(() => {}), { timeoutMs: 50 });
+    expect(await gate.before(callOf("bash", {}), during())).toMatchObject({
+      verdict: "block",
+      code: "gate.timeout",
+    });
   });
 });
 
@@ -444,7 +445,7 @@ describe("reports", () => {
   it("tell the tool calls of a turn as the tasks of its run", async () => {
     verifies("AHP-233");
     const { gate, observer, supervision, harness } = superviseWith(({ payload }) =>
-      fieldOf(fieldOf(payload, "arguments"), "path") === ".env"
+      (payload as { arguments?: JsonObject }).arguments?.path === ".env"
         ? { decision: "block", reason: "secret" }
         : { decision: "allow" },
     );

@@ -139,7 +139,7 @@ describe("harness run in a terminal", () => {
       lines.findIndex((line) => line.includes("did you mean arguments.command?")) + 1,
     );
     expect(warning.length).toBeGreaterThan(1);
-    expect(warning.join(" ")).toContain("pre_action has no command, so that agents refuse the change");
+    expect(warning.join(" ")).toContain("pre_action has no command, so agents refuse the change");
   });
 
   it("cancels the turn with Ctrl-C while a command runs", async () => {

@@ -23,7 +23,8 @@ const following = async (options: Partial<ThreadClientOptions> = {}) => {
   const other = await SocketClient.connect(server);
   const threadId = await other.createThread();
   const transport = createUnixTransport({ path: server.endpoint.slice("unix:".length) });
-  const client = await createThreadClient({ transport, ...options });
+  const client = createThreadClient({ transport, ...options });
+  await client.connect();
   onTestFinished(() => client.close());
   const terminal = new StuckTerminal();
   const shown: EventBody[] = [];
@@ -50,7 +51,9 @@ const following = async (options: Partial<ThreadClientOptions> = {}) => {
 
 describe("ThreadFollower", () => {
   it("shows every event once where the terminal is so slow that the client dropped some", async () => {
-    const { other, threadId, terminal, shown, leave, ended } = await following({ maxBufferedEvents: 3 });
+    const { other, threadId, terminal, shown, leave, ended } = await following({
+      limits: { maxBufferedEvents: 3 },
+    });
     terminal.isStuck = true;
     await other.startTurn(threadId, "read README.md then list files");
     await other.notified("turn.completed");
@@ -70,7 +73,8 @@ describe("ThreadFollower", () => {
 
   it("ends with `thread_not_found` when the thread is deleted", async () => {
     const { other, threadId, ended } = await following();
+    const rejected = expect(ended).rejects.toMatchObject({ name: "CliError", code: "thread_not_found" });
     await other.peer.request("thread.delete", { threadId });
-    await expect(ended).rejects.toMatchObject({ name: "CliError", code: "thread_not_found" });
+    await rejected;
   });
 });

@@ -1,14 +1,10 @@
 import type { EventBody, Item } from "@harnesskit/protocol/threads";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { approvalLines } from "../src/run/approval-view.ts";
-import { formatDuration, formatTime } from "../src/terminal/duration.ts";
-import { oneLine } from "../src/terminal/one-line.ts";
-import { safeJson } from "../src/terminal/safe-json.ts";
-import { shellWord } from "../src/terminal/shell-word.ts";
-import { createStyle, wantsColour } from "../src/terminal/style.ts";
-import { LogView } from "../src/timeline/log-view.ts";
-import { Prose } from "../src/timeline/prose.ts";
+import { createStyle, wantsColour } from "../src/terminal/terminal.ts";
+import { formatDuration, formatTime, oneLine, safeJson, shellWord } from "../src/terminal/text.ts";
+import { approvalLines } from "../src/timeline/approval-view.ts";
+import { LogView, Prose } from "../src/timeline/text-streams.ts";
 import { Timeline } from "../src/timeline/timeline.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 

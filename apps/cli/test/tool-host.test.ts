@@ -3,16 +3,17 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { CallResult, StreamChunk } from "@harnesskit/core-runtime";
-import { type Tool, ToolError } from "@harnesskit/thread-server";
-import { HarnessError } from "@harnesskit/wire";
 import {
-  workspaceAgentId,
-  workspaceCoreLimits,
-  workspaceTools,
-} from "@harnesskit/workspace-agent/declarations";
+  type AgentCallOptions,
+  type AgentHost,
+  createAgentHost,
+  type ThreadTool,
+} from "@harnesskit/core-runtime/thread-tools";
+import { ToolError } from "@harnesskit/thread-server";
+import { HarnessError } from "@harnesskit/wire";
+import { workspaceAgentId, workspaceCoreLimits } from "@harnesskit/workspace-agent/declarations";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createRuntimeTools, type ToolCaller } from "../src/serve/runtime-tools.ts";
-import { type HostCallOptions, ToolHost } from "../src/serve/tool-host.ts";
+import { workspaceThreadTools } from "../src/serve/workspace-host.ts";
 
 const makeDirectory = async (): Promise<string> => {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "tool-host-")));
@@ -23,14 +24,14 @@ const makeDirectory = async (): Promise<string> => {
 const makeHost = (directory: string) => {
   const errors: unknown[] = [];
   const notes: string[] = [];
-  const host = new ToolHost({
+  const host = createAgentHost({
     agentId: workspaceAgentId,
     directory,
     limits: workspaceCoreLimits,
     environment: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
     version: "1.0.0",
     openAudit: async () => undefined,
-    note: (line) => notes.push(line),
+    onNote: (line) => notes.push(line),
     onError: (error) => errors.push(error),
   });
   onTestFinished(() => host.close());
@@ -53,7 +54,7 @@ describe("the host of the tools", () => {
     ]);
   });
 
-  it("says so where the agent does not start, and starts it again once it is given up", async () => {
+  it("says so where the agent does not start, and restarts it once it is given up", async () => {
     const directory = await makeDirectory();
     const manifest = {
       id: workspaceAgentId,
@@ -74,7 +75,7 @@ describe("the host of the tools", () => {
     );
     expect(String(errors.at(-1))).toContain("not today");
     expect(notes.join("\n")).toMatch(
-      /was given up; the next call starts it again \(it was given up after 1 restart/,
+      /was given up; the next call restarts it \(it was given up after 1 restart/,
     );
   });
 
@@ -112,25 +113,25 @@ const failed = (code: string, where = "core"): CallResult => ({
 interface SeenCall {
   readonly tool: string;
   readonly input: unknown;
-  readonly options: HostCallOptions;
+  readonly options: AgentCallOptions;
 }
 
 /** bash over a host that answers as it is told. */
 const bashOver = (results: Record<string, CallResult>, chunks: StreamChunk[] = []) => {
   const calls: SeenCall[] = [];
-  const host: ToolCaller = {
+  const host: Pick<AgentHost, "call"> = {
     call: async (tool, input, options, onChunk) => {
       calls.push({ tool, input, options });
       if (tool === "bash") for (const chunk of chunks) onChunk(chunk);
       return results[tool] ?? failed("tool.not_found");
     },
   };
-  const bash = createRuntimeTools(workspaceTools, host).find(({ name }) => name === "bash") as Tool;
+  const bash = workspaceThreadTools(host).find(({ name }) => name === "bash") as ThreadTool;
   return { bash, calls };
 };
 
-const scope = { threadId: "ses_1", directory: "/work", itemId: "item_1" };
-const execution = { signal: new AbortController().signal, log: ignore };
+const scope = { threadId: "ses_1", directory: "/work", callId: "item_1" };
+const execution = { ...scope, signal: new AbortController().signal, stdout: ignore, stderr: ignore };
 
 const errorOf = async (call: Promise<unknown>): Promise<ToolError> => {
   const error = await call.then(
@@ -222,8 +223,9 @@ describe("a tool of an agent as a tool of a thread server", () => {
     ];
     const { bash } = bashOver({ prepare: prepared, bash: failed("tool.failed", "agent.tool") }, chunks);
     const seen: string[] = [];
-    const log = (stream: string, text: string) => void seen.push(`${stream}:${text}`);
-    const error = await errorOf((await bash.prepare({}, scope)).run({ ...execution, log }));
+    const stdout = (text: string) => void seen.push(`stdout:${text}`);
+    const stderr = (text: string) => void seen.push(`stderr:${text}`);
+    const error = await errorOf((await bash.prepare({}, scope)).run({ ...execution, stdout, stderr }));
     expect(error).toMatchObject({ code: "tool.failed", output: { exitCode: 1 } });
     expect(seen).toEqual([
       "stdout:out",
@@ -238,11 +240,11 @@ describe("a tool of an agent as a tool of a thread server", () => {
     const result: CallResult = { status: "succeeded", output: { ok: true } };
     const { bash } = bashOver({ prepare: prepared, bash: result }, chunks);
     let written = 0;
-    const log = () => {
+    const stdout = () => {
       written++;
       throw new TypeError("the turn is over");
     };
-    expect(await (await bash.prepare({}, scope)).run({ ...execution, log })).toEqual({ ok: true });
+    expect(await (await bash.prepare({}, scope)).run({ ...execution, stdout })).toEqual({ ok: true });
     expect(written).toBe(1);
   });
 });

@@ -54,7 +54,7 @@ describe("the command line", () => {
     [["run", "x", "--approve", "maybe"], "Allowed choices are ask, once, reject"],
     [["run", "x", "--model", "acme:m"], "a model is written as one of"],
     [["run", "x", "--cwd", "/does/not/exist"], "does not exist"],
-    [["run", "x", "--cwd", "README.md"], "is no directory"],
+    [["run", "x", "--cwd", "README.md"], "is not a directory"],
     [["threads", "list", "--cwd", "/does/not/exist"], "does not exist"],
     [["threads", "shwo"], "unknown command"],
     [["threads", "list", "two"], "unknown command 'two'"],

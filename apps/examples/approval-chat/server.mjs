@@ -25,7 +25,7 @@ const store = await openSqliteStore({ file: "data/chat.sqlite" });
 const harness = createChatHarness({ graph: createChatGraph({ model, tools: { write } }), store });
 await harness.recover();
 
-const toReply = (turn) => {
+const answerFrom = (turn) => {
   if (turn.outcome === "errored") return { error: turn.reply.content };
   if (turn.outcome === "completed") return { reply: turn.replies.at(-1)?.content ?? "" };
   return { waits_for: `/approve/${turn.signal_descriptor.signal_id}` };
@@ -51,9 +51,9 @@ const routes = {
     const { decision, digest } = Object.fromEntries(new URLSearchParams(body));
     const signal = await harness.signal({ signalId, payload: toApprovalPayload({ decision, digest }) });
     if (signal.outcome === "resumed") {
-      // The answer to the button shows the end, so nobody else has to be told.
+      // The answer to the button shows the end, so no other listener is needed.
       await harness.acknowledge(signal.invocation_id);
-      return { status: 200, json: toReply(signal.turn) };
+      return { status: 200, json: answerFrom(signal.turn) };
     }
     return signal.outcome === "errored"
       ? { status: 404, json: { error: signal.reply.content } }
@@ -64,7 +64,7 @@ const routes = {
     if (type !== "application/json") return { status: 415, json: { error: "send application/json" } };
     return {
       status: 200,
-      json: toReply(await harness.send(sessionId, { role: "user", content: JSON.parse(body).message })),
+      json: answerFrom(await harness.send(sessionId, { role: "user", content: JSON.parse(body).message })),
     };
   },
 };

@@ -4,7 +4,7 @@ import * as z from "zod";
 
 const greet = tool({
   name: "greet",
-  description: "Greets somebody",
+  description: "Greets a person",
   input: z.object({ name: z.string().max(100) }),
   run: ({ name }) => ({ greeting: `Hello, ${name}!` }),
 });

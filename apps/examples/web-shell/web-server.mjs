@@ -29,7 +29,7 @@ export const startWebServer = async ({ engine, page, token, port = 0 }) => {
   );
   const route = (request) => {
     const { pathname, host: asked } = new URL(request.url);
-    // A name that was made to resolve to this machine is none of its names.
+    // A name that was made to resolve to this machine is not one of its names.
     if (asked !== host) return new Response("Another host.\n", { status: 403 });
     return pathname === enginePath ? handler(request) : page(request);
   };

@@ -14,14 +14,14 @@ const client = createAhpClient({
   agentId: "agent-1",
 });
 
-const { harness_info } = await client.handshake();
+const { harness_info } = await client.connect();
 console.log(`harness ${harness_info.name}`);
 for (const tool_name of tools.length > 0 ? tools : ["ls", "rm"]) {
   const { decision } = await client.decide("pre_action", { tool_name, arguments: {} });
   console.log(`${tool_name}: ${decision.decision}${decision.reason ? ` (${decision.reason})` : ""}`);
   if (decision.decision === "allow") client.notify("post_action", { tool_name, status: "ok" });
 }
-const idle = await client.sendTyped("idle", { idle_duration_ms: 5000, idle_reason: "no_input" });
+const idle = await client.decide("idle", { idle_duration_ms: 5000, idle_reason: "no_input" });
 console.log(`background work: ${idle.decision.decision}`);
 await client.flush();
 await client.close();

@@ -1,5 +1,5 @@
 import { displayText } from "@harnesskit/wire";
-import { workspaceCoreLimits } from "./declarations/index.ts";
+import { workspaceCoreLimits } from "./declarations.ts";
 import { createWorkspaceAgent } from "./workspace-agent.ts";
 
 // The program of the manifest. The core may look it up on another path than the one that commands are to see.

@@ -26,7 +26,7 @@ const windowsNames = [
   "windir",
 ];
 
-/** What no command sees, whoever asks for it: the way to the core, and the right to go there. */
+/** Never passed to a command: the address of the core and the token for it. */
 export const neverPassedOn: ReadonlySet<string> = new Set([agentEnvironment.token, agentEnvironment.socket]);
 
 /**

@@ -1,12 +1,11 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type * as z from "zod";
-import type { ToolEffects } from "./effects.ts";
+import type { ToolDeclaration } from "./declarations.ts";
 import type { WorkspaceToolsLimits } from "./limits.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** How the tools are set up, the same for every call. */
 export interface ToolSettings {
-  readonly limits: Readonly<WorkspaceToolsLimits>;
+  readonly limits: WorkspaceToolsLimits;
   /** Names of environment variables that commands see beside the default ones. */
   readonly env: readonly string[];
   /** The path of ripgrep. Rejects with `ToolError` `tool.ripgrep_missing`. */
@@ -21,9 +20,9 @@ export interface CallContext extends ToolSettings {
 /** What a call may use while it runs. */
 export interface RunContext extends CallContext {
   readonly signal: AbortSignal;
-  /** Streams output. What comes faster than it is read is bounded by whoever reads. */
+  /** Streams output. The reader bounds what comes faster than it reads. */
   log(stream: "stdout" | "stderr", text: string): void;
-  /** Tells what a call has produced that is about to fail. */
+  /** Reports what a failing call has produced. */
   partialResult(output: JsonObject): void;
   /** The `shownState` of the preview that was judged. With it, a file that has changed since fails the call. */
   readonly shownState?: string;
@@ -33,19 +32,13 @@ export interface RunContext extends CallContext {
 export interface Preview {
   /** A unified diff, bounded. Untrusted text. */
   readonly text: string;
-  /** Stands for the content of the file that the diff starts from. */
+  /** Identifies the content of the file that the diff starts from. */
   readonly shownState: string;
 }
 
 /** One tool, independent of how it is served. */
-export interface WorkspaceToolDefinition<Input extends JsonObject, Output extends JsonObject> {
-  readonly name: string;
-  readonly description: string;
-  readonly effects: ToolEffects;
-  /** What a model writes. */
-  readonly input: z.ZodType<Input>;
-  /** What a call takes: the same, and `expected`. */
-  readonly callInput: z.ZodType;
+export interface WorkspaceToolDefinition<Input extends JsonObject, Output extends JsonObject>
+  extends ToolDeclaration<Input> {
   /** The canonical spelling of an input: equal for all inputs that mean the same, and for itself. Without any effect. */
   normalise(input: Input, context: CallContext): Promise<Input>;
   /** What a normalised input would change. Without any effect. */

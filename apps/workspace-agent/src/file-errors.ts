@@ -1,4 +1,5 @@
 import { ToolError } from "@harnesskit/agent-sdk";
+import { systemErrorCode } from "@harnesskit/node-kit";
 
 const needsQuotes = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}"\\]/u;
 
@@ -6,20 +7,13 @@ const needsQuotes = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}"\\]/u;
 export function displayPath(path: string): string {
   const shown = path.length > 300 ? `${path.slice(0, 300)}…` : path;
   if (!needsQuotes.test(shown)) return shown;
-  const escaped = JSON.stringify(shown).replace(
+  return JSON.stringify(shown).replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
     (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
   );
-  return escaped;
 }
 
-/** The code of a system error such as `ENOENT`; undefined for anything else. */
-export function systemCode(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
-}
-
-/** `tool.changed`: what was checked or shown before is no longer so, and nothing was done. */
+/** `tool.changed`: the file differs from what was checked or shown, and nothing was done. */
 export const changedError = (path: string): ToolError =>
   new ToolError(
     "tool.changed",
@@ -52,6 +46,6 @@ const failures: Record<string, readonly [code: string, text: string]> = {
 /** A file system failure as a `ToolError` whose message names only the path inside the workspace. */
 export function toFileError(error: unknown, path: string): ToolError {
   if (ToolError.isInstance(error)) return error;
-  const [code, text] = failures[systemCode(error) ?? ""] ?? ["tool.failed", "could not be used"];
+  const [code, text] = failures[systemErrorCode(error) ?? ""] ?? ["tool.failed", "could not be used"];
   return new ToolError(code, `${displayPath(path)} ${text}`, { cause: error });
 }

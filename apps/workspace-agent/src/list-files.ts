@@ -2,10 +2,11 @@ import { lstat } from "node:fs/promises";
 import { join, dirname as parentOf } from "node:path";
 import { dirname } from "node:path/posix";
 import { ToolError } from "@harnesskit/agent-sdk";
+import { systemErrorCode } from "@harnesskit/node-kit";
 import type { Deadline } from "./deadline.ts";
-import { displayPath, systemCode, toFileError } from "./file-errors.ts";
-import { runRipgrep, throwIfFailed } from "./run-ripgrep.ts";
-import { openDirectory, pinnedPath } from "./safe-open.ts";
+import { displayPath, toFileError } from "./file-errors.ts";
+import { type RipgrepEnd, runRipgrep, throwIfFailed } from "./ripgrep.ts";
+import { openDirectoryAt, pinnedPath } from "./safe-open.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Bytes of all names together. */
@@ -40,35 +41,44 @@ export interface FileList {
  * Throws `ToolError` if the start is not a directory that can be read, and what `runRipgrep` throws.
  */
 export async function listFiles(options: ListFilesOptions): Promise<FileList> {
-  const { workspace, start, maxFiles, deadline } = options;
-  const handle = await openStart(workspace, start);
+  const { start, maxFiles } = options;
   const names = new NameList(maxFiles);
+  // Sorted, so that a limit leaves out the same files each time.
+  const args = ["--files", "--null", "--sort=path"];
+  const end = await walkFiles(options, args, (text) => names.push(text));
+  return { paths: names.found.map((name) => pathBelow(start, name)).sort(), truncated: end.stopped };
+}
+
+/** Runs ripgrep over those files; it reports them relative to the start. Throws as {@link listFiles}. */
+export async function walkFiles(
+  { workspace, start, all, ripgrep, deadline }: Omit<ListFilesOptions, "maxFiles">,
+  args: readonly string[],
+  onOutput: (text: string) => boolean,
+): Promise<RipgrepEnd> {
+  const handle = await openStart(workspace, start);
   try {
     const end = await runRipgrep({
-      executable: options.ripgrep,
-      args: options.all ? listAll : await listTracked(workspace.absolute(start)),
+      executable: ripgrep,
+      args: [...(await walkArguments(workspace.absolute(start), all)), ...args],
       // What the path leads to may be replaced meanwhile.
       directory: (await pinnedPath(handle)) ?? workspace.absolute(start),
       deadline,
-      onOutput: (text) => names.push(text),
+      onOutput,
     });
     throwIfFailed(end);
-    const prefix = start === "." ? "" : `${start}/`;
-    return { paths: names.found.map((name) => prefix + name).sort(), truncated: end.stopped };
+    return end;
   } finally {
     await handle.close();
   }
 }
 
-// Sorted, so that a limit leaves out the same files each time.
-const list = ["--files", "--null", "--hidden", "--sort=path", "--glob=!.git", "--glob=!.harness"];
-const listAll = [...list, "--no-ignore"];
-
 /** Above a directory that is in no repository nothing says where rules end: one in a home directory may hide everything. */
-const listTracked = async (directory: string): Promise<string[]> => [
-  ...[...list, "--glob=!node_modules/", "--no-require-git", "--no-ignore-dot", "--no-ignore-global"],
-  ...((await isInRepository(directory)) ? [] : ["--no-ignore-parent"]),
-];
+const walkArguments = async (directory: string, all: boolean): Promise<string[]> => {
+  const walk = ["--hidden", "--glob=!.git", "--glob=!.harness"];
+  if (all) return [...walk, "--no-ignore"];
+  walk.push("--glob=!node_modules/", "--no-require-git", "--no-ignore-dot", "--no-ignore-global");
+  return (await isInRepository(directory)) ? walk : [...walk, "--no-ignore-parent"];
+};
 
 async function isInRepository(directory: string): Promise<boolean> {
   for (let current = directory; ; current = parentOf(current)) {
@@ -79,10 +89,11 @@ async function isInRepository(directory: string): Promise<boolean> {
 
 async function openStart(workspace: Workspace, start: string) {
   try {
-    return await openDirectory(workspace.absolute(start), start);
+    return await openDirectoryAt(workspace.absolute(start), start);
   } catch (error) {
     // A link is reported by systems as either of these.
-    if (systemCode(error) !== "ENOTDIR" && systemCode(error) !== "ELOOP") throw toFileError(error, start);
+    if (systemErrorCode(error) !== "ENOTDIR" && systemErrorCode(error) !== "ELOOP")
+      throw toFileError(error, start);
     throw new ToolError("tool.not_a_directory", `${displayPath(start)} is not a directory`);
   }
 }
@@ -145,3 +156,6 @@ export async function stillInside(
 /** A canonical path as seen from a directory that it is below. */
 export const relativeTo = (start: string, path: string): string =>
   start === "." ? path : path.slice(start.length + 1);
+
+/** The canonical path of what is below a directory. */
+export const pathBelow = (start: string, name: string): string => (start === "." ? name : `${start}/${name}`);

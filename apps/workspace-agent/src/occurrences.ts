@@ -1,8 +1,8 @@
-/** Where a text occurs in another one. */
+/** Where a string occurs in another one. */
 export interface Occurrences {
   /** How often, overlapping ones included. */
   readonly count: number;
-  /** Where the first one starts; -1 if there is none. */
+  /** The start of the first one, or -1. */
   readonly first: number;
 }
 

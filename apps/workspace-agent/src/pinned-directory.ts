@@ -1,7 +1,8 @@
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
-import { notAFileError, systemCode, toFileError } from "./file-errors.ts";
-import { directoryFlags, openDirectory, pinnedPath } from "./safe-open.ts";
+import { systemErrorCode } from "@harnesskit/node-kit";
+import { notAFileError, toFileError } from "./file-errors.ts";
+import { directoryFlags, openDirectoryAt, pinnedPath } from "./safe-open.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
@@ -29,7 +30,7 @@ export class PinnedDirectory {
     options: { create: boolean },
   ): Promise<PinnedDirectory> {
     try {
-      let current = await PinnedDirectory.#of(await openDirectory(workspace.root, "."), workspace.root);
+      let current = await PinnedDirectory.#of(await openDirectoryAt(workspace.root, "."), workspace.root);
       for (const name of path === "." ? [] : path.split("/")) {
         const parent: PinnedDirectory = current;
         try {
@@ -41,7 +42,7 @@ export class PinnedDirectory {
       return current;
     } catch (error) {
       // A link or a file in the place of a directory is reported by systems as either of these.
-      if (systemCode(error) === "ENOTDIR" || systemCode(error) === "ELOOP")
+      if (systemErrorCode(error) === "ENOTDIR" || systemErrorCode(error) === "ELOOP")
         throw notAFileError(path, "on a way that is not made of directories");
       throw toFileError(error, path);
     }
@@ -61,10 +62,10 @@ export class PinnedDirectory {
     try {
       return await PinnedDirectory.#of(await open(this.path(name), directoryFlags), absolute);
     } catch (error) {
-      if (!create || systemCode(error) !== "ENOENT") throw error;
+      if (!create || systemErrorCode(error) !== "ENOENT") throw error;
     }
     await mkdir(this.path(name)).catch((error: unknown) => {
-      if (systemCode(error) !== "EEXIST") throw error;
+      if (systemErrorCode(error) !== "EEXIST") throw error;
     });
     return PinnedDirectory.#of(await open(this.path(name), directoryFlags), absolute);
   }

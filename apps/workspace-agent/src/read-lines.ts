@@ -15,7 +15,7 @@ export interface LineRange {
 /** The bytes of the lines, and where they stand. */
 export interface LineBytes {
   readonly bytes: Buffer;
-  /** Number of the last line in `bytes`, which may hold only its start; `from - 1` if there is none. */
+  /** Number of the last line in `bytes`, which may hold only its start; `from - 1` for no lines. */
   readonly to: number;
   /** Lines in the file. A last line without a line end counts. */
   readonly total: number;

@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { access, link, lstat, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path/posix";
-import { changedError, systemCode, toFileError } from "./file-errors.ts";
+import { systemErrorCode } from "@harnesskit/node-kit";
+import { changedError, toFileError } from "./file-errors.ts";
 import { type FileSnapshot, identityOf, type PresentFile } from "./file-snapshot.ts";
 import { PinnedDirectory } from "./pinned-directory.ts";
 import type { Workspace } from "./workspace.ts";
@@ -64,7 +65,7 @@ async function publishNew(temporary: string, target: string, path: string): Prom
   try {
     await link(temporary, target);
   } catch (error) {
-    const code = systemCode(error);
+    const code = systemErrorCode(error);
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP" && code !== "ENOSYS") throw error;
     const appeared = await lstat(target).then(
       () => true,

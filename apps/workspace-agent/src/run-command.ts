@@ -120,7 +120,7 @@ function collect(
     try {
       request.log(stream, text);
     } catch {
-      // Who only watches cannot break the command; it goes on unwatched.
+      // An observer must not break the command, which continues without it.
       room = -1;
     }
   };

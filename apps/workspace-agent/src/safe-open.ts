@@ -1,6 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, stat } from "node:fs/promises";
-import { changedError, notAFileError, systemCode, toFileError } from "./file-errors.ts";
+import { systemErrorCode } from "@harnesskit/node-kit";
+import { changedError, notAFileError, toFileError } from "./file-errors.ts";
 import type { Workspace } from "./workspace.ts";
 
 // Not every system has these; there the checks after opening stand alone.
@@ -35,7 +36,7 @@ export async function openRegularFile(workspace: Workspace, path: string): Promi
  * Opens a directory and makes sure that it is the one at the absolute path, reached without a link.
  * Throws what `open` throws, or `ToolError` `tool.changed`.
  */
-export async function openDirectory(absolute: string, path: string): Promise<FileHandle> {
+export async function openDirectoryAt(absolute: string, path: string): Promise<FileHandle> {
   const handle = await open(absolute, directoryFlags);
   try {
     await assertHandleAt(handle, absolute, path);
@@ -71,7 +72,7 @@ async function readLink(link: string): Promise<string | undefined> {
   try {
     return await readlink(link);
   } catch (error) {
-    if (systemCode(error) === "ENOENT" || systemCode(error) === "EACCES") return undefined;
+    if (systemErrorCode(error) === "ENOENT" || systemErrorCode(error) === "EACCES") return undefined;
     throw error;
   }
 }

@@ -36,7 +36,7 @@ export function characterStart(bytes: Uint8Array, end: number): number {
 
 const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** The first `maxLength` UTF-16 units of a text, no character split, with `…` in place of what is left out. */
+/** The first `maxLength` UTF-16 units of a string, with no character split, and `…` in place of the rest. */
 export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const last = text.charCodeAt(maxLength - 1);

@@ -1,17 +1,14 @@
+import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { type Agent, defineAgent, type Tool, type ToolContext, ToolError, tool } from "@harnesskit/agent-sdk";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import { agentIdentity } from "./agent-identity.ts";
+import { type AnyDefinition, prepareCall, runCall } from "./call.ts";
 import { neverPassedOn } from "./command-environment.ts";
-import { workspaceCoreLimits } from "./declarations/index.ts";
-import { declarePrepare } from "./declarations/prepare.ts";
-import type { ToolSettings, WorkspaceToolDefinition } from "./definition.ts";
-import type { Expected } from "./expected.ts";
-import { resolveLimits, type WorkspaceToolsLimits } from "./limits.ts";
-import { prepareCall } from "./prepare-call.ts";
-import { findRipgrep } from "./ripgrep-path.ts";
-import { runCall } from "./run-call.ts";
+import { type Expected, prepareDeclaration, workspaceAgentId, workspaceCoreLimits } from "./declarations.ts";
+import type { ToolSettings } from "./definition.ts";
+import { type WorkspaceToolsLimits, workspaceToolsLimits } from "./limits.ts";
+import { findRipgrep } from "./ripgrep.ts";
 import { bashTool } from "./tools/bash.ts";
 import { editTool } from "./tools/edit.ts";
 import { globTool } from "./tools/glob.ts";
@@ -19,40 +16,49 @@ import { grepTool } from "./tools/grep.ts";
 import { readTool } from "./tools/read.ts";
 import { writeTool } from "./tools/write.ts";
 
-/** Options of {@link createWorkspaceAgent}: every limit, and what commands and searches see of this process. */
-export interface WorkspaceAgentOptions extends Partial<WorkspaceToolsLimits> {
+/** Options of {@link createWorkspaceAgent}. */
+export interface WorkspaceAgentOptions {
+  readonly limits?: Partial<WorkspaceToolsLimits>;
   /** Names of environment variables that commands see beside the default ones. @default [] */
-  env?: readonly string[];
+  readonly env?: readonly string[];
   /**
    * Absolute path of the ripgrep to search with, for a system that `@vscode/ripgrep` has no executable for.
    * @default that of `@vscode/ripgrep`
    */
-  ripgrepPath?: string;
+  readonly ripgrepPath?: string;
 }
 
 /** Bytes that one byte of a command's output can take as JSON. */
 const maxEscapedBytes = 6;
-/** Beside the grace of a command that is stopped: for it to be gone, and for what it still wrote. */
+/** Beside the grace of a command that is stopped: until it is gone and its last output was read. */
 const stopMs = 3_000;
+
+const definitions = [
+  bashTool,
+  readTool,
+  writeTool,
+  editTool,
+  globTool,
+  grepTool,
+] as readonly unknown[] as readonly AnyDefinition[];
 
 /**
  * The agent with the tools prepare, bash, read, write, edit, glob and grep, which work in `context.project_root` of each
- * call. It keeps nothing between calls. Throws `InvalidArgumentError` `invalid_argument` for an option that cannot be used.
+ * call. It keeps nothing between calls. Throws `InvalidArgumentError` `invalid_argument` for an invalid option.
  */
 export function createWorkspaceAgent(options: WorkspaceAgentOptions = {}): Agent {
-  const env = options.env ?? [];
+  const { env = [], ripgrepPath } = options;
   if (env.some((name) => typeof name !== "string" || name === "" || /[=\0]/.test(name)))
-    throw new InvalidArgumentError("env holds something that is no name of an environment variable");
+    throw new InvalidArgumentError("env must contain names of environment variables");
   if (env.some((name) => neverPassedOn.has(name)))
-    throw new InvalidArgumentError("env holds a variable that commands are never given");
-  const limits = resolveLimits(options);
-  const { ripgrepPath } = options;
+    throw new InvalidArgumentError("env names a variable that is never passed to commands");
   if (ripgrepPath !== undefined && !isAbsolute(ripgrepPath))
-    throw new InvalidArgumentError("ripgrepPath is not an absolute path");
-  const ripgrep = async () => ripgrepPath ?? findRipgrep();
-  const settings = { limits, env, ripgrep };
+    throw new InvalidArgumentError("ripgrepPath must be an absolute path");
+  const limits = workspaceToolsLimits.resolve(options.limits);
+  const settings = { limits, env, ripgrep: async () => ripgrepPath ?? findRipgrep() };
   return defineAgent({
-    ...agentIdentity(),
+    id: workspaceAgentId,
+    version: manifestVersion(),
     tools: [prepareTool(settings), ...definitions.map((definition) => toTool(definition, settings))],
     cancelGraceMs: limits.killGraceMs + stopMs,
     limits: {
@@ -68,28 +74,29 @@ export function createWorkspaceAgent(options: WorkspaceAgentOptions = {}): Agent
   });
 }
 
-type AnyDefinition = WorkspaceToolDefinition<JsonObject, JsonObject>;
-
-// A definition is called only with what its own schema has made.
-const definitions = [
-  bashTool,
-  readTool,
-  writeTool,
-  editTool,
-  globTool,
-  grepTool,
-] as readonly unknown[] as readonly AnyDefinition[];
+/** The version of the manifest; a fixed one without a manifest, as in an agent that is bundled into another program. */
+function manifestVersion(): string {
+  const unknown = "0.0.0-unknown";
+  try {
+    const file = new URL("../opensentience.agent.json", import.meta.url);
+    const manifest = JSON.parse(readFileSync(file, "utf8")) as { id?: unknown; version?: unknown };
+    return manifest.id === workspaceAgentId && typeof manifest.version === "string"
+      ? manifest.version
+      : unknown;
+  } catch {
+    return unknown;
+  }
+}
 
 function prepareTool(settings: ToolSettings): Tool {
   return tool({
-    ...declarePrepare(definitions),
-    sideEffects: false,
+    ...prepareDeclaration,
+    effects: "read",
     tags: ["prepare"],
     run: ({ tool: name, input }, context) =>
       safely(async () => {
         const definition = definitions.find((one) => one.name === name);
-        if (definition === undefined)
-          throw new ToolError("tool.invalid_input", "there is no tool of that name");
+        if (definition === undefined) throw new ToolError("tool.invalid_input", "unknown tool");
         return prepareCall(definition, settings, input, projectRoot(context));
       }),
   });
@@ -101,7 +108,7 @@ function toTool(definition: AnyDefinition, settings: ToolSettings): Tool {
     name,
     description,
     input: callInput,
-    sideEffects: effects !== "read",
+    effects,
     tags: [effects],
     capabilities: effects === "execute" ? ["streaming", "cancellation"] : ["cancellation"],
     run: (input, context) =>
@@ -122,11 +129,11 @@ function projectRoot({ projectRoot: directory }: ToolContext): string {
   if (directory !== undefined && isAbsolute(directory)) return directory;
   throw new ToolError(
     "tool.no_project_root",
-    "the call names no directory to work in: context.project_root is an absolute path",
+    "the call names no directory to work in: context.project_root must be an absolute path",
   );
 }
 
-/** Lets only `ToolError` out, so that no message carries a path or a stack of this machine. */
+/** Throws only `ToolError`, so that no message contains a path or a stack of this machine. */
 async function safely<Result>(action: () => Promise<Result>): Promise<Result> {
   try {
     return await action();

@@ -1,14 +1,8 @@
 import { lstat, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { ToolError } from "@harnesskit/agent-sdk";
-import {
-  changedError,
-  displayPath,
-  notAFileError,
-  outsideError,
-  systemCode,
-  toFileError,
-} from "./file-errors.ts";
+import { systemErrorCode } from "@harnesskit/node-kit";
+import { changedError, displayPath, notAFileError, outsideError, toFileError } from "./file-errors.ts";
 
 const maxPathLength = 4096;
 const maxNameBytes = 255;
@@ -28,7 +22,7 @@ export class Workspace {
     this.root = root;
   }
 
-  /** Throws `ToolError` `tool.failed` if the directory is missing or is none. */
+  /** Throws `ToolError` `tool.failed` if it is missing or not a directory. */
   static async open(directory: string): Promise<Workspace> {
     try {
       const root = await realpath(directory);
@@ -46,7 +40,7 @@ export class Workspace {
 
   /**
    * The canonical form of a path, which need not exist. Throws `ToolError`: `tool.invalid_input` for text that is no
-   * path, `tool.outside_workspace` for a path that leads out, also over links, `tool.not_a_file` for a link to nowhere.
+   * path, `tool.outside_workspace` for a path that leads out, also over links, `tool.not_a_file` for a dangling link.
    */
   async resolve(path: string): Promise<string> {
     assertPathText(path);
@@ -75,7 +69,7 @@ export class Workspace {
       try {
         return join(await realpath(current), ...missing);
       } catch (error) {
-        const code = systemCode(error);
+        const code = systemErrorCode(error);
         if (code === "ELOOP") throw notAFileError(path, "a loop of links");
         if (code !== "ENOENT" && code !== "ENOTDIR") throw toFileError(error, path);
         await this.#refuseDanglingLink(current, path);

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import type { WorkspaceAgentOptions } from "../src/index.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
-import { isRunning, until } from "./support/processes.ts";
+import { isRunning } from "./support/processes.ts";
 
 let fixture: Fixture;
 const use = async (options: WorkspaceAgentOptions) => {
@@ -114,7 +115,7 @@ describe("bash", () => {
   });
 
   it("keeps the head and the tail of long output and says how much is missing", async () => {
-    await use({ maxOutputBytes: 1000, maxStreamedBytes: 2000 });
+    await use({ limits: { maxOutputBytes: 1000, maxStreamedBytes: 2000 } });
     const seen: string[] = [];
     const command = "echo first; head -c 300000 /dev/zero | tr '\\0' x; echo; echo last";
     const output = await fixture.call("bash", { command }, { log: (_, text) => seen.push(text) });
@@ -138,7 +139,7 @@ describe("bash", () => {
   });
 
   it("kills what ignores SIGTERM after the grace", async () => {
-    await use({ killGraceMs: 100 });
+    await use({ limits: { killGraceMs: 100 } });
     const command = "trap '' TERM; echo $$ > shell; while true; do sleep 0.05; done";
     const error = await failure(fixture.call("bash", { command, timeoutMs: 300 }));
     expect(error.code).toBe("tool.timeout");
@@ -183,7 +184,7 @@ describe("bash", () => {
     ["deaf to SIGTERM and SIGHUP", "(trap '' TERM HUP; while true; do sleep 0.05; done) & echo $! > child"],
     ["in a job of its own", "set -m; sleep 300 & echo $! > child"],
   ])("ends a process left in the background %s, once the shell has ended", async (_, command) => {
-    await use({ killGraceMs: 200 });
+    await use({ limits: { killGraceMs: 200 } });
     const output = await fixture.call("bash", { command: `${command}; echo done` });
     expect(output).toMatchObject({ exitCode: 0, stdout: "done\n" });
     expect(isRunning(await pidIn("child"))).toBe(false);

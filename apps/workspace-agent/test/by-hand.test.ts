@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 const program = fileURLToPath(new URL("../dist/agent.js", import.meta.url));
 if (!existsSync(program)) throw new TypeError(`${program} is missing: build it first, npm run build`);
 
-it("says in one line that a core has to start it, where somebody else does", () => {
+it("says in one line that a core must start it, when it is started by hand", () => {
   const { PATH = "" } = process.env;
   const end = spawnSync(process.execPath, [program], { env: { PATH }, encoding: "utf8" });
   expect(end).toMatchObject({ status: 1, stdout: "" });

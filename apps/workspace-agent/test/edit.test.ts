@@ -6,7 +6,7 @@ import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 
 let fixture: Fixture;
 beforeEach(async () => {
-  fixture = await Fixture.create({ maxWriteBytes: 10_000 });
+  fixture = await Fixture.create({ limits: { maxWriteBytes: 10_000 } });
 });
 afterEach(() => fixture[Symbol.asyncDispose]());
 

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import type { GrepOutput } from "../src/index.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
-import { until } from "./support/processes.ts";
 
 let fixture: Fixture;
 beforeEach(async () => {
@@ -82,6 +82,17 @@ describe("grep", () => {
     expect(await found({ pattern: "needle", include: "a/prod.env" })).toEqual(["a/prod.env:1"]);
   });
 
+  it("shows a file that only its folder makes secret where the folder is named too", async () => {
+    for (const file of [".kube/config", ".aws/config", ".docker/config.json", ".config/gh/hosts.yml"])
+      await fixture.put(file, "needle\n");
+    for (const include of ["config", "config.json", "hosts.yml", "**/config"])
+      expect(await found({ pattern: "needle", include })).toEqual([]);
+    expect(await found({ pattern: "needle", include: ".kube/config" })).toEqual([".kube/config:1"]);
+    expect(await found({ pattern: "needle", path: ".config", include: "gh/hosts.yml" })).toEqual([
+      ".config/gh/hosts.yml:1",
+    ]);
+  });
+
   it("searches one file or one directory", async () => {
     await fixture.put("a/x.ts", "n\nneedle\n");
     await fixture.put("a/y.ts", "needle\n");
@@ -138,7 +149,7 @@ describe("grep", () => {
   });
 
   it("passes over binary files, wherever the NUL is, and files that are too large", async () => {
-    await using small = await Fixture.create({ maxGrepFileBytes: 300_000 });
+    await using small = await Fixture.create({ limits: { maxGrepFileBytes: 300_000 } });
     await small.put("late.bin", Buffer.concat([Buffer.alloc(200_000, "needle\n"), Buffer.from([0])]));
     await small.put("large", "needle\n".repeat(50_000));
     await small.put("text", "needle\n");
@@ -148,7 +159,7 @@ describe("grep", () => {
   });
 
   it("never lets ripgrep hold a huge file without a newline", async () => {
-    await using small = await Fixture.create({ searchTimeoutMs: 5000 });
+    await using small = await Fixture.create({ limits: { searchTimeoutMs: 5000 } });
     await small.put("text", "needle\n");
     await small.put("sparse", "");
     await truncate(join(small.directory, "sparse"), 64 * 1024 ** 3);
@@ -274,8 +285,8 @@ describe("grep", () => {
     expect(await found({ pattern: "(?i)^needle$" })).toEqual(["a:2"]);
   });
 
-  it("does not hang on an expression made to be slow", async () => {
-    await using slow = await Fixture.create({ searchTimeoutMs: 500 });
+  it("does not hang on a pathological expression", async () => {
+    await using slow = await Fixture.create({ limits: { searchTimeoutMs: 500 } });
     await slow.put("a", `${"a".repeat(60)}!\n`);
     expect(await slow.call("grep", { pattern: "^(a|a|aa)+$" })).toEqual({ matches: [] });
   });

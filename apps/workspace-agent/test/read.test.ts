@@ -6,7 +6,7 @@ import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 
 let fixture: Fixture;
 beforeEach(async () => {
-  fixture = await Fixture.create({ maxReadBytes: 1000 });
+  fixture = await Fixture.create({ limits: { maxReadBytes: 1000 } });
 });
 afterEach(() => fixture[Symbol.asyncDispose]());
 
@@ -99,7 +99,7 @@ describe("read", () => {
   });
 
   it("refuses a file that is too large to look into", async () => {
-    await using small = await Fixture.create({ maxReadableFileBytes: 10 });
+    await using small = await Fixture.create({ limits: { maxReadableFileBytes: 10 } });
     await small.put("a.txt", "01234567890");
     expect(await failureCode(small.call("read", { path: "a.txt" }))).toBe("tool.too_large");
   });
@@ -111,7 +111,7 @@ describe("read", () => {
     expect(await run(prepared)).toMatchObject({ text: "one\n", lines: { total: 1 } });
   });
 
-  it("refuses what is no regular file, without hanging", async () => {
+  it("refuses anything but a regular file, without hanging", async () => {
     await fixture.put("dir/file", "");
     execFileSync("mkfifo", [fixture.path("fifo")]);
     const server = createServer().listen(fixture.path("socket"));

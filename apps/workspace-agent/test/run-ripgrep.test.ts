@@ -3,11 +3,12 @@ import { readdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import { Deadline } from "../src/deadline.ts";
 import { findRipgrep } from "../src/index.ts";
-import { runRipgrep } from "../src/run-ripgrep.ts";
+import { runRipgrep } from "../src/ripgrep.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
-import { isRunning, until } from "./support/processes.ts";
+import { isRunning } from "./support/processes.ts";
 
 let fixture: Fixture;
 beforeEach(async () => {
@@ -97,11 +98,12 @@ describe("ripgrep", () => {
       onOutput: () => true,
     });
     expect(await failureCode(call)).toBe("tool.failed");
-    deadline.dispose();
   });
 
   it("is killed at the deadline and when the call is cancelled", async () => {
-    await using slow = await withScript('echo $$ > "$0.pid"; exec sleep 300', { searchTimeoutMs: 300 });
+    await using slow = await withScript('echo $$ > "$0.pid"; exec sleep 300', {
+      limits: { searchTimeoutMs: 300 },
+    });
     expect(await failureCode(slow.call("glob", { pattern: "*" }))).toBe("tool.timeout");
     const pid = async () => Number((await fixture.listing(fixture.outside))["rg.pid"]);
     expect(isRunning(await pid())).toBe(false);
@@ -118,7 +120,9 @@ describe("ripgrep", () => {
   });
 
   it("is ended once it has listed as many files as may be searched", async () => {
-    await using endless = await withScript("while :; do printf 'a\\0'; done", { maxSearchedFiles: 10 });
+    await using endless = await withScript("while :; do printf 'a\\0'; done", {
+      limits: { maxSearchedFiles: 10 },
+    });
     expect(await endless.call("glob", { pattern: "*" })).toEqual({
       paths: Array(10).fill("a"),
       truncated: true,
@@ -146,7 +150,7 @@ describe("ripgrep", () => {
   });
 
   it("has bounded time where a .gitignore is a FIFO", async () => {
-    await using waiting = await Fixture.create({ searchTimeoutMs: 300 });
+    await using waiting = await Fixture.create({ limits: { searchTimeoutMs: 300 } });
     execFileSync("mkfifo", [waiting.path(".gitignore")]);
     expect(await failureCode(waiting.call("glob", { pattern: "*" }))).toBe("tool.timeout");
   });

@@ -5,7 +5,7 @@ import { AgentManifestSchema, type AgentToolsRegister } from "@harnesskit/protoc
 import { createDeferred } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { workspaceAgentId, workspaceTools } from "../src/declarations/index.ts";
+import { workspaceAgentId, workspaceTools } from "../src/declarations.ts";
 import { createWorkspaceAgent } from "../src/index.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 
@@ -128,7 +128,7 @@ describe("the workspace agent", () => {
     expect(await fixture.text("a")).toBe("new\n");
   });
 
-  it("takes no `expected` from whoever writes the input", async () => {
+  it("refuses an `expected` that the model wrote", async () => {
     const expected = { root: "/" };
     for (const { name } of workspaceTools) {
       const input = { path: "a", pattern: "a", command: "true", content: "", oldText: "a", newText: "b" };

@@ -2,8 +2,8 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { HarnessError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { commandEnvironment } from "../src/command-environment.ts";
-import { workspaceTools } from "../src/declarations/index.ts";
-import { createWorkspaceAgent, defaultLimits, type WorkspaceAgentOptions } from "../src/index.ts";
+import { workspaceTools } from "../src/declarations.ts";
+import { createWorkspaceAgent, type WorkspaceAgentOptions, workspaceToolsLimits } from "../src/index.ts";
 import { Fixture, failure } from "./support/fixture.ts";
 
 describe("the workspace tools", () => {
@@ -49,12 +49,12 @@ describe("the workspace tools", () => {
   });
 
   it.each([
-    { maxReadBytes: 0 },
-    { commandTimeoutMs: 600_001 },
-    { killGraceMs: -1 },
-    { maxGlobPaths: 1.5 },
-    { maxGrepMatches: Number.NaN },
-    { searchTimeoutMs: Number.POSITIVE_INFINITY },
+    { limits: { maxReadBytes: 0 } },
+    { limits: { commandTimeoutMs: 600_001 } },
+    { limits: { killGraceMs: -1 } },
+    { limits: { maxGlobPaths: 1.5 } },
+    { limits: { maxGrepMatches: Number.NaN } },
+    { limits: { searchTimeoutMs: Number.POSITIVE_INFINITY } },
     { env: [""] },
     { ripgrepPath: "rg" },
     { env: ["A=B"] },
@@ -72,7 +72,7 @@ describe("the workspace tools", () => {
   });
 
   it("have the documented default limits", () => {
-    expect(defaultLimits).toEqual({
+    expect(workspaceToolsLimits.defaults).toEqual({
       commandTimeoutMs: 120000,
       killGraceMs: 2000,
       maxOutputBytes: 65536,

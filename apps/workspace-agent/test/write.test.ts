@@ -6,7 +6,7 @@ import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 
 let fixture: Fixture;
 beforeEach(async () => {
-  fixture = await Fixture.create({ maxWriteBytes: 1000 });
+  fixture = await Fixture.create({ limits: { maxWriteBytes: 1000 } });
 });
 afterEach(() => fixture[Symbol.asyncDispose]());
 
@@ -54,7 +54,7 @@ describe("write", () => {
   });
 
   it("cuts a long preview and says so", async () => {
-    await using small = await Fixture.create({ maxPreviewLength: 200 });
+    await using small = await Fixture.create({ limits: { maxPreviewLength: 200 } });
     const content = Array.from({ length: 500 }, (_, index) => `${index}\n`).join("");
     const { preview = "" } = await small.prepare("write", { path: "a", content });
     expect(preview.length).toBeLessThan(300);

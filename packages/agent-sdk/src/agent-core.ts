@@ -1,27 +1,61 @@
-import { type HarnessError, quietly } from "@harnesskit/wire";
+import { callSafely, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import type { AgentSettings } from "./agent-options.ts";
 import { OutputFiles } from "./output-files.ts";
 import { RunningCalls } from "./running-calls.ts";
 import type { Session } from "./session.ts";
-import type { CallEnvironment } from "./tool-call.ts";
-import { ToolTable } from "./tool-table.ts";
+import { type CompiledTool, compileTool, type Tool } from "./tool.ts";
 
-/** Told of what went wrong beside a call's result; must not throw. */
-export type Report = (error: HarnessError) => void;
+/** The tools of an agent by name. */
+export class ToolTable {
+  readonly #agentId: string;
+  readonly #tools = new Map<string, CompiledTool>();
+
+  constructor(agentId: string, tools: readonly Tool[]) {
+    this.#agentId = agentId;
+    this.add(tools);
+  }
+
+  get all(): CompiledTool[] {
+    return [...this.#tools.values()];
+  }
+
+  /** By `<agent_id>/<name>`. */
+  byId(toolId: string): CompiledTool | undefined {
+    return this.#tools.get(toolId);
+  }
+
+  idOf(name: string): string {
+    return `${this.#agentId}/${name}`;
+  }
+
+  /** Throws `invalid_argument` when a name is there already; then nothing was added. */
+  add(tools: readonly Tool[]): void {
+    const names = tools.map(({ name }) => name);
+    const taken = names.find((name, at) => names.indexOf(name) !== at || this.#tools.has(this.idOf(name)));
+    if (taken !== undefined) {
+      throw new InvalidArgumentError(`the agent has a tool ${taken} already; unregister it first`);
+    }
+    for (const tool of tools.map(compileTool)) this.#tools.set(this.idOf(tool.name), tool);
+  }
+
+  /** Returns the names that were there. */
+  remove(names: readonly string[]): string[] {
+    return names.filter((name) => this.#tools.delete(this.idOf(name)));
+  }
+}
 
 /** What all connections of one agent share. */
-export class AgentCore implements CallEnvironment {
+export class AgentCore {
   readonly settings: AgentSettings;
   readonly tools: ToolTable;
   readonly running: RunningCalls;
+  /** Undefined where outputs that are too large fail. */
   readonly outputFiles: OutputFiles | undefined;
   readonly startedAt: number;
   readonly sessions = new Set<Session>();
-  /** Counts who wants stray failures told apart by call. */
-  attributing = 0;
   isStopping = false;
-  /** Told of errors where the agent's author gave no `onError`. */
-  fallbackReport: Report | undefined;
+  /** Receives errors where the agent's author gave no `onError`. */
+  fallbackReport: ((error: HarnessError) => void) | undefined;
   /** Ends a run that waits or connects. */
   interruptRun: (() => void) | undefined;
   /** The token that `run` connects with. */
@@ -29,16 +63,13 @@ export class AgentCore implements CallEnvironment {
 
   constructor(settings: AgentSettings) {
     this.settings = settings;
-    this.tools = new ToolTable(settings.id, settings.tools);
+    this.tools = new ToolTable(settings.id, settings.tools ?? []);
     this.running = new RunningCalls(settings.clock);
     this.startedAt = settings.clock.now();
-    this.outputFiles = settings.outputFiles
-      ? new OutputFiles({
-          directory: settings.outputDirectory,
-          keep: settings.keepOutputFiles,
-          maxTotalBytes: settings.limits.maxOutputFilesBytes,
-        })
-      : undefined;
+    const { outputFiles = true, outputDirectory, keepOutputFiles = false } = settings;
+    const maxTotalBytes = settings.limits.maxOutputFilesBytes;
+    const options = { directory: outputDirectory, keep: keepOutputFiles, maxTotalBytes };
+    this.outputFiles = outputFiles ? new OutputFiles(options) : undefined;
   }
 
   get clock() {
@@ -48,13 +79,11 @@ export class AgentCore implements CallEnvironment {
     return this.settings.limits;
   }
   get debug() {
-    return this.settings.debug;
+    return this.settings.debug ?? false;
   }
+  /** How long an aborted tool may take to end. */
   get graceMs() {
     return this.settings.cancelGraceMs;
-  }
-  get isAttributing() {
-    return this.attributing > 0;
   }
 
   /** The text without any token in it. */
@@ -64,21 +93,21 @@ export class AgentCore implements CallEnvironment {
     return redacted;
   };
 
-  /** Ends all connections: their calls are aborted and have their results; then the output files go. */
+  /** Ends all connections: their calls are aborted and have their results; then the output files are removed. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.interruptRun?.();
     try {
-      const { cancelGraceMs } = this.settings;
-      await Promise.all([...this.sessions].map((session) => session.stop(cancelGraceMs)));
-      await this.running.idle(cancelGraceMs);
+      await Promise.all([...this.sessions].map((session) => session.stop(this.graceMs)));
+      await this.running.idle(this.graceMs);
       await this.outputFiles?.close();
     } finally {
       this.isStopping = false;
     }
   }
 
-  readonly report = (error: HarnessError): void => {
-    quietly(() => (this.settings.onError ?? this.fallbackReport)?.(error));
-  };
+  /** Reports a failure outside of a call's result. Never throws. */
+  report(error: HarnessError): void {
+    callSafely(() => (this.settings.onError ?? this.fallbackReport)?.(error));
+  }
 }

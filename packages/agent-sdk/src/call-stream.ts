@@ -1,62 +1,48 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { AgentToolStream } from "@harnesskit/protocol/runtime";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import { isJsonObject, writeJson } from "./json-size.ts";
+import { isObject } from "@harnesskit/wire/json";
 import { type AgentLimits, maxPayloadDepth } from "./limits.ts";
-import type { Outgoing } from "./outbox.ts";
+import type { Outbox } from "./outbox.ts";
+import { toMessage } from "./outgoing-message.ts";
+import type { SessionCalls } from "./session-calls.ts";
 import { splitText } from "./split-text.ts";
+import type { ToolCall } from "./tool-call.ts";
+import { writeJson } from "./written-json.ts";
 
 export type StreamPayload = AgentToolStream["payload"];
 export type TextChannel = "stdout" | "stderr" | "log" | "status";
-
-/** Where stream messages go. */
-export interface StreamSink {
-  /** False while messages have to wait. */
-  readonly isFree: boolean;
-  push(message: Outgoing): void;
-  /** Settles when there is room. Never rejects. */
-  room(): Promise<void>;
-}
-
-export interface CallStreamOptions {
-  readonly callId: string;
-  readonly sink: StreamSink;
-  readonly limits: AgentLimits;
-  /** The most bytes of text that one message may have in its frame. */
-  readonly maxChunkBytes: number;
-  readonly toMessage: (payload: StreamPayload) => object;
-}
 
 type Content =
   | { readonly channel: TextChannel; readonly data: { readonly text: string }; readonly done?: true }
   | { readonly channel: "partial_result"; readonly data: { readonly json: JsonObject } };
 
-/** What a message costs beside its text, so that many short ones are bounded too. */
+/** Counted for each message beside its text, so that many short ones are bounded too. */
 const messageBytes = 64;
 const nothing = Promise.resolve();
 
-/** What one call says before its result: in order, numbered from 1 as it leaves, bounded. */
+/** The stream messages of one call: in order, numbered from 1 as they leave, bounded. */
 export class CallStream {
-  readonly #options: CallStreamOptions;
-  readonly #sink: StreamSink;
+  readonly #call: ToolCall;
+  readonly #outbox: Outbox;
   readonly #limits: AgentLimits;
   readonly #maxChunkBytes: number;
   #seq = 0;
   #streamedBytes = 0;
   #queuedBytes = 0;
-  /** The status that waits; a later one takes its place. */
+  /** The status that waits; a later one replaces it. */
   #waitingStatus: { content: Content } | undefined;
-  /** Dropped for want of room since the last mark. */
+  /** Dropped since the last mark. */
   #unmarked = 0;
   #state: "open" | "full" | "ended" = "open";
   dropped = 0;
   droppedBytes = 0;
 
-  constructor(options: CallStreamOptions) {
-    this.#options = options;
-    this.#sink = options.sink;
-    this.#limits = options.limits;
-    this.#maxChunkBytes = Math.max(4, Math.min(options.limits.maxStreamChunkBytes, options.maxChunkBytes));
+  constructor(call: ToolCall, calls: SessionCalls, limits: AgentLimits) {
+    this.#call = call;
+    this.#outbox = calls.outbox;
+    this.#limits = limits;
+    this.#maxChunkBytes = Math.max(4, Math.min(limits.maxStreamChunkBytes, calls.maxChunkBytes(call)));
   }
 
   /** Messages that were handed over. */
@@ -65,31 +51,31 @@ export class CallStream {
   }
 
   text(channel: TextChannel, text: string): Promise<void> {
-    if (typeof text !== "string") throw new InvalidArgumentError(`${channel} takes a text`);
+    if (typeof text !== "string") throw new InvalidArgumentError(`${channel} takes a string`);
     if (this.#state !== "open") return this.#refuse(Buffer.byteLength(text));
     if (text === "") return nothing;
     for (const piece of splitText(text, this.#maxChunkBytes)) {
       this.#add({ channel, data: { text: piece } }, Buffer.byteLength(piece));
     }
-    return this.#sink.isFree ? nothing : this.#sink.room();
+    return this.#outbox.isFree ? nothing : this.#outbox.room();
   }
 
   partial(json: object): Promise<void> {
     const { copy, bytes } = writeJson(json, maxPayloadDepth - 1);
-    if (!isJsonObject(copy)) throw new InvalidArgumentError("partialResult takes a JSON object");
+    if (!isObject(copy)) throw new InvalidArgumentError("partialResult takes a JSON object");
     if (this.#state !== "open") return this.#refuse(bytes);
     if (bytes > this.#maxChunkBytes) this.#drop(bytes);
-    else this.#add({ channel: "partial_result", data: { json: copy } }, bytes);
-    return this.#sink.isFree ? nothing : this.#sink.room();
+    else this.#add({ channel: "partial_result", data: { json: copy as JsonObject } }, bytes);
+    return this.#outbox.isFree ? nothing : this.#outbox.room();
   }
 
-  /** Nothing more is taken. A tool that goes on writing leaves the others their turn. */
+  /** Takes nothing more. A tool that goes on writing yields to the others. */
   #refuse(bytes: number): Promise<void> {
     if (this.#state === "full") this.#drop(bytes);
     return new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** The call is over: what was dropped last is marked, and nothing more is taken. */
+  /** The call is over: drops are marked, and nothing more is taken. */
   end(): void {
     if (this.#state === "open") this.#mark();
     this.#state = "ended";
@@ -109,7 +95,7 @@ export class CallStream {
       this.#push({ channel: "log", data: { text }, done: true }, text.length);
       return;
     }
-    if (this.#sink.isFree) {
+    if (this.#outbox.isFree) {
       this.#mark();
       this.#push(content, bytes);
       return;
@@ -130,14 +116,15 @@ export class CallStream {
     const cost = bytes + messageBytes;
     const slot = { content };
     this.#queuedBytes += cost;
-    this.#sink.push({
+    this.#outbox.push({
       bytes: cost,
       isStream: true,
       take: () => {
         this.#queuedBytes -= cost;
         if (this.#waitingStatus === slot) this.#waitingStatus = undefined;
-        const { callId, toMessage } = this.#options;
-        return toMessage({ call_id: callId, seq: ++this.#seq, ...slot.content });
+        const { payload, origin } = this.#call;
+        const chunk: StreamPayload = { call_id: payload.call_id, seq: ++this.#seq, ...slot.content };
+        return toMessage(this.#outbox.clock.now(), "agent.tool.stream", chunk, { origin });
       },
     });
     return slot;
@@ -149,7 +136,7 @@ export class CallStream {
     if (this.#state === "open") this.#unmarked++;
   }
 
-  /** Says where something is missing. */
+  /** Marks where messages are missing. */
   #mark(): void {
     if (this.#unmarked === 0) return;
     const text = `[${this.#unmarked} stream messages were dropped here]`;

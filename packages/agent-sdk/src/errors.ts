@@ -1,40 +1,5 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { CoreToolsRegistered, RuntimeError, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
-
-const toolErrorMarker = Symbol.for("harnesskit.tool-error");
-
-export interface ToolErrorOptions {
-  /** What a program can make use of. Never secret; left out of the result beyond 16 KiB. */
-  readonly details?: JsonObject;
-  /** Whether the same call may succeed if it is made again. */
-  readonly retryable?: boolean;
-  /** Why; stays in this process. */
-  readonly cause?: unknown;
-}
-
-/**
- * What a tool throws to fail with a code and a message that the caller sees (section 3.3). Both have to be free of
- * secrets. The code is one of `RuntimeErrorCode` or the tool's own, such as `file.not_found`, up to 128 characters.
- */
-export class ToolError extends HarnessError {
-  override readonly name = "ToolError";
-  readonly [toolErrorMarker] = true;
-  readonly details?: JsonObject;
-  readonly retryable?: boolean;
-
-  constructor(code: string, message: string, options: ToolErrorOptions = {}) {
-    super(code, message, "cause" in options ? { cause: options.cause } : undefined);
-    if (options.details !== undefined) this.details = options.details;
-    if (options.retryable !== undefined) this.retryable = options.retryable;
-  }
-
-  static override isInstance(value: unknown): value is ToolError {
-    return (
-      HarnessError.isInstance(value) && (value as { [toolErrorMarker]?: true })[toolErrorMarker] === true
-    );
-  }
-}
 
 /** The program was not started by a core: `variables` are missing in its environment. */
 export class MissingEnvironmentError extends HarnessError {
@@ -92,7 +57,7 @@ export class AgentStoppingError extends HarnessError {
   }
 }
 
-/** A tool failed in a way that its caller is told only in general terms; `cause` has the rest. */
+/** A tool failed; its caller gets only a general message, `cause` has the rest. */
 export class ToolFailedError extends HarnessError {
   override readonly name = "ToolFailedError";
   constructor(

@@ -12,7 +12,7 @@ const nameIn = (params: Record<string, unknown>): string | undefined => {
   return typeof name === "string" ? name : undefined;
 };
 
-/** Compiles a JSON Schema (draft 2020-12). Throws `invalid_argument` when it is none. */
+/** Compiles a JSON Schema (draft 2020-12). Throws `invalid_argument` when it is not valid. */
 export const compileJsonSchema = (schema: JsonObject, name: string): ((value: unknown) => Validated) => {
   compiler ??= new Ajv2020({
     strict: false,
@@ -24,7 +24,7 @@ export const compileJsonSchema = (schema: JsonObject, name: string): ((value: un
   try {
     check = compiler.compile(schema);
   } catch (cause) {
-    throw new InvalidArgumentError(`${name} is no valid JSON Schema (draft 2020-12)`, { cause });
+    throw new InvalidArgumentError(`${name} is not a valid JSON Schema (draft 2020-12)`, { cause });
   }
   return (value) => {
     if (check(value)) return { ok: true, value };

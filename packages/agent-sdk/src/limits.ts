@@ -1,56 +1,50 @@
 import { defaultRuntimeLimits } from "@harnesskit/protocol/runtime";
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { defineLimits, type LimitsOf } from "@harnesskit/wire";
 
 /** What an agent may use at the most. */
-export interface AgentLimits {
-  /** Calls whose tool is running, also after their result was sent; further ones fail with `tool.busy`. @default 256 */
-  readonly maxInflightCalls: number;
-  /** Bytes of one call's input as JSON; more fails with `tool.input_too_large`. @default 1048576 (1 MiB) */
-  readonly maxToolInputBytes: number;
-  /** Bytes of one output as JSON; more goes to a file or fails with `tool.output_too_large`. @default 1048576 (1 MiB) */
-  readonly maxToolOutputBytes: number;
-  /** Bytes of all output files at one time; the oldest are removed for a new one. @default 268435456 (256 MiB) */
-  readonly maxOutputFilesBytes: number;
-  /** Bytes of text in one stream message, and of one partial result; longer text is split. @default 65536 (64 KiB) */
-  readonly maxStreamChunkBytes: number;
-  /** Bytes that one call streams, each message counted with 64 more; then one mark, and the rest is dropped. @default 8388608 (8 MiB) */
-  readonly maxStreamBytes: number;
-  /** Bytes that one call's stream messages may wait while the core reads slowly; more is dropped with a mark. @default 262144 (256 KiB) */
-  readonly maxStreamQueueBytes: number;
-  /** Bytes handed to the channel and not yet taken by the operating system; what exceeds them waits. @default 1048576 (1 MiB) */
-  readonly maxSendBytes: number;
-  /** Messages that may wait for a slow core before no more of its own are read. @default 1024 */
-  readonly maxWaitingReplies: number;
-}
-
-export const defaultAgentLimits: AgentLimits = {
+export const agentLimits = defineLimits({
+  /** Calls whose tool is running, also after their result was sent; further ones fail with `tool.busy`. */
   maxInflightCalls: defaultRuntimeLimits.max_inflight_requests,
+  /** Bytes of one call's input as JSON; more fails with `tool.input_too_large`. */
   maxToolInputBytes: defaultRuntimeLimits.max_tool_input_bytes,
+  /** Bytes of one output as JSON; more goes to a file or fails with `tool.output_too_large`. */
   maxToolOutputBytes: defaultRuntimeLimits.max_tool_output_bytes,
+  /** Bytes of all output files at one time; the oldest are removed for a new one. */
   maxOutputFilesBytes: 256 * 1024 * 1024,
+  /** Bytes of text in one stream message, and of one partial result; longer text is split. */
   maxStreamChunkBytes: 64 * 1024,
+  /** Bytes that one call streams, each message counted with 64 more; then one mark, and the rest is dropped. */
   maxStreamBytes: 8 * 1024 * 1024,
+  /** Bytes that one call's stream messages may wait while the core reads slowly; more is dropped with a mark. */
   maxStreamQueueBytes: 256 * 1024,
+  /** Bytes handed to the channel and not yet taken by the operating system; what exceeds them waits. */
   maxSendBytes: 1024 * 1024,
+  /** Messages that may wait for a slow core before the agent stops reading. */
   maxWaitingReplies: 1024,
-};
+});
+
+export type AgentLimits = LimitsOf<typeof agentLimits>;
+
+const fromZero = (milliseconds: number) => ({ default: milliseconds, min: 0, allowFraction: true });
+
+/** Times of an agent, in milliseconds. */
+export const agentTimes = defineLimits({
+  /** How long an aborted tool may take to end before its result is sent without it. */
+  cancelGraceMs: fromZero(2000),
+  /** How long the core may take to answer `agent.hello`. */
+  welcomeTimeoutMs: fromZero(10_000),
+  /** How long the core may take to answer a registration. */
+  registerTimeoutMs: fromZero(10_000),
+  /** How long the core may take to close after `core.goodbye` before the agent does. */
+  goodbyeTimeoutMs: fromZero(5000),
+  /** Delay of timers from which on heartbeats report `degraded`. */
+  degradedLagMs: fromZero(500),
+});
+
+export type AgentTimes = LimitsOf<typeof agentTimes>;
 
 /** How deep an input's or output's own objects may nest: a message of 64 levels has two around them. */
 export const maxPayloadDepth = 62;
 
-/** The smallest `max_frame_bytes` of a core that an agent can talk within. */
+/** The smallest `max_frame_bytes` of a core that an agent can work with. */
 export const minFrameBytes = 1024;
-
-/** The limits with the defaults filled in. Throws `invalid_argument` for one that is no positive integer. */
-export const toAgentLimits = (limits: Partial<AgentLimits> = {}): AgentLimits => {
-  const merged = { ...defaultAgentLimits };
-  for (const name of Object.keys(merged) as (keyof AgentLimits)[]) {
-    const value = limits[name];
-    if (value === undefined) continue;
-    if (!Number.isSafeInteger(value) || value <= 0) {
-      throw new InvalidArgumentError(`limits.${name} is a positive integer`);
-    }
-    merged[name] = value;
-  }
-  return merged;
-};

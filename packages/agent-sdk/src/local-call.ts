@@ -1,22 +1,30 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { Actor, CallContext, Caller } from "@harnesskit/protocol/runtime";
-import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import {
+  type Actor,
+  type CallContext,
+  type Caller,
+  type CoreToolCall,
+  RUNTIME_PROTOCOL_VERSION,
+  RuntimeErrorCode,
+} from "@harnesskit/protocol/runtime";
+import { callSafely, createDeferred } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
+import { isoTime } from "@harnesskit/wire/time";
+import { ToolError } from "@harnesskit/wire/tool";
 import type { AgentCore } from "./agent-core.ts";
 import type { StreamPayload } from "./call-stream.ts";
-import { ToolError } from "./errors.ts";
-import { isJsonObject } from "./json-size.ts";
-import { LocalHost } from "./local-host.ts";
+import { Outbox } from "./outbox.ts";
+import type { OutgoingMessage } from "./outgoing-message.ts";
 import { misfit, runtimeError } from "./runtime-error.ts";
-import { refusalOf } from "./session-calls.ts";
-import { type ResultPayload, ToolCall } from "./tool-call.ts";
+import { type ResultPayload, SessionCalls } from "./session-calls.ts";
 
 export interface LocalCallOptions {
   /** Cancels the call: it fails with `tool.canceled`, at the latest after the grace. */
   readonly signal?: AbortSignal;
   /** @default none */
   readonly timeoutMs?: number;
-  /** Told each stream message as a core would get it. */
+  /** Receives each stream message as a core would. */
   readonly onStream?: (payload: StreamPayload) => void;
   /** @default a new one */
   readonly callId?: string;
@@ -30,66 +38,64 @@ export interface LocalCallOptions {
   readonly context?: CallContext;
 }
 
-const toolError = ({ error }: ResultPayload): ToolError => {
-  const { code, message, details, retryable } =
-    error ?? runtimeError(RuntimeErrorCode.Failed, "the tool failed");
-  return new ToolError(code, message, {
+const toolError = (
+  { code, message, details, retryable } = runtimeError(RuntimeErrorCode.Failed, "the tool failed"),
+): ToolError =>
+  new ToolError(code, message, {
     ...(details !== undefined && { details }),
     ...(retryable !== undefined && { retryable }),
   });
-};
 
-/** Runs one call as a core would have it run. */
+/** Runs one call as a core would have it run: the same messages, on a channel that leads back here. */
 export const callLocally = async (
   core: AgentCore,
   name: string,
   input: unknown,
-  options: LocalCallOptions,
+  { signal, onStream, timeoutMs, ...options }: LocalCallOptions,
 ): Promise<JsonObject | undefined> => {
-  if (!isJsonObject(input)) {
-    throw toolError({
-      call_id: "",
-      status: "failed",
-      error: misfit(RuntimeErrorCode.InvalidInput, [{ path: "", problem: "type", expected: "object" }]),
-    });
+  if (!isObject(input)) {
+    const problems = [{ path: "", problem: "type", expected: "object" }];
+    throw toolError(misfit(RuntimeErrorCode.InvalidInput, problems));
   }
-  const { timeoutMs, idempotencyKey, caller, context, signal } = options;
-  const payload = {
-    call_id: options.callId ?? randomUUID(),
-    tool_id: core.tools.idOf(name),
-    input: JSON.parse(JSON.stringify(input)) as JsonObject,
-    ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
-    ...(idempotencyKey !== undefined && { idempotency_key: idempotencyKey }),
-    ...(caller !== undefined && { caller }),
-    ...(context !== undefined && { context }),
-  };
-  const refusal = refusalOf(core, payload);
-  const tool = core.tools.get(name);
-  if (refusal || !tool) {
-    throw toolError({ call_id: payload.call_id, status: "failed", ...(refusal && { error: refusal }) });
-  }
-  const origin = {
+  const call_id = options.callId ?? randomUUID();
+  const message: CoreToolCall = {
+    v: RUNTIME_PROTOCOL_VERSION,
+    type: "core.tool.call",
+    id: call_id,
+    ts: isoTime(core.clock.now()),
     request_id: options.requestId ?? randomUUID(),
     correlation_id: options.correlationId,
     causation_id: options.causationId,
     actor: options.actor,
+    payload: {
+      call_id,
+      tool_id: core.tools.idOf(name),
+      input: JSON.parse(JSON.stringify(input)) as JsonObject,
+      timeout_ms: timeoutMs,
+      idempotency_key: options.idempotencyKey,
+      caller: options.caller,
+      context: options.context,
+    },
   };
-  const host = new LocalHost(options.onStream);
-  const call = new ToolCall(tool, payload, origin, host, core);
+  const ended = createDeferred<ResultPayload>();
+  const send = async (sent: unknown): Promise<void> => {
+    const { type, payload } = sent as OutgoingMessage;
+    if (type === "agent.tool.stream") callSafely(() => onStream?.(payload as StreamPayload));
+    else if (type === "agent.tool.result") ended.resolve(payload as ResultPayload);
+  };
+  const outbox = new Outbox({ send, close: async () => {} }, core.limits, core.clock);
+  const calls = new SessionCalls(core, outbox, Number.POSITIVE_INFINITY);
   const cancel = () => {
-    const text = "the call was canceled";
-    const code = RuntimeErrorCode.Canceled;
-    call.abort(new ToolError(code, text), { status: "canceled", error: runtimeError(code, text) });
+    const payload = { call_id };
+    calls.cancel({ ...message, type: "core.tool.cancel", payload });
   };
-  if (signal?.aborted) cancel();
-  else signal?.addEventListener("abort", cancel);
-  call.begin();
+  if (signal?.aborted) throw toolError(runtimeError(RuntimeErrorCode.Canceled, "the call was canceled"));
+  signal?.addEventListener("abort", cancel);
+  calls.begin(message);
   try {
-    const result = await host.ended;
-    if (result.status !== "succeeded") throw toolError(result);
-    return result.output === undefined
-      ? undefined
-      : (JSON.parse(JSON.stringify(result.output)) as JsonObject);
+    const { status, output, error } = await ended.promise;
+    if (status !== "succeeded") throw toolError(error);
+    return output && (JSON.parse(JSON.stringify(output)) as JsonObject);
   } finally {
     signal?.removeEventListener("abort", cancel);
   }

@@ -1,5 +1,9 @@
+import type { AgentMessageType, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { type Channel, createDeferred, type Deferred, HarnessError } from "@harnesskit/wire";
+import type { Clock } from "@harnesskit/wire/time";
 import type { AgentLimits } from "./limits.ts";
+import { type MessageLinks, toMessage } from "./outgoing-message.ts";
+import { runtimeError } from "./runtime-error.ts";
 
 /** A message on its way out. */
 export interface Outgoing {
@@ -9,59 +13,65 @@ export interface Outgoing {
   readonly isStream?: true;
   /** Makes the message. Called once, when its turn has come. */
   take(): object;
-  /** Told when the channel does not take it (`frame_too_large`, `invalid_argument`), so that something else can be said. */
+  /** Called when the channel refuses it (`frame_too_large`, `invalid_argument`), so that something else can be sent. */
   onRefused?(): void;
 }
 
-/** What was handed over together and settles together. */
+/** Messages that were handed over together and settle together. */
 interface Handed {
   readonly settled: Promise<void>;
   readonly first: Outgoing;
   bytes: number;
 }
 
-const nothing = Promise.resolve();
-
-/**
- * What leaves for the core, in order. Up to `maxSendBytes` are handed to the channel; the rest waits here, and who
- * writes much can wait for room.
- */
+/** What leaves for the core, in order. Up to `maxSendBytes` are handed to the channel; the rest waits here. */
 export class Outbox {
-  readonly #channel: Channel;
+  readonly clock: Clock;
+  readonly #channel: Pick<Channel, "send" | "close">;
   readonly #limits: AgentLimits;
-  #waiting: Outgoing[] = [];
-  #next = 0;
+  readonly #waiting: Outgoing[] = [];
   #pendingBytes = 0;
   #handed: Handed | undefined;
   #room: Deferred<void> | undefined;
-  #isClosed = false;
-  /** The channel takes nothing more and is about to close. */
-  #isBroken = false;
+  /** `broken`: the channel takes nothing more and is about to close. */
+  #state: "open" | "broken" | "closed" = "open";
   #waitingReplies = 0;
 
-  constructor(channel: Channel, limits: AgentLimits) {
+  constructor(channel: Pick<Channel, "send" | "close">, limits: AgentLimits, clock: Clock) {
     this.#channel = channel;
     this.#limits = limits;
+    this.clock = clock;
   }
 
   /** True while a message would leave at once. */
   get isFree(): boolean {
-    if (this.#isClosed) return true;
-    if (this.#isBroken) return false;
-    return this.#pendingBytes < this.#limits.maxSendBytes && this.#next === this.#waiting.length;
+    if (this.#state !== "open") return this.#state === "closed";
+    return this.#pendingBytes < this.#limits.maxSendBytes && this.#waiting.length === 0;
   }
 
   get waiting(): number {
-    return this.#waiting.length - this.#next;
+    return this.#waiting.length;
   }
 
-  /** True when so many messages wait that are no stream that no more should be asked for. */
+  /** True when so many replies wait that the agent should stop reading. */
   get isOverfull(): boolean {
     return this.#waitingReplies > this.#limits.maxWaitingReplies;
   }
 
+  /** Sends a message of about so many bytes; returns its id. */
+  send(type: AgentMessageType, payload: object, links: MessageLinks = {}, bytes = 512): string {
+    const message = toMessage(this.clock.now(), type, payload, links);
+    this.push({ bytes, take: () => message });
+    return message.id;
+  }
+
+  /** Sends `agent.error`. */
+  error(code: RuntimeErrorCode, problem: string, links: MessageLinks): void {
+    this.send("agent.error", {}, { ...links, error: runtimeError(code, problem) });
+  }
+
   push(message: Outgoing): void {
-    if (this.#isClosed || this.#isBroken) return;
+    if (this.#state !== "open") return;
     if (this.isFree) {
       this.#hand(message);
       return;
@@ -72,82 +82,67 @@ export class Outbox {
 
   /** Settles when what waits has left, or the channel is closed. Never rejects. */
   room(): Promise<void> {
-    if (this.isFree) return nothing;
+    if (this.isFree) return Promise.resolve();
     this.#room ??= createDeferred<void>();
     return this.#room.promise;
   }
 
-  /** The channel is closed: forgets everything and lets everybody go on. */
+  /** The channel is closed: drops what waits, and resolves {@link room}. */
   close(): void {
-    this.#isClosed = true;
-    this.#waiting = [];
-    this.#next = 0;
-    this.#letGo();
+    this.#state = "closed";
+    this.#waiting.length = 0;
+    this.#signalRoom();
   }
 
   #hand(message: Outgoing): void {
     const settled = this.#channel.send(message.take());
     this.#pendingBytes += message.bytes;
-    const handed = this.#handed;
-    if (handed?.settled === settled) {
-      handed.bytes += message.bytes;
+    if (this.#handed?.settled === settled) {
+      this.#handed.bytes += message.bytes;
       return;
     }
-    const record: Handed = { settled, first: message, bytes: message.bytes };
-    this.#handed = record;
+    const handed: Handed = { settled, first: message, bytes: message.bytes };
+    this.#handed = handed;
     settled.then(
-      () => this.#settled(record),
-      (error: unknown) => this.#failed(record, error),
+      () => this.#settled(handed),
+      (error: unknown) => this.#failed(handed, error),
     );
   }
 
-  #settled(record: Handed): void {
-    this.#pendingBytes -= record.bytes;
-    if (this.#handed === record) this.#handed = undefined;
+  #settled(handed: Handed): void {
+    this.#pendingBytes -= handed.bytes;
+    if (this.#handed === handed) this.#handed = undefined;
     this.#pump();
   }
 
-  /** A message that is refused has a promise of its own, so that it is the only one in its record. */
-  #failed(record: Handed, error: unknown): void {
+  /** A refused message has a promise of its own, so that it is the only one in its record. */
+  #failed(handed: Handed, error: unknown): void {
     const code = HarnessError.isInstance(error) ? error.code : undefined;
     if (code === "frame_too_large" || code === "invalid_argument") {
-      this.#settled(record);
-      record.first.onRefused?.();
+      this.#settled(handed);
+      handed.first.onRefused?.();
       return;
     }
-    this.#isBroken = true;
-    this.#waiting = [];
-    this.#next = 0;
-    if (code !== "connection_closed") {
-      const cause = HarnessError.isInstance(error)
-        ? error
-        : new HarnessError("send_failed", "a message could not be sent", { cause: error });
-      void this.#channel.close(cause);
-    }
+    if (this.#state === "open") this.#state = "broken";
+    this.#waiting.length = 0;
+    if (code === "connection_closed") return;
+    const cause = new HarnessError("send_failed", "a message could not be sent", { cause: error });
+    void this.#channel.close(HarnessError.isInstance(error) ? error : cause);
   }
 
   #pump(): void {
-    if (this.#isBroken) return;
+    if (this.#state !== "open") return;
     while (this.#pendingBytes < this.#limits.maxSendBytes) {
-      const message = this.#waiting[this.#next];
+      const message = this.#waiting.shift();
       if (!message) break;
-      this.#next++;
       if (!message.isStream) this.#waitingReplies--;
       this.#hand(message);
     }
-    if (this.#next === this.#waiting.length) {
-      this.#waiting = [];
-      this.#next = 0;
-      if (this.isFree) this.#letGo();
-    } else if (this.#next > 1024) {
-      this.#waiting = this.#waiting.slice(this.#next);
-      this.#next = 0;
-    }
+    if (this.isFree) this.#signalRoom();
   }
 
-  #letGo(): void {
-    const room = this.#room;
+  #signalRoom(): void {
+    this.#room?.resolve();
     this.#room = undefined;
-    room?.resolve();
   }
 }

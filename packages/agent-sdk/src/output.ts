@@ -1,7 +1,8 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { budgetAfter, isJsonObject, writeJson } from "./json-size.ts";
+import { isObject, measureJson } from "@harnesskit/wire/json";
 import { maxPayloadDepth } from "./limits.ts";
 import type { Problem } from "./schema.ts";
+import { type WrittenJson, writeJson } from "./written-json.ts";
 
 /** What a tool returned, made ready for its result. */
 export type EncodedOutput =
@@ -9,30 +10,31 @@ export type EncodedOutput =
   | { readonly kind: "large"; readonly text: string; readonly bytes: number; readonly maxBytes: number }
   | { readonly kind: "invalid"; readonly problem: Problem };
 
-export interface EncodeOptions {
-  /** Bytes that surely fit, so that a small output need not be measured exactly. */
-  readonly sureBytes: number;
-  readonly maxBytes: () => number;
-}
+const notObject: EncodedOutput = {
+  kind: "invalid",
+  problem: { path: "", problem: "type", expected: "object" },
+};
 
-/** Judges an output: it is a JSON object, or nothing, and has a size. */
-export const encodeOutput = (value: unknown, { sureBytes, maxBytes }: EncodeOptions): EncodedOutput => {
+/** Judges an output: a JSON object, or undefined. `sureBytes` fit in any case, `maxBytes` says exactly what does. */
+export const encodeOutput = (value: unknown, sureBytes: number, maxBytes: () => number): EncodedOutput => {
   if (value === undefined) return { kind: "output", output: undefined, bytes: 0 };
-  if (!isJsonObject(value))
-    return { kind: "invalid", problem: { path: "", problem: "type", expected: "object" } };
-  const left = budgetAfter(value, sureBytes, maxPayloadDepth);
-  if (left >= 0) return { kind: "output", output: value, bytes: sureBytes - left };
-  let written: ReturnType<typeof writeJson>;
+  if (!isObject(value)) return notObject;
+  try {
+    const { bytes } = measureJson(value, { maxDepth: maxPayloadDepth, maxBytes: sureBytes });
+    return { kind: "output", output: value as JsonObject, bytes };
+  } catch {
+    // It is large, or only JSON.stringify makes JSON of it.
+  }
+  let written: WrittenJson;
   try {
     written = writeJson(value, maxPayloadDepth);
   } catch {
     return { kind: "invalid", problem: { path: "", problem: "not_json" } };
   }
   const { text, bytes, copy } = written;
-  if (!isJsonObject(copy))
-    return { kind: "invalid", problem: { path: "", problem: "type", expected: "object" } };
+  if (!isObject(copy)) return notObject;
   const limit = maxBytes();
   return bytes <= limit
-    ? { kind: "output", output: copy, bytes }
+    ? { kind: "output", output: copy as JsonObject, bytes }
     : { kind: "large", text, bytes, maxBytes: limit };
 };

@@ -8,40 +8,45 @@ import {
   RuntimeEnvelopeSchema,
   RuntimeErrorCode,
 } from "@harnesskit/protocol/runtime";
+import { isObject } from "@harnesskit/wire/json";
+
+/** A message that breaks the protocol. */
+export interface Violation {
+  readonly code: RuntimeErrorCode;
+  readonly problem: string;
+  readonly id?: string;
+}
 
 /** What arrived, after it was judged. */
 export type CoreReading =
   | { readonly kind: "message"; readonly message: CoreMessage }
   | { readonly kind: "refusal"; readonly message: CoreRefusal }
   | { readonly kind: "unknown"; readonly envelope: RuntimeEnvelope }
-  | {
-      readonly kind: "invalid";
-      readonly code: RuntimeErrorCode;
-      readonly text: string;
-      readonly id?: string;
-    };
+  | { readonly kind: "invalid"; readonly violation: Violation };
 
-const isCoreType = (type: string): type is keyof typeof coreMessages => Object.hasOwn(coreMessages, type);
+const broken = (code: RuntimeErrorCode, problem: string, id?: string): CoreReading => ({
+  kind: "invalid",
+  violation: { code, problem, ...(id !== undefined && { id }) },
+});
 
-/** Reads any message of a core. Never throws. */
+const isCoreType = (type: unknown): type is keyof typeof coreMessages =>
+  typeof type === "string" && Object.hasOwn(coreMessages, type);
+
+/** Reads any message of a core: checks it against its schema, once. Never throws. */
 export const readCoreMessage = (value: unknown): CoreReading => {
-  const envelope = RuntimeEnvelopeSchema.safeParse(value);
-  if (!envelope.success) {
-    const text = "the core sent something that is no message";
-    return { kind: "invalid", code: RuntimeErrorCode.InvalidMessage, text };
+  const type = isObject(value) ? value.type : undefined;
+  const message = isCoreType(type) ? coreMessages[type].safeParse(value).data : undefined;
+  if (message && !(message.type === "core.welcome" && message.error)) return { kind: "message", message };
+  const refusal = type === "core.welcome" ? CoreRefusalSchema.safeParse(value).data : undefined;
+  if (refusal) return { kind: "refusal", message: refusal };
+  const envelope = RuntimeEnvelopeSchema.safeParse(value).data;
+  if (!envelope) return broken(RuntimeErrorCode.InvalidMessage, "the core sent an invalid message");
+  if (envelope.v !== RUNTIME_PROTOCOL_VERSION) {
+    const problem = "the core sent a message of another version than was agreed";
+    return broken(RuntimeErrorCode.UnsupportedVersion, problem, envelope.id);
   }
-  const { v, type, id, error } = envelope.data;
-  if (v !== RUNTIME_PROTOCOL_VERSION) {
-    const text = "the core sent a message of another version than was agreed";
-    return { kind: "invalid", code: RuntimeErrorCode.UnsupportedVersion, text, id };
-  }
-  if (!isCoreType(type)) return { kind: "unknown", envelope: envelope.data };
-  if (type === "core.welcome" && error !== undefined) {
-    const refusal = CoreRefusalSchema.safeParse(value);
-    if (refusal.success) return { kind: "refusal", message: refusal.data };
-  }
-  const message = coreMessages[type].safeParse(value);
-  if (message.success) return { kind: "message", message: message.data };
-  const text = `the core sent a ${type} whose content does not fit it`;
-  return { kind: "invalid", code: RuntimeErrorCode.InvalidMessage, text, id };
+  if (message) return { kind: "message", message };
+  if (!isCoreType(type)) return { kind: "unknown", envelope };
+  const problem = `the core sent a ${type} that does not match its schema`;
+  return broken(RuntimeErrorCode.InvalidMessage, problem, envelope.id);
 };

@@ -1,12 +1,10 @@
-import type { CoreToolsRegistered, ToolDeclaration } from "@harnesskit/protocol/runtime";
-import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import {
-  type Clock,
-  createDeferred,
-  type Deferred,
-  type HarnessError,
-  RequestTimeoutError,
-} from "@harnesskit/wire";
+  type CoreToolsRegistered,
+  RuntimeErrorCode,
+  type ToolDeclaration,
+} from "@harnesskit/protocol/runtime";
+import { createDeferred, type Deferred, type HarnessError } from "@harnesskit/wire";
+import { type Clock, within } from "@harnesskit/wire/time";
 import type { RejectedTool } from "./errors.ts";
 import { runtimeError } from "./runtime-error.ts";
 
@@ -20,9 +18,11 @@ export interface RegistrarOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly maxFrameBytes: number;
-  /** Sends one registration; gives the id of its message. */
+  /** Sends one registration; returns the id of its message. */
   readonly send: (tools: readonly object[], bytes: number) => string;
 }
+
+type Answer = CoreToolsRegistered["payload"];
 
 /** What a registration costs beside its tools. */
 const envelopeBytes = 512;
@@ -30,7 +30,7 @@ const envelopeBytes = 512;
 /** Registers tools and matches the core's answers (section 4.2). */
 export class Registrar {
   readonly #options: RegistrarOptions;
-  readonly #pending = new Map<string, Deferred<CoreToolsRegistered["payload"]>>();
+  readonly #pending = new Map<string, Deferred<Answer>>();
   #closed: HarnessError | undefined;
 
   constructor(options: RegistrarOptions) {
@@ -38,7 +38,7 @@ export class Registrar {
   }
 
   /**
-   * Registers these tools, in as many messages as their size asks for. A tool that is larger than a frame is rejected
+   * Registers these tools, in as many messages as their size requires. A tool that is larger than a frame is rejected
    * here. Rejects with `request_timeout`, with the core's `core.error` and when the connection ends.
    */
   async register(tools: readonly ToolDeclaration[]): Promise<Registration> {
@@ -64,13 +64,14 @@ export class Registrar {
   }
 
   /** Takes the core's answer; without `in_reply_to` it belongs to the oldest registration. */
-  answer(inReplyTo: string | undefined, payload: CoreToolsRegistered["payload"]): void {
-    this.#take(inReplyTo)?.resolve(payload);
+  answer(inReplyTo: string | undefined, payload: Answer): void {
+    const id = inReplyTo ?? this.#pending.keys().next().value;
+    if (id !== undefined) this.#pending.get(id)?.resolve(payload);
   }
 
-  /** Takes an error in place of an answer. False when it belongs to no registration. */
+  /** Takes an error in place of an answer. Returns false when it belongs to no registration. */
   fail(inReplyTo: string | undefined, error: HarnessError): boolean {
-    const pending = inReplyTo === undefined ? undefined : this.#take(inReplyTo);
+    const pending = this.#pending.get(inReplyTo ?? "");
     pending?.reject(error);
     return pending !== undefined;
   }
@@ -78,31 +79,18 @@ export class Registrar {
   close(error: HarnessError): void {
     this.#closed = error;
     for (const pending of this.#pending.values()) pending.reject(error);
-    this.#pending.clear();
   }
 
-  async #send(tools: readonly object[], bytes: number): Promise<CoreToolsRegistered["payload"]> {
+  async #send(tools: readonly object[], bytes: number): Promise<Answer> {
     if (this.#closed) throw this.#closed;
     const { clock, timeoutMs, send } = this.#options;
-    const pending = createDeferred<CoreToolsRegistered["payload"]>();
+    const pending = createDeferred<Answer>();
     const id = send(tools, bytes + envelopeBytes);
     this.#pending.set(id, pending);
-    const cancel = clock.after(timeoutMs, () => {
-      this.#pending.delete(id);
-      pending.reject(new RequestTimeoutError("agent.tools.register", timeoutMs));
-    });
     try {
-      return await pending.promise;
+      return await within(pending.promise, { name: "agent.tools.register", timeoutMs, clock });
     } finally {
-      cancel();
+      this.#pending.delete(id);
     }
-  }
-
-  #take(inReplyTo: string | undefined): Deferred<CoreToolsRegistered["payload"]> | undefined {
-    const id = inReplyTo ?? this.#pending.keys().next().value;
-    if (id === undefined) return undefined;
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    return pending;
   }
 }

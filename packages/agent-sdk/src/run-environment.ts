@@ -3,7 +3,7 @@ import { readOwnFile } from "@harnesskit/node-kit";
 import { AGENT_MANIFEST_FILE, agentEnvironment } from "@harnesskit/protocol/runtime";
 import { MissingEnvironmentError } from "./errors.ts";
 
-/** What a core tells the process that it starts. */
+/** What a core passes to the process that it starts. */
 export interface LaunchParameters {
   readonly socketPath: string;
   readonly token: string;
@@ -11,7 +11,7 @@ export interface LaunchParameters {
   readonly maxFrameBytes: number | undefined;
 }
 
-/** A whole number above 0; anything else is as if it were not there. */
+/** A whole number above 0; anything else is treated as absent. */
 const positiveOf = (text: string | undefined): number | undefined => {
   const value = /^\d{1,15}$/.test(text ?? "") ? Number(text) : 0;
   return value > 0 ? value : undefined;

@@ -1,5 +1,6 @@
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { createDeferred, displayText, type HarnessError } from "@harnesskit/wire";
+import { displayText, type HarnessError } from "@harnesskit/wire";
+import { wait } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
 import { type LaunchParameters, readManifestHash, takeLaunchParameters } from "./run-environment.ts";
 import { Session, type SessionEnd } from "./session.ts";
@@ -39,8 +40,8 @@ const longestRetryMs = 30_000;
 const firstRetryMs = 100;
 const endSignals = ["SIGTERM", "SIGINT"] as const;
 
-/** After these a core may still come up; anything else it meant. */
-const passing = new Set(["transport_failed", "connection_closed", "request_timeout"]);
+/** After these a core may still come up; any other failure is final. */
+const retryable = new Set(["transport_failed", "connection_closed", "request_timeout"]);
 
 class AgentRun {
   readonly #core: AgentCore;
@@ -81,7 +82,7 @@ class AgentRun {
     }
   }
 
-  /** Takes over what belongs to the process; returns what gives it back. */
+  /** Installs the handlers of the process; returns what removes them. */
   #enter(): () => void {
     const core = this.#core;
     core.token = this.#launch.token;
@@ -131,28 +132,17 @@ class AgentRun {
     if (waitMs === undefined || waitMs > maxRetryAfterMs) return toRunEnd(end);
     let failure: HarnessError | undefined;
     for (let attempt = 0; attempt < maxReconnectAttempts; attempt++) {
-      await this.#wait(waitMs);
+      await wait(waitMs, this.#core.clock, this.#interrupt.signal);
       if (this.#interrupt.signal.aborted) return this.#interrupted();
       try {
         return await this.#connect();
       } catch (error) {
         failure = error as HarnessError;
-        if (!passing.has(failure.code)) break;
+        if (!retryable.has(failure.code)) break;
       }
       waitMs = Math.min(longestRetryMs, Math.max(firstRetryMs, 2 * waitMs));
     }
     return { reason: "core_gone", exitCode: 1, ...(failure && { error: failure }) };
-  }
-
-  async #wait(ms: number): Promise<void> {
-    const waited = createDeferred<void>();
-    const { signal } = this.#interrupt;
-    const stop = () => waited.resolve();
-    const cancel = this.#core.clock.after(ms, stop);
-    signal.addEventListener("abort", stop, { once: true });
-    await waited.promise;
-    signal.removeEventListener("abort", stop);
-    cancel();
   }
 
   #interrupted(): RunEnd {

@@ -1,25 +1,16 @@
-import { type Clock, createDeferred, type Deferred } from "@harnesskit/wire";
-
-/** A call whose tool is running. */
-export interface RunningCall {
-  /** When something is to happen to it; infinite for never. */
-  readonly dueAt: number;
-  /** Its result was sent; its tool has not noticed. */
-  readonly isSettled: boolean;
-  /** The time is there. */
-  due(): void;
-}
+import { type Clock, settleWithin, TimerTable } from "@harnesskit/wire/time";
+import type { ToolCall } from "./tool-call.ts";
 
 /** The calls whose tools run, of all connections, and one timer for all their deadlines. */
 export class RunningCalls {
+  readonly deadlines: TimerTable;
   readonly #clock: Clock;
-  readonly #calls = new Set<RunningCall>();
-  #timerAt = Number.POSITIVE_INFINITY;
-  #cancelTimer: (() => void) | undefined;
-  #idle: Deferred<void> | undefined;
+  readonly #calls = new Set<ToolCall>();
+  #idleWaiters: (() => void)[] = [];
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.deadlines = new TimerTable(clock);
   }
 
   get count(): number {
@@ -28,52 +19,23 @@ export class RunningCalls {
 
   /** Tools that still run although their results were sent. */
   get abandoned(): number {
-    let count = 0;
-    for (const call of this.#calls) if (call.isSettled) count++;
-    return count;
+    return [...this.#calls].filter((call) => call.isSettled).length;
   }
 
-  add(call: RunningCall): void {
+  add(call: ToolCall): void {
     this.#calls.add(call);
-    this.watch(call);
   }
 
-  remove(call: RunningCall): void {
+  remove(call: ToolCall): void {
+    this.deadlines.clear(call);
     if (!this.#calls.delete(call) || this.#calls.size > 0) return;
-    this.#idle?.resolve();
-    this.#idle = undefined;
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  /** To be told when `dueAt` has become earlier. */
-  watch(call: RunningCall): void {
-    if (call.dueAt >= this.#timerAt) return;
-    this.#arm(call.dueAt);
-  }
-
-  /** Settles when no tool runs any more, or after this time. */
-  async idle(withinMs: number): Promise<void> {
+  /** Settles when no tool runs, or after this time. */
+  async idle(timeoutMs: number): Promise<void> {
     if (this.#calls.size === 0) return;
-    this.#idle ??= createDeferred<void>();
-    const idle = this.#idle;
-    const cancel = this.#clock.after(withinMs, () => idle.resolve());
-    await idle.promise;
-    cancel();
-    if (this.#idle === idle) this.#idle = undefined;
-  }
-
-  #arm(at: number): void {
-    this.#cancelTimer?.();
-    this.#timerAt = at;
-    this.#cancelTimer = this.#clock.after(Math.max(0, at - this.#clock.now()), () => this.#fire());
-  }
-
-  #fire(): void {
-    this.#timerAt = Number.POSITIVE_INFINITY;
-    this.#cancelTimer = undefined;
-    const now = this.#clock.now();
-    for (const call of [...this.#calls]) if (call.dueAt <= now) call.due();
-    let nextAt = Number.POSITIVE_INFINITY;
-    for (const call of this.#calls) nextAt = Math.min(nextAt, call.dueAt);
-    if (nextAt < this.#timerAt) this.#arm(nextAt);
+    const idle = new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
+    await settleWithin(idle, { name: "idle", timeoutMs, clock: this.#clock, holdsProcess: false });
   }
 }

@@ -1,9 +1,9 @@
 import type { RuntimeError } from "@harnesskit/protocol/runtime";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { ToolError } from "./errors.ts";
-import { budgetAfter, writeJson } from "./json-size.ts";
+import { ToolError } from "@harnesskit/wire/tool";
 import { maxPayloadDepth } from "./limits.ts";
 import type { Problem } from "./schema.ts";
+import { writeJson } from "./written-json.ts";
 
 const maxMessageLength = 4096;
 const maxDebugLength = 2048;
@@ -18,7 +18,7 @@ export const runtimeError = (
   more: Pick<RuntimeError, "details" | "retryable"> = {},
 ): RuntimeError => ({ code, message, where, ...more });
 
-/** Says where an input or output does not fit, and never what it is. */
+/** Says where an input or output does not match, without the value. */
 export const misfit = (
   code: typeof RuntimeErrorCode.InvalidInput | typeof RuntimeErrorCode.InvalidOutput,
   problems: readonly Problem[],
@@ -28,7 +28,7 @@ export const misfit = (
     ({ path, problem, expected }) =>
       `${path === "" ? "/" : path}: ${problem}${expected === undefined ? "" : ` (${expected})`}`,
   );
-  const message = `the ${side} does not fit the tool's ${side} schema: ${places.join(", ")}`;
+  const message = `the ${side} does not match the tool's ${side} schema: ${places.join(", ")}`;
   return runtimeError(code, message.slice(0, maxMessageLength), {
     details: { problems: problems.map((problem) => ({ ...problem })) },
   });
@@ -36,7 +36,6 @@ export const misfit = (
 
 const detailsOf = ({ details }: ToolError): RuntimeError["details"] => {
   if (details === undefined) return undefined;
-  if (budgetAfter(details, maxDetailsBytes, maxPayloadDepth - 1) >= 0) return details;
   try {
     const { copy, bytes } = writeJson(details, maxPayloadDepth - 1);
     return bytes <= maxDetailsBytes ? (copy as RuntimeError["details"]) : undefined;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 const name = "@harnesskit/agent-sdk";
 
 /** Bundled into a program this package has no manifest of its own any more. */
-const readVersion = (): string => {
+const ownVersion = (): string => {
   try {
     const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
     const { name: found, version } = manifest as { name?: unknown; version?: unknown };
@@ -14,4 +14,4 @@ const readVersion = (): string => {
 };
 
 /** What `agent.hello` says of this package. */
-export const sdk = { name, version: readVersion() };
+export const sdk = { name, version: ownVersion() };

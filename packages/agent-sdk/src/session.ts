@@ -1,43 +1,35 @@
 import {
-  type AgentMessageType,
   type CoreGoodbye,
   type CoreMessage,
-  type CoreToolCall,
   type CoreWelcome,
   RUNTIME_PROTOCOL_VERSION,
-  type RuntimeError,
   RuntimeErrorCode,
 } from "@harnesskit/protocol/runtime";
 import {
   type Channel,
   ConnectionClosedError,
+  callSafely,
   createDeferred,
   HarnessError,
-  quietly,
-  RequestTimeoutError,
 } from "@harnesskit/wire";
+import { settleWithin, within } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
-import { type MessageFields, toMessage } from "./envelope.ts";
 import { CoreRefusedError, CoreReportedError, RuntimeProtocolError, ToolsRejectedError } from "./errors.ts";
-import { startHeartbeat } from "./heartbeat.ts";
 import { minFrameBytes } from "./limits.ts";
+import { OpenedSession } from "./opened-session.ts";
 import { Outbox } from "./outbox.ts";
-import { readCoreMessage } from "./read-core-message.ts";
-import { readToolCall } from "./read-tool-call.ts";
-import { Registrar, type Registration } from "./registrar.ts";
-import { runtimeError } from "./runtime-error.ts";
+import { readCoreMessage, type Violation } from "./read-core-message.ts";
+import type { Registration } from "./registrar.ts";
 import { sdk } from "./sdk.ts";
-import { SessionCalls } from "./session-calls.ts";
-import { SessionReplies } from "./session-replies.ts";
-import type { Tool } from "./tool.ts";
-import type { CallOrigin } from "./tool-context.ts";
+import { compileTool, type Tool } from "./tool.ts";
 
 type Goodbye = CoreGoodbye["payload"];
+type Welcome = CoreWelcome["payload"];
 
 /** How a connection ended. */
 export interface SessionEnd {
   /**
-   * `goodbye`: the core said so. `core_gone`: it is gone without a word. `protocol_error`: it broke the protocol.
+   * `goodbye`: the core sent it. `core_gone`: it is gone without a goodbye. `protocol_error`: it broke the protocol.
    * `closed`: this side closed it.
    */
   readonly reason: "goodbye" | "core_gone" | "protocol_error" | "closed";
@@ -45,13 +37,16 @@ export interface SessionEnd {
   readonly goodbye?: Goodbye;
 }
 
-/** What an open session has. */
-interface Opened {
-  readonly welcome: CoreWelcome["payload"];
-  readonly calls: SessionCalls;
-  readonly registrar: Registrar;
-  readonly stopHeartbeat: () => void;
-}
+/** Why a welcome is not acceptable. */
+const welcomeProblem = ({ accepted_version, max_frame_bytes }: Welcome): Violation | undefined => {
+  if (accepted_version !== RUNTIME_PROTOCOL_VERSION) {
+    const problem = "the core accepted a version that was not offered";
+    return { code: RuntimeErrorCode.UnsupportedVersion, problem };
+  }
+  if (max_frame_bytes >= minFrameBytes) return undefined;
+  const problem = `max_frame_bytes is below ${minFrameBytes}, which is too small for a session`;
+  return { code: RuntimeErrorCode.FrameTooLarge, problem };
+};
 
 /** One connection to a core, from `agent.hello` to its end. */
 export class Session {
@@ -59,23 +54,20 @@ export class Session {
   readonly #channel: Channel;
   readonly #token: string;
   readonly #outbox: Outbox;
-  readonly #greeted = createDeferred<Opened>();
+  readonly #greeted = createDeferred<OpenedSession>();
   readonly #closed = createDeferred<SessionEnd>();
-  readonly #drained = createDeferred<void>();
-  readonly #cancelTimers: (() => void)[] = [];
-  #opened: Opened | undefined;
+  #opened: OpenedSession | undefined;
   #goodbye: Goodbye | undefined;
+  #cancelGoodbyeTimer: (() => void) | undefined;
   /** Why this side gives the connection up. */
   #failure: HarnessError | undefined;
   #state: "open" | "closing" | "closed" = "open";
-  #isStopping = false;
-  #isHeartbeatWaiting = false;
 
   constructor(core: AgentCore, channel: Channel, token: string) {
     this.#core = core;
     this.#channel = channel;
     this.#token = token;
-    this.#outbox = new Outbox(channel, core.limits);
+    this.#outbox = new Outbox(channel, core.limits, core.clock);
   }
 
   /** Settles when the connection has ended; never rejects. */
@@ -83,58 +75,50 @@ export class Session {
     return this.#closed.promise;
   }
 
-  get welcome(): CoreWelcome["payload"] | undefined {
+  get welcome(): Welcome | undefined {
     return this.#opened?.welcome;
   }
 
-  /** Says hello, waits for the welcome and registers the tools. What goes wrong closes the channel and rejects. */
+  /** Sends hello, waits for the welcome and registers the tools. A failure closes the channel and rejects. */
   async open(manifestHash: string | undefined): Promise<Registration> {
-    const { settings, clock, tools } = this.#core;
-    this.#core.sessions.add(this);
+    const { settings, clock, tools, sessions } = this.#core;
+    sessions.add(this);
     this.#channel.start({
       message: (message) => this.#received(message),
       error: (error) => this.#channelError(error),
       close: ({ error }) => this.#finish(error),
     });
     this.#hello(manifestHash);
-    const { welcomeTimeoutMs } = settings;
-    const cancel = clock.after(welcomeTimeoutMs, () =>
-      this.#giveUp(new RequestTimeoutError("agent.hello", welcomeTimeoutMs)),
-    );
-    this.#cancelTimers.push(cancel);
     try {
-      const opened = await this.#greeted.promise;
-      cancel();
-      const registration = await opened.registrar.register(
-        tools.all.map((tool) => tool.declarationFor(settings.id)),
-      );
+      const timeoutMs = settings.welcomeTimeoutMs;
+      const { registrar } = await within(this.#greeted.promise, { name: "agent.hello", timeoutMs, clock });
+      const declarations = tools.all.map((tool) => tool.declarationFor(settings.id));
+      const registration = await registrar.register(declarations);
       this.#judge(registration);
       return registration;
     } catch (error) {
+      if (HarnessError.isInstance(error) && error.code === "request_timeout") this.#failure ??= error;
       await this.#channel.close(this.#failure);
       throw error;
     }
   }
 
-  register(tools: readonly Tool[]): Promise<Registration> {
+  async register(tools: readonly Tool[]): Promise<Registration> {
     const { registrar } = this.#opened ?? {};
-    if (!registrar) return Promise.resolve({ registered: [], rejected: [] });
-    return registrar.register(tools.map((tool) => tool.declarationFor(this.#core.settings.id)));
+    if (!registrar) return { registered: [], rejected: [] };
+    return registrar.register(tools.map((tool) => compileTool(tool).declarationFor(this.#core.settings.id)));
   }
 
   unregister(toolIds: readonly string[]): void {
-    if (this.#opened) this.#send({ type: "agent.tools.unregister", payload: { tool_ids: toolIds } });
+    if (this.#opened) this.#outbox.send("agent.tools.unregister", { tool_ids: toolIds });
   }
 
   /** Aborts the calls, waits for their results, at most for the grace, and closes. */
   async stop(graceMs: number): Promise<void> {
-    this.#isStopping = true;
     if (this.#opened) {
-      this.#opened.calls.stop(graceMs);
-      if (this.#opened.calls.inflight > 0) await this.#drained.promise;
-      const cancel = this.#core.clock.after(graceMs, () => this.#drained.resolve());
-      await Promise.race([this.#outbox.room(), this.#closed.promise, this.#drained.promise]);
-      cancel();
+      await this.#opened.stop(graceMs);
+      const sent = Promise.race([this.#outbox.room(), this.#closed.promise]);
+      await settleWithin(sent, { name: "stop", timeoutMs: graceMs, clock: this.#core.clock });
     }
     await this.close();
   }
@@ -150,166 +134,91 @@ export class Session {
 
   #hello(manifestHash: string | undefined): void {
     const { id, version } = this.#core.settings;
-    this.#send({
-      type: "agent.hello",
-      payload: {
-        session_token: this.#token,
-        agent_id: id,
-        agent_version: version,
-        ...(manifestHash !== undefined && { manifest_hash: manifestHash }),
-        protocol: {
-          supported_versions: [RUNTIME_PROTOCOL_VERSION],
-          capabilities: ["tools", "streaming", "cancellation"],
-        },
-        sdk,
+    this.#outbox.send("agent.hello", {
+      session_token: this.#token,
+      agent_id: id,
+      agent_version: version,
+      ...(manifestHash !== undefined && { manifest_hash: manifestHash }),
+      protocol: {
+        supported_versions: [RUNTIME_PROTOCOL_VERSION],
+        capabilities: ["tools", "streaming", "cancellation"],
       },
+      sdk,
     });
   }
 
-  /** A promise holds the reading back: a core that reads no results gets no more calls run. */
-  #received(message: unknown): Promise<void> | undefined {
+  /** A promise pauses the reading: a core that reads no results gets no more calls run. */
+  #received(value: unknown): Promise<void> | undefined {
     if (this.#state !== "open") return undefined;
-    const opened = this.#opened;
-    const call = opened && readToolCall(message);
-    if (call) this.#call(opened, call);
-    else this.#other(message);
+    const reading = readCoreMessage(value);
+    if (reading.kind === "message") this.#handle(reading.message);
+    else if (reading.kind === "invalid") this.#violated(reading.violation);
+    else if (reading.kind === "unknown") {
+      const { envelope } = reading;
+      if (envelope.request_id !== undefined && envelope.in_reply_to === undefined) {
+        this.#outbox.error(RuntimeErrorCode.UnknownType, "the type is unknown to the agent", {
+          inReplyTo: envelope.id,
+          origin: envelope,
+        });
+      }
+    } else if (this.#opened) this.#secondWelcome(reading.message.id);
+    else this.#giveUp(new CoreRefusedError(reading.message.error));
     return this.#outbox.isOverfull ? this.#outbox.room() : undefined;
   }
 
-  #call({ calls }: Opened, message: CoreToolCall): void {
-    if (calls.begin(message)) return;
-    const text = "a call of this id was received before";
-    this.#error(RuntimeErrorCode.OutOfOrder, text, message.id, message);
-  }
-
-  #other(value: unknown): void {
-    const reading = readCoreMessage(value);
-    if (reading.kind === "message") this.#handle(reading.message);
-    else if (reading.kind === "refusal") this.#refused(reading.message.error);
-    else if (reading.kind === "invalid") this.#violated(reading.code, reading.text, reading.id);
-    else if (reading.envelope.request_id !== undefined && reading.envelope.in_reply_to === undefined) {
-      const text = "the agent does not know messages of this type";
-      this.#error(RuntimeErrorCode.UnknownType, text, reading.envelope.id, reading.envelope);
+  #handle(message: CoreMessage): void {
+    const opened = this.#opened;
+    switch (message.type) {
+      case "core.welcome":
+        this.#welcomed(message);
+        return;
+      case "core.ping":
+        this.#outbox.send("agent.pong", {}, { origin: message, inReplyTo: message.id });
+        return;
+      case "core.goodbye":
+        this.#dismissed(message.payload);
+        return;
+      case "core.error": {
+        const reported = new CoreReportedError(message.error);
+        if (!opened?.registrar.fail(message.in_reply_to, reported)) this.#core.report(reported);
+        return;
+      }
+      default:
+        if (opened) opened.handle(message);
+        else {
+          const problem = "core.welcome must come first";
+          this.#violated({ code: RuntimeErrorCode.OutOfOrder, problem, id: message.id });
+        }
     }
   }
 
-  #handle(message: CoreMessage): void {
-    if (message.type === "core.welcome") this.#welcomed(message);
-    else if (message.type === "core.ping")
-      this.#send({ type: "agent.pong", payload: {}, origin: message, inReplyTo: message.id });
-    else if (message.type === "core.goodbye") this.#dismissed(message.payload);
-    else if (message.type === "core.error") this.#told(message);
-    else if (!this.#opened)
-      this.#violated(RuntimeErrorCode.OutOfOrder, "core.welcome comes first", message.id);
-    else if (message.type === "core.tool.call") this.#call(this.#opened, message);
-    else if (message.type === "core.tools.registered") {
-      this.#opened.registrar.answer(message.in_reply_to, message.payload);
-    } else if (message.type === "core.tool.cancel") this.#cancel(this.#opened, message);
-  }
-
   #welcomed({ id, payload }: CoreWelcome): void {
-    const { accepted_version, max_frame_bytes } = payload;
-    if (this.#opened) {
-      this.#violated(RuntimeErrorCode.OutOfOrder, "the core sent a second core.welcome", id);
-    } else if (accepted_version !== RUNTIME_PROTOCOL_VERSION) {
-      this.#violated(
-        RuntimeErrorCode.UnsupportedVersion,
-        "the core accepted a version that was not offered",
-        id,
-      );
-    } else if (max_frame_bytes < minFrameBytes) {
-      const text = `max_frame_bytes is below ${minFrameBytes}, in which no session fits`;
-      this.#violated(RuntimeErrorCode.FrameTooLarge, text, id);
-    } else this.#greeted.resolve(this.#open(payload));
-  }
-
-  #open(welcome: CoreWelcome["payload"]): Opened {
-    const core = this.#core;
-    const { clock, settings, limits } = core;
-    const maxFrameBytes = welcome.max_frame_bytes;
-    const replies = new SessionReplies({
-      outbox: this.#outbox,
-      clock,
-      maxFrameBytes,
-      onResult: (call) => {
-        calls.ended(call);
-        if (this.#isStopping && calls.inflight === 0) this.#drained.resolve();
-      },
-    });
-    const calls = new SessionCalls(core, replies);
-    const registrar = new Registrar({
-      clock,
-      timeoutMs: settings.registerTimeoutMs,
-      maxFrameBytes,
-      send: (tools, bytes) => this.#send({ type: "agent.tools.register", payload: { tools } }, { bytes }),
-    });
-    const stopHeartbeat = startHeartbeat({
-      clock,
-      intervalMs: welcome.heartbeat_interval_ms,
-      sessionId: welcome.session_id,
-      startedAt: core.startedAt,
-      lag: settings.measureLoopLag(),
-      degradedLagMs: settings.degradedLagMs,
-      running: core.running,
-      maxInflightCalls: limits.maxInflightCalls,
-      inflight: () => calls.inflight,
-      waiting: () => this.#outbox.waiting,
-      send: (payload) => this.#beat(payload),
-    });
-    this.#opened = { welcome, calls, registrar, stopHeartbeat };
-    return this.#opened;
-  }
-
-  /** One heartbeat at most waits for a slow core. */
-  #beat(payload: object): void {
-    if (this.#isHeartbeatWaiting) return;
-    this.#isHeartbeatWaiting = !this.#outbox.isFree;
-    this.#send({ type: "agent.heartbeat", payload }, { onTaken: () => (this.#isHeartbeatWaiting = false) });
-  }
-
-  #cancel({ calls }: Opened, message: CoreMessage & { type: "core.tool.cancel" }): void {
-    const { call_id } = message.payload;
-    // A cancellation need not repeat the ids of its call (section 3.1).
-    const origin = calls.origin(call_id) ?? message;
-    const cancel = calls.cancel(message.payload);
-    const payload = cancel
-      ? { call_id, accepted: true }
-      : { call_id, accepted: false, note: "no such call is running" };
-    this.#send({ type: "agent.tool.cancel_ack", payload, origin, inReplyTo: message.id });
-    cancel?.();
+    const violation = welcomeProblem(payload);
+    if (this.#opened) this.#secondWelcome(id);
+    else if (violation) this.#violated({ ...violation, id });
+    else {
+      this.#opened = new OpenedSession(this.#core, this.#outbox, payload);
+      this.#greeted.resolve(this.#opened);
+    }
   }
 
   #dismissed(goodbye: Goodbye): void {
     this.#goodbye = goodbye;
     const { clock, settings } = this.#core;
-    this.#cancelTimers.push(clock.after(settings.goodbyeTimeoutMs, () => void this.#channel.close()));
-  }
-
-  #told({ in_reply_to, error }: CoreMessage & { type: "core.error" }): void {
-    const told = new CoreReportedError(error);
-    if (!this.#opened?.registrar.fail(in_reply_to, told)) this.#core.report(told);
-  }
-
-  #refused(error: RuntimeError): void {
-    if (this.#opened) {
-      this.#violated(RuntimeErrorCode.OutOfOrder, "the core sent a second core.welcome", undefined);
-      return;
-    }
-    this.#giveUp(new CoreRefusedError(error));
+    this.#cancelGoodbyeTimer?.();
+    this.#cancelGoodbyeTimer = clock.after(settings.goodbyeTimeoutMs, () => void this.#channel.close());
   }
 
   #judge({ registered, rejected }: Registration): void {
     if (rejected.length === 0) return;
     const { onRejected } = this.#core.settings;
+    const error = new ToolsRejectedError(rejected);
     if (onRejected) {
-      quietly(
+      callSafely(
         () => onRejected(rejected),
         (cause) => this.#core.report(new HarnessError("handler_failed", "onRejected failed", { cause })),
       );
-      return;
-    }
-    const error = new ToolsRejectedError(rejected);
-    if (registered.length > 0) this.#core.report(error);
+    } else if (registered.length > 0) this.#core.report(error);
     else {
       this.#failure = error;
       throw error;
@@ -318,23 +227,23 @@ export class Session {
 
   #channelError(error: HarnessError): void {
     if (this.#state !== "open") return;
+    const { FrameTooLarge, InvalidMessage } = RuntimeErrorCode;
     if (error.code === "frame_too_large") {
-      this.#violated(
-        RuntimeErrorCode.FrameTooLarge,
-        "the core sent a frame above the limit",
-        undefined,
-        error,
-      );
+      this.#violated({ code: FrameTooLarge, problem: "the core sent a frame above the limit" }, error);
     } else if (error.code === "invalid_message") {
-      const text = "the core sent something that is no message";
-      this.#violated(RuntimeErrorCode.InvalidMessage, text, undefined, error);
+      this.#violated({ code: InvalidMessage, problem: "the core sent an invalid message" }, error);
     } else this.#core.report(error);
   }
 
-  /** Says what was wrong, and closes: who breaks the protocol once cannot be relied on afterwards. */
-  #violated(code: RuntimeErrorCode, text: string, inReplyTo: string | undefined, cause?: HarnessError): void {
-    this.#error(code, text, inReplyTo);
-    this.#giveUp(new RuntimeProtocolError(code, text, cause && { cause }));
+  #secondWelcome(id: string): void {
+    const problem = "the core sent a second core.welcome";
+    this.#violated({ code: RuntimeErrorCode.OutOfOrder, problem, id });
+  }
+
+  /** Answers what was wrong, and closes: a core that broke the protocol once is not trusted afterwards. */
+  #violated({ code, problem, id }: Violation, cause?: HarnessError): void {
+    this.#outbox.error(code, problem, { inReplyTo: id });
+    this.#giveUp(new RuntimeProtocolError(code, problem, cause && { cause }));
   }
 
   #giveUp(error: HarnessError): void {
@@ -344,37 +253,15 @@ export class Session {
     void this.#channel.close(error);
   }
 
-  #error(code: RuntimeErrorCode, text: string, inReplyTo: string | undefined, origin?: CallOrigin): void {
-    this.#send({ type: "agent.error", payload: {}, inReplyTo, origin, error: runtimeError(code, text) });
-  }
-
-  #send(
-    fields: Omit<MessageFields, "nowMs"> & { type: AgentMessageType },
-    { bytes = 512, onTaken }: { bytes?: number; onTaken?: () => void } = {},
-  ): string {
-    const message = toMessage({ ...fields, nowMs: this.#core.clock.now() });
-    this.#outbox.push({
-      bytes,
-      take: () => {
-        onTaken?.();
-        return message;
-      },
-    });
-    return message.id;
-  }
-
   #finish(error: HarnessError | undefined): void {
     const wasClosing = this.#state === "closing";
     this.#state = "closed";
-    for (const cancel of this.#cancelTimers) cancel();
-    this.#opened?.stopHeartbeat();
+    this.#cancelGoodbyeTimer?.();
     this.#outbox.close();
     const cause = this.#failure ?? error;
     const lost = new ConnectionClosedError("the connection to the core is closed", cause && { cause });
-    this.#opened?.calls.lose(lost);
-    this.#opened?.registrar.close(lost);
+    this.#opened?.close(lost);
     this.#greeted.reject(this.#failure ?? lost);
-    this.#drained.resolve();
     this.#core.sessions.delete(this);
     this.#closed.resolve({
       reason: this.#reason(wasClosing),

@@ -1,100 +1,69 @@
-import type { AgentToolResult, RuntimeError } from "@harnesskit/protocol/runtime";
-import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { type Clock, type HarnessError, isThenable } from "@harnesskit/wire";
-import { callScope } from "./call-scope.ts";
-import { CallStream, type StreamPayload, type StreamSink } from "./call-stream.ts";
-import { ToolError, ToolFailedError } from "./errors.ts";
-import { isoTimestamp } from "./iso-timestamp.ts";
-import type { AgentLimits } from "./limits.ts";
-import { type EncodedOutput, encodeOutput } from "./output.ts";
-import type { OutputFiles } from "./output-files.ts";
-import type { RunningCalls } from "./running-calls.ts";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type CoreToolCall, type RuntimeError, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import { type HarnessError, isThenable } from "@harnesskit/wire";
+import { isoTime, type TimerEntry } from "@harnesskit/wire/time";
+import { ToolError } from "@harnesskit/wire/tool";
+import type { AgentCore } from "./agent-core.ts";
+import { CallStream } from "./call-stream.ts";
+import { ToolFailedError } from "./errors.ts";
+import { encodeOutput } from "./output.ts";
 import { misfit, runtimeError, thrownError } from "./runtime-error.ts";
-import type { Validated } from "./schema.ts";
-import type { Tool } from "./tool.ts";
-import { type CallOrigin, type CallPayload, LazyToolContext } from "./tool-context.ts";
+import type { ResultPayload, SessionCalls } from "./session-calls.ts";
+import type { CompiledTool } from "./tool.ts";
+import { type CallOrigin, toolContext } from "./tool-context.ts";
 
-export type ResultPayload = AgentToolResult["payload"];
+/** What a call asks for. */
+export type CallPayload = CoreToolCall["payload"];
 
-/** What all calls of an agent share. */
-export interface CallEnvironment {
-  readonly clock: Clock;
-  readonly limits: AgentLimits;
-  readonly running: RunningCalls;
-  /** Undefined where outputs that are too large fail. */
-  readonly outputFiles: OutputFiles | undefined;
-  readonly debug: boolean;
-  /** How long an aborted tool may take to end. */
-  readonly graceMs: number;
-  /** Whether stray failures are to be told apart by call. */
-  readonly isAttributing: boolean;
-  readonly redact: (text: string) => string;
-  readonly report: (error: HarnessError) => void;
-}
+/** Which call the running code belongs to, also in timers and promises that its tool left behind. */
+export const callScope = new AsyncLocalStorage<ToolCall>();
 
-/** Who asked for a call. */
-export interface CallHost extends StreamSink {
-  /** Bytes that the text of a stream message of this call may have. */
-  maxChunkBytes(call: ToolCall): number;
-  toStreamMessage(call: ToolCall, payload: StreamPayload): object;
-  /** Bytes that an output may surely have in a result. */
-  readonly sureOutputBytes: number;
-  /** Bytes that an output may have in the result of this call. */
-  maxOutputBytes(call: ToolCall): number;
-  /** The end of the call, about this many bytes. Called once. */
-  result(call: ToolCall, payload: ResultPayload, bytes: number): void;
-}
-
-/** How a call ends that was aborted. Undefined: nobody is left to be told. */
+/** How an aborted call ends. */
 export interface AbortOutcome {
   readonly status: "failed" | "canceled";
   readonly error: RuntimeError;
 }
 
+type End = Pick<ResultPayload, "status" | "output" | "error"> & { readonly outputBytes?: number };
+
 /** About what a result takes beside its output. */
 const resultBytes = 512;
+
+const failedEnd = (error: RuntimeError) => ({ status: "failed" as const, error });
 
 /**
  * One call of a tool, from its input to its one result. The result comes from whatever is first: the tool's end, or, for
  * an aborted call, the end of its grace; what comes later is dropped.
  */
-export class ToolCall {
-  readonly tool: Tool;
+export class ToolCall implements TimerEntry {
+  readonly tool: CompiledTool;
   readonly payload: CallPayload;
   readonly origin: CallOrigin;
-  readonly #environment: CallEnvironment;
-  readonly #host: CallHost;
-  readonly #startedAt: number;
-  readonly #startedAtText: string;
+  /** When the call runs out of time. */
   readonly deadlineAt: number | undefined;
-  dueAt: number;
-  #isSettled = false;
-  #stream: CallStream | undefined;
+  dueAt = 0;
+  readonly #core: AgentCore;
+  readonly #calls: SessionCalls;
+  readonly #startedAt: number;
   #controller: AbortController | undefined;
+  #isSettled = false;
+  #hasReturned = false;
+  #stream: CallStream | undefined;
+  /** Without an outcome, the result is not sent. */
   #aborted: { readonly reason: HarnessError; readonly outcome: AbortOutcome | undefined } | undefined;
 
-  constructor(
-    tool: Tool,
-    payload: CallPayload,
-    origin: CallOrigin,
-    host: CallHost,
-    environment: CallEnvironment,
-  ) {
+  constructor(tool: CompiledTool, message: CoreToolCall, calls: SessionCalls, core: AgentCore) {
     this.tool = tool;
-    this.payload = payload;
-    this.origin = origin;
-    this.#host = host;
-    this.#environment = environment;
-    this.#startedAt = environment.clock.now();
-    this.#startedAtText = isoTimestamp(this.#startedAt);
-    const timeoutMs = Math.min(
-      payload.timeout_ms ?? Number.POSITIVE_INFINITY,
-      tool.timeoutMs ?? Number.POSITIVE_INFINITY,
-    );
-    this.dueAt = this.#startedAt + timeoutMs;
-    this.deadlineAt = timeoutMs === Number.POSITIVE_INFINITY ? undefined : this.dueAt;
+    this.payload = message.payload;
+    this.origin = message;
+    this.#calls = calls;
+    this.#core = core;
+    this.#startedAt = core.clock.now();
+    const timeoutMs = Math.min(this.payload.timeout_ms ?? Infinity, tool.timeoutMs ?? Infinity);
+    this.deadlineAt = timeoutMs === Infinity ? undefined : this.#startedAt + timeoutMs;
   }
 
+  /** Its result was sent; its tool may still run. */
   get isSettled(): boolean {
     return this.#isSettled;
   }
@@ -109,68 +78,83 @@ export class ToolCall {
 
   get stream(): CallStream {
     if (!this.#stream) {
-      const { limits } = this.#environment;
-      this.#stream = new CallStream({
-        callId: this.payload.call_id,
-        sink: this.#host,
-        limits,
-        maxChunkBytes: this.#host.maxChunkBytes(this),
-        toMessage: (payload) => this.#host.toStreamMessage(this, payload),
-      });
+      this.#stream = new CallStream(this, this.#calls, this.#core.limits);
       if (this.#isSettled) this.#stream.end();
     }
     return this.#stream;
   }
 
-  /** Validates and runs; a tool that returns at once has its result when this returns. */
-  begin(): void {
-    let validated: Validated | Promise<Validated>;
+  /** Validates the input, runs the tool and sends the result. Never rejects. */
+  run(): Promise<void> {
+    const { running } = this.#core;
+    running.add(this);
+    if (this.deadlineAt !== undefined) running.deadlines.set(this, this.deadlineAt);
+    return callScope.run(this, () => this.#run());
+  }
+
+  async #run(): Promise<void> {
+    let end: End;
     try {
-      validated = this.tool.input.validate(this.payload.input);
-    } catch (cause) {
-      this.#threw(cause);
-      return;
+      // What is there is not awaited: most calls are done in one go.
+      const validated = this.tool.input.validate(this.payload.input);
+      const input = isThenable(validated) ? await validated : validated;
+      if (!input.ok) end = failedEnd(misfit(RuntimeErrorCode.InvalidInput, input.problems));
+      else if (this.#aborted)
+        end = failedEnd(runtimeError(RuntimeErrorCode.Canceled, "the call was canceled"));
+      else {
+        const returned = this.tool.run(input.value, toolContext(this));
+        const value = isThenable(returned) ? await returned : returned;
+        this.#hasReturned = true;
+        const checked = this.tool.output?.validate(value) ?? { ok: true, value };
+        const output = isThenable(checked) ? await checked : checked;
+        const encoded = output.ok
+          ? this.#encode(output.value)
+          : failedEnd(misfit(RuntimeErrorCode.InvalidOutput, output.problems));
+        end = isThenable(encoded) ? await encoded : encoded;
+      }
+    } catch (thrown) {
+      if (!this.#aborted && !this.#isSettled && !ToolError.isInstance(thrown)) {
+        this.#reportFailure(thrown, "failed");
+      }
+      end = failedEnd(thrownError(thrown, this.#core));
     }
-    if (!(validated instanceof Promise)) {
-      this.#run(validated);
-      return;
-    }
-    this.#environment.running.add(this);
-    validated.then(
-      (result) => this.#run(result),
-      (cause: unknown) => this.#threw(cause),
-    );
+    if (this.#aborted) this.#settleAborted();
+    else this.#settle(end);
+    this.#core.running.remove(this);
   }
 
   /** The work is no longer wanted. The first abort says how the call ends; a later one can only shorten the grace. */
-  abort(reason: HarnessError, outcome: AbortOutcome | undefined, graceMs = this.#environment.graceMs): void {
+  abort(reason: HarnessError, outcome: AbortOutcome | undefined, graceMs = this.#core.graceMs): void {
     if (this.#isSettled) return;
-    const { clock, running } = this.#environment;
+    const { clock, running } = this.#core;
     const graceEndsAt = clock.now() + graceMs;
-    if (!this.#aborted) {
+    const isFirst = !this.#aborted;
+    if (isFirst) {
       this.#aborted = { reason, outcome };
-      this.dueAt = graceEndsAt;
       this.#controller?.abort(reason);
-    } else if (graceEndsAt < this.dueAt) {
-      this.dueAt = graceEndsAt;
     }
     if (graceMs <= 0 || outcome === undefined) this.#settleAborted();
-    else running.watch(this);
+    else if (isFirst || graceEndsAt < this.dueAt) running.deadlines.set(this, graceEndsAt);
   }
 
-  /** The deadline or the end of the grace is there. */
-  due(): void {
-    if (this.#isSettled) {
-      this.dueAt = Number.POSITIVE_INFINITY;
-      return;
-    }
+  /** Its caller cancelled it. */
+  cancel(reason?: string, graceMs?: number): void {
+    const message = "the call was canceled";
+    const details = reason === undefined ? undefined : { reason };
+    const error = new ToolError(RuntimeErrorCode.Canceled, message, details && { details });
+    const outcome = { status: "canceled" as const, error: runtimeError(RuntimeErrorCode.Canceled, message) };
+    this.abort(error, outcome, graceMs);
+  }
+
+  /** The deadline or the end of the grace is reached. */
+  expired(): void {
     if (this.#aborted) {
       this.#settleAborted();
       return;
     }
-    const text = "the call did not end in time";
+    const message = "the call did not end in time";
     const code = RuntimeErrorCode.Timeout;
-    this.abort(new ToolError(code, text), { status: "failed", error: runtimeError(code, text) });
+    this.abort(new ToolError(code, message), failedEnd(runtimeError(code, message)));
   }
 
   /** Something that the tool left running failed. */
@@ -178,167 +162,78 @@ export class ToolCall {
     if (this.#isSettled) return;
     this.#reportFailure(cause, "threw outside of its call's promise");
     if (!this.#aborted) {
-      const reason = new ToolError(RuntimeErrorCode.Failed, "another part of the call failed", { cause });
-      this.#aborted = { reason, outcome: { status: "failed", error: thrownError(cause, this.#environment) } };
+      const message = "another part of the call failed";
+      const reason = new ToolError(RuntimeErrorCode.Failed, message, { cause });
+      this.#aborted = { reason, outcome: { status: "failed", error: thrownError(cause, this.#core) } };
       this.#controller?.abort(reason);
     }
     this.#settleAborted();
   }
 
-  #run(validated: Validated): void {
-    if (this.#endsAborted()) return;
-    if (!validated.ok) {
-      this.#fail(misfit(RuntimeErrorCode.InvalidInput, validated.problems));
-      return;
+  #encode(value: unknown): End | Promise<End> {
+    const { limits, outputFiles } = this.#core;
+    const { maxToolOutputBytes, maxOutputFilesBytes } = limits;
+    const sureBytes = Math.min(maxToolOutputBytes, this.#calls.sureOutputBytes);
+    const maxBytes = () => Math.min(maxToolOutputBytes, this.#calls.maxOutputBytes(this));
+    const encoded = encodeOutput(value, sureBytes, maxBytes);
+    if (encoded.kind === "invalid") {
+      return failedEnd(misfit(RuntimeErrorCode.InvalidOutput, [encoded.problem]));
     }
-    let returned: unknown;
-    try {
-      const context = new LazyToolContext(this);
-      returned = this.#environment.isAttributing
-        ? callScope.run(this, () => this.tool.run(validated.value, context))
-        : this.tool.run(validated.value, context);
-    } catch (thrown) {
-      this.#threw(thrown);
-      return;
+    const { bytes } = encoded;
+    if (encoded.kind === "output") {
+      const { output } = encoded;
+      return output ? { status: "succeeded", output, outputBytes: bytes } : { status: "succeeded" };
     }
-    if (!isThenable(returned)) {
-      this.#returned(returned);
-      return;
-    }
-    this.#environment.running.add(this);
-    Promise.resolve(returned).then(
-      (value) => this.#returned(value),
-      (thrown: unknown) => this.#threw(thrown),
+    const message = `the output exceeds ${encoded.maxBytes} bytes`;
+    const details = { size_bytes: bytes, max_bytes: encoded.maxBytes };
+    const tooLarge = failedEnd(runtimeError(RuntimeErrorCode.OutputTooLarge, message, { details }));
+    if (!outputFiles || bytes > maxOutputFilesBytes) return tooLarge;
+    return outputFiles.store(encoded.text, bytes).then(
+      (output) => ({ status: "succeeded", output }),
+      (cause: unknown) => {
+        this.#reportFailure(cause, "returned an output that could not be written to a file");
+        return tooLarge;
+      },
     );
-  }
-
-  #returned(value: unknown): void {
-    if (this.#endsAborted({ returned: true })) return;
-    const { output } = this.tool;
-    if (!output) {
-      this.#encode(value);
-      return;
-    }
-    let validated: Validated | Promise<Validated>;
-    try {
-      validated = output.validate(value);
-    } catch (cause) {
-      this.#threw(cause);
-      return;
-    }
-    if (validated instanceof Promise) {
-      this.#environment.running.add(this);
-      validated.then(
-        (result) => this.#checked(result),
-        (cause: unknown) => this.#threw(cause),
-      );
-    } else this.#checked(validated);
-  }
-
-  #checked(validated: Validated): void {
-    if (this.#endsAborted({ returned: true })) return;
-    if (validated.ok) this.#encode(validated.value);
-    else this.#fail(misfit(RuntimeErrorCode.InvalidOutput, validated.problems));
-  }
-
-  #encode(value: unknown): void {
-    const { limits, outputFiles, running } = this.#environment;
-    const encoded = encodeOutput(value, {
-      sureBytes: Math.min(limits.maxToolOutputBytes, this.#host.sureOutputBytes),
-      maxBytes: () => Math.min(limits.maxToolOutputBytes, this.#host.maxOutputBytes(this)),
-    });
-    if (encoded.kind === "output") this.#succeed(encoded.output, encoded.bytes);
-    else if (encoded.kind === "invalid")
-      this.#fail(misfit(RuntimeErrorCode.InvalidOutput, [encoded.problem]));
-    else if (!outputFiles || encoded.bytes > limits.maxOutputFilesBytes) this.#fail(this.#tooLarge(encoded));
-    else {
-      running.add(this);
-      outputFiles.store(encoded.text, encoded.bytes).then(
-        (reference) => {
-          if (!this.#endsAborted({ returned: true })) this.#succeed(reference);
-        },
-        (cause: unknown) => {
-          this.#reportFailure(cause, "returned an output that could not be put into a file");
-          if (!this.#endsAborted({ returned: true })) this.#fail(this.#tooLarge(encoded));
-        },
-      );
-    }
-  }
-
-  #tooLarge({ bytes, maxBytes }: EncodedOutput & { kind: "large" }): RuntimeError {
-    return runtimeError(RuntimeErrorCode.OutputTooLarge, `the output exceeds ${maxBytes} bytes`, {
-      details: { size_bytes: bytes, max_bytes: maxBytes },
-    });
-  }
-
-  #threw(thrown: unknown): void {
-    if (this.#endsAborted()) return;
-    if (!ToolError.isInstance(thrown)) this.#reportFailure(thrown, "failed");
-    this.#fail(thrownError(thrown, this.#environment));
   }
 
   #reportFailure(cause: unknown, what: string): void {
     const { name } = this.tool;
-    this.#environment.report(
-      new ToolFailedError(name, this.payload.call_id, `tool ${name} ${what}`, { cause }),
-    );
+    const message = `tool ${name} ${what}`;
+    this.#core.report(new ToolFailedError(name, this.payload.call_id, message, { cause }));
   }
 
-  /** True when the tool's end changes nothing more: the call was aborted, or is over. */
-  #endsAborted(details?: { readonly returned: true }): boolean {
-    if (!this.#isSettled && !this.#aborted) return false;
-    this.#settleAborted(details);
-    this.#environment.running.remove(this);
-    return true;
-  }
-
-  #settleAborted(details?: { readonly returned: true }): void {
-    if (!this.#aborted) return;
-    const { outcome } = this.#aborted;
-    if (outcome) {
-      this.#settle({
-        status: outcome.status,
-        error: details ? { ...outcome.error, details } : outcome.error,
-      });
-      return;
+  #settleAborted(): void {
+    const outcome = this.#aborted?.outcome;
+    const details = this.#hasReturned && { details: { returned: true } };
+    if (outcome) this.#settle({ ...outcome, error: { ...outcome.error, ...details } });
+    else {
+      this.#isSettled = true;
+      this.#stream?.end();
     }
-    this.#isSettled = true;
-    this.dueAt = Number.POSITIVE_INFINITY;
-    this.#stream?.end();
   }
 
-  #fail(error: RuntimeError): void {
-    this.#settle({ status: "failed", error });
-    this.#environment.running.remove(this);
-  }
-
-  #succeed(output: ResultPayload["output"], bytes = 0): void {
-    this.#settle(output === undefined ? { status: "succeeded" } : { status: "succeeded", output }, bytes);
-    this.#environment.running.remove(this);
-  }
-
-  #settle(end: Pick<ResultPayload, "status" | "output" | "error">, outputBytes = 0): void {
+  #settle({ outputBytes = 0, ...end }: End): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.dueAt = Number.POSITIVE_INFINITY;
+    const { clock, running } = this.#core;
+    running.deadlines.clear(this);
     const stream = this.#stream;
     stream?.end();
-    const finishedAt = this.#environment.clock.now();
-    const result = {
+    const finishedAt = clock.now();
+    const metrics: NonNullable<ResultPayload["metrics"]> = { duration_ms: finishedAt - this.#startedAt };
+    if (stream) metrics.stream_messages = stream.sent;
+    if (stream?.dropped) {
+      metrics.stream_dropped_messages = stream.dropped;
+      metrics.stream_dropped_bytes = stream.droppedBytes;
+    }
+    const result: ResultPayload = {
       call_id: this.payload.call_id,
       ...end,
-      started_at: this.#startedAtText,
-      finished_at: isoTimestamp(finishedAt),
-      metrics: {
-        duration_ms: finishedAt - this.#startedAt,
-        ...(stream && { stream_messages: stream.sent }),
-        ...(stream &&
-          stream.dropped > 0 && {
-            stream_dropped_messages: stream.dropped,
-            stream_dropped_bytes: stream.droppedBytes,
-          }),
-      },
+      started_at: isoTime(this.#startedAt),
+      finished_at: isoTime(finishedAt),
+      metrics,
     };
-    this.#host.result(this, result, outputBytes + resultBytes);
+    this.#calls.ended(this, result, outputBytes + resultBytes);
   }
 }

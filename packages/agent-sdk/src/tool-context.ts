@@ -1,12 +1,13 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { Actor, Caller, CoreToolCall } from "@harnesskit/protocol/runtime";
-import type { CallStream } from "./call-stream.ts";
+import type { Actor, Caller } from "@harnesskit/protocol/runtime";
+import type { ToolContext as SharedToolContext } from "@harnesskit/wire/tool";
+import type { ToolCall } from "./tool-call.ts";
 
 /**
- * What a running tool knows of its call, and how it speaks before its result. The functions may be taken out
+ * What a running tool knows about its call, and how it streams before its result. The functions may be destructured
  * (`run(input, { signal, stdout })`). After the call's end they do nothing.
  */
-export interface ToolContext {
+export interface ToolContext extends SharedToolContext {
   /**
    * Aborts when the work is no longer wanted. `reason.code` is `tool.canceled`, `tool.timeout`, `connection_closed`
    * (the core is gone), `agent_stopping` or `tool.failed` (another part of the call failed).
@@ -19,7 +20,7 @@ export interface ToolContext {
   readonly stdout: (text: string) => Promise<void>;
   readonly stderr: (text: string) => Promise<void>;
   readonly log: (text: string) => Promise<void>;
-  /** What the tool is doing now; of those that wait for a slow core only the last is sent. */
+  /** What the tool is doing now; while the core is slow, only the last one is sent. */
   readonly status: (text: string) => Promise<void>;
   /** Streams a JSON object. Throws `invalid_argument` for anything else. */
   readonly partialResult: (json: object) => Promise<void>;
@@ -40,9 +41,6 @@ export interface ToolContext {
   readonly ui: JsonObject | undefined;
 }
 
-/** What a call asks for. */
-export type CallPayload = CoreToolCall["payload"];
-
 /** What ties a call to others. */
 export interface CallOrigin {
   readonly request_id?: string | undefined;
@@ -51,72 +49,28 @@ export interface CallOrigin {
   readonly actor?: Actor | undefined;
 }
 
-interface ContextSource {
-  readonly signal: AbortSignal;
-  readonly stream: CallStream;
-  readonly payload: CallPayload;
-  readonly origin: CallOrigin;
-  readonly deadlineAt: number | undefined;
-}
-
-/** Costs nothing for what a tool does not look at. */
-export class LazyToolContext implements ToolContext {
-  readonly #source: ContextSource;
-
-  constructor(source: ContextSource) {
-    this.#source = source;
-  }
-
-  get signal(): AbortSignal {
-    return this.#source.signal;
-  }
-  get stdout(): ToolContext["stdout"] {
-    return (text) => this.#source.stream.text("stdout", text);
-  }
-  get stderr(): ToolContext["stderr"] {
-    return (text) => this.#source.stream.text("stderr", text);
-  }
-  get log(): ToolContext["log"] {
-    return (text) => this.#source.stream.text("log", text);
-  }
-  get status(): ToolContext["status"] {
-    return (text) => this.#source.stream.text("status", text);
-  }
-  get partialResult(): ToolContext["partialResult"] {
-    return (json) => this.#source.stream.partial(json);
-  }
-  get callId(): string {
-    return this.#source.payload.call_id;
-  }
-  get requestId(): string | undefined {
-    return this.#source.origin.request_id;
-  }
-  get correlationId(): string | undefined {
-    return this.#source.origin.correlation_id;
-  }
-  get causationId(): string | undefined {
-    return this.#source.origin.causation_id;
-  }
-  get idempotencyKey(): string | undefined {
-    return this.#source.payload.idempotency_key;
-  }
-  get caller(): Caller | undefined {
-    return this.#source.payload.caller;
-  }
-  get actor(): Actor | undefined {
-    return this.#source.origin.actor;
-  }
-  get deadline(): Date | undefined {
-    const { deadlineAt } = this.#source;
-    return deadlineAt === undefined ? undefined : new Date(deadlineAt);
-  }
-  get projectRoot(): string | undefined {
-    return this.#source.payload.context?.project_root;
-  }
-  get resourcePaths(): readonly string[] {
-    return this.#source.payload.context?.resource_paths ?? [];
-  }
-  get ui(): JsonObject | undefined {
-    return this.#source.payload.context?.ui;
-  }
-}
+/** What the tool of a call receives. The stream is made when the tool uses it. */
+export const toolContext = (call: ToolCall): ToolContext => {
+  const { payload, origin, deadlineAt } = call;
+  return {
+    get signal() {
+      return call.signal;
+    },
+    stdout: (text) => call.stream.text("stdout", text),
+    stderr: (text) => call.stream.text("stderr", text),
+    log: (text) => call.stream.text("log", text),
+    status: (text) => call.stream.text("status", text),
+    partialResult: (json) => call.stream.partial(json),
+    callId: payload.call_id,
+    requestId: origin.request_id,
+    correlationId: origin.correlation_id,
+    causationId: origin.causation_id,
+    idempotencyKey: payload.idempotency_key,
+    caller: payload.caller,
+    actor: origin.actor,
+    deadline: deadlineAt === undefined ? undefined : new Date(deadlineAt),
+    projectRoot: payload.context?.project_root,
+    resourcePaths: payload.context?.resource_paths ?? [],
+    ui: payload.context?.ui,
+  };
+};

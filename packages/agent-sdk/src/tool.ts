@@ -1,40 +1,14 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type ToolDeclaration, ToolNameSchema } from "@harnesskit/protocol/runtime";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { type CompiledSchema, compileSchema, type JsonSchema, type ToolSchema } from "./schema.ts";
+import * as shared from "@harnesskit/wire/tool";
+import { type CompiledSchema, compileSchema } from "./schema.ts";
 import type { ToolContext } from "./tool-context.ts";
 
-/** What `run` gets: the schema's output type; any JSON object for a JSON Schema. */
-export type ToolInput<S extends ToolSchema> = S extends StandardSchemaV1
-  ? StandardSchemaV1.InferOutput<S>
-  : JsonObject;
-
-/** What a function without `return` gives. */
-export type Nothing = ReturnType<() => void>;
-
-/** What `run` returns: the schema's input type; without one any object that has a JSON form, or nothing. */
-export type ToolOutput<S extends ToolSchema | undefined> = S extends StandardSchemaV1
-  ? StandardSchemaV1.InferInput<S>
-  : S extends JsonSchema
-    ? object
-    : object | undefined | Nothing;
-
-export interface ToolDefinition<Input extends ToolSchema, Output extends ToolSchema | undefined = undefined> {
-  /** The name without the agent's: letters, digits, `_`, `.` and `-`, up to 128. */
-  readonly name: string;
-  /** For people and models: what the tool does. */
-  readonly description: string;
-  /** Describes the input, a JSON object. What fits is parsed with it before `run` sees it. */
-  readonly input: Input;
-  /** Describes the output. What does not fit fails with `tool.invalid_output`. */
-  readonly output?: Output;
-  /** JSON Schema that is declared for `input`, where its library gives none. */
-  readonly inputSchema?: JsonSchema;
-  /** JSON Schema that is declared for `output`, where its library gives none. */
-  readonly outputSchema?: JsonSchema;
-  /** The tool changes something outside itself. Left out: nobody knows. */
-  readonly sideEffects?: boolean;
+/**
+ * A tool that an agent serves: the shape of `@harnesskit/wire/tool`, with optional members of the runtime protocol.
+ * Its `prepare` is not used here. `effects` is declared as `side_effects`: false for `read`.
+ */
+export interface Tool extends shared.Tool<ToolContext> {
   /** The core may call it only for a directive. @default false */
   readonly requiresDirective?: boolean;
   /** Such as `streaming` and `cancellation`; metadata. */
@@ -43,62 +17,96 @@ export interface ToolDefinition<Input extends ToolSchema, Output extends ToolSch
   readonly tags?: readonly string[];
   /** The longest that a call may take; a call's own `timeout_ms` may be shorter. @default as the call says */
   readonly timeoutMs?: number;
-  /**
-   * Does the work. Throws {@link ToolError} to fail with a code and message of its own; anything else that it throws
-   * becomes `tool.failed` in general words. Should end soon after `context.signal` aborts.
-   */
-  run(input: ToolInput<Input>, context: ToolContext): ToolOutput<Output> | Promise<ToolOutput<Output>>;
 }
 
-/** A tool that is ready to be served. Made with {@link tool}. */
-export interface Tool {
+/** What a function without `return` gives. */
+export type Nothing = ReturnType<() => void>;
+
+/** What `run` returns: the schema's input type; without one any object that has a JSON form, or nothing. */
+export type ToolOutput<Schema> = Schema extends shared.ToolSchema
+  ? Schema extends shared.StandardSchema
+    ? shared.ToolOutput<Schema>
+    : object
+  : object | undefined | Nothing;
+
+export interface ToolDefinition<
+  Input extends shared.ToolSchema,
+  Output extends shared.ToolSchema | undefined = undefined,
+> extends Omit<Tool, "input" | "output" | "run"> {
+  readonly input: Input;
+  /** What does not match fails with `tool.invalid_output`. */
+  readonly output?: Output;
+  /**
+   * Does the work. Throws `ToolError` to fail with a code and message of its own; anything else that it throws becomes
+   * `tool.failed` in general words. Should end soon after `context.signal` aborts.
+   */
+  run(input: shared.ToolInput<Input>, context: ToolContext): ToolOutput<Output> | Promise<ToolOutput<Output>>;
+}
+
+/** A tool that is ready to be served. */
+export interface CompiledTool {
   readonly name: string;
-  readonly description: string;
   readonly input: CompiledSchema;
-  readonly output?: CompiledSchema;
-  readonly timeoutMs?: number;
+  readonly output: CompiledSchema | undefined;
+  readonly timeoutMs: number | undefined;
   run(input: unknown, context: ToolContext): unknown;
   /** As the tool is registered (section 4.2.1). */
   declarationFor(agentId: string): ToolDeclaration;
 }
 
-/**
- * Defines a tool. `input` and `output` are zod schemas, other Standard Schemas or JSON Schemas; the types of `run`
- * follow from them. Throws `invalid_argument` for a name, schema or time limit that cannot be used.
- */
-export const tool = <const Input extends ToolSchema, const Output extends ToolSchema | undefined = undefined>(
-  definition: ToolDefinition<Input, Output>,
-): Tool => {
-  const { name, description, sideEffects, requiresDirective, capabilities, tags, timeoutMs } = definition;
+const compiled = new WeakMap<Tool, CompiledTool>();
+
+const compile = (tool: Tool): CompiledTool => {
+  const { name, description, effects, requiresDirective, capabilities, tags, timeoutMs } = tool;
   if (!ToolNameSchema.safeParse(name).success) {
-    throw new InvalidArgumentError("a tool's name has letters, digits, _, . and -, up to 128");
+    throw new InvalidArgumentError(
+      `tool ${name}: the name must begin with a letter, a digit or _, and have letters, digits, _, . and -, up to 128`,
+    );
   }
-  if (typeof description !== "string") throw new InvalidArgumentError(`tool ${name}: description is a text`);
   if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-    throw new InvalidArgumentError(`tool ${name}: timeoutMs is a positive number`);
+    throw new InvalidArgumentError(`tool ${name}: timeoutMs must be a positive number`);
   }
-  const input = compileSchema(definition.input, "input", definition.inputSchema, name);
+  const input = compileSchema(tool.input, "input", tool.inputSchema, `tool ${name}: input`);
   const output =
-    definition.output === undefined
-      ? undefined
-      : compileSchema(definition.output, "output", definition.outputSchema, name);
+    tool.output && compileSchema(tool.output, "output", tool.outputSchema, `tool ${name}: output`);
   const declaration = {
     name,
     description,
     input_schema: input.jsonSchema,
-    ...(output !== undefined && { output_schema: output.jsonSchema }),
-    ...(capabilities !== undefined && { capabilities: [...capabilities] }),
-    ...(sideEffects !== undefined && { side_effects: sideEffects }),
+    ...(output && { output_schema: output.jsonSchema }),
+    ...(capabilities && { capabilities: [...capabilities] }),
+    ...(effects && { side_effects: effects !== "read" }),
     ...(requiresDirective !== undefined && { requires_directive: requiresDirective }),
-    ...(tags !== undefined && { tags: [...tags] }),
+    ...(tags && { tags: [...tags] }),
   };
-  return Object.freeze({
+  return {
     name,
-    description,
     input,
-    ...(output !== undefined && { output }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    run: (value: unknown, context: ToolContext) => definition.run(value as ToolInput<Input>, context),
-    declarationFor: (agentId: string) => ({ tool_id: `${agentId}/${name}`, ...declaration }),
-  });
+    output,
+    timeoutMs,
+    run: (value, context) => tool.run(value as Parameters<Tool["run"]>[0], context),
+    declarationFor: (agentId) => ({ tool_id: `${agentId}/${name}`, ...declaration }),
+  };
+};
+
+/** Throws `invalid_argument` for a name, schema or time limit that cannot be used. */
+export const compileTool = (tool: Tool): CompiledTool => {
+  const known = compiled.get(tool) ?? compile(tool);
+  compiled.set(tool, known);
+  return known;
+};
+
+/**
+ * Defines a tool. `input` and `output` are zod schemas, other Standard Schemas or JSON Schemas; the types of `run`
+ * follow from them. Throws `invalid_argument` for a name, schema or time limit that cannot be used.
+ */
+export const tool = <
+  const Input extends shared.ToolSchema,
+  const Output extends shared.ToolSchema | undefined = undefined,
+>(
+  definition: ToolDefinition<Input, Output>,
+): Tool => {
+  const made: Tool = shared.tool(definition as unknown as Tool);
+  compileTool(made);
+  return made;
 };

@@ -253,7 +253,7 @@ describe("a tool that fails", () => {
     });
   });
 
-  it("with anything else says nothing of it, and tells its author", async () => {
+  it("with anything else reveals nothing of it, and reports it to onError", async () => {
     verifies("RUN-50", "RUN-51", "RUN-136");
     const errors: unknown[] = [];
     const cause = new TypeError(`/home/me/s3cret ${token}`);

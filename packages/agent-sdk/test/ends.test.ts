@@ -3,6 +3,7 @@ import { createDeferred, type Deferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { type AgentOptions, defineAgent, type ToolContext, ToolError, tool } from "../src/index.ts";
 import { agentId, connected, fixedLag } from "./support.ts";
 
@@ -35,7 +36,7 @@ const held = (options: Partial<AgentOptions> = {}, definition: { timeoutMs?: num
 };
 
 describe("a cancelled call", () => {
-  it("is acknowledged, told its tool, and ends as canceled", async () => {
+  it("is acknowledged, aborts its tool's signal, and ends as canceled", async () => {
     verifies("RUN-39", "RUN-97", "RUN-100", "RUN-102");
     const { agent, runs } = held();
     const { core } = await connected(agent);
@@ -233,7 +234,7 @@ describe("a call that runs out of time", () => {
 });
 
 describe("a lost core", () => {
-  it("aborts the calls, whose results nobody waits for", async () => {
+  it("aborts the calls, and sends no results", async () => {
     const { agent, runs } = held();
     const { core, pair, session } = await connected(agent);
     core.call("wait");
@@ -279,7 +280,7 @@ type Step = {
   ms: number;
 };
 
-it("every call has exactly one result, or none where nobody is left, in whatever order things happen", async () => {
+it("every call has exactly one result, or none when the core is gone, in whatever order things happen", async () => {
   verifies("RUN-95", "RUN-96");
   const step: fc.Arbitrary<Step> = fc.record({
     kind: fc.constantFrom(
@@ -329,7 +330,7 @@ it("every call has exactly one result, or none where nobody is left, in whatever
         for (const { end } of runs) end.resolve({});
         for (let round = 0; round < 5; round++) {
           clock.advance(5000);
-          await new Promise((resolve) => setImmediate(resolve));
+          await nextTurn();
         }
         await session.closed;
         await Promise.all(stops);

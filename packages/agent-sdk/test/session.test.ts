@@ -123,7 +123,7 @@ describe("the handshake", () => {
     await pair.client.closed;
   });
 
-  it("has to come before anything else", async () => {
+  it("must come before anything else", async () => {
     const { core, connecting } = silent();
     await core.type("agent.hello");
     core.call("a");
@@ -144,7 +144,7 @@ describe("the tools", () => {
       input,
       output: input,
       capabilities: ["streaming"],
-      sideEffects: true,
+      effects: "write",
       requiresDirective: false,
       tags: ["x"],
       run: () => ({}),
@@ -204,7 +204,7 @@ describe("the tools", () => {
     await pair.client.closed;
   });
 
-  it("that are rejected are told to whom asked, and then nothing fails", async () => {
+  it("that are rejected go to onRejected, and then nothing fails", async () => {
     const told: unknown[] = [];
     const agent = agentOf(["a"], { onRejected: (rejected) => told.push(...rejected) });
     const { session } = await connected(agent, { reject: [`${agentId}/a`] });

@@ -1,8 +1,7 @@
+export { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { agentMessages } from "@harnesskit/protocol/runtime";
 import { type Channel, lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair, type MemoryPairOptions } from "@harnesskit/wire/testing";
@@ -208,12 +207,6 @@ export const thrown = (run: () => unknown): any => {
     return error;
   }
   return expect.fail("nothing was thrown");
-};
-
-/** A private directory that is gone after the scope. */
-export const temporaryDirectory = async () => {
-  const path = await realpath(await mkdtemp(join(tmpdir(), "hk-agent-")));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 };
 
 /** A process that is killed after the scope; its output is kept. */

@@ -1,15 +1,16 @@
 import { verifies } from "@harnesskit/conformance/verifies";
-import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { StandardSchema } from "@harnesskit/wire/tool";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import * as z from "zod";
 import { defineAgent, tool } from "../src/index.ts";
+import { compileTool } from "../src/tool.ts";
 import { agentId, rejection, thrown } from "./support.ts";
 
 const agentOf = (...tools: ReturnType<typeof tool>[]) =>
   defineAgent({ id: agentId, version: "1.0.0", tools });
 
 /** A library that validates and gives no JSON Schema; its messages quote the value. */
-const quoting = (accepts: (value: unknown) => boolean): StandardSchemaV1<{ a: string }> => ({
+const quoting = (accepts: (value: unknown) => boolean): StandardSchema<{ a: string }> => ({
   "~standard": {
     version: 1,
     vendor: "quoting",
@@ -29,7 +30,7 @@ describe("a tool with zod schemas", () => {
       description: "Reads.",
       input,
       output: z.object({ text: z.string().default("nothing") }),
-      sideEffects: false,
+      effects: "read",
       requiresDirective: true,
       capabilities: ["streaming"],
       tags: ["files"],
@@ -38,7 +39,7 @@ describe("a tool with zod schemas", () => {
         return given.lines === 10 ? {} : { text: given.path };
       },
     });
-    expect(read.declarationFor("a.b")).toMatchObject({
+    expect(compileTool(read).declarationFor("a.b")).toMatchObject({
       tool_id: "a.b/read",
       name: "read",
       description: "Reads.",
@@ -53,7 +54,7 @@ describe("a tool with zod schemas", () => {
     expect(await agentOf(read).call("read", { path: "x", lines: 2 })).toEqual({ text: "x" });
   });
 
-  it("may return nothing without an output schema, and has to return what the schema says with one", async () => {
+  it("may return nothing without an output schema, and must return what the schema says with one", async () => {
     const quiet = tool({ name: "quiet", description: "", input, run() {} });
     const quietLater = tool({ name: "quiet-later", description: "", input, async run() {} });
     const agent = agentOf(quiet, quietLater);
@@ -69,7 +70,7 @@ describe("a tool with zod schemas", () => {
     });
   });
 
-  it("says where an input does not fit, and never what it was", async () => {
+  it("says where an input does not match, and never what it was", async () => {
     const agent = agentOf(tool({ name: "t", description: "", input, run: () => ({}) }));
     const error = await rejection(agent.call("t", { path: 5, lines: "s3cret" }));
     expect(error).toMatchObject({
@@ -83,7 +84,7 @@ describe("a tool with zod schemas", () => {
       },
     });
     expect(error.message).toBe(
-      "the input does not fit the tool's input schema: /path: invalid_type (string), /lines: invalid_type (number)",
+      "the input does not match the tool's input schema: /path: invalid_type (string), /lines: invalid_type (number)",
     );
     expect(JSON.stringify(error)).not.toContain("s3cret");
   });
@@ -98,7 +99,7 @@ describe("a tool with zod schemas", () => {
     });
     const beside = { type: "object", properties: { at: { type: "string" } } };
     const made = tool({ name: "t", description: "", input: when, inputSchema: beside, run });
-    expect(made.declarationFor("a").input_schema).toEqual(beside);
+    expect(compileTool(made).declarationFor("a").input_schema).toEqual(beside);
     expect(thrown(() => tool({ name: "t", description: "", input: z.string() as never, run }))).toMatchObject(
       {
         code: "invalid_argument",
@@ -114,7 +115,7 @@ describe("a tool with another Standard Schema", () => {
     const run = (given: { a: string }) => ({ given });
     expect(thrown(() => tool({ name: "t", description: "", input: schema, run }))).toMatchObject({
       code: "invalid_argument",
-      message: expect.stringContaining("quoting"),
+      message: expect.stringContaining("inputSchema"),
     });
     const made = tool({
       name: "t",
@@ -135,7 +136,7 @@ describe("a tool with another Standard Schema", () => {
   });
 
   it("fails safely when the validator itself throws", async () => {
-    const input: StandardSchemaV1 = {
+    const input: StandardSchema = {
       "~standard": {
         version: 1,
         vendor: "broken",
@@ -183,7 +184,7 @@ describe("a tool with a JSON Schema", () => {
     const own = { type: "object", required: ["a"] };
     const made = tool({ name: "t", description: "", input: own, run: () => ({}) });
     own.required = [];
-    expect(made.declarationFor("a").input_schema).toEqual({ type: "object", required: ["a"] });
+    expect(compileTool(made).declarationFor("a").input_schema).toEqual({ type: "object", required: ["a"] });
     expect(await rejection(agentOf(made).call("t", {}))).toMatchObject({ code: "tool.invalid_input" });
   });
 

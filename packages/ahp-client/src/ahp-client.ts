@@ -10,173 +10,169 @@ import {
   type NotificationEventType,
   type QueryResult,
 } from "@harnesskit/protocol/ahp";
-import { type Clock, HarnessError, quietly, randomId, systemClock } from "@harnesskit/wire";
+import { type CloseReason, callSafely, HarnessError, randomId, systemClock } from "@harnesskit/wire";
+import type { SessionState } from "@harnesskit/wire/rpc";
+import { within } from "@harnesskit/wire/time";
 import { Calls } from "./calls.ts";
-import type {
-  AhpClient,
-  AhpClientOptions,
-  AhpClientStats,
-  CallOptions,
-  GateEventType,
-  NotificationReceipt,
-  QueryPayload,
+import {
+  type AhpClient,
+  type AhpClientOptions,
+  type AhpClientStats,
+  type AhpConnectOptions,
+  type AhpErrorContext,
+  ahpClientLimits,
+  type CallOptions,
+  type NotificationReceipt,
+  type QueryPayload,
 } from "./client-options.ts";
 import { callClassOf, checkedTimeout, Deadlines } from "./deadlines.ts";
-import { sourceOf } from "./endpoint.ts";
-import { toFailure } from "./errors.ts";
+import { AhpUsageError, toFailure } from "./errors.ts";
 import {
   assertEventType,
   assertKind,
   type BatchEvent,
-  completeEvents,
+  createBatch,
+  createEvent,
+  createQuery,
   type EventFields,
-  type FullEvent,
-  keepEvent,
-  makeEvent,
+  type Sender,
 } from "./events.ts";
-import { checkBatch, isAdvertised, toDecisions } from "./harness-rules.ts";
-import { beat, type HeartbeatState } from "./heartbeat.ts";
-import { Judge } from "./judge.ts";
-import { type HarnessLimits, resolveLimits, toHarnessLimits } from "./limits.ts";
-import { type ClientState, Link } from "./link.ts";
-import { Notifier } from "./notifier.ts";
-import { toQueryParams, toQueryResult } from "./query.ts";
-import { Question } from "./question.ts";
-import { resolveReconnect } from "./reconnect.ts";
-import { Renewals } from "./renewals.ts";
-import type { Verdict } from "./verdict.ts";
-import { within } from "./within.ts";
+import {
+  checkBatch,
+  checkEvent,
+  type HarnessLimits,
+  isAdvertised,
+  toDecisions,
+  toHarnessLimits,
+  toQueryResult,
+} from "./harness-rules.ts";
+import { HarnessSession } from "./harness-session.ts";
+import { type HeartbeatState, startHeartbeat } from "./heartbeat.ts";
+import { Judge, type Verdict } from "./judge.ts";
+import { NotificationOutbox } from "./notification-outbox.ts";
 
-class Client implements AhpClient {
+class HarnessClient implements AhpClient {
   readonly sessionId: string;
   readonly agentId: string;
   readonly #options: AhpClientOptions;
-  readonly #clock: Clock;
+  readonly #sender: Sender;
   readonly #startedAt: number;
   readonly #deadlines: Deadlines;
   readonly #judge: Judge;
-  readonly #link: Link;
+  readonly #session: HarnessSession;
   readonly #calls: Calls;
-  readonly #notifier: Notifier;
-  readonly #heartbeats = new Set<() => void>();
+  readonly #outbox: NotificationOutbox;
+  readonly #closing = new AbortController();
+  readonly #listeners = new Set<{ readonly listener: (state: SessionState) => void }>();
   #events = 0;
   #dropped = 0;
 
   constructor(options: AhpClientOptions) {
     const { clock = systemClock, createId = randomId, framework, version } = options;
-    const limits = resolveLimits(options.limits ?? {});
+    const limits = ahpClientLimits.resolve(options.limits);
     const { maxInFlight } = limits;
     this.#options = options;
-    this.#clock = clock;
     this.#startedAt = clock.now();
     this.sessionId = options.sessionId ?? createId("ses");
     this.agentId = options.agentId ?? createId("agent");
+    this.#sender = { sessionId: this.sessionId, agentId: this.agentId, clock };
     this.#deadlines = new Deadlines(options, limits.maxTimeoutMs);
     this.#judge = new Judge({ failOpen: options.failOpen, onFailOpen: options.onFailOpen });
     const handshakeTimeoutMs = () => this.#deadlines.of("handshake", undefined);
-    const notifyTimeoutMs = () => this.#deadlines.of("notification", this.#link.harness?.config);
-    const onDropped = (error: HarnessError) => {
-      this.#dropped++;
-      this.#report(error);
-    };
     const params = {
       protocol_version: AHP_VERSION,
       agent_info: { framework, version, capabilities: [...(options.capabilities ?? [])] },
       session_id: this.sessionId,
       agent_id: this.agentId,
     };
-    this.#link = new Link({
-      source: sourceOf(options, { clock, maxInFlight, notifyTimeoutMs, onDropped }),
-      policy: resolveReconnect(options.reconnect),
+    this.#session = new HarnessSession({
+      endpoint: options,
+      reconnect: options.reconnect,
       clock,
       params,
+      maxInFlight,
       handshakeTimeoutMs,
-      onState: (state) => {
-        this.#notifier.changed(state);
-        quietly(() => this.#options.onState?.(state));
+      notifyTimeoutMs: () => this.#deadlines.of("notification", this.harness?.config),
+      onDropped: (error) => {
+        this.#dropped++;
+        this.#report(error, "message");
       },
+      onError: (error) => this.#report(error, "connection"),
+      onState: (state) => this.#changed(state),
     });
-    const link = this.#link;
-    const renewals = new Renewals({ link, clock, params });
-    this.#calls = new Calls({ link, renewals, clock, maxInFlight, resend: options.resend });
-    this.#notifier = new Notifier({
+    const session = this.#session;
+    this.#calls = new Calls({ session, clock, maxInFlight, resend: options.resend });
+    this.#outbox = new NotificationOutbox({
       ...limits,
-      link,
-      renewals,
+      session,
       clock,
       handshakeTimeoutMs,
       makeReport:
-        options.reportLosses === false ? undefined : (payload) => this.#make("error", payload, undefined),
-      onLoss: (report) => quietly(() => this.#options.onLoss?.(report)),
+        options.reportLosses === false ? undefined : (payload) => createEvent(this.#sender, "error", payload),
+      onLoss: (report) => callSafely(() => this.#options.onLoss?.(report)),
     });
   }
 
-  get state(): ClientState {
-    return this.#link.state;
+  get state(): SessionState {
+    return this.#session.state;
+  }
+
+  onState(listener: (state: SessionState) => void): () => void {
+    const entry = { listener };
+    this.#listeners.add(entry);
+    return () => void this.#listeners.delete(entry);
   }
 
   get harness(): HandshakeResult | undefined {
-    return this.#link.harness;
+    return this.#session.harness;
   }
 
   get harnessLimits(): HarnessLimits {
-    return toHarnessLimits(this.#link.harness?.config);
+    return toHarnessLimits(this.harness?.config);
   }
 
   supports(eventType: AhpEventType): boolean {
     assertEventType(eventType);
-    return isAdvertised(this.#link.harness, eventType);
+    return isAdvertised(this.#session.harness, eventType);
   }
 
   stats(): AhpClientStats {
-    const { queue } = this.#notifier;
     return {
       events: this.#events,
       ...this.#judge.counts,
       inFlight: this.#calls.inFlight,
-      notificationsSent: queue.sent,
-      notificationsBuffered: queue.size,
-      notificationsLost: this.#notifier.lost,
+      ...this.#outbox.counts,
       droppedMessages: this.#dropped,
-      reconnects: this.#link.reconnects,
+      reconnects: this.#session.reconnects,
     };
   }
 
-  async handshake({ timeoutMs, signal }: CallOptions = {}): Promise<HandshakeResult> {
-    return this.#link.handshake({ timeoutMs: this.#deadlines.of("handshake", undefined, timeoutMs), signal });
+  async connect({ timeoutMs, signal, retry }: AhpConnectOptions = {}): Promise<HandshakeResult> {
+    const waitMs =
+      retry && timeoutMs === undefined ? undefined : this.#deadlines.of("handshake", undefined, timeoutMs);
+    return this.#session.connect({ timeoutMs: waitMs, signal, retry });
   }
 
-  decide<T extends GateEventType>(
-    eventType: T,
-    payload: EventPayloadInput<T>,
-    options?: EventFields & CallOptions,
-  ): Promise<Verdict<Decision>> {
-    return this.sendTyped(eventType, payload, options) as Promise<Verdict<Decision>>;
-  }
-
-  sendTyped<T extends BlockingEventType>(
+  async decide<T extends BlockingEventType>(
     eventType: T,
     payload: EventPayloadInput<T>,
     options: EventFields & CallOptions = {},
   ): Promise<Verdict<DecisionFor<T>>> {
+    const event = this.#createEvent(eventType, payload, options, true);
+    const timeoutMs = this.#deadlines.of(callClassOf[eventType], this.harness?.config, options.timeoutMs);
+    this.#events++;
+    let outcome: unknown;
     try {
-      this.#link.assertIntroduced();
-      assertEventType(eventType);
-      assertKind(eventType, true);
-      return this.#ask(eventType, this.#make(eventType, payload, options), options);
+      outcome = await this.#calls.send("ahp/event", event, eventType, {
+        timeoutMs,
+        signal: options.signal,
+        events: [event],
+        check: (harness) => checkEvent(event, harness),
+      });
     } catch (error) {
-      return Promise.reject(error);
+      outcome = toFailure(error);
     }
-  }
-
-  async sendFull<T extends BlockingEventType>(
-    event: FullEvent<T>,
-    options: CallOptions = {},
-  ): Promise<Verdict<DecisionFor<T>>> {
-    this.#link.assertIntroduced();
-    const full = keepEvent(event);
-    assertKind(full.event_type, true);
-    return this.#ask(full.event_type as T, full, options);
+    return this.#judge.verdict(eventType, outcome);
   }
 
   notify<T extends NotificationEventType>(
@@ -184,22 +180,14 @@ class Client implements AhpClient {
     payload: EventPayloadInput<T>,
     options?: EventFields,
   ): NotificationReceipt {
-    this.#link.assertIntroduced();
-    assertEventType(eventType);
-    assertKind(eventType, false);
-    return this.#tell(this.#make(eventType, payload, options));
-  }
-
-  notifyFull<T extends NotificationEventType>(event: FullEvent<T>): NotificationReceipt {
-    this.#link.assertIntroduced();
-    const full = keepEvent(event);
-    assertKind(full.event_type, false);
-    return this.#tell(full);
+    const event = this.#createEvent(eventType, payload, options, false);
+    this.#events++;
+    return this.#outbox.add(event);
   }
 
   async batch(events: readonly BatchEvent[], options: CallOptions = {}): Promise<Verdict<Decision>[]> {
-    this.#link.assertIntroduced();
-    const complete = completeEvents(this.#sender, events);
+    this.#assertIntroduced();
+    const complete = createBatch(this.#sender, events);
     const { length } = complete;
     if (length === 0) return [];
     const times = this.#times("batch", options);
@@ -216,92 +204,95 @@ class Client implements AhpClient {
   }
 
   async query(queryType: string, payload: QueryPayload, options: CallOptions = {}): Promise<QueryResult> {
-    this.#link.assertIntroduced();
-    const params = toQueryParams(this.#sender, queryType, payload);
+    this.#assertIntroduced();
+    const params = createQuery(this.#sender, queryType, payload);
     return toQueryResult(await this.#calls.send("ahp/query", params, "query", this.#times("query", options)));
   }
 
   startHeartbeat(intervalMs: number, state: string | (() => HeartbeatState)): () => void {
-    this.#link.assertIntroduced();
-    const stop = beat({
+    this.#assertIntroduced();
+    return startHeartbeat({
       intervalMs,
       state,
-      clock: this.#clock,
+      clock: this.#sender.clock,
       startedAt: this.#startedAt,
       events: () => this.#events,
-      isConnected: () => this.#link.state === "ready",
+      isConnected: () => this.#session.state === "ready",
+      signal: this.#closing.signal,
       send: (payload) => this.notify("heartbeat", payload),
       onError: (cause) => {
         const error = HarnessError.isInstance(cause)
           ? cause
           : new HarnessError("handler_failed", "the state of a heartbeat failed", { cause });
-        this.#report(error);
-        this.#notifier.leaveOut("heartbeat", error.code);
+        this.#report(error, "heartbeat");
+        this.#outbox.lose({ type: "heartbeat", bytes: 0 }, error.code);
       },
     });
-    // It may have been closed before, or by the state that the first beat asked for.
-    if (this.#link.state === "closed") stop();
-    else this.#heartbeats.add(stop);
-    return () => {
-      this.#heartbeats.delete(stop);
-      stop();
-    };
   }
 
   async flush({ timeoutMs = 5000 }: { readonly timeoutMs?: number } = {}): Promise<boolean> {
-    const { queue } = this.#notifier;
-    const wait = { clock: this.#clock, name: "flush", timeoutMs: checkedTimeout(timeoutMs) };
-    return within(() => queue.whenEmpty(), wait).then(
+    const wait = { clock: this.#sender.clock, name: "flush", timeoutMs: checkedTimeout(timeoutMs) };
+    return within(this.#outbox.whenEmpty(), wait).then(
       () => true,
       () => false,
     );
   }
 
+  get closed(): Promise<CloseReason> {
+    return this.#session.closed;
+  }
+
   async close(): Promise<void> {
-    for (const stop of this.#heartbeats) stop();
-    this.#heartbeats.clear();
-    await this.#link.close();
+    this.#closing.abort();
+    await this.#session.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
-  get #sender() {
-    return { sessionId: this.sessionId, agentId: this.agentId, clock: this.#clock };
+  /** Calls before the first handshake fail, unless one is being retried. */
+  #assertIntroduced(): void {
+    if (this.harness || this.state === "connecting" || this.state === "closed") return;
+    throw new AhpUsageError("handshake_required", "connect() must succeed before anything else is sent");
   }
 
-  #make(eventType: AhpEventType, payload: unknown, fields: EventFields | undefined): AhpEvent {
-    return makeEvent(this.#sender, eventType, payload, fields);
+  #createEvent(
+    eventType: AhpEventType,
+    payload: unknown,
+    fields: EventFields | undefined,
+    blocking: boolean,
+  ): AhpEvent {
+    this.#assertIntroduced();
+    assertEventType(eventType);
+    assertKind(eventType, blocking);
+    return createEvent(this.#sender, eventType, payload, fields);
   }
 
   #times(callClass: "query" | "batch", { timeoutMs, signal }: CallOptions) {
-    return { timeoutMs: this.#deadlines.of(callClass, this.#link.harness?.config, timeoutMs), signal };
+    return { timeoutMs: this.#deadlines.of(callClass, this.harness?.config, timeoutMs), signal };
   }
 
-  #ask<T extends BlockingEventType>(
-    eventType: T,
-    event: AhpEvent,
-    { timeoutMs, signal }: CallOptions,
-  ): Promise<Verdict<DecisionFor<T>>> {
-    const deadlineMs = this.#deadlines.of(callClassOf[eventType], this.#link.harness?.config, timeoutMs);
-    this.#events++;
-    const question = new Question(event, eventType, this.#judge, deadlineMs, signal);
-    return this.#calls.send("ahp/event", event, eventType, question) as Promise<Verdict<DecisionFor<T>>>;
+  #changed(state: SessionState): void {
+    this.#outbox.changed(state);
+    for (const { listener } of [...this.#listeners]) {
+      callSafely(
+        () => listener(state),
+        (cause) => {
+          const message = "a listener of the state failed";
+          this.#report(new HarnessError("handler_failed", message, { cause }), "listener");
+        },
+      );
+    }
   }
 
-  #tell(event: AhpEvent): NotificationReceipt {
-    this.#events++;
-    return this.#notifier.tell(event);
-  }
-
-  #report(error: HarnessError): void {
-    quietly(() => this.#options.onError?.(error));
+  #report(error: HarnessError, kind: AhpErrorContext["kind"]): void {
+    callSafely(() => this.#options.onError?.(error, { kind }));
   }
 }
 
 /**
- * Makes the agent's side of AHP 2.4. Nothing is opened before `handshake`. Throws `invalid_argument` for options under
+ * Makes the agent's side of AHP 2.4. Nothing is opened before `connect`. Throws `invalid_argument` for options under
  * which nothing could work.
  */
-export const createAhpClient = (options: AhpClientOptions): AhpClient => new Client(options);
+export const createAhpClient = (options: AhpClientOptions): AhpClient => new HarnessClient(options);

@@ -10,18 +10,38 @@ import type {
   QueryResult,
 } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { Channel, Clock, CreateId, HarnessError, Transport } from "@harnesskit/wire";
+import {
+  type Channel,
+  type Clock,
+  type CloseReason,
+  type CreateId,
+  defineLimits,
+  type HarnessError,
+  type LimitsOf,
+  type Transport,
+} from "@harnesskit/wire";
+import type { ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
 import type { DeadlineOptions } from "./deadlines.ts";
 import type { FailureCode } from "./errors.ts";
-import type { BatchEvent, EventFields, FullEvent } from "./events.ts";
+import type { BatchEvent, EventFields } from "./events.ts";
 import type { AhpExchange } from "./exchange-line.ts";
-import type { FailOpenDecisions, OnFailOpen } from "./fail-open.ts";
+import type { HarnessLimits } from "./harness-rules.ts";
 import type { HeartbeatState } from "./heartbeat.ts";
-import type { AhpClientLimits, HarnessLimits } from "./limits.ts";
-import type { ClientState } from "./link.ts";
+import type { FailOpenDecisions, OnFailOpen, Verdict } from "./judge.ts";
 import type { LossReport } from "./losses.ts";
-import type { ReconnectOptions } from "./reconnect.ts";
-import type { Verdict } from "./verdict.ts";
+
+/** What one client may use at most. */
+export const ahpClientLimits = defineLimits({
+  /** Calls that wait for answers, or for a connection; one more is refused with `overloaded`. */
+  maxInFlight: 256,
+  /** Notifications that wait to be sent, those in the transport's hands included. */
+  maxBufferedNotifications: 1000,
+  /** Bytes of these, as JSON. */
+  maxBufferedBytes: 4 * 1024 * 1024,
+  /** The longest deadline that a harness's `timeout_ms` can cause. */
+  maxTimeoutMs: 600_000,
+});
+export type AhpClientLimits = LimitsOf<typeof ahpClientLimits>;
 
 /** The way to the harness; exactly one of the three. */
 export type HarnessEndpoint =
@@ -40,19 +60,28 @@ export interface ResendOptions {
   readonly maxAttempts?: number;
 }
 
+/** Where an error that `onError` reports comes from. */
+export interface AhpErrorContext {
+  /**
+   * `message`: an answer that is late or invalid was dropped; `connection`: an attempt to connect failed; `heartbeat`: the
+   * state of a heartbeat threw or is invalid; `listener`: a listener of `onState` threw.
+   */
+  readonly kind: "message" | "connection" | "heartbeat" | "listener";
+}
+
 export type AhpClientOptions = HarnessEndpoint &
   DeadlineOptions & {
     /** What the agent is called in the handshake. */
     readonly framework: string;
     /** Its version, in the handshake. */
     readonly version: string;
-    /** What the agent tells the harness that it can do. @default nothing */
+    /** What the agent can do, for the handshake. @default nothing */
     readonly capabilities?: readonly string[];
     /** @default a random one */
     readonly sessionId?: string;
     /** @default a random one */
     readonly agentId?: string;
-    /** @default see each limit */
+    /** @default see each limit of `ahpClientLimits` */
     readonly limits?: Partial<AhpClientLimits>;
     /**
      * Makes a lost connection anew, with a handshake; not for a `channel`. A transport that starts a child process starts
@@ -63,25 +92,20 @@ export type AhpClientOptions = HarnessEndpoint &
     readonly resend?: ResendOptions;
     /** What decides when no harness is there, by event type. Needs `onFailOpen`. @default nothing: the refusing decision */
     readonly failOpen?: FailOpenDecisions;
-    /** Told of each event that `failOpen` decided. What it throws is ignored. */
+    /** Receives each event that `failOpen` decided. What it throws is ignored. */
     readonly onFailOpen?: OnFailOpen;
     /**
-     * Told of lost notifications: at once, or, of those lost without a connection, when there is one again or none will
-     * come. What it throws is ignored. @default nobody is told
+     * Reports lost notifications: at once, or, of those lost without a connection, when there is one again or none will
+     * come. What it throws is ignored. @default no report
      */
     readonly onLoss?: (report: LossReport) => void;
     /**
-     * Tells the harness of lost notifications too, but for those that it refused: with an `error` event whose payload has
+     * Reports lost notifications to the harness too, except those that it refused: with an `error` event whose payload has
      * `code: "notifications_lost"`, `count`, `bytes`, `by_type`, `by_reason`, `since` and `until`. @default true
      */
     readonly reportLosses?: boolean;
-    /** Told of each change of the state. What it throws is ignored. @default nobody is told */
-    readonly onState?: (state: ClientState) => void;
-    /**
-     * Told of what has no caller: a late answer, a line that is no message. For a log. What it throws is ignored.
-     * @default nobody is told
-     */
-    readonly onError?: (error: HarnessError) => void;
+    /** Receives errors that no call reports. For a log. What it throws is ignored. @default no report */
+    readonly onError?: (error: HarnessError, context: AhpErrorContext) => void;
     /** @default the real time */
     readonly clock?: Clock;
     /** @default random ids */
@@ -95,8 +119,13 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The events that get the generic decision. */
-export type GateEventType = "pre_action" | "pre_prompt";
+export interface AhpConnectOptions extends CallOptions {
+  /**
+   * Try again until a handshake succeeds, with the waits and attempts of `reconnect`. Meanwhile calls wait, and notifications
+   * are kept. @default false
+   */
+  readonly retry?: boolean | undefined;
+}
 
 /** The answer to a notification, given at once. */
 export interface NotificationReceipt {
@@ -125,14 +154,20 @@ export interface AhpClientStats {
   readonly reconnects: number;
 }
 
-/** A query's payload: a text is its question. */
+/** A query's payload: a string is its question. */
 export type QueryPayload = string | JsonObject;
 
 /** The agent's side of AHP 2.4. */
 export interface AhpClient {
   readonly sessionId: string;
   readonly agentId: string;
-  readonly state: ClientState;
+  /**
+   * `new` until a handshake succeeds (`connecting` while `connect` retries); `ready`; `reconnecting` from a loss until the
+   * next handshake; `lost` when no further attempt is made (`connect` begins anew); `closed`.
+   */
+  readonly state: SessionState;
+  /** Calls the listener after each change of `state`, until the function that it returns is called. */
+  onState(listener: (state: SessionState) => void): () => void;
   /** What the last handshake brought; undefined before the first. */
   readonly harness: HandshakeResult | undefined;
   /** What the harness allows. Before the handshake, what the protocol says. */
@@ -145,33 +180,23 @@ export interface AhpClient {
   /** What was counted so far; a copy. */
   stats(): AhpClientStats;
   /**
-   * Connects, and introduces the agent. Everything else throws `handshake_required` (`AhpUsageError`) until one has
-   * succeeded. Rejects with an `AhpFailure`, such as `unreachable` or `version_mismatch`; then it can be called again.
+   * Connects, and introduces the agent with `ahp/handshake`; when connected, introduces it once more. Everything else
+   * throws `handshake_required` (`AhpUsageError`) until one has succeeded. Rejects with an `AhpFailure`, such as
+   * `unreachable` or `version_mismatch`; then it can be called again.
    */
-  handshake(options?: CallOptions): Promise<HandshakeResult>;
+  connect(options?: AhpConnectOptions): Promise<HandshakeResult>;
   /**
-   * Asks before an action or a prompt. Resolves with the harness's decision, or with `block` and why. Rejects only with an
-   * `AhpUsageError` (`handshake_required`, `invalid_event`, `wrong_event_kind`), and with `invalid_argument` for a
-   * `timeoutMs` that is no time; then nothing was sent.
+   * Asks about a blocking event. Resolves with the harness's decision of its type, or with the refusing one and why. Rejects only
+   * with an `AhpUsageError` (`handshake_required`, `invalid_event`, `wrong_event_kind`), and with `invalid_argument` for an
+   * invalid `timeoutMs`; then nothing was sent.
    */
-  decide<T extends GateEventType>(
-    eventType: T,
-    payload: EventPayloadInput<T>,
-    options?: EventFields & CallOptions,
-  ): Promise<Verdict<Decision>>;
-  /** As `decide`, for every blocking event, with the decision of its type. */
-  sendTyped<T extends BlockingEventType>(
+  decide<T extends BlockingEventType>(
     eventType: T,
     payload: EventPayloadInput<T>,
     options?: EventFields & CallOptions,
   ): Promise<Verdict<DecisionFor<T>>>;
-  /** As `sendTyped`, with an event that is sent as it is. */
-  sendFull<T extends BlockingEventType>(
-    event: FullEvent<T>,
-    options?: CallOptions,
-  ): Promise<Verdict<DecisionFor<T>>>;
   /**
-   * Tells the harness, and does not wait. While there is no connection it is kept, within limits. Throws an
+   * Sends a notification, and does not wait. While there is no connection it is kept, within limits. Throws an
    * `AhpUsageError` as `decide` rejects with one.
    */
   notify<T extends NotificationEventType>(
@@ -179,8 +204,6 @@ export interface AhpClient {
     payload: EventPayloadInput<T>,
     options?: EventFields,
   ): NotificationReceipt;
-  /** As `notify`, with an event that is sent as it is. */
-  notifyFull<T extends NotificationEventType>(event: FullEvent<T>): NotificationReceipt;
   /**
    * Asks about several events at once. Resolves with as many verdicts, in their order; a batch that is not answered
    * usably, or is over a limit of the harness, is `block` for each. Rejects only as `decide`, before anything is sent, and
@@ -193,17 +216,19 @@ export interface AhpClient {
    */
   query(queryType: string, payload: QueryPayload, options?: CallOptions): Promise<QueryResult>;
   /**
-   * Sends a heartbeat now and every `intervalMs`; `state` is the agent's, or what tells it. Without a connection a beat
-   * is left out; one whose `state` throws or is none counts as lost (`onLoss`, `handler_failed` or `invalid_event`). Returns what
-   * ends it. Throws `invalid_argument`.
+   * Sends a heartbeat now and every `intervalMs`; `state` is the agent's, or a function that returns it. Without a connection a
+   * heartbeat is left out; one whose `state` throws or is invalid counts as lost (`onLoss`, `handler_failed` or `invalid_event`). Returns a
+   * function that ends it. Throws `invalid_argument`.
    */
   startHeartbeat(intervalMs: number, state: string | (() => HeartbeatState)): () => void;
   /**
    * Settles with true when every notification so far is sent or counted as lost, with false when the time is over.
-   * Rejects with `invalid_argument` for a time that is none. @param options.timeoutMs in milliseconds, 5000 by default
+   * Rejects with `invalid_argument` for an invalid time. @param options.timeoutMs in milliseconds, 5000 by default
    */
   flush(options?: { readonly timeoutMs?: number }): Promise<boolean>;
   /** Settles what is pending, at once, and closes the connection. Notifications that wait are lost; see `flush`. Idempotent. */
   close(): Promise<void>;
+  /** Settles when the client is closed; never rejects. */
+  readonly closed: Promise<CloseReason>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { type BlockingEventType, defaultAhpLimits, type HarnessConfig } from "@harnesskit/protocol/ahp";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import { usable } from "./limits.ts";
+import { usable } from "./harness-rules.ts";
 
 /** What may wait for how long: the calls, and the blocking events by what they hold up. */
 export type CallClass =
@@ -17,17 +17,6 @@ export type CallClass =
   | "batch"
   /** A notification over an exchange, until the harness has taken it */
   | "notification";
-
-const classes: readonly CallClass[] = [
-  "handshake",
-  "gate",
-  "context",
-  "pacing",
-  "confirmation",
-  "query",
-  "batch",
-  "notification",
-];
 
 export const callClassOf: Readonly<Record<BlockingEventType, CallClass>> = {
   pre_action: "gate",
@@ -51,14 +40,15 @@ export interface DeadlineOptions {
 
 /** How long each call waits for its answer, connecting included. */
 export class Deadlines {
-  readonly #given = new Map<CallClass, number>();
+  readonly #given = new Map<string, number>();
+  readonly #ofAll: number | undefined;
   readonly #maxTimeoutMs: number;
 
-  /** Throws `invalid_argument` for a time that is none. */
+  /** Throws `invalid_argument` for an invalid time. */
   constructor({ requestTimeoutMs, deadlines = {} }: DeadlineOptions, maxTimeoutMs: number) {
     this.#maxTimeoutMs = maxTimeoutMs;
-    for (const name of classes) {
-      const timeoutMs = deadlines[name] ?? requestTimeoutMs;
+    this.#ofAll = requestTimeoutMs === undefined ? undefined : checkedTimeout(requestTimeoutMs);
+    for (const [name, timeoutMs] of Object.entries(deadlines)) {
       if (timeoutMs !== undefined) this.#given.set(name, checkedTimeout(timeoutMs));
     }
   }
@@ -66,10 +56,10 @@ export class Deadlines {
   /**
    * What the caller configured, no longer than the harness takes for a request, since no answer comes after that;
    * without configuration what the harness takes. `ownMs` is what one call asks for. Throws `invalid_argument` for one
-   * that is no time.
+   * that is not a valid time.
    */
   of(name: CallClass, config: HarnessConfig | undefined, ownMs?: number): number {
-    const given = ownMs === undefined ? this.#given.get(name) : checkedTimeout(ownMs);
+    const given = ownMs === undefined ? (this.#given.get(name) ?? this.#ofAll) : checkedTimeout(ownMs);
     const advertised = usable(config?.timeout_ms);
     if (given === undefined) {
       return Math.min(Math.max(1, advertised ?? defaultAhpLimits.timeout_ms), this.#maxTimeoutMs);
@@ -78,9 +68,9 @@ export class Deadlines {
   }
 }
 
-/** Throws `invalid_argument` for what is no time. */
+/** Throws `invalid_argument` for an invalid time. */
 export const checkedTimeout = (timeoutMs: number): number => {
   if (Number.isFinite(timeoutMs) && timeoutMs > 0) return timeoutMs;
   const found = typeof timeoutMs === "number" ? String(timeoutMs) : `a ${typeof timeoutMs}`;
-  throw new InvalidArgumentError(`a deadline is a number of milliseconds above 0, not ${found}`);
+  throw new InvalidArgumentError(`a deadline must be a number of milliseconds above 0, got ${found}`);
 };

@@ -4,7 +4,7 @@ import type { Line } from "./line.ts";
 
 /** Why a call has no answer of the harness that could be used. */
 export type FailureCode =
-  /** There is no connection, and none came about in time. Nothing was sent. */
+  /** No connection was established in time. Nothing was sent. */
   | "unreachable"
   /** The connection was lost after the call was sent; whether the harness has seen it is unknown. */
   | "connection_lost"
@@ -14,9 +14,9 @@ export type FailureCode =
   | "unauthorized"
   /** The harness answered with an error; `rpcCode` and `rpcMessage` say which, where it was one of JSON-RPC. */
   | "harness_error"
-  /** What came, in time or while the call waited, is no answer of JSON-RPC 2.0 to it, or has a result of another form. */
+  /** What came, in time or while the call waited, does not answer it in JSON-RPC 2.0, or has an invalid result. */
   | "invalid_answer"
-  /** The result is no decision of the event's type. */
+  /** The result is not a decision of the event's type. */
   | "invalid_decision"
   /** A batch was answered with more or fewer decisions than it had events. */
   | "decision_count"
@@ -87,7 +87,7 @@ export class AhpUsageError extends HarnessError {
   }
 }
 
-const codesOf: Readonly<Record<string, FailureCode>> = {
+const failureCodes: Readonly<Record<string, FailureCode>> = {
   request_timeout: "timeout",
   request_cancelled: "cancelled",
   connection_closed: "connection_lost",
@@ -103,19 +103,8 @@ const codesOf: Readonly<Record<string, FailureCode>> = {
   buffer_full: "overloaded",
 };
 
-/** What the system says of a connection that did not come about. */
+/** What the system says of a connection that was not established. */
 const unconnected = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
-
-/** True when one of the causes says that nobody was there to send anything to. */
-const wasNeverConnected = (thrown: unknown): boolean => {
-  let current = thrown;
-  for (let depth = 0; depth < 6 && typeof current === "object" && current !== null; depth++) {
-    const { code, cause } = current as { readonly code?: unknown; readonly cause?: unknown };
-    if (typeof code === "string" && unconnected.has(code)) return true;
-    current = cause;
-  }
-  return false;
-};
 
 /** Why a harness, or this side of it, ended a connection that was there: these are answers. */
 const endings: Readonly<Record<string, FailureCode>> = {
@@ -129,31 +118,58 @@ const endings: Readonly<Record<string, FailureCode>> = {
   invalid_message: "invalid_answer",
 };
 
+interface Cause {
+  readonly code?: unknown;
+  readonly cause?: unknown;
+  readonly closedBy?: unknown;
+  readonly message?: unknown;
+}
+
+/** An error and its causes, the innermost last. */
+const causesOf = (thrown: unknown): readonly Cause[] => {
+  const causes: Cause[] = [];
+  let current = thrown;
+  while (causes.length < 6 && typeof current === "object" && current !== null) {
+    causes.push(current);
+    current = (current as Cause).cause;
+  }
+  return causes;
+};
+
 /** What one of the causes says of a connection's end, in a code and in words. */
 const endingOf = (thrown: unknown): { readonly code: FailureCode; readonly text: string } | undefined => {
-  let current = thrown;
-  for (let depth = 0; depth < 6 && HarnessError.isInstance(current); depth++) {
-    const code = Object.hasOwn(endings, current.code) ? endings[current.code] : undefined;
-    const isOurs = (current as { readonly closedBy?: unknown }).closedBy === "here";
-    if (code) return { code: isOurs ? "invalid_answer" : code, text: current.message };
-    current = current.cause;
+  for (const { code, message, closedBy } of causesOf(thrown)) {
+    const ending = typeof code === "string" && Object.hasOwn(endings, code) ? endings[code] : undefined;
+    if (ending) return { code: closedBy === "here" ? "invalid_answer" : ending, text: String(message) };
   }
   return undefined;
 };
 
-/** A gateway's status says that nobody is behind it; these are a harness's own. */
+/** These statuses are a harness's own; others say that a gateway found no harness. */
 const busy: ReadonlySet<unknown> = new Set([429, 503]);
 
-const codeOf = (thrown: unknown): FailureCode => {
-  const code = (HarnessError.isInstance(thrown) ? codesOf[thrown.code] : undefined) ?? "invalid_answer";
+const failureCodeOf = (thrown: unknown): FailureCode => {
+  const code = (HarnessError.isInstance(thrown) ? failureCodes[thrown.code] : undefined) ?? "invalid_answer";
   if (code === "unreachable" && busy.has((thrown as { status?: unknown }).status)) return "overloaded";
   if (code !== "connection_lost") return code;
-  return wasNeverConnected(thrown) ? "unreachable" : (endingOf(thrown)?.code ?? code);
+  const wasUnconnected = causesOf(thrown).some((cause) => unconnected.has(cause.code as string));
+  return wasUnconnected ? "unreachable" : (endingOf(thrown)?.code ?? code);
+};
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** The first issue with its field, safe to show: `retry_after_ms: expected an integer`. It contains no value. */
+export const firstIssue = ({ issues }: { readonly issues: readonly Issue[] }): string => {
+  const [{ path, message } = { path: [], message: "it does not match its schema" }] = issues;
+  return safe(`${path.length > 0 ? `${path.map(String).join(".")}: ` : ""}${message}`);
 };
 
 const safe = (text: string): string => displayText(text, { maxLength: 300 });
 
-const messageOf = (thrown: unknown): string => {
+const describeThrown = (thrown: unknown): string => {
   if (!(thrown instanceof Error)) return "it failed without an error";
   const ending = endingOf(thrown)?.text;
   return ending === undefined || ending === thrown.message ? thrown.message : `${thrown.message}: ${ending}`;
@@ -165,7 +181,7 @@ const isNotHandled = ({ rpcCode, message }: ProtocolError): boolean =>
   (rpcCode === JsonRpcErrorCode.InternalError &&
     /^(?:Handler error: )?Capability not supported\b/.test(message));
 
-/** Names what a connection rejected a call with. What it does not know is an answer that is none. */
+/** Names what a connection rejected a call with. Anything unknown counts as an invalid answer. */
 export const toFailure = (thrown: unknown): AhpFailure => {
   if (AhpFailure.isInstance(thrown)) return thrown;
   if (ProtocolError.isInstance(thrown)) {
@@ -174,19 +190,19 @@ export const toFailure = (thrown: unknown): AhpFailure => {
     const code = isNotHandled(thrown) ? "not_handled" : "harness_error";
     return new AhpFailure(code, text, { cause: thrown, rpcCode, rpcMessage: message });
   }
-  return new AhpFailure(codeOf(thrown), safe(messageOf(thrown)), { cause: thrown });
+  return new AhpFailure(failureCodeOf(thrown), safe(describeThrown(thrown)), { cause: thrown });
 };
 
 /**
- * As {@link toFailure}, for a request that was sent when so much `nonsense` had come over its line: a harness that has sent
- * more since is not absent, though no answer came.
+ * As {@link toFailure}, for a request before which so many unexpected messages had come over its line: a harness that has
+ * sent more since is not absent, though no answer came.
  */
-export const toLineFailure = (thrown: unknown, line: Line | undefined, nonsense: number): AhpFailure => {
+export const toLineFailure = (thrown: unknown, line: Line | undefined, unexpected: number): AhpFailure => {
   const failure = toFailure(thrown);
-  const isAbsent = !line || line.nonsense === nonsense;
+  const isAbsent = !line || line.unexpected.count === unexpected;
   if (isAbsent || !(failure.code === "timeout" || failure.code === "connection_lost")) return failure;
-  const what = safe(line.lastNonsense ?? "");
-  const text = `what the harness sent is no answer to the call (${what}): ${failure.message}`;
+  const what = safe(line.unexpected.last ?? "");
+  const text = `what the harness sent does not answer the call (${what}): ${failure.message}`;
   return new AhpFailure("invalid_answer", text, { cause: failure });
 };
 
@@ -197,7 +213,7 @@ export const toOpenFailure = (thrown: unknown): AhpFailure => {
   return new AhpFailure("unreachable", failure.message, { cause: thrown });
 };
 
-/** True when the connection below the call is gone, or nobody is at its other end. */
+/** True when the connection below the call is gone, or was never there. */
 export const isLoss = ({ code }: AhpFailure): boolean => code === "connection_lost" || code === "unreachable";
 
 /** True when the harness refused a call because it knows no handshake of this agent (any more): it was not handled. */

@@ -5,16 +5,19 @@ import {
   ahpEvents,
   type BatchableEventType,
   type EventContext,
+  EventContextSchema,
   type EventPayloadInput,
-  quickSafeParse,
+  type QueryParams,
+  QueryParamsSchema,
   withoutNulls,
 } from "@harnesskit/protocol/ahp";
-import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { JsonValueSchema } from "@harnesskit/protocol/envelope";
+import { type JsonObject, type JsonValue, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import type { Clock } from "@harnesskit/wire";
-import { AhpUsageError } from "./errors.ts";
+import { isoTime } from "@harnesskit/wire/time";
+import * as z from "zod";
+import { AhpUsageError, firstIssue } from "./errors.ts";
 
-/** What an event says beside its type and payload. */
+/** What an event says beside its type and payload. What is left out is filled in. */
 export interface EventFields {
   /** How many decisions deep: 0 for an event that no other caused. @default 0 */
   readonly depth?: number | undefined;
@@ -22,22 +25,17 @@ export interface EventFields {
   readonly context?: EventContext | undefined;
   /** @default none */
   readonly metadata?: JsonObject | undefined;
+  /** @default the client's */
+  readonly session_id?: string | undefined;
+  /** @default the client's */
+  readonly agent_id?: string | undefined;
+  /** RFC 3339. @default now */
+  readonly timestamp?: string | undefined;
 }
-
-/** A whole event of one type, which is sent as it is. */
-export type FullEvent<T extends AhpEventType> = T extends AhpEventType
-  ? Omit<AhpEvent, "event_type" | "payload"> & {
-      readonly event_type: T;
-      readonly payload: EventPayloadInput<T>;
-    }
-  : never;
 
 /** An event of a batch; what it leaves out is filled in as for a single one. */
 export type BatchEvent<T extends BatchableEventType = BatchableEventType> = T extends BatchableEventType
-  ? Partial<Omit<AhpEvent, "event_type" | "payload">> & {
-      readonly event_type: T;
-      readonly payload: EventPayloadInput<T>;
-    }
+  ? EventFields & { readonly event_type: T; readonly payload: EventPayloadInput<T> }
   : never;
 
 export interface Sender {
@@ -46,38 +44,22 @@ export interface Sender {
   readonly clock: Clock;
 }
 
-interface Issues {
-  readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
-}
-
-interface Schema {
-  safeParse(value: unknown): { success: true } | { success: false; error: Issues };
-}
-
-const invalid = (what: string, cause: unknown): AhpUsageError => {
-  const [issue] = (cause as Partial<Issues>).issues ?? [];
-  const place = issue?.path.length ? ` at ${issue.path.map(String).join(".")}` : "";
-  return new AhpUsageError("invalid_event", `${what}${place}: ${issue?.message ?? "it is no JSON"}`, {
-    cause,
-  });
-};
-
-/** Throws `invalid_event` for a value that the schema does not take. */
-export const assertForm = (schema: Schema, value: unknown, what: string): void => {
-  let parsed: ReturnType<Schema["safeParse"]>;
+/** Returns the value as given. Throws `invalid_event`. */
+const checkInput = <T>(schema: z.ZodType<T>, value: unknown, what: string): T => {
   try {
-    parsed = quickSafeParse(schema, value);
+    schema.parse(value);
+    return value as T;
   } catch (cause) {
-    // A value that contains itself.
-    throw invalid(what, cause);
+    // Other than a ZodError it is a RangeError: the value contains itself.
+    const message = cause instanceof z.ZodError ? firstIssue(cause) : "it is not JSON";
+    throw new AhpUsageError("invalid_event", `${what}: ${message}`, { cause });
   }
-  if (!parsed.success) throw invalid(what, parsed.error);
 };
 
 /** Throws `invalid_event` for a type that cannot be sent as an event. */
 export const assertEventType: (value: unknown) => asserts value is AhpEventType = (value) => {
   if (typeof value === "string" && Object.hasOwn(ahpEvents, value)) return;
-  throw new AhpUsageError("invalid_event", `there is no event of type ${JSON.stringify(value)}`);
+  throw new AhpUsageError("invalid_event", `${JSON.stringify(value)} is not a type of event`);
 };
 
 /** Throws `wrong_event_kind` unless events of this type wait for a decision, or do not. */
@@ -87,95 +69,54 @@ export const assertKind = (eventType: AhpEventType, blocking: boolean): void => 
   throw new AhpUsageError("wrong_event_kind", `${eventType} is ${kind}`);
 };
 
-/** The event's own schema has judged a payload that may be any JSON. */
-const assertPayload = (eventType: AhpEventType, payload: unknown): void => {
-  const { payload: schema } = ahpEvents[eventType];
-  if (schema !== JsonValueSchema) assertForm(schema, payload, `the payload of ${eventType}`);
-};
-
-let stampedAt = Number.NaN;
-let stamp = "";
-
-/** Events of one millisecond share their timestamp's text. */
-const timestampAt = (timeMs: number): string => {
-  if (timeMs !== stampedAt) {
-    stamp = new Date(timeMs).toISOString();
-    stampedAt = timeMs;
-  }
-  return stamp;
-};
-
-/** The event as it is sent: without null in the optional fields of the protocol. */
-const toSent = (event: AhpEvent): AhpEvent => {
-  const { event_type: type, context, metadata, payload } = event;
-  const { payload: schema } = ahpEvents[type];
-  const sent =
-    context === undefined && metadata === undefined
-      ? event
-      : (withoutNulls(AhpEventSchema, event) as AhpEvent);
-  if (schema === JsonValueSchema) return sent;
-  const kept = withoutNulls(schema, payload);
-  return kept === payload ? sent : { ...sent, payload: kept as AhpEvent["payload"] };
-};
-
-/** A new event of this agent. Throws `invalid_event`. */
-export const makeEvent = (
+/**
+ * An event of this agent, with what its caller leaves out. Only what the caller gave is checked. Throws `invalid_event`.
+ */
+export const createEvent = (
   sender: Sender,
   eventType: AhpEventType,
   payload: unknown,
-  { depth = 0, context, metadata }: EventFields = {},
+  fields: EventFields = {},
 ): AhpEvent => {
-  const event: Record<string, unknown> = {
+  const { depth, context, metadata, session_id, agent_id, timestamp } = fields;
+  const { payload: schema } = ahpEvents[eventType];
+  // Null is absent, as for the fields of the context and of a payload.
+  const sent = schema === JsonValueSchema ? payload : withoutNulls(schema, payload);
+  const event: AhpEvent = {
     event_type: eventType,
-    session_id: sender.sessionId,
-    agent_id: sender.agentId,
-    timestamp: timestampAt(sender.clock.now()),
-    depth,
-    payload,
+    session_id: session_id ?? sender.sessionId,
+    agent_id: agent_id ?? sender.agentId,
+    timestamp: timestamp ?? isoTime(sender.clock.now()),
+    depth: depth ?? 0,
+    payload: checkInput<unknown>(schema, sent, `the payload of ${eventType}`) as JsonValue,
   };
-  if (context !== undefined) event.context = context;
-  if (metadata !== undefined) event.metadata = metadata;
-  assertForm(AhpEventSchema, event, eventType);
-  assertPayload(eventType, payload);
-  return toSent(event as unknown as AhpEvent);
-};
-
-/** An event that its caller built, with its own fields as they are, but for null in an optional one. Throws `invalid_event`. */
-export const keepEvent = (event: unknown): AhpEvent => {
-  assertForm(AhpEventSchema, event, "the event");
-  const full = event as AhpEvent;
-  assertPayload(full.event_type, full.payload);
-  return toSent(full);
+  if (depth === undefined && (context ?? metadata ?? session_id ?? agent_id ?? timestamp) == null)
+    return event;
+  if (context != null) event.context = withoutNulls(EventContextSchema, context) as EventContext;
+  if (metadata != null) event.metadata = metadata;
+  checkInput(AhpEventSchema, { ...event, payload: null }, eventType);
+  return event;
 };
 
 /** The events of a batch, each with what it leaves out. Throws `invalid_event` and `not_batchable`. */
-export const completeEvents = (sender: Sender, events: readonly BatchEvent[]): AhpEvent[] => {
+export const createBatch = (sender: Sender, events: readonly BatchEvent[]): AhpEvent[] => {
   if (!Array.isArray(events)) throw new AhpUsageError("invalid_event", "a batch is an array of events");
-  return events.map((event: BatchEvent) => completeEvent(sender, event));
+  return events.map((event: BatchEvent | null | undefined) => {
+    const { event_type: eventType, payload, ...fields } = event ?? ({} as Partial<BatchEvent>);
+    assertEventType(eventType);
+    if (ahpEvents[eventType].batchable) return createEvent(sender, eventType, payload, fields);
+    const text = `${eventType} has a decision of its own and cannot be sent in a batch`;
+    throw new AhpUsageError("not_batchable", text);
+  });
 };
 
-/** An event of a batch, with what it leaves out. Throws `invalid_event` and `not_batchable`. */
-const completeEvent = (sender: Sender, event: BatchEvent): AhpEvent => {
-  const {
-    event_type: eventType,
-    payload,
-    session_id,
-    agent_id,
-    timestamp,
-    depth,
-    context,
-    metadata,
-  } = event ?? {};
-  assertEventType(eventType);
-  if (!ahpEvents[eventType].batchable) {
-    throw new AhpUsageError("not_batchable", `${eventType} has a decision of its own and is sent by itself`);
-  }
-  const made = makeEvent(sender, eventType, payload, { depth, context, metadata });
-  if (session_id === undefined && agent_id === undefined && timestamp === undefined) return made;
-  return keepEvent({
-    ...made,
-    session_id: session_id ?? made.session_id,
-    agent_id: agent_id ?? made.agent_id,
-    timestamp: timestamp ?? made.timestamp,
-  });
+/** A query of this agent; a string is the payload's `question`. Throws `invalid_event`. */
+export const createQuery = (sender: Sender, queryType: string, payload: string | JsonObject): QueryParams => {
+  const params = {
+    session_id: sender.sessionId,
+    agent_id: sender.agentId,
+    query_type: queryType,
+    payload: typeof payload === "string" ? { question: payload } : payload,
+  };
+  return checkInput(QueryParamsSchema, params, "the query");
 };

@@ -1,39 +1,25 @@
-import { type Clock, type Exchange, type FrameTooLargeError, HarnessError } from "@harnesskit/wire";
-import { Ending } from "./ending.ts";
-import { isUnreadableReply, noAnswer, refusalIn, resultOf } from "./exchange-reply.ts";
+import type { ErrorObject, JsonValue } from "@harnesskit/protocol/envelope";
+import {
+  type Clock,
+  type Exchange,
+  type FrameTooLargeError,
+  HarnessError,
+  InvalidMessageError,
+  ProtocolError,
+} from "@harnesskit/wire";
+import { maxTimerMs, within } from "@harnesskit/wire/time";
 import type { Line, LineRequestOptions, LineSource, OnDropped } from "./line.ts";
-import type { Stop } from "./stop.ts";
-import { within } from "./within.ts";
 
-/** What an exchange is told about each message. */
+/** What an exchange receives beside each message. */
 export interface ExchangeCall {
-  /** Aborts when nobody waits for the reply any more. */
+  /** Aborts when no caller waits for the reply any more. */
   readonly signal: AbortSignal;
-  /** The same without a signal, for an exchange that can do with less: registers its listener, and returns what takes it back. */
-  readonly onGiveUp: (listener: (reason: unknown) => void) => () => void;
   /** How long the reply is waited for, in whole milliseconds; at least 1. */
   readonly timeoutMs: number;
 }
 
 /** One message out, one reply back or none: `createHttpExchange` of transport-http is one. It may reject. */
 export type AhpExchange = Exchange<ExchangeCall>;
-
-/** A class, because a literal with a getter would have a hidden class of its own each time, which keeps the message alive. */
-class Posted implements ExchangeCall {
-  readonly timeoutMs: number;
-  readonly onGiveUp: ExchangeCall["onGiveUp"];
-  readonly #stop: Stop;
-
-  constructor(timeoutMs: number, stop: Stop) {
-    this.timeoutMs = timeoutMs;
-    this.onGiveUp = stop.onGiveUp;
-    this.#stop = stop;
-  }
-
-  get signal(): AbortSignal {
-    return this.#stop.signal;
-  }
-}
 
 export interface ExchangeLineOptions {
   readonly clock: Clock;
@@ -42,49 +28,109 @@ export interface ExchangeLineOptions {
   readonly onDropped: OnDropped;
 }
 
-/** No timer waits longer than this. */
-const maxTimeoutMs = 2 ** 31 - 1;
+interface Fields {
+  readonly jsonrpc?: unknown;
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
 
-/** An exchange says `frame_too_large` of a message and of its reply; what was refused unsent is told apart by its size. */
+const isErrorObject = (value: unknown): value is ErrorObject => {
+  if (typeof value !== "object" || value === null) return false;
+  const { code, message } = value as { code?: unknown; message?: unknown };
+  return Number.isInteger(code) && typeof message === "string";
+};
+
+const toProtocolError = ({ code, message, data }: ErrorObject): ProtocolError =>
+  new ProtocolError(code, message, data === undefined ? {} : { data: data as JsonValue });
+
+/** Null is read as absent. */
+const isAbsent = (value: unknown): boolean => value === undefined || value === null;
+
+/** What is wrong with the id of a reply: its type and value, beside those of the request. */
+const idText = (answered: unknown, id: string): string => {
+  const shown = JSON.stringify(answered)?.slice(0, 64) ?? "none";
+  if (isAbsent(answered)) return `has no id, and the request's is ${JSON.stringify(id)}`;
+  return `has the ${typeof answered} ${shown} as its id, and the request's is the string ${JSON.stringify(id)}`;
+};
+
+/** An error about a reply that cannot be used. */
+const replyError = (what: string, cause?: unknown): HarnessError =>
+  new InvalidMessageError("not_json_rpc", `the reply ${what}`, cause === undefined ? {} : { cause });
+
+/** The result in a reply to the request `id`. Throws the harness's error, or `invalid_message`. */
+const resultOf = (reply: unknown, id: string): unknown => {
+  if (reply === undefined) throw replyError("is missing: the request was taken as a notification");
+  if (typeof reply !== "object" || reply === null) throw replyError("is not an answer to a request");
+  const { jsonrpc, id: answered, result, error } = reply as Fields;
+  if (jsonrpc !== "2.0") throw replyError("is not JSON-RPC 2.0");
+  if (answered !== id) throw replyError(idText(answered, id));
+  if (isAbsent(error)) {
+    if (result === undefined) throw replyError("has neither a result nor an error");
+    return result;
+  }
+  if (!isAbsent(result)) throw replyError("has a result and an error");
+  throw isErrorObject(error) ? toProtocolError(error) : replyError("has an invalid error");
+};
+
+/**
+ * What a harness says against a notification: an error. Undefined where it took it, whatever else it answers: the reference's
+ * servers answer with a body.
+ */
+const refusalIn = (reply: unknown): HarnessError | undefined => {
+  const { error } = (reply ?? {}) as Fields;
+  return isErrorObject(error) ? toProtocolError(error) : undefined;
+};
+
+/** Whether a notification was answered with something that cannot be read: the harness has it. */
+const isUnreadableReply = (thrown: unknown): boolean =>
+  HarnessError.isInstance(thrown) && unreadable.has(thrown.code);
+
+const unreadable: ReadonlySet<string> = new Set(["wrong_content_type", "invalid_message"]);
+
+/** An exchange reports `frame_too_large` of a message and of its reply; the size of the message tells which. */
 const toReplyError = (error: unknown, message: unknown): unknown => {
   if (!HarnessError.isInstance(error) || error.code !== "frame_too_large") return error;
   const { maxFrameBytes } = error as FrameTooLargeError;
   const bytes = new TextEncoder().encode(JSON.stringify(message)).length;
-  return bytes > maxFrameBytes ? error : noAnswer("is too large", error);
+  return bytes > maxFrameBytes ? error : replyError("is too large", error);
 };
 
 /**
- * The lines over an exchange. There is no connection to lose, so that one is never over by itself: whoever calls learns
- * that nobody is there. The exchange stays its owner's to close.
+ * The lines over an exchange. There is no connection to lose, so a line never ends by itself: a caller learns
+ * that no harness is there. The exchange stays its owner's to close.
  */
 export const exchangeSource = (exchange: AhpExchange, options: ExchangeLineOptions): LineSource => {
   const { clock, notifyTimeoutMs, onDropped } = options;
-  const end = new Ending();
+  const inProgress = new Set<AbortController>();
   let lastId = 0;
 
-  /** Hands one message over. Settles by its deadline whatever the exchange does; what it says later is dropped. */
-  const post = (method: string, message: unknown, { timeoutMs, signal }: LineRequestOptions) => {
-    const whole = Math.min(Math.max(1, Math.ceil(timeoutMs)), maxTimeoutMs);
-    const run = async (stop: Stop) => exchange.handle(message, new Posted(whole, stop));
-    return within(run, {
-      clock,
-      name: method,
-      timeoutMs,
-      signal,
-      end,
-      onLate: (reply) => {
-        if (reply !== undefined) onDropped(noAnswer("came late"));
-      },
-    }).catch((error: unknown) => {
+  /** Posts one message. Settles by its deadline whatever the exchange does; a later reply is dropped. */
+  const post = async (method: string, message: unknown, { timeoutMs, signal }: LineRequestOptions) => {
+    const wholeMs = Math.min(Math.max(1, Math.ceil(timeoutMs)), maxTimerMs);
+    const closing = new AbortController();
+    inProgress.add(closing);
+    try {
+      return await within((stop) => exchange.handle(message, { timeoutMs: wholeMs, signal: stop }), {
+        clock,
+        name: method,
+        timeoutMs,
+        signal: [signal, closing.signal],
+        onLate: (reply) => {
+          if (reply !== undefined) onDropped(replyError("came late"));
+        },
+      });
+    } catch (error) {
       throw toReplyError(error, message);
-    });
+    } finally {
+      inProgress.delete(closing);
+    }
   };
 
-  const open = (): Line => ({
+  const line: Line = {
     window: 1,
     // Whatever comes back belongs to the message that was posted.
-    nonsense: 0,
-    lastNonsense: undefined,
+    unexpected: { count: 0, last: undefined },
     async request(method, params, call) {
       const id = String(++lastId);
       return resultOf(await post(method, { jsonrpc: "2.0", id, method, params }, call), id);
@@ -97,8 +143,14 @@ export const exchangeSource = (exchange: AhpExchange, options: ExchangeLineOptio
       const refusal = refusalIn(await posted);
       if (refusal) throw refusal;
     },
-    // What else is under way may still be answered.
-    discard() {},
-  });
-  return { reopens: true, open: async () => open(), close: async () => end.end() };
+    // Other messages in progress may still be answered.
+    close() {},
+  };
+  return {
+    reopens: true,
+    open: async () => ({ ...line }),
+    async close() {
+      for (const closing of inProgress) closing.abort();
+    },
+  };
 };

@@ -6,12 +6,11 @@ import {
   HandshakeResultSchema,
 } from "@harnesskit/protocol/ahp";
 import { displayText } from "@harnesskit/wire";
-import { AhpFailure, toLineFailure } from "./errors.ts";
+import { AhpFailure, firstIssue, toLineFailure } from "./errors.ts";
 import type { Line, LineRequestOptions } from "./line.ts";
-import { problemOf } from "./problem.ts";
 
-/** The part of a version that has to agree. */
-const majorOf = (version: string): string | undefined => /^(\d{1,9})(?:\.|$)/.exec(version)?.[1];
+/** The part of a version that must agree. */
+const majorVersionOf = (version: string): string | undefined => /^(\d{1,9})(?:\.|$)/.exec(version)?.[1];
 
 const mismatch = (version: string, cause?: unknown): AhpFailure =>
   new AhpFailure(
@@ -26,24 +25,24 @@ export const shakeHands = async (
   params: HandshakeParams,
   options: LineRequestOptions,
 ): Promise<HandshakeResult> => {
-  const { nonsense } = line;
+  const { count } = line.unexpected;
   let answer: unknown;
   try {
     answer = await line.request("ahp/handshake", params, options);
   } catch (error) {
-    const failure = toLineFailure(error, line, nonsense);
+    const failure = toLineFailure(error, line, count);
     if (failure.rpcCode !== AhpErrorCode.UnsupportedVersion) throw failure;
     const { rpcCode, rpcMessage = "" } = failure;
     throw new AhpFailure("version_mismatch", failure.message, { cause: error, rpcCode, rpcMessage });
   }
   const parsed = HandshakeResultSchema.safeParse(answer);
   if (!parsed.success) {
-    const text = `the answer to the handshake is not valid: ${problemOf(parsed.error)}`;
+    const text = `the answer to the handshake is not valid: ${firstIssue(parsed.error)}`;
     throw new AhpFailure("invalid_answer", text, {
       cause: parsed.error,
     });
   }
-  if (majorOf(parsed.data.protocol_version) !== majorOf(AHP_VERSION)) {
+  if (majorVersionOf(parsed.data.protocol_version) !== majorVersionOf(AHP_VERSION)) {
     throw mismatch(parsed.data.protocol_version);
   }
   return parsed.data;

@@ -1,6 +1,31 @@
-import { type AhpEvent, type AhpEventType, ahpEvents, type HandshakeResult } from "@harnesskit/protocol/ahp";
-import { AhpFailure } from "./errors.ts";
-import { type HarnessLimits, toHarnessLimits } from "./limits.ts";
+import {
+  type AhpEvent,
+  type AhpEventType,
+  ahpEvents,
+  defaultAhpLimits,
+  type HandshakeResult,
+  type HarnessConfig,
+  type QueryResult,
+  QueryResultSchema,
+} from "@harnesskit/protocol/ahp";
+import { AhpFailure, firstIssue } from "./errors.ts";
+
+/** What the harness allows: what it advertised, else what the protocol says. */
+export interface HarnessLimits {
+  readonly timeoutMs: number;
+  readonly batchSize: number;
+  readonly maxDepth: number;
+}
+
+/** A negative limit says nothing that could be kept to. */
+export const usable = (limit: number | undefined): number | undefined =>
+  limit === undefined || limit < 0 ? undefined : limit;
+
+export const toHarnessLimits = (config: HarnessConfig = {}): HarnessLimits => ({
+  timeoutMs: usable(config.timeout_ms) ?? defaultAhpLimits.timeout_ms,
+  batchSize: usable(config.batch_size) ?? defaultAhpLimits.batch_size,
+  maxDepth: usable(config.max_depth) ?? defaultAhpLimits.max_depth,
+});
 
 /** Whether the harness says that it decides events of this type. They are sent in any case; gates need not be said. */
 export const isAdvertised = (harness: HandshakeResult | undefined, eventType: AhpEventType): boolean =>
@@ -32,4 +57,13 @@ export const toDecisions = (result: unknown, count: number): readonly unknown[] 
   if (!Array.isArray(decisions)) throw new AhpFailure("invalid_answer", "the answer holds no decisions");
   if (decisions.length === count) return decisions;
   throw new AhpFailure("decision_count", `${count} events were answered with ${decisions.length} decisions`);
+};
+
+/** The answer to a query. Throws `invalid_answer`. */
+export const toQueryResult = (result: unknown): QueryResult => {
+  const parsed = QueryResultSchema.safeParse(result);
+  if (parsed.success) return parsed.data;
+  const { error: cause } = parsed;
+  const message = `the answer to the query is not valid: ${firstIssue(cause)}`;
+  throw new AhpFailure("invalid_answer", message, { cause });
 };

@@ -1,7 +1,7 @@
 import type { EventPayloadInput } from "@harnesskit/protocol/ahp";
 import { type Clock, InvalidArgumentError } from "@harnesskit/wire";
 
-/** What an agent says of itself in a heartbeat. */
+/** The fields of a heartbeat that the agent provides. */
 export type HeartbeatState = Omit<EventPayloadInput<"heartbeat">, "uptime_ms" | "total_events_processed"> & {
   /** @default the events that the client has sent */
   readonly total_events_processed?: number;
@@ -13,21 +13,29 @@ export interface HeartbeatOptions {
   readonly clock: Clock;
   readonly startedAt: number;
   readonly events: () => number;
-  /** Whether a beat can be sent now: one that waits says nothing when it comes. */
+  /** Whether a heartbeat can be sent now; a late one would be useless. */
   readonly isConnected: () => boolean;
+  /** Ends it. */
+  readonly signal: AbortSignal;
   readonly send: (payload: EventPayloadInput<"heartbeat">) => void;
-  /** Told of a `state` that threw, or told what is none; that beat is left out, and counts as lost. */
+  /** Receives what a `state` threw, or an invalid state; that heartbeat is left out, and counts as lost. */
   readonly onError: (cause: unknown) => void;
 }
 
-/** Sends a heartbeat now and in each interval. Returns what ends it. Throws `invalid_argument`. */
-export const beat = (options: HeartbeatOptions): (() => void) => {
-  const { intervalMs, state, clock, startedAt, events, isConnected, send, onError } = options;
+/** Sends a heartbeat now and in each interval. Returns a function that ends it. Throws `invalid_argument`. */
+export const startHeartbeat = (options: HeartbeatOptions): (() => void) => {
+  const { intervalMs, state, clock, startedAt, events, isConnected, signal, send, onError } = options;
   if (!(intervalMs > 0 && Number.isFinite(intervalMs))) {
-    throw new InvalidArgumentError("the interval of a heartbeat is a number of milliseconds above 0");
+    throw new InvalidArgumentError("the interval of a heartbeat must be a number of milliseconds above 0");
   }
   let cancel: () => void = () => {};
-  let isOver = false;
+  let isOver = signal.aborted;
+  const stop = (): void => {
+    isOver = true;
+    cancel();
+    signal.removeEventListener("abort", stop);
+  };
+  signal.addEventListener("abort", stop);
   const next = (): void => {
     if (isOver) return;
     if (isConnected()) {
@@ -43,8 +51,5 @@ export const beat = (options: HeartbeatOptions): (() => void) => {
     if (!isOver) cancel = clock.after(intervalMs, next);
   };
   next();
-  return () => {
-    isOver = true;
-    cancel();
-  };
+  return stop;
 };

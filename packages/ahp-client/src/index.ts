@@ -1,14 +1,18 @@
+export type { ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
 export { createAhpClient } from "./ahp-client.ts";
-export type {
-  AhpClient,
-  AhpClientOptions,
-  AhpClientStats,
-  CallOptions,
-  GateEventType,
-  HarnessEndpoint,
-  NotificationReceipt,
-  QueryPayload,
-  ResendOptions,
+export {
+  type AhpClient,
+  type AhpClientLimits,
+  type AhpClientOptions,
+  type AhpClientStats,
+  type AhpConnectOptions,
+  type AhpErrorContext,
+  ahpClientLimits,
+  type CallOptions,
+  type HarnessEndpoint,
+  type NotificationReceipt,
+  type QueryPayload,
+  type ResendOptions,
 } from "./client-options.ts";
 export type { CallClass, DeadlineOptions } from "./deadlines.ts";
 export {
@@ -18,12 +22,18 @@ export {
   type FailureCode,
   type UsageErrorCode,
 } from "./errors.ts";
-export type { BatchEvent, EventFields, FullEvent } from "./events.ts";
+export type { BatchEvent, EventFields } from "./events.ts";
 export type { AhpExchange, ExchangeCall } from "./exchange-line.ts";
-export type { FailOpenDecisions, OnFailOpen } from "./fail-open.ts";
+export type { HarnessLimits } from "./harness-rules.ts";
 export type { HeartbeatState } from "./heartbeat.ts";
-export type { AhpClientLimits, HarnessLimits } from "./limits.ts";
-export type { ClientState } from "./link.ts";
+export {
+  type ClientVerdict,
+  type FailOpenDecisions,
+  type HarnessVerdict,
+  type OnFailOpen,
+  refusingDecision,
+  type Verdict,
+} from "./judge.ts";
 export type { LossReport } from "./losses.ts";
 export {
   type ChangeableField,
@@ -32,7 +42,6 @@ export {
   type Modification,
   readModification,
 } from "./modification.ts";
-export type { ReconnectOptions } from "./reconnect.ts";
 export {
   createRunReporter,
   type ReportingClient,
@@ -56,4 +65,3 @@ export type {
   VerificationDetails,
   VerificationReporter,
 } from "./reporters/verification-reporter.ts";
-export { type ClientVerdict, type HarnessVerdict, refusingDecision, type Verdict } from "./verdict.ts";

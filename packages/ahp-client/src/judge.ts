@@ -2,13 +2,63 @@ import {
   type AhpEventType,
   ahpEvents,
   type BlockingEventType,
-  quickSafeParse,
+  type DecisionFor,
 } from "@harnesskit/protocol/ahp";
+import { callSafely, InvalidArgumentError } from "@harnesskit/wire";
 import type * as z from "zod";
-import { AhpFailure, type FailureCode } from "./errors.ts";
-import { FailOpen, type FailOpenDecisions, type OnFailOpen } from "./fail-open.ts";
-import { problemOf } from "./problem.ts";
-import { refusingDecision, type Verdict } from "./verdict.ts";
+import { AhpFailure, type FailureCode, firstIssue } from "./errors.ts";
+
+/** What the harness decided, as it came. */
+export interface HarnessVerdict<D> {
+  readonly origin: "harness";
+  readonly decision: D;
+}
+
+/** What this client decided, because the harness did not. */
+export interface ClientVerdict<D> {
+  readonly origin: "client";
+  /** The refusing decision of the event; with `failedOpen` the one that the caller configured. */
+  readonly decision: D;
+  /** Which failure it was, for programs. */
+  readonly code: FailureCode;
+  /** The same for people; also the `reason` of a refusing decision. */
+  readonly reason: string;
+  /** True when `failOpen` of this event type decided instead of refusing. */
+  readonly failedOpen: boolean;
+  readonly error: AhpFailure;
+}
+
+/** A decision, with who made it. `decision` is always one of the event's own, so that `verdict.decision` is enough to act on. */
+export type Verdict<D> = HarnessVerdict<D> | ClientVerdict<D>;
+
+/** The decisions that are not `block`. */
+const refusals: { readonly [T in BlockingEventType]?: string } = {
+  idle: "defer",
+  rate_limit: "skip",
+  confirmation: "reject",
+};
+
+/** The safe decision where the harness does not decide: `block`, for idle `defer`, rate_limit `skip`, confirmation `reject`. */
+export const refusingDecision = <T extends BlockingEventType>(eventType: T, reason: string): DecisionFor<T> =>
+  ({ decision: refusals[eventType] ?? "block", reason }) as DecisionFor<T>;
+
+/** What decides in place of an absent harness, by event type. */
+export type FailOpenDecisions = { readonly [T in BlockingEventType]?: DecisionFor<T> };
+
+/** Called each time that an event was decided without its harness. */
+export type OnFailOpen = (opened: {
+  readonly eventType: BlockingEventType;
+  readonly verdict: ClientVerdict<unknown>;
+}) => void;
+
+/**
+ * The failures that mean that no harness is there to decide. A harness that answers, be it with an error, with nonsense or that it handles no such event,
+ * has not agreed; neither has one whose limits forbid the call, or a caller who gave up.
+ */
+const absences: ReadonlySet<FailureCode> = new Set(["unreachable", "connection_lost", "timeout"]);
+
+const isBlocking = (name: string): name is BlockingEventType =>
+  Object.hasOwn(ahpEvents, name) && ahpEvents[name as BlockingEventType].blocking;
 
 export interface JudgeOptions {
   readonly failOpen: FailOpenDecisions | undefined;
@@ -17,14 +67,26 @@ export interface JudgeOptions {
 
 /** Makes a verdict of what became of an event: what the harness decided, else what is safe. Counts them. */
 export class Judge {
-  readonly #failOpen: FailOpen;
+  /** What decides when no harness is there. */
+  readonly #failOpen = new Map<BlockingEventType, unknown>();
+  readonly #onFailOpen: OnFailOpen | undefined;
   readonly #ofClient: Partial<Record<FailureCode, number>> = {};
   #ofHarness = 0;
   #failedOpen = 0;
 
-  /** Throws `invalid_argument`. */
-  constructor({ failOpen, onFailOpen }: JudgeOptions) {
-    this.#failOpen = new FailOpen(failOpen, onFailOpen);
+  /** Throws `invalid_argument` for a decision that does not fit its event's type, and for decisions without a callback. */
+  constructor({ failOpen = {}, onFailOpen }: JudgeOptions) {
+    this.#onFailOpen = onFailOpen;
+    for (const [name, decision] of Object.entries(failOpen)) {
+      if (decision === undefined) continue;
+      if (!isBlocking(name)) throw new InvalidArgumentError(`failOpen: ${name} is not a blocking event`);
+      const parsed = ahpEvents[name].decision.safeParse(decision);
+      if (!parsed.success) throw new InvalidArgumentError(`failOpen.${name} is not a decision of ${name}`);
+      this.#failOpen.set(name, structuredClone(parsed.data));
+    }
+    if (this.#failOpen.size > 0 && !onFailOpen) {
+      throw new InvalidArgumentError("failOpen needs onFailOpen, so that it does not go unnoticed");
+    }
   }
 
   get counts() {
@@ -38,13 +100,13 @@ export class Judge {
   /** `outcome` is the result as it came, or the failure. An event of a batch has a generic decision, whatever its type. */
   verdict<D>(eventType: AhpEventType, outcome: unknown): Verdict<D> {
     if (AhpFailure.isInstance(outcome)) return this.#refused(eventType, outcome);
-    const parsed = quickSafeParse<z.ZodSafeParseResult<unknown>>(ahpEvents[eventType].decision, outcome);
+    const parsed = (ahpEvents[eventType].decision as z.ZodType).safeParse(outcome);
     if (parsed.success) {
       this.#ofHarness++;
       return { origin: "harness", decision: parsed.data as D };
     }
     const { error: cause } = parsed;
-    const text = `the answer is not a valid decision of ${eventType}: ${problemOf(cause)}`;
+    const text = `the answer is not a valid decision of ${eventType}: ${firstIssue(cause)}`;
     return this.#refused(eventType, new AhpFailure("invalid_decision", text, { cause }));
   }
 
@@ -53,13 +115,13 @@ export class Judge {
     this.#ofClient[code] = (this.#ofClient[code] ?? 0) + 1;
     const blocking = eventType as BlockingEventType;
     const reason = `The harness gave no decision (${code}): ${error.message}`;
-    const opened = this.#failOpen.decisionFor(blocking, error);
+    const opened = absences.has(code) ? structuredClone(this.#failOpen.get(blocking)) : undefined;
     const decision = (opened ?? refusingDecision(blocking, reason)) as D;
     const failedOpen = opened !== undefined;
     const verdict = { origin: "client", decision, code, reason, failedOpen, error } as const;
     if (failedOpen) {
       this.#failedOpen++;
-      this.#failOpen.tell({ eventType: blocking, verdict });
+      callSafely(() => this.#onFailOpen?.({ eventType: blocking, verdict }));
     }
     return verdict;
   }

@@ -1,6 +1,4 @@
-import type { Clock } from "@harnesskit/wire";
-
-/** Notifications that never reached the harness, or of which nobody knows. */
+/** Notifications that never reached the harness, or whose fate is unknown. */
 export interface LossReport {
   readonly count: number;
   /** Their size as JSON. */
@@ -19,68 +17,36 @@ export interface LossReport {
   readonly until: number;
 }
 
-interface Losses {
-  count: number;
-  bytes: number;
-  byType: Record<string, number>;
-  byReason: Record<string, number>;
-  messages: Record<string, string>;
-  since: number;
-  until: number;
-}
+type Counts = Readonly<Record<string, number>>;
 
-/** A notification, as far as its loss is concerned. */
-export interface Loss {
-  readonly type: string;
-  /** As JSON. */
-  readonly bytes: number;
-}
-
-/** Counts lost notifications until somebody asks. */
-export class LossCount {
-  readonly #clock: Clock;
-  #open: Losses | undefined;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  add({ type, bytes }: Loss, reason: string, message?: string): void {
-    const now = this.#clock.now();
-    this.restore({
-      count: 1,
-      bytes,
-      byType: { [type]: 1 },
-      byReason: { [reason]: 1 },
-      messages: message === undefined ? {} : { [reason]: message },
-      since: now,
-      until: now,
-    });
-  }
-
-  /** Those that nobody was told of yet, which are told herewith. */
-  take(): LossReport | undefined {
-    const report = this.#open;
-    this.#open = undefined;
-    return report;
-  }
-
-  /** Takes back what could not be told. */
-  restore({ count, bytes, byType, byReason, messages, since, until }: LossReport): void {
-    this.#open ??= { count: 0, bytes: 0, byType: {}, byReason: {}, messages: {}, since, until };
-    const open = this.#open;
-    open.count += count;
-    open.bytes += bytes;
-    addAll(open.byType, byType);
-    addAll(open.byReason, byReason);
-    // What is taken back is older than what has come since.
-    open.messages =
-      since < open.since ? { ...messages, ...open.messages } : { ...open.messages, ...messages };
-    open.since = Math.min(open.since, since);
-    open.until = Math.max(open.until, until);
-  }
-}
-
-const addAll = (counts: Record<string, number>, more: Readonly<Record<string, number>>): void => {
-  for (const [name, count] of Object.entries(more)) counts[name] = (counts[name] ?? 0) + count;
+const sumOf = (one: Counts, other: Counts): Counts => {
+  const sum = { ...one };
+  for (const [name, count] of Object.entries(other)) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
 };
+
+/** The losses of both reports. */
+export const mergeLosses = (one: LossReport | undefined, other: LossReport): LossReport => {
+  if (!one) return other;
+  const [older, newer] = other.since < one.since ? [other, one] : [one, other];
+  return {
+    count: one.count + other.count,
+    bytes: one.bytes + other.bytes,
+    byType: sumOf(one.byType, other.byType),
+    byReason: sumOf(one.byReason, other.byReason),
+    messages: { ...older.messages, ...newer.messages },
+    since: older.since,
+    until: Math.max(one.until, other.until),
+  };
+};
+
+/** The payload of the `error` event that reports losses to the harness. */
+export const toErrorPayload = ({ count, bytes, byType, byReason, since, until }: LossReport) => ({
+  code: "notifications_lost",
+  count,
+  bytes,
+  by_type: byType,
+  by_reason: byReason,
+  since: new Date(since).toISOString(),
+  until: new Date(until).toISOString(),
+});

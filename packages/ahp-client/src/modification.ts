@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { describeDifference, type JsonDifference, jsonDifference } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 
 /** The field of an event's payload that a harness can change: of a call its arguments, of a prompt the prompt. */
 export type ChangeableField = "arguments" | "prompt";
@@ -8,9 +9,6 @@ export type ChangeableField = "arguments" | "prompt";
 export type Modification = { readonly wanted: JsonValue } | { readonly leftover: JsonDifference };
 
 const maxNameLength = 200;
-
-const isObject = (value: JsonValue): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * The first part of a `modified_payload` that `applied`, the payload as it would be carried out, leaves over; undefined

@@ -2,14 +2,13 @@ import {
   type Channel,
   type Clock,
   ConnectionClosedError,
-  createPeer,
   FaultRun,
   type HarnessError,
   InvalidMessageError,
-  type Peer,
   type Transport,
 } from "@harnesskit/wire";
-import type { Line, LineRequestOptions, LineSource, OnDropped } from "./line.ts";
+import { createPeer, type Peer } from "@harnesskit/wire/rpc";
+import type { Line, LineSource, OnDropped, UnexpectedCount } from "./line.ts";
 
 interface Fields {
   readonly id?: unknown;
@@ -18,12 +17,11 @@ interface Fields {
   readonly error?: unknown;
 }
 
-const noMessage = (text: string) => new InvalidMessageError("not_json_rpc", text);
+const notAnAnswer = (text: string) => new InvalidMessageError("not_json_rpc", text);
 
-/** What a harness sent that belongs to no call, counted; so much of it in a row that it is not read any further. */
-class Nonsense {
+/** Counts what a harness sent that belongs to no call; after too much of it in a row the connection is closed. */
+class UnexpectedMessages implements UnexpectedCount {
   count = 0;
-  /** What was wrong with the last of it. */
   last: string | undefined;
   readonly #run = new FaultRun();
   readonly #onDropped: OnDropped;
@@ -32,7 +30,7 @@ class Nonsense {
     this.#onDropped = onDropped;
   }
 
-  /** An answer that came too late, or was cut off by an end, is none of it. Gives the error to close the connection with, once there are too many. */
+  /** Late answers, and messages that the end cut off, do not count. Returns the error to close the connection with, once there are too many. */
   readonly drop = (error: HarnessError): HarnessError | undefined => {
     const reason = "reason" in error ? error.reason : undefined;
     if (reason !== "late_answer" && reason !== "incomplete") {
@@ -49,12 +47,15 @@ class Nonsense {
 }
 
 /**
- * The channel as a harness may use it. A harness only answers, so what is no answer is dropped and never answered
- * back; an answer with neither result nor error is made one that the peer refuses at once, instead of none.
+ * The channel as a harness may use it. A harness only answers, so anything else is dropped and never answered
+ * back; an answer with neither result nor error becomes one that the peer refuses at once.
  */
-const answersOnly = <Context>(channel: Channel<Context>, nonsense: Nonsense): Channel<Context> => {
+const answersOnly = <Context>(
+  channel: Channel<Context>,
+  unexpected: UnexpectedMessages,
+): Channel<Context> => {
   const drop = (error: HarnessError): void => {
-    const flood = nonsense.drop(error);
+    const flood = unexpected.drop(error);
     if (flood) void channel.close(flood);
   };
   return {
@@ -63,13 +64,13 @@ const answersOnly = <Context>(channel: Channel<Context>, nonsense: Nonsense): Ch
         ...handlers,
         message(message) {
           if (typeof message !== "object" || message === null || Array.isArray(message)) {
-            return drop(noMessage("what the harness sent is no answer"));
+            return drop(notAnAnswer("the harness sent something that is not an answer"));
           }
           const { id, method, result, error } = message as Fields;
           if (method !== undefined && method !== null) {
-            return drop(noMessage("a harness does not call an agent"));
+            return drop(notAnAnswer("a harness does not call an agent"));
           }
-          nonsense.answered();
+          unexpected.answered();
           if (result === undefined && (error === undefined || error === null)) {
             return handlers.message({ jsonrpc: "2.0", id, error: "missing" });
           }
@@ -91,34 +92,34 @@ export interface PeerLineOptions {
   readonly onDropped: OnDropped;
 }
 
-type OnOver = (error: HarnessError | undefined) => void;
+type OnOver = (error?: HarnessError) => void;
 
-const openPeer = (channel: Channel, options: PeerLineOptions, nonsense: Nonsense, onOver: OnOver): Peer =>
+const openPeer = (
+  channel: Channel,
+  { maxInFlight, clock }: PeerLineOptions,
+  unexpected: UnexpectedMessages,
+  onOver: OnOver,
+): Peer =>
   createPeer(
-    answersOnly(channel, nonsense),
-    { unexpected: (error) => void nonsense.drop(error), close: ({ error }) => onOver(error) },
+    answersOnly(channel, unexpected),
+    { onError: (error) => void unexpected.drop(error), close: ({ error }) => onOver(error) },
     {
       stringIds: true,
       // The id of what a harness could not read is "".
       attributesErrors: true,
       // One more than the calls, for a handshake beside them.
-      maxPendingRequests: options.maxInFlight + 1,
-      clock: options.clock,
+      maxPendingRequests: maxInFlight + 1,
+      clock,
     },
   );
 
-const toLine = (peer: Peer, nonsense: Nonsense, discard: () => void): Line => ({
+const toLine = (peer: Peer, unexpected: UnexpectedCount, close: () => void): Line => ({
   window: 256,
-  request: (method, params, { timeoutMs, signal }: LineRequestOptions) =>
+  request: (method, params, { timeoutMs, signal }) =>
     peer.request(method, params, signal ? { timeoutMs, signal } : { timeoutMs }),
   notify: (method, params) => peer.notify(method, params),
-  get nonsense() {
-    return nonsense.count;
-  },
-  get lastNonsense() {
-    return nonsense.last;
-  },
-  discard,
+  unexpected,
+  close,
 });
 
 /** Lines over the channels of a transport, one after the other. */
@@ -127,11 +128,11 @@ export const transportSource = (transport: Transport, options: PeerLineOptions):
   return {
     reopens: true,
     async open(signal, onOver) {
-      const nonsense = new Nonsense(options.onDropped);
-      const peer = openPeer(await transport.connect({ signal }), options, nonsense, onOver);
+      const unexpected = new UnexpectedMessages(options.onDropped);
+      const peer = openPeer(await transport.connect({ signal }), options, unexpected, onOver);
       open.add(peer);
       void peer.closed.then(() => open.delete(peer));
-      return toLine(peer, nonsense, () => void peer.close());
+      return toLine(peer, unexpected, () => void peer.close());
     },
     close: async () => {
       await Promise.all([...open].map((peer) => peer.close()));
@@ -139,18 +140,18 @@ export const transportSource = (transport: Transport, options: PeerLineOptions):
   };
 };
 
-/** The line over a channel that is there. It cannot be replaced, so that nothing discards it; only its owner closes it. */
+/** The line over an open channel. It cannot be replaced, so only the client's own close ends it. */
 export const channelSource = (channel: Channel, options: PeerLineOptions): LineSource => {
-  const nonsense = new Nonsense(options.onDropped);
+  const unexpected = new UnexpectedMessages(options.onDropped);
   let peer: Peer | undefined;
-  let tellOver: OnOver = () => {};
+  let reportOver: OnOver = () => {};
   return {
     reopens: false,
     async open(_signal, onOver) {
       if (channel.signal.aborted) throw new ConnectionClosedError("the channel is closed");
-      tellOver = onOver;
-      peer ??= openPeer(channel, options, nonsense, (error) => tellOver(error));
-      return toLine(peer, nonsense, () => {});
+      reportOver = onOver;
+      peer ??= openPeer(channel, options, unexpected, (error) => reportOver(error));
+      return toLine(peer, unexpected, () => {});
     },
     close: () => (peer ?? channel).close(),
   };

@@ -11,7 +11,7 @@ import { agreements, blockingTypes, payloads, refusals } from "./support/samples
 type Answer = (message: Message, connection: Connection) => void;
 
 const ask = (client: AhpClient, type: (typeof blockingTypes)[number], options = {}): Promise<any> =>
-  client.sendTyped(type, payloads[type] as never, options);
+  client.decide(type, payloads[type] as never, options);
 
 /** What every call of the client comes to when the harness answers so. */
 const judgedWith = async (answer: Answer, options = {}) => {
@@ -281,9 +281,9 @@ describe("a harness that does not only answer", () => {
     };
     const { harness, client } = await connected(undefined, {
       onError: broken,
-      onState: broken,
       onLoss: broken,
     });
+    client.onState(broken);
     harness.last.write(null);
     client.notify("post_action", {}, { depth: 11 });
     await poll(() => client.stats().droppedMessages).toBe(1);

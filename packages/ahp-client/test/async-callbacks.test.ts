@@ -32,9 +32,9 @@ describe("a callback that returns a promise", () => {
       failOpen: { pre_action: { decision: "allow" } },
       onFailOpen: callback("onFailOpen"),
       onLoss: callback("onLoss"),
-      onState: callback("onState"),
     });
-    await client.handshake();
+    client.onState(callback("onState"));
+    await client.connect();
     harness.last.wire.kill();
     await expect.poll(() => client.state).toBe("lost");
     const verdict = await client.decide("pre_action", {});

@@ -31,7 +31,7 @@ const clientOf = (endpoint: HarnessEndpoint): AhpClient => {
 
 /** What every transport carries here: a handshake, a gate whose payload has line ends of all kinds, a notification. */
 const speak = async (client: AhpClient): Promise<void> => {
-  await client.handshake();
+  await client.connect();
   const payload = { tool_name: "bash", arguments: { command: "echo 'é👋\u2028'\n\r\n" } };
   expect((await client.decide("pre_action", payload)).decision).toEqual({ decision: "allow" });
   client.notify("post_action", { status: "ok" });
@@ -192,9 +192,9 @@ describe("on the wire", () => {
     async (credentials, name, value, query) => {
       verifies("AHP-80", "AHP-115");
       const { requests, url } = await startWebSocket();
-      await clientOf({ transport: createWebSocketTransport({ url, credentials }) }).handshake();
+      await clientOf({ transport: createWebSocketTransport({ url, credentials }) }).connect();
       const inQuery = createWebSocketTransport({ url, credentials, credentialsIn: "query" });
-      await clientOf({ transport: inQuery }).handshake();
+      await clientOf({ transport: inQuery }).connect();
       const [first, second] = requests;
       expect([first?.url, first?.headers[name]]).toEqual(["/ahp", value]);
       expect([second?.url, second?.headers[name]]).toEqual([`/ahp?${query}`, undefined]);

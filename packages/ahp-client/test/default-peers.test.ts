@@ -25,7 +25,7 @@ const connect = async (handlers: Options["handlers"], options: Partial<Options> 
     await client.close();
     await harness.close();
   });
-  await client.handshake();
+  await client.connect();
   return { client, harness };
 };
 
@@ -44,7 +44,7 @@ describe("between a client and a harness with their defaults", () => {
     );
     const { client } = await connect(handlers as never, { capabilities: defaultHarnessCapabilities });
     for (const type of blockingTypes) {
-      const verdict = await client.sendTyped(type, payloads[type] as never);
+      const verdict = await client.decide(type, payloads[type] as never);
       expect([type, verdict]).toEqual([type, { origin: "harness", decision: agreements[type] }]);
     }
     for (const type of notificationTypes) client.notify(type, payloads[type] as never);
@@ -55,13 +55,13 @@ describe("between a client and a harness with their defaults", () => {
   it("idle is allowed, and what the harness does not decide is refused with that reason", async () => {
     verifies("AHP-1", "AHP-166", "AHP-215");
     const { client } = await connect({});
-    expect(await client.sendTyped("idle", payloads.idle)).toEqual({
+    expect(await client.decide("idle", payloads.idle)).toEqual({
       origin: "harness",
       decision: { decision: "allow" },
     });
     for (const type of specialisedTypes) {
       if (type === "idle") continue;
-      expect(await client.sendTyped(type, payloads[type] as never)).toMatchObject({
+      expect(await client.decide(type, payloads[type] as never)).toMatchObject({
         origin: "client",
         code: "not_handled",
         reason: expect.stringContaining(`Capability not supported: ${type}`),
@@ -97,7 +97,7 @@ describe("between a client and a harness with their defaults", () => {
       error() {},
       close() {},
     });
-    await raw.handshake();
+    await raw.connect();
     const context = { current_task: null, recent_facts: [], capabilities: { own: null } };
     raw.notify("success", { ...payloads.success, extra: null } as never, { context } as never);
     raw.notify("run_lifecycle", { ...payloads.run_lifecycle, error: null, prompt: "p" } as never);

@@ -3,7 +3,7 @@ import { ahpEvents } from "@harnesskit/protocol/ahp";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { createAhpClient } from "../src/index.ts";
-import { base, connected, misuseOf } from "./support/client.ts";
+import { base, connected, decideFull, misuseOf, notifyFull } from "./support/client.ts";
 import { agree, FakeHarness, type Message } from "./support/fake-harness.ts";
 import {
   agreements,
@@ -19,7 +19,7 @@ describe("a blocking event", () => {
     verifies("AHP-1", "AHP-2", "AHP-15", "AHP-57", "AHP-92", "AHP-95");
     const clock = createManualClock(Date.parse("2026-05-01T00:00:00Z"));
     const { harness, client } = await connected(agree, { sessionId: "ses_1", agentId: "agent_1", clock });
-    const verdict = await client.sendTyped(type, payloads[type] as never);
+    const verdict = await client.decide(type, payloads[type] as never);
     expect(verdict).toEqual({ origin: "harness", decision: agreements[type] });
     const message = harness.received.at(-1);
     expect(message).toEqual({
@@ -118,7 +118,7 @@ describe("an event that its caller built", () => {
     verifies("AHP-61");
     const { harness, client } = await connected();
     const event = fullEvent(type);
-    expect((await client.sendFull(event)).decision).toEqual(agreements[type]);
+    expect((await decideFull(client, event)).decision).toEqual(agreements[type]);
     expect(harness.events).toEqual([event]);
   });
 
@@ -126,7 +126,7 @@ describe("an event that its caller built", () => {
     verifies("AHP-61");
     const { harness, client } = await connected();
     const event = fullEvent(type);
-    expect(client.notifyFull(event).accepted).toBe(true);
+    expect(notifyFull(client, event).accepted).toBe(true);
     await client.flush();
     expect(harness.events).toEqual([event]);
   });
@@ -177,7 +177,7 @@ describe("the methods", () => {
   it("are four, and what is asked goes by none of another name", async () => {
     verifies("AHP-23");
     const { harness, client } = await connected();
-    for (const type of blockingTypes) await client.sendTyped(type, payloads[type] as never);
+    for (const type of blockingTypes) await client.decide(type, payloads[type] as never);
     for (const type of notificationTypes) client.notify(type, payloads[type] as never);
     await client.query("t", "q");
     await client.batch([{ event_type: "pre_action", payload: 1 }]);
@@ -196,10 +196,10 @@ describe("what cannot be sent", () => {
     const { harness, client } = await connected();
     const any = client as any;
     for (const type of ["handshake", "query", "nothing", "constructor", "", 1, null, undefined]) {
-      expect(await misuseOf(() => any.sendTyped(type, {}))).toBe("invalid_event");
+      expect(await misuseOf(() => any.decide(type, {}))).toBe("invalid_event");
       expect(await misuseOf(() => any.decide(type, {}))).toBe("invalid_event");
       expect(await misuseOf(() => any.notify(type, {}))).toBe("invalid_event");
-      expect(await misuseOf(() => any.sendFull({ ...fullEvent("idle"), event_type: type }))).toBe(
+      expect(await misuseOf(() => decideFull(any, { ...fullEvent("idle"), event_type: type }))).toBe(
         "invalid_event",
       );
       expect(await misuseOf(() => any.batch([{ event_type: type, payload: {} }]))).toBe("invalid_event");
@@ -207,8 +207,8 @@ describe("what cannot be sent", () => {
     }
     for (const event of [null, undefined, 1, []]) {
       expect(await misuseOf(() => any.batch([event]))).toBe("invalid_event");
-      expect(await misuseOf(() => any.sendFull(event))).toBe("invalid_event");
-      expect(await misuseOf(() => any.notifyFull(event))).toBe("invalid_event");
+      expect(await misuseOf(() => decideFull(any, event))).toBe("invalid_event");
+      expect(await misuseOf(() => notifyFull(any, event))).toBe("invalid_event");
     }
     expect(harness.methods).toEqual(["ahp/handshake"]);
   });
@@ -216,16 +216,16 @@ describe("what cannot be sent", () => {
   it("is refused: a notification that is asked, and a blocking event that is told", async () => {
     const { harness, client } = await connected();
     for (const type of notificationTypes) {
-      expect(await misuseOf(() => client.sendTyped(type as never, payloads[type] as never))).toBe(
+      expect(await misuseOf(() => client.decide(type as never, payloads[type] as never))).toBe(
         "wrong_event_kind",
       );
-      expect(await misuseOf(() => client.sendFull(fullEvent(type)))).toBe("wrong_event_kind");
+      expect(await misuseOf(() => decideFull(client, fullEvent(type)))).toBe("wrong_event_kind");
     }
     for (const type of blockingTypes) {
       expect(await misuseOf(() => client.notify(type as never, payloads[type] as never))).toBe(
         "wrong_event_kind",
       );
-      expect(await misuseOf(() => client.notifyFull(fullEvent(type)))).toBe("wrong_event_kind");
+      expect(await misuseOf(() => notifyFull(client, fullEvent(type)))).toBe("wrong_event_kind");
     }
     expect(harness.methods).toEqual(["ahp/handshake"]);
   });
@@ -237,7 +237,7 @@ describe("what cannot be sent", () => {
     cyclic.self = cyclic;
     for (const type of Object.keys(ahpEvents)) {
       for (const payload of [undefined, () => 1, 10n, Number.NaN, cyclic]) {
-        expect(await misuseOf(() => any[isBlocking(type) ? "sendTyped" : "notify"](type, payload))).toBe(
+        expect(await misuseOf(() => any[isBlocking(type) ? "decide" : "notify"](type, payload))).toBe(
           "invalid_event",
         );
       }
@@ -245,13 +245,13 @@ describe("what cannot be sent", () => {
     for (const depth of [-1, 0.5, "0", Number.NaN]) {
       expect(await misuseOf(() => any.decide("pre_action", {}, { depth }))).toBe("invalid_event");
     }
-    expect(await misuseOf(() => client.sendFull(fullEvent("idle", { timestamp: "yesterday" })))).toBe(
+    expect(await misuseOf(() => decideFull(client, fullEvent("idle", { timestamp: "yesterday" })))).toBe(
       "invalid_event",
     );
     expect(await misuseOf(() => any.query(1, "q"))).toBe("invalid_event");
     expect(await misuseOf(() => any.query("t"))).toBe("invalid_event");
-    await expect(any.sendTyped("idle", { idle_duration_ms: 0.5, idle_reason: "r" })).rejects.toThrow(
-      "the payload of idle at idle_duration_ms",
+    await expect(any.decide("idle", { idle_duration_ms: 0.5, idle_reason: "r" })).rejects.toThrow(
+      "the payload of idle: idle_duration_ms",
     );
     expect(harness.methods).toEqual(["ahp/handshake"]);
     expect(client.stats()).toMatchObject({ events: 0, notificationsLost: 0 });

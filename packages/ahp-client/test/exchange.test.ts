@@ -2,8 +2,9 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { FrameTooLargeError, HarnessError, TransportError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
 import { type AhpClientOptions, createAhpClient, type ExchangeCall, type LossReport } from "../src/index.ts";
-import { ahpFailureOf, base, poll } from "./support/client.ts";
+import { ahpFailureOf, base, decideFull, notifyFull } from "./support/client.ts";
 import type { Message } from "./support/fake-harness.ts";
 import { agreements, blockingTypes, fullEvent, handshakeResult, payloads } from "./support/samples.ts";
 
@@ -42,17 +43,15 @@ const start = async (options: Partial<AhpClientOptions> = {}) => {
     ...(options as object),
   });
   onTestFinished(() => client.close());
-  await client.handshake();
+  await client.connect();
   return Object.assign(parts, { client, losses, methods: () => received.map(({ method }) => method) });
 };
-
-const until = (read: () => boolean) => poll(read).toBe(true);
 
 describe("over an exchange", () => {
   it("every event is one message with an answer of its own", async () => {
     const { client, received, calls } = await start();
     const verdicts = await Promise.all(
-      blockingTypes.map((type) => client.sendTyped(type, payloads[type] as never)),
+      blockingTypes.map((type) => client.decide(type, payloads[type] as never)),
     );
     for (const [index, verdict] of verdicts.entries()) {
       const type = blockingTypes[index] as keyof typeof agreements;
@@ -76,7 +75,7 @@ describe("over an exchange", () => {
     const { client } = await start();
     const calls = Array.from({ length: 100 }, (_, index) => client.decide("pre_action", { index }));
     for (const { origin } of await Promise.all(calls)) expect(origin).toBe("harness");
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     expect(warnings).toEqual([]);
   });
 
@@ -346,14 +345,14 @@ describe("a harness behind an exchange that knows each session by its own handsh
   it("is introduced to the session of an event that its caller built", async () => {
     const parts = await knowing();
     const { client, handshakes } = parts;
-    const calls = Array.from({ length: 10 }, () => client.sendFull(fullEvent("pre_action")));
+    const calls = Array.from({ length: 10 }, () => decideFull(client, fullEvent("pre_action")));
     for (const { origin } of await Promise.all(calls)) expect(origin).toBe("harness");
     expect(handshakes()).toEqual([
       ["ses_own", "agent_own"],
       ["ses_other", "agent_other"],
     ]);
-    client.notifyFull(fullEvent("post_action", { session_id: "ses_third" }));
-    client.notifyFull(fullEvent("post_action"));
+    notifyFull(client, fullEvent("post_action", { session_id: "ses_third" }));
+    notifyFull(client, fullEvent("post_action"));
     expect(await client.flush()).toBe(true);
     expect(handshakes().slice(2)).toEqual([["ses_third", "agent_other"]]);
     const batch = await client.batch([

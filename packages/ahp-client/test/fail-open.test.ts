@@ -32,7 +32,7 @@ describe("failOpen", () => {
     const { harness, client, told } = await start(undefined);
     harness.last.wire.kill();
     await poll(() => client.state).toBe("lost");
-    const verdict = await client.sendTyped(type, payloads[type] as never);
+    const verdict = await client.decide(type, payloads[type] as never);
     expect(verdict).toMatchObject({
       origin: "client",
       decision: agreements[type],
@@ -49,7 +49,7 @@ describe("failOpen", () => {
     harness.last.wire.kill();
     await poll(() => client.state).toBe("lost");
     for (const type of blockingTypes) {
-      const verdict = await client.sendTyped(type, payloads[type] as never);
+      const verdict = await client.decide(type, payloads[type] as never);
       expect(verdict).toMatchObject({ origin: "client", failedOpen: type === "idle" });
     }
     expect(told.map(({ eventType }) => eventType)).toEqual(["idle"]);

@@ -110,7 +110,7 @@ const callAll = async (client: AhpClient, what: string, fault: string, expected:
   };
   await runAll([
     ...blockingTypes.map((type) => async () => {
-      const verdict = await client.sendTyped(type, payloads[type] as never);
+      const verdict = await client.decide(type, payloads[type] as never);
       expect(verdict, `${fault} at ${type}`).toMatchObject({ origin: "client", code, failedOpen: false });
       const { reason, error, decision } = verdict as Extract<typeof verdict, { origin: "client" }>;
       expect(decision).toEqual({ decision: refusals[type], reason });
@@ -180,7 +180,7 @@ describe("a harness in a child process that", () => {
         reconnect: patient,
       });
       onTestFinished(() => client.close());
-      await client.handshake();
+      await client.connect();
       await callAll(client, "process", fault, expected);
     },
     60_000,
@@ -195,7 +195,7 @@ describe("a harness in a child process that", () => {
       onTestFinished(() => client.close());
       // The process has to be up before its noise can be heard.
       const timeoutMs = expected === noise ? 3000 : timeoutOf(expected);
-      expectReason(await ahpFailureOf(client.handshake({ timeoutMs })), handshake);
+      expectReason(await ahpFailureOf(client.connect({ timeoutMs })), handshake);
       expect(client.state).toBe("new");
       place("process", fault, "handshake");
       found.typedErrors++;
@@ -207,7 +207,7 @@ describe("a harness behind HTTP that", () => {
   it.each(Object.entries(httpFaults))("has the fault %s: no event is allowed", async (fault, expected) => {
     verifies("AHP-187", "AHP-188", "AHP-189", "AHP-190", "AHP-191", "AHP-192", "AHP-193");
     const server = await startFaultyHttp(fault as HttpFault, "events");
-    const exchange = createHttpExchange({ url: server.url, maxMessageBytes: 100_000 });
+    const exchange = createHttpExchange({ url: server.url, limits: { maxMessageBytes: 100_000 } });
     const client = createAhpClient({
       ...base,
       exchange,
@@ -220,7 +220,7 @@ describe("a harness behind HTTP that", () => {
       exchange.close();
       await server.close();
     });
-    await client.handshake();
+    await client.connect();
     await callAll(client, "http", fault, expected);
   });
 
@@ -229,14 +229,14 @@ describe("a harness behind HTTP that", () => {
     async (fault, expected) => {
       const { code, handshake = code } = expected;
       const server = await startFaultyHttp(fault as HttpFault, "handshake");
-      const exchange = createHttpExchange({ url: server.url, maxMessageBytes: 100_000 });
+      const exchange = createHttpExchange({ url: server.url, limits: { maxMessageBytes: 100_000 } });
       const client = createAhpClient({ ...base, exchange });
       onTestFinished(async () => {
         await client.close();
         exchange.close();
         await server.close();
       });
-      expectReason(await ahpFailureOf(client.handshake({ timeoutMs: timeoutOf(expected) })), handshake);
+      expectReason(await ahpFailureOf(client.connect({ timeoutMs: timeoutOf(expected) })), handshake);
       expect(client.state).toBe("new");
       place("http", fault, "handshake");
       found.typedErrors++;

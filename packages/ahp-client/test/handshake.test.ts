@@ -1,8 +1,18 @@
 import { verifies } from "@harnesskit/conformance/verifies";
-import { createScriptedTransport } from "@harnesskit/wire/testing";
+import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createAhpClient } from "../src/index.ts";
-import { ahpFailureOf, base, clientOf, connected, failureOf, misuseOf, poll } from "./support/client.ts";
+import {
+  ahpFailureOf,
+  base,
+  clientOf,
+  connected,
+  decideFull,
+  failureOf,
+  misuseOf,
+  notifyFull,
+  poll,
+} from "./support/client.ts";
 import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
 import { agreements, fullEvent, handshakeResult, payloads } from "./support/samples.ts";
 
@@ -17,7 +27,7 @@ describe("the handshake", () => {
     });
     expect(client.state).toBe("new");
     expect(client.harness).toBeUndefined();
-    const result = await client.handshake();
+    const result = await client.connect();
     expect(harness.received).toEqual([
       {
         jsonrpc: "2.0",
@@ -39,7 +49,7 @@ describe("the handshake", () => {
   it("makes up session and agent where none are given, others for each client", async () => {
     verifies("AHP-161");
     const harness = new FakeHarness();
-    for (let index = 0; index < 20; index++) await clientOf(harness).handshake();
+    for (let index = 0; index < 20; index++) await clientOf(harness).connect();
     const ids = harness.received.flatMap(({ params }) => [params.session_id, params.agent_id]);
     expect(new Set(ids).size).toBe(40);
     for (const id of ids) expect(id).toMatch(/^(ses|agent)_[0-9a-f]{32}$/);
@@ -59,7 +69,7 @@ describe("the handshake", () => {
       verifies("AHP-12");
       const harness = new FakeHarness(afterHandshake(agree, { protocol_version }));
       const client = clientOf(harness);
-      expect((await ahpFailureOf(client.handshake())).code).toBe("version_mismatch");
+      expect((await ahpFailureOf(client.connect())).code).toBe("version_mismatch");
       expect(client.state).toBe("new");
       expect(await misuseOf(() => client.decide("pre_action", {}))).toBe("handshake_required");
       expect(await misuseOf(() => client.notify("post_action", {}))).toBe("handshake_required");
@@ -71,13 +81,13 @@ describe("the handshake", () => {
     const harness = new FakeHarness((message, connection) =>
       connection.fail(message, -32000, "Unsupported protocol version"),
     );
-    expect(await ahpFailureOf(clientOf(harness).handshake())).toMatchObject({
+    expect(await ahpFailureOf(clientOf(harness).connect())).toMatchObject({
       code: "version_mismatch",
       rpcCode: -32000,
       rpcMessage: "Unsupported protocol version",
     });
     harness.answer = (message, connection) => connection.fail(message, -32603, "Handler error: no");
-    expect(await ahpFailureOf(clientOf(harness).handshake())).toMatchObject({
+    expect(await ahpFailureOf(clientOf(harness).connect())).toMatchObject({
       code: "harness_error",
       rpcCode: -32603,
     });
@@ -87,7 +97,7 @@ describe("the handshake", () => {
     "fails with the answer %j",
     async (answer) => {
       const harness = new FakeHarness((message, connection) => connection.reply(message, answer));
-      expect((await ahpFailureOf(clientOf(harness).handshake())).code).toBe("invalid_answer");
+      expect((await ahpFailureOf(clientOf(harness).connect())).code).toBe("invalid_answer");
     },
   );
 
@@ -95,7 +105,7 @@ describe("the handshake", () => {
     verifies("AHP-218");
     const answer = handshakeResult({ config: { max_depth: "10" } });
     const harness = new FakeHarness((message, connection) => connection.reply(message, answer));
-    expect((await ahpFailureOf(clientOf(harness).handshake())).message).toContain("config.max_depth: ");
+    expect((await ahpFailureOf(clientOf(harness).connect())).message).toContain("config.max_depth: ");
   });
 
   it("takes null in the answer as absent, and limits of any size", async () => {
@@ -122,10 +132,10 @@ describe("before the handshake is done", () => {
     const client = clientOf(harness);
     const calls: (() => unknown)[] = [
       () => client.decide("pre_action", {}),
-      () => client.sendTyped("idle", payloads.idle),
-      () => client.sendFull(fullEvent("pre_action")),
+      () => client.decide("idle", payloads.idle),
+      () => decideFull(client, fullEvent("pre_action")),
       () => client.notify("post_action", {}),
-      () => client.notifyFull(fullEvent("post_action")),
+      () => notifyFull(client, fullEvent("post_action")),
       () => client.batch([{ event_type: "pre_action", payload: 1 }]),
       () => client.batch([]),
       () => client.query("t", "q"),
@@ -134,7 +144,7 @@ describe("before the handshake is done", () => {
     for (const call of calls) expect(await misuseOf(call)).toBe("handshake_required");
     expect(harness.connections).toHaveLength(0);
     harness.answer = () => {};
-    const shaking = client.handshake();
+    const shaking = client.connect();
     await harness.until("ahp/handshake", 1);
     for (const call of calls) expect(await misuseOf(call)).toBe("handshake_required");
     harness.answer = agree;
@@ -148,14 +158,14 @@ describe("before the handshake is done", () => {
     const harness = new FakeHarness();
     const client = clientOf(harness);
     harness.refuse();
-    expect((await ahpFailureOf(client.handshake())).code).toBe("unreachable");
+    expect((await ahpFailureOf(client.connect())).code).toBe("unreachable");
     harness.refusesWith = undefined;
     harness.answer = (_message, { channel }) => void channel.close();
-    expect((await ahpFailureOf(client.handshake())).code).toBe("connection_lost");
+    expect((await ahpFailureOf(client.connect())).code).toBe("connection_lost");
     harness.answer = (message, connection) => connection.fail(message, -32603, "Handler error: not yet");
-    expect((await ahpFailureOf(client.handshake())).code).toBe("harness_error");
+    expect((await ahpFailureOf(client.connect())).code).toBe("harness_error");
     harness.answer = agree;
-    await client.handshake();
+    await client.connect();
     expect(client.state).toBe("ready");
     expect(harness.connections).toHaveLength(3);
     expect(client.stats().reconnects).toBe(0);
@@ -165,9 +175,9 @@ describe("before the handshake is done", () => {
   it("it can be tried again on a channel that is there, which stays open", async () => {
     const harness = new FakeHarness((message, connection) => connection.fail(message, -32000, "no"));
     const client = createAhpClient({ ...base, channel: harness.open() });
-    expect((await ahpFailureOf(client.handshake())).code).toBe("version_mismatch");
+    expect((await ahpFailureOf(client.connect())).code).toBe("version_mismatch");
     harness.answer = agree;
-    await client.handshake();
+    await client.connect();
     expect((await client.decide("pre_action", {})).origin).toBe("harness");
     expect(harness.connections).toHaveLength(1);
     await client.close();
@@ -180,9 +190,9 @@ describe("several handshakes", () => {
     const harness = new FakeHarness(() => {});
     const client = clientOf(harness);
     const abort = new AbortController();
-    const impatient = ahpFailureOf(client.handshake({ signal: abort.signal }));
-    const hasty = ahpFailureOf(client.handshake({ timeoutMs: 20 }));
-    const patient = client.handshake({ timeoutMs: 10_000 });
+    const impatient = ahpFailureOf(client.connect({ signal: abort.signal }));
+    const hasty = ahpFailureOf(client.connect({ timeoutMs: 20 }));
+    const patient = client.connect({ timeoutMs: 10_000 });
     await harness.until("ahp/handshake", 1);
     abort.abort();
     expect((await impatient).code).toBe("cancelled");
@@ -198,12 +208,12 @@ describe("several handshakes", () => {
     const harness = new FakeHarness(() => {});
     const client = clientOf(harness);
     const abort = new AbortController();
-    const both = [1, 2].map(() => ahpFailureOf(client.handshake({ signal: abort.signal })));
+    const both = [1, 2].map(() => ahpFailureOf(client.connect({ signal: abort.signal })));
     await harness.until("ahp/handshake", 1);
     abort.abort();
     expect((await Promise.all(both)).map(({ code }) => code)).toEqual(["cancelled", "cancelled"]);
     harness.answer = agree;
-    expect(await client.handshake()).toEqual(handshakeResult());
+    expect(await client.connect()).toEqual(handshakeResult());
     expect(harness.connections).toHaveLength(2);
     await poll(() => harness.connections[0]?.channel.signal.aborted).toBe(true);
   });
@@ -211,10 +221,10 @@ describe("several handshakes", () => {
   it("one after the other: the last that succeeded holds, also after one that was refused", async () => {
     const { harness, client } = await connected();
     harness.answer = afterHandshake(agree, { config: { max_depth: 3 } });
-    expect((await client.handshake()).config).toEqual({ max_depth: 3 });
+    expect((await client.connect()).config).toEqual({ max_depth: 3 });
     expect(client.harnessLimits.maxDepth).toBe(3);
     harness.answer = (message, connection) => connection.fail(message, -32603, "Handler error: no");
-    expect((await ahpFailureOf(client.handshake())).code).toBe("harness_error");
+    expect((await ahpFailureOf(client.connect())).code).toBe("harness_error");
     harness.answer = agree;
     expect(client.state).toBe("ready");
     expect(client.harnessLimits.maxDepth).toBe(3);
@@ -225,11 +235,11 @@ describe("several handshakes", () => {
   it("are refused after close, and end with it", async () => {
     const harness = new FakeHarness(() => {});
     const client = clientOf(harness);
-    const shaking = ahpFailureOf(client.handshake());
+    const shaking = ahpFailureOf(client.connect());
     await harness.until("ahp/handshake", 1);
     await client.close();
     expect((await shaking).code).toBe("closed");
-    expect((await ahpFailureOf(client.handshake())).code).toBe("closed");
+    expect((await ahpFailureOf(client.connect())).code).toBe("closed");
   });
 
   it("end with a close also where the transport does not hear of it", async () => {
@@ -238,7 +248,7 @@ describe("several handshakes", () => {
       ...base,
       transport: { connect: () => new Promise((resolve) => (open = resolve)) },
     });
-    const shaking = ahpFailureOf(client.handshake());
+    const shaking = ahpFailureOf(client.connect());
     await client.close();
     expect((await shaking).code).toBe("closed");
     const harness = new FakeHarness();
@@ -248,29 +258,41 @@ describe("several handshakes", () => {
   });
 });
 
-describe("a script", () => {
-  it("of the published example is played to its end", async () => {
-    const transport = createScriptedTransport([
-      { expect: { jsonrpc: "2.0", method: "ahp/handshake", params: { protocol_version: "2.4" } } },
-      { send: ([message]: any) => ({ jsonrpc: "2.0", id: message.id, result: handshakeResult() }) },
-      {
-        expect: { method: "ahp/event", params: { event_type: "pre_action", payload: { tool_name: "bash" } } },
-      },
-      { send: (all: any) => ({ jsonrpc: "2.0", id: all.at(-1).id, result: { decision: "allow" } }) },
-      { expect: { method: "ahp/event", params: { event_type: "post_action", payload: { status: "ok" } } } },
-      { expectEnd: true },
-    ]);
-    const client = createAhpClient({ ...base, transport, reconnect: false });
-    onTestFinished(() => client.close());
-    await client.handshake();
+describe("the published example", () => {
+  it("exchanges exactly its messages", async () => {
+    const { client: channel, server } = createMemoryPair();
+    const received: any[] = [];
+    const answers: Record<string, unknown> = {
+      "ahp/handshake": handshakeResult(),
+      "ahp/event": { decision: "allow" },
+    };
+    const ended = new Promise<void>((end) =>
+      server.start({
+        async message(message: any) {
+          received.push(message);
+          const { id, method } = message;
+          if (id !== undefined) await server.send({ jsonrpc: "2.0", id, result: answers[method] });
+        },
+        error: (error) => received.push(error),
+        end,
+        close() {},
+      }),
+    );
+    const client = createAhpClient({ ...base, channel });
+    onTestFinished(() => server.close());
+    await client.connect();
     expect((await client.decide("pre_action", { tool_name: "bash" })).decision).toEqual({
       decision: "allow",
     });
     client.notify("post_action", { status: "ok" });
     await client.flush();
     void client.close();
-    await transport.done;
-    transport.verify();
+    await ended;
+    expect(received).toMatchObject([
+      { jsonrpc: "2.0", method: "ahp/handshake", params: { protocol_version: "2.4" } },
+      { method: "ahp/event", params: { event_type: "pre_action", payload: { tool_name: "bash" } } },
+      { method: "ahp/event", params: { event_type: "post_action", payload: { status: "ok" } } },
+    ]);
   });
 });
 
@@ -279,7 +301,7 @@ describe("a timeout that is none", () => {
     const { client } = await connected();
     for (const timeoutMs of [0, -1, Number.NaN]) {
       const calls = [
-        client.handshake({ timeoutMs }),
+        client.connect({ timeoutMs }),
         client.decide("pre_action", {}, { timeoutMs }),
         client.batch([{ event_type: "pre_action", payload: 1 }], { timeoutMs }),
         client.query("t", "q", { timeoutMs }),

@@ -19,7 +19,10 @@ const start = async (answer: (response: ServerResponse) => void) => {
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const exchange = createHttpExchange({ url: `http://127.0.0.1:${port}/ahp`, maxMessageBytes: 10_000 });
+  const exchange = createHttpExchange({
+    url: `http://127.0.0.1:${port}/ahp`,
+    limits: { maxMessageBytes: 10_000 },
+  });
   const losses: LossReport[] = [];
   const client = createAhpClient({
     ...base,
@@ -33,7 +36,7 @@ const start = async (answer: (response: ServerResponse) => void) => {
     server.closeAllConnections();
     server.close();
   });
-  await client.handshake();
+  await client.connect();
   return { client, losses };
 };
 

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CallClass } from "../src/deadlines.ts";
 import { Deadlines } from "../src/deadlines.ts";
-import { clientOf, connected, failureOf, poll } from "./support/client.ts";
+import { clientOf, connected, decideFull, failureOf, notifyFull, poll } from "./support/client.ts";
 import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
 import {
   blockingTypes,
@@ -29,7 +29,7 @@ const waitsOf = async (config: object | undefined, options: object = {}) => {
     waits[name] = clock.now() - startedAt;
   };
   const calls = [
-    ...blockingTypes.map((type) => client.sendTyped(type, payloads[type] as never).then(settled(type))),
+    ...blockingTypes.map((type) => client.decide(type, payloads[type] as never).then(settled(type))),
     client.batch(events(1)).then(settled("batch")),
     client.query("t", "q").catch(settled("query")),
   ];
@@ -80,7 +80,7 @@ describe("the request timeout", () => {
     const clock = createManualClock();
     const harness = new FakeHarness(() => {}, clock);
     const client = clientOf(harness, { clock, deadlines: { handshake: 300 } });
-    const shaking = failureOf(client.handshake());
+    const shaking = failureOf(client.connect());
     await harness.until("ahp/handshake", 1);
     clock.advance(299);
     expect(client.state).toBe("new");
@@ -146,8 +146,8 @@ describe("the depth limit", () => {
     const tooDeep = depth + 1;
     for (const type of blockingTypes) {
       const verdicts = [
-        await client.sendTyped(type, payloads[type] as never, { depth: tooDeep }),
-        await client.sendFull(fullEvent(type, { depth: tooDeep })),
+        await client.decide(type, payloads[type] as never, { depth: tooDeep }),
+        await decideFull(client, fullEvent(type, { depth: tooDeep })),
       ];
       for (const verdict of verdicts) expect(verdict).toMatchObject({ code: "depth_exceeded" });
     }
@@ -157,7 +157,7 @@ describe("the depth limit", () => {
     ]);
     for (const verdict of batch) expect(verdict).toMatchObject({ code: "depth_exceeded" });
     expect(client.notify("post_action", {}, { depth: tooDeep }).accepted).toBe(false);
-    expect(client.notifyFull(fullEvent("post_action", { depth: tooDeep })).accepted).toBe(false);
+    expect(notifyFull(client, fullEvent("post_action", { depth: tooDeep })).accepted).toBe(false);
     expect(client.stats().notificationsLost).toBe(2);
     expect(harness.methods).toEqual(["ahp/handshake"]);
     expect((await client.decide("pre_action", {}, { depth })).origin).toBe("harness");
@@ -193,8 +193,8 @@ describe("the capabilities of the harness", () => {
     verifies("AHP-214");
     const { harness, client } = await connected(afterHandshake(agree, harnessInfo([])));
     expect(client.supports(type)).toBe(false);
-    expect((await client.sendTyped(type, payloads[type] as never)).origin).toBe("harness");
-    expect((await client.sendFull(fullEvent(type))).origin).toBe("harness");
+    expect((await client.decide(type, payloads[type] as never)).origin).toBe("harness");
+    expect((await decideFull(client, fullEvent(type))).origin).toBe("harness");
     expect(harness.events).toHaveLength(2);
     expect(client.supports("pre_action")).toBe(true);
     const other = await connected(afterHandshake(agree, harnessInfo([type])));
@@ -213,7 +213,7 @@ describe("the capabilities of the harness", () => {
       afterHandshake((message, { fail }) => fail(message, code, text), harnessInfo([])),
     );
     for (const type of specialisedTypes) {
-      expect(await client.sendTyped(type, payloads[type] as never)).toMatchObject({
+      expect(await client.decide(type, payloads[type] as never)).toMatchObject({
         origin: "client",
         code: failure,
         decision: { decision: refusals[type] },

@@ -12,7 +12,7 @@ describe("a timeoutMs that is no time", () => {
       client.decide("pre_action", {}, options),
       client.batch([{ event_type: "pre_action", payload: {} }], options),
       client.query("t", "q", options),
-      client.handshake(options),
+      client.connect(options),
     ];
     for (const call of calls) {
       expect(await failureOf(call)).toMatchObject({ name: "InvalidArgumentError", code: "invalid_argument" });

@@ -2,6 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { LossReport } from "../src/index.ts";
 import { clientOf, connected, poll } from "./support/client.ts";
 import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
@@ -124,7 +125,7 @@ describe("notifications without a connection", () => {
     await poll(() => client.state).toBe("lost");
     client.notify("post_action", { index: 1 });
     expect(await client.flush({ timeoutMs: 1 })).toBe(false);
-    await client.handshake();
+    await client.connect();
     expect(await client.flush()).toBe(true);
     await harness.until("ahp/event", 1);
     expect(indexes(harness)).toEqual([1]);
@@ -220,7 +221,7 @@ describe("whatever happens to the connection", () => {
             reportLosses: false,
             onLoss: (report) => void reports.push(report),
           });
-          await client.handshake();
+          await client.connect();
           let told = 0;
           for (const action of steps) {
             if (action === "notify") client.notify("post_action", { index: told++ });
@@ -228,7 +229,7 @@ describe("whatever happens to the connection", () => {
             else if (action === "refuse") harness.refuse();
             else if (action === "accept") harness.refusesWith = undefined;
             else if (action === "ask") void client.decide("pre_action", {});
-            else await new Promise((resolve) => setImmediate(resolve));
+            else await nextTurn();
             expect(client.stats().notificationsBuffered).toBeLessThanOrEqual(kept);
           }
           harness.refusesWith = undefined;

@@ -38,7 +38,7 @@ const connect = async (transport: Transport, options: Partial<AhpClientOptions> 
     ...options,
   } as AhpClientOptions);
   onTestFinished(() => client.close());
-  await client.handshake();
+  await client.connect();
   return { client, opened };
 };
 
@@ -52,7 +52,9 @@ describe("an answer above the limit", () => {
     onTestFinished(() => server.close());
     const url = `${server.webSocketUrl}/ahp`;
     const credentials = { bearer: token };
-    const { client, opened } = await connect(createWebSocketTransport({ url, credentials, maxFrameBytes }));
+    const { client, opened } = await connect(
+      createWebSocketTransport({ url, credentials, limits: { maxFrameBytes } }),
+    );
     expect(await client.decide("pre_action", {})).toMatchObject({
       code: "invalid_answer",
       decision: { decision: "block" },

@@ -54,7 +54,7 @@ const opened = async (path: string, options: Partial<AhpClientOptions> = {}) => 
     ...options,
   } as AhpClientOptions);
   onTestFinished(() => client.close());
-  await client.handshake();
+  await client.connect();
   return { client, told };
 };
 
@@ -148,7 +148,7 @@ describe("what is nested too deeply", () => {
         pre_action: () => ({
           decision: "block",
           reason: "deep",
-          metadata: { deep: nested(70) as JsonValue },
+          metadata: { deep: nested(80) as JsonValue },
         }),
       },
     });
@@ -162,7 +162,7 @@ describe("what is nested too deeply", () => {
       await rm(directory, { recursive: true, force: true });
     });
     const { client } = await opened(path);
-    const deep = await client.decide("pre_action", { tool_name: "x", arguments: nested(63) as never });
+    const deep = await client.decide("pre_action", { tool_name: "x", arguments: nested(79) as never });
     expect(deep).toMatchObject({ code: "unsendable", failedOpen: false });
     const answered = await client.decide("pre_action", action);
     expect(answered).toMatchObject({ code: "harness_error", failedOpen: false });

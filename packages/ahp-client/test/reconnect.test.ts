@@ -1,7 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createFaultyTransport, createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type ClientState, createAhpClient } from "../src/index.ts";
+import { createAhpClient, type SessionState } from "../src/index.ts";
 import { ahpFailureOf, base, clientOf, connected, poll } from "./support/client.ts";
 import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
 
@@ -44,22 +44,24 @@ describe("a lost connection", () => {
   });
 
   it("is made anew, with a handshake before anything else; calls made meanwhile wait for it", async () => {
-    const states: ClientState[] = [];
-    const { harness, client } = await connected(agree, {
-      reconnect: quick,
-      onState: (state) => void states.push(state),
-    });
+    const states: SessionState[] = [];
+    const harness = new FakeHarness();
+    const client = clientOf(harness, { reconnect: quick });
+    const stop = client.onState((state) => void states.push(state));
+    await client.connect();
     harness.refuse();
     harness.last.wire.kill();
     await poll(() => client.state).toBe("reconnecting");
     const calls = [client.decide("pre_action", { index: 1 }), client.decide("pre_action", { index: 2 })];
     const query = client.query("t", "q");
-    const shaking = client.handshake();
+    const shaking = client.connect();
     harness.refusesWith = undefined;
     for (const { origin } of await Promise.all(calls)) expect(origin).toBe("harness");
     expect((await query).answer).toBe(42);
     await shaking;
     expect(harness.methods.slice(1)).toEqual(["ahp/handshake", "ahp/event", "ahp/event", "ahp/query"]);
+    stop();
+    await client.close();
     expect(states).toEqual(["ready", "reconnecting", "ready"]);
     expect(client.stats()).toMatchObject({ reconnects: 1, clientVerdicts: {} });
   });
@@ -98,6 +100,7 @@ describe("a lost connection", () => {
       clock.advance(wait * 0.9);
       expect(client.state).toBe("reconnecting");
       clock.advance(wait * 0.1);
+      await new Promise((resolve) => setImmediate(resolve));
       if (index < 3) await poll(() => clock.pending).toBeGreaterThan(0);
     }
     await poll(() => client.state).toBe("lost");
@@ -105,9 +108,9 @@ describe("a lost connection", () => {
       code: "unreachable",
       reason: expect.stringContaining("nobody listens"),
     });
-    expect((await ahpFailureOf(client.handshake())).code).toBe("unreachable");
+    expect((await ahpFailureOf(client.connect())).code).toBe("unreachable");
     harness.refusesWith = undefined;
-    await client.handshake();
+    await client.connect();
     expect((await client.decide("pre_action", {})).origin).toBe("harness");
   });
 
@@ -143,7 +146,7 @@ describe("a lost connection", () => {
     harness.last.wire.kill();
     await poll(() => client.state).toBe("lost");
     harness.refusesWith = undefined;
-    await client.handshake();
+    await client.connect();
     harness.last.wire.kill();
     await poll(() => client.stats().reconnects).toBe(1);
     expect((await client.decide("pre_action", {})).origin).toBe("harness");
@@ -164,10 +167,10 @@ describe("a lost connection", () => {
     const harness = new FakeHarness();
     const client = createAhpClient({ ...base, channel: harness.open() });
     onTestFinished(() => client.close());
-    await client.handshake();
+    await client.connect();
     harness.last.wire.kill();
     await poll(() => client.state).toBe("lost");
-    expect((await ahpFailureOf(client.handshake())).code).toBe("unreachable");
+    expect((await ahpFailureOf(client.connect())).code).toBe("unreachable");
     expect(harness.connections).toHaveLength(1);
   });
 });
@@ -339,7 +342,7 @@ describe("faults of single messages", () => {
         deadlines: { gate: isSilent ? 100 : 10_000 },
         reconnect: quick,
       } as object);
-      await client.handshake();
+      await client.connect();
       const verdict = await client.decide("pre_action", { index: 1 });
       const isAnswered = kind === "duplicate" || (direction === "receive" && kind === "close_after");
       if (isAnswered) expect(verdict.origin).toBe("harness");

@@ -2,7 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
 import { type AhpClientOptions, createAhpClient } from "../src/index.ts";
-import { ahpFailureOf, base, poll } from "./support/client.ts";
+import { ahpFailureOf, base, decideFull, notifyFull, poll } from "./support/client.ts";
 import { startEndpoint, transportNames } from "./support/endpoints.ts";
 import { agreements, blockingTypes, fullEvent, notificationTypes, payloads } from "./support/samples.ts";
 
@@ -27,7 +27,7 @@ const connect = async (name: Name, options: Partial<AhpClientOptions> = {}) => {
     await client.close();
     await close();
   });
-  await client.handshake();
+  await client.connect();
   return client;
 };
 
@@ -39,10 +39,10 @@ const tell = async (name: Name) => {
     const { origin, code, decision } = verdict;
     results.push(code === undefined ? { origin, decision } : { origin, code, decision: decision.decision });
   };
-  for (const type of blockingTypes) note(await client.sendTyped(type, payloads[type] as never));
-  for (const type of blockingTypes) note(await client.sendFull(fullEvent(type)));
+  for (const type of blockingTypes) note(await client.decide(type, payloads[type] as never));
+  for (const type of blockingTypes) note(await decideFull(client, fullEvent(type)));
   for (const type of notificationTypes) results.push(client.notify(type, payloads[type] as never));
-  for (const type of notificationTypes) results.push(client.notifyFull(fullEvent(type)));
+  for (const type of notificationTypes) results.push(notifyFull(client, fullEvent(type)));
   expect(await client.flush()).toBe(true);
   note(await client.decide("pre_action", { tool_name: "rm", text: "Grüße 👋\u2028" }));
   note(await client.decide("pre_action", { fail: true }));
@@ -55,7 +55,7 @@ const tell = async (name: Name) => {
   ]);
   for (const verdict of batch) note(verdict);
   results.push(await client.query("t", "why?"));
-  results.push(await client.handshake());
+  results.push(await client.connect());
   const { answer: seen } = (await client.query("seen", "what?")) as { answer: any };
   return { results, seen, stats: client.stats() };
 };

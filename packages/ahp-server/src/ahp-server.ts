@@ -1,30 +1,32 @@
 import {
   type Channel,
   ConnectionClosedError,
+  callSafely,
   type HarnessError,
-  quietly,
-  systemClock,
+  ProtocolError,
+  RequestCancelledError,
 } from "@harnesskit/wire";
+import {
+  ChannelServer,
+  createDispatcher,
+  type Dispatcher,
+  KeyedLanes,
+  type Reply,
+} from "@harnesskit/wire/rpc";
+import { systemClock } from "@harnesskit/wire/time";
+import { type AgentOrigin, ConnectionOrigin, ExchangeOrigin } from "./agent-origin.ts";
+import { createAhpMethods } from "./ahp-methods.ts";
 import { AuditTrail } from "./audit-trail.ts";
-import { Connection } from "./connection.ts";
 import { Decider } from "./decider.ts";
-import { Dispatcher } from "./dispatcher.ts";
-import { ExchangeOrigin, type Exchanges } from "./exchange-origin.ts";
-import { toCapabilities, toHandshakeResult } from "./handshake.ts";
-import { resolveLimits } from "./limits.ts";
-import { Load } from "./load.ts";
-import { NotificationLanes } from "./notification-lanes.ts";
-import { ownerKey } from "./owner-key.ts";
-import { invalidRequest, toFaultRefusal } from "./refusal.ts";
-import { unsendableReply } from "./reply-sender.ts";
-import type { Reply, ServerParts } from "./server-parts.ts";
-import type { AhpServerOptions } from "./server-settings.ts";
-import { type AhpServerGauges, type AhpServerStats, createStats, DecisionCounts } from "./server-stats.ts";
+import { toHandshakeResult } from "./handshake.ts";
+import { type ResolvedLimits, resolveLimits } from "./limits.ts";
+import { ahpErrors, handlerFailure, handshakeRequired, invalidRequestError } from "./refusal.ts";
+import type { AhpServerOptions } from "./server-options.ts";
+import { type AhpServerGauges, type AhpServerStats, ServerStats } from "./server-stats.ts";
 import { SessionTable } from "./session-table.ts";
 import type { AhpState } from "./state/run-state.ts";
 import { RunStates } from "./state/run-states.ts";
 import type { StateStore } from "./state/state-store.ts";
-import { Supervisor } from "./supervisor.ts";
 
 /** The harness's side of AHP 2.4, for any number of connections and exchanges at once. */
 export interface AhpServer<Context = unknown> {
@@ -34,148 +36,190 @@ export interface AhpServer<Context = unknown> {
    */
   connect(channel: Channel<Context>): void;
   /**
-   * Takes one message of an exchange (an HTTP POST). Gives its answer, or undefined for a notification that was taken; one
-   * that is refused is answered with an error and the id "". Requests go by the handshake of the same
+   * Takes one message of an exchange (an HTTP POST). Resolves with its answer, or with undefined for a notification that was
+   * accepted; one that is refused is answered with an error and the id "". Requests go by the handshake of the same
    * credential (`exchangeHandshake`). Where the context has a `signal`, its abort cancels the request. Never rejects.
    */
   readonly handle: (message: unknown, context: Context) => Promise<Reply | undefined>;
-  /** The answer to a body that is no message (`invalid_message`, `frame_too_large`): -32700 or -32600 with the id "". */
+  /** The answer to a body that is not a message (`invalid_message`, `frame_too_large`): -32700 or -32600 with the id "". */
   readonly malformed: (error: HarnessError) => Reply;
-  /** The answer in the place of one that cannot be sent: it is too large, too deep or no JSON. -32603, `result_too_large`. */
+  /** The answer in place of one that cannot be sent: it is too large, too deep or not JSON. -32603, `result_too_large`. */
   readonly unsendable: (reply: unknown, error: HarnessError) => Reply;
   /** The durable contracts of all agents, reduced to their runs. */
   readonly state: AhpState;
-  /** What was counted so far, and what there is now; a copy. */
+  /** What was counted so far, and what the server holds; a copy. */
   stats(): AhpServerStats & AhpServerGauges;
-  /** Cancels what is being handled, closes every connection and ends every watch; takes nothing more. Idempotent. */
+  /** Cancels what is being handled, closes every connection and ends every watch; accepts nothing more. Idempotent. */
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
-const principalIn = (context: unknown): unknown =>
+const contextField = (context: unknown, name: "principal" | "signal"): unknown =>
   typeof context === "object" && context !== null
-    ? (context as { principal?: unknown }).principal
+    ? (context as { principal?: unknown; signal?: unknown })[name]
     : undefined;
 
+const signalOf = (context: unknown): AbortSignal | undefined => {
+  const signal = contextField(context, "signal");
+  return signal instanceof AbortSignal ? signal : undefined;
+};
+
+const contracts: ReadonlySet<unknown> = new Set(["run_lifecycle", "task_list", "verification"]);
+
+const isContract = (params: unknown): boolean =>
+  typeof params === "object" &&
+  params !== null &&
+  contracts.has((params as { event_type?: unknown }).event_type);
+
 class Server<Context> implements AhpServer<Context> {
-  readonly #parts: ServerParts<Context>;
-  readonly #dispatcher: Dispatcher<Context>;
-  readonly #exchanges: Exchanges<Context>;
-  readonly #principalOf: (context: Context) => unknown;
-  readonly #connections = new Set<Connection<Context>>();
+  readonly #limits: ResolvedLimits;
+  readonly #stats = new ServerStats();
+  readonly #states: RunStates;
   readonly #stateStore: StateStore | undefined;
+  readonly #sessions: SessionTable;
+  readonly #dispatcher: Dispatcher<AgentOrigin<Context>>;
+  readonly #principalOf: (context: Context) => unknown;
+  readonly #onError: (error: unknown) => void;
+  readonly #open = new Map<Channel<Context>, ChannelServer<Reply>>();
   #isClosed = false;
 
   constructor(options: AhpServerOptions<Context>) {
-    const { limits, handlerTimeoutMs } = resolveLimits(options.limits ?? {}, options.handlerTimeoutMs);
-    const { handlers, clock = systemClock } = options;
-    const onError = (error: unknown): void => quietly(() => options.onError?.(error));
-    const decisions = new DecisionCounts();
-    const stats = createStats(decisions);
-    const capabilities = options.capabilities ?? toCapabilities((name) => handlers[name] !== undefined);
-    const info = { name: options.name, version: options.version, capabilities: [...capabilities] };
-    const result = toHandshakeResult(info, limits);
-    const { createSessionToken } = options;
-    this.#parts = {
-      limits,
+    const { limits, handlerTimeoutMs } = resolveLimits(options.limits, options.handlerTimeoutMs);
+    const { clock = systemClock, stateStore: store } = options;
+    const stats = this.#stats;
+    const onError = (error: unknown): void => callSafely(() => options.onError?.(error));
+    this.#limits = limits;
+    this.#onError = onError;
+    this.#principalOf = options.principalOf ?? ((context) => contextField(context, "principal"));
+    this.#states = new RunStates({ limits, stats, store, onError });
+    this.#stateStore = store;
+    this.#sessions = new SessionTable({
       clock,
-      stats,
-      decisions,
-      onError,
-      audit: new AuditTrail(options.audit, onError),
-      decider: new Decider({ handlers, stats, onFailure: onError }),
-      supervisor: new Supervisor({ timeoutMs: handlerTimeoutMs, clock, stats }),
-      lanes: new NotificationLanes(),
-      states: new RunStates({ limits, stats, store: options.stateStore, onError }),
-      toHandshakeResult: (handshake, context) =>
-        createSessionToken ? { ...result, session_token: createSessionToken(handshake, context) } : result,
-      isClosed: () => this.#isClosed,
-    };
-    this.#stateStore = options.stateStore;
-    this.#dispatcher = new Dispatcher(this.#parts);
-    this.#principalOf = options.principalOf ?? principalIn;
-    this.#exchanges = {
-      sessions: new SessionTable({
+      maxSessions: limits.maxSessions,
+      ttlMs: limits.sessionTtlMs,
+      anySession: options.exchangeHandshake !== "session",
+    });
+    const audit = new AuditTrail(options.audit, onError);
+    const decider = new Decider(options.handlers, stats, onError);
+    this.#dispatcher = createDispatcher<AgentOrigin<Context>>({
+      ...createAhpMethods<Context>({
+        limits,
         clock,
-        maxSessions: limits.maxSessions,
-        ttlMs: limits.sessionTtlMs,
-        anySession: options.exchangeHandshake !== "session",
+        stats,
+        audit,
+        decider,
+        states: this.#states,
+        lanes: new KeyedLanes(),
+        toHandshakeResult: toHandshakeResult(options, limits),
+        onError,
       }),
-      load: new Load(limits.maxPending),
-      cancel: (call, cause) => this.#parts.supervisor.cancel(call, cause),
-    };
+      guard: ({ method, context }) => this.#guard(method, context),
+      limits: { timeoutMs: handlerTimeoutMs, maxPending: limits.maxPending, maxBatchSize: 0 },
+      errors: ahpErrors,
+      unknownId: "",
+      anyParams: true,
+      onRefused: (error, { kind, id, method, params }) => {
+        if (method === "ahp/handshake" && kind === "request") stats.refusedHandshakes++;
+        if (kind === "notification" && isContract(params)) stats.contractsRejected++;
+        audit.refused(method, id, params, error);
+      },
+      // What a handler threw is reported where it is worded for the agent.
+      onError: (error) => {
+        if (!ProtocolError.isInstance(error)) onError(error);
+      },
+      clock,
+    });
   }
 
   get state(): AhpState {
-    return this.#parts.states;
+    return this.#states;
   }
 
   connect(channel: Channel<Context>): void {
     if (this.#isClosed) throw new ConnectionClosedError("the harness is closed");
-    const { stats, limits, onError } = this.#parts;
-    const principal = this.#principalOf(channel.context);
-    const connection = new Connection(channel, {
-      label: `connection ${++stats.connections}`,
-      principal,
-      owner: ownerKey(principal),
-      maxPending: limits.maxPendingPerConnection,
-      load: this.#exchanges.load,
-      dispatcher: this.#dispatcher,
-      cancel: this.#exchanges.cancel,
-      onUnsendable: () => {
-        stats.unsendableReplies++;
+    const label = `connection ${++this.#stats.connections}`;
+    const { context } = channel;
+    const origin = new ConnectionOrigin(label, context, this.#principalOf(context));
+    const calls = this.#dispatcher.open(origin, { onMessage: (isValid) => server.note(isValid) });
+    const server = new ChannelServer<Reply>(channel, {
+      receive: (message, respond) =>
+        void calls.accept(message, (reply, method) => respond(reply as Reply | undefined, method)),
+      malformed: (error) => {
+        this.#onError(error);
+        return this.#dispatcher.malformed(error) as Reply | undefined;
       },
-      onError,
+      unsendable: (reply, error) => ("error" in reply ? undefined : this.unsendable(reply, error)),
+      maxPending: this.#limits.maxPendingPerConnection,
+      countsUnsent: true,
+      onError: this.#onError,
+      onClose: ({ error }) => {
+        const cause = new ConnectionClosedError(undefined, error && { cause: error });
+        calls.close(new RequestCancelledError("the decision", { cause }));
+      },
     });
-    this.#connections.add(connection);
-    void channel.closed.then(() => this.#connections.delete(connection));
-    connection.start();
+    this.#open.set(channel, server);
+    void channel.closed.then(() => this.#open.delete(channel));
+    server.start();
   }
 
   readonly handle = (message: unknown, context: Context): Promise<Reply | undefined> => {
-    try {
-      const principal = this.#principalOf(context);
-      const origin = new ExchangeOrigin(this.#exchanges, context, principal, ownerKey(principal));
-      return Promise.resolve(this.#dispatcher.receive(message, origin));
-    } catch (cause) {
-      return Promise.resolve(this.#dispatcher.broken(message, cause));
-    }
+    const origin = new ExchangeOrigin(context, this.#principalOf, this.#sessions);
+    const options = { signal: signalOf(context), answersRefusals: true };
+    return this.#dispatcher.receive(message, origin, options) as Promise<Reply | undefined>;
   };
 
-  readonly unsendable = (reply: unknown): Reply => {
-    this.#parts.stats.unsendableReplies++;
-    return unsendableReply(reply as Reply);
+  readonly unsendable = (reply: unknown, error: HarnessError): Reply => {
+    this.#stats.unsendableReplies++;
+    const { id } = reply as Reply;
+    return this.#dispatcher.unsendable({ jsonrpc: "2.0", id, result: null }, error) as Reply;
   };
 
   readonly malformed = (error: HarnessError): Reply =>
-    this.#dispatcher.malformed(toFaultRefusal(error) ?? invalidRequest("not_json_rpc", "Not a message"));
+    this.#dispatcher.malformed(error) ??
+    this.#dispatcher.refuse(invalidRequestError("not_json_rpc", "Not a message"), {
+      kind: "invalid",
+      id: undefined,
+      method: undefined,
+      params: undefined,
+    });
 
   stats(): AhpServerStats & AhpServerGauges {
-    const { stats, supervisor, states } = this.#parts;
+    const dispatched = this.#dispatcher.stats();
     return {
-      ...stats,
-      decisions: { ...stats.decisions },
-      openConnections: this.#connections.size,
-      pending: supervisor.size,
-      sessions: this.#exchanges.sessions.size,
-      runs: states.size,
+      ...this.#stats.total(dispatched),
+      openConnections: this.#open.size,
+      pending: dispatched.pending,
+      sessions: this.#sessions.size,
+      runs: this.#states.size,
     };
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const { supervisor, states } = this.#parts;
-    supervisor.close(new ConnectionClosedError("the harness is closed"));
-    states.close();
-    await Promise.all([...this.#connections].map((connection) => connection.close()));
-    // What was told before its connection closed is still kept.
+    const cause = new ConnectionClosedError("the harness is closed");
+    this.#dispatcher.close(new RequestCancelledError("the decision", { cause }));
+    this.#states.close();
+    const channels = [...this.#open.keys()];
+    for (const server of this.#open.values()) server.finish();
+    await Promise.all(channels.map(({ closed }) => closed));
+    // What was notified before its connection closed is still kept.
     this.#stateStore?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** What stands in the way of a call before anything of its params is read. */
+  #guard(method: string, origin: AgentOrigin<Context>): void {
+    if (this.#isClosed) throw handlerFailure("server_closed", "the harness is closed");
+    if (method !== "ahp/handshake" && origin.needsHandshake) throw handshakeRequired();
   }
 }
 
 /**
  * Makes a harness that asks `handlers` what agents may do. It does no I/O: give it channels with `connect`, messages with
- * `handle`, or both. Throws `invalid_argument` for limits under which nothing could work, and what the `load` of its
- * store throws.
+ * `handle`, or both. Throws `invalid_argument` for limits that are not valid, and what the `load` of its store throws.
  */
 export const createAhpServer = <Context = unknown>(options: AhpServerOptions<Context>): AhpServer<Context> =>
   new Server(options);

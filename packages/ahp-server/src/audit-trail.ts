@@ -1,16 +1,16 @@
-import type { AuditEntryInput, AuditOutcome, AuditSink } from "@harnesskit/audit";
+import type { AuditOutcome, AuditSink } from "@harnesskit/audit";
 import { type AhpEvent, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { RequestId } from "@harnesskit/protocol/envelope";
+import { ProtocolError } from "@harnesskit/wire";
 import type { CheckedEvent } from "./check-event.ts";
 import type { AnyDecision } from "./decider.ts";
-import { namesOf } from "./incoming.ts";
-import { Refusal } from "./refusal.ts";
+import { auditOutcomeOf, refusalReasonOf } from "./refusal.ts";
 
-/** Facts about an event that its entry holds besides: no content, unless whoever gives them wants it in the log. */
+/** Facts about an event that its entry holds besides. Without content, unless the sink wants content in the log. */
 export type EventDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Where entries go: the whole of an audit sink, or something that only records. */
-export interface AuditRecorder extends Pick<AuditSink, "record" | "recordSoon"> {
+export interface AuditRecorder extends Pick<AuditSink, "record"> {
   /**
    * More details for the entry of an event that a handler was asked about; the same object as the handler got. What it
    * throws goes to `onError`, and the entry is recorded without. @default none
@@ -18,7 +18,7 @@ export interface AuditRecorder extends Pick<AuditSink, "record" | "recordSoon"> 
   readonly eventDetails?: (event: AhpEvent) => EventDetails | undefined;
 }
 
-/** Where a record stands. */
+/** What else an entry says about its message. */
 interface Place {
   readonly requestId?: RequestId | undefined;
   readonly batchIndex?: number | undefined;
@@ -30,42 +30,41 @@ const toRequestId = (id: RequestId | undefined): string | undefined =>
 
 /**
  * Records what a server decided and refused: types, ids, decisions, reasons and times, and what the sink itself says of
- * an event. Never of its own a payload, a context, an answer, or a reason in words. Where there is no sink it does nothing.
- *
- * Answers do not wait for their entries where the sink has a `recordSoon`. What an `eventDetails` gives may be anything, and is read at once.
+ * an event. Never of its own a payload, a context, an answer, or the words of a reason. Without a sink it does nothing.
  */
 export class AuditTrail {
   readonly #sink: AuditRecorder | undefined;
   readonly #onFailure: (cause: unknown) => void;
-  readonly #write: ((entry: AuditEntryInput) => void) | undefined;
 
   constructor(sink: AuditRecorder | undefined, onFailure: (cause: unknown) => void) {
     this.#sink = sink;
     this.#onFailure = onFailure;
-    const soon = sink?.eventDetails ? undefined : sink?.recordSoon?.bind(sink);
-    this.#write = soon ?? (sink && ((entry) => sink.record(entry)));
   }
 
-  handshake(names: { session_id: string; agent_id: string }, id: RequestId, version: string): void {
+  handshake(
+    names: { session_id: string; agent_id: string },
+    id: RequestId | undefined,
+    version: string,
+  ): void {
     this.#record("ahp.handshake", "ok", names, { requestId: id }, { protocol_version: version });
   }
 
   /** An event that was decided, or taken note of; or its handler's failure. */
-  event(event: CheckedEvent, outcome: AnyDecision | Refusal, place: Place): void {
+  event(event: CheckedEvent, outcome: AnyDecision | ProtocolError, place: Place): void {
     if (!this.#sink) return;
     const { event_type, depth } = event;
-    const isRefused = outcome instanceof Refusal;
-    // By itself a notification is told and not decided.
+    const isRefused = ProtocolError.isInstance(outcome);
+    // A notification outside a batch is noted and not decided.
     const isDecided = !isRefused && (ahpEvents[event_type].blocking || place.batchIndex !== undefined);
     const details = {
       event_type,
       depth,
       batch_index: place.batchIndex,
       decision: isDecided ? outcome.decision : undefined,
-      reason: isRefused ? outcome.reason : undefined,
+      reason: isRefused ? refusalReasonOf(outcome) : undefined,
       ...this.#more(event),
     };
-    this.#record("ahp.event", isRefused ? outcome.outcome : "ok", event, place, details);
+    this.#record("ahp.event", isRefused ? auditOutcomeOf(outcome) : "ok", event, place, details);
   }
 
   #more(event: CheckedEvent): EventDetails | undefined {
@@ -90,7 +89,7 @@ export class AuditTrail {
     this.#record("ahp.contract", outcome, event, {}, { event_type, run_id: runId, applied, reason });
   }
 
-  batch(id: RequestId, events: number, durationMs: number, outcome: AuditOutcome): void {
+  batch(id: RequestId | undefined, events: number, durationMs: number, outcome: AuditOutcome): void {
     this.#record("ahp.batch", outcome, {}, { requestId: id, durationMs }, { events });
   }
 
@@ -100,21 +99,29 @@ export class AuditTrail {
     place: Place,
   ): void {
     const { query_type } = names;
-    if (outcome instanceof Refusal) {
-      this.#record("ahp.query", outcome.outcome, names, place, { query_type, reason: outcome.reason });
+    if (ProtocolError.isInstance(outcome)) {
+      this.#record("ahp.query", auditOutcomeOf(outcome), names, place, {
+        query_type,
+        reason: refusalReasonOf(outcome),
+      });
     } else this.#record("ahp.query", "ok", names, place, { query_type });
   }
 
   /** A message that no handler saw. */
-  refused(method: string | undefined, id: RequestId | undefined, params: unknown, refusal: Refusal): void {
+  refused(
+    method: string | undefined,
+    id: RequestId | undefined,
+    params: unknown,
+    refusal: ProtocolError,
+  ): void {
     if (!this.#sink) return;
     const { session_id, agent_id, ...types } = namesOf(params);
     this.#record(
       known.get(method ?? "") ?? "ahp.message",
-      refusal.outcome,
+      auditOutcomeOf(refusal),
       { session_id, agent_id },
       { requestId: id },
-      { ...types, rpc_code: refusal.code, reason: refusal.reason },
+      { ...types, rpc_code: refusal.rpcCode, reason: refusalReasonOf(refusal) },
     );
   }
 
@@ -126,7 +133,7 @@ export class AuditTrail {
     details: Readonly<Record<string, string | number | boolean | undefined>>,
   ): void {
     try {
-      this.#write?.({
+      this.#sink?.record({
         action,
         outcome,
         agent_id: names.agent_id || undefined,
@@ -140,6 +147,20 @@ export class AuditTrail {
     }
   }
 }
+
+/** What can be said of a message that was refused before it was understood. For a log: nothing of it was checked. */
+const namesOf = (
+  params: unknown,
+): { session_id?: string; agent_id?: string; event_type?: string; query_type?: string } => {
+  if (typeof params !== "object" || params === null) return {};
+  const { session_id, agent_id, event_type, query_type } = params as Record<string, unknown>;
+  return {
+    ...(typeof session_id === "string" && { session_id }),
+    ...(typeof agent_id === "string" && { agent_id }),
+    ...(typeof event_type === "string" && { event_type }),
+    ...(typeof query_type === "string" && { query_type }),
+  };
+};
 
 const known = new Map([
   ["ahp/handshake", "ahp.handshake"],

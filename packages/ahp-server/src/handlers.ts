@@ -21,11 +21,11 @@ export type EventOf<T extends AhpEventType> = Omit<AhpEvent, "event_type" | "pay
 /** Any event with a generic decision. */
 export type GenericEvent = { [T in BatchableEventType]: EventOf<T> }[BatchableEventType];
 
-/** What a handler gets beside the event. */
+/** What a handler gets besides the event. */
 export interface HandlerCall<Context = unknown> {
   /**
-   * Aborts when nobody waits for the decision any more: the time is over, the connection is closed, the client of an
-   * exchange is gone, the server closes. A notification waits for nobody: its signal aborts only for the time and the
+   * Aborts when the decision is not needed any more: the time is over, the connection is closed, the client of an
+   * exchange is gone, the server closes. No client waits for a notification: its signal aborts only for the time and the
    * server.
    */
   readonly signal: AbortSignal;
@@ -55,7 +55,7 @@ export type EventHandler<T extends AhpEventType, Context = unknown> = (
 ) => MaybePromise<T extends BlockingEventType ? DecisionFor<T> : DecisionFor<T> | Nothing>;
 
 /**
- * The policy: a function for each type of event that it has something to say about. A function that throws, returns
+ * The policy: a function for each type of event that it decides or notes. A function that throws, returns
  * something else or takes too long fails the request with -32603, and never allows.
  */
 export type AhpHandlers<Context = unknown> = {

@@ -3,9 +3,11 @@ import {
   type AhpEventType,
   ahpEvents,
   defaultHarnessCapabilities,
+  type HandshakeParams,
   type HandshakeResult,
 } from "@harnesskit/protocol/ahp";
 import type { ResolvedLimits } from "./limits.ts";
+import type { AhpServerOptions } from "./server-options.ts";
 
 const versionShape = /^\d{1,9}(?:\.\d+)*$/;
 
@@ -17,7 +19,7 @@ export const isSupportedVersion = (version: string): boolean =>
  * What a harness says that it can do: the protocol's default, without `query` where no handler answers one, and every
  * other event that a handler answers, its own or the fallback.
  */
-export const toCapabilities = (handles: (name: AhpEventType | "query" | "fallback") => boolean): string[] => {
+const toCapabilities = (handles: (name: AhpEventType | "query" | "fallback") => boolean): string[] => {
   const capabilities = new Set<string>(
     defaultHarnessCapabilities.filter((name) => name !== "query" || handles("query")),
   );
@@ -27,12 +29,17 @@ export const toCapabilities = (handles: (name: AhpEventType | "query" | "fallbac
   return [...capabilities];
 };
 
-/** The answer to a handshake; the same for all but for its token. */
-export const toHandshakeResult = (
-  info: HandshakeResult["harness_info"],
+/** Answers handshakes; all alike except for the token. */
+export const toHandshakeResult = <Context>(
+  { name, version, handlers, capabilities, createSessionToken }: AhpServerOptions<Context>,
   limits: ResolvedLimits,
-): HandshakeResult => ({
-  protocol_version: AHP_VERSION,
-  harness_info: info,
-  config: { timeout_ms: limits.timeoutMs, batch_size: limits.batchSize, max_depth: limits.maxDepth },
-});
+): ((handshake: HandshakeParams, context: Context) => HandshakeResult) => {
+  const offered = capabilities ?? toCapabilities((handler) => handlers[handler] !== undefined);
+  const result: HandshakeResult = {
+    protocol_version: AHP_VERSION,
+    harness_info: { name, version, capabilities: [...offered] },
+    config: { timeout_ms: limits.timeoutMs, batch_size: limits.batchSize, max_depth: limits.maxDepth },
+  };
+  return (handshake, context) =>
+    createSessionToken ? { ...result, session_token: createSessionToken(handshake, context) } : result;
+};

@@ -1,6 +1,5 @@
 export { type AhpServer, createAhpServer } from "./ahp-server.ts";
 export type { AuditRecorder, EventDetails } from "./audit-trail.ts";
-export { HandlerError } from "./handler-error.ts";
 export type {
   AhpHandlers,
   EventHandler,
@@ -10,10 +9,9 @@ export type {
   MaybePromise,
   Nothing,
 } from "./handlers.ts";
-export type { AhpServerLimits } from "./limits.ts";
-export type { ErrorReply, RefusalReason } from "./refusal.ts";
-export type { Reply, ResultReply } from "./server-parts.ts";
-export type { AhpServerOptions } from "./server-settings.ts";
+export { type AhpServerLimits, ahpServerLimits, type ResolvedLimits } from "./limits.ts";
+export { HandlerError, type RefusalReason } from "./refusal.ts";
+export type { AhpServerOptions } from "./server-options.ts";
 export type { AhpServerGauges, AhpServerStats } from "./server-stats.ts";
 export { createMemoryStateStore } from "./state/memory-state-store.ts";
 export { type ReplayOptions, replayRuns } from "./state/replay-runs.ts";

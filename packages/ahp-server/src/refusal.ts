@@ -1,13 +1,31 @@
 import type { AuditOutcome } from "@harnesskit/audit";
 import { AhpErrorCode } from "@harnesskit/protocol/ahp";
+import { type JsonObject, JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import {
-  type ErrorObject,
-  type JsonObject,
-  JsonRpcErrorCode,
-  type RequestId,
-} from "@harnesskit/protocol/envelope";
-import { type FrameTooLargeError, HarnessError, type InvalidMessageError } from "@harnesskit/wire";
-import { HandlerError } from "./handler-error.ts";
+  type FrameTooLargeError,
+  HarnessError,
+  type InvalidMessageError,
+  ProtocolError,
+} from "@harnesskit/wire";
+import type { RpcErrors } from "@harnesskit/wire/rpc";
+
+/**
+ * A failure whose message is meant for the agent: it is answered with -32603, "Handler error: " and this message, and
+ * `code` is `data.reason`. Whatever else a handler throws is answered without its message. Neither a path nor a secret
+ * belongs in it.
+ */
+export class HandlerError extends HarnessError {
+  override readonly name = "HandlerError";
+
+  constructor(message: string, options: { readonly code?: string; readonly cause?: unknown } = {}) {
+    const { code = "handler_failed", cause } = options;
+    super(code, message, cause === undefined ? undefined : { cause });
+  }
+
+  static override isInstance(value: unknown): value is HandlerError {
+    return HarnessError.isInstance(value) && value.name === "HandlerError";
+  }
+}
 
 /** The reasons in `data.reason` of an error; a {@link HandlerError} brings its own. */
 export type RefusalReason =
@@ -35,6 +53,7 @@ export type RefusalReason =
   | "handler_failed"
   | "invalid_decision"
   | "not_supported"
+  | "state_not_kept"
   | "timeout"
   | "cancelled"
   | "overloaded"
@@ -42,30 +61,65 @@ export type RefusalReason =
   | "server_closed"
   | "internal";
 
-/** Why a message is refused. No error class: nobody throws it, and it costs no stack. */
-export class Refusal {
-  readonly code: number;
-  readonly message: string;
-  readonly reason: string;
-  readonly data: JsonObject | undefined;
+const toRefusal = (code: number, reason: string, message: string, data?: JsonObject, cause?: unknown) =>
+  new ProtocolError(code, message, { data: { reason, ...data }, cause });
 
-  constructor(code: number, message: string, reason: string, data?: JsonObject) {
-    this.code = code;
-    this.message = message;
-    this.reason = reason;
-    this.data = data;
-  }
+/** -32602 */
+export const invalidParams = (reason: RefusalReason, message: string, data?: JsonObject): ProtocolError =>
+  toRefusal(JsonRpcErrorCode.InvalidParams, reason, message, data);
 
-  /** The error object of the response. */
-  toErrorObject(): ErrorObject {
-    return { code: this.code, message: this.message, data: { reason: this.reason, ...this.data } };
-  }
+/** -32600 */
+export const invalidRequestError = (
+  reason: RefusalReason,
+  message: string,
+  data?: JsonObject,
+): ProtocolError => toRefusal(JsonRpcErrorCode.InvalidRequest, reason, message, data);
 
-  /** What an audit calls it. */
-  get outcome(): AuditOutcome {
-    return outcomes.get(this.reason) ?? (this.code === JsonRpcErrorCode.InternalError ? "failed" : "refused");
+/** -32603, "Handler error: " and the message. */
+export const handlerFailure = (
+  reason: string,
+  message: string,
+  data?: JsonObject,
+  cause?: unknown,
+): ProtocolError =>
+  toRefusal(JsonRpcErrorCode.InternalError, reason, `Handler error: ${message}`, data, cause);
+
+/** -32601 */
+export const unknownMethod = (method: string): ProtocolError =>
+  toRefusal(JsonRpcErrorCode.MethodNotFound, "unknown_method", `Method not found: ${method.slice(0, 200)}`);
+
+/** -32000 */
+export const unsupportedVersion = (): ProtocolError =>
+  toRefusal(
+    AhpErrorCode.UnsupportedVersion,
+    "unsupported_version",
+    "Unsupported protocol version: this harness supports version 2",
+  );
+
+export const handshakeRequired = (): ProtocolError =>
+  invalidRequestError(
+    "handshake_required",
+    "A handshake must come first: call ahp/handshake, then send this again (a harness forgets handshakes when it restarts)",
+  );
+
+/** What a handler threw: only a {@link HandlerError} is passed on. */
+export const toHandlerFailure = (thrown: unknown): ProtocolError =>
+  HandlerError.isInstance(thrown)
+    ? handlerFailure(thrown.code, thrown.message.slice(0, 1000), undefined, thrown)
+    : handlerFailure("handler_failed", "the handler failed", undefined, thrown);
+
+/** Why a call ended without its handler: its time is over, or nothing waits for the decision. */
+export const toAbortRefusal = (reason: unknown): ProtocolError => {
+  if (!HarnessError.isInstance(reason) || reason.code !== "request_timeout") {
+    return handlerFailure("cancelled", "the decision is not needed any more");
   }
-}
+  const { timeoutMs } = reason as HarnessError & { readonly timeoutMs: number };
+  return handlerFailure("timeout", `there was no decision within ${timeoutMs} ms`, { timeout_ms: timeoutMs });
+};
+
+/** `data.reason`. */
+export const refusalReasonOf = ({ data, code }: ProtocolError): string =>
+  String((data as JsonObject | undefined)?.reason ?? code);
 
 const outcomes = new Map<string, AuditOutcome>([
   ["timeout", "timeout"],
@@ -80,73 +134,39 @@ const outcomes = new Map<string, AuditOutcome>([
   ["handshake_too_long", "limited"],
 ]);
 
-/** A response with an error. */
-export interface ErrorReply {
-  readonly jsonrpc: "2.0";
-  readonly id: RequestId;
-  readonly error: ReturnType<Refusal["toErrorObject"]>;
-}
+/** What an audit calls a refusal. */
+export const auditOutcomeOf = (error: ProtocolError): AuditOutcome =>
+  outcomes.get(refusalReasonOf(error)) ??
+  (error.rpcCode === JsonRpcErrorCode.InternalError ? "failed" : "refused");
 
-export const errorReply = (id: RequestId, refusal: Refusal): ErrorReply => ({
-  jsonrpc: "2.0",
-  id,
-  error: refusal.toErrorObject(),
-});
-
-/** -32602 */
-export const invalidParams = (reason: RefusalReason, message: string, data?: JsonObject): Refusal =>
-  new Refusal(JsonRpcErrorCode.InvalidParams, message, reason, data);
-
-/** -32600 */
-export const invalidRequest = (reason: RefusalReason, message: string, data?: JsonObject): Refusal =>
-  new Refusal(JsonRpcErrorCode.InvalidRequest, message, reason, data);
-
-/** -32603, "Handler error: " and the text. */
-export const handlerFailure = (reason: string, message: string, data?: JsonObject): Refusal =>
-  new Refusal(JsonRpcErrorCode.InternalError, `Handler error: ${message}`, reason, data);
-
-/** -32601 */
-export const unknownMethod = (method: string): Refusal =>
-  new Refusal(
-    JsonRpcErrorCode.MethodNotFound,
-    `Method not found: ${method.slice(0, 200)}`,
-    "unknown_method" satisfies RefusalReason,
-  );
-
-/** -32000 */
-export const unsupportedVersion = (): Refusal =>
-  new Refusal(
-    AhpErrorCode.UnsupportedVersion,
-    "Unsupported protocol version: this harness speaks 2",
-    "unsupported_version" satisfies RefusalReason,
-  );
-
-export const handshakeRequired = (): Refusal =>
-  invalidRequest(
-    "handshake_required",
-    "A handshake has to come first: call ahp/handshake, then send this again (a harness that was restarted has forgotten the former ones)",
-  );
-
-/** What a handler threw: only a {@link HandlerError} is passed on. */
-export const toHandlerFailure = (thrown: unknown): Refusal =>
-  HandlerError.isInstance(thrown)
-    ? handlerFailure(thrown.code, thrown.message.slice(0, 1000))
-    : handlerFailure("handler_failed", "the handler failed");
-
-/** What arrived is no message: what the channel, or the reader of a body, found. */
-export const toFaultRefusal = (error: HarnessError): Refusal | undefined => {
-  if (isTooLarge(error)) {
-    return invalidRequest("message_too_large", "The message is too large", {
-      max_frame_bytes: error.maxFrameBytes,
-    });
-  }
-  if (!isNoMessage(error)) return undefined;
-  if (error.reason === "too_deep") return invalidRequest("too_deep", "The message nests too deeply");
-  const reason = error.reason === "not_utf8" || error.reason === "incomplete" ? error.reason : "not_json";
-  return new Refusal(JsonRpcErrorCode.ParseError, "Parse error", reason);
+/** How AHP words what the dispatcher refuses. */
+export const ahpErrors: Partial<RpcErrors> = {
+  notJsonRpc: () => invalidRequestError("not_json_rpc", "Not a request or notification of JSON-RPC 2.0"),
+  badBatch: () =>
+    invalidRequestError("batch_of_messages", "Arrays of messages are not accepted: use ahp/batch"),
+  unknownMethod,
+  overloaded: () => handlerFailure("overloaded", "too many messages are being handled"),
+  malformed: (error) => {
+    if (isFrameTooLarge(error)) {
+      const data = { max_frame_bytes: error.maxFrameBytes };
+      return invalidRequestError("message_too_large", "The message is too large", data);
+    }
+    if (!isInvalidMessage(error)) return undefined;
+    if (error.reason === "too_deep") return invalidRequestError("too_deep", "The message nests too deeply");
+    const reason = error.reason === "not_utf8" || error.reason === "incomplete" ? error.reason : "not_json";
+    return toRefusal(JsonRpcErrorCode.ParseError, reason, "Parse error");
+  },
+  failed: (cause) =>
+    ProtocolError.isInstance(cause)
+      ? cause
+      : handlerFailure("internal", "the harness failed", undefined, cause),
+  // A batch that is given up still says what was decided.
+  aborted: (reason, { method }) => (method === "ahp/batch" ? undefined : toAbortRefusal(reason)),
+  unsendable: () => handlerFailure("result_too_large", "the answer is larger than a message may be"),
 };
 
 // By code, because the channel may come from another copy of the package.
-export const isTooLarge = (error: unknown): error is FrameTooLargeError =>
-  HarnessError.isInstance(error) && error.code === "frame_too_large";
-const isNoMessage = (error: HarnessError): error is InvalidMessageError => error.code === "invalid_message";
+const isFrameTooLarge = (error: HarnessError): error is FrameTooLargeError =>
+  error.code === "frame_too_large";
+const isInvalidMessage = (error: HarnessError): error is InvalidMessageError =>
+  error.code === "invalid_message";

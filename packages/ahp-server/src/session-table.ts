@@ -1,6 +1,6 @@
 import type { HandshakeParams } from "@harnesskit/protocol/ahp";
 import type { Clock } from "@harnesskit/wire";
-import { noOwner } from "./owner-key.ts";
+import { noPrincipalKey } from "@harnesskit/wire";
 
 interface Entry {
   readonly handshake: HandshakeParams;
@@ -22,8 +22,8 @@ class Sessions extends Map<string, Entry> {
 /**
  * The handshakes of exchanges, by credential and session. A session without a handshake of its own goes by the last one of
  * its credential, or, where that is forgotten, by the one that was used last; without a credential by none. Both levels are in the order of their last use. When the
- * table is full, whoever adds a session loses the oldest of their own, and only where there is none the one that was
- * not used for the longest time.
+ * table is full, an owner that adds a session loses the oldest of its own, and only without one the table loses the
+ * session that was not used for the longest time.
  */
 export class SessionTable {
   readonly #owners = new Map<string, Sessions>();
@@ -56,7 +56,7 @@ export class SessionTable {
     const now = this.#clock.now();
     let id = sessionId;
     let entry = this.#live(owner, sessions, id, now);
-    if (!entry && this.#anySession && owner !== noOwner) {
+    if (!entry && this.#anySession && owner !== noPrincipalKey) {
       if (!this.#live(owner, sessions, sessions.lastId, now)) sessions.lastId = lastOf(sessions.keys()) ?? "";
       id = sessions.lastId;
       entry = this.#live(owner, sessions, id, now);

@@ -1,11 +1,5 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { strays } from "../../../scripts/lib/strays.ts";
-import { createPolicyHarness, type Policy } from "../src/policy/index.ts";
-import { loadPolicy, watchPolicy } from "../src/policy/node/index.ts";
-import { policyOf, toolEvent } from "./policy/support.ts";
 import { event, request } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
 
@@ -32,50 +26,5 @@ describe("a callback that returns a promise", () => {
     expect((await post(request(1, "ahp/event", event("pre_action"))))?.error?.code).toBe(-32603);
     expect(await unhandled()).toEqual([]);
     expect(told).toMatchObject([{ message: "no" }]);
-  });
-
-  it("may fail: a policy's onDecision, which onError is told of, and may fail too", async () => {
-    const unhandled = strays();
-    const told: unknown[] = [];
-    const harness = createPolicyHarness({
-      policy: policyOf("rules: [{ name: r, then: allow }]"),
-      onDecision: async () => {
-        throw broken;
-      },
-      onError: async (error) => {
-        told.push(error);
-        throw error;
-      },
-    });
-    expect(harness.decide(toolEvent("a")).decision).toMatchObject({ decision: "allow" });
-    expect(await unhandled()).toEqual([]);
-    expect(told).toEqual([broken]);
-  });
-
-  it("may fail: onReload and onRefused of a policy's file", async () => {
-    const unhandled = strays();
-    const directory = await mkdtemp(join(tmpdir(), "policy-"));
-    onTestFinished(() => rm(directory, { recursive: true }));
-    const file = join(directory, "policy.yaml");
-    await writeFile(file, "version: 1\nname: first\nrules: []\n");
-    const harness = createPolicyHarness({ policy: await loadPolicy(file) });
-    const told: unknown[] = [];
-    const failing = (what: (value: never) => unknown) => async (value: unknown) => {
-      told.push(what(value as never));
-      throw broken;
-    };
-    const watch = watchPolicy(harness, file, {
-      settleMs: 1_000_000,
-      pollMs: 0,
-      onReload: failing(({ name }: Policy) => name),
-      onRefused: failing(({ code }: { code: string }) => code),
-    });
-    onTestFinished(() => watch.close());
-    await writeFile(file, "version: 1\nname: second\nrules: []\n");
-    await watch.reload();
-    await writeFile(file, "version: 1\nrules: [{ name: r }]\n");
-    await watch.reload();
-    expect(await unhandled()).toEqual([]);
-    expect(told).toEqual(["second", "policy_invalid"]);
   });
 });

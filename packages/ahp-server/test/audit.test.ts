@@ -101,26 +101,6 @@ describe("the audit log", () => {
     expect((await post(request(1, "ahp/event", event("pre_action"))))?.error?.code).toBe(-32603);
   });
 
-  it.each([
-    ["soon where the sink can", {}, "soon"],
-    ["at once where the sink adds details of its own", { eventDetails: () => ({ more: 1 }) }, "now"],
-  ])("is recorded %s", async (_what, more, expected) => {
-    const told: string[] = [];
-    const { shake, post } = startServer(
-      { pre_action: () => ({ decision: "allow" }) },
-      {
-        audit: {
-          record: ({ request_id }) => void told.push(`now ${request_id}`),
-          recordSoon: ({ request_id }) => void told.push(`soon ${request_id}`),
-          ...more,
-        },
-      },
-    );
-    await shake();
-    await post(request(1, "ahp/batch", { events: [event("pre_action")] }));
-    expect(told).toEqual(["h1", "1", "1"].map((id) => `${expected} ${id}`));
-  });
-
   it("has everything when the server and the sink are closed", async () => {
     const { server, entries } = startServer({ pre_action: () => new Promise(() => {}) });
     const agent = await RawAgent.ready(server);

@@ -1,5 +1,6 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { event, handshake, notification, request } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
 
@@ -208,7 +209,7 @@ describe("exchanges", () => {
     expect((await ask("ahp/event", gate)).error?.data.reason).toBe("overloaded");
     release?.(undefined);
     await Promise.resolve();
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     expect((await ask("ahp/event", gate)).result).toEqual({ decision: "allow" });
   });
 

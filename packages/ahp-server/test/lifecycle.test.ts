@@ -2,6 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { newlineCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { HandlerCall } from "../src/index.ts";
 import { RawAgent } from "./support/agent.ts";
 import { event, notification, request } from "./support/messages.ts";
@@ -56,11 +57,11 @@ describe("requests of one connection", () => {
       agent.channel.send(request(index, "ahp/event", gate(index))),
     );
     await Promise.all(sent.slice(0, -1));
-    while (waiting.size < 9_999) await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.size < 9_999) await nextTurn();
     expect(server.stats().pending).toBeGreaterThanOrEqual(9_999);
     for (const index of [...waiting.keys()].reverse()) waiting.get(index)?.allow();
     await agent.until(() => agent.received.length >= before + 9_999);
-    while (!waiting.has(9_999)) await new Promise((resolve) => setImmediate(resolve));
+    while (!waiting.has(9_999)) await nextTurn();
     waiting.get(9_999)?.allow();
     await agent.until(() => agent.received.length === before + 10_000);
     const ids = new Set(agent.received.slice(before).map(({ id }) => id));
@@ -77,11 +78,11 @@ describe("requests of one connection", () => {
     for (let index = 0; index < 6; index++) {
       void agent.channel.send(request(index, "ahp/event", gate(index)));
     }
-    while (waiting.size < 3) await new Promise((resolve) => setImmediate(resolve));
-    await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.size < 3) await nextTurn();
+    await nextTurn();
     expect([...waiting.keys()]).toEqual([0, 1, 2]);
     for (let index = 0; index < 6; index++) {
-      while (!waiting.has(index)) await new Promise((resolve) => setImmediate(resolve));
+      while (!waiting.has(index)) await nextTurn();
       waiting.get(index)?.allow();
       expect((await agent.answer(index)).result).toEqual({ decision: "allow" });
       expect(server.stats().pending).toBeLessThanOrEqual(3);
@@ -201,8 +202,8 @@ describe("notifications", () => {
     const agent = await RawAgent.ready(server);
     const all = Array.from({ length: 5000 }, (_, payload) => payload);
     for (const payload of all) void agent.tell(event("post_action", { payload }));
-    while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    await new Promise((resolve) => setImmediate(resolve));
+    while (seen.length === 0) await nextTurn();
+    await nextTurn();
     expect(server.stats().notifications).toBe(16);
     release?.();
     await agent.settled();
@@ -223,7 +224,7 @@ describe("a connection that closes", () => {
     await Promise.all([first.settled(), second.settled()]);
     const signals = [1, 2, 3, 4].map(signalOf);
     first.wire.kill();
-    while (server.stats().openConnections > 1) await new Promise((resolve) => setImmediate(resolve));
+    while (server.stats().openConnections > 1) await nextTurn();
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true, false]);
     expect(signals[0]?.reason).toMatchObject({ code: "request_cancelled" });
     for (const { allow } of waiting.values()) allow();
@@ -239,10 +240,10 @@ describe("a connection that closes", () => {
     const answer = agent.call("ahp/event", gate(1));
     await agent.settled();
     agent.wire.end();
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     waiting.get(1)?.allow();
     expect((await answer).result).toEqual({ decision: "allow" });
-    while (server.stats().openConnections > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (server.stats().openConnections > 0) await nextTurn();
     await agent.channel.close();
     expect(await agent.closed).toEqual({});
   });
@@ -260,9 +261,9 @@ describe("a connection that closes", () => {
     for (const payload of [1, 2, 3]) await agent.tell(event("post_action", { payload }));
     await agent.settled();
     agent.wire.kill();
-    while (server.stats().openConnections > 0) await new Promise((resolve) => setImmediate(resolve));
+    while (server.stats().openConnections > 0) await nextTurn();
     release?.();
-    while (seen.length < 3) await new Promise((resolve) => setImmediate(resolve));
+    while (seen.length < 3) await nextTurn();
     expect(seen).toEqual([1, 2, 3]);
   });
 

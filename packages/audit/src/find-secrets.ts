@@ -2,13 +2,13 @@ import { createRedactor } from "./redactor.ts";
 
 export type SecretKind = "private-key" | "token" | "header" | "url" | "assignment";
 
-/** A secret in a text. */
+/** A secret found in a string. */
 export interface FoundSecret {
   readonly kind: SecretKind;
-  /** UTF-16 offset in the text. */
+  /** UTF-16 offset in the string. */
   readonly at: number;
   readonly length: number;
-  /** Whether its shape alone tells: `password: text` may be an innocent sentence, `ghp_…` is none. */
+  /** Whether its shape alone tells: `password: text` may be an ordinary sentence, `ghp_…` cannot be. */
   readonly certain: boolean;
 }
 
@@ -43,8 +43,8 @@ export const isCertainSecret = (value: string, kind: SecretKind = "assignment"):
 };
 
 /**
- * Finds what has the shape of a secret in a text: tokens of known makers, private keys, passwords in URLs, values of
- * authorization headers, and values that are assigned to a name such as `api_key`, in time linear to the text. It knows
+ * Finds what has the shape of a secret: tokens of known makers, private keys, passwords in URLs, values of
+ * authorization headers, and values that are assigned to a name such as `api_key`, in linear time. It knows
  * shapes only; a password that looks like any other word is found only by the name before it.
  */
 export const findSecrets = (text: string): readonly FoundSecret[] => {

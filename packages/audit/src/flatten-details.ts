@@ -4,7 +4,7 @@ import { redacted } from "./secret-shapes.ts";
 export interface DetailWriter {
   readonly maxKeys: number;
   readonly maxDepth: number;
-  /** JSON of a text, without secrets and cut. */
+  /** JSON of a string, without secrets and truncated. */
   text(text: string): string;
   isSecretKey(key: string): boolean;
   mark(mark: "redacted" | "cut" | "unreadable" | "invalid"): void;
@@ -31,7 +31,9 @@ class Flattener {
   }
 
   get json(): string {
-    return [...this.#fields].map(([key, value]) => `${key}:${value}`).join(",");
+    let json = "";
+    for (const [key, value] of this.#fields) json += json === "" ? `${key}:${value}` : `,${key}:${value}`;
+    return json;
   }
 
   #put(key: string, json: string): void {

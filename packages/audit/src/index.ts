@@ -7,7 +7,7 @@ export {
   type AuditMark,
   AuditMarkSchema,
   AuditOutcomeSchema,
-} from "./entry-schema.ts";
+} from "./entry.ts";
 export {
   type FoundSecret,
   findSecrets,
@@ -18,7 +18,7 @@ export {
   redactSecrets,
   type SecretKind,
 } from "./find-secrets.ts";
-export type { AuditLimits } from "./limits.ts";
+export { type AuditEntryLimits, entryLimits, type MemoryAuditLimits, memoryLimits } from "./limits.ts";
 export { createMemoryAuditSink, type MemoryAuditSink, type MemoryAuditSinkOptions } from "./memory-sink.ts";
 export { createRedactor, type Redactor, type RedactorOptions } from "./redactor.ts";
 export type { AuditAction, AuditActionEnd, AuditSink } from "./sink.ts";

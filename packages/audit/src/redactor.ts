@@ -1,4 +1,4 @@
-import { AuditError } from "./audit-error.ts";
+import { InvalidArgumentError } from "@harnesskit/wire";
 import { secretKeyJudge } from "./secret-keys.ts";
 import { SecretSet } from "./secret-set.ts";
 import { isSuspicious, redacted, withoutShapes } from "./secret-shapes.ts";
@@ -32,7 +32,7 @@ const inUrl = (text: string): string => {
   }
 };
 
-/** How a value may be spelled in a text: as it is, in a URL, in a header. */
+/** How a value may be spelled: as it is, in a URL, in a header. */
 const spellingsOf = (value: string): readonly string[] => {
   const base64 = base64Of(value);
   const spellings = [value, inUrl(value), base64, base64.replace(/\+/g, "-").replace(/\//g, "_")];
@@ -48,23 +48,21 @@ export class Redactor {
   readonly #known = new SecretSet();
   readonly #values = new Set<string>();
   readonly #beforeRemoval = new Set<() => void>();
-  #generation = 0;
 
-  /** Throws `audit_invalid_options`. */
+  /** Throws `invalid_argument`. */
   constructor(options: RedactorOptions = {}) {
     this.isSecretKey = secretKeyJudge(options.secretKeys);
     for (const secret of options.secrets ?? []) {
       if (!this.addSecret(secret)) {
-        throw new AuditError(
-          "audit_invalid_options",
-          `secrets have ${SecretSet.minLength} to ${maxSecretLength} characters and are at most ${maxSecrets}`,
+        throw new InvalidArgumentError(
+          `each of at most ${maxSecrets} secrets must have ${SecretSet.minLength} to ${maxSecretLength} characters`,
         );
       }
     }
   }
 
   /**
-   * Registers a value of 4 to 16384 characters; false for one that is not registered: too short to be told from other
+   * Registers a value of 4 to 16384 characters; false for one that is not registered: too short to distinguish from other
    * text, too long, or one more than 10,000.
    */
   addSecret(value: string): boolean {
@@ -73,7 +71,6 @@ export class Redactor {
     if (this.#values.has(value)) return true;
     if (this.#values.size >= maxSecrets) return false;
     this.#values.add(value);
-    this.#generation++;
     for (const spelling of spellingsOf(value)) this.#known.add(spelling);
     return true;
   }
@@ -86,21 +83,11 @@ export class Redactor {
     for (const spelling of spellingsOf(value)) this.#known.delete(spelling);
   }
 
-  /** Calls `listener` before a value is forgotten, for who has texts that wait to be written; until the function that is returned is called. */
+  /** Calls `listener` before a value is forgotten, for callers with strings that wait to be written; until the function that is returned is called. */
   beforeRemoval(listener: () => void): () => void {
     const own = () => listener();
     this.#beforeRemoval.add(own);
     return () => void this.#beforeRemoval.delete(own);
-  }
-
-  /** Changes whenever a text that held no secret may hold one now. */
-  get generation(): number {
-    return this.#generation;
-  }
-
-  /** Characters of the shortest registered value; Infinity without one. */
-  get shortestSecret(): number {
-    return this.#known.shortest;
   }
 
   /** The text with `[redacted]` in the place of every secret; the same text where none is found. */
@@ -110,8 +97,8 @@ export class Redactor {
   }
 
   /**
-   * The beginning of a text without its secrets: reads further than `maxLength`, so that no secret is cut in two and
-   * missed, and no further than that, however long the text is. The result may be longer than `maxLength`.
+   * The beginning of a string without its secrets: reads further than `maxLength`, so that no secret is cut in two and
+   * missed, and no further than that, however long the string is. The result may be longer than `maxLength`.
    */
   beginning(text: string, maxLength: number): string {
     const end = maxLength + shapeReach;
@@ -121,5 +108,5 @@ export class Redactor {
   }
 }
 
-/** Makes a {@link Redactor}. Throws `audit_invalid_options`. */
+/** Makes a {@link Redactor}. Throws `invalid_argument`. */
 export const createRedactor = (options?: RedactorOptions): Redactor => new Redactor(options);

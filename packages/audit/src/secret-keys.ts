@@ -1,3 +1,6 @@
+import { BoundedMap } from "@harnesskit/wire";
+
+const maxRememberedLength = 256;
 const words = new Set([
   "password",
   "passwords",
@@ -38,11 +41,19 @@ const judge = (key: string): boolean => {
   return inside.test(key.replace(/tokens/g, "")) || key.split("_").some((word) => words.has(word));
 };
 
-/** Says of a key, however it is spelled, whether its value is secret. `extra` are keys that are so besides. */
+/**
+ * Says of a key, however it is spelled, whether its value is secret. `extra` are keys that are so besides. Remembers what
+ * it said of recent keys, because the entries of one program have few different ones.
+ */
 export const secretKeyJudge = (extra: readonly string[] = []): ((key: string) => boolean) => {
   const more = new Set(extra.map(toSnakeCase));
+  const known = new BoundedMap<string, boolean>({ maxSize: 1024 });
   return (key) => {
+    const said = known.get(key);
+    if (said !== undefined) return said;
     const snake = toSnakeCase(key);
-    return judge(snake) || more.has(snake);
+    const isSecret = judge(snake) || more.has(snake);
+    if (key.length <= maxRememberedLength) known.set(key, isSecret);
+    return isSecret;
   };
 };

@@ -22,11 +22,11 @@ export class SecretSet {
   readonly #lengths = new Map<number, LengthCount[]>();
   /** Every secret, and how often it was added. */
   readonly #uses = new Map<string, number>();
-  /** Characters of the shortest and the longest; a text that is shorter than the shortest holds none. */
+  /** Characters of the shortest and the longest; a string shorter than the shortest contains no secret. */
   shortest = Number.POSITIVE_INFINITY;
   longest = 0;
 
-  /** A text of fewer characters cannot be told from others. */
+  /** A shorter secret cannot be distinguished from other strings. */
   static readonly minLength = gramLength;
 
   add(secret: string): void {

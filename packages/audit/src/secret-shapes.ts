@@ -27,7 +27,7 @@ const userInfo = /:\/\/[^\s/?#"'<>]+@/g;
 const assignments =
   /((?:password|passwd|passphrase|pwd|secret|token|api[-_ ]?key|access[-_]?key|private[-_]?key|credentials?)["']?\s{0,8}(?:=|:|%3[dD])\s{0,8})("[^"]*"?|'[^']*'?|[^\s"'&,;]+)/gi;
 
-/** Whether a text may hold something of the above: never false for one that does. */
+/** Whether a string may contain one of the above: never false for one that does. */
 const suspicion =
   /[=:@%+\s]|[srp]k[-_]|gh[a-z]_|github_|glpat-|xox|xapp-|AIza|ya29|A[A-Z]{2}A|npm_|pypi-|hf_|dop_|SG\.|eyJ/;
 

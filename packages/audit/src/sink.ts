@@ -3,7 +3,7 @@ import type { AuditEntryInput } from "./entry.ts";
 /** How an action ended: the fields of its entry that were not known at its beginning. */
 export type AuditActionEnd = Pick<AuditEntryInput, "action" | "outcome" | "duration_ms" | "details">;
 
-/** An action under way. */
+/** An action in progress. */
 export interface AuditAction {
   /**
    * Records the end, once. Where the beginning is not written yet, both are one entry: with the action and the ids of
@@ -20,12 +20,6 @@ export interface AuditSink {
    * the reading of the entry, in a getter of it, comes behind it; by the reading of that, it is dropped and counted.
    */
   record(entry: AuditEntryInput): void;
-  /**
-   * As `record`, for an entry that nobody changes any more and whoever records it does not want to wait for: it is written when what
-   * this turn does otherwise is done, in its place among all entries and with the time of this call, and before `flush`, `close` and `removeSecret` do
-   * anything. A sink that has no such method gets `record`.
-   */
-  recordSoon?(entry: AuditEntryInput): void;
   /**
    * Takes the beginning of an action that will end soon. A sink that has no such method gets a `record` for the beginning
    * and one for the end. As cheap as `record`, and never throws.

@@ -1,48 +1,42 @@
 import type { AuditEntryInput } from "./entry.ts";
 
-const fields = [
-  "action",
-  "outcome",
-  "agent_id",
-  "tool_id",
-  "call_id",
-  "session_id",
-  "request_id",
-  "correlation_id",
-  "causation_id",
-  "duration_ms",
-  "details",
-] as const;
+/** What of an entry can be read at all. */
+export interface EntrySnapshot {
+  readonly snapshot: AuditEntryInput;
+  readonly isUnreadable: boolean;
+  readonly isInvalid: boolean;
+}
 
-const read = (from: object, key: string): { value?: unknown; failed: boolean } => {
-  try {
-    return { value: (from as Record<string, unknown>)[key], failed: false };
-  } catch {
-    return { failed: true };
-  }
-};
-
-/** What of an entry can be read at all, field by field: its getters may throw, and it may be no object. */
-export const snapshotOf = (
-  entry: unknown,
-): { snapshot: AuditEntryInput; isUnreadable: boolean; isInvalid: boolean } => {
-  const snapshot: Record<string, unknown> = {};
-  if (typeof entry !== "object" || entry === null) {
-    return { snapshot: snapshot as unknown as AuditEntryInput, isUnreadable: false, isInvalid: true };
-  }
+/** Reads each field of an entry once: its getters may throw, and it may not be an object. */
+export const snapshotOf = (entry: unknown): EntrySnapshot => {
   let isUnreadable = false;
-  for (const field of fields) {
-    const { value, failed } = read(entry, field);
-    isUnreadable ||= failed;
-    if (value !== undefined) snapshot[field] = value;
-  }
-  const actor = read(entry, "actor");
-  isUnreadable ||= actor.failed;
-  if (typeof actor.value === "object" && actor.value !== null) {
-    const type = read(actor.value, "type");
-    const id = read(actor.value, "id");
-    isUnreadable ||= type.failed || id.failed;
-    snapshot.actor = { type: type.value, id: id.value };
-  }
-  return { snapshot: snapshot as unknown as AuditEntryInput, isUnreadable, isInvalid: false };
+  const read = (from: object, key: string): never => {
+    try {
+      return (from as Record<string, unknown>)[key] as never;
+    } catch {
+      isUnreadable = true;
+      return undefined as never;
+    }
+  };
+  const isInvalid = typeof entry !== "object" || entry === null;
+  const from = isInvalid ? {} : entry;
+  const actor: unknown = read(from, "actor");
+  const snapshot: AuditEntryInput = {
+    action: read(from, "action"),
+    outcome: read(from, "outcome"),
+    actor:
+      typeof actor === "object" && actor !== null
+        ? { type: read(actor, "type"), id: read(actor, "id") }
+        : undefined,
+    agent_id: read(from, "agent_id"),
+    tool_id: read(from, "tool_id"),
+    call_id: read(from, "call_id"),
+    session_id: read(from, "session_id"),
+    request_id: read(from, "request_id"),
+    correlation_id: read(from, "correlation_id"),
+    causation_id: read(from, "causation_id"),
+    duration_ms: read(from, "duration_ms"),
+    details: read(from, "details"),
+  };
+  return { snapshot, isUnreadable, isInvalid };
 };

@@ -6,8 +6,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createFileAuditSink, readAuditFile, verifyAuditFile } from "../src/node/index.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
 const fixture = fileURLToPath(new URL("./fixtures/write-forever.mjs", import.meta.url));
 
@@ -47,12 +47,15 @@ describe("a writer that is killed", () => {
   ])(
     "leaves a log that can be continued and verified, with all that was flushed: %s",
     async (_, maxFileBytes) => {
-      await using directory = await tempDir();
+      await using directory = await temporaryDirectory();
       const path = join(directory.path, "audit.jsonl");
       let flushed = 0;
       for (let round = 0; round < 5; round++) {
         flushed = await killWriter(path, maxFileBytes);
-        const sink = await createFileAuditSink({ path, maxBlockBytes: 32_768, maxFileBytes, maxFiles: 1000 });
+        const sink = await createFileAuditSink({
+          path,
+          limits: { maxBlockBytes: 32_768, maxFileBytes, maxFiles: 1000 },
+        });
         expect(sink.head.seq).toBeGreaterThan(flushed);
         await sink.close();
         const result = await verifyAuditFile(path, { expectedHead: sink.head });

@@ -14,10 +14,11 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { HarnessError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { type AuditEntry, AuditError } from "../src/index.ts";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import type { AuditEntry } from "../src/index.ts";
 import { type AuditFilter, createFileAuditSink, readAuditFile, verifyAuditFile } from "../src/node/index.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
 const run = promisify(execFile);
 
@@ -29,12 +30,12 @@ const readAll = async (path: string, filter?: AuditFilter): Promise<AuditEntry[]
   return entries;
 };
 
-const refusal = async (promise: Promise<unknown>): Promise<AuditError> => {
+const refusal = async (promise: Promise<unknown>): Promise<HarnessError> => {
   const error = await promise.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!AuditError.isInstance(error)) throw new TypeError(`no AuditError: ${error}`);
+  if (!HarnessError.isInstance(error)) throw new TypeError(`not a typed error: ${error}`);
   return error;
 };
 
@@ -42,7 +43,7 @@ const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(
 
 describe("a log in a file", () => {
   it("holds what was recorded, for nobody else's eyes", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "new", "audit", "log.jsonl");
     const sink = await createFileAuditSink({ path, clock: () => 1_700_000_000_000 });
     sink.addSecret("swordfish-17");
@@ -78,7 +79,7 @@ describe("a log in a file", () => {
   });
 
   it("is shown safely by whatever prints it", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const sink = await createFileAuditSink({ path });
     const hostile = "a\u001b[2J\u0007\u009b\u202e\u2028\r\nb\u{e0041}\ud800";
@@ -90,7 +91,7 @@ describe("a log in a file", () => {
   });
 
   it("is written once for many entries, and in order", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const sink = await createFileAuditSink({ path });
     for (let index = 0; index < 500; index++) sink.record({ action: "a.b", call_id: `c${index}` });
@@ -104,7 +105,7 @@ describe("a log in a file", () => {
   });
 
   it("is written by itself after a while", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const sink = await createFileAuditSink({ path: join(directory.path, "a"), flushIntervalMs: 1 });
     sink.record({ action: "a.b" });
     await expect.poll(() => sink.head.seq).toBe(2);
@@ -112,7 +113,7 @@ describe("a log in a file", () => {
   });
 
   it("ends with close, once, and counts what comes later", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const sink = await createFileAuditSink({ path });
     await Promise.all([sink.close(), sink.close()]);
@@ -126,7 +127,7 @@ describe("a log in a file", () => {
 
 describe("a log that is there", () => {
   it("is continued", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     for (let round = 0; round < 3; round++) {
       const sink = await createFileAuditSink({ path });
@@ -147,7 +148,7 @@ describe("a log that is there", () => {
   });
 
   it("is repaired wherever its end is torn, and never loses a whole line", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const sink = await createFileAuditSink({ path });
     for (let index = 0; index < 3; index++) sink.record({ action: "a.b", call_id: `c${index}` });
@@ -171,7 +172,7 @@ describe("a log that is there", () => {
   });
 
   it("is sealed before it is rotated, also where it is full already", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const sink = await createFileAuditSink({ path });
     for (let index = 0; index < 300; index++)
@@ -181,7 +182,7 @@ describe("a log that is there", () => {
     await sink.close();
     // Without the line that seals the block.
     await writeFile(path, text.slice(0, text.lastIndexOf("\n", text.length - 2) + 1));
-    const next = await createFileAuditSink({ path, ...small });
+    const next = await createFileAuditSink({ path, limits: small });
     await next.close();
     expect(await readAll(path, { action: "audit.resumed" })).toMatchObject([
       { details: { was_closed: false, removed_bytes: 0, unsealed_entries: 299 } },
@@ -194,7 +195,7 @@ describe("a log that is there", () => {
   });
 
   it("is refused where its end is not one that a writer left", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     await writeFile(path, "some notes\nof mine\n", { mode: 0o600 });
     expect(await refusal(createFileAuditSink({ path }))).toMatchObject({ code: "audit_damaged" });
@@ -205,7 +206,7 @@ describe("a log that is there", () => {
   });
 
   it("keeps the evidence of a change before its last seal", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const sink = await createFileAuditSink({ path });
     sink.record({ action: "a.b", call_id: "c1" });
@@ -222,7 +223,7 @@ describe("a log that is there", () => {
 
 describe("rotation", () => {
   const fill = async (path: string, count: number, options = {}) => {
-    const sink = await createFileAuditSink({ path, ...small, ...options });
+    const sink = await createFileAuditSink({ path, limits: { ...small, ...options } });
     for (let index = 0; index < count; index++) {
       sink.record({ action: "a.b", call_id: `c${index}`, details: { text: "y".repeat(100) } });
       if (index % 50 === 49) await sink.flush();
@@ -232,7 +233,7 @@ describe("rotation", () => {
   };
 
   it("gives full files numbers, and the chain goes on over them", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const sink = await fill(path, 1000);
     const names = (await readdir(directory.path)).sort();
@@ -260,7 +261,7 @@ describe("rotation", () => {
   });
 
   it("finds a missing, an exchanged and a shortened file", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const sink = await fill(path, 1000);
     const at = (number: number) => `${path}.${number}`;
@@ -292,7 +293,7 @@ describe("rotation", () => {
   });
 
   it("keeps so many files, and the rest can be verified from where it begins", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const early = (await fill(path, 10, { maxFiles: 3 })).head;
     const { head } = await fill(path, 1000, { maxFiles: 3 });
@@ -307,13 +308,13 @@ describe("rotation", () => {
   });
 
   it("goes on where the last writer died between two files", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     await fill(path, 200);
     const count = (await readdir(directory.path)).length;
     await link(path, `${path}.${count}`);
     await unlink(path);
-    const sink = await createFileAuditSink({ path, ...small });
+    const sink = await createFileAuditSink({ path, limits: small });
     sink.record({ action: "a.b" });
     await sink.close();
     expect(await verifyAuditFile(path, { expectedHead: sink.head })).toMatchObject({
@@ -326,9 +327,9 @@ describe("rotation", () => {
   });
 
   it("replaces no file that has the next number", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    const sink = await createFileAuditSink({ path, ...small });
+    const sink = await createFileAuditSink({ path, limits: small });
     await writeFile(`${path}.1`, "mine");
     for (let index = 0; index < 300; index++)
       sink.record({ action: "a.b", details: { text: "y".repeat(100) } });
@@ -342,7 +343,7 @@ describe("rotation", () => {
 
 describe("a path that is not safe", () => {
   it("is refused: a link, a directory, a second name", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const target = join(directory.path, "target");
     await writeFile(target, "", { mode: 0o600 });
     await symlink(target, join(directory.path, "link"));
@@ -359,7 +360,7 @@ describe("a path that is not safe", () => {
   });
 
   it("is refused: a FIFO or a link as the lock, which names no writer", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     await run("mkfifo", [join(directory.path, "one.lock")]);
     await symlink("/dev/zero", join(directory.path, "two.lock"));
     for (const name of ["one", "two"]) {
@@ -370,7 +371,7 @@ describe("a path that is not safe", () => {
   });
 
   it("is refused: what others can write", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const open = join(directory.path, "open");
     await mkdir(open);
     await chmod(open, 0o777);
@@ -387,21 +388,21 @@ describe("a path that is not safe", () => {
   });
 
   it("is refused: a directory that is a link, and none at all", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     await mkdir(join(directory.path, "real"));
     await symlink(join(directory.path, "real"), join(directory.path, "link"));
     expect(await refusal(createFileAuditSink({ path: join(directory.path, "link", "a") }))).toMatchObject({
       code: "audit_insecure_path",
     });
     for (const path of ["", "a\0b"]) {
-      expect(await refusal(createFileAuditSink({ path }))).toMatchObject({ code: "audit_invalid_options" });
+      expect(await refusal(createFileAuditSink({ path }))).toMatchObject({ code: "invalid_argument" });
     }
   });
 });
 
 describe("two writers", () => {
   it("are one too many, also in one process", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const first = await createFileAuditSink({ path });
     expect(await refusal(createFileAuditSink({ path }))).toMatchObject({ code: "audit_locked" });
@@ -410,7 +411,7 @@ describe("two writers", () => {
   });
 
   it("get the log one after the other when many want a dead one's", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const { hostname } = await import("node:os");
     const dead = { pid: 2 ** 22 + 1, host: hostname(), started: "", nonce: "dead" };
@@ -430,7 +431,7 @@ describe("two writers", () => {
     ["another host", JSON.stringify({ pid: 1, host: "elsewhere", started: "", nonce: "x" })],
     ["nobody", "gibberish"],
   ])("are not told apart where the lock is of %s", async (_, lock) => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     await writeFile(`${path}.lock`, lock);
     expect(await refusal(createFileAuditSink({ path }))).toMatchObject({ code: "audit_locked" });
@@ -440,7 +441,7 @@ describe("two writers", () => {
 
 describe("reading", () => {
   it("filters by everything an entry has", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     let now = 1000;
     const sink = await createFileAuditSink({ path, clock: () => now++ });
@@ -474,9 +475,9 @@ describe("reading", () => {
   });
 
   it("goes on while the log is written and rotated", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    const sink = await createFileAuditSink({ path, ...small, maxFiles: 100 });
+    const sink = await createFileAuditSink({ path, limits: { ...small, maxFiles: 100 } });
     const record = async () => {
       for (let index = 0; index < 100; index++)
         sink.record({ action: "a.b", details: { text: "y".repeat(100) } });
@@ -494,7 +495,7 @@ describe("reading", () => {
   });
 
   it("says which line is no entry, or leaves it out on request", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const sink = await createFileAuditSink({ path });
     await sink.close();
@@ -510,7 +511,7 @@ describe("reading", () => {
   });
 
   it("says that there is no log", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     for (const path of [join(directory.path, "a"), join(directory.path, "none", "a")]) {
       expect(await refusal(readAll(path))).toMatchObject({ code: "audit_read_failed" });
       expect(await refusal(verifyAuditFile(path))).toMatchObject({ code: "audit_read_failed" });
@@ -518,7 +519,7 @@ describe("reading", () => {
   });
 
   it("refuses a link and a FIFO, in the place of the log and of one that it was rotated to", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     await symlink("/dev/zero", join(directory.path, "link"));
     await run("mkfifo", [join(directory.path, "fifo")]);
     await writeFile(join(directory.path, "log"), "");
@@ -534,17 +535,17 @@ describe("reading", () => {
 
 describe("options", () => {
   it.each([
-    { maxFileBytes: 1000 },
-    { maxBlockBytes: 1000 },
-    { maxFiles: 1 },
-    { flushIntervalMs: -1 },
-    { maxQueuedBytes: 5 },
-    { retryIntervalMs: 0 },
-    { sync: "sometimes" as never },
-    { maxEntryBytes: Number.NaN },
-  ])("are refused where they make no sense: %j", async (options) => {
+    [{ limits: { maxFileBytes: 1000 } }, "limits.maxFileBytes"],
+    [{ limits: { maxBlockBytes: 1000 } }, "limits.maxBlockBytes"],
+    [{ limits: { maxFiles: 1 } }, "limits.maxFiles"],
+    [{ flushIntervalMs: -1 }, "flushIntervalMs"],
+    [{ limits: { maxQueuedBytes: 5 } }, "limits.maxQueuedBytes"],
+    [{ retryIntervalMs: 0 }, "retryIntervalMs"],
+    [{ sync: "sometimes" as never }, "sync"],
+    [{ limits: { maxEntryBytes: Number.NaN } }, "limits.maxEntryBytes"],
+  ])("are refused where they make no sense: %j", async (options, name) => {
     const error = await refusal(createFileAuditSink({ path: "/nowhere/at/all", ...options }));
-    expect(error.code).toBe("audit_invalid_options");
-    expect(error.message).toContain(Object.keys(options)[0]);
+    expect(error.code).toBe("invalid_argument");
+    expect(error.message).toContain(name);
   });
 });

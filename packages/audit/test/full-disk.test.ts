@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { AuditError } from "../src/index.ts";
 import {
   createFileAuditSink,
@@ -10,9 +11,9 @@ import {
   verifyAuditFile,
 } from "../src/node/index.ts";
 import { faultyDisk } from "./support/faulty-disk.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
-const small = { maxEntryBytes: 4096, maxBlockBytes: 16_384, maxQueuedBytes: 32_768, retryIntervalMs: 60_000 };
+const small = { maxEntryBytes: 4096, maxBlockBytes: 16_384, maxQueuedBytes: 32_768 };
+const retryIntervalMs = 60_000;
 
 const open = async (path: string, options: Partial<FileAuditSinkOptions> = {}) => {
   const disk = faultyDisk();
@@ -26,8 +27,9 @@ const open = async (path: string, options: Partial<FileAuditSinkOptions> = {}) =
       if (errors.length % 2 === 1) return Promise.reject(error);
       throw error;
     },
-    ...small,
+    retryIntervalMs,
     ...options,
+    limits: { ...small, ...options.limits },
   });
   return { sink, disk, errors };
 };
@@ -46,7 +48,7 @@ const callsIn = async (path: string): Promise<(string | undefined)[]> => {
 
 describe("a full disk", () => {
   it("is told of, keeps what waits, and is left behind without a trace in the chain", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "audit.jsonl");
     const { sink, disk, errors } = await open(path);
     sink.record(entry(0));
@@ -77,7 +79,7 @@ describe("a full disk", () => {
   });
 
   it("drops and counts what is beyond the queue, and records how many", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "audit.jsonl");
     const { sink, disk, errors } = await open(path);
     disk.failures.set("write", "EIO");
@@ -104,10 +106,12 @@ describe("a full disk", () => {
   });
 
   it("takes for what waits the memory that it needs, however often it is flushed", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "audit.jsonl");
     const megabyte = 1024 * 1024;
-    const { sink, disk } = await open(path, { maxBlockBytes: megabyte, maxQueuedBytes: 2 * megabyte });
+    const { sink, disk } = await open(path, {
+      limits: { maxBlockBytes: megabyte, maxQueuedBytes: 2 * megabyte },
+    });
     disk.failures.set("write", "EIO");
     const before = process.memoryUsage().arrayBuffers;
     for (let index = 0; index < 100; index++) {
@@ -122,7 +126,7 @@ describe("a full disk", () => {
   });
 
   it("is tried again by itself", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "audit.jsonl");
     const { sink, disk, errors } = await open(path, { retryIntervalMs: 1 });
     disk.failures.set("write", "ENOSPC");
@@ -135,7 +139,7 @@ describe("a full disk", () => {
   });
 
   it("makes close reject with the number of entries that were lost, and the next writer goes on", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "audit.jsonl");
     const { sink, disk, errors } = await open(path);
     disk.freeBytes = 50;
@@ -162,11 +166,11 @@ describe("a full disk", () => {
   });
 
   it("refuses to begin a log that it cannot write", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "audit.jsonl");
     const disk = faultyDisk();
     disk.freeBytes = 20;
-    const options = { path, fileSystem: disk.fileSystem, ...small };
+    const options = { path, fileSystem: disk.fileSystem, retryIntervalMs, limits: small };
     await expect(createFileAuditSink(options)).rejects.toMatchObject({ code: "audit_write_failed" });
     disk.freeBytes = Number.POSITIVE_INFINITY;
     const sink = await createFileAuditSink(options);
@@ -177,9 +181,9 @@ describe("a full disk", () => {
 
 describe("a disk that cannot rotate", () => {
   it.each(["rename", "open"] as const)("keeps the entries until it can: %s", async (call) => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "audit.jsonl");
-    const { sink, disk } = await open(path, { maxFileBytes: 32_768, maxQueuedBytes: 65_536 });
+    const { sink, disk } = await open(path, { limits: { maxFileBytes: 32_768, maxQueuedBytes: 65_536 } });
     disk.failures.set(call, "EACCES");
     for (let index = 0; index < 150; index++) sink.record(entry(index));
     await expect(sink.flush()).rejects.toMatchObject({
@@ -198,7 +202,7 @@ describe("a disk that cannot rotate", () => {
 
 describe("a disk that cannot flush", () => {
   it("says so to the one who asked", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const { sink, disk, errors } = await open(join(directory.path, "audit.jsonl"));
     disk.failures.set("datasync", "EIO");
     sink.record(entry(1));
@@ -214,7 +218,7 @@ describe("a disk that cannot flush", () => {
     ["block", 3],
     ["never", 0],
   ] as const)("is asked as often as was wanted: %s", async (sync, times) => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const { sink, disk } = await open(join(directory.path, "audit.jsonl"), { sync, flushIntervalMs: 0 });
     disk.calls.datasync = 0;
     for (let index = 0; index < 3; index++) {
@@ -243,9 +247,12 @@ describe("any faults", () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-        await using directory = await tempDir();
+        await using directory = await temporaryDirectory();
         const path = join(directory.path, "audit.jsonl");
-        const { sink, disk } = await open(path, { maxFileBytes: 32_768, sync: "never", maxFiles: 1000 });
+        const { sink, disk } = await open(path, {
+          sync: "never",
+          limits: { maxFileBytes: 32_768, maxFiles: 1000 },
+        });
         let count = 0;
         let flushed = 0;
         for (const what of steps) {
@@ -270,7 +277,11 @@ describe("any faults", () => {
         await sink.close().catch(() => {});
         disk.freeBytes = Number.POSITIVE_INFINITY;
         disk.failures.clear();
-        const next = await createFileAuditSink({ path, ...small, maxFileBytes: 32_768, maxFiles: 1000 });
+        const next = await createFileAuditSink({
+          path,
+          retryIntervalMs,
+          limits: { ...small, maxFileBytes: 32_768, maxFiles: 1000 },
+        });
         await next.close();
         expect(await verifyAuditFile(path, { expectedHead: next.head })).toMatchObject({
           ok: true,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type AuditEntryInput, AuditEntrySchema, createMemoryAuditSink } from "../src/index.ts";
 
 const recordAll = (entries: readonly unknown[], options = {}) => {
-  const sink = createMemoryAuditSink(options);
+  const sink = createMemoryAuditSink({ limits: options });
   for (const entry of entries) expect(sink.record(entry as AuditEntryInput)).toBeUndefined();
   const recorded = sink.entries();
   expect(recorded).toHaveLength(entries.length);
@@ -166,14 +166,14 @@ describe("bounds", () => {
       { maxDepth: 1.5 },
       { maxEntryBytes: 100 },
     ]) {
-      expect(() => createMemoryAuditSink(options)).toThrowError(
-        expect.objectContaining({ name: "AuditError", code: "audit_invalid_options" }),
+      expect(() => createMemoryAuditSink({ limits: options })).toThrowError(
+        expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }),
       );
     }
   });
 
   it("keep the memory sink to its entries, and count the others", async () => {
-    const sink = createMemoryAuditSink({ maxEntries: 3, clock: () => 5 });
+    const sink = createMemoryAuditSink({ limits: { maxEntries: 3 }, clock: () => 5 });
     for (let index = 1; index <= 10; index++) sink.record({ action: `a.n${index}` });
     expect(sink.entries().map(({ seq, action }) => `${seq} ${action}`)).toEqual([
       "8 a.n8",

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { EntryFormatter } from "../src/entry-formatter.ts";
 import { createMemoryAuditSink, createRedactor } from "../src/index.ts";
+import { memoryLimits } from "../src/limits.ts";
 
 const alphabet = (characters: string, min: number, max: number) =>
   fc.array(fc.constantFrom(...characters), { minLength: min, maxLength: max }).map((parts) => parts.join(""));
@@ -222,7 +224,7 @@ describe("registered secrets", () => {
 
   it("are not cut in two by the limit of a text", () => {
     const secret = `S${"x9".repeat(3000)}E`;
-    const sink = createMemoryAuditSink({ maxStringLength: 100 });
+    const sink = createMemoryAuditSink({ limits: { maxStringLength: 100 } });
     expect(sink.addSecret(secret)).toBe(true);
     for (let offset = 0; offset < 120; offset += 7) {
       sink.record({
@@ -258,7 +260,25 @@ describe("registered secrets", () => {
     for (let index = 0; index < 10_000; index++) expect(redactor.addSecret(`secret-${index}`)).toBe(true);
     expect(redactor.addSecret("one-more")).toBe(false);
     expect(() => createRedactor({ secrets: ["abc"] })).toThrowError(
-      expect.objectContaining({ name: "AuditError", code: "audit_invalid_options" }),
+      expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }),
     );
+  });
+});
+
+describe("a secret that is registered late", () => {
+  it("leaves out a secret that was registered while the entry was read", () => {
+    const redactor = createRedactor();
+    const formatter = new EntryFormatter(redactor, memoryLimits.resolve());
+    const first = { action: "tool.call", details: { one: 1, two: "abcdef12" } };
+    expect(formatter.format(first, 1, 0)).toContain("abcdef12");
+    const details = {
+      get one() {
+        redactor.addSecret("abcdef12");
+        return 2;
+      },
+      two: "abcdef12",
+    };
+    expect(formatter.format({ action: "tool.call", details }, 2, 0)).not.toContain("abcdef12");
+    expect(formatter.format(first, 3, 0)).not.toContain("abcdef12");
   });
 });

@@ -1,30 +1,68 @@
-import type { CompletedOutcome, StateOf, SuspendedOutcome } from "@harnesskit/graph";
-import type { ChatMessage, ChatTurnOutcome, ErroredTurn } from "@harnesskit/protocol/chat";
+import { append, type CompiledGraph, type Field, type Fields, type SessionOptions } from "@harnesskit/graph";
+import {
+  type ChatMessage,
+  ChatMessageSchema,
+  type ChatTurnOutcome,
+  type ErroredTurn,
+} from "@harnesskit/protocol/chat";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import * as z from "zod";
-import { type ChatFields, messagesOf } from "./chat-state.ts";
-import type { Failure } from "./failure.ts";
-import type { TurnShape } from "./turn-shape.ts";
+import { ChatHarnessError, type Failure } from "./errors.ts";
+import type { TurnShape } from "./turn-runner.ts";
 
-const place = z.int().nonnegative();
+/** The field of a conversation's history: a list of messages that only grows. */
+export type MessagesField = Field<readonly ChatMessage[], readonly ChatMessage[]>;
 
-/** Where in the history a resumed turn has added messages before it paused again: from one index up to another. */
-const AddedSchema = z.array(z.tuple([place, place]));
-type Added = z.infer<typeof AddedSchema>;
+/**
+ * Declares the history of a conversation, for the field `messages` of a graph's state: a list of chat messages with the
+ * reducer `append`, empty at first (section "Conversation history convention"). `append(ChatMessageSchema)` is the same.
+ */
+export const messagesField = (): MessagesField => append(ChatMessageSchema);
 
-const addedBefore = (memo: JsonValue): Added => {
-  const parsed = AddedSchema.safeParse(memo);
-  return parsed.success ? parsed.data : [];
+/** The fields of a conversation's state: `messages`, and those that the application declares. */
+export type ChatFields = Fields & { readonly messages: MessagesField };
+
+/** The history in a state of a conversation, shared and not copied. */
+export const messagesOf = (state: unknown): readonly ChatMessage[] =>
+  (state as { readonly messages: readonly ChatMessage[] }).messages;
+
+/** Throws `messages_field_invalid` unless the state has a history and the session keeps it. */
+export const demandMessages = <F extends ChatFields>(
+  { state }: CompiledGraph<F>,
+  kept: SessionOptions<F>["fields"] = "all",
+): void => {
+  const invalid = (message: string) => new ChatHarnessError("messages_field_invalid", message);
+  const field = Object.hasOwn(state.fields, "messages") ? state.fields.messages : undefined;
+  if (field === undefined) {
+    throw invalid("the state of a conversation needs a field messages; messagesField() declares it");
+  }
+  if (field.reducer !== "append") {
+    throw invalid(`the reducer of messages is ${field.reducer}; a conversation needs append`);
+  }
+  const names: readonly string[] = Array.isArray(kept) ? kept : Object.keys(kept);
+  if (kept !== "all" && !names.includes("messages")) {
+    throw invalid("the session does not keep the field messages");
+  }
 };
 
+const IndexSchema = z.int().nonnegative();
+
+/** Where in the history a resumed turn has added messages before it paused again: from one index up to another. */
+const AddedSchema = z.array(z.tuple([IndexSchema, IndexSchema]));
+type Added = z.infer<typeof AddedSchema>;
+
+const addedBefore = (memo: JsonValue): Added => AddedSchema.safeParse(memo).data ?? [];
+
+interface States {
+  readonly entry_state: unknown;
+  readonly state: unknown;
+}
+
 /** What this part of a turn has added: from where it began to where it ended. */
-const addedNow = ({
-  entry_state: entry,
-  state,
-}: {
-  entry_state: unknown;
-  state: unknown;
-}): [number, number] => [messagesOf(entry).length, messagesOf(state).length];
+const addedNow = ({ entry_state: entry, state }: States): [number, number] => [
+  messagesOf(entry).length,
+  messagesOf(state).length,
+];
 
 const slices = (state: unknown, places: Added): ChatMessage[] => {
   const messages = messagesOf(state);
@@ -37,35 +75,33 @@ export interface ChatTurnsOptions {
 }
 
 /**
- * Makes turns of a conversation out of ends of invocations: what is new is found by index, from where the turn began with the
- * inbound message in its place (section "Outbound assistant message → response wiring").
+ * The shape of the turns of a conversation. New messages are found by index, behind the inbound message (section "Outbound
+ * assistant message → response wiring").
  */
 export const createChatTurns = <F extends ChatFields>({
   errored,
   includeFinalState,
-}: ChatTurnsOptions): TurnShape<F, ChatTurnOutcome> => ({
-  completed(outcome: CompletedOutcome<StateOf<F>>, memo: JsonValue) {
+}: ChatTurnsOptions): TurnShape<F, ChatTurnOutcome, ErroredTurn> => ({
+  completed(outcome, memo) {
     const replies = slices(outcome.state, [...addedBefore(memo), addedNow(outcome)]);
     const state = outcome.state as unknown as JsonObject;
     return { outcome: "completed", replies, ...(includeFinalState ? { final_state: state } : {}) };
   },
-  suspended(outcome: SuspendedOutcome<StateOf<F>>) {
-    return {
-      outcome: "suspended",
-      signal_descriptor: outcome.descriptor,
-      pending_messages: slices(outcome.state, [addedNow(outcome)]),
-      invocation_id: outcome.invocation_id,
-    };
-  },
+  suspended: (outcome) => ({
+    outcome: "suspended",
+    signal_descriptor: outcome.descriptor,
+    pending_messages: slices(outcome.state, [addedNow(outcome)]),
+    invocation_id: outcome.invocation_id,
+  }),
   errored,
   memo: (outcome, isResumed, before) => (isResumed ? [...addedBefore(before), addedNow(outcome)] : []),
-  kept(turn) {
+  stored(turn) {
     if (turn.outcome !== "completed") return turn as unknown as JsonValue;
-    const { outcome, replies, dispatch_path } = turn;
-    return { outcome, replies, ...(dispatch_path && { dispatch_path }) } as unknown as JsonValue;
+    const { final_state: _, ...stored } = turn;
+    return stored as unknown as JsonValue;
   },
   payloadProblem: (payload) =>
     Object.hasOwn(payload, "messages")
-      ? "payload.messages: the history of a conversation is not replaced by a signal"
+      ? "payload.messages: a signal cannot replace the history of a conversation"
       : undefined,
 });

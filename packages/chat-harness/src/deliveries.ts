@@ -5,42 +5,40 @@ import {
   ErroredTurnSchema,
   type SuspensionSummary,
 } from "@harnesskit/protocol/chat";
-import { InvalidArgumentError, isThenable } from "@harnesskit/wire";
+import { BoundedSet, InvalidArgumentError } from "@harnesskit/wire";
 import * as z from "zod";
-import { ChatHarnessError } from "./chat-harness-error.ts";
-import { RecentSet } from "./recent-set.ts";
-import type { OnWarning } from "./warning.ts";
+import { ChatHarnessError, type OnError } from "./errors.ts";
 
 /** The end of a resumed turn. */
 export type ResumedTurn = Exclude<ChatTurnOutcome, { outcome: "suspended" }>;
 
-/** A resumed turn that has ended, with where it belongs. */
+/** A resumed turn that has ended, with its session and invocation. */
 export interface Delivery {
   readonly session_id: string;
   readonly invocation_id: string;
   readonly turn: ResumedTurn;
 }
 
-/** Told of the ends of resumed turns. A promise that it gives is when it has dealt with one. */
+/** Receives the ends of resumed turns. A turn is delivered when the listener returns, or the promise that it returns resolves. */
 export type TurnListener = (turn: ResumedTurn, delivery: Delivery) => unknown;
 
 export interface DeliveriesOptions {
   readonly store: GraphStore;
   readonly maxListeners: number;
-  readonly warn: OnWarning;
+  readonly onError: OnError;
 }
 
 interface Subscription {
   readonly listener: TurnListener;
-  /** Invocations whose kept end it was told of, whether it took it or not. */
-  readonly told: RecentSet;
+  /** Invocations whose end the listener has received, whether it failed or not. */
+  readonly received: BoundedSet<string>;
 }
 
 const EndedTurnSchema = z.discriminatedUnion("outcome", [CompletedTurnSchema, ErroredTurnSchema]);
-/** How many ends that a listener was told of are remembered for it. */
-const maxTold = 1000;
-/** How many ends are remembered that somebody has taken, stored or not. */
-const maxTaken = 10_000;
+/** How many received ends are remembered for a listener. */
+const maxReceived = 1000;
+/** How many delivered ends are remembered, stored or not. */
+const maxDelivered = 10_000;
 
 const toDelivery = (record: SuspensionSummary): Delivery | undefined => {
   const parsed = EndedTurnSchema.safeParse(record.result);
@@ -49,30 +47,30 @@ const toDelivery = (record: SuspensionSummary): Delivery | undefined => {
 };
 
 /**
- * Brings the ends of resumed turns to whoever listens. An end is kept with its record until one listener has taken it, so that it
- * outlives the process; it may be told again by the next process where this one dies in between.
+ * Delivers the ends of resumed turns to listeners. An end is stored with its record until one listener has taken it, so that it
+ * outlives the process; after a crash in between, the next process may deliver it again.
  */
 export class Deliveries {
   readonly #options: DeliveriesOptions;
   readonly #subscriptions = new Map<string, Set<Subscription>>();
-  /** By invocation whose end listeners are dealing with, how many groups of them were told of it. */
-  readonly #taking = new Map<string, number>();
-  /** Invocations whose end was taken: a list that was read before that was stored still has them. */
-  readonly #taken = new RecentSet(maxTaken);
+  /** By invocation whose end is being delivered, how many groups of listeners are at it. */
+  readonly #delivering = new Map<string, number>();
+  /** Invocations whose end was delivered: a list that was read before this was stored still has them. */
+  readonly #delivered = new BoundedSet<string>({ maxSize: maxDelivered });
   #count = 0;
 
   constructor(options: DeliveriesOptions) {
     this.#options = options;
   }
 
-  /** Adds a listener and tells it what nobody has taken yet. Throws `too_many_listeners`, or `invalid_argument`. */
+  /** Adds a listener, which first receives what is not delivered yet. Throws `too_many_listeners`, or `invalid_argument`. */
   subscribe(sessionId: string, listener: TurnListener): () => void {
     const { maxListeners } = this.#options;
-    if (typeof listener !== "function") throw new InvalidArgumentError("a listener is a function");
+    if (typeof listener !== "function") throw new InvalidArgumentError("a listener must be a function");
     if (this.#count >= maxListeners) {
       throw new ChatHarnessError("too_many_listeners", `maxListeners of ${maxListeners} is reached`);
     }
-    const subscription: Subscription = { listener, told: new RecentSet(maxTold) };
+    const subscription = { listener, received: new BoundedSet<string>({ maxSize: maxReceived }) };
     const subscriptions = this.#subscriptions.get(sessionId) ?? new Set();
     this.#subscriptions.set(sessionId, subscriptions.add(subscription));
     this.#count++;
@@ -87,122 +85,106 @@ export class Deliveries {
   async #catchUp(sessionId: string, subscription: Subscription): Promise<void> {
     try {
       for (const delivery of await this.list(sessionId)) {
-        if (this.#subscriptions.get(sessionId)?.has(subscription)) this.#tell(delivery, [subscription]);
+        if (this.#isSubscribed(subscription, delivery)) this.#deliverTo(delivery, [subscription]);
       }
     } catch (cause) {
-      const message = "what is not delivered yet cannot be read";
-      this.#options.warn({ kind: "delivery_failed", message, cause });
+      this.#reportFailure("the turns that are not delivered cannot be read", cause);
     }
   }
 
-  /** What nobody has taken yet. Rejects as the store does. */
+  #isSubscribed(subscription: Subscription, { session_id: id }: Delivery): boolean {
+    return this.#subscriptions.get(id)?.has(subscription) === true;
+  }
+
+  /** What is not delivered yet. Rejects as the store does. */
   async list(sessionId?: string): Promise<Delivery[]> {
     const filter = sessionId === undefined ? {} : { sessionId };
     const records = await this.#options.store.suspensions.list({ ...filter, isDelivered: false });
-    return records.flatMap((record) => {
-      const delivery = toDelivery(record);
-      return delivery === undefined || this.#isTaken(delivery) ? [] : [delivery];
-    });
-  }
-
-  #isTaken({ invocation_id: id }: Delivery): boolean {
-    return this.#taking.has(id) || this.#taken.has(id);
+    return records
+      .map(toDelivery)
+      .filter((delivery) => delivery !== undefined)
+      .filter(({ invocation_id: id }) => !this.#delivering.has(id) && !this.#delivered.has(id));
   }
 
   #listenersOf({ session_id: id }: Delivery): readonly Subscription[] {
     return [...(this.#subscriptions.get(id) ?? [])];
   }
 
-  /**
-   * Tells the listeners of the session, those left out that know of it already: one that came while the turn ended may have
-   * found it kept. Gives how many were told.
-   */
+  /** Delivers to the listeners of the session that have not received it. Returns how many there are. */
   deliver(delivery: Delivery): number {
-    return this.#tell(delivery, this.#listenersOf(delivery));
+    return this.#deliverTo(delivery, this.#listenersOf(delivery));
   }
 
-  /** Tells the listeners of a session of an end that is not kept; the turn may end once more, and is told again then. */
+  /** Tells the listeners of a session about an end that is not stored; the turn may end again, which is delivered then. */
   announce(delivery: Delivery): void {
     for (const subscription of this.#listenersOf(delivery)) {
       this.#call(subscription, delivery).catch(() => {});
     }
   }
 
-  #tell(delivery: Delivery, subscriptions: readonly Subscription[]): number {
+  #deliverTo(delivery: Delivery, subscriptions: readonly Subscription[]): number {
     const { invocation_id: id } = delivery;
-    const fresh = subscriptions.filter(({ told }) => !told.has(id));
+    const fresh = subscriptions.filter(({ received }) => !received.has(id));
     if (fresh.length === 0) return 0;
     this.#enter(id);
-    for (const { told } of fresh) told.add(id);
+    for (const { received } of fresh) received.add(id);
     void Promise.any(fresh.map((subscription) => this.#call(subscription, delivery))).then(
-      async () => {
-        await this.mark(id);
-        this.#leave(id);
-      },
-      () => {
-        this.#leave(id);
-        // For those who came meanwhile, and were not told because somebody was about to take it.
-        if (!this.#isTaken(delivery)) this.deliver(delivery);
-      },
+      () => this.take([delivery]),
+      // Listeners may have come meanwhile.
+      () => this.giveBack([delivery]),
     );
     return fresh.length;
   }
 
   #enter(id: string): void {
-    this.#taking.set(id, (this.#taking.get(id) ?? 0) + 1);
+    this.#delivering.set(id, (this.#delivering.get(id) ?? 0) + 1);
   }
 
   #leave(id: string): void {
-    const others = (this.#taking.get(id) ?? 1) - 1;
-    if (others > 0) this.#taking.set(id, others);
-    else this.#taking.delete(id);
+    const others = (this.#delivering.get(id) ?? 1) - 1;
+    if (others > 0) this.#delivering.set(id, others);
+    else this.#delivering.delete(id);
   }
 
-  /** Calls a listener, unless one before it has taken it back. Rejects where it did not take the end. */
-  #call(subscription: Subscription, delivery: Delivery): Promise<unknown> {
-    const { listener } = subscription;
-    const failed = (cause: unknown) => {
-      this.#options.warn({ kind: "listener_failed", message: "a listener of a session threw", cause });
-      return Promise.reject(cause);
-    };
-    if (!this.#subscriptions.get(delivery.session_id)?.has(subscription)) return Promise.reject();
+  /** Calls a listener, unless it was removed meanwhile. Rejects if it did not take the end. */
+  async #call(subscription: Subscription, delivery: Delivery): Promise<void> {
+    if (!this.#isSubscribed(subscription, delivery))
+      throw new ChatHarnessError("turn_cancelled", "unsubscribed");
     try {
-      const taken = listener(delivery.turn, delivery);
-      return isThenable(taken) ? Promise.resolve(taken).catch(failed) : Promise.resolve();
+      await subscription.listener(delivery.turn, delivery);
     } catch (cause) {
-      return failed(cause);
+      this.#options.onError(cause, { kind: "listener_failed", message: "a listener of a session failed" });
+      throw cause;
     }
   }
 
-  /** Stores that an end was taken. Where that fails it is a warning, and the end is not told again by this process. */
-  async mark(invocationId: string): Promise<void> {
-    this.#taken.add(invocationId);
+  async #store(invocationId: string): Promise<void> {
+    this.#delivered.add(invocationId);
     try {
       await this.#options.store.suspensions.save({ kind: "patch", invocationId, isDelivered: true });
     } catch (cause) {
-      this.#unstored(cause);
+      this.#reportFailure("that a turn was delivered cannot be stored", cause);
     }
   }
 
-  /** The same for an id from outside: what has not ended, or is not known, is left alone. */
+  /** Stores that an end needs no delivery any more. Does nothing for an invocation that is unknown or has not ended. */
   async acknowledge(invocationId: string): Promise<void> {
     try {
       const record = await this.#options.store.suspensions.load(invocationId);
       if (record === null || record.status === "suspended" || record.is_delivered) return;
     } catch (cause) {
-      return this.#unstored(cause);
+      return this.#reportFailure("that a turn was delivered cannot be stored", cause);
     }
-    await this.mark(invocationId);
+    await this.#store(invocationId);
   }
 
-  #unstored(cause: unknown): void {
-    const message = "that a turn was delivered cannot be stored";
-    this.#options.warn({ kind: "delivery_failed", message, cause });
+  #reportFailure(message: string, cause: unknown): void {
+    this.#options.onError(cause, { kind: "delivery_failed", message });
   }
 
   /**
-   * The ends of a session that no listener has taken, oldest first, for a caller that hands them on: until it calls
-   * {@link take} or {@link giveBack}, they go to no listener. Rejects as the store does.
+   * The ends of a session that are not delivered, oldest first, for a caller that delivers them itself. Until it calls {@link take} or
+   * {@link giveBack}, they go to no listener. Rejects as the store does.
    */
   async claim(sessionId: string): Promise<readonly Delivery[]> {
     const deliveries = await this.list(sessionId);
@@ -210,19 +192,20 @@ export class Deliveries {
     return deliveries;
   }
 
-  /** Stores that claimed ends were taken. */
+  /** Stores that claimed ends were delivered. */
   async take(claimed: readonly Delivery[]): Promise<void> {
     for (const { invocation_id: id } of claimed) {
-      await this.mark(id);
+      await this.#store(id);
       this.#leave(id);
     }
   }
 
-  /** Has claimed ends go to listeners again. */
+  /** Delivers claimed ends to listeners after all. */
   giveBack(claimed: readonly Delivery[]): void {
     for (const delivery of claimed) {
-      this.#leave(delivery.invocation_id);
-      if (!this.#isTaken(delivery)) this.deliver(delivery);
+      const { invocation_id: id } = delivery;
+      this.#leave(id);
+      if (!this.#delivering.has(id) && !this.#delivered.has(id)) this.deliver(delivery);
     }
   }
 }

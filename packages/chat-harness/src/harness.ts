@@ -1,159 +1,193 @@
-import type { CompiledGraph, Fields, StartOptions } from "@harnesskit/graph";
-import type { DispatchPath } from "@harnesskit/protocol/chat";
-import { type CloseOptions, closeEngine } from "./close-engine.ts";
-import { createEngine, type Engine, type EngineOptions, type TurnOptions } from "./engine-options.ts";
-import { failureOf } from "./failure.ts";
-import { createHarnessTurns, type ErroredHarnessTurn, type HarnessTurn } from "./harness-turns.ts";
-import { laneOf } from "./lane-of.ts";
-import { listPending, type PendingTurn } from "./pending.ts";
-import { type RecoverySummary, recoverSignals } from "./recovery.ts";
-import type { Signal, SignalResult } from "./signal.ts";
-import { type EndedTurn, Signals } from "./signals.ts";
-import { TurnRunner } from "./turn-runner.ts";
-import { messageOf } from "./warning.ts";
+import type { CompiledGraph, Fields, StartOptions, StateOf } from "@harnesskit/graph";
+import type { DispatchPath, ErrorBucket, SignalDescriptor } from "@harnesskit/protocol/chat";
+import { callSafely } from "@harnesskit/wire";
+import { type Failure, failureOf } from "./errors.ts";
+import type { Signal } from "./find-pause.ts";
+import { HarnessCore, type PendingTurn, type RecoverySummary } from "./harness-core.ts";
+import {
+  type CloseOptions,
+  type EngineOptions,
+  type HarnessLimits,
+  harnessLimits,
+  type RecoverOptions,
+  type TurnOptions,
+} from "./options.ts";
+import type { EndedTurn, SignalEffect } from "./signals.ts";
+import type { TurnShape } from "./turn-runner.ts";
+
+interface TurnFacts<F extends Fields> {
+  /** The path of the turn; absent if it failed before that was known. */
+  readonly dispatch_path?: DispatchPath;
+  readonly invocation_id: string;
+  /** Null if it has no session. */
+  readonly session_id: string | null;
+  readonly state: StateOf<F>;
+}
+
+export interface CompletedHarnessTurn<F extends Fields> extends TurnFacts<F> {
+  readonly outcome: "completed";
+}
+
+export interface SuspendedHarnessTurn<F extends Fields> extends TurnFacts<F> {
+  readonly outcome: "suspended";
+  readonly signal_descriptor: SignalDescriptor;
+}
+
+export interface ErroredHarnessTurn extends Pick<TurnFacts<Fields>, "dispatch_path"> {
+  readonly outcome: "errored";
+  readonly error_bucket: ErrorBucket;
+  readonly error_category?: string;
+  /** The message of the error. */
+  readonly diagnostic: string;
+  readonly error: unknown;
+}
+
+/** How a turn of any harness ended. */
+export type HarnessTurn<F extends Fields> =
+  | CompletedHarnessTurn<F>
+  | SuspendedHarnessTurn<F>
+  | ErroredHarnessTurn;
 
 export interface HarnessOptions<F extends Fields> extends EngineOptions<F> {
   /** `sessioned`: every turn belongs to a session. `stateless`: none does, and no session is loaded or saved. */
   readonly mode: "sessioned" | "stateless";
-  /** Told of the ends of resumed turns, beside what `transmit` gives. What it throws is a warning. @default nobody is told */
+  /** Receives the ends of resumed turns, which `transmit` also returns. @default no report */
   readonly onResumed?: (ended: EndedTurn<HarnessTurn<F>>) => void;
+  /** See {@link HarnessLimits}. */
+  readonly limits?: Partial<HarnessLimits>;
 }
 
-/** What arrives at a harness. Which way it takes is told from these fields alone. */
+/** The input of a harness. These fields alone decide its path. */
 export interface Transmission<F extends Fields> {
-  /** The session that it belongs to. */
   readonly sessionId?: string;
   /** Begins a session: under `sessionId`, or under a new id. @default false */
   readonly isNewSession?: boolean;
-  /** Values to begin with, as in `invoke`. @default {} */
+  /** Initial values, as in `invoke`. @default {} */
   readonly initial?: StartOptions<F>["initial"];
-  /** Goes on with what waits for this signal; then there is nothing else. */
+  /** Resumes what waits for this signal; then the transmission has no other field. */
   readonly signal?: Signal;
 }
 
-/** What a transmission gives. */
-export type TransmissionOutcome<F extends Fields> =
-  | HarnessTurn<F>
-  | Exclude<SignalResult<HarnessTurn<F>, ErroredHarnessTurn>, { outcome: "errored" }>;
+/** The result of a transmission. */
+export type TransmissionOutcome<F extends Fields> = HarnessTurn<F> | SignalEffect<HarnessTurn<F>>;
 
-/** Which way a transmission takes, or why that cannot be said. */
+/** The path of a transmission, or why it cannot be classified. */
 type Classified =
   | { readonly path: DispatchPath; readonly sessionId: string | null }
-  | { readonly problem: string; readonly category: string };
+  | { readonly failure: Failure };
 
 const ambiguous = (problem: string): Classified => ({
-  problem,
-  category: "harness_path_classification_ambiguous",
+  failure: failureOf("harness_path_classification_ambiguous", problem),
 });
 
-const classify = <F extends Fields>(
-  mode: HarnessOptions<F>["mode"],
-  { sessionId, isNewSession = false, initial, signal }: Transmission<F>,
-  createId: () => string,
-): Classified => {
-  if (signal !== undefined) {
-    const isAlone = sessionId === undefined && !isNewSession && initial === undefined;
-    if (isAlone) return { path: "signal_resume", sessionId: null };
-    return ambiguous("a signal goes on with a turn, and cannot begin one");
-  }
-  if (mode === "stateless") {
-    const isAlone = sessionId === undefined && !isNewSession;
-    return isAlone
-      ? { path: "stateless", sessionId: null }
-      : ambiguous("a stateless harness has no sessions");
-  }
-  const id = sessionId ?? (isNewSession ? createId() : undefined);
-  if (typeof id !== "string" || id === "") {
-    return { problem: "the transmission names no session", category: "harness_session_id_unresolved" };
-  }
-  return { path: isNewSession ? "new_session" : "existing_session", sessionId: id };
-};
+const errored = ({ bucket, category, diagnostic, error }: Failure): ErroredHarnessTurn => ({
+  outcome: "errored",
+  error_bucket: bucket,
+  ...(category === undefined ? {} : { error_category: category }),
+  diagnostic,
+  error,
+});
+
+/** Turns that are the ends of invocations, unchanged. */
+const createHarnessTurns = <F extends Fields>(): TurnShape<F, HarnessTurn<F>, ErroredHarnessTurn> => ({
+  completed: ({ outcome, invocation_id, session_id, state }) => ({
+    outcome,
+    invocation_id,
+    session_id,
+    state,
+  }),
+  suspended: ({ outcome, invocation_id, session_id, state, descriptor: signal_descriptor }) => ({
+    ...{ outcome, invocation_id, session_id, state },
+    signal_descriptor,
+  }),
+  errored,
+  memo: () => null,
+  stored: () => undefined,
+  payloadProblem: () => undefined,
+});
 
 /**
- * The harness below conversations, for those who build another kind: every transmission is one run of the graph, in a session or in
- * none, and a run that suspends is resumed by a signal. It knows nothing of messages.
+ * The harness below conversations, for other kinds of harnesses: every transmission is one run of the graph, with or without a
+ * session, and a run that suspends is resumed by a signal. It knows nothing of messages.
  */
 export class Harness<F extends Fields = Fields> {
-  readonly #engine: Engine<F>;
-  readonly #runner: TurnRunner<F, HarnessTurn<F>>;
-  readonly #signals: Signals<F, HarnessTurn<F>>;
+  readonly #core: HarnessCore<F, HarnessTurn<F>, ErroredHarnessTurn>;
   readonly #mode: HarnessOptions<F>["mode"];
 
   /** @internal */
   constructor(options: HarnessOptions<F>) {
-    this.#engine = createEngine(options);
-    this.#mode = options.mode;
-    const shape = createHarnessTurns<F>();
-    this.#runner = new TurnRunner(this.#engine, shape);
-    const onEnd = (ended: EndedTurn<HarnessTurn<F>>) => {
-      try {
-        options.onResumed?.(ended);
-      } catch (cause) {
-        this.#engine.warn({ kind: "report_failed", message: `onResumed threw: ${messageOf(cause)}`, cause });
-      }
-    };
-    this.#signals = new Signals({ engine: this.#engine, runner: this.#runner, shape, onEnd });
+    const { mode, onResumed } = options;
+    this.#mode = mode;
+    const limits = harnessLimits.resolve(options.limits);
+    this.#core = new HarnessCore(options, limits, createHarnessTurns<F>(), (ended) => {
+      const failed = (cause: unknown) =>
+        this.#core.onError(cause, { kind: "report_failed", message: "onResumed failed" });
+      callSafely(() => onResumed?.(ended), failed);
+    });
   }
 
-  /** The graph as it was compiled, for observers that are told of every turn. */
+  /** The compiled graph, for observers of every turn. */
   get graph(): CompiledGraph<F> {
-    return this.#engine.graph;
+    return this.#core.graph;
+  }
+
+  #classify({ sessionId, isNewSession = false, initial, signal }: Transmission<F>): Classified {
+    const hasSession = sessionId !== undefined || isNewSession;
+    if (signal !== undefined) {
+      if (!hasSession && initial === undefined) return { path: "signal_resume", sessionId: null };
+      return ambiguous("a signal resumes a turn, and cannot begin one");
+    }
+    if (this.#mode === "stateless") {
+      return hasSession
+        ? ambiguous("a stateless harness has no sessions")
+        : { path: "stateless", sessionId: null };
+    }
+    const id = sessionId ?? (isNewSession ? this.#core.createId("ses") : undefined);
+    if (typeof id !== "string" || id === "") {
+      return { failure: failureOf("harness_session_id_unresolved", "the transmission names no session") };
+    }
+    return { path: isNewSession ? "new_session" : "existing_session", sessionId: id };
   }
 
   /**
-   * Runs one turn, or goes on with one. Gives `completed`, `suspended` or `errored`; for a signal also `resumed` with the turn, or
+   * Runs one turn, or resumes one. Returns `completed`, `suspended` or `errored`; for a signal also `resumed` with the turn, or
    * `already_resolved`. Errors of a transmission itself are `harness_session_id_unresolved` and
-   * `harness_path_classification_ambiguous`. Rejects with a `ChatHarnessError` where the turn cannot wait or was given up.
+   * `harness_path_classification_ambiguous`. Rejects with a `ChatHarnessError` if the turn cannot wait or was cancelled.
    */
   async transmit(transmission: Transmission<F>, options: TurnOptions = {}): Promise<TransmissionOutcome<F>> {
-    const { createId, lanes } = this.#engine;
-    const classified = classify(this.#mode, transmission, createId);
-    if ("problem" in classified) return errored(classified.category, classified.problem);
+    const classified = this.#classify(transmission);
+    if ("failure" in classified) return errored(classified.failure);
     const { path, sessionId } = classified;
-    if (transmission.signal !== undefined) return this.#resume(transmission.signal, options);
-    const { initial } = transmission;
-    return lanes.run(laneOf(sessionId, createId()), options, (signal) =>
-      this.#runner.start({
-        sessionId,
-        ...(initial === undefined ? {} : { initial }),
-        signal,
-        options,
-        path: () => path,
-      }),
+    const { initial, signal } = transmission;
+    if (signal !== undefined) return this.#core.resolve(signal, options);
+    return this.#core.inLane(sessionId, options, (abort) =>
+      this.#core.start({ sessionId, initial, signal: abort, options, path: () => path }),
     );
   }
 
-  async #resume(signal: Signal, options: TurnOptions): Promise<TransmissionOutcome<F>> {
-    const resolution = await this.#signals.resolve(signal, options);
-    if (resolution.kind === "refused") return createHarnessTurns<F>().errored(resolution.failure);
-    if (resolution.kind === "already_resolved") return { outcome: "already_resolved" };
-    const { invocation_id, session_id } = resolution.record;
-    return { outcome: "resumed", invocation_id, session_id, turn: resolution.turn };
-  }
-
-  /** What waits for a signal, of a session (null: of none) or of all. Rejects with a `StoreError`. */
+  /** What waits for a signal, of a session (null: without a session) or of all. Rejects with a `StoreError`. */
   pending(sessionId?: string | null): Promise<PendingTurn[]> {
-    return listPending(this.#engine.store, sessionId === undefined ? {} : { sessionId });
+    return this.#core.pending(sessionId === undefined ? {} : { sessionId });
   }
 
-  /** Goes on with turns for which an earlier process had accepted a signal. Rejects with a `StoreError`. */
-  recover(): Promise<Omit<RecoverySummary, "delivered_count">> {
-    return recoverSignals(this.#engine, this.#signals);
+  /** Resumes turns for which an earlier process has accepted a signal. Rejects with a `StoreError`. */
+  recover(options: RecoverOptions = {}): Promise<Omit<RecoverySummary, "delivered_count">> {
+    return this.#core.recover(options);
   }
 
   /**
-   * Refuses whatever comes and what waits (`harness_closed`), and settles when the turns that run have ended. What is still
-   * running after `timeoutMs` is cancelled; rejects with `turn_abandoned` where it does not end then within `abandonAfterMs`.
-   * The store stays open. Idempotent.
+   * Refuses further turns and those that wait (`harness_closed`), and settles when the running turns have ended. Cancels what runs
+   * after `timeoutMs`; rejects with `turn_abandoned` if it does not end within `abandonAfterMs`. The store stays open. Idempotent.
    */
   close(options: CloseOptions = {}): Promise<void> {
-    return closeEngine(this.#engine, options);
+    return this.#core.close(options);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }
 
-const errored = (category: string, diagnostic: string): ErroredHarnessTurn =>
-  createHarnessTurns().errored(failureOf(category, diagnostic)) as ErroredHarnessTurn;
-
-/** Makes a harness. Throws a `GraphCompileError` for a graph that does not compile, and `invalid_argument` for a wrong limit. */
+/** Creates a harness. Throws a `GraphCompileError`, and `invalid_argument` for an option that is not valid. */
 export const createHarness = <F extends Fields>(options: HarnessOptions<F>): Harness<F> =>
   new Harness(options);

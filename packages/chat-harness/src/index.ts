@@ -7,38 +7,48 @@ export {
   toApprovalPayload,
 } from "./ai-sdk/approval.ts";
 export { type CallFailure, type CallFailureCode, failureOfText } from "./ai-sdk/failure-text.ts";
-export type { CallOptions } from "./call-scope.ts";
 export {
   ChatHarness,
+  type ChatHarnessOptions,
   createChatHarness,
   type OpenTurns,
   type SendOutcome,
   type SignalOutcome,
 } from "./chat-harness.ts";
-export { ChatHarnessError, type ChatHarnessErrorCode } from "./chat-harness-error.ts";
-export type { ChatHarnessOptions } from "./chat-harness-options.ts";
-export type { ChatFields } from "./chat-state.ts";
-export type { CloseOptions } from "./close-engine.ts";
+export { type ChatFields, type MessagesField, messagesField } from "./chat-turns.ts";
 export type { Delivery, ResumedTurn, TurnListener } from "./deliveries.ts";
-export type { EngineOptions, GraphSource, TurnOptions, WaitingInvocation } from "./engine-options.ts";
+export type { ReplyFacts, ReplyText, ReplyTexts } from "./errors.ts";
 export {
+  ChatHarnessError,
+  type ChatHarnessErrorCode,
+  type ChatHarnessErrorContext,
+  type OnError,
+} from "./errors.ts";
+export type { Signal } from "./find-pause.ts";
+export {
+  type CompletedHarnessTurn,
   createHarness,
+  type ErroredHarnessTurn,
   Harness,
   type HarnessOptions,
+  type HarnessTurn,
+  type SuspendedHarnessTurn,
   type Transmission,
   type TransmissionOutcome,
 } from "./harness.ts";
-export type {
-  CompletedHarnessTurn,
-  ErroredHarnessTurn,
-  HarnessTurn,
-  SuspendedHarnessTurn,
-} from "./harness-turns.ts";
-export { type MessagesField, messagesField } from "./messages-field.ts";
-export type { PendingTurn } from "./pending.ts";
-export type { RecoverOptions, RecoverySummary } from "./recovery.ts";
-export type { ReplyFacts, ReplyText, ReplyTexts } from "./reply-texts.ts";
-export type { Signal, SignalResult } from "./signal.ts";
-export type { EndedTurn } from "./signals.ts";
-export type { TurnReport } from "./turn-report.ts";
-export type { ChatHarnessWarning, OnWarning } from "./warning.ts";
+export type { PendingTurn, RecoverySummary } from "./harness-core.ts";
+export type { CallOptions } from "./lanes.ts";
+export {
+  type ChatHarnessLimits,
+  type CloseOptions,
+  chatHarnessLimits,
+  type EngineOptions,
+  type GraphSource,
+  type HarnessLimits,
+  harnessLimits,
+  type RecoverOptions,
+  type TurnOptions,
+  type TurnReport,
+  type WaitingInvocation,
+} from "./options.ts";
+export type { EndedTurn, SignalEffect, SignalResult } from "./signals.ts";

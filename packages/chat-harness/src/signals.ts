@@ -1,25 +1,25 @@
-import { type Fields, type HeldLease, holdLease, type StoredSuspension } from "@harnesskit/graph";
-import type { SuspensionSummary } from "@harnesskit/protocol/chat";
-import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { AnsweredSignals } from "./answered-signals.ts";
 import {
-  correlate,
-  hasCode,
-  refused,
-  resolved,
+  type Fields,
+  type GraphStore,
+  type HeldLease,
+  holdLease,
+  type StoredSuspension,
+} from "@harnesskit/graph";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { BoundedSet, type Clock } from "@harnesskit/wire";
+import { failureOf, hasCode, RefusedSignal } from "./errors.ts";
+import {
+  findPause,
+  type PauseSummary,
+  readSignal,
+  type Signal,
   storeFailed,
-  type Target,
-  type Unresumed,
   unknownSignal,
-} from "./correlate.ts";
-import type { Engine, TurnOptions } from "./engine-options.ts";
-import { failureOf } from "./failure.ts";
-import { copyJsonObject } from "./inbound-message.ts";
-import { laneOf } from "./lane-of.ts";
-import { pauseKeyOf } from "./pause-note.ts";
-import { readSignal, type Signal } from "./signal.ts";
-import type { Resumed, TurnRunner } from "./turn-runner.ts";
-import type { TurnShape } from "./turn-shape.ts";
+} from "./find-pause.ts";
+import { copyObject } from "./inbound-message.ts";
+import { type Lanes, laneOf } from "./lanes.ts";
+import type { HarnessLimits, TurnOptions } from "./options.ts";
+import { pauseKeyOf, type Resumed, type TurnRunner, type TurnShape } from "./turn-runner.ts";
 
 /** A resumed turn that has ended. */
 export interface EndedTurn<Turn> {
@@ -28,120 +28,144 @@ export interface EndedTurn<Turn> {
   readonly turn: Turn;
 }
 
-/** What became of a signal, before the harness puts it in its words. */
-export type Resolution<Turn> =
-  | { readonly kind: "resumed"; readonly record: Target; readonly turn: Turn }
-  | Unresumed;
-
-export interface SignalsOptions<F extends Fields, Turn extends object> {
-  readonly engine: Engine<F>;
-  readonly runner: TurnRunner<F, Turn>;
-  readonly shape: TurnShape<F, Turn>;
-  /**
-   * Told of each resumed turn that has ended, in the order of the session. `isKept` is false for one whose end could not be
-   * stored: it waits for a signal again.
-   */
-  readonly onEnd: (ended: EndedTurn<Turn>, isKept: boolean) => void;
-}
+/** The result of a signal that was not refused; see {@link SignalResult}. */
+export type SignalEffect<Turn> =
+  | {
+      readonly outcome: "resumed";
+      readonly invocation_id: string;
+      readonly session_id: string | null;
+      readonly turn: Turn;
+    }
+  | { readonly outcome: "already_resolved" };
 
 /**
- * Finds what a signal is for and resumes it, once: in this process by the lane of the session, beside other processes by a
- * lease, and over a crash by the signal being stored before the run goes on.
+ * The result of a signal. `resumed`: the turn continued, and ended or paused again. `already_resolved`: another delivery of it, or
+ * another signal, has resumed or is resuming the suspension. A refusal: nothing has run, and the pause still waits.
+ */
+export type SignalResult<Turn, Refusal> = SignalEffect<Turn> | Refusal;
+
+export interface SignalsOptions<F extends Fields, Turn extends object>
+  extends Pick<HarnessLimits, "maxPayloadBytes" | "maxRememberedSignals"> {
+  readonly store: GraphStore;
+  readonly clock: Clock;
+  readonly lanes: Lanes;
+  readonly leaseTtlMs: number;
+  readonly leaseWaitMs: number;
+  readonly runner: TurnRunner<F, Turn>;
+  readonly shape: TurnShape<F, Turn>;
+  /** Receives each resumed turn that has ended, in the order of the session. `isStored` is false if it waits for a signal again. */
+  readonly onEnd: (ended: EndedTurn<Turn>, isStored: boolean) => void;
+}
+
+/** A pause that is to be resumed, with its lane taken and under its lease. */
+interface Attempt {
+  readonly pause: PauseSummary;
+  /** Undefined: only a signal that was accepted before is resumed. */
+  readonly payload: JsonObject | undefined;
+  readonly options: TurnOptions;
+  readonly signal: AbortSignal;
+  readonly lease: HeldLease;
+}
+
+/** A pause whose signal is stored. */
+interface Accepted {
+  readonly record: StoredSuspension;
+  readonly payload: JsonObject;
+  /** Of the record with the signal. */
+  readonly revision: number;
+}
+
+const resolved = { outcome: "already_resolved" } as const;
+
+const answeredKey = (signalId: string, sessionId: string | null | undefined): string =>
+  JSON.stringify([signalId, sessionId ?? null]);
+
+/**
+ * Finds the pause of a signal and resumes it, once: in this process by the lane of the session, between processes by a lease, and
+ * over a crash because the signal is stored before the run continues.
  */
 export class Signals<F extends Fields, Turn extends object> {
-  readonly #engine: Engine<F>;
-  readonly #runner: TurnRunner<F, Turn>;
-  readonly #shape: TurnShape<F, Turn>;
-  readonly #onEnd: SignalsOptions<F, Turn>["onEnd"];
-  /** Signal ids that were answered. */
-  readonly #answered: AnsweredSignals;
+  readonly #options: SignalsOptions<F, Turn>;
+  /** Signal ids that were answered, each with its session and without. */
+  readonly #answered: BoundedSet<string>;
 
-  constructor({ engine, runner, shape, onEnd }: SignalsOptions<F, Turn>) {
-    this.#engine = engine;
-    this.#runner = runner;
-    this.#shape = shape;
-    this.#onEnd = onEnd;
-    this.#answered = new AnsweredSignals(engine.maxRememberedSignals);
+  constructor(options: SignalsOptions<F, Turn>) {
+    this.#options = options;
+    this.#answered = new BoundedSet({ maxSize: 2 * options.maxRememberedSignals });
   }
 
-  /** Takes a signal. Rejects as the lanes do. */
-  async resolve(given: Signal, options: TurnOptions): Promise<Resolution<Turn>> {
+  /** Resumes the pause of a signal. Rejects as the lanes do, and with a {@link RefusedSignal}. */
+  async resolve(given: Signal, options: TurnOptions): Promise<SignalEffect<Turn>> {
+    const { store, shape, maxPayloadBytes } = this.#options;
     const signal = readSignal(given);
-    if (signal === undefined) return unknownSignal();
-    const payload = this.#takePayload(signal.payload);
-    if ("failure" in payload) return payload;
-    const target = await correlate(this.#engine.store, this.#answered, signal);
-    if ("kind" in target) return target;
-    return this.#resumeInLane({ target, payload: payload.value, options, isRecovery: false });
-  }
-
-  /** Goes on with what a process had accepted a signal for when it died. Where that was taken back meanwhile, nothing is accepted. */
-  async recover(record: SuspensionSummary): Promise<Resolution<Turn>> {
-    return this.#resumeInLane({ target: record, payload: {}, options: {}, isRecovery: true });
-  }
-
-  #takePayload(payload: unknown): { readonly value: JsonObject } | ReturnType<typeof refused> {
-    const { maxPayloadLength: maxLength } = this.#engine;
-    const copied = copyJsonObject(payload, "payload", { maxLength });
-    const problem = copied.problem ?? this.#shape.payloadProblem(copied.value);
-    if (problem !== undefined) return refused(failureOf("suspension_resume_payload_invalid", problem));
-    return copied as { readonly value: JsonObject };
-  }
-
-  #resumeInLane(asked: Asked): Promise<Resolution<Turn>> {
-    const { target, options } = asked;
-    const { lanes } = this.#engine;
-    return lanes.run(laneOf(target.session_id, target.invocation_id), options, (signal) =>
-      this.#resumeUnderLease(asked, signal),
+    const { value: payload, problem } = copyObject(signal.payload ?? {}, "payload", maxPayloadBytes);
+    const refusal = problem ?? shape.payloadProblem(payload as JsonObject);
+    if (refusal !== undefined)
+      throw new RefusedSignal(failureOf("suspension_resume_payload_invalid", refusal));
+    const pause = await findPause(store, signal, (id, sessionId) =>
+      this.#answered.has(answeredKey(id, sessionId)),
     );
+    return pause === undefined ? resolved : this.#resumeInLane(pause, payload, options);
   }
 
-  async #resumeUnderLease(asked: Asked, signal: AbortSignal): Promise<Resolution<Turn>> {
-    const { target } = asked;
-    const { store, leaseTtlMs: ttlMs, leaseWaitMs: waitMs, clock } = this.#engine;
-    let lease: HeldLease;
-    try {
-      lease = await holdLease(
-        store.leases,
-        `signal:${target.invocation_id}`,
-        { ttlMs, waitMs, signal },
-        clock,
-      );
-    } catch (cause) {
-      if (signal.aborted) throw cause;
-      return hasCode(cause, "lease_taken") ? resolved : storeFailed(cause);
-    }
-    try {
-      return await this.#resume({ ...asked, signal, lease });
-    } catch (cause) {
-      if (signal.aborted) throw cause;
-      return storeFailed(cause);
-    } finally {
-      await lease.release();
+  /** Resumes a pause whose signal was accepted by a process that died. Rejects as {@link resolve} does. */
+  recover(pause: PauseSummary): Promise<SignalEffect<Turn>> {
+    return this.#resumeInLane(pause, undefined, {});
+  }
+
+  #resumeInLane(
+    pause: PauseSummary,
+    payload: JsonObject | undefined,
+    options: TurnOptions,
+  ): Promise<SignalEffect<Turn>> {
+    const { store, clock, lanes, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#options;
+    return lanes.run(laneOf(pause.session_id, pause.invocation_id), options, async (signal) => {
+      try {
+        const key = `signal:${pause.invocation_id}`;
+        const lease = await holdLease(store.leases, key, { ttlMs, waitMs, signal }, clock);
+        try {
+          return await this.#attempt({ pause, payload, options, signal, lease });
+        } finally {
+          await lease.release();
+        }
+      } catch (cause) {
+        if (signal.aborted || RefusedSignal.isInstance(cause)) throw cause;
+        if (hasCode(cause, "lease_taken")) return resolved;
+        throw storeFailed(cause);
+      }
+    });
+  }
+
+  async #attempt(attempt: Attempt): Promise<SignalEffect<Turn>> {
+    const { pause, payload } = attempt;
+    for (;;) {
+      const record = await this.#options.store.suspensions.load(pause.invocation_id);
+      if (record === null) throw unknownSignal();
+      if (record.status !== "suspended" || pauseKeyOf(record) !== pauseKeyOf(pause)) return resolved;
+      const { signal: earlier, revision } = record;
+      if (earlier === null) {
+        const accepted = payload && (await this.#accept(record, payload));
+        return accepted === undefined ? resolved : this.#resume(attempt, accepted);
+      }
+      try {
+        // A process has accepted a signal and died: that one came first.
+        await this.#resume(attempt, { record, payload: earlier.payload, revision });
+        return resolved;
+      } catch (error) {
+        const isOpen = RefusedSignal.isInstance(error) && payload !== undefined;
+        if (!isOpen || !(await this.#isUnsignalled(pause))) throw error;
+      }
     }
   }
 
-  async #resume(work: Work): Promise<Resolution<Turn>> {
-    const { target, payload, isRecovery } = work;
-    const record = await this.#engine.store.suspensions.load(target.invocation_id);
-    if (record === null) return unknownSignal();
-    if (record.status !== "suspended" || pauseKeyOf(record) !== pauseKeyOf(target)) return resolved;
-    if (record.signal === null) {
-      if (isRecovery) return resolved;
-      const revision = await this.#accept(record, payload);
-      return revision === undefined ? resolved : this.#go(work, record, payload, revision);
-    }
-    // A process has accepted a signal for it and died: that one was first.
-    const earlier = await this.#go(work, record, record.signal.payload, record.revision);
-    if (earlier.kind !== "refused") return resolved;
-    if (isRecovery) return earlier;
-    const own = await this.#engine.store.suspensions.load(target.invocation_id);
-    return own !== null && own.signal === null && own.status === "suspended" ? this.#resume(work) : earlier;
+  async #isUnsignalled({ invocation_id: id }: PauseSummary): Promise<boolean> {
+    const record = await this.#options.store.suspensions.load(id);
+    return record !== null && record.signal === null && record.status === "suspended";
   }
 
-  /** Stores the signal; gives the revision of the record with it, undefined where the record is not what it was. */
-  async #accept(record: StoredSuspension, payload: JsonObject): Promise<number | undefined> {
-    const { store, clock } = this.#engine;
+  /** Stores the signal; undefined if the record has changed. */
+  async #accept(record: StoredSuspension, payload: JsonObject): Promise<Accepted | undefined> {
+    const { store, clock } = this.#options;
     try {
       const { revision } = await store.suspensions.save({
         kind: "patch",
@@ -149,111 +173,84 @@ export class Signals<F extends Fields, Turn extends object> {
         signal: { payload, accepted_at: new Date(clock.now()).toISOString() },
         expectedRevision: record.revision,
       });
-      return revision;
+      return { record, payload, revision };
     } catch (cause) {
       if (hasCode(cause, "suspension_conflict")) return undefined;
       throw cause;
     }
   }
 
-  async #go(
-    work: Work,
-    record: StoredSuspension,
-    payload: JsonObject,
-    revision: number,
-  ): Promise<Resolution<Turn>> {
-    const resumed = await this.#run(work, record, payload, revision);
-    if (resumed.kind === "already_resumed" || resumed.kind === "being_resumed") return resolved;
-    const isOver = resumed.kind === "completed" || resumed.kind === "paused";
-    const left = isOver ? "ended" : await this.#takeBack(record, revision, work.lease);
-    if (resumed.kind === "refused") return resumed;
-    if (left === "elsewhere") return resolved;
-    const { invocation_id: invocationId, session_id: sessionId, descriptor } = record;
-    this.#answered.add(descriptor.signal_id, sessionId);
-    if (resumed.kind !== "paused")
-      this.#onEnd({ invocationId, sessionId, turn: resumed.turn }, left === "ended");
-    return { kind: "resumed", record, turn: resumed.turn };
-  }
-
-  /** Resumes; where a process has died over it, once its lease has run out. */
-  async #run(
-    { options, signal, lease }: Work,
-    record: StoredSuspension,
-    payload: JsonObject,
-    revision: number,
-  ): Promise<Resumed<Turn>> {
-    const resume = () => this.#runner.resume({ record, payload, lease: lease.proof, signal, options });
+  async #resume(attempt: Attempt, accepted: Accepted): Promise<SignalEffect<Turn>> {
+    const { invocation_id, session_id, descriptor } = accepted.record;
+    let resumed: Resumed<Turn>;
     try {
-      const resumed = await resume();
-      const isAgain =
-        resumed.kind === "being_resumed" && (await this.#waitForOther(record, revision, signal));
-      return isAgain ? await resume() : resumed;
+      resumed = await this.#run(attempt, accepted);
     } catch (error) {
-      await this.#takeBack(record, revision, lease);
+      await this.#undoAccept(accepted, attempt.lease);
       throw error;
     }
+    if (!("turn" in resumed)) return resolved;
+    const { kind, turn } = resumed;
+    const end = kind === "failed" ? await this.#undoAccept(accepted, attempt.lease) : "ended";
+    if (end === "taken_over") return resolved;
+    this.#answered.add(answeredKey(descriptor.signal_id, null));
+    this.#answered.add(answeredKey(descriptor.signal_id, session_id));
+    if (kind !== "paused") {
+      const ended = { invocationId: invocation_id, sessionId: session_id, turn };
+      this.#options.onEnd(ended, end === "ended");
+    }
+    return { outcome: "resumed", invocation_id, session_id, turn };
   }
 
-  /** Waits until nobody resumes an invocation any more. True where it waits as it did. */
-  async #waitForOther(
-    { invocation_id: id }: StoredSuspension,
-    revision: number,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const { store, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#engine;
+  /** Resumes the graph; if a process has died while it did so, once that one's lease has expired. */
+  async #run(attempt: Attempt, { record, payload, revision }: Accepted): Promise<Resumed<Turn>> {
+    const { store, runner, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#options;
+    const { options, signal, lease } = attempt;
+    const resume = () => runner.resume({ record, payload, lease: lease.proof, signal, options });
+    const resumed = await resume();
+    if (resumed.kind !== "being_resumed") return resumed;
+    const id = record.invocation_id;
     try {
-      const lease = await store.leases.acquire(`invocation:${id}`, { ttlMs, waitMs, signal });
-      await lease.release();
+      const other = await store.leases.acquire(`invocation:${id}`, { ttlMs, waitMs, signal });
+      await other.release();
     } catch (cause) {
-      if (!signal.aborted && hasCode(cause, "lease_taken")) return false;
+      if (!signal.aborted && hasCode(cause, "lease_taken")) return resumed;
       throw cause;
     }
-    return (await store.suspensions.load(id))?.revision === revision;
+    const current = await store.suspensions.load(id);
+    return current?.revision === revision ? resume() : resumed;
   }
 
   /**
-   * Takes a signal back whose run did not begin, or has not ended as far as is stored. Gives `ended` where the failure of the
-   * run was stored as the end, and `elsewhere` where this run has lost its leases and another one has taken it over. Another
-   * revision with the same signal is that of a store that has undone a write.
+   * Undoes the acceptance of a signal whose run did not begin, or whose end is not stored. Returns `ended` if the failure of the run
+   * was stored as the end, `taken_over` if this run has lost its leases and another one has taken over, and `waiting` if the
+   * pause waits for a signal again.
    */
-  async #takeBack(
-    accepted: StoredSuspension,
-    revision: number,
+  async #undoAccept(
+    { record: before, revision }: Accepted,
     lease: HeldLease,
-  ): Promise<"ended" | "elsewhere" | "waiting"> {
-    const { suspensions } = this.#engine.store;
-    const invocationId = accepted.invocation_id;
-    const save = (expectedRevision: number) =>
+  ): Promise<"ended" | "taken_over" | "waiting"> {
+    const { suspensions } = this.#options.store;
+    const invocationId = before.invocation_id;
+    const undo = (expectedRevision: number) =>
       suspensions.save({ kind: "patch", invocationId, signal: null, expectedRevision });
     try {
-      // The signal of a run that has lost its leases may be that of the run that took it over.
+      // After the leases are lost, the signal may be that of the run that took over.
       const isHeld = await lease.isHeld();
       if (isHeld) {
-        await save(revision).catch((cause: unknown) => {
+        await undo(revision).catch((cause: unknown) => {
           if (!hasCode(cause, "suspension_conflict")) throw cause;
         });
       }
       const record = await suspensions.load(invocationId);
       if (record === null) return "waiting";
       if (record.status === "errored") return "ended";
-      if (record.status === "completed" || pauseKeyOf(record) !== pauseKeyOf(accepted)) return "elsewhere";
-      if (isHeld && record.signal !== null) await save(record.revision);
+      if (record.status === "completed" || pauseKeyOf(record) !== pauseKeyOf(before)) return "taken_over";
+      // A store that undid a write has given the record another revision with the same signal.
+      if (isHeld && record.signal !== null) await undo(record.revision);
     } catch {
-      // It stays accepted, and is gone on with by whoever recovers or signals next.
+      // The signal stays accepted, and the next signal or recovery resumes it.
     }
     return "waiting";
   }
-}
-
-interface Asked {
-  readonly target: Target;
-  readonly payload: JsonObject;
-  readonly options: TurnOptions;
-  /** Goes on with the signal that is stored, and accepts none. */
-  readonly isRecovery: boolean;
-}
-
-interface Work extends Asked {
-  readonly signal: AbortSignal;
-  readonly lease: HeldLease;
 }

@@ -1,37 +1,68 @@
 import {
+  type CompiledGraph,
+  type CompletedOutcome,
   type Fields,
   GraphError,
   type GraphOutcome,
   type InvocationEnd,
-  type InvokeOptions,
   type LeaseProof,
-  type ObserverInput,
   type SignalPayload,
   type StartOptions,
+  type StateOf,
   type StoredSuspension,
   type SuspendedOutcome,
+  thrownMessage,
 } from "@harnesskit/graph";
 import type { DispatchPath } from "@harnesskit/protocol/chat";
-import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { type JsonObject, type JsonValue, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import { isThenable } from "@harnesskit/wire";
-import type { Engine, TurnOptions } from "./engine-options.ts";
-import { type Failure, toFailure } from "./failure.ts";
-import { type PauseNote, pauseNoteOf } from "./pause-note.ts";
-import { SubscriptionError } from "./subscription-error.ts";
-import type { TurnShape } from "./turn-shape.ts";
-import { messageOf } from "./warning.ts";
+import * as z from "zod";
+import { type Failure, RefusedSignal, SubscriptionError, toFailure } from "./errors.ts";
+import type { EngineOptions, TurnOptions, TurnReport } from "./options.ts";
+
+/** How a kind of harness turns the ends of invocations into turns. A memo is what it keeps with a pause; null before the first. */
+export interface TurnShape<F extends Fields, Turn, Errored extends Turn = Turn> {
+  completed(outcome: CompletedOutcome<StateOf<F>>, memo: JsonValue): Turn;
+  suspended(outcome: SuspendedOutcome<StateOf<F>>): Turn;
+  errored(failure: Failure): Errored;
+  /** What is kept with a pause, for the end of the turn. */
+  memo(outcome: SuspendedOutcome<StateOf<F>>, isResumed: boolean, before: JsonValue): JsonValue;
+  /** What is stored of the end of a resumed turn until it is delivered; undefined: nothing. */
+  stored(turn: Turn): JsonValue | undefined;
+  /** Why the payload of a signal is refused; undefined if it is not. */
+  payloadProblem(payload: JsonObject): string | undefined;
+}
+
+/** What a harness stores with a pause, as the result of the record. */
+const PauseNoteSchema = z.object({
+  kind: z.literal("pause"),
+  /** How many pauses the invocation has had, including this one. */
+  pauses: z.int().positive(),
+  memo: JsonValueSchema,
+});
+type PauseNote = z.infer<typeof PauseNoteSchema>;
+
+/** The note of a record; an empty one if it was paused without a harness. */
+const pauseNoteOf = ({ result }: Pick<StoredSuspension, "result">): PauseNote =>
+  PauseNoteSchema.safeParse(result).data ?? { kind: "pause", pauses: 1, memo: null };
+
+/** Identifies one pause of an invocation. */
+export const pauseKeyOf = (
+  record: Pick<StoredSuspension, "result" | "next_step" | "suspended_at" | "descriptor">,
+): string =>
+  [pauseNoteOf(record).pauses, record.next_step, record.suspended_at, record.descriptor.signal_id].join(" ");
 
 /** A turn that begins. */
 export interface TurnStart<F extends Fields> {
   readonly sessionId: string | null;
-  readonly initial?: StartOptions<F>["initial"];
+  readonly initial?: StartOptions<F>["initial"] | undefined;
   readonly signal: AbortSignal;
   readonly options: TurnOptions;
-  /** Which way it took, asked when it has ended. */
+  /** The path of the turn, read when it has ended. */
   readonly path: () => DispatchPath | undefined;
 }
 
-/** A turn that goes on. */
+/** A turn that is resumed. */
 export interface TurnResume {
   readonly record: StoredSuspension;
   readonly payload: JsonObject;
@@ -40,39 +71,45 @@ export interface TurnResume {
   readonly options: TurnOptions;
 }
 
-/** What became of a resume. `failed`: the record may be waiting still. `refused`: nothing has run. */
+/** The result of a resume. `failed`: the record may still be waiting. The last two: another caller has resumed it, or is about to. */
 export type Resumed<Turn> =
   | { readonly kind: "completed" | "paused" | "failed"; readonly turn: Turn }
-  | { readonly kind: "already_resumed" }
-  | { readonly kind: "being_resumed" }
-  | { readonly kind: "refused"; readonly failure: Failure };
+  | { readonly kind: "already_resumed" | "being_resumed" };
 
-/** Whether somebody else has resumed the invocation, or is about to. */
 const takenElsewhere = (error: unknown): "already_resumed" | "being_resumed" | undefined => {
   if (!GraphError.isInstance(error) || error.code !== "suspension_record_invalid") return undefined;
   const { reason } = error.data;
   return reason === "already_resumed" || reason === "being_resumed" ? reason : undefined;
 };
 
-/** A turn that says which way it took. */
 const onPath = <Turn extends object>(turn: Turn, path: DispatchPath | undefined): Turn =>
   path === undefined ? turn : { ...turn, dispatch_path: path };
 
-/** Runs invocations, makes turns of their ends, and keeps what is needed with their pauses. */
+type ReportFacts = Pick<TurnReport, "path" | "session_id" | "invocation_id">;
+
+/** What runs turns: what all turns of a harness have in common. */
+export interface TurnEngine<F extends Fields> extends Pick<EngineOptions<F>, "observers" | "registerSignal"> {
+  readonly graph: CompiledGraph<F>;
+  readonly report: (report: TurnReport) => void;
+  readonly createId: (prefix: string) => string;
+}
+
+/** Runs invocations, turns their ends into turns, and stores what their pauses need. */
 export class TurnRunner<F extends Fields, Turn extends object> {
-  readonly #engine: Engine<F>;
+  readonly #engine: TurnEngine<F>;
   readonly #shape: TurnShape<F, Turn>;
 
-  constructor(engine: Engine<F>, shape: TurnShape<F, Turn>) {
+  constructor(engine: TurnEngine<F>, shape: TurnShape<F, Turn>) {
     this.#engine = engine;
     this.#shape = shape;
   }
 
-  /** Runs a turn from its beginning. Rejects only when its caller has given it up. */
+  /** Runs a turn from its beginning. Rejects only if its caller has cancelled it. */
   async start({ sessionId, initial, signal, options, path }: TurnStart<F>): Promise<Turn> {
-    const { graph, report, createId } = this.#engine;
-    const invocationId = createId();
-    const facts = { session_id: sessionId, invocation_id: invocationId };
+    const { graph, createId } = this.#engine;
+    const { completed, suspended, errored } = this.#shape;
+    const invocationId = createId("inv");
+    const facts = () => ({ path: path(), session_id: sessionId, invocation_id: invocationId });
     let outcome: GraphOutcome<F>;
     try {
       outcome = await graph.invoke({
@@ -81,94 +118,81 @@ export class TurnRunner<F extends Fields, Turn extends object> {
         ...(sessionId === null ? {} : { sessionId }),
         ...(initial === undefined ? {} : { initial }),
         settle: (end) => (end.outcome === "suspended" ? this.#pause(end, null) : undefined),
-      } satisfies InvokeOptions<F>);
+      });
     } catch (error) {
-      const failure = toFailure(error);
-      const cancelled = signal.aborted ? "cancelled" : "errored";
-      report({ path: path(), ...facts, outcome: cancelled, error_category: failure.category, error });
+      const failure = this.#reportFailure(facts(), error, signal.aborted);
       if (signal.aborted) throw error;
-      return onPath(this.#shape.errored(failure), path());
+      return onPath(errored(failure), path());
     }
-    report({
-      path: path(),
-      ...facts,
-      outcome: outcome.outcome,
-      error_category: undefined,
-      error: undefined,
-    });
-    const { completed, suspended } = this.#shape;
+    this.#report(facts(), outcome.outcome);
     return onPath(outcome.outcome === "completed" ? completed(outcome, null) : suspended(outcome), path());
   }
 
-  /** Goes on with a paused turn. Rejects only when its caller has given it up before it ended. */
+  /** Resumes a paused turn. Rejects if its caller has cancelled it before it ended, and with a {@link RefusedSignal} if nothing has run. */
   async resume({ record, payload, lease, signal, options }: TurnResume): Promise<Resumed<Turn>> {
     const note = pauseNoteOf(record);
-    const facts = {
-      path: "signal_resume",
-      session_id: record.session_id,
-      invocation_id: record.invocation_id,
-    } as const;
+    const { session_id, invocation_id } = record;
+    const facts = { path: "signal_resume", session_id, invocation_id } as const;
+    const { completed, suspended, errored, stored } = this.#shape;
     let turn: Turn | undefined;
     const settle = (end: InvocationEnd<F>): JsonValue | undefined => {
       if (end.outcome === "suspended") {
-        turn = onPath(this.#shape.suspended(end), facts.path);
+        turn = onPath(suspended(end), facts.path);
         return this.#pause(end, note);
       }
-      const { completed, errored } = this.#shape;
-      turn = onPath(
-        end.outcome === "completed" ? completed(end, note.memo) : errored(toFailure(end.error)),
-        facts.path,
-      );
-      return this.#shape.kept(turn);
+      const ended = end.outcome === "completed" ? completed(end, note.memo) : errored(toFailure(end.error));
+      turn = onPath(ended, facts.path);
+      return stored(turn);
     };
     try {
-      const outcome = await this.#engine.graph.invoke({
+      const { outcome } = await this.#engine.graph.invoke({
         ...this.#common(signal, options),
-        resumeInvocation: record.invocation_id,
+        resumeInvocation: invocation_id,
         signalPayload: payload as SignalPayload<F>,
         leases: [lease],
         settle,
-      } satisfies InvokeOptions<F>);
-      const done = { outcome: outcome.outcome, error_category: undefined, error: undefined };
-      this.#engine.report({ ...facts, ...done });
-      return { kind: outcome.outcome === "completed" ? "completed" : "paused", turn: turn as Turn };
+      });
+      this.#report(facts, outcome);
+      return { kind: outcome === "completed" ? "completed" : "paused", turn: turn as Turn };
     } catch (error) {
       const taken = takenElsewhere(error);
       if (taken !== undefined) return { kind: taken };
-      const failure = toFailure(error);
       const isCancelled = turn === undefined && signal.aborted;
-      const outcome = isCancelled ? "cancelled" : "errored";
-      this.#engine.report({ ...facts, outcome, error_category: failure.category, error });
+      const failure = this.#reportFailure(facts, error, isCancelled);
       if (isCancelled) throw error;
-      if (turn === undefined) return { kind: "refused", failure };
-      return { kind: "failed", turn: onPath(this.#shape.errored(failure), facts.path) };
+      if (turn === undefined) throw new RefusedSignal(failure);
+      return { kind: "failed", turn: onPath(errored(failure), facts.path) };
     }
   }
 
-  #common(signal: AbortSignal, { observers = [], metadata }: TurnOptions) {
-    const all: readonly ObserverInput[] = [...this.#engine.observers, ...observers];
-    return { signal, isSignalUnique: true, observers: all, ...(metadata === undefined ? {} : { metadata }) };
+  #common(signal: AbortSignal, { observers = [], metadata = {} }: TurnOptions) {
+    const all = [...(this.#engine.observers ?? []), ...observers];
+    return { signal, isSignalUnique: true, observers: all, metadata };
   }
 
-  #pause(end: SuspendedOutcome<unknown>, before: PauseNote | null): PauseNote {
-    this.#register(end);
-    const outcome = end as Parameters<TurnShape<F, Turn>["memo"]>[0];
-    return {
-      kind: "pause",
-      pauses: (before?.pauses ?? 0) + 1,
-      memo: this.#shape.memo(outcome, before !== null, before?.memo ?? null),
-    };
+  #report(facts: ReportFacts, outcome: TurnReport["outcome"], error?: unknown, category?: string): void {
+    this.#engine.report({ ...facts, outcome, error_category: category, error });
   }
 
-  #register({ descriptor, invocation_id, session_id }: SuspendedOutcome<unknown>): void {
-    let told: unknown;
+  #reportFailure(facts: ReportFacts, error: unknown, isCancelled: boolean): Failure {
+    const failure = toFailure(error);
+    this.#report(facts, isCancelled ? "cancelled" : "errored", error, failure.category);
+    return failure;
+  }
+
+  #pause(end: SuspendedOutcome<StateOf<F>>, before: PauseNote | null): PauseNote {
+    const { descriptor, invocation_id, session_id } = end;
+    let given: unknown;
     try {
-      told = this.#engine.register({ signal_descriptor: descriptor, invocation_id, session_id });
+      given = this.#engine.registerSignal?.({ signal_descriptor: descriptor, invocation_id, session_id });
     } catch (cause) {
-      throw new SubscriptionError(`the signal cannot be registered: ${messageOf(cause)}`, { cause });
+      throw new SubscriptionError(`the signal cannot be registered: ${thrownMessage(cause)}`, { cause });
     }
-    if (!isThenable(told)) return;
-    told.then(undefined, () => {});
-    throw new SubscriptionError("registerSignal has to answer at once and gave a promise");
+    if (isThenable(given)) {
+      given.then(undefined, () => {});
+      throw new SubscriptionError("registerSignal must not return a promise");
+    }
+    const memo = this.#shape.memo(end, before !== null, before?.memo ?? null);
+    return { kind: "pause", pauses: (before?.pauses ?? 0) + 1, memo };
   }
 }

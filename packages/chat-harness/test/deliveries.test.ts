@@ -2,14 +2,12 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore, type GraphStore, joinStores, StoreError } from "@harnesskit/graph";
 import { systemClock } from "@harnesskit/wire";
 import { describe, expect, it, vi } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createChatHarness } from "../src/index.ts";
 import { approval, gate, historyOf, line, says, user } from "./support/graphs.ts";
 
 const pay = { signalId: "approve pay", payload: { approved: true } };
-const quiet = { onWarning: () => {} };
-/** Lets whatever is about to happen without waiting happen. */
-const calm = () => new Promise((resolve) => setImmediate(resolve));
-
+const quiet = { onError: () => {} };
 /** A store whose leases are given back only when a door is opened: what was stored is there, and its run has not ended. */
 const slowToRelease = () => {
   const inner = createMemoryStore();
@@ -71,7 +69,7 @@ describe("The end of a resumed turn", () => {
       taking.openAll();
       await vi.waitFor(async () => expect((await harness.pending()).undelivered).toEqual([]));
       await harness.recover();
-      await calm();
+      await nextTurn();
       expect(heard).toEqual(["second", "first"]);
     },
   );
@@ -88,7 +86,7 @@ describe("The end of a resumed turn", () => {
     await harness.signal(pay);
     const heard: unknown[] = [];
     harness.subscribe("s", (turn) => heard.push(turn));
-    await calm();
+    await nextTurn();
     expect(heard).toEqual([]);
     door.openAll();
     await vi.waitFor(() =>
@@ -123,7 +121,7 @@ describe("The end of a resumed turn", () => {
       work: () => door.wait(),
       say: () => ({ messages: [says("done")] }),
     });
-    const harness = createChatHarness({ graph, store, onWarning: (warning) => warnings.push(warning) });
+    const harness = createChatHarness({ graph, store, onError: (error) => warnings.push(error) });
     const paused = await harness.send("s", user("a"));
     const signalled = harness.signal({ signalId: "x" });
     await vi.waitFor(() => expect(door.count).toBe(1));

@@ -102,7 +102,7 @@ describe("An error that cannot be read", () => {
     const outcome = await failing(error);
     expect(failed(outcome)).toBe(failure);
     expect(outcome).toMatchObject({
-      reply: { content: expect.stringContaining("processed: an error without a text.") },
+      reply: { content: expect.stringContaining("processed: an error without a message.") },
     });
   });
 

@@ -9,7 +9,7 @@ import { type StoreCall, watchedStore } from "./support/stores.ts";
 import { texts } from "./support/texts.ts";
 
 const pay = { signalId: "approve pay", payload: { approved: true } };
-const quiet = { onWarning: () => {} };
+const quiet = { onError: () => {} };
 
 /** A harness over a store that can be made to fail, with a turn that waits, and what a listener hears. */
 const paused = async () => {
@@ -132,8 +132,8 @@ describe("A store that fails", () => {
   it("when a delivery is marked: it is a warning, and the turn is not told again", async () => {
     const store = watchedStore();
     const warnings: string[] = [];
-    const onWarning = ({ kind }: { kind: string }) => warnings.push(kind);
-    const harness = createChatHarness({ graph: approval(), store, onWarning });
+    const onError = (_: unknown, { kind }: { kind: string }) => warnings.push(kind);
+    const harness = createChatHarness({ graph: approval(), store, onError });
     const heard: unknown[] = [];
     harness.subscribe("s", (turn) => {
       store.failing.add("suspensions.save");
@@ -187,7 +187,7 @@ describe("A payload", () => {
   ])("that %s leaves the turn waiting", async (_, payload) => {
     verifies("CHAT-202");
     const store = createMemoryStore();
-    const harness = createChatHarness({ graph: approval(), store, maxPayloadLength: 1000 });
+    const harness = createChatHarness({ graph: approval(), store, limits: { maxPayloadBytes: 1000 } });
     const heard: unknown[] = [];
     harness.subscribe("s", (turn) => heard.push(turn));
     await harness.send("s", user("pay"));
@@ -257,8 +257,8 @@ describe("A process that dies", () => {
     const { store } = await paused();
     await acceptedByTheDead(store, { approved: 7 });
     const warnings: string[] = [];
-    const onWarning = ({ kind }: { kind: string }) => warnings.push(kind);
-    const next = createChatHarness({ graph: approval(), store, onWarning });
+    const onError = (_: unknown, { kind }: { kind: string }) => warnings.push(kind);
+    const next = createChatHarness({ graph: approval(), store, onError });
     expect(await next.recover()).toMatchObject({ resumed_count: 0, failed_count: 1 });
     expect(warnings).toEqual(["recovery_failed"]);
     expect((await next.pending()).suspended).toMatchObject([{ is_signal_accepted: false }]);
@@ -408,7 +408,7 @@ describe("A resumed turn", () => {
 describe("Those who are told", () => {
   it("of turns may throw or reject", async () => {
     const warnings: string[] = [];
-    const onWarning = ({ kind }: { kind: string }) => {
+    const onError = (_: unknown, { kind }: { kind: string }) => {
       warnings.push(kind);
       throw new TypeError("whoever is warned fails");
     };
@@ -419,7 +419,7 @@ describe("Those who are told", () => {
       async () => Promise.reject(new TypeError("a report fails")),
     ];
     for (const onTurn of failing) {
-      const harness = createChatHarness({ graph: approval(), onTurn, onWarning });
+      const harness = createChatHarness({ graph: approval(), onTurn, onError });
       expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
     }
     await vi.waitFor(() => expect(warnings).toEqual(["report_failed", "report_failed"]));
@@ -428,8 +428,8 @@ describe("Those who are told", () => {
   it("of warnings may reject", async () => {
     const unhandled = strays();
     const onTurn = () => Promise.reject(new TypeError("a report fails"));
-    const onWarning = () => Promise.reject(new TypeError("whoever is warned fails"));
-    const harness = createChatHarness({ graph: approval(), onTurn, onWarning });
+    const onError = () => Promise.reject(new TypeError("whoever is warned fails"));
+    const harness = createChatHarness({ graph: approval(), onTurn, onError });
     expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
     expect(await unhandled()).toEqual([]);
   });

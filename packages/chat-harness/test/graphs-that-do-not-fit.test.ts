@@ -10,7 +10,7 @@ describe("A graph that is no declared graph", () => {
     for (const make of makers) {
       expect(make).toThrow(InvalidArgumentError);
       expect(make).toThrow(
-        "graph is compiled already: pass what defineGraph(…) gives, without .compile(); the harness compiles it over its store",
+        "graph is compiled already: pass the result of defineGraph(…) without .compile(); the harness compiles it over its store",
       );
     }
   });
@@ -18,6 +18,6 @@ describe("A graph that is no declared graph", () => {
   it.each([undefined, null, {}, "graph"])("and is %j is refused with what to pass", (graph) => {
     const make = () => createChatHarness({ graph: graph as never });
     expect(make).toThrow(InvalidArgumentError);
-    expect(make).toThrow("graph must be what defineGraph(…) gives");
+    expect(make).toThrow("graph must be the result of defineGraph(…)");
   });
 });

@@ -154,7 +154,7 @@ describe("Message validation", () => {
   it("refuses a message that is too long, and takes the longest", async () => {
     verifies("CHAT-28");
     const store = watchedStore();
-    const harness = createChatHarness({ graph: echo(), store, maxMessageLength: 100 });
+    const harness = createChatHarness({ graph: echo(), store, limits: { maxMessageBytes: 120 } });
     expect(failed(await harness.send("s", user("x".repeat(101))))).toBe(invalid);
     expect(store.calls).toEqual([]);
     expect(await harness.send("s", user("x".repeat(80)))).toMatchObject({ outcome: "completed" });

@@ -1,6 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createChatHarness } from "../src/index.ts";
 import { approval, echo, gate, historyOf, line, says, textOf, user } from "./support/graphs.ts";
 import { failed, refusal } from "./support/refusal.ts";
@@ -8,7 +9,9 @@ import { watchedStore } from "./support/stores.ts";
 import { texts } from "./support/texts.ts";
 
 /** A harness whose turns wait at a gate. */
-const gated = (options: { maxQueuedTurns?: number; maxTurns?: number; abandonAfterMs?: number } = {}) => {
+const gated = (
+  options: { limits?: { maxQueuedTurns?: number; maxTurns?: number }; abandonAfterMs?: number } = {},
+) => {
   const door = gate();
   const store = createMemoryStore();
   const graph = line({
@@ -49,7 +52,7 @@ describe("send", () => {
     for (let turn = 0; turn < 3; turn++) {
       await vi.waitFor(() => expect(door.count).toBe(1));
       // Nobody else has come in while this one is inside.
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       expect(door.count).toBe(1);
       door.openOne();
     }
@@ -125,7 +128,7 @@ describe("send", () => {
 
   describe("bounds", () => {
     it("refuses a turn when too many of its session wait, and takes the next one later", async () => {
-      const { door, harness } = gated({ maxQueuedTurns: 2 });
+      const { door, harness } = gated({ limits: { maxQueuedTurns: 2 } });
       const turns = ["a", "b", "c"].map((text) => harness.send("s", user(text)));
       expect((await refusal(harness.send("s", user("d")))).code).toBe("session_busy");
       const other = harness.send("t", user("a"));
@@ -142,7 +145,7 @@ describe("send", () => {
     });
 
     it("refuses a turn when too many run in all", async () => {
-      const { door, harness } = gated({ maxTurns: 2 });
+      const { door, harness } = gated({ limits: { maxTurns: 2 } });
       const turns = [harness.send("s", user("a")), harness.send("t", user("a"))];
       expect((await refusal(harness.send("u", user("a")))).code).toBe("harness_busy");
       await vi.waitFor(() => expect(door.count).toBe(2));
@@ -157,8 +160,15 @@ describe("send", () => {
     it.each([
       ["maxQueuedTurns", -1],
       ["maxTurns", 0],
-      ["maxMessageLength", 0.5],
+      ["maxMessageBytes", 0.5],
       ["maxListeners", Number.NaN],
+    ])("refuses a limit %s of %d", (name, value) => {
+      expect(() => createChatHarness({ graph: echo(), limits: { [name]: value } })).toThrow(
+        expect.objectContaining({ code: "invalid_argument" }),
+      );
+    });
+
+    it.each([
       ["turnTimeoutMs", -1],
       ["abandonAfterMs", Number.POSITIVE_INFINITY],
     ])("refuses %s of %d", (name, value) => {
@@ -242,7 +252,7 @@ describe("send", () => {
   it.each([Number.NaN, -1, Number.POSITIVE_INFINITY, 2 ** 31, "5", null])(
     "refuses a timeoutMs of %s, and nothing runs",
     async (timeoutMs) => {
-      const { door, harness } = gated({ maxTurns: 1 });
+      const { door, harness } = gated({ limits: { maxTurns: 1 } });
       const options = { timeoutMs } as { timeoutMs: number };
       await expect(harness.send("s", user("a"), options)).rejects.toMatchObject({ code: "invalid_argument" });
       expect(door.count).toBe(0);

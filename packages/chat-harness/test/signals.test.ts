@@ -1,6 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createMemoryStore, type NodeBody } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import {
   type ChatHarness,
   type ChatHarnessOptions,
@@ -24,7 +25,7 @@ const resumedTexts = (outcome: SignalOutcome): string[] =>
 
 const warnings: unknown[] = [];
 const make = (options: Partial<ChatHarnessOptions<TestFields>> = {}): ChatHarness<TestFields> =>
-  createChatHarness({ graph: approval(), onWarning: (warning) => warnings.push(warning), ...options });
+  createChatHarness({ graph: approval(), onError: (_, context) => warnings.push(context), ...options });
 
 /** A harness, its store, and what listeners of the session `s` were told. */
 const listening = (options: Partial<ChatHarnessOptions<TestFields>> = {}) => {
@@ -294,7 +295,7 @@ describe("Signals and listeners", () => {
   describe("a signal that is delivered many times", () => {
     it.each(["signalId", "invocationId"])("resumes once (%s)", async (by) => {
       verifies("CHAT-205");
-      const { store, harness, heard } = listening({ maxQueuedTurns: 100 });
+      const { store, harness, heard } = listening({ limits: { maxQueuedTurns: 100 } });
       const invocationId = invocationOf(await harness.send("s", user("pay")));
       const name = by === "signalId" ? { signalId: "approve pay" } : { invocationId };
       const outcomes = await Promise.all(
@@ -470,7 +471,7 @@ describe("Signals and listeners", () => {
     await harness.send("s", user("pay"));
     const turns = [harness.signal({ signalId: "x" }), harness.send("s", user("chat"))];
     await vi.waitFor(() => expect(door.count).toBe(1));
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     expect(door.count).toBe(1);
     door.openOne();
     await Promise.race(turns);
@@ -480,7 +481,7 @@ describe("Signals and listeners", () => {
   });
 
   it("has a limit of listeners", () => {
-    const harness = make({ maxListeners: 2 });
+    const harness = make({ limits: { maxListeners: 2 } });
     const stop = harness.subscribe("s", () => {});
     harness.subscribe("t", () => {});
     expect(() => harness.subscribe("s", () => {})).toThrow(

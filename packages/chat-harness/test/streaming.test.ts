@@ -30,7 +30,7 @@ describe("Streaming", () => {
     const warnings: unknown[] = [];
     const harness = createChatHarness({
       graph: line({ one: () => ({ messages: [says("1")] }), two: () => ({ messages: [says("2")] }) }),
-      compile: { onWarning: (warning) => warnings.push(warning.kind) },
+      compile: { onError: (_, { kind }) => warnings.push(kind) },
       observers,
     });
     expect(texts(await harness.send("s", user("a"), { observers: [() => door.wait()] }))).toEqual(["1", "2"]);

@@ -1,17 +1,10 @@
 import { findSecrets } from "@harnesskit/audit";
-import { Findings } from "./findings.ts";
 import type { CommandJudgement } from "./judgement.ts";
 import { maxTextLength } from "./limits.ts";
 import { hasMark } from "./marks.ts";
 import { type JudgedPlaces, toDirectory, toPathPlaces } from "./places.ts";
 import { Scope } from "./walk/scope.ts";
 import { Walk } from "./walk/walk.ts";
-
-const noteSecretsIn = (command: string, findings: Findings): void => {
-  if (!findSecrets(command).some(({ certain }) => certain)) return;
-  findings.secrets = true;
-  findings.report("write", "secret-in-text", "the text of the command holds a secret");
-};
 
 /**
  * Says what a shell command would do, without running it. Takes the command as bash reads it, and where it would run.
@@ -21,24 +14,22 @@ const noteSecretsIn = (command: string, findings: Findings): void => {
  * `unknown`.
  */
 export const judgeCommand = (command: string, options: JudgedPlaces): CommandJudgement => {
-  const findings = new Findings(toPathPlaces(options));
+  const walk = new Walk(toPathPlaces(options), options.lists ?? {});
+  const directory = toDirectory(options);
+  const scope = new Scope(directory === undefined ? undefined : [directory]);
   if (command.length > maxTextLength) {
-    findings.report("unknown", "too-large", `it is longer than ${maxTextLength} characters`);
-    return findings.judgement();
+    walk.unknown("too-large", `it is longer than ${maxTextLength} characters`);
+    return walk.judgement(scope);
   }
   if (hasMark(command) || command.includes("\0") || /\r(?!\n)/.test(command))
-    findings.report("unknown", "syntax-error", "it holds control or private characters");
-  const directory = toDirectory(options);
-  const { workspace } = toPathPlaces(options);
-  const scope = new Scope(directory === undefined ? undefined : [directory]);
+    walk.unknown("syntax-error", "it holds control or private characters");
   try {
-    noteSecretsIn(command, findings);
-    new Walk(findings, options.lists ?? {}, workspace).script(command, scope, undefined);
+    if (findSecrets(command).some(({ certain }) => certain))
+      walk.secret("secret-in-text", "the command contains a secret", "write");
+    walk.script(command, scope, undefined);
   } catch {
-    // Whatever stops the walk, such as a stack that is too small for the parser, must not let a command pass.
-    findings.report("unknown", "too-deep", "it is nested too deeply to be judged");
+    // Whatever stops the walk, such as a stack that is too small for the parser, must not allow a command.
+    walk.unknown("too-deep", "it is nested too deeply to be judged");
   }
-  // A command that names no path works where it starts.
-  findings.path(".", "list", scope.start);
-  return findings.judgement();
+  return walk.judgement(scope);
 };

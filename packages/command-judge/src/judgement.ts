@@ -54,7 +54,7 @@ export interface CommandJudgement {
   /** Names of the programs that it starts, wrappers and nested ones included, in order of appearance. */
   readonly programs: readonly string[];
   readonly paths: readonly CommandPath[];
-  /** Whether it reads a secret file or the environment, or holds the text of a secret. */
+  /** Whether it reads a secret file or the environment, or contains a secret. */
   readonly secrets: boolean;
   /** Whether it connects to a service or to another machine. */
   readonly network: boolean;

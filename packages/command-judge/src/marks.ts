@@ -11,10 +11,10 @@ export const globMark = "\uE001";
 /** Names of files below the directory that stands before it. */
 export const namesMark = "\uE003";
 
-/** Whether a text holds one of the marks. */
+/** Whether a string holds one of the marks. */
 export const hasMark = (text: string): boolean => /[\uE000-\uE003]/.test(text);
 
-/** Whether some of a text is not known. Names of files below a directory are known enough. */
+/** Whether a part of a string is not known. Names of files below a directory are known enough. */
 export const isUnknown = (text: string): boolean => text.includes(unknownMark);
 
 /** Whether a word may turn out to be an option. */
@@ -24,7 +24,7 @@ export const mayBeOption = (word: string): boolean =>
 /** The word without the mark of a leading pattern. */
 export const withoutGlobMark = (word: string): string => (word.startsWith(globMark) ? word.slice(1) : word);
 
-/** The text for people: without secrets, invisible characters and line breaks, and of at most 160 characters. */
+/** The string for people: without secrets, invisible characters and line breaks, and of at most 160 characters. */
 export const shown = (text: string): string => {
   const clean = redactSecrets(
     text

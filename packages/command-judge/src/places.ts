@@ -24,6 +24,14 @@ export interface JudgedPlaces {
   readonly lists?: JudgeLists;
 }
 
+/** What a policy's named lists add to the tables. */
+export const toJudgeLists = (lists: Readonly<Record<string, readonly string[]>>): JudgeLists => ({
+  read: lists.read_programs ?? [],
+  write: lists.write_programs ?? [],
+  secretPaths: lists.secret_paths ?? [],
+  allowedPaths: lists.allowed_paths ?? [],
+});
+
 const absolute = (path: string | undefined): string | undefined =>
   path?.startsWith("/") === true ? normalPath(path) : undefined;
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { judgeCommand } from "../src/index.ts";
+import { type CommandVerdict, judgeCommand } from "../src/index.ts";
+import { verdictRank } from "../src/judgement.ts";
+import { membersOf, type Spec } from "../src/programs/spec.ts";
 import { programTable } from "../src/programs/table.ts";
 import { readCorpus } from "./corpus.ts";
 
@@ -66,6 +68,16 @@ describe("the corpus", () => {
       "destructive",
     ])
       expect(corpus.filter(({ is }) => is === verdict).length, verdict).toBeGreaterThanOrEqual(8);
+  });
+
+  it("reports effects with verdicts that exist, from every entry of the tables", () => {
+    const check = ([name, { does, commands }]: readonly [string, Spec]): void => {
+      const [verdict = "read", code = "none"] = does?.split(" ") ?? [];
+      expect(verdictRank(verdict as CommandVerdict), name).toBeGreaterThanOrEqual(0);
+      expect(code, name).toMatch(/^[a-z-]+$/);
+      for (const member of membersOf(commands ?? {})) check(member);
+    };
+    for (const entry of programTable()) check(entry);
   });
 
   it("has no two commands that differ in names and numbers only", () => {

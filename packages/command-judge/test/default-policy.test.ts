@@ -1,14 +1,26 @@
 import { readFile } from "node:fs/promises";
-import { checkPolicy, type Policy, parsePolicy, secretFunctions } from "@harnesskit/ahp-server/policy";
-import { defaultPolicyFile, loadPolicy, testPolicyFile } from "@harnesskit/ahp-server/policy/node";
+import {
+  checkPolicy,
+  eventOfCase,
+  type Policy,
+  PolicyCaseSchema,
+  parsePolicy,
+  secretFunctions,
+} from "@harnesskit/policy";
+import { defaultPolicyFile, loadPolicy, testPolicyFile } from "@harnesskit/policy/node";
 import { beforeAll, describe, expect, it } from "vitest";
 import { commandJudge } from "../src/index.ts";
 import { readCorpus } from "./corpus.ts";
-import { eventOf, toolEvent } from "./events.ts";
 
 const token = `ghp_${"aB3".repeat(12)}`;
 const metadata = { workspace: "/work/app" };
 const home = "/home/dev";
+
+const eventOf = (event: string, payload: unknown, more: object = {}) =>
+  eventOfCase(PolicyCaseSchema.parse({ name: "event", expect: {}, event, payload, ...more }));
+
+const toolEvent = (tool_name: string, args: object, more: object) =>
+  eventOf("pre_action", { tool_name, arguments: args }, more);
 
 let policy: Policy;
 let enforced: Policy;

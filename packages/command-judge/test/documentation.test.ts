@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { parsePolicy, parsePolicyCases, secretFunctions } from "@harnesskit/ahp-server/policy";
+import { parsePolicy, parsePolicyCases, secretFunctions } from "@harnesskit/policy";
 import { describe, expect, it } from "vitest";
 import { commandJudge } from "../src/index.ts";
 

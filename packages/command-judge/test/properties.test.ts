@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { judgeCommand } from "../src/index.ts";
 import { verdictRank } from "../src/judgement.ts";
+import { membersOf } from "../src/programs/spec.ts";
 import { programTable } from "../src/programs/table.ts";
 import { readCorpus } from "./corpus.ts";
 
@@ -102,7 +103,7 @@ describe("judging a command", () => {
     const words = /^(?:echo|test|\[|true|false|:|expr|factor|yes)$/;
     const names = [...programTable()].flatMap(([name, { commands = {} }]) => [
       name,
-      ...Object.keys(commands).map((command) => `${name} ${command}`),
+      ...[...membersOf(commands).keys()].map((command) => `${name} ${command}`),
     ]);
     for (const name of names) {
       if (words.test(name)) continue;

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { BufferFullError, type Clock, InvalidArgumentError } from "@harnesskit/wire";
 import type { DisconnectReason, Launch, LaunchObserver } from "./launch-port.ts";
 
-/** Why a token lets nobody in. For the audit only: the other side is told nothing but that it is not let in. */
+/** Why a token is refused. For the audit only: the other side does not receive it. */
 export type TokenRefusal = "unknown" | "expired" | "used" | "other_agent";
 
 /** A launch that was admitted. */
@@ -11,7 +11,7 @@ export interface AdmittedLaunch {
   readonly observer: LaunchObserver;
   /** SHA-256 of the token. */
   readonly tokenHash: Buffer;
-  /** When the token is worth nothing any more. */
+  /** When the token becomes invalid. */
   expiresAt: number;
   used: boolean;
   /** Set while a session of this launch is open. */
@@ -23,8 +23,8 @@ const tokenBytes = 32;
 const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
 
 /**
- * The launches that may connect. A token is 256 random bits, good once and for a short time, for the agent of its launch;
- * only its hash is kept, and it is compared in constant time with that of every launch.
+ * The launches that may connect. A token is 256 random bits, valid once and for a short time, for the agent of its
+ * launch; only its hash is kept, and it is compared in constant time with that of every launch.
  */
 export class Admissions {
   readonly #clock: Clock;
@@ -32,14 +32,10 @@ export class Admissions {
   readonly #maxAdmissions: number;
   readonly #launches = new Map<string, AdmittedLaunch>();
 
-  constructor(options: {
-    readonly clock: Clock;
-    readonly tokenLifetimeMs: number;
-    readonly maxAdmissions: number;
-  }) {
-    this.#clock = options.clock;
-    this.#tokenLifetimeMs = options.tokenLifetimeMs;
-    this.#maxAdmissions = options.maxAdmissions;
+  constructor(clock: Clock, tokenLifetimeMs: number, maxAdmissions: number) {
+    this.#clock = clock;
+    this.#tokenLifetimeMs = tokenLifetimeMs;
+    this.#maxAdmissions = maxAdmissions;
   }
 
   /** Throws `invalid_argument` for a launch that is admitted already, `buffer_full` when there are too many. */
@@ -63,7 +59,7 @@ export class Admissions {
     return { token, admitted };
   }
 
-  /** Uses the token up. */
+  /** The launch of the token, which is used up. */
   redeem(token: string, agentId: string): AdmittedLaunch | TokenRefusal {
     const hash = hashOf(token);
     let found: AdmittedLaunch | undefined;
@@ -78,7 +74,7 @@ export class Admissions {
     return found;
   }
 
-  /** The token of this launch is good for one more hello, from now until `waitMs` and its lifetime have passed. */
+  /** The token of this launch is valid for one more hello, until `waitMs` and its lifetime have passed. */
   rearm(admitted: AdmittedLaunch, waitMs: number): void {
     admitted.used = false;
     admitted.expiresAt = this.#clock.now() + waitMs + this.#tokenLifetimeMs;

@@ -1,7 +1,9 @@
+import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import { BoundedMap } from "@harnesskit/wire";
 import type { AgentInfo, SessionHealth } from "./agent-state.ts";
-import type { AgentDirectory } from "./call-router.ts";
+import type { CoreContext } from "./core-context.ts";
+import type { ToolInfo } from "./judge-tool.ts";
 import type { DisconnectReason } from "./launch-port.ts";
-import type { ToolInfo } from "./registered-tool.ts";
 import type { Session, SessionEvents } from "./session.ts";
 import { Watches, type WatchOptions } from "./watch.ts";
 
@@ -10,27 +12,25 @@ const maxRememberedAgents = 1024;
 
 const allTools = "tools";
 
-/** The agents that have a session, and who watches them. */
-export class Agents implements AgentDirectory, SessionEvents {
+/** The agents that have a session, and the watches of them. */
+export class Agents implements SessionEvents {
   closing = false;
+  readonly #context: CoreContext;
   readonly #sessions = new Map<string, Session>();
   /** Of agents that may come back. */
   readonly #disconnected = new Map<string, SessionHealth>();
-  readonly #knownDigests = new Map<string, Map<string, string>>();
+  readonly #knownDigests = new BoundedMap<string, BoundedMap<string, string>>({
+    maxSize: maxRememberedAgents,
+  });
   readonly #isAdmitted: (agentId: string) => boolean;
-  readonly #onEnded: (session: Session, reason: DisconnectReason) => void;
   readonly #healthWatches: Watches<SessionHealth>;
   readonly #toolWatches: Watches<readonly ToolInfo[]>;
 
-  constructor(options: {
-    readonly maxWatchers: number;
-    readonly isAdmitted: (agentId: string) => boolean;
-    readonly ended: (session: Session, reason: DisconnectReason) => void;
-  }) {
-    this.#isAdmitted = options.isAdmitted;
-    this.#onEnded = options.ended;
-    this.#healthWatches = new Watches(options.maxWatchers);
-    this.#toolWatches = new Watches(options.maxWatchers);
+  constructor(context: CoreContext, isAdmitted: (agentId: string) => boolean) {
+    this.#context = context;
+    this.#isAdmitted = isAdmitted;
+    this.#healthWatches = new Watches(context.limits.maxWatchers);
+    this.#toolWatches = new Watches(context.limits.maxWatchers);
   }
 
   session(agentId: string): Session | undefined {
@@ -46,16 +46,10 @@ export class Agents implements AgentDirectory, SessionEvents {
   }
 
   /** What this agent registered last, for its next session. */
-  knownDigests(agentId: string): Map<string, string> {
-    const known = this.#knownDigests.get(agentId) ?? new Map<string, string>();
-    this.#knownDigests.delete(agentId);
+  knownDigests(agentId: string): BoundedMap<string, string> {
+    const known =
+      this.#knownDigests.touch(agentId) ?? new BoundedMap({ maxSize: this.#context.limits.maxTools });
     this.#knownDigests.set(agentId, known);
-    if (this.#knownDigests.size > maxRememberedAgents) {
-      for (const oldest of this.#knownDigests.keys()) {
-        this.#knownDigests.delete(oldest);
-        break;
-      }
-    }
     return known;
   }
 
@@ -65,7 +59,7 @@ export class Agents implements AgentDirectory, SessionEvents {
     this.healthChanged(session, session.manifestDrift ? "the manifest differs" : undefined);
   }
 
-  /** The agent will not come back by itself: it is no longer part of the present state. */
+  /** The agent will not reconnect: its last state is dropped. */
   forget(agentId: string): void {
     if (!this.#isAdmitted(agentId)) this.#disconnected.delete(agentId);
   }
@@ -108,7 +102,15 @@ export class Agents implements AgentDirectory, SessionEvents {
       this.#healthWatches.push(agentId, health);
       if (session.tools.size > 0) this.toolsChanged();
     }
-    this.#onEnded(session, reason);
+    this.#context.audit.record({
+      action: "agent.disconnected",
+      outcome:
+        reason.code === RuntimeErrorCode.CoreClosed || reason.code === "core.goodbye" ? "ok" : "failed",
+      agent_id: agentId,
+      session_id: session.sessionId,
+      duration_ms: this.#context.clock.now() - session.openedAt,
+      details: { code: reason.code, suppressed: session.auditBudget.suppressed },
+    });
   }
 
   /** Ends all watches. */
@@ -127,7 +129,7 @@ const healthOf = (session: Session, reason: string | undefined): SessionHealth =
 
 const infoOf = (session: Session): AgentInfo => ({
   agentId: session.agentId,
-  agentVersion: session.agentVersion,
+  agentVersion: session.hello.agent_version,
   sessionId: session.sessionId,
   launchId: session.admitted.launch.launchId,
   status: session.status,

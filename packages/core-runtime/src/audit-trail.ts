@@ -1,5 +1,5 @@
 import type { AuditAction, AuditEntryInput, AuditSink } from "@harnesskit/audit";
-import type { Clock } from "@harnesskit/wire";
+import type { Clock } from "@harnesskit/wire/time";
 import type { CoreStats } from "./core-stats.ts";
 
 const windowMs = 60_000;
@@ -33,28 +33,23 @@ export class AuditBudget {
   }
 }
 
-/** Records what the core does. Without a sink, nothing is made up and nothing is recorded. */
+/** Records what the core does; without a sink, nothing. */
 export class AuditTrail {
-  readonly #sink: AuditSink | undefined;
+  readonly sink: AuditSink | undefined;
   readonly #stats: CoreStats;
 
   constructor(sink: AuditSink | undefined, stats: CoreStats) {
-    this.#sink = sink;
+    this.sink = sink;
     this.#stats = stats;
   }
 
-  /** False when there is no sink, so that nobody puts an entry together for nothing. */
-  get on(): boolean {
-    return this.#sink !== undefined;
-  }
-
   record(entry: AuditEntryInput): void {
-    this.#sink?.record(entry);
+    this.sink?.record(entry);
   }
 
-  /** The beginning of what will end; undefined when there is no sink. */
+  /** The beginning of an action; undefined when there is no sink. */
   begin(entry: AuditEntryInput): AuditAction | undefined {
-    const sink = this.#sink;
+    const { sink } = this;
     if (!sink) return undefined;
     if (sink.begin) return sink.begin(entry);
     sink.record(entry);
@@ -63,21 +58,13 @@ export class AuditTrail {
 
   /** For what an agent can cause as often as it likes. The entry after a gap says how many were left out. */
   recordWithin(budget: AuditBudget, entry: AuditEntryInput): void {
-    if (!this.#sink) return;
+    if (!this.sink) return;
     if (!budget.take()) {
       this.#stats.suppressedAuditEntries++;
       return;
     }
     const { suppressed } = budget;
     budget.suppressed = 0;
-    this.#sink.record(suppressed > 0 ? { ...entry, details: { ...entry.details, suppressed } } : entry);
-  }
-
-  addSecret(value: string): void {
-    this.#sink?.addSecret(value);
-  }
-
-  removeSecret(value: string): void {
-    this.#sink?.removeSecret(value);
+    this.sink.record(suppressed > 0 ? { ...entry, details: { ...entry.details, suppressed } } : entry);
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { Actor, Caller } from "@harnesskit/protocol/runtime";
-import type { ToolInfo } from "./registered-tool.ts";
+import type { ToolInfo } from "./judge-tool.ts";
 
 /** A call that asks whether it may be made (section 4.3.1). */
 export interface AuthorizationRequest {
@@ -18,10 +18,10 @@ export interface AuthorizationRequest {
   readonly input: Readonly<JsonObject>;
 }
 
-/** Allowed, or not and why; the reason is told to the caller and has to be safe. */
+/** Allowed, or not and why; the reason goes to the caller and must be safe. */
 export type Authorization = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
 
 /**
- * Decides about a call before it is sent. A call whose decision fails, or is none, is not made.
+ * Decides about a call before it is sent. Without a valid decision the call is refused.
  */
 export type Authorize = (request: AuthorizationRequest) => Authorization | PromiseLike<Authorization>;

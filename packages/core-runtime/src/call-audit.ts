@@ -2,68 +2,80 @@ import type { AuditEntryInput, AuditOutcome } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
+import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
+import type { CoreContext } from "./core-context.ts";
+import type { Session } from "./session.ts";
 
-interface Session {
-  readonly agentId: string;
-  readonly sessionId: string;
-}
-
-const entryOf = (action: string, call: Call, session: Session): AuditEntryInput => ({
+/** Ids that the core derived from the call's own are left out. */
+const entryOf = (
+  action: string,
+  toolId: string,
+  callId: string,
+  { actor, caller, requestId, correlationId, causationId, directiveId }: CallOptions,
+  session?: Session,
+): AuditEntryInput => ({
   action,
-  actor: call.options.actor ?? call.options.caller,
-  agent_id: session.agentId,
-  tool_id: call.toolId,
-  call_id: call.callId,
-  session_id: session.sessionId,
-  request_id: call.options.requestId,
-  correlation_id: call.options.correlationId,
-  causation_id: call.causationId,
+  actor: actor ?? caller,
+  agent_id: session?.agentId,
+  tool_id: toolId,
+  call_id: callId,
+  session_id: session?.sessionId,
+  request_id: requestId,
+  correlation_id: correlationId,
+  causation_id: causationId ?? directiveId,
 });
 
-/** Before the call is sent. Ids that the core made up from the call's own are left out: they say nothing more. */
+/** Before the call is sent. */
 export const auditCallStart = (audit: AuditTrail, call: Call, session: Session): void => {
-  if (audit.on) call.audited = audit.begin(entryOf("tool.call", call, session));
+  if (!audit.sink) return;
+  call.audited = audit.begin(entryOf("tool.call", call.toolId, call.callId, call.options, session));
 };
 
 /** When the call has ended for its caller, sent or not. */
 export const auditCallEnd = (
-  audit: AuditTrail,
+  { audit, clock }: CoreContext,
   call: Call,
   session: Session,
   result: CallResult,
-  now: number,
 ): void => {
-  if (!audit.on) return;
-  const end = {
-    action: "tool.result",
-    outcome: outcomeOf(result),
-    duration_ms: now - call.startedAt,
-    details: result.status === "succeeded" ? undefined : { code: result.error.code },
-  };
+  if (!audit.sink) return;
+  const end = { ...auditedEnd(result), duration_ms: clock.now() - call.startedAt };
   if (call.audited) call.audited.end(end);
-  else audit.record({ ...entryOf("tool.result", call, session), ...end });
+  else audit.record({ ...entryOf("tool.result", call.toolId, call.callId, call.options, session), ...end });
 };
 
-const refusals: ReadonlySet<string> = new Set([
-  RuntimeErrorCode.Forbidden,
-  RuntimeErrorCode.DirectiveRequired,
-  RuntimeErrorCode.InvalidInput,
-  RuntimeErrorCode.IdempotencyConflict,
-]);
+/** A call that was refused before it had a session. */
+export const auditRefusedCall = (
+  audit: AuditTrail,
+  toolId: string,
+  callId: string,
+  options: CallOptions,
+  result: CallResult,
+): void => {
+  audit.record({ ...entryOf("tool.result", toolId.slice(0, 257), callId, options), ...auditedEnd(result) });
+};
 
-const limits: ReadonlySet<string> = new Set([
-  RuntimeErrorCode.Busy,
-  RuntimeErrorCode.InputTooLarge,
-  RuntimeErrorCode.OutputTooLarge,
-]);
+const auditedEnd = (result: CallResult) => ({
+  action: "tool.result",
+  outcome: outcomeOf(result),
+  details: result.status === "succeeded" ? undefined : { code: result.error.code },
+});
 
-/** What an audit calls the way a call ended. */
-export const outcomeOf = (result: CallResult): AuditOutcome => {
+const outcomes: Readonly<Record<string, AuditOutcome>> = {
+  [RuntimeErrorCode.Timeout]: "timeout",
+  [RuntimeErrorCode.Forbidden]: "refused",
+  [RuntimeErrorCode.DirectiveRequired]: "refused",
+  [RuntimeErrorCode.InvalidInput]: "refused",
+  [RuntimeErrorCode.IdempotencyConflict]: "refused",
+  [RuntimeErrorCode.Busy]: "limited",
+  [RuntimeErrorCode.InputTooLarge]: "limited",
+  [RuntimeErrorCode.OutputTooLarge]: "limited",
+};
+
+const outcomeOf = (result: CallResult): AuditOutcome => {
   if (result.status === "succeeded") return "ok";
   if (result.status === "canceled") return "cancelled";
   const { code } = result.error;
-  if (code === RuntimeErrorCode.Timeout) return "timeout";
-  if (refusals.has(code)) return "refused";
-  return limits.has(code) ? "limited" : "failed";
+  return (Object.hasOwn(outcomes, code) ? outcomes[code] : undefined) ?? "failed";
 };

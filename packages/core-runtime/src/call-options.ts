@@ -7,16 +7,16 @@ import {
   CallerSchema,
 } from "@harnesskit/protocol/runtime";
 import { InvalidArgumentError } from "@harnesskit/wire";
+import { isObject, jsonProblem } from "@harnesskit/wire/json";
 import type { CoreLimits } from "./core-limits.ts";
-import { exceedsBytes, measureJson } from "./measure-json.ts";
 
 /** Options of a call. */
 export interface CallOptions {
-  /** Time until the call ends with `tool.timeout`, waiting for a place included. @default 120000 */
+  /** Time until the call ends with `tool.timeout`, waiting for a slot included. @default 120000 */
   readonly timeoutMs?: number;
   /** Cancels the call. */
   readonly signal?: AbortSignal;
-  /** The same key and input mean the same call: its result is given again while it is remembered. */
+  /** The same key and input mean the same call: its remembered result is returned again. */
   readonly idempotencyKey?: string;
   /** Who calls, for the agent. Metadata only. */
   readonly caller?: Caller;
@@ -26,7 +26,7 @@ export interface CallOptions {
   readonly context?: CallContext;
   /** The logical request that the call belongs to. @default the call's id */
   readonly requestId?: string;
-  /** The wider story: a conversation, a mission, a workflow. @default the request's id */
+  /** The wider context: a conversation, a mission, a workflow. @default the request's id */
   readonly correlationId?: string;
   /** What caused the call directly. @default the directive's id, if there is one */
   readonly causationId?: string;
@@ -34,41 +34,32 @@ export interface CallOptions {
   readonly directiveId?: string;
 }
 
-const checkId = (name: string, value: unknown): void => {
-  if (value === undefined) return;
-  if (typeof value !== "string" || value.length === 0 || value.length > 256) {
-    throw new InvalidArgumentError(`${name} has to be a text of 1 to 256 characters`);
-  }
-};
+const ids = ["idempotencyKey", "requestId", "correlationId", "causationId", "directiveId"] as const;
 
 /** Throws `invalid_argument` for options that cannot be used. */
 export const checkCallOptions = (options: CallOptions, limits: CoreLimits): void => {
-  const { timeoutMs, caller, actor, context } = options;
-  if (timeoutMs !== undefined) {
-    if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > limits.maxTimeoutMs) {
-      throw new InvalidArgumentError(`timeoutMs has to be a whole number from 1 to ${limits.maxTimeoutMs}`);
-    }
+  if (!isObject(options as unknown))
+    throw new InvalidArgumentError("the options of a call must be an object");
+  const demand = (isValid: boolean, problem: string): void => {
+    if (!isValid) throw new InvalidArgumentError(problem);
+  };
+  for (const name of ids) {
+    const value: unknown = options[name];
+    const isId = value === undefined || (typeof value === "string" && value !== "" && value.length <= 256);
+    demand(isId, `${name} must be a string of 1 to 256 characters`);
   }
-  checkId("idempotencyKey", options.idempotencyKey);
-  checkId("requestId", options.requestId);
-  checkId("correlationId", options.correlationId);
-  checkId("causationId", options.causationId);
-  checkId("directiveId", options.directiveId);
-  if (caller !== undefined && !CallerSchema.safeParse(caller).success) {
-    throw new InvalidArgumentError("caller has to be { type, id }");
-  }
-  if (actor !== undefined && !ActorSchema.safeParse(actor).success) {
-    throw new InvalidArgumentError("actor has to be { type, id, display? }");
-  }
-  if (context !== undefined) checkContext(context, limits);
-};
-
-const checkContext = (context: CallContext, limits: CoreLimits): void => {
-  const measured = measureJson(context);
-  if (!measured || exceedsBytes(context, measured.bytes, limits.maxContextBytes)) {
-    throw new InvalidArgumentError(`context has to be JSON of at most ${limits.maxContextBytes} bytes`);
-  }
-  if (!CallContextSchema.safeParse(context).success) {
-    throw new InvalidArgumentError("context has to be { project_root?, resource_paths?, ui? }");
-  }
+  const { timeoutMs = 1, caller, actor, context } = options;
+  demand(
+    Number.isSafeInteger(timeoutMs) && timeoutMs >= 1 && timeoutMs <= limits.maxTimeoutMs,
+    `timeoutMs must be an integer from 1 to ${limits.maxTimeoutMs}`,
+  );
+  demand(caller === undefined || CallerSchema.safeParse(caller).success, "caller must be { type, id }");
+  demand(actor === undefined || ActorSchema.safeParse(actor).success, "actor must be { type, id, display? }");
+  if (context === undefined) return;
+  const isSmall = !jsonProblem(context, { maxBytes: limits.maxContextBytes });
+  demand(isSmall, `context must be JSON of at most ${limits.maxContextBytes} bytes`);
+  demand(
+    CallContextSchema.safeParse(context).success,
+    "context must be { project_root?, resource_paths?, ui? }",
+  );
 };

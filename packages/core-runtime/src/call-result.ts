@@ -5,22 +5,21 @@ import {
   type RuntimeError,
   RuntimeErrorCode,
 } from "@harnesskit/protocol/runtime";
+import { jsonProblem } from "@harnesskit/wire/json";
 import type { CoreContext } from "./core-context.ts";
-import { exceedsBytes, measureJson } from "./measure-json.ts";
+import type { RegisteredTool } from "./judge-tool.ts";
 import { redactedJson } from "./redacted-json.ts";
-import type { RegisteredTool } from "./registered-tool.ts";
+import type { ValidationProblem } from "./tool-validators.ts";
 
 /** How a call ended. What an agent reported and what the core decided have the same form. */
 export type CallResult =
   | { readonly status: "succeeded"; readonly output: JsonObject }
   | { readonly status: "failed" | "canceled"; readonly error: RuntimeError };
 
-type ResultContext = Pick<CoreContext, "limits" | "redactor">;
-
 const maxMessageLength = 4096;
 
 /** An outcome that the core decides. */
-export const failure = (
+export const coreResult = (
   code: RuntimeErrorCode,
   message: string,
   extra: { readonly retryable?: boolean; readonly details?: JsonObject } = {},
@@ -29,11 +28,20 @@ export const failure = (
   error: { code, message, where: "core", ...extra },
 });
 
-/** What of an agent's error is passed on: `debug` is left out, and so are secrets and details that are too large. */
-const passedOn = (error: RuntimeError, { limits, redactor }: ResultContext): RuntimeError => {
+/** An input or output that does not match its schema. */
+export const misfit = (
+  code: RuntimeErrorCode,
+  side: "input" | "output",
+  { path, keyword, message }: ValidationProblem,
+): CallResult =>
+  coreResult(code, `the ${side} does not match the tool's schema: ${message}`, {
+    details: { path, keyword },
+  });
+
+/** What of an agent's error is passed on: without `debug`, secrets and details that are too large. */
+const passedOn = (error: RuntimeError, { limits, redactor }: CoreContext): RuntimeError => {
   const { code, message, details, retryable, where } = error;
-  const measured = details && measureJson(details);
-  const keepsDetails = measured && !exceedsBytes(details, measured.bytes, limits.maxErrorBytes);
+  const keepsDetails = details && !jsonProblem(details, { maxBytes: limits.maxErrorBytes });
   return {
     code,
     message: redactor.text(
@@ -45,36 +53,36 @@ const passedOn = (error: RuntimeError, { limits, redactor }: ResultContext): Run
   };
 };
 
-/** What an agent's result comes to: its output, unless it refers to a file, is held against the limit and the tool's schema. */
+/** The outcome of an agent's result. Its output, unless it refers to a file, must match the limit and the tool's schema. */
 export const toCallResult = (
   payload: AgentToolResult["payload"],
   outerError: RuntimeError | undefined,
   tool: RegisteredTool,
-  context: ResultContext,
+  context: CoreContext,
   maxOutputBytes: number,
 ): CallResult => {
   const { status } = payload;
   const error = payload.error ?? outerError;
-  if (status === "succeeded") return checkedOutput(payload.output ?? {}, tool, maxOutputBytes);
+  if (status === "succeeded") return checkedOutput(payload.output ?? {}, tool, context, maxOutputBytes);
   if (error) return { status, error: passedOn(error, context) };
   return status === "canceled"
     ? { status, error: { code: RuntimeErrorCode.Canceled, message: "the call was cancelled" } }
     : { status, error: { code: RuntimeErrorCode.Failed, message: "the tool failed and did not say why" } };
 };
 
-const checkedOutput = (output: JsonObject, tool: RegisteredTool, maxOutputBytes: number): CallResult => {
-  const measured = measureJson(output);
-  if (!measured) return failure(RuntimeErrorCode.InvalidOutput, "the output is no JSON object");
-  if (exceedsBytes(output, measured.bytes, maxOutputBytes)) {
-    return failure(RuntimeErrorCode.OutputTooLarge, `the output exceeds ${maxOutputBytes} bytes`);
+const checkedOutput = (
+  output: JsonObject,
+  tool: RegisteredTool,
+  { validators }: CoreContext,
+  maxOutputBytes: number,
+): CallResult => {
+  const notJson = jsonProblem(output, { maxBytes: maxOutputBytes });
+  if (notJson?.code === "too_large") {
+    return coreResult(RuntimeErrorCode.OutputTooLarge, `the output exceeds ${maxOutputBytes} bytes`);
   }
-  const problem = tool.checkOutput(output);
+  if (notJson) return coreResult(RuntimeErrorCode.InvalidOutput, "the output is not a JSON object");
+  // A tool without `output_schema` may answer with any JSON object.
+  const problem = tool.output && validators.check(tool.output, output);
   if (!problem || OutputReferenceSchema.safeParse(output).success) return { status: "succeeded", output };
-  return failure(
-    RuntimeErrorCode.InvalidOutput,
-    `the output does not fit the tool's schema: ${problem.message}`,
-    {
-      details: { path: problem.path, keyword: problem.keyword },
-    },
-  );
+  return misfit(RuntimeErrorCode.InvalidOutput, "output", problem);
 };

@@ -1,6 +1,11 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { AgentToolStream } from "@harnesskit/protocol/runtime";
+import { measureJson } from "@harnesskit/wire/json";
+import type { CoreContext } from "./core-context.ts";
+import { Feed } from "./feed.ts";
+import { redactedJson } from "./redacted-json.ts";
 
-/** One piece of what a running call says (section 4.3.2). */
+/** One piece of what a running call streams (section 4.3.2). */
 export interface StreamChunk {
   readonly seq: number;
   readonly channel: "stdout" | "stderr" | "log" | "status" | "partial_result";
@@ -13,91 +18,94 @@ export interface StreamChunk {
   readonly dropped?: number;
 }
 
-interface Waiting {
-  readonly chunk: StreamChunk;
-  readonly bytes: number;
-}
+export type StreamContext = Pick<CoreContext, "stats" | "redactor" | "limits">;
 
-const ended: IteratorResult<StreamChunk> = { done: true, value: undefined };
+const sizeOf = (data: StreamChunk["data"]): number =>
+  "text" in data ? 2 * data.text.length : measureJson(data.json).bytes;
 
 /**
- * The chunks of one call, for one reader. What arrives faster than it is read waits within the limits; then the oldest
- * chunks are dropped, and the next one says how many. The agent is never slowed down: its other calls share the
- * connection.
+ * The chunks of one call, for one reader. Unread chunks wait within the limits; then the oldest are dropped, and the
+ * next one says how many. The agent is never slowed down: its other calls share the connection.
  */
-export class CallStream implements AsyncIterableIterator<StreamChunk> {
-  readonly #maxChunks: number;
-  readonly #maxBytes: number;
-  readonly #waiting: Waiting[] = [];
-  #readers: ((result: IteratorResult<StreamChunk>) => void)[] = [];
+export class CallStream extends Feed<StreamChunk> {
+  readonly #context: StreamContext;
+  readonly #waiting: { readonly chunk: StreamChunk; readonly bytes: number }[] = [];
   #bytes = 0;
   #dropped = 0;
-  #ended = false;
-  #abandoned = false;
+  #lastSeq = 0;
+  #isDone = false;
 
-  constructor(limits: { readonly maxStreamChunks: number; readonly maxStreamBytes: number }) {
-    this.#maxChunks = limits.maxStreamChunks;
-    this.#maxBytes = limits.maxStreamBytes;
+  constructor(context: StreamContext) {
+    super();
+    this.#context = context;
   }
 
-  /** Takes a chunk. Returns how many chunks had to be dropped for it, itself included. */
-  push(chunk: StreamChunk, bytes: number): number {
-    if (this.#ended || this.#abandoned) return 1;
-    const reader = this.#readers.shift();
-    if (reader) {
-      reader({ done: false, value: this.#withDropped(chunk) });
-      return 0;
+  /**
+   * Takes a stream message, without what looks like a secret. Repeated numbers are dropped and counted; after a gap
+   * the chunk says how many are missing. Returns false for a chunk after `done`.
+   */
+  take({ seq, channel, data, done }: AgentToolStream["payload"]): boolean {
+    const { stats, redactor, limits } = this.#context;
+    if (this.#isDone) return false;
+    if (seq <= this.#lastSeq) {
+      stats.repeatedChunks++;
+      return true;
     }
+    const missing = seq - this.#lastSeq - 1;
+    if (missing > 0) stats.chunkGaps++;
+    this.#lastSeq = seq;
+    this.#isDone = done === true;
+    if (sizeOf(data) > limits.maxStreamBytes) {
+      // Not redacted either: that takes time in proportion to the size, and no reader could get it.
+      this.#drop();
+      return true;
+    }
+    this.#push({
+      seq,
+      channel,
+      data: "json" in data ? { json: redactedJson(data.json, redactor) } : { text: redactor.text(data.text) },
+      ...(done && { done }),
+      ...(missing > 0 && { missing }),
+    });
+    return true;
+  }
+
+  #push(chunk: StreamChunk): void {
+    if (this.isEnded) {
+      this.#drop();
+      return;
+    }
+    const { maxStreamChunks, maxStreamBytes } = this.#context.limits;
+    const bytes = sizeOf(chunk.data);
     this.#waiting.push({ chunk, bytes });
     this.#bytes += bytes;
-    let dropped = 0;
-    while (this.#waiting.length > this.#maxChunks || this.#bytes > this.#maxBytes) {
+    while (this.#waiting.length > maxStreamChunks || this.#bytes > maxStreamBytes) {
       this.#bytes -= this.#waiting.shift()?.bytes ?? 0;
-      dropped++;
+      this.#drop();
     }
-    this.#dropped += dropped;
-    return dropped;
+    this.flush();
   }
 
-  /** A chunk that is too large for any reader: the next one says that it is missing. */
-  drop(): number {
-    if (!this.#ended && !this.#abandoned) this.#dropped++;
-    return 1;
+  #drop(): void {
+    this.#dropped++;
+    this.#context.stats.droppedChunks++;
   }
 
-  /** No chunk follows. What waits can still be read. */
-  end(): void {
-    this.#ended = true;
-    for (const reader of this.#readers.splice(0)) reader(ended);
-  }
-
-  next(): Promise<IteratorResult<StreamChunk>> {
+  protected shift(): StreamChunk | undefined {
     const first = this.#waiting.shift();
-    if (first) {
-      this.#bytes -= first.bytes;
-      return Promise.resolve({ done: false, value: this.#withDropped(first.chunk) });
-    }
-    if (this.#ended || this.#abandoned) return Promise.resolve(ended);
-    return new Promise((resolve) => this.#readers.push(resolve));
+    if (!first) return undefined;
+    this.#bytes -= first.bytes;
+    return this.#withDropped(first.chunk);
   }
 
-  /** The reader has enough: what waits is given up, and nothing more is kept. */
-  return(): Promise<IteratorResult<StreamChunk>> {
-    this.#abandoned = true;
+  protected clear(): void {
     this.#waiting.length = 0;
     this.#bytes = 0;
-    for (const reader of this.#readers.splice(0)) reader(ended);
-    return Promise.resolve(ended);
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
   }
 
   #withDropped(chunk: StreamChunk): StreamChunk {
-    if (this.#dropped === 0) return chunk;
     const dropped = this.#dropped;
     this.#dropped = 0;
-    return { ...chunk, dropped };
+    return dropped === 0 ? chunk : { ...chunk, dropped };
   }
 }

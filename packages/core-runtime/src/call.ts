@@ -1,11 +1,13 @@
+import { randomUUID } from "node:crypto";
 import type { AuditAction } from "@harnesskit/audit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { TimerEntry } from "@harnesskit/wire/time";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
 import { CallStream, type StreamChunk } from "./call-stream.ts";
-import type { CoreLimits } from "./core-limits.ts";
-import type { Deadline } from "./deadlines.ts";
-import type { RegisteredTool } from "./registered-tool.ts";
+import type { CoreContext } from "./core-context.ts";
+import type { RegisteredTool } from "./judge-tool.ts";
+import type { SessionCalls } from "./session-calls.ts";
 
 /** A call that was made. */
 export interface ToolCall {
@@ -13,7 +15,7 @@ export interface ToolCall {
   /** How it ends. Never rejects: every outcome is a {@link CallResult}. */
   readonly result: Promise<CallResult>;
   /**
-   * What it says while it runs, for one reader. Ends when the call does. Chunks that nobody reads wait within
+   * What the call streams while it runs, for one reader. Ends when the call does. Unread chunks wait within
    * `maxStreamChunks` and `maxStreamBytes`; then the oldest are dropped, and the next one says how many.
    */
   readonly stream: AsyncIterable<StreamChunk>;
@@ -25,81 +27,70 @@ export interface ToolCall {
 }
 
 /**
+ * - `opened`: nothing was done for it yet.
  * - `authorizing`: waits for the decision; counts as waiting.
- * - `queued`: waits for a place.
- * - `joined`: waits for another call with its idempotency key.
+ * - `queued`: waits for a free slot of the agent.
+ * - `joined`: waits for the result of its leader, a call with the same idempotency key.
  * - `running`: was sent.
  * - `canceling`: was sent, and so was its cancellation.
- * - `lingering`: has ended for its caller; the agent still owes a result, and the place is still taken.
+ * - `lingering`: has ended for its caller; the agent still owes a result, and the slot is still taken.
  * - `ended`
  */
-export type CallState = "authorizing" | "queued" | "joined" | "running" | "canceling" | "lingering" | "ended";
+export type CallState =
+  | "opened"
+  | "authorizing"
+  | "queued"
+  | "joined"
+  | "running"
+  | "canceling"
+  | "lingering"
+  | "ended";
 
-/** Who moves a call on. */
-export interface CallOwner {
-  cancel(call: Call, reason: string | undefined): void;
-  expired(call: Call): void;
-}
-
-/** One call, from its acceptance on. Its owner decides; this keeps what belongs to it and settles it exactly once. */
-export class Call implements ToolCall, Deadline {
-  readonly callId: string;
-  readonly toolId: string;
-  readonly options: CallOptions;
+/** One call, from its acceptance on. Its session moves it from state to state; this settles it exactly once. */
+export class Call implements ToolCall, TimerEntry {
+  readonly callId = randomUUID();
   readonly startedAt: number;
   readonly timeoutMs: number;
   readonly result: Promise<CallResult>;
-  tool: RegisteredTool;
-  input: JsonObject;
-  state: CallState = "authorizing";
-  /** The id of the message that it was sent with. */
-  messageId = "";
-  /** The number of the last stream chunk. */
-  lastSeq = 0;
-  streamDone = false;
+  state: CallState = "opened";
+  /** The id of its message, once it was sent. */
+  messageId: string | undefined;
   /** Its beginning in the audit, once it was sent. */
   audited: AuditAction | undefined;
-  /** Calls that get the same result. */
+  /** The call whose result it gets, and the calls that get its own. */
+  leader: Call | undefined;
   joiners: Set<Call> | undefined;
-  /** The call whose result this one gets. */
-  joinedTo: Call | undefined;
   /** Called with the result that joined calls get, also when this call's own caller has left before. */
   onOutcome: ((result: CallResult, fromAgent: boolean) => void) | undefined;
   dueAt = 0;
-  position = -1;
-  readonly #owner: CallOwner;
-  readonly #limits: CoreLimits;
+  readonly #calls: SessionCalls;
+  readonly #context: CoreContext;
   #stream: CallStream | undefined;
   #settle: ((result: CallResult) => void) | undefined;
   #onAbort: (() => void) | undefined;
 
-  constructor(options: {
-    readonly callId: string;
-    readonly tool: RegisteredTool;
-    readonly input: JsonObject;
-    readonly options: CallOptions;
-    readonly startedAt: number;
-    readonly timeoutMs: number;
-    readonly owner: CallOwner;
-    readonly limits: CoreLimits;
-  }) {
-    this.callId = options.callId;
-    this.tool = options.tool;
-    this.toolId = options.tool.info.tool_id;
-    this.input = options.input;
-    this.options = options.options;
-    this.startedAt = options.startedAt;
-    this.timeoutMs = options.timeoutMs;
-    this.#owner = options.owner;
-    this.#limits = options.limits;
+  constructor(
+    public tool: RegisteredTool,
+    public input: JsonObject,
+    readonly options: CallOptions,
+    calls: SessionCalls,
+    context: CoreContext,
+  ) {
+    const { signal, timeoutMs } = options;
+    this.startedAt = context.clock.now();
+    this.timeoutMs = timeoutMs ?? context.times.timeoutMs;
+    this.#calls = calls;
+    this.#context = context;
     this.result = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    const { signal } = options.options;
-    if (signal) {
-      this.#onAbort = () => this.cancel("aborted");
-      signal.addEventListener("abort", this.#onAbort, { once: true });
-    }
+    if (!signal) return;
+    this.#onAbort = () => this.cancel("aborted");
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  get toolId(): string {
+    return this.tool.info.tool_id;
   }
 
   get settled(): boolean {
@@ -120,18 +111,23 @@ export class Call implements ToolCall, Deadline {
 
   get stream(): CallStream {
     if (!this.#stream) {
-      this.#stream = new CallStream(this.#limits);
+      this.#stream = new CallStream(this.#context);
       if (this.settled) this.#stream.end();
     }
     return this.#stream;
   }
 
+  /** Making the call again cannot do its work twice. */
+  get isRepeatable(): boolean {
+    return this.tool.info.side_effects === false || this.options.idempotencyKey !== undefined;
+  }
+
   cancel(reason?: string): void {
-    if (!this.settled) this.#owner.cancel(this, reason);
+    if (!this.settled) this.#calls.cancel(this, reason);
   }
 
   expired(): void {
-    this.#owner.expired(this);
+    this.#calls.expired(this);
   }
 
   /** Gives the caller the result. Returns false when it has one already. */
@@ -140,21 +136,16 @@ export class Call implements ToolCall, Deadline {
     if (!settle) return false;
     this.#settle = undefined;
     if (this.#onAbort) this.options.signal?.removeEventListener("abort", this.#onAbort);
-    this.#onAbort = undefined;
     this.#stream?.end();
     settle(result);
     return true;
   }
 }
 
-const emptyStream: AsyncIterable<StreamChunk> = {
-  [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: true, value: undefined }) }),
-};
-
 /** A call that ended before it began. */
-export const endedCall = (callId: string, result: CallResult): ToolCall => ({
-  callId,
+export const endedCall = (result: CallResult): ToolCall => ({
+  callId: randomUUID(),
   result: Promise.resolve(result),
-  stream: emptyStream,
+  stream: (async function* () {})(),
   cancel() {},
 });

@@ -2,16 +2,22 @@ import {
   type AgentHello,
   AgentHelloSchema,
   AgentIdSchema,
+  RUNTIME_PROTOCOL_VERSION,
   RuntimeErrorCode,
 } from "@harnesskit/protocol/runtime";
 import type { Channel } from "@harnesskit/wire";
-import type { Admissions, AdmittedLaunch, TokenRefusal } from "./admissions.ts";
+import { isObject } from "@harnesskit/wire/json";
+import type { TimerEntry } from "@harnesskit/wire/time";
+import type { Admissions, AdmittedLaunch } from "./admissions.ts";
 import type { AuditBudget } from "./audit-trail.ts";
 import type { CoreContext } from "./core-context.ts";
-import type { Deadline } from "./deadlines.ts";
-import { isObject } from "./measure-json.ts";
-import { MessageFactory } from "./message-factory.ts";
-import type { Session } from "./session.ts";
+import { toMessage } from "./core-message.ts";
+import type { Session, SessionOptions } from "./session.ts";
+
+/** A hello that was accepted. */
+export type Accepted = Pick<SessionOptions, "channel" | "admitted" | "manifestDrift"> & {
+  readonly hello: AgentHello;
+};
 
 /** What a connection needs of its core. */
 export interface ConnectionOwner {
@@ -19,50 +25,48 @@ export interface ConnectionOwner {
   readonly admissions: Admissions;
   /** For all connections without a session together. */
   readonly auditBudget: AuditBudget;
-  /** Makes the session of an agent that may come in. */
-  welcome(options: {
-    readonly channel: Channel;
-    readonly admitted: AdmittedLaunch;
-    readonly hello: AgentHello;
-    readonly messages: MessageFactory;
-    readonly manifestDrift: boolean;
-  }): Session;
+  /** Makes the session of an agent whose hello was accepted. */
+  welcome(accepted: Accepted): Session;
   /** The connection has a session now, or is gone. */
-  settled(connection: Connection): void;
+  settled(connection: AgentConnection): void;
 }
 
-/** One connection: waits for the hello, and hands everything behind it to the session. */
-export class Connection implements Deadline {
+const refusalMessages: Readonly<Record<string, string>> = {
+  [RuntimeErrorCode.Unauthorized]: "the session token is not valid for this agent",
+  [RuntimeErrorCode.UnsupportedVersion]: "no common version; this core supports 1",
+  [RuntimeErrorCode.OutOfOrder]: "the first message must be agent.hello",
+  [RuntimeErrorCode.Unresponsive]: "agent.hello did not come in time",
+  [RuntimeErrorCode.InvalidMessage]: "not a message of the runtime protocol",
+  [RuntimeErrorCode.FrameTooLarge]: "the frame is too large",
+};
+
+/** One connection: waits for the hello, and hands everything after it to the session. */
+export class AgentConnection implements TimerEntry {
   dueAt = 0;
-  position = -1;
   readonly #owner: ConnectionOwner;
   readonly #channel: Channel;
-  readonly #messages: MessageFactory;
   #session: Session | undefined;
   #refused = false;
 
   constructor(channel: Channel, owner: ConnectionOwner) {
     this.#channel = channel;
     this.#owner = owner;
-    this.#messages = new MessageFactory(owner.context.clock);
   }
 
   start(): void {
-    const { context } = this.#owner;
-    context.deadlines.set(this, context.clock.now() + context.times.helloTimeoutMs);
+    const { clock, deadlines, times } = this.#owner.context;
+    deadlines.set(this, clock.now() + times.helloTimeoutMs);
     this.#channel.start({
       message: (message) => {
         if (this.#session) this.#session.receive(message);
         else if (!this.#refused) this.#greet(message);
       },
       error: (error) => {
+        const { FrameTooLarge, InvalidMessage } = RuntimeErrorCode;
         if (this.#session) this.#session.frameError(error);
-        else
-          this.#refuse(
-            frameCodes[error.code] ?? RuntimeErrorCode.InvalidMessage,
-            "core.error",
-            "invalid_frame",
-          );
+        else {
+          this.#refuse(error.code === "frame_too_large" ? FrameTooLarge : InvalidMessage, "invalid_frame");
+        }
       },
       close: ({ error }) => {
         if (this.#session) this.#session.channelClosed(error);
@@ -73,7 +77,7 @@ export class Connection implements Deadline {
 
   /** No hello came in time. */
   expired(): void {
-    this.#refuse(RuntimeErrorCode.Unresponsive, "core.error", "no_hello");
+    this.#refuse(RuntimeErrorCode.Unresponsive, "no_hello");
   }
 
   /** The core closes. */
@@ -85,91 +89,80 @@ export class Connection implements Deadline {
 
   #greet(message: unknown): void {
     if (!isObject(message) || message.type !== "agent.hello") {
-      const known = isObject(message) && typeof message.type === "string";
-      const code = known ? RuntimeErrorCode.OutOfOrder : RuntimeErrorCode.InvalidMessage;
-      this.#refuse(code, "core.error", "no_hello", message);
-      return;
-    }
-    if (message.v !== 1) {
-      this.#refuse(RuntimeErrorCode.UnsupportedVersion, "core.welcome", "version", message);
-      return;
-    }
-    const token = isObject(message.payload) ? message.payload.session_token : undefined;
-    if (typeof token !== "string") {
-      this.#refuse(RuntimeErrorCode.Unauthorized, "core.welcome", "token_missing", message);
+      const isTyped = isObject(message) && typeof message.type === "string";
+      const code = isTyped ? RuntimeErrorCode.OutOfOrder : RuntimeErrorCode.InvalidMessage;
+      this.#refuse(code, "no_hello", message);
       return;
     }
     const hello = AgentHelloSchema.safeParse(message);
-    if (hello.success) this.#judge(hello.data);
-    else this.#refuse(RuntimeErrorCode.InvalidMessage, "core.welcome", "malformed", message);
+    const token = isObject(message.payload) ? message.payload.session_token : undefined;
+    if (message.v !== RUNTIME_PROTOCOL_VERSION) {
+      this.#refuseHello(RuntimeErrorCode.UnsupportedVersion, "version", message);
+    } else if (typeof token !== "string") {
+      this.#refuseHello(RuntimeErrorCode.Unauthorized, "token_missing", message);
+    } else if (hello.success) this.#judge(hello.data);
+    else this.#refuseHello(RuntimeErrorCode.InvalidMessage, "malformed", message);
   }
 
   #judge(hello: AgentHello): void {
-    const { payload } = hello;
-    const admitted = this.#owner.admissions.redeem(payload.session_token, payload.agent_id);
+    const { session_token, agent_id, manifest_hash, protocol } = hello.payload;
+    const { admissions, context } = this.#owner;
+    const admitted = admissions.redeem(session_token, agent_id);
     if (typeof admitted === "string") {
-      this.#refuse(
-        RuntimeErrorCode.Unauthorized,
-        "core.welcome",
-        `token_${admitted}` satisfies `token_${TokenRefusal}`,
-        hello,
-      );
+      this.#refuseHello(RuntimeErrorCode.Unauthorized, `token_${admitted}`, hello);
       return;
     }
-    if (!payload.protocol.supported_versions.includes(1)) {
-      this.#refuse(RuntimeErrorCode.UnsupportedVersion, "core.welcome", "version", hello);
+    if (!protocol.supported_versions.includes(RUNTIME_PROTOCOL_VERSION)) {
+      this.#refuseHello(RuntimeErrorCode.UnsupportedVersion, "version", hello);
       return;
     }
-    const expected = admitted.launch.manifestHash;
-    const drift =
-      expected !== undefined && payload.manifest_hash !== undefined && payload.manifest_hash !== expected;
-    if (drift) this.#recordDrift(admitted);
-    if (drift && this.#owner.context.refuseManifestDrift) {
-      this.#refuse(RuntimeErrorCode.Unauthorized, "core.welcome", "manifest_drift", hello);
+    const { manifestHash } = admitted.launch;
+    const manifestDrift =
+      manifestHash !== undefined && manifest_hash !== undefined && manifest_hash !== manifestHash;
+    if (manifestDrift) this.#recordDrift(admitted);
+    if (manifestDrift && context.refuseManifestDrift) {
+      this.#refuseHello(RuntimeErrorCode.Unauthorized, "manifest_drift", hello);
       return;
     }
     this.#settle();
-    this.#session = this.#owner.welcome({
-      channel: this.#channel,
-      admitted,
-      hello,
-      messages: this.#messages,
-      manifestDrift: drift,
-    });
+    this.#session = this.#owner.welcome({ channel: this.#channel, admitted, hello, manifestDrift });
   }
 
   #recordDrift({ launch }: AdmittedLaunch): void {
-    this.#owner.context.audit.record({
+    const { audit, refuseManifestDrift } = this.#owner.context;
+    audit.record({
       action: "agent.manifest_drift",
-      outcome: this.#owner.context.refuseManifestDrift ? "refused" : "ok",
+      outcome: refuseManifestDrift ? "refused" : "ok",
       agent_id: launch.agentId,
       details: { launch_id: launch.launchId },
     });
   }
 
-  /** Says no, and closes. The other side is told the code; why exactly is for the audit. */
+  #refuseHello(code: RuntimeErrorCode, reason: string, hello: object): void {
+    this.#refuse(code, reason, hello, "core.welcome");
+  }
+
+  /** Answers with the code, and closes. The reason is for the audit only. */
   #refuse(
     code: RuntimeErrorCode,
-    type: "core.welcome" | "core.error",
     reason: string,
     message?: unknown,
+    type: "core.welcome" | "core.error" = "core.error",
   ): void {
     if (this.#refused) return;
     this.#refused = true;
     const { context, auditBudget } = this.#owner;
     context.stats.refusedHellos++;
-    const claimed = isObject(message) && isObject(message.payload) ? message.payload.agent_id : undefined;
-    const agentId = AgentIdSchema.safeParse(claimed);
+    const { id, payload } = isObject(message) ? message : {};
     context.audit.recordWithin(auditBudget, {
       action: "agent.refused",
       outcome: code === RuntimeErrorCode.FrameTooLarge ? "limited" : "refused",
-      agent_id: agentId.data,
+      agent_id: AgentIdSchema.safeParse(isObject(payload) ? payload.agent_id : undefined).data,
       details: { code, reason },
     });
-    const id = isObject(message) && typeof message.id === "string" ? message.id.slice(0, 256) : "";
-    const error = { code, message: refusalTexts[code] ?? "the connection is refused", where: "core" };
-    const correlation = { error, ...(id !== "" && { in_reply_to: id }) };
-    this.#channel.send(this.#messages.makeAny(type, {}, correlation)).catch(ignore);
+    const error = { code, message: refusalMessages[code] ?? "the connection is refused", where: "core" };
+    const replyTo = typeof id === "string" && id !== "" ? { in_reply_to: id.slice(0, 256) } : {};
+    this.#channel.send(toMessage(context.clock, type, {}, { error, ...replyTo })).catch(() => {});
     this.#settle();
     void this.#channel.close();
   }
@@ -179,18 +172,3 @@ export class Connection implements Deadline {
     this.#owner.settled(this);
   }
 }
-
-const ignore = () => {};
-
-const frameCodes: Readonly<Record<string, RuntimeErrorCode>> = {
-  frame_too_large: RuntimeErrorCode.FrameTooLarge,
-};
-
-const refusalTexts: Readonly<Record<string, string>> = {
-  [RuntimeErrorCode.Unauthorized]: "the session token is not good for this agent",
-  [RuntimeErrorCode.UnsupportedVersion]: "no version is spoken by both sides; this core speaks 1",
-  [RuntimeErrorCode.OutOfOrder]: "the first message has to be agent.hello",
-  [RuntimeErrorCode.Unresponsive]: "agent.hello did not come in time",
-  [RuntimeErrorCode.InvalidMessage]: "this is no message of the protocol",
-  [RuntimeErrorCode.FrameTooLarge]: "the frame is too large",
-};

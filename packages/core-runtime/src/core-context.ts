@@ -1,28 +1,20 @@
-import type { Redactor } from "@harnesskit/audit";
-import type { Clock } from "@harnesskit/wire";
-import type { AuditTrail } from "./audit-trail.ts";
+import { randomUUID } from "node:crypto";
+import { createRedactor, type Redactor } from "@harnesskit/audit";
+import { callSafely, HarnessError } from "@harnesskit/wire";
+import { type Clock, systemClock, TimerTable } from "@harnesskit/wire/time";
+import { AuditTrail } from "./audit-trail.ts";
 import type { Authorize } from "./authorize.ts";
-import type { CoreLimits } from "./core-limits.ts";
-import type { CoreStats } from "./core-stats.ts";
-import type { Deadlines } from "./deadlines.ts";
-import type { IdempotencyKeys } from "./idempotency-keys.ts";
-import type { ToolValidators } from "./tool-validators.ts";
-import type { UuidCounter } from "./uuid-counter.ts";
-
-/** Times, in milliseconds. */
-export interface CoreTimes {
-  readonly heartbeatIntervalMs: number;
-  readonly missedHeartbeats: number;
-  readonly helloTimeoutMs: number;
-  readonly tokenLifetimeMs: number;
-  readonly timeoutMs: number;
-  readonly cancelGraceMs: number;
-}
+import { type CoreLimits, type CoreTimes, coreLimits, coreTimes, resolveTimes } from "./core-limits.ts";
+import type { CoreOptions } from "./core-options.ts";
+import { type CoreStats, createStats } from "./core-stats.ts";
+import { IdempotencyKeys } from "./idempotency-keys.ts";
+import { SentCalls } from "./sent-calls.ts";
+import { ToolValidators } from "./tool-validators.ts";
 
 /** What the parts of one core share. */
 export interface CoreContext {
   readonly clock: Clock;
-  readonly deadlines: Deadlines;
+  readonly deadlines: TimerTable;
   readonly limits: CoreLimits;
   readonly times: CoreTimes;
   readonly stats: CoreStats;
@@ -31,8 +23,39 @@ export interface CoreContext {
   readonly keys: IdempotencyKeys;
   readonly redactor: Redactor;
   readonly authorize: Authorize | undefined;
-  /** The call ids of all sessions that are open. */
-  readonly callIds: Set<UuidCounter>;
+  readonly sentCalls: SentCalls;
   readonly server: { readonly core_version: string; readonly instance_id: string };
   readonly refuseManifestDrift: boolean;
+  /** Calls a handler of the caller's. What it throws goes to `onError`. */
+  notify(agentId: string, call: () => unknown): void;
 }
+
+/** Checks the options and makes what the parts of the core share. Throws `invalid_argument`. */
+export const createContext = (options: CoreOptions): CoreContext => {
+  const { clock = systemClock, redactor = createRedactor(), onError, authorize } = options;
+  const limits = coreLimits.resolve(options.limits);
+  const times = resolveTimes(coreTimes, options);
+  const stats = createStats();
+  return {
+    clock,
+    limits,
+    stats,
+    redactor,
+    authorize,
+    deadlines: new TimerTable(clock),
+    times: { ...times, timeoutMs: Math.min(times.timeoutMs, limits.maxTimeoutMs) },
+    audit: new AuditTrail(options.audit, stats),
+    validators: new ToolValidators(limits),
+    keys: new IdempotencyKeys(clock, times.idempotencyTtlMs, limits),
+    sentCalls: new SentCalls(),
+    server: {
+      core_version: options.coreVersion ?? "0.0.0",
+      instance_id: options.instanceId ?? randomUUID(),
+    },
+    refuseManifestDrift: options.refuseManifestDrift ?? false,
+    notify: (agentId, call) =>
+      callSafely(call, (cause) =>
+        onError?.(new HarnessError("handler_failed", "a handler failed", { cause }), { agentId }),
+      ),
+  };
+};

@@ -1,105 +1,124 @@
 import { defaultRuntimeLimits } from "@harnesskit/protocol/runtime";
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { defineLimits, type LimitsOf } from "@harnesskit/wire";
 
 /** What a core takes at the most. A manifest may ask for less, never for more. */
-export interface CoreLimits {
-  /** Bytes of one frame, as told to agents; the channels enforce it. @default 4194304 (4 MiB) */
-  readonly maxFrameBytes: number;
-  /** Calls that one agent runs at once. @default 256 */
-  readonly maxInflightRequests: number;
-  /** Calls that wait for one agent, or for their authorization, beside those that run. @default 1024 */
-  readonly maxQueuedCalls: number;
-  /** Bytes of one call's input as JSON. @default 1048576 (1 MiB) */
-  readonly maxToolInputBytes: number;
-  /** Bytes of one result's output as JSON. @default 1048576 (1 MiB) */
-  readonly maxToolOutputBytes: number;
-  /** Bytes of one call's context as JSON. @default 65536 */
-  readonly maxContextBytes: number;
-  /** Bytes of the details of an agent's error as JSON; larger details are left out. @default 65536 */
-  readonly maxErrorBytes: number;
-  /** The longest `timeoutMs` of a call. @default 3600000 (one hour) */
-  readonly maxTimeoutMs: number;
-  /** Stream chunks of one call that wait for their reader; then the oldest are dropped. @default 256 */
-  readonly maxStreamChunks: number;
-  /** Bytes of stream chunks of one call that wait for their reader. @default 262144 */
-  readonly maxStreamBytes: number;
-  /** Tools of one agent. @default 1024 */
-  readonly maxTools: number;
-  /** Bytes of one tool's declaration as JSON. @default 262144 */
-  readonly maxToolBytes: number;
-  /** Characters of all declarations of one agent together. @default 8388608 */
-  readonly maxRegistryLength: number;
-  /** Subschemas in one schema of a tool. @default 500 */
-  readonly maxSchemaNodes: number;
-  /** How deep the subschemas of one schema nest. @default 32 */
-  readonly maxSchemaDepth: number;
-  /** Regular expressions in one schema of a tool. @default 64 */
-  readonly maxPatterns: number;
-  /** Characters of one regular expression. @default 1024 */
-  readonly maxPatternLength: number;
-  /** Steps that one validation may take. @default 2000000 */
-  readonly maxValidationSteps: number;
-  /** Compiled schemas that are kept; beyond, the one compiled first is dropped, and compiled anew if it is needed. @default 1024 */
-  readonly maxCompiledSchemas: number;
-  /** Idempotency keys that are remembered. @default 4096 */
-  readonly maxIdempotencyKeys: number;
-  /** Bytes of the results that are remembered with their keys. @default 16777216 (16 MiB) */
-  readonly maxIdempotencyBytes: number;
-  /** Connections that have not said hello yet. @default 64 */
-  readonly maxUnauthenticatedConnections: number;
-  /** Launches that are admitted at once. @default 1024 */
-  readonly maxAdmissions: number;
-  /** Invalid or misplaced messages of one session, after which it is closed. @default 100 */
-  readonly maxInvalidMessages: number;
-  /** Audit entries a minute that one agent can cause beside its calls; more are counted only. @default 120 */
-  readonly maxAuditEventsPerMinute: number;
-  /** Open watches of tools and health, each. @default 256 */
-  readonly maxWatchers: number;
-}
-
-export const defaultCoreLimits: CoreLimits = {
+export const coreLimits = defineLimits({
+  /** Bytes of one frame, as announced to agents; the channels enforce it. */
   maxFrameBytes: defaultRuntimeLimits.max_frame_bytes,
+  /** Calls that one agent runs at once. */
   maxInflightRequests: defaultRuntimeLimits.max_inflight_requests,
+  /** Calls that wait for one agent, or for their authorization, beside those that run. */
   maxQueuedCalls: 1024,
+  /** Bytes of one call's input as JSON. */
   maxToolInputBytes: defaultRuntimeLimits.max_tool_input_bytes,
+  /** Bytes of one result's output as JSON. */
   maxToolOutputBytes: defaultRuntimeLimits.max_tool_output_bytes,
+  /** Bytes of one call's context as JSON. */
   maxContextBytes: 64 * 1024,
+  /** Bytes of the details of an agent's error as JSON; larger details are left out. */
   maxErrorBytes: 64 * 1024,
+  /** The longest `timeoutMs` of a call. */
   maxTimeoutMs: 60 * 60 * 1000,
+  /** Stream chunks of one call that wait for their reader; then the oldest are dropped. */
   maxStreamChunks: 256,
+  /** Bytes of stream chunks of one call that wait for their reader. */
   maxStreamBytes: 256 * 1024,
+  /** Tools of one agent. */
   maxTools: 1024,
+  /** Bytes of one tool's declaration as JSON. */
   maxToolBytes: 256 * 1024,
+  /** Characters of all declarations of one agent together. */
   maxRegistryLength: 8 * 1024 * 1024,
+  /** Subschemas in one schema of a tool. */
   maxSchemaNodes: 500,
+  /** How deep the subschemas of one schema nest. */
   maxSchemaDepth: 32,
+  /** Regular expressions in one schema of a tool. */
   maxPatterns: 64,
+  /** Characters of one regular expression. */
   maxPatternLength: 1024,
+  /** Steps that one validation may take. */
   maxValidationSteps: 2_000_000,
+  /** Compiled schemas that are kept; beyond, the one compiled first is dropped and compiled again when needed. */
   maxCompiledSchemas: 1024,
+  /** Idempotency keys that are remembered. */
   maxIdempotencyKeys: 4096,
+  /** Bytes of the results that are remembered with their keys. */
   maxIdempotencyBytes: 16 * 1024 * 1024,
+  /** Connections that have not sent their hello yet. */
   maxUnauthenticatedConnections: 64,
+  /** Launches that are admitted at once. */
   maxAdmissions: 1024,
+  /** Invalid or misplaced messages of one session, after which it is closed. */
   maxInvalidMessages: 100,
+  /** Audit entries a minute that one agent can cause beside its calls; more are only counted. */
   maxAuditEventsPerMinute: 120,
+  /** Open watches of tools and health, each. */
   maxWatchers: 256,
-};
+  /** Agents that `startCore` runs, stopped ones included. */
+  maxAgents: 256,
+  /** Bytes of a manifest that `startCore` reads. */
+  maxManifestBytes: 256 * 1024,
+  /** Characters of a line for `onOutput`; a longer one comes in parts. */
+  maxOutputLineLength: 8192,
+  /** Bytes of the end of each agent's standard error that are kept for errors. */
+  maxStderrBytes: 8192,
+});
 
-/** Throws `invalid_argument` unless `value` is a whole number from `min`. */
-export const checkWholeNumber = (name: string, value: number, min: number): number => {
-  if (!Number.isSafeInteger(value) || value < min) {
-    throw new InvalidArgumentError(`${name} has to be a whole number from ${min}`);
-  }
-  return value;
-};
+export type CoreLimits = LimitsOf<typeof coreLimits>;
 
-/** The defaults with what the caller sets instead. Throws `invalid_argument` for a limit that is none. */
-export const resolveLimits = (own: Partial<CoreLimits> = {}): CoreLimits => {
-  const limits: Record<string, number> = { ...defaultCoreLimits };
-  for (const name of Object.keys(defaultCoreLimits) as (keyof CoreLimits)[]) {
-    const value = own[name];
-    if (value !== undefined) limits[name] = checkWholeNumber(`limits.${name}`, value, 1);
-  }
-  return limits as unknown as CoreLimits;
+/** Times of a core, in milliseconds. */
+export const coreTimes = defineLimits({
+  /** How often agents must send a heartbeat. */
+  heartbeatIntervalMs: 5000,
+  /** Intervals without a heartbeat after which an agent is unhealthy. */
+  missedHeartbeats: 3,
+  /** How long a connection may take to send its hello. */
+  helloTimeoutMs: 5000,
+  /** How long a session token is valid. */
+  tokenLifetimeMs: 60_000,
+  /** How long a call may take that does not say. */
+  timeoutMs: 120_000,
+  /** How long an agent may take to answer a cancellation. */
+  cancelGraceMs: { default: 5000, min: 0 },
+  /** How long the result of a call with an idempotency key is remembered. */
+  idempotencyTtlMs: 600_000,
+});
+
+export type CoreTimes = LimitsOf<typeof coreTimes>;
+
+/** Times of launched agents, in milliseconds. */
+export const launchTimes = defineLimits({
+  /** From the start of a process to its hello. */
+  connectTimeoutMs: { default: 10_000, min: 0 },
+  /** From the hello to the first registration of tools. */
+  registerTimeoutMs: { default: 10_000, min: 0 },
+  /** How long a process whose session ended may take to exit before it is killed. */
+  reconnectTimeoutMs: { default: 1000, min: 0 },
+  /** How long an agent may be unhealthy before it is killed. */
+  unhealthyTimeoutMs: { default: 5000, min: 0 },
+  /** How long an agent that is stopped may take for the calls that it has. */
+  drainTimeoutMs: { default: 10_000, min: 0 },
+  /** How long an agent may take to exit after the goodbye before it gets SIGTERM. */
+  goodbyeGraceMs: { default: 500, min: 0 },
+  /** How long an agent may take to exit after SIGTERM before it is killed. */
+  stopGraceMs: { default: 5000, min: 0 },
+  /** How long a guard may take before the core kills by itself, and how long a killed process may take to end. */
+  killTimeoutMs: { default: 5000, min: 0 },
+  /** How long to wait for the last output of a process that has ended. */
+  outputTimeoutMs: { default: 500, min: 0 },
+});
+
+export type LaunchTimes = LimitsOf<typeof launchTimes>;
+
+/** The times among the options, complete. Throws `invalid_argument`. */
+export const resolveTimes = <Times extends Readonly<Record<string, number>>>(
+  times: { readonly defaults: Times; resolve(given: Partial<Times>, path: string): Times },
+  options: Partial<Times>,
+): Times => {
+  const names = Object.keys(times.defaults) as (keyof Times)[];
+  return times.resolve(
+    Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<Times>,
+    "options",
+  );
 };

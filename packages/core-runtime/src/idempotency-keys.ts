@@ -1,106 +1,76 @@
-import { createHash } from "node:crypto";
-import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type Clock, canonicalJson } from "@harnesskit/wire";
+import { measureJson } from "@harnesskit/wire/json";
 import type { Call } from "./call.ts";
 import type { CallResult } from "./call-result.ts";
-import { measureJson } from "./measure-json.ts";
-
-/** What is known about a key. */
-export type KeyLookup =
-  | { readonly kind: "new" }
-  | { readonly kind: "conflict" }
-  | { readonly kind: "running"; readonly call: Call }
-  | { readonly kind: "done"; readonly result: CallResult };
+import type { CoreLimits } from "./core-limits.ts";
+import { sha256 } from "./sha256.ts";
 
 interface KeyEntry {
   readonly inputDigest: string;
-  call: Call | undefined;
-  result: CallResult | undefined;
+  /** The call that runs, or what it ended with. */
+  known: Call | CallResult;
   bytes: number;
+  /** Infinite while the call runs. */
   expiresAt: number;
 }
 
-const digestOf = (input: JsonObject): string =>
-  createHash("sha256").update(canonicalJson(input)).digest("base64url");
-
 /**
  * Which calls were made under which keys, each for its tool. A call that runs is remembered while it runs; a result
- * while it is young and there is room. Only what the agent itself reported as an end is remembered: it succeeded, or it
- * failed and said that trying again is of no use. After anything else the key is free, so that the next call with it is
- * a real one.
+ * while it is young and there is room. Only what the agent itself reported as final is remembered: success, or a
+ * failure that is not retryable. After anything else the key is free, so that the next call with it is a real one.
  */
 export class IdempotencyKeys {
   readonly #clock: Clock;
   readonly #ttlMs: number;
-  readonly #maxKeys: number;
-  readonly #maxBytes: number;
+  readonly #limits: CoreLimits;
   readonly #entries = new Map<string, KeyEntry>();
   #bytes = 0;
 
-  constructor(options: {
-    readonly clock: Clock;
-    readonly ttlMs: number;
-    readonly maxKeys: number;
-    readonly maxBytes: number;
-  }) {
-    this.#clock = options.clock;
-    this.#ttlMs = options.ttlMs;
-    this.#maxKeys = options.maxKeys;
-    this.#maxBytes = options.maxBytes;
+  constructor(clock: Clock, ttlMs: number, limits: CoreLimits) {
+    this.#clock = clock;
+    this.#ttlMs = ttlMs;
+    this.#limits = limits;
   }
 
-  get size(): number {
-    return this.#entries.size;
-  }
-
-  find(key: string, toolId: string, input: JsonObject): KeyLookup {
-    const name = nameOf(key, toolId);
+  /**
+   * The call or result that stands for this call, or `conflict` when its key was used with another input. Undefined
+   * when it is to be made, under its key from now on.
+   */
+  claim(call: Call): Call | CallResult | "conflict" | undefined {
+    const { idempotencyKey } = call.options;
+    if (idempotencyKey === undefined) return undefined;
+    const name = `${call.toolId} ${idempotencyKey}`;
+    const inputDigest = sha256(canonicalJson(call.input));
     const entry = this.#entries.get(name);
-    if (!entry) return { kind: "new" };
-    if (!entry.call && this.#clock.now() >= entry.expiresAt) {
-      this.#forget(name, entry);
-      return { kind: "new" };
+    if (entry && this.#clock.now() < entry.expiresAt) {
+      return entry.inputDigest === inputDigest ? entry.known : "conflict";
     }
-    if (entry.inputDigest !== digestOf(input)) return { kind: "conflict" };
-    if (entry.call) return { kind: "running", call: entry.call };
-    return entry.result ? { kind: "done", result: entry.result } : { kind: "new" };
+    if (entry) this.#forget(name, entry);
+    const made: KeyEntry = { inputDigest, known: call, bytes: 0, expiresAt: Number.POSITIVE_INFINITY };
+    this.#entries.set(name, made);
+    call.onOutcome = (result, fromAgent) => this.#ended(name, made, fromAgent ? result : undefined);
+    return undefined;
   }
 
-  /** The call runs under its key from now on. */
-  begin(key: string, call: Call): void {
-    const name = nameOf(key, call.toolId);
-    const entry: KeyEntry = {
-      inputDigest: digestOf(call.input),
-      call,
-      result: undefined,
-      bytes: 0,
-      expiresAt: 0,
-    };
-    this.#entries.set(name, entry);
-    call.onOutcome = (result, fromAgent) => this.#ended(name, entry, result, fromAgent);
-  }
-
-  #ended(name: string, entry: KeyEntry, result: CallResult, fromAgent: boolean): void {
-    if (!fromAgent || !isFinal(result)) {
-      this.#forget(name, entry);
-      return;
-    }
-    entry.call = undefined;
-    entry.result = result;
-    entry.bytes = measureJson(result)?.bytes ?? 0;
+  #ended(name: string, entry: KeyEntry, result: CallResult | undefined): void {
+    this.#forget(name, entry);
+    if (!result || !isRememberable(result)) return;
+    entry.known = result;
+    entry.bytes = measureJson(result).bytes;
     entry.expiresAt = this.#clock.now() + this.#ttlMs;
     this.#bytes += entry.bytes;
-    // What ended last comes last, so that the oldest results come first.
-    this.#entries.delete(name);
     this.#entries.set(name, entry);
     this.#makeRoom();
   }
 
+  /** The oldest results come first. */
   #makeRoom(): void {
+    const { maxIdempotencyKeys, maxIdempotencyBytes } = this.#limits;
     for (const [name, entry] of this.#entries) {
-      const expired = this.#clock.now() >= entry.expiresAt;
-      if (!expired && this.#entries.size <= this.#maxKeys && this.#bytes <= this.#maxBytes) return;
-      if (!entry.call) this.#forget(name, entry);
+      if (entry.expiresAt === Number.POSITIVE_INFINITY) continue;
+      const isOver = this.#entries.size > maxIdempotencyKeys || this.#bytes > maxIdempotencyBytes;
+      if (!isOver && this.#clock.now() < entry.expiresAt) return;
+      this.#forget(name, entry);
     }
   }
 
@@ -111,7 +81,5 @@ export class IdempotencyKeys {
   }
 }
 
-const nameOf = (key: string, toolId: string): string => `${toolId} ${key}`;
-
-const isFinal = (result: CallResult): boolean =>
+const isRememberable = (result: CallResult): boolean =>
   result.status === "succeeded" || (result.status === "failed" && result.error.retryable !== true);

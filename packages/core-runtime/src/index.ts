@@ -5,11 +5,18 @@ export type { CallOptions } from "./call-options.ts";
 export type { CallResult } from "./call-result.ts";
 export type { StreamChunk } from "./call-stream.ts";
 export { type Core, createCore } from "./core.ts";
-export { type CoreLimits, defaultCoreLimits } from "./core-limits.ts";
+export {
+  type CoreLimits,
+  type CoreTimes,
+  coreLimits,
+  coreTimes,
+  type LaunchTimes,
+  launchTimes,
+} from "./core-limits.ts";
 export type { CoreOptions } from "./core-options.ts";
 export type { CoreStats } from "./core-stats.ts";
+export type { ToolInfo } from "./judge-tool.ts";
 export type { OutputStream } from "./launch/agent-process.ts";
-export type { AgentOutput } from "./launch/agent-run.ts";
 export {
   AgentExistsError,
   type AgentExit,
@@ -23,12 +30,11 @@ export {
   type ManifestErrorCode,
   UnknownAgentError,
 } from "./launch/errors.ts";
+export type { AgentOutput, LaunchOptions, StartCoreOptions } from "./launch/launch-options.ts";
 export type { LaunchedAgent } from "./launch/launched-agent.ts";
 export { type ReadManifest, readManifest } from "./launch/read-manifest.ts";
-export type { LaunchOptions } from "./launch/start-options.ts";
 export type { AgentPhase } from "./launch/supervision.ts";
 export type { Admission, DisconnectReason, Launch, LaunchObserver } from "./launch-port.ts";
-export type { ToolInfo } from "./registered-tool.ts";
 export type { AgentStatus } from "./session.ts";
-export { type RunningCore, type StartCoreOptions, startCore } from "./start-core.ts";
+export { type RunningCore, startCore } from "./start-core.ts";
 export type { WatchOptions } from "./watch.ts";

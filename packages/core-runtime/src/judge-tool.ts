@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import {
   type RuntimeError,
   RuntimeErrorCode,
@@ -6,111 +6,116 @@ import {
   ToolDeclarationSchema,
   ToolIdSchema,
 } from "@harnesskit/protocol/runtime";
-import { canonicalJson } from "@harnesskit/wire";
+import { HarnessError } from "@harnesskit/wire";
+import { canonicalJson, isObject, jsonProblem } from "@harnesskit/wire/json";
 import type { CoreLimits } from "./core-limits.ts";
-import { exceedsBytes, isObject, measureJson } from "./measure-json.ts";
-import type { JudgedSchema, ToolInfo } from "./registered-tool.ts";
 import { toSafeSchema } from "./safe-schema.ts";
+import { sha256 } from "./sha256.ts";
+import type { JudgedSchema } from "./tool-validators.ts";
 
-/** A declaration that can be registered, or what is wrong with it. */
-export type ToolJudgement =
-  | {
-      readonly ok: true;
-      readonly info: ToolInfo;
-      readonly length: number;
-      readonly input: JudgedSchema;
-      readonly output: JudgedSchema | undefined;
-    }
-  | { readonly ok: false; readonly error: RuntimeError };
+/** A tool that agents have registered. */
+export interface ToolInfo extends Readonly<ToolDeclaration> {
+  readonly agent_id: string;
+  /** `sha256:` and the hex digest of both schemas in canonical form. */
+  readonly schema_digest: string;
+  /** Patterns in its schemas with lookaround or back references: they are left to the agent. */
+  readonly unchecked_patterns: number;
+}
 
-/** The schemas are walked by hand: they may be large, and are judged more strictly than as any JSON object. */
+/** One registration of a tool. */
+export interface RegisteredTool {
+  readonly info: ToolInfo;
+  /** About as many characters as the declaration has. */
+  readonly length: number;
+  readonly input: JudgedSchema;
+  readonly output: JudgedSchema | undefined;
+}
+
+/** The schemas are judged separately: they may be large, and follow stricter rules than any JSON object. */
 const WithoutSchemas = ToolDeclarationSchema.omit({ input_schema: true, output_schema: true });
 
-const refuse = (code: RuntimeErrorCode, message: string, path?: string): ToolJudgement => ({
-  ok: false,
-  error: { code, message, where: "core.registry", ...(path !== undefined && { details: { path } }) },
-});
-
-const digestOf = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
-
-/** What a declaration holds beside its schemas and its description, roughly. */
+/** Roughly what a declaration holds beside its schemas and its description, in characters. */
 const restLength = 512;
 
-/** Judges one entry of `agent.tools.register` on its own. Takes time linear in its size; nothing is compiled. */
+/** Why a declaration is not registered. */
+export class ToolRefusal extends HarnessError {
+  override readonly name = "ToolRefusal";
+
+  constructor(
+    code: RuntimeErrorCode,
+    message: string,
+    readonly path?: string,
+  ) {
+    super(code, message);
+  }
+
+  toRuntimeError(): RuntimeError {
+    const { code, message, path } = this;
+    return { code, message, where: "core.registry", ...(path !== undefined && { details: { path } }) };
+  }
+}
+
+const judgeSchema = (
+  declared: unknown,
+  side: "input_schema" | "output_schema",
+  limits: CoreLimits,
+): JudgedSchema & { readonly schema: JsonObject; readonly text: string } => {
+  const refuse = (message: string, path = ""): never => {
+    throw new ToolRefusal(RuntimeErrorCode.InvalidTool, message, `/${side}${path}`);
+  };
+  if (!isObject(declared)) return refuse("a schema must be an object");
+  const safe = toSafeSchema(declared, limits);
+  if (!safe.ok) return refuse(`${side}: ${safe.problem}`, safe.path);
+  try {
+    const text = canonicalJson(declared);
+    return { schema: declared as JsonObject, text, digest: sha256(text), safe };
+  } catch {
+    return refuse("a schema holds a string that is not valid Unicode");
+  }
+};
+
+/**
+ * Judges one entry of `agent.tools.register` on its own. Takes time linear in its size; nothing is compiled. Throws
+ * {@link ToolRefusal}.
+ */
 export const judgeTool = (
   declared: Readonly<Record<string, unknown>>,
   agentId: string,
   limits: CoreLimits,
-): ToolJudgement => {
-  const measured = measureJson(declared);
-  if (!measured) return refuse(RuntimeErrorCode.InvalidTool, "the declaration is no JSON");
-  if (exceedsBytes(declared, measured.bytes, limits.maxToolBytes)) {
-    return refuse(RuntimeErrorCode.ToolTooLarge, `the declaration exceeds ${limits.maxToolBytes} bytes`);
+): RegisteredTool => {
+  const { InvalidTool, NotNamespaced, ToolTooLarge } = RuntimeErrorCode;
+  const { maxToolBytes } = limits;
+  const notJson = jsonProblem(declared, { maxBytes: maxToolBytes });
+  if (notJson?.code === "too_large") {
+    throw new ToolRefusal(ToolTooLarge, `the declaration exceeds ${maxToolBytes} bytes`);
   }
+  if (notJson) throw new ToolRefusal(InvalidTool, "the declaration is not JSON");
   const { tool_id: toolId, input_schema: inputSchema, output_schema: outputSchema } = declared;
   if (!ToolIdSchema.safeParse(toolId).success || !String(toolId).startsWith(`${agentId}/`)) {
-    return refuse(RuntimeErrorCode.NotNamespaced, `a tool's id is ${agentId}/ and its name`);
+    throw new ToolRefusal(NotNamespaced, `a tool's id must be ${agentId}/ and its name`);
   }
-  const parsed = WithoutSchemas.safeParse(declared);
-  if (!parsed.success) {
-    const path = parsed.error.issues[0]?.path.join("/") ?? "";
-    return refuse(RuntimeErrorCode.InvalidTool, "the declaration is malformed", `/${path}`);
+  const { data: rest, error } = WithoutSchemas.safeParse(declared);
+  if (!rest) {
+    const path = error.issues[0]?.path.join("/") ?? "";
+    throw new ToolRefusal(InvalidTool, "the declaration is malformed", `/${path}`);
   }
-  if (`${agentId}/${parsed.data.name}` !== toolId) {
-    return refuse(RuntimeErrorCode.InvalidTool, "the name is not the end of the tool's id", "/name");
+  if (`${agentId}/${rest.name}` !== toolId) {
+    throw new ToolRefusal(InvalidTool, "the name must be the end of the tool's id", "/name");
   }
-  if (!isObject(inputSchema)) {
-    return refuse(RuntimeErrorCode.InvalidTool, "a schema is an object", "/input_schema");
-  }
-  if (outputSchema !== undefined && !isObject(outputSchema)) {
-    return refuse(RuntimeErrorCode.InvalidTool, "a schema is an object", "/output_schema");
-  }
-  return judgeSchemas(
-    {
-      ...parsed.data,
-      input_schema: inputSchema,
-      ...(outputSchema && { output_schema: outputSchema }),
-    } as ToolDeclaration,
-    agentId,
-    limits,
-  );
-};
-
-const judgeSchemas = (declaration: ToolDeclaration, agentId: string, limits: CoreLimits): ToolJudgement => {
-  const input = toSafeSchema(declaration.input_schema, limits);
-  if (!input.ok) {
-    return refuse(
-      RuntimeErrorCode.InvalidTool,
-      `input_schema: ${input.problem}`,
-      `/input_schema${input.path}`,
-    );
-  }
-  const output = declaration.output_schema && toSafeSchema(declaration.output_schema, limits);
-  if (output && !output.ok) {
-    return refuse(
-      RuntimeErrorCode.InvalidTool,
-      `output_schema: ${output.problem}`,
-      `/output_schema${output.path}`,
-    );
-  }
-  let inputText: string;
-  let outputText: string;
-  try {
-    inputText = canonicalJson(declaration.input_schema);
-    outputText = declaration.output_schema ? canonicalJson(declaration.output_schema) : "";
-  } catch {
-    return refuse(RuntimeErrorCode.InvalidTool, "a schema holds text that is no Unicode");
-  }
+  const input = judgeSchema(inputSchema, "input_schema", limits);
+  const output = outputSchema === undefined ? undefined : judgeSchema(outputSchema, "output_schema", limits);
+  const outputText = output?.text ?? "";
   return {
-    ok: true,
     info: {
-      ...declaration,
+      ...rest,
+      input_schema: input.schema,
+      ...(output && { output_schema: output.schema }),
       agent_id: agentId,
-      schema_digest: digestOf(`${inputText}\n${outputText}`),
-      unchecked_patterns: input.uncheckedPatterns + (output?.uncheckedPatterns ?? 0),
+      schema_digest: sha256(`${input.text}\n${outputText}`),
+      unchecked_patterns: input.safe.uncheckedPatterns + (output?.safe.uncheckedPatterns ?? 0),
     },
-    length: restLength + declaration.description.length + inputText.length + outputText.length,
-    input: { digest: digestOf(inputText), safe: input },
-    output: output && { digest: digestOf(outputText), safe: output },
+    length: restLength + rest.description.length + input.text.length + outputText.length,
+    input,
+    output,
   };
 };

@@ -1,6 +1,6 @@
 import type { AgentManifest } from "@harnesskit/protocol/runtime";
 
-/** One start of an agent's process, as whoever started it describes it. */
+/** One start of an agent's process, as described by what started it. */
 export interface Launch {
   /** Unique among the launches of a core. */
   readonly launchId: string;
@@ -17,24 +17,24 @@ export interface DisconnectReason {
   readonly message: string;
 }
 
-/** Hears what becomes of a launch. A method that throws costs nothing but its own work. */
+/** Receives the events of a launch. What a method throws goes to `onError`. */
 export interface LaunchObserver {
-  /** The agent said hello with this launch's token. */
+  /** The agent connected with this launch's token. */
   connected(session: { readonly sessionId: string; readonly agentVersion: string }): void;
   /** The tools that the agent has now, after a registration or an unregistration. */
   registered(toolIds: readonly string[]): void;
-  /** How the agent feels: as its heartbeat says, or `unhealthy` because heartbeats were missed. On change only. */
+  /** The agent's health: as its heartbeat reports, or `unhealthy` because heartbeats were missed. On change only. */
   health(status: "ok" | "degraded" | "unhealthy", reason?: string): void;
   /** The session is over. With a new token (`core.goodbye` with `retry_after_ms`) another may follow. */
   disconnected(reason: DisconnectReason): void;
 }
 
-/** The right of one launch to say hello. */
+/** The right of one launch to connect. */
 export interface Admission {
-  /** The session token: 256 random bits as base64url, good for one `agent.hello`. Secret. */
+  /** The session token: 256 random bits as base64url, valid for one `agent.hello`. Secret. */
   readonly token: string;
   /**
-   * The launch is over: its token is worth nothing, its session is closed, and its running calls settle at once with
+   * The launch is over: its token becomes invalid, its session is closed, and its running calls settle at once with
    * `agent.lost`. Does nothing the second time.
    */
   revoke(reason?: DisconnectReason): void;

@@ -4,7 +4,7 @@ import type { StepMeter } from "./step-meter.ts";
 /** Lookaround and back references: what no engine can test in linear time. */
 const beyondLinear = /\(\?(?:[=!]|<[=!])|\\[1-9]|\\k</;
 
-/** Whether the text is a regular expression at all, and one that can be tested in linear time. */
+/** Whether it is a regular expression, and one that can be tested in linear time. */
 export const judgePattern = (pattern: string): "linear" | "beyond" | "invalid" => {
   try {
     new RegExp(pattern, "u");
@@ -31,8 +31,8 @@ interface PatternEngine {
 }
 
 /**
- * Regular expressions of a declaration that nobody vouches for: tested by an engine whose time is linear in the text,
- * so that no pattern can hold the process up, and charged to the meter by length of the text times size of the program.
+ * Regular expressions of untrusted declarations: tested by an engine with linear time,
+ * so that no pattern can hold the process up, and charged to the meter by input length times size of the program.
  * A pattern that the engine cannot take is left to the agent when `lenient`, otherwise it throws.
  */
 export const patternEngine = (meter: StepMeter, lenient: boolean): PatternEngine => {

@@ -9,6 +9,6 @@ const redactedValue = (value: JsonValue, redactor: Redactor): JsonValue => {
     : redactedJson(value, redactor);
 };
 
-/** The object with what looks like a secret taken out of its texts. Keys stay. */
+/** The object without what looks like a secret in its strings. Keys stay. */
 export const redactedJson = (value: JsonObject, redactor: Redactor): JsonObject =>
   Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, redactedValue(entry, redactor)]));

@@ -1,5 +1,5 @@
+import { isObject } from "@harnesskit/wire/json";
 import type { CoreLimits } from "./core-limits.ts";
-import { isObject } from "./measure-json.ts";
 import { judgePattern } from "./pattern-engine.ts";
 import {
   invertingKeywords,
@@ -56,7 +56,7 @@ class SchemaCopier {
   /** Refuses references that lead nowhere. */
   finish(): void {
     for (const { path, target } of this.#references) {
-      if (!this.#places.has(target)) throw new Refusal(path, "the reference leads to no subschema");
+      if (!this.#places.has(target)) throw new Refusal(path, "the reference points to no subschema");
     }
     if (this.inverting && this.uncheckedPatterns > 0) {
       throw new Refusal("", "a pattern with lookaround or back references beside not, if or maxContains");
@@ -72,7 +72,7 @@ class SchemaCopier {
     }
     this.#places.add(path);
     if (typeof value === "boolean") return value;
-    if (!isObject(value)) throw new Refusal(path, "a schema is an object or a boolean");
+    if (!isObject(value)) throw new Refusal(path, "a schema must be an object or a boolean");
     return this.#object(value, path, depth);
   }
 
@@ -123,8 +123,7 @@ class SchemaCopier {
       case "schema":
         return this.schema(value, path, depth + 1);
       case "schemas":
-        if (!Array.isArray(value) || value.length === 0)
-          throw new Refusal(path, "has to be a list of schemas");
+        if (!Array.isArray(value) || value.length === 0) throw new Refusal(path, "must be a list of schemas");
         return value.map((entry, index) => this.schema(entry, `${path}/${index}`, depth + 1));
       case "schema-map":
         return this.#schemaMap(value, path, depth);
@@ -135,17 +134,17 @@ class SchemaCopier {
       case "reference":
         return this.#reference(value, path);
       case "strings-map":
-        if (!isObject(value)) throw new Refusal(path, "has to be an object");
+        if (!isObject(value)) throw new Refusal(path, "must be an object");
         return Object.fromEntries(
-          this.#namesOf(value, path).map((name) => [name, strings(value[name], `${path}/${name}`)]),
+          this.#namesOf(value, path).map((name) => [name, plain("strings", value[name], `${path}/${name}`)]),
         );
       default:
-        return simple(shape, value, path);
+        return plain(shape, value, path);
     }
   }
 
   #schemaMap(value: unknown, path: string, depth: number): Record<string, unknown> {
-    if (!isObject(value)) throw new Refusal(path, "has to be an object of schemas");
+    if (!isObject(value)) throw new Refusal(path, "must be an object of schemas");
     const copy: Record<string, unknown> = {};
     for (const name of this.#namesOf(value, path)) {
       copy[name] = this.schema(value[name], `${path}/${escapePointer(name)}`, depth + 1);
@@ -165,13 +164,13 @@ class SchemaCopier {
 
   #namesOf(value: Record<string, unknown>, path: string): string[] {
     const names = Object.keys(value);
-    if (names.includes("__proto__")) throw new Refusal(path, "a property cannot be called __proto__");
+    if (names.includes("__proto__")) throw new Refusal(path, "a property must not be called __proto__");
     return names;
   }
 
   /** True when the pattern is to be tested. */
   #pattern(value: unknown, path: string): boolean {
-    if (typeof value !== "string") throw new Refusal(path, "has to be a regular expression");
+    if (typeof value !== "string") throw new Refusal(path, "must be a regular expression");
     if (++this.#patterns > this.#limits.maxPatterns) {
       throw new Refusal(path, `more than ${this.#limits.maxPatterns} regular expressions`);
     }
@@ -182,7 +181,7 @@ class SchemaCopier {
       );
     }
     const judgement = judgePattern(value);
-    if (judgement === "invalid") throw new Refusal(path, "has to be a regular expression");
+    if (judgement === "invalid") throw new Refusal(path, "must be a regular expression");
     if (judgement === "beyond") this.uncheckedPatterns++;
     return judgement === "linear";
   }
@@ -191,7 +190,7 @@ class SchemaCopier {
     // ajv copies the problems of all entries before for each entry that does not fit: quadratic in a list's length.
     if (this.#containsDepth > 0) throw new Refusal(path, "a reference under contains is not supported");
     if (typeof value !== "string" || (value !== "#" && !value.startsWith("#/"))) {
-      throw new Refusal(path, "a reference has to point into the same schema (#/…)");
+      throw new Refusal(path, "a reference must point into the same schema (#/…)");
     }
     let target: string;
     try {
@@ -206,43 +205,34 @@ class SchemaCopier {
 
 const escapePointer = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
-const strings = (value: unknown, path: string): unknown => {
-  if (!Array.isArray(value) || value.some((entry) => typeof entry !== "string")) {
-    throw new Refusal(path, "has to be a list of strings");
-  }
-  return value;
+const isListOfStrings = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((entry) => typeof entry === "string");
+
+const isTypes = (value: unknown): boolean => {
+  const names: unknown[] = Array.isArray(value) ? value : [value];
+  return (
+    names.length > 0 && names.every((name) => typeNames.has(name)) && new Set(names).size === names.length
+  );
 };
 
-const simple = (shape: KeywordShape, value: unknown, path: string): unknown => {
-  switch (shape) {
-    case "strings":
-      return strings(value, path);
-    case "number":
-      if (typeof value !== "number") throw new Refusal(path, "has to be a number");
-      return value;
-    case "positive":
-      if (typeof value !== "number" || value <= 0) throw new Refusal(path, "has to be a number above 0");
-      return value;
-    case "count":
-      if (!Number.isSafeInteger(value) || (value as number) < 0) {
-        throw new Refusal(path, "has to be a whole number from 0");
-      }
-      return value;
-    case "boolean":
-      if (typeof value !== "boolean") throw new Refusal(path, "has to be true or false");
-      return value;
-    case "values":
-      if (!Array.isArray(value) || value.length === 0) throw new Refusal(path, "has to be a list of values");
-      return value;
-    case "type": {
-      const names: unknown[] = Array.isArray(value) ? value : [value];
-      const known = names.length > 0 && names.every((name) => typeNames.has(name));
-      if (!known || new Set(names).size < names.length) throw new Refusal(path, "is no type of JSON Schema");
-      return value;
-    }
-    default:
-      return value;
-  }
+/** What the value of a keyword must be that is compiled as it is. */
+const plainShapes: Partial<Record<KeywordShape, readonly [string, (value: unknown) => boolean]>> = {
+  strings: ["must be a list of strings", isListOfStrings],
+  number: ["must be a number", (value) => typeof value === "number"],
+  positive: ["must be a number above 0", (value) => typeof value === "number" && value > 0],
+  count: [
+    "must be a whole number of at least 0",
+    (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+  ],
+  boolean: ["must be true or false", (value) => typeof value === "boolean"],
+  values: ["must be a list of values", (value) => Array.isArray(value) && value.length > 0],
+  type: ["must be a type of JSON Schema", isTypes],
+};
+
+const plain = (shape: KeywordShape, value: unknown, path: string): unknown => {
+  const [problem, isValid] = plainShapes[shape] ?? [];
+  if (problem !== undefined && !isValid?.(value)) throw new Refusal(path, problem);
+  return value;
 };
 
 const countValues = (value: unknown): number => {
@@ -255,7 +245,7 @@ const countValues = (value: unknown): number => {
 /**
  * Copies what of a schema bears on validation, and refuses what is not JSON Schema (2020-12, or what older drafts share
  * with it), refers elsewhere, or is larger than the limits. The time is linear in the schema's size; nothing is
- * compiled. The schema has to be JSON.
+ * compiled. The schema must be JSON.
  */
 export const toSafeSchema = (schema: Readonly<Record<string, unknown>>, limits: SchemaLimits): SafeSchema => {
   const copier = new SchemaCopier(limits);

@@ -2,22 +2,46 @@ import {
   type AgentMessage,
   type AgentMessageType,
   type AgentToolsRegister,
+  AgentToolsRegisterSchema,
   agentMessages,
+  type CoreMessageType,
   RUNTIME_PROTOCOL_VERSION,
   RuntimeErrorCode,
+  type RuntimeMessageOf,
 } from "@harnesskit/protocol/runtime";
 import type { HarnessError } from "@harnesskit/wire";
-import { hasEnvelope, isHeartbeat, isId, isToolResult, isToolStream } from "./check-message.ts";
+import { isObject, maxMessageDepth, measureJson } from "@harnesskit/wire/json";
 import type { CoreContext } from "./core-context.ts";
-import { isObject, measureJson } from "./measure-json.ts";
+import { toMessage } from "./core-message.ts";
 import type { Session } from "./session.ts";
 
-/** Values in a message that is not a result, a chunk or a registration; those in use have a few dozen. */
-const maxNodes = 20_000;
+/** Values in a control message: anything but a result, a chunk or a registration. Usual ones have a few dozen. */
+const maxControlNodes = 20_000;
 
 type RawMessage = Record<string, unknown>;
 
-/** Reads what an agent sends after its hello. */
+const isRuntimeId = (value: unknown): value is string =>
+  typeof value === "string" && value.length > 0 && value.length <= 256;
+
+const isAgentType = (type: string): type is AgentMessageType => Object.hasOwn(agentMessages, type);
+
+const isSmall = (message: RawMessage): boolean => {
+  try {
+    return measureJson(message, { maxDepth: maxMessageDepth }).nodes <= maxControlNodes;
+  } catch {
+    return false;
+  }
+};
+
+/** The entries of `tools` are judged one by one, later. */
+const parseRegistration = (message: RawMessage): AgentToolsRegister | undefined => {
+  const { payload } = message;
+  if (!isObject(payload) || !Array.isArray(payload.tools)) return undefined;
+  const { data } = AgentToolsRegisterSchema.safeParse({ ...message, payload: { ...payload, tools: [] } });
+  return data && { ...data, payload: { ...data.payload, tools: payload.tools } };
+};
+
+/** Reads what an agent sends after its hello: each message is checked against its schema once, here. */
 export class SessionInbox {
   readonly #context: CoreContext;
   readonly #session: Session;
@@ -30,173 +54,149 @@ export class SessionInbox {
 
   take(message: unknown): void {
     if (!isObject(message) || !Number.isSafeInteger(message.v) || typeof message.type !== "string") {
-      this.#refuse(isObject(message) ? message : {}, RuntimeErrorCode.InvalidMessage, "this is no message");
-      return;
-    }
-    if (message.v !== RUNTIME_PROTOCOL_VERSION) {
+      this.#refuse(isObject(message) ? message : {}, "not a message of the runtime protocol");
+    } else if (message.v !== RUNTIME_PROTOCOL_VERSION) {
       this.#violation(RuntimeErrorCode.UnsupportedVersion, "the version that was agreed on is 1", message);
-      return;
-    }
-    switch (message.type) {
-      case "agent.tool.result":
-        if (isToolResult(message)) this.#stray(this.#session.calls.takeResult(message));
-        else this.#invalidResult(message);
-        return;
-      case "agent.tool.stream":
-        if (isToolStream(message)) this.#stray(this.#session.calls.takeStream(message) ? undefined : "chunk");
-        else this.#malformed(message);
-        return;
-      case "agent.heartbeat":
-        if (isHeartbeat(message) && message.payload.session_id === this.#session.sessionId) {
-          this.#session.beat(message.payload.status);
-        } else this.#malformed(message);
-        return;
-      case "agent.tools.register":
-        if (isRegistration(message)) this.#register(message);
-        else this.#malformed(message);
-        return;
-      case "agent.hello":
-        this.#violation(RuntimeErrorCode.OutOfOrder, "hello was said already", message);
-        return;
-      default:
-        this.#takeRare(message, message.type);
+    } else if (message.type === "agent.hello") {
+      this.#violation(RuntimeErrorCode.OutOfOrder, "agent.hello was sent before", message);
+    } else if (isAgentType(message.type)) {
+      const parsed = this.#parse(message, message.type);
+      if (parsed) this.#takeParsed(parsed);
+      else this.#malformed(message, message.type);
+    } else {
+      this.#context.stats.unknownTypes++;
+      // A message without a request id expects no answer, and new types are ignored (section 6.2).
+      if (isRuntimeId(message.request_id)) {
+        this.#answerError(message, RuntimeErrorCode.UnknownType, "the type is unknown");
+      }
     }
   }
 
   takeFrameError(error: HarnessError): void {
-    if (error.code === "frame_too_large") {
-      const message = `a frame exceeds ${this.#context.limits.maxFrameBytes} bytes`;
-      this.#record("limited", { code: RuntimeErrorCode.FrameTooLarge });
-      this.#session.refuse({ code: RuntimeErrorCode.FrameTooLarge, message, where: "core" }, undefined);
+    if (error.code !== "frame_too_large") {
+      this.#refuse({}, "not a message of the runtime protocol");
       return;
     }
-    this.#refuse({}, RuntimeErrorCode.InvalidMessage, "this is no message");
+    const code = RuntimeErrorCode.FrameTooLarge;
+    const message = `a frame exceeds ${this.#context.limits.maxFrameBytes} bytes`;
+    this.#session.record({ action: "agent.violation", outcome: "limited", details: { code } });
+    this.#session.refuse({ code, message, where: "core" }, undefined);
   }
 
-  #takeRare(raw: RawMessage, type: string): void {
-    if (!Object.hasOwn(agentMessages, type)) {
-      this.#context.stats.unknownTypes++;
-      // Without a request's id nobody waits, and what is new to this core is ignored (section 6.2).
-      if (isId(raw.request_id)) this.#answerError(raw, RuntimeErrorCode.UnknownType, "the type is unknown");
-      return;
-    }
-    const measured = measureJson(raw);
-    if (!measured || measured.nodes > maxNodes) {
-      this.#malformed(raw);
-      return;
-    }
-    const parsed = agentMessages[type as AgentMessageType].safeParse(raw);
-    if (parsed.success) this.#takeParsed(parsed.data);
-    else this.#malformed(raw);
+  #parse(message: RawMessage, type: AgentMessageType): AgentMessage | undefined {
+    if (type === "agent.tools.register") return parseRegistration(message);
+    const isBulk = type === "agent.tool.result" || type === "agent.tool.stream";
+    if (!isBulk && !isSmall(message)) return undefined;
+    return agentMessages[type].safeParse(message).data;
   }
 
   #takeParsed(message: AgentMessage): void {
     const session = this.#session;
-    if (message.type === "agent.tools.unregister") {
-      const toolIds = session.tools.unregister(message.payload.tool_ids);
-      this.#record("ok", { tools: toolIds.length }, "tools.unregistered");
-      const answer = { in_reply_to: message.id, request_id: message.request_id };
-      session.send(session.messages.make("core.tools.unregistered", { tool_ids: toolIds }, answer));
-      if (toolIds.length > 0) session.toolsChanged();
-    } else if (message.type === "agent.pong" && message.in_reply_to !== undefined) {
-      session.pings.answered(message.in_reply_to);
-    } else if (message.type === "agent.error" && message.in_reply_to !== undefined) {
-      session.calls.takeError(message.in_reply_to, message.error);
+    switch (message.type) {
+      case "agent.tool.result":
+        this.#recordStray(session.calls.takeResult(message));
+        return;
+      case "agent.tool.stream":
+        this.#recordStray(session.calls.takeStream(message) ? undefined : "chunk");
+        return;
+      case "agent.heartbeat":
+        if (message.payload.session_id === session.sessionId) session.heartbeat(message.payload.status);
+        else this.#malformed(message, message.type);
+        return;
+      case "agent.tools.register":
+        this.#register(message);
+        return;
+      case "agent.tools.unregister": {
+        const toolIds = session.tools.unregister(message.payload.tool_ids);
+        const details = { tools: toolIds.length };
+        session.record({ action: "tools.unregistered", outcome: "ok", details });
+        this.#answer(message, "core.tools.unregistered", { tool_ids: toolIds });
+        if (toolIds.length > 0) session.toolsChanged();
+        return;
+      }
+      case "agent.pong":
+        session.pong(message.in_reply_to ?? "");
+        return;
+      case "agent.error":
+        session.calls.takeError(message.in_reply_to ?? "", message.error);
+        return;
+      default:
+      // An acknowledged cancellation needs no action: the result follows or not.
     }
-    // An acknowledged cancellation asks for nothing: the result follows or not.
   }
 
-  #register(message: RawMessage & AgentToolsRegister): void {
+  #register(message: AgentToolsRegister): void {
     const session = this.#session;
     const { stats } = this.#context;
-    const { tools, replace } = message.payload;
-    const outcome = session.tools.register(tools, replace === true);
-    stats.toolsRegistered += outcome.registered.length;
-    stats.toolsRejected += outcome.rejectedCount;
-    const counts = { registered: outcome.registered.length, rejected: outcome.rejectedCount };
-    this.#record(
-      outcome.rejectedCount > 0 ? "refused" : "ok",
-      { ...counts, replace: replace === true },
-      "tools.registered",
-    );
-    for (const { tool_id: toolId, error } of outcome.rejected) {
-      this.#record("refused", { code: error.code, reason: error.message }, "tool.rejected", toolId);
+    const { tools, replace = false } = message.payload;
+    const { registered, rejected, rejectedCount, changed } = session.tools.register(tools, replace);
+    stats.toolsRegistered += registered.length;
+    stats.toolsRejected += rejectedCount;
+    session.record({
+      action: "tools.registered",
+      outcome: rejectedCount > 0 ? "refused" : "ok",
+      details: { registered: registered.length, rejected: rejectedCount, replace },
+    });
+    for (const { tool_id, error } of rejected) {
+      const details = { code: error.code, reason: error.message };
+      session.record({ action: "tool.rejected", outcome: "refused", tool_id, details });
     }
-    for (const toolId of outcome.changed) this.#record("ok", {}, "tool.schema_changed", toolId);
-    const payload = {
-      registered: outcome.registered,
-      ...(outcome.rejected.length > 0 && { rejected: outcome.rejected }),
-    };
-    const answer = { in_reply_to: message.id, request_id: message.request_id };
-    session.send(session.messages.make("core.tools.registered", payload, answer));
-    if (outcome.registered.length > 0 || replace === true) session.toolsChanged();
+    for (const tool_id of changed) {
+      session.record({ action: "tool.schema_changed", outcome: "ok", tool_id, details: {} });
+    }
+    const payload = { registered, ...(rejected.length > 0 && { rejected }) };
+    this.#answer(message, "core.tools.registered", payload);
+    if (registered.length > 0 || replace) session.toolsChanged();
   }
 
-  #stray(kind: string | undefined): void {
-    if (kind !== undefined) this.#record("refused", { kind }, "tool.stray");
+  #answer<T extends CoreMessageType>(
+    { id, request_id }: AgentMessage,
+    type: T,
+    payload: RuntimeMessageOf<T>["payload"],
+  ): void {
+    this.#session.send(toMessage(this.#context.clock, type, payload, { in_reply_to: id, request_id }));
   }
 
-  /** The call has ended, and nobody knows how. */
-  #invalidResult(message: RawMessage): void {
+  #recordStray(kind: string | undefined): void {
+    if (kind === undefined) return;
+    this.#session.record({ action: "tool.stray", outcome: "refused", details: { kind } });
+  }
+
+  #malformed(message: RawMessage, type: string): void {
+    // A call with an invalid result has ended, with an unknown outcome.
     const callId = isObject(message.payload) ? message.payload.call_id : undefined;
-    if (typeof callId === "string") this.#session.calls.takeInvalidResult(callId);
-    this.#malformed(message);
+    if (type === "agent.tool.result" && typeof callId === "string") {
+      this.#session.calls.takeInvalidResult(callId);
+    }
+    this.#refuse(message, "the message does not match the schema of its type");
   }
 
-  #malformed(message: RawMessage): void {
-    this.#refuse(message, RuntimeErrorCode.InvalidMessage, "the message does not fit its type");
-  }
-
-  #refuse(message: RawMessage, code: RuntimeErrorCode, text: string): void {
+  #refuse(message: RawMessage, problem: string): void {
+    const code = RuntimeErrorCode.InvalidMessage;
     this.#context.stats.invalidMessages++;
-    this.#record("refused", { code });
+    this.#session.record({ action: "agent.violation", outcome: "refused", details: { code } });
     if (++this.#invalid > this.#context.limits.maxInvalidMessages) {
       this.#violation(code, "too many messages are invalid", message);
-    } else this.#answerError(message, code, text);
+    } else this.#answerError(message, code, problem);
   }
 
-  /** Never to an answer: an error that answers an answer could go back and forth for ever. */
-  #answerError(message: RawMessage, code: RuntimeErrorCode, text: string): void {
+  /** Never to an answer: errors that answer each other would never end. */
+  #answerError(message: RawMessage, code: RuntimeErrorCode, problem: string): void {
     const { id, request_id: requestId, in_reply_to: inReplyTo } = message;
     if (inReplyTo !== undefined) return;
-    const answer = {
-      in_reply_to: isId(id) ? id : undefined,
-      request_id: isId(requestId) ? requestId : undefined,
-      error: { code, message: text, where: "core" },
+    const links = {
+      in_reply_to: isRuntimeId(id) ? id : undefined,
+      request_id: isRuntimeId(requestId) ? requestId : undefined,
+      error: { code, message: problem, where: "core" },
     };
-    this.#session.send(this.#session.messages.make("core.error", {}, answer));
+    this.#session.send(toMessage(this.#context.clock, "core.error", {}, links));
   }
 
-  #violation(code: RuntimeErrorCode, text: string, message: RawMessage): void {
-    this.#record("refused", { code, closes: true });
-    this.#session.refuse({ code, message: text, where: "core" }, isId(message.id) ? message.id : undefined);
-  }
-
-  #record(
-    outcome: "ok" | "refused" | "limited",
-    details: Record<string, string | number | boolean>,
-    action = "agent.violation",
-    toolId?: string,
-  ): void {
-    if (!this.#context.audit.on) return;
-    this.#context.audit.recordWithin(this.#session.auditBudget, {
-      action,
-      outcome,
-      agent_id: this.#session.agentId,
-      session_id: this.#session.sessionId,
-      tool_id: toolId,
-      details,
-    });
+  #violation(code: RuntimeErrorCode, problem: string, message: RawMessage): void {
+    this.#session.record({ action: "agent.violation", outcome: "refused", details: { code, closes: true } });
+    this.#session.refuse(
+      { code, message: problem, where: "core" },
+      isRuntimeId(message.id) ? message.id : undefined,
+    );
   }
 }
-
-/** The entries of `tools` are judged one by one, later. */
-const isRegistration = (message: RawMessage): message is RawMessage & AgentToolsRegister => {
-  const { payload } = message;
-  return (
-    hasEnvelope(message) &&
-    isObject(payload) &&
-    Array.isArray(payload.tools) &&
-    (payload.replace === undefined || typeof payload.replace === "boolean")
-  );
-};

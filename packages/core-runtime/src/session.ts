@@ -1,21 +1,33 @@
 import { randomUUID } from "node:crypto";
-import { type AgentHello, type RuntimeError, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { type Channel, type HarnessError, quietly } from "@harnesskit/wire";
+import type { AuditEntryInput } from "@harnesskit/audit";
+import {
+  type AgentHello,
+  RUNTIME_PROTOCOL_VERSION,
+  type RuntimeError,
+  RuntimeErrorCode,
+} from "@harnesskit/protocol/runtime";
+import {
+  type BoundedMap,
+  BufferFullError,
+  type Channel,
+  ConnectionClosedError,
+  createDeferred,
+  type Deferred,
+  type HarnessError,
+} from "@harnesskit/wire";
+import { type TimerEntry, within } from "@harnesskit/wire/time";
 import type { AdmittedLaunch } from "./admissions.ts";
 import { AuditBudget } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
-import { type CallResult, failure } from "./call-result.ts";
+import { coreResult } from "./call-result.ts";
 import type { CoreContext } from "./core-context.ts";
-import type { Deadline } from "./deadlines.ts";
-import type { DisconnectReason } from "./launch-port.ts";
-import type { MessageFactory, OutgoingMessage } from "./message-factory.ts";
-import type { RegisteredTool } from "./registered-tool.ts";
-import { type CallCarrier, isSafeToRepeat, SessionCalls } from "./session-calls.ts";
+import { type OutgoingMessage, toMessage } from "./core-message.ts";
+import type { DisconnectReason, LaunchObserver } from "./launch-port.ts";
+import { SessionCalls } from "./session-calls.ts";
 import { SessionInbox } from "./session-inbox.ts";
-import { SessionPings } from "./session-pings.ts";
 import { ToolRegistry } from "./tool-registry.ts";
 
-/** How an agent is, as it says or as its silence does. */
+/** How an agent is: as it reports, or `unhealthy` when its heartbeats stop. */
 export type AgentStatus = "ok" | "degraded" | "unhealthy";
 
 /** What a session reports to its core. */
@@ -25,65 +37,52 @@ export interface SessionEvents {
   ended(session: Session, reason: DisconnectReason): void;
 }
 
+export interface SessionOptions {
+  readonly context: CoreContext;
+  readonly channel: Channel;
+  readonly admitted: AdmittedLaunch;
+  readonly hello: AgentHello["payload"];
+  readonly manifestDrift: boolean;
+  readonly knownDigests: BoundedMap<string, string>;
+  readonly events: SessionEvents;
+}
+
+const maxPings = 16;
+
 /** One agent's connection after its hello. */
-export class Session implements CallCarrier, Deadline {
+export class Session implements TimerEntry {
   readonly agentId: string;
-  readonly agentVersion: string;
-  readonly sessionId: string;
+  readonly sessionId = randomUUID();
   readonly openedAt: number;
   readonly admitted: AdmittedLaunch;
   readonly hello: AgentHello["payload"];
   readonly manifestDrift: boolean;
-  readonly messages: MessageFactory;
   readonly calls: SessionCalls;
   readonly tools: ToolRegistry;
   readonly auditBudget: AuditBudget;
-  readonly pings: SessionPings;
-  readonly closed: Promise<unknown>;
   status: AgentStatus = "ok";
   dueAt = 0;
-  position = -1;
   readonly #context: CoreContext;
   readonly #channel: Channel;
   readonly #events: SessionEvents;
   readonly #inbox: SessionInbox;
+  readonly #pings = new Map<string, Deferred<void>>();
   #lastSent: Promise<void> | undefined;
   #missed = false;
   #ended = false;
 
-  constructor(options: {
-    readonly context: CoreContext;
-    readonly channel: Channel;
-    readonly admitted: AdmittedLaunch;
-    readonly hello: AgentHello["payload"];
-    readonly manifestDrift: boolean;
-    readonly knownDigests: Map<string, string>;
-    readonly messages: MessageFactory;
-    readonly events: SessionEvents;
-  }) {
-    const { context, channel, admitted, hello } = options;
+  constructor({ context, channel, admitted, hello, manifestDrift, knownDigests, events }: SessionOptions) {
     this.#context = context;
     this.#channel = channel;
-    this.#events = options.events;
-    this.closed = channel.closed;
+    this.#events = events;
     this.admitted = admitted;
     this.hello = hello;
-    this.manifestDrift = options.manifestDrift;
+    this.manifestDrift = manifestDrift;
     this.agentId = admitted.launch.agentId;
-    this.agentVersion = hello.agent_version;
-    this.messages = options.messages;
-    this.sessionId = randomUUID();
     this.openedAt = context.clock.now();
     this.auditBudget = new AuditBudget(context.clock, context.limits.maxAuditEventsPerMinute);
-    this.pings = new SessionPings(context.clock);
     this.calls = new SessionCalls(context, this, admitted.launch.manifest);
-    this.tools = new ToolRegistry({
-      agentId: this.agentId,
-      limits: context.limits,
-      validators: context.validators,
-      slotsOf: (name) => this.calls.slots.of(name),
-      knownDigests: options.knownDigests,
-    });
+    this.tools = new ToolRegistry(this.agentId, context.limits, knownDigests);
     this.#inbox = new SessionInbox(context, this);
   }
 
@@ -91,21 +90,17 @@ export class Session implements CallCarrier, Deadline {
     return !this.#ended && this.status !== "unhealthy";
   }
 
-  get ended(): boolean {
-    return this.#ended;
-  }
-
-  /** Lets the agent in: sends the welcome, and waits for heartbeats from now on. */
+  /** Sends the welcome, and expects heartbeats from now on. */
   open(helloId: string): void {
-    const { times, limits, server } = this.#context;
+    const { times, limits, server, clock } = this.#context;
     const payload = {
-      accepted_version: 1,
+      accepted_version: RUNTIME_PROTOCOL_VERSION,
       session_id: this.sessionId,
       heartbeat_interval_ms: times.heartbeatIntervalMs,
       max_frame_bytes: limits.maxFrameBytes,
       server,
     };
-    this.send(this.messages.make("core.welcome", payload, { in_reply_to: helloId }));
+    this.send(toMessage(clock, "core.welcome", payload, { in_reply_to: helloId }));
     this.#expectHeartbeat();
   }
 
@@ -113,7 +108,6 @@ export class Session implements CallCarrier, Deadline {
     if (!this.#ended) this.#inbox.take(message);
   }
 
-  /** What arrived is no message. */
   frameError(error: HarnessError): void {
     if (!this.#ended) this.#inbox.takeFrameError(error);
   }
@@ -125,41 +119,55 @@ export class Session implements CallCarrier, Deadline {
     });
   }
 
-  send(message: OutgoingMessage, refused?: () => void): void {
+  /** Sends; `call` is the one whose message it is. */
+  send(message: OutgoingMessage, call?: Call): void {
     const sent = this.#channel.send(message);
-    // What leaves together shares one promise; a message that is refused has one of its own.
+    // Messages that leave together share one promise; a refused message has its own.
     if (sent === this.#lastSent) return;
     this.#lastSent = sent;
     sent.catch((error: HarnessError) => {
       if (error.code === "buffer_full") {
         this.end({ code: RuntimeErrorCode.Unresponsive, message: "the agent does not read" });
-      } else if (error.code === "frame_too_large" || error.code === "invalid_argument") refused?.();
+      } else if (call && (error.code === "frame_too_large" || error.code === "invalid_argument")) {
+        this.calls.unsendable(call);
+      }
     });
-  }
-
-  findTool(toolId: string): RegisteredTool | undefined {
-    return this.tools.get(toolId);
   }
 
   toolsChanged(): void {
     const toolIds = this.tools.ids();
-    this.#tell((observer) => observer.registered(toolIds));
+    this.#notify((observer) => observer.registered(toolIds));
     this.#events.toolsChanged();
   }
 
-  /** See {@link SessionPings.wait}. */
-  ping(timeoutMs: number): Promise<number> {
-    const ping = this.messages.make("core.ping", {}, { request_id: randomUUID() });
-    const pong = this.pings.wait(ping.id, timeoutMs);
+  /**
+   * Resolves with the milliseconds until the pong came. Rejects with `request_timeout`, `buffer_full`, or
+   * `connection_closed` when the session ends.
+   */
+  async ping(timeoutMs: number): Promise<number> {
+    if (this.#pings.size >= maxPings) throw new BufferFullError("maxPings", maxPings);
+    const { clock } = this.#context;
+    const sentAt = clock.now();
+    const ping = toMessage(clock, "core.ping", {}, { request_id: randomUUID() });
+    const pong = createDeferred<void>();
+    this.#pings.set(ping.id, pong);
     this.send(ping);
-    return pong;
+    try {
+      await within(pong.promise, { name: "core.ping", timeoutMs, clock });
+      return clock.now() - sentAt;
+    } finally {
+      this.#pings.delete(ping.id);
+    }
   }
 
-  /** A heartbeat came. */
-  beat(reported: AgentStatus): void {
+  pong(pingId: string): void {
+    this.#pings.get(pingId)?.resolve();
+  }
+
+  heartbeat(reported: AgentStatus): void {
     this.#missed = false;
     this.#expectHeartbeat();
-    this.#setStatus(reported, reported === "ok" ? undefined : "the agent says so");
+    this.#setStatus(reported, reported === "ok" ? undefined : "reported by the agent");
   }
 
   /** Heartbeats were missed. */
@@ -169,55 +177,54 @@ export class Session implements CallCarrier, Deadline {
     this.#setStatus("unhealthy", "heartbeats were missed");
   }
 
-  /** Tells the launch's observer; what it throws is its own affair. */
-  tellHealth(reason: string | undefined): void {
-    this.#tell((observer) => observer.health(this.status, reason));
+  notifyHealth(reason: string | undefined): void {
+    this.#notify((observer) => observer.health(this.status, reason));
   }
 
-  tellConnected(): void {
-    const { sessionId, agentVersion } = this;
-    this.#tell((observer) => observer.connected({ sessionId, agentVersion }));
+  notifyConnected(): void {
+    const { sessionId, hello } = this;
+    this.#notify((observer) => observer.connected({ sessionId, agentVersion: hello.agent_version }));
   }
 
-  /** Says goodbye, and ends the session. */
+  /** Sends `core.goodbye`, and ends the session. */
   goodbye(reason: DisconnectReason, retryAfterMs?: number): void {
     if (this.#ended) return;
     const retry = retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs };
-    this.send(this.messages.make("core.goodbye", { reason: reason.message.slice(0, 1024), ...retry }));
+    const payload = { reason: reason.message.slice(0, 1024), ...retry };
+    this.send(toMessage(this.#context.clock, "core.goodbye", payload));
     this.end(reason);
   }
 
   /** Answers with an error and ends the session. */
   refuse(error: RuntimeError, inReplyTo: string | undefined): void {
     if (this.#ended) return;
-    this.send(this.messages.make("core.error", {}, { error, in_reply_to: inReplyTo }));
+    this.send(toMessage(this.#context.clock, "core.error", {}, { error, in_reply_to: inReplyTo }));
     this.end(error);
   }
 
-  /** Ends the session: every call of it is settled now, whatever the connection does. Does nothing the second time. */
+  /** Ends the session: every call of it is settled now, whatever the connection does. Idempotent. */
   end(reason: DisconnectReason): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#context.deadlines.clear(this);
     this.admitted.end = undefined;
-    this.pings.close();
-    this.calls.endAll((call) => this.#lost(call, reason), this.#unsent(reason));
+    for (const pong of this.#pings.values()) pong.reject(new ConnectionClosedError());
+    const { AgentLost, AgentUnavailable, CoreClosed } = RuntimeErrorCode;
+    const codeOr = (other: RuntimeErrorCode) => (reason.code === CoreClosed ? CoreClosed : other);
+    this.calls.endAll(
+      ({ isRepeatable: retryable }) =>
+        coreResult(codeOr(AgentLost), `the connection to the agent ended: ${reason.message}`, { retryable }),
+      coreResult(codeOr(AgentUnavailable), `the agent is gone: ${reason.message}`, { retryable: true }),
+    );
     void this.#channel.close();
-    this.#tell((observer) => observer.disconnected({ code: reason.code, message: reason.message }));
+    this.#notify((observer) => observer.disconnected({ code: reason.code, message: reason.message }));
     this.#events.ended(this, reason);
   }
 
-  #lost(call: Call, reason: DisconnectReason): CallResult {
-    const code = reason.code === RuntimeErrorCode.CoreClosed ? reason.code : RuntimeErrorCode.AgentLost;
-    return failure(code, `the connection to the agent ended: ${reason.message}`, {
-      retryable: isSafeToRepeat(call),
-    });
-  }
-
-  #unsent(reason: DisconnectReason): CallResult {
-    const code =
-      reason.code === RuntimeErrorCode.CoreClosed ? reason.code : RuntimeErrorCode.AgentUnavailable;
-    return failure(code, `the agent is gone: ${reason.message}`, { retryable: true });
+  /** Records what the agent caused, within its budget. */
+  record(entry: Omit<AuditEntryInput, "agent_id" | "session_id">): void {
+    const { agentId: agent_id, sessionId: session_id } = this;
+    this.#context.audit.recordWithin(this.auditBudget, { ...entry, agent_id, session_id });
   }
 
   #expectHeartbeat(): void {
@@ -228,23 +235,18 @@ export class Session implements CallCarrier, Deadline {
   #setStatus(status: AgentStatus, reason: string | undefined): void {
     if (this.status === status || this.#ended) return;
     this.status = status;
-    this.#context.audit.recordWithin(this.auditBudget, {
-      action: "agent.health",
-      outcome: status === "ok" ? "ok" : "failed",
-      agent_id: this.agentId,
-      session_id: this.sessionId,
-      details: { status, missed: this.#missed },
-    });
+    const details = { status, missed: this.#missed };
+    this.record({ action: "agent.health", outcome: status === "ok" ? "ok" : "failed", details });
     if (status === "unhealthy") {
       const unavailable = "the agent is unhealthy";
-      this.calls.endWaiting(failure(RuntimeErrorCode.AgentUnavailable, unavailable, { retryable: true }));
+      this.calls.endWaiting(coreResult(RuntimeErrorCode.AgentUnavailable, unavailable, { retryable: true }));
     }
-    this.tellHealth(reason);
+    this.notifyHealth(reason);
     this.#events.healthChanged(this, reason);
   }
 
-  #tell(what: (observer: AdmittedLaunch["observer"]) => unknown): void {
-    // An observer that fails must not take the agent's session with it.
-    quietly(() => what(this.admitted.observer));
+  /** An observer that throws does not end the agent's session. */
+  #notify(call: (observer: LaunchObserver) => unknown): void {
+    this.#context.notify(this.agentId, () => call(this.admitted.observer));
   }
 }

@@ -1,18 +1,14 @@
 import { createUnixListener } from "@harnesskit/transport-uds";
-import { type Listener, systemClock } from "@harnesskit/wire";
-import { type Core, createGatedCore } from "./core.ts";
-import { checkWholeNumber, resolveLimits } from "./core-limits.ts";
-import { type CoreOptions, defaultHeartbeatIntervalMs } from "./core-options.ts";
-import { AgentDesk } from "./launch/agent-desk.ts";
+import { checkNumber, createDeferred, type Listener } from "@harnesskit/wire";
+import type { Core } from "./core.ts";
+import { coreLimits, launchTimes, resolveTimes } from "./core-limits.ts";
 import { baseDirectories, type CoreDirectory, makeCoreDirectory } from "./launch/core-directory.ts";
+import type { StartCoreOptions } from "./launch/launch-options.ts";
 import type { LaunchedAgent } from "./launch/launched-agent.ts";
 import { LaunchedAgents } from "./launch/launched-agents.ts";
-import { type LaunchOptions, launchNumbers, supervisionSettings } from "./launch/start-options.ts";
 import { sweepCores } from "./launch/sweep-cores.ts";
+import { RuntimeCore } from "./runtime-core.ts";
 import type { WatchOptions } from "./watch.ts";
-
-/** Options of {@link startCore}. */
-export interface StartCoreOptions extends CoreOptions, LaunchOptions {}
 
 /** A core that listens, and runs agents. */
 export interface RunningCore extends Core {
@@ -21,18 +17,19 @@ export interface RunningCore extends Core {
   /**
    * Starts the agent of a directory by its `opensentience.agent.json`, and resolves when it has registered its tools.
    * Rejects with `manifest_not_found`, `manifest_unsafe`, `manifest_too_large` or `manifest_invalid`, with `agent_exists`
-   * when an agent with its id runs, with `agent_start_failed` (see {@link RunningCore.ready}), `buffer_full` (`maxAgents`)
+   * when an agent with its id runs, with `agent_start_failed` (see `ready()`), `buffer_full` (`maxAgents`)
    * or `core_stopped`.
    */
   launch(directory: string): Promise<LaunchedAgent>;
   /**
-   * Ends an agent: lets no further call in, waits `drainTimeoutMs` for those that it has, says goodbye, sends SIGTERM after
-   * `goodbyeGraceMs`, and kills what is left after `stopGraceMs`. Settles when nothing of it is left. Rejects with `agent_unknown`.
+   * Ends an agent: refuses further calls, waits `drainTimeoutMs` for those that it has, sends goodbye, SIGTERM after
+   * `goodbyeGraceMs`, and kills what is left after `stopGraceMs`. Settles when nothing of it is left. Rejects with
+   * `agent_unknown`.
    */
   stop(agentId: string): Promise<void>;
   /**
-   * Ends an agent like {@link RunningCore.stop} if it runs, and starts it by what its manifest says now; also one that was
-   * given up. Resolves and rejects like {@link RunningCore.launch}; when the manifest cannot be used, the agent runs on.
+   * Ends an agent like `stop()` if it runs, and starts it by what its manifest says now; also one that was
+   * given up. Resolves and rejects like `launch()`; when the manifest cannot be used, the agent runs on.
    */
   restart(agentId: string): Promise<LaunchedAgent>;
   /**
@@ -42,136 +39,127 @@ export interface RunningCore extends Core {
    * judged by that start.
    */
   ready(): Promise<void>;
-  /** How each agent is that was launched, those at rest included. */
+  /** The state of each agent that was launched, stopped ones included. */
   launched(): readonly LaunchedAgent[];
-  /** How each launched agent is now, and each change; of an agent, a slow reader gets the newest state only. */
+  /** The state of each launched agent, and each change; of an agent, a slow reader gets the newest state only. */
   health(options?: WatchOptions): AsyncIterableIterator<LaunchedAgent>;
-  /** Takes no more calls, lets those that it has finish for at most `timeoutMs`, and closes. @default 30000 */
-  drain(options?: { readonly timeoutMs?: number }): Promise<void>;
   /**
-   * Ends every call with `core.closed`, says goodbye, ends all agents like {@link RunningCore.stop} without waiting for
+   * Ends every call with `core.closed`, sends goodbye, ends all agents like `stop()` without waiting for
    * calls, and removes the socket. Settles when nothing is left. Idempotent.
    */
   close(): Promise<void>;
 }
 
-/** Everything that a running core is made of. */
-interface Parts {
-  readonly core: Core;
-  readonly desk: AgentDesk;
-  readonly agents: LaunchedAgents;
-  readonly directory: CoreDirectory;
-  listener?: Listener;
+class StartedCore extends RuntimeCore implements RunningCore {
+  readonly #directory: CoreDirectory;
+  readonly #agents: LaunchedAgents;
+  #listener: Listener | undefined;
+  readonly #stopped = createDeferred<void>();
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: StartCoreOptions, directory: CoreDirectory) {
+    super(options, {
+      refusal: (agentId) => this.#agents.refusal(agentId),
+      expects: (agentId) => this.#agents.expects(agentId),
+    });
+    this.#directory = directory;
+    const { limits, clock } = this.context;
+    const times = resolveTimes(launchTimes, options);
+    this.#agents = new LaunchedAgents({ options, core: this, directory, limits, times, clock });
+  }
+
+  get socketPath(): string {
+    return this.#directory.socketPath;
+  }
+
+  async start(agents: readonly string[]): Promise<void> {
+    const { clock, limits } = this.context;
+    const { maxFrameBytes } = limits;
+    try {
+      this.#listener = createUnixListener({ path: this.socketPath, maxFrameBytes, clock });
+      await this.#listener.listen((channel) => this.connect(channel));
+      await this.#agents.startAll(agents);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  launch(directory: string): Promise<LaunchedAgent> {
+    return this.#agents.launch(directory);
+  }
+
+  stop(agentId: string): Promise<void> {
+    return this.#agents.stop(agentId);
+  }
+
+  restart(agentId: string): Promise<LaunchedAgent> {
+    return this.#agents.restart(agentId);
+  }
+
+  ready(): Promise<void> {
+    return this.#agents.ready();
+  }
+
+  launched(): readonly LaunchedAgent[] {
+    return this.#agents.all;
+  }
+
+  override health(options?: WatchOptions): AsyncIterableIterator<LaunchedAgent> {
+    return this.#agents.watch(options);
+  }
+
+  override goodbye(
+    agentId: string,
+    options: { readonly reason: string; readonly retryAfterMs?: number },
+  ): boolean {
+    return this.#agents.expectGoodbye(agentId, options.retryAfterMs, () => super.goodbye(agentId, options));
+  }
+
+  override async drain({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    checkNumber("timeoutMs", timeoutMs, { min: 0 });
+    this.#agents.isClosing = true;
+    await this.whenIdle(undefined, timeoutMs);
+    await this.close();
+  }
+
+  override close(): Promise<void> {
+    this.#stopping ??= this.#stop().then(this.#stopped.resolve);
+    return this.#stopping;
+  }
+
+  override get closed(): Promise<void> {
+    return this.#stopped.promise;
+  }
+
+  async #stop(): Promise<void> {
+    await this.#agents.close();
+    await super.close();
+    this.#agents.closeWatches();
+    await this.#listener?.close();
+    await this.#directory.remove();
+  }
 }
-
-const makeAgents = (options: StartCoreOptions, core: Core, desk: AgentDesk, directory: CoreDirectory) => {
-  const numbers = launchNumbers(options);
-  return new LaunchedAgents(
-    {
-      admit: (launch, observer) => core.admit(launch, observer),
-      directory,
-      heartbeatIntervalMs: options.heartbeatIntervalMs ?? defaultHeartbeatIntervalMs,
-      maxFrameBytes: resolveLimits(options.limits).maxFrameBytes,
-      environment: options.environment ?? process.env,
-      clock: options.clock ?? systemClock,
-      random: options.random ?? Math.random,
-      onOutput: options.onOutput,
-      maxLineLength: numbers.maxOutputLineLength,
-      maxStderrBytes: numbers.maxStderrBytes,
-      maxManifestBytes: numbers.maxManifestBytes,
-      guardTimeoutMs: numbers.killTimeoutMs,
-      killTimeoutMs: numbers.killTimeoutMs,
-      outputTimeoutMs: numbers.outputTimeoutMs,
-      refuseManifestDrift: options.refuseManifestDrift ?? false,
-      settingsOf: (read) => supervisionSettings(numbers, options.restart, read),
-      whenIdle: (agentId) => desk.whenIdle(agentId),
-      get isClosing() {
-        return desk.isClosing;
-      },
-      changed: (agent, before) => desk.changed(agent, before),
-    },
-    { maxAgents: numbers.maxAgents },
-  );
-};
-
-const closeParts = async ({ core, desk, agents, directory, listener }: Parts): Promise<void> => {
-  desk.isClosing = true;
-  await agents.close();
-  await core.close();
-  desk.closeWatches();
-  await listener?.close();
-  await directory.remove();
-};
-
-const toRunningCore = (parts: Parts): RunningCore => {
-  const { core, desk, agents, directory } = parts;
-  let closing: Promise<void> | undefined;
-  const close = () => {
-    closing ??= closeParts(parts);
-    return closing;
-  };
-  return {
-    socketPath: directory.socketPath,
-    connect: (channel) => core.connect(channel),
-    admit: (launch, observer) => core.admit(launch, observer),
-    call: (toolId, input, options) => core.call(toolId, input, options),
-    tools: () => core.tools(),
-    watchTools: (options) => core.watchTools(options),
-    agents: () => core.agents(),
-    ping: (agentId, options) => core.ping(agentId, options),
-    stats: () => core.stats(),
-    goodbye: (agentId, options) =>
-      agents.expectBack(agentId, options.retryAfterMs, () => core.goodbye(agentId, options)),
-    launch: (path) => agents.launch(path),
-    stop: (agentId) => agents.stop(agentId),
-    restart: (agentId) => agents.restart(agentId),
-    ready: () => agents.ready(),
-    launched: () => agents.all,
-    health: (options) => desk.watch(agents.all, options),
-    drain: async ({ timeoutMs = 30_000 } = {}) => {
-      checkWholeNumber("timeoutMs", timeoutMs, 0);
-      desk.isClosing = true;
-      await desk.whenIdle(undefined, timeoutMs);
-      await close();
-    },
-    close,
-  };
-};
 
 /**
  * Starts a core: listens on a Unix socket in a fresh private directory, and starts the agents of the given directories.
- * It resolves when all manifests were read and the processes are being started; {@link RunningCore.ready} tells when
+ * It resolves when all manifests were read and the processes are being started; `ready()` resolves when
  * they serve.
  *
  * Rejects with `manifest_not_found`, `manifest_unsafe`, `manifest_too_large` or `manifest_invalid` for the first manifest
- * that cannot be used, `agent_exists` for two of one agent, `invalid_argument`, or `transport_failed` when there is no
- * place for the socket. Then nothing is left running.
+ * that cannot be used, `agent_exists` for two of one agent, `invalid_argument`, or `transport_failed` when the socket
+ * cannot be made. Then nothing is left running.
  *
- * It sets no handler for signals and none for the end of this process: call {@link RunningCore.close} there. Where
- * that does not happen, with `process.exit` or SIGKILL, each agent's guard kills the agent and what it started, and
- * the next core that starts removes the directory that was left.
+ * It handles neither signals nor the end of this process: call `close()` there. Where that does not
+ * happen, with `process.exit` or SIGKILL, each agent's guard kills the agent and what it started, and the next core
+ * that starts removes the directory that was left.
  */
 export const startCore = async (options: StartCoreOptions = {}): Promise<RunningCore> => {
-  const limits = resolveLimits(options.limits);
-  launchNumbers(options);
-  const core: Core = createGatedCore(options, {
-    refusal: (agentId) => desk.refusal(agentId),
-    expects: (agentId) => desk.expects(agentId),
-  });
+  coreLimits.resolve(options.limits);
+  resolveTimes(launchTimes, options);
   const bases = baseDirectories(process.env, options.socketDirectory);
   await sweepCores(bases);
-  const directory = await makeCoreDirectory(bases);
-  const { clock = systemClock, audit } = options;
-  const desk: AgentDesk = new AgentDesk({ core, clock, audit, maxWatchers: limits.maxWatchers });
-  const parts: Parts = { core, desk, directory, agents: makeAgents(options, core, desk, directory) };
-  const { socketPath: path } = directory;
-  try {
-    parts.listener = createUnixListener({ path, maxFrameBytes: limits.maxFrameBytes, clock });
-    await parts.listener.listen((channel) => core.connect(channel));
-    await parts.agents.startAll(options.agents ?? []);
-  } catch (error) {
-    await closeParts(parts);
-    throw error;
-  }
-  return toRunningCore(parts);
+  const core = new StartedCore(options, await makeCoreDirectory(bases));
+  await core.start(options.agents ?? []);
+  return core;
 };

@@ -1,16 +1,15 @@
 import { type RuntimeError, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import type { BoundedMap } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 import type { CoreLimits } from "./core-limits.ts";
-import { judgeTool } from "./judge-tool.ts";
-import { isObject } from "./measure-json.ts";
-import { RegisteredTool, type ToolInfo, type ToolSlots } from "./registered-tool.ts";
-import type { ToolValidators } from "./tool-validators.ts";
+import { judgeTool, type RegisteredTool, type ToolInfo, ToolRefusal } from "./judge-tool.ts";
 
-/** What became of one registration. */
+/** The outcome of one registration. */
 export interface RegistrationOutcome {
   readonly registered: string[];
   /** As many as an answer may hold. What comes after them is rejected too, unseen. */
   readonly rejected: { tool_id: string; error: RuntimeError }[];
-  readonly rejectedCount: number;
+  rejectedCount: number;
   /** Tools whose schemas are not those that this agent registered last under the same id. */
   readonly changed: string[];
 }
@@ -21,33 +20,19 @@ const maxToolIdLength = 257;
 
 /** The tools of one session. */
 export class ToolRegistry {
+  /** The agent has not registered anything yet, so that its tools are unknown. */
+  isAwaited = true;
   readonly #agentId: string;
   readonly #limits: CoreLimits;
-  readonly #validators: ToolValidators;
-  readonly #slotsOf: (name: string) => ToolSlots | undefined;
-  /** The schema digests that this agent registered last, in this session or one before. */
-  readonly #knownDigests: Map<string, string>;
+  readonly #knownDigests: BoundedMap<string, string>;
   readonly #tools = new Map<string, RegisteredTool>();
   #length = 0;
-  #isAwaited = true;
 
-  constructor(options: {
-    readonly agentId: string;
-    readonly limits: CoreLimits;
-    readonly validators: ToolValidators;
-    readonly slotsOf: (name: string) => ToolSlots | undefined;
-    readonly knownDigests: Map<string, string>;
-  }) {
-    this.#agentId = options.agentId;
-    this.#limits = options.limits;
-    this.#validators = options.validators;
-    this.#slotsOf = options.slotsOf;
-    this.#knownDigests = options.knownDigests;
-  }
-
-  /** The agent has registered nothing yet, so that nobody can say which tools it has. */
-  get isAwaited(): boolean {
-    return this.#isAwaited;
+  /** `knownDigests` are of the schemas that this agent registered last, in this session or one before. */
+  constructor(agentId: string, limits: CoreLimits, knownDigests: BoundedMap<string, string>) {
+    this.#agentId = agentId;
+    this.#limits = limits;
+    this.#knownDigests = knownDigests;
   }
 
   get size(): number {
@@ -67,28 +52,30 @@ export class ToolRegistry {
   }
 
   register(declarations: readonly unknown[], replace: boolean): RegistrationOutcome {
-    this.#isAwaited = false;
+    this.isAwaited = false;
     if (replace) {
       this.#tools.clear();
       this.#length = 0;
     }
-    const outcome = { registered: [] as string[], rejected: [] as RegistrationOutcome["rejected"] };
-    const changed: string[] = [];
-    let rejectedCount = 0;
+    const outcome: RegistrationOutcome = { registered: [], rejected: [], rejectedCount: 0, changed: [] };
     let rejectionLength = 0;
     for (const [index, declared] of declarations.entries()) {
       if (rejectionLength > maxRejectionLength) {
-        rejectedCount += declarations.length - index;
+        outcome.rejectedCount += declarations.length - index;
         break;
       }
-      const error = this.#registerOne(declared, outcome.registered, changed);
-      if (!error) continue;
-      rejectedCount++;
-      const toolId = toolIdOf(declared);
-      rejectionLength += 256 + toolId.length + error.message.length;
-      outcome.rejected.push({ tool_id: toolId, error });
+      try {
+        this.#registerOne(declared, outcome);
+      } catch (refusal) {
+        if (!(refusal instanceof ToolRefusal)) throw refusal;
+        const id = isObject(declared) && typeof declared.tool_id === "string" ? declared.tool_id : "";
+        const tool_id = id.slice(0, maxToolIdLength);
+        outcome.rejectedCount++;
+        rejectionLength += 256 + tool_id.length + refusal.message.length;
+        outcome.rejected.push({ tool_id, error: refusal.toRuntimeError() });
+      }
     }
-    return { ...outcome, rejectedCount, changed };
+    return outcome;
   }
 
   /** Returns which of them were registered. */
@@ -99,57 +86,27 @@ export class ToolRegistry {
     });
   }
 
-  #registerOne(declared: unknown, registered: string[], changed: string[]): RuntimeError | undefined {
-    // Before the declaration is looked at, so that what is too much costs nothing.
-    if (this.#tools.size >= this.#limits.maxTools) {
-      return refusal(RuntimeErrorCode.TooManyTools, `an agent may have ${this.#limits.maxTools} tools`);
+  #registerOne(declared: unknown, outcome: RegistrationOutcome): void {
+    const limits = this.#limits;
+    const { InvalidTool, ToolConflict, ToolTooLarge, TooManyTools } = RuntimeErrorCode;
+    // Before the declaration is looked at, so that tools beyond the limit cost nothing.
+    if (this.#tools.size >= limits.maxTools) {
+      throw new ToolRefusal(TooManyTools, `an agent may have ${limits.maxTools} tools`);
     }
-    if (!isObject(declared)) return refusal(RuntimeErrorCode.InvalidTool, "a declaration is an object");
+    if (!isObject(declared)) throw new ToolRefusal(InvalidTool, "a declaration must be an object");
     if (typeof declared.tool_id === "string" && this.#tools.has(declared.tool_id)) {
-      return refusal(RuntimeErrorCode.ToolConflict, "the agent has a tool of this name already");
+      throw new ToolRefusal(ToolConflict, "the agent has a tool of this name already");
     }
-    const judged = judgeTool(declared, this.#agentId, this.#limits);
-    if (!judged.ok) return judged.error;
-    const { info, length, input, output } = judged;
-    if (this.#length + length > this.#limits.maxRegistryLength) {
-      const { maxRegistryLength } = this.#limits;
-      return refusal(
-        RuntimeErrorCode.ToolTooLarge,
-        `the tools together exceed ${maxRegistryLength} characters`,
-      );
+    const tool = judgeTool(declared, this.#agentId, limits);
+    if (this.#length + tool.length > limits.maxRegistryLength) {
+      throw new ToolRefusal(ToolTooLarge, `the tools together exceed ${limits.maxRegistryLength} characters`);
     }
-    const slots = this.#slotsOf(info.name);
-    this.#length += length;
-    this.#tools.set(
-      info.tool_id,
-      new RegisteredTool({ info, length, slots, validators: this.#validators, input, output }),
-    );
-    registered.push(info.tool_id);
-    if (this.#isChanged(info)) changed.push(info.tool_id);
-    return undefined;
-  }
-
-  #isChanged({ tool_id: toolId, schema_digest: digest }: ToolInfo): boolean {
-    const known = this.#knownDigests.get(toolId);
-    this.#knownDigests.delete(toolId);
+    const { tool_id: toolId, schema_digest: digest } = tool.info;
+    this.#length += tool.length;
+    this.#tools.set(toolId, tool);
+    outcome.registered.push(toolId);
+    const known = this.#knownDigests.touch(toolId);
     this.#knownDigests.set(toolId, digest);
-    if (this.#knownDigests.size > this.#limits.maxTools) {
-      for (const oldest of this.#knownDigests.keys()) {
-        this.#knownDigests.delete(oldest);
-        break;
-      }
-    }
-    return known !== undefined && known !== digest;
+    if (known !== undefined && known !== digest) outcome.changed.push(toolId);
   }
 }
-
-const refusal = (code: RuntimeErrorCode, message: string): RuntimeError => ({
-  code,
-  message,
-  where: "core.registry",
-});
-
-const toolIdOf = (declared: unknown): string =>
-  isObject(declared) && typeof declared.tool_id === "string"
-    ? declared.tool_id.slice(0, maxToolIdLength)
-    : "";

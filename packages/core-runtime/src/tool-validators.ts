@@ -1,73 +1,71 @@
-import { canonicalJson } from "@harnesskit/wire";
+import { BoundedMap } from "@harnesskit/wire";
+import { canonicalJson } from "@harnesskit/wire/json";
 import { _, Ajv2020, type KeywordCxt, type ValidateFunction } from "ajv/dist/2020.js";
 import type { CoreLimits } from "./core-limits.ts";
 import { patternEngine } from "./pattern-engine.ts";
 import { loopKeyword, type SafeSchema, stepKeyword } from "./safe-schema.ts";
 import { StepMeter } from "./step-meter.ts";
 
-/** Where a value does not fit its schema, without anything of the value. */
+/** Where a value does not match its schema, without anything of the value. */
 export interface ValidationProblem {
   /** JSON pointer to the place in the value. */
   readonly path: string;
-  /** The keyword of the schema that it does not fit. */
+  /** The keyword of the schema that failed. */
   readonly keyword: string;
   /** For people: `must be string`. */
   readonly message: string;
 }
 
-/** Looks at a value. Returns undefined when it fits. */
-export type Validator = (value: unknown) => ValidationProblem | undefined;
+type Validator = (value: unknown) => ValidationProblem | undefined;
 
-export type UsableSchema = Extract<SafeSchema, { ok: true }>;
+/** A schema as it was judged, with the digest that it is compiled under. */
+export interface JudgedSchema {
+  readonly digest: string;
+  readonly safe: Extract<SafeSchema, { ok: true }>;
+}
 
-const tooCostly: ValidationProblem = {
-  path: "",
-  keyword: "",
-  message: "is too large or too intricate for the schema",
-};
+const problem = (message: string): ValidationProblem => ({ path: "", keyword: "", message });
+const tooCostly = problem("is too large or too intricate for the schema");
+const cannotCompile = problem("the tool's schema cannot be compiled");
 
 const maxPathLength = 256;
 const maxMessageLength = 512;
 
 /**
- * Compiles the schemas of tools, each when it is first needed. The schemas come from
- * agents that nobody vouches for. They are copies by `toSafeSchema`, patterns are tested in linear time, and each
- * validation has a budget of steps: a step is a keyword looked at, or an entry or some characters of the value where a
- * keyword looks at each. A value that needs more does not fit.
+ * Checks values against the schemas of untrusted tools; each schema is compiled when it is first needed. The schemas are
+ * copies by `toSafeSchema`, patterns are tested in linear time, and each validation has a budget of steps: a step is a
+ * keyword looked at, or an entry or some characters of the value where a keyword looks at each. A value that needs more
+ * does not match.
  */
 export class ToolValidators {
-  readonly #limits: CoreLimits;
+  readonly #maxSteps: number;
   readonly #meter = new StepMeter();
-  readonly #compiled = new Map<string, Validator>();
+  readonly #compiled: BoundedMap<string, Validator>;
 
-  constructor(limits: CoreLimits) {
-    this.#limits = limits;
+  constructor({ maxValidationSteps, maxCompiledSchemas }: CoreLimits) {
+    this.#maxSteps = maxValidationSteps;
+    this.#compiled = new BoundedMap({ maxSize: maxCompiledSchemas });
   }
 
-  /**
-   * The validator of the schema, compiled now unless it is known by its digest. Throws what the compiler throws for a
-   * schema that it cannot compile.
-   */
-  validator(digest: string, safe: UsableSchema): Validator {
-    const known = this.#compiled.get(digest);
-    if (known) return known;
-    const validator = this.#compile(safe);
-    this.#compiled.set(digest, validator);
-    if (this.#compiled.size > this.#limits.maxCompiledSchemas) {
-      for (const oldest of this.#compiled.keys()) {
-        this.#compiled.delete(oldest);
-        break;
+  /** Returns undefined for a value that matches the schema. */
+  check({ digest, safe }: JudgedSchema, value: unknown): ValidationProblem | undefined {
+    let validator = this.#compiled.get(digest);
+    if (!validator) {
+      try {
+        validator = this.#compile(safe);
+      } catch {
+        validator = () => cannotCompile;
       }
+      this.#compiled.set(digest, validator);
     }
-    return validator;
+    return validator(value);
   }
 
-  #compile(safe: UsableSchema): Validator {
+  #compile(safe: JudgedSchema["safe"]): Validator {
     const meter = this.#meter;
     const validate = createCompiler(meter, safe.lenient).compile({ $id: schemaId, ...safe.schema });
-    const { maxValidationSteps } = this.#limits;
     return (value) => {
-      meter.left = maxValidationSteps;
+      meter.left = this.#maxSteps;
       try {
         return validate(value) ? undefined : firstProblem(validate);
       } catch {
@@ -81,7 +79,7 @@ export class ToolValidators {
 /** A base that references to the root need; nothing is looked up by it. */
 const schemaId = "tool";
 
-/** One for each schema, because a compiler keeps what it compiled for as long as it lives. */
+/** One for each schema, because a compiler keeps everything that it compiled. */
 const createCompiler = (meter: StepMeter, lenient: boolean): Ajv2020 => {
   const ajv = new Ajv2020({
     meta: false,
@@ -101,14 +99,14 @@ const createCompiler = (meter: StepMeter, lenient: boolean): Ajv2020 => {
 
 const firstProblem = (validate: ValidateFunction): ValidationProblem => {
   const error = validate.errors?.[0];
-  if (!error) return { path: "", keyword: "", message: "does not fit the schema" };
+  if (!error) return { path: "", keyword: "", message: "does not match the schema" };
   const { missingProperty, additionalProperty } = error.params as Record<string, unknown>;
   const property = missingProperty ?? additionalProperty;
   const path = typeof property === "string" ? `${error.instancePath}/${property}` : error.instancePath;
   return {
     path: path.slice(0, maxPathLength),
     keyword: error.keyword,
-    message: (error.message ?? "does not fit the schema").slice(0, maxMessageLength),
+    message: (error.message ?? "does not match the schema").slice(0, maxMessageLength),
   };
 };
 
@@ -142,16 +140,16 @@ const addMeteredKeywords = (ajv: Ajv2020, meter: StepMeter): void => {
 const areUnique = (items: readonly unknown[], meter: StepMeter): boolean => {
   const seen = new Set<string>();
   for (const item of items) {
-    const text = textOf(item);
-    meter.take(1 + (text.length >> 4));
-    if (seen.has(text)) return false;
-    seen.add(text);
+    const key = comparisonKey(item);
+    meter.take(1 + (key.length >> 4));
+    if (seen.has(key)) return false;
+    seen.add(key);
   }
   return true;
 };
 
-/** A text that equal values share, also where a lone surrogate keeps them from having a canonical one. */
-const textOf = (item: unknown): string => {
+/** A string that equal values share, also where a lone surrogate leaves them without a canonical one. */
+const comparisonKey = (item: unknown): string => {
   if (typeof item === "string") return `"${item}`;
   if (typeof item !== "object" || item === null) return String(item);
   try {

@@ -1,49 +1,37 @@
 import { BufferFullError } from "@harnesskit/wire";
+import { Feed } from "./feed.ts";
 
-const ended = { done: true, value: undefined } as const;
-
-/** One reader of changing values. Of each key only the newest value waits, so that a slow reader costs no memory. */
-class Watch<T> implements AsyncIterableIterator<T> {
+/** One reader of changing values. Only the newest unread value of each key is kept. */
+class Watch<T> extends Feed<T> {
   readonly #pending: Map<string, T>;
-  readonly #forget: () => void;
-  #readers: ((result: IteratorResult<T>) => void)[] = [];
-  #closed = false;
+  readonly #onEnd: () => void;
 
-  constructor(present: Iterable<readonly [string, T]>, forget: () => void) {
+  constructor(present: Iterable<readonly [string, T]>, onEnd: () => void) {
+    super();
     this.#pending = new Map(present);
-    this.#forget = forget;
+    this.#onEnd = onEnd;
   }
 
   push(key: string, value: T): void {
-    const reader = this.#readers.shift();
-    if (reader) reader({ done: false, value });
-    else this.#pending.set(key, value);
+    this.#pending.set(key, value);
+    this.flush();
   }
 
-  /** Nothing follows; what waits can still be read. */
-  end(): void {
-    this.#closed = true;
-    this.#forget();
-    for (const reader of this.#readers.splice(0)) reader(ended);
+  override end(): void {
+    super.end();
+    this.#onEnd();
   }
 
-  next(): Promise<IteratorResult<T>> {
+  protected shift(): T | undefined {
     for (const [key, value] of this.#pending) {
       this.#pending.delete(key);
-      return Promise.resolve({ done: false, value });
+      return value;
     }
-    if (this.#closed) return Promise.resolve(ended);
-    return new Promise((resolve) => this.#readers.push(resolve));
+    return undefined;
   }
 
-  return(): Promise<IteratorResult<T>> {
+  protected clear(): void {
     this.#pending.clear();
-    this.end();
-    return Promise.resolve(ended);
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
   }
 }
 
@@ -68,9 +56,8 @@ export class Watches<T> {
   }
 
   /** A new reader that gets the present values first. Throws `buffer_full` when there are `maxWatchers`. */
-  open(present: Iterable<readonly [string, T]>, options: WatchOptions = {}): AsyncIterableIterator<T> {
+  open(present: Iterable<readonly [string, T]>, { signal }: WatchOptions = {}): AsyncIterableIterator<T> {
     if (this.#watches.size >= this.#maxWatchers) throw new BufferFullError("maxWatchers", this.#maxWatchers);
-    const { signal } = options;
     const stop = () => watch.end();
     const watch: Watch<T> = new Watch(present, () => {
       this.#watches.delete(watch);

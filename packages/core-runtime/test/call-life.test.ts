@@ -1,8 +1,9 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { type CallResult, createCore, type ToolCall } from "../src/index.ts";
-import { connected, echoTool, type Message, type ScriptedAgent, settled } from "./support/scripted-agent.ts";
+import { connected, echoTool, type Message, type ScriptedAgent } from "./support/scripted-agent.ts";
 
 const step = fc.oneof(
   {
@@ -117,7 +118,7 @@ class Story {
         return;
       default:
         this.agent.wire?.kill();
-        await settled(2);
+        await nextTurn(2);
         await this.connect();
     }
   }
@@ -131,7 +132,7 @@ describe("the life of calls", () => {
         await story.connect();
         for (const each of steps) {
           await story.run(each);
-          await settled(2);
+          await nextTurn(2);
           const info = story.core.agents()[0];
           expect(info?.inflight).toBeLessThanOrEqual(2);
           expect(info?.waiting).toBeLessThanOrEqual(3);
@@ -140,7 +141,7 @@ describe("the life of calls", () => {
         }
         const before = story.core.stats();
         story.clock.advance(200);
-        await settled(3);
+        await nextTurn(3);
         // Every deadline has passed: nothing waits, nothing runs, nothing lingers.
         expect(story.core.agents()[0]).toMatchObject({ inflight: 0, waiting: 0 });
         for (const [call, results] of story.outcomes) expect(results, call.callId).toHaveLength(1);
@@ -161,7 +162,7 @@ describe("the life of calls", () => {
         expect(ended).toBeLessThanOrEqual(stats.callsSent);
         // Nothing is left that the core would wait for.
         await story.core.drain();
-        await settled(1);
+        await nextTurn(1);
         for (const results of story.outcomes.values()) expect(results).toHaveLength(1);
         expect(story.clock.pending).toBe(0);
       }),

@@ -8,8 +8,9 @@ import { CoreToolCallSchema, CoreToolCancelSchema } from "@harnesskit/protocol/r
 import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { type CallOptions, createCore } from "../src/index.ts";
-import { connected, echoTool, open, settled } from "./support/scripted-agent.ts";
+import { connected, echoTool, open } from "./support/scripted-agent.ts";
 
 const setUp = (options: Parameters<typeof createCore>[0] = {}) => {
   const audit = createMemoryAuditSink();
@@ -219,7 +220,7 @@ describe("an input", () => {
     const { core, audit } = setUp();
     const { agent } = await connected(core, { tools: [tool] });
     const result = await core.call("demo.agent/echo", input).result;
-    await settled();
+    await nextTurn(5);
     expect(agent.ofType("core.tool.call")).toEqual([]);
     expect(JSON.stringify(audit.entries())).not.toContain("content");
     await core.close();
@@ -234,7 +235,7 @@ describe("an input", () => {
     expect(await refusalOf({ text: "", more: 1 })).toMatchObject({ details: { path: "/more" } });
   });
 
-  it("that is no JSON object is not sent", async () => {
+  it("that is not a JSON object is not sent", async () => {
     const cycle: Record<string, unknown> = {};
     cycle.text = cycle;
     for (const input of [
@@ -296,7 +297,7 @@ describe("an output", () => {
   };
   const output_schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
 
-  it("has to fit the tool's output_schema", async () => {
+  it("must match the tool's output_schema", async () => {
     expect(await outcomeOf({ status: "succeeded", output: { n: 1 } }, { output_schema })).toEqual({
       status: "succeeded",
       output: { n: 1 },
@@ -305,7 +306,7 @@ describe("an output", () => {
       status: "failed",
       error: {
         code: "tool.invalid_output",
-        message: "the output does not fit the tool's schema: must be integer",
+        message: "the output does not match the tool's schema: must be integer",
         where: "core",
         details: { path: "/n", keyword: "type" },
       },
@@ -323,7 +324,7 @@ describe("an output", () => {
     });
   });
 
-  it("has to stay within the limit", async () => {
+  it("must stay within the limit", async () => {
     verifies("RUN-22");
     const limits = { limits: { maxToolOutputBytes: 100 } };
     expect(
@@ -334,7 +335,7 @@ describe("an output", () => {
     });
   });
 
-  it("that is no object, and a status that is none, end the call", async () => {
+  it("that is not an object, and an unknown status, end the call", async () => {
     for (const payload of [{ status: "succeeded", output: [1] }, { status: "done" }, {}]) {
       expect(await outcomeOf(payload)).toMatchObject({
         status: "failed",
@@ -364,7 +365,7 @@ describe("an output", () => {
 });
 
 describe("routing", () => {
-  it("tells unknown tools from agents that are away", async () => {
+  it("distinguishes unknown tools from agents that are not connected", async () => {
     verifies("RUN-145");
     const { core } = setUp();
     const { agent } = await connected(core);
@@ -376,7 +377,7 @@ describe("routing", () => {
     expect(await codeOf("nobody/echo")).toBe("tool.not_found");
     expect(await codeOf("")).toBe("tool.not_found");
     await agent.channel.close();
-    await settled();
+    await nextTurn(5);
     expect(await codeOf("demo.agent/echo")).toBe("agent.unavailable");
     await core.close();
     expect(await codeOf("demo.agent/echo")).toBe("core.closed");
@@ -408,7 +409,7 @@ describe("authorization", () => {
       status: "failed",
       error: { code: "tool.forbidden", message: "fs.write is not granted" },
     });
-    await settled();
+    await nextTurn(5);
     expect(writer.agent.ofType("core.tool.call")).toEqual([]);
     expect(asked[0]).toMatchObject({
       tool: { tool_id: "reader/echo" },
@@ -420,7 +421,7 @@ describe("authorization", () => {
     await core.close();
   });
 
-  it("that fails, or is no decision, refuses", async () => {
+  it("that fails, or is not a decision, refuses", async () => {
     const verdicts: unknown[] = [
       () => {
         throw new Error("broken");
@@ -438,7 +439,7 @@ describe("authorization", () => {
         status: "failed",
         error: { code: "tool.forbidden", message: "the authorization failed" },
       });
-      await settled();
+      await nextTurn(5);
       expect(agent.ofType("core.tool.call")).toEqual([]);
       await core.close();
     }
@@ -468,7 +469,7 @@ describe("authorization", () => {
       status: "failed",
       error: { code: "tool.timeout", retryable: true },
     });
-    await settled();
+    await nextTurn(5);
     expect(agent.ofType("core.tool.call")).toHaveLength(1);
 
     const gone = core.call("demo.agent/echo", { text: "" });
@@ -479,7 +480,7 @@ describe("authorization", () => {
     await core.close();
   });
 
-  it("is not enough for a tool that has to be backed by a directive", async () => {
+  it("is not enough for a tool that requires a directive", async () => {
     verifies("RUN-72");
     const tools = [echoTool("demo.agent", "echo", { requires_directive: true })];
     const withHook = setUp({ authorize: () => ({ allowed: true }) });
@@ -492,7 +493,7 @@ describe("authorization", () => {
     expect(await without.core.call("demo.agent/echo", { text: "" }, options).result).toMatchObject(
       directiveRequired,
     );
-    await settled();
+    await nextTurn(5);
     for (const { received } of [agent, unbacked]) {
       expect(received.filter(({ type }) => type === "core.tool.call")).toEqual([]);
     }
@@ -574,7 +575,7 @@ describe("cancellation", () => {
     clock.advance(100);
     expect(await call.result).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
     agent.succeed(message);
-    await settled();
+    await nextTurn(5);
     expect(core.stats()).toMatchObject({ lateResults: 1, callsCanceled: 1, callsSucceeded: 0 });
     await core.close();
   });
@@ -591,7 +592,7 @@ describe("cancellation", () => {
     expect(await call.result).toMatchObject({ status: "canceled" });
     const never = core.call("demo.agent/echo", { text: "" }, { signal: controller.signal });
     expect(await never.result).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
-    await settled();
+    await nextTurn(5);
     expect(agent.ofType("core.tool.call")).toHaveLength(1);
     await core.close();
   });
@@ -611,7 +612,7 @@ describe("a deadline", () => {
     });
     expect((await agent.next("core.tool.cancel")).payload.reason).toBe("timeout");
     const next = core.call("demo.agent/echo", { text: "next" });
-    await settled();
+    await nextTurn(5);
     expect(agent.ofType("core.tool.call")).toHaveLength(1);
     agent.succeed(message);
     agent.succeed(await agent.next("core.tool.call"));
@@ -637,7 +638,7 @@ describe("a deadline", () => {
     const call = core.call("demo.agent/echo", { text: "" });
     expect((await agent.next("core.tool.call")).payload.timeout_ms).toBe(120_000);
     clock.advance(119_999);
-    await settled();
+    await nextTurn(5);
     expect(core.stats().callsFailed).toBe(0);
     clock.advance(1);
     expect(await call.result).toMatchObject({ error: { code: "tool.timeout" } });
@@ -654,13 +655,13 @@ describe("results that no call waits for", () => {
     const mine = core.call("demo.agent/echo", { text: "" });
     const message = await agent.next("core.tool.call");
     other.agent.result(message, { status: "succeeded", output: { forged: true } });
-    await settled();
+    await nextTurn(5);
     agent.succeed(message, { honest: true });
     agent.succeed(message, { twice: true });
     agent.stream(message, 1, "late");
     agent.send("agent.tool.result", { call_id: "never", status: "succeeded" });
     expect(await mine.result).toEqual({ status: "succeeded", output: { honest: true } });
-    await settled();
+    await nextTurn(5);
     expect(core.stats()).toMatchObject({
       foreignResults: 1,
       duplicateResults: 1,
@@ -669,7 +670,7 @@ describe("results that no call waits for", () => {
       callsSucceeded: 1,
     });
     for (let n = 0; n < 100; n++) agent.succeed(message);
-    await settled();
+    await nextTurn(5);
     const strays = entries().filter(({ action }) => action === "tool.stray");
     expect(strays.length).toBeLessThanOrEqual(11);
     expect(core.stats().suppressedAuditEntries).toBeGreaterThan(80);

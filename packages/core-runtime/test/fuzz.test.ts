@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createCore } from "../src/index.ts";
 import {
   connected,
@@ -8,7 +9,6 @@ import {
   type Message,
   open,
   type ScriptedAgent,
-  settled,
   silentObserver,
 } from "./support/scripted-agent.ts";
 
@@ -134,7 +134,7 @@ describe("whatever bytes an agent sends, in whatever state", () => {
               .replace('"live"', `"${call?.callId ?? "none"}"`);
             const payload = Buffer.from(text, "latin1");
             agent.wire?.writeRaw(payload.length === chunk.length ? payload : frame(payload.subarray(4)));
-            await settled(1);
+            await nextTurn(1);
           }
           const probe = core.call("witness/echo", { text: "x" });
           witness.agent.succeed(await witness.agent.next("core.tool.call"));

@@ -4,8 +4,9 @@ import { CoreRefusalSchema, CoreWelcomeSchema } from "@harnesskit/protocol/runti
 import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createCore, type LaunchObserver } from "../src/index.ts";
-import { connected, echoTool, launchOf, open, settled, silentObserver } from "./support/scripted-agent.ts";
+import { connected, echoTool, launchOf, open, silentObserver } from "./support/scripted-agent.ts";
 
 const setUp = (options: Parameters<typeof createCore>[0] = {}) => {
   const audit = createMemoryAuditSink();
@@ -36,7 +37,7 @@ describe("the hello", () => {
     await core.close();
   });
 
-  it("tells the launch's observer", async () => {
+  it("notifies the launch's observer", async () => {
     const { core } = setUp();
     const observer = { connected: vi.fn(), registered: vi.fn(), health: vi.fn(), disconnected: vi.fn() };
     const { agent, welcome } = await connected(core, { observer });
@@ -46,7 +47,7 @@ describe("the hello", () => {
     });
     expect(observer.registered).toHaveBeenCalledExactlyOnceWith(["demo.agent/echo"]);
     await agent.channel.close();
-    await settled();
+    await nextTurn(5);
     expect(observer.disconnected).toHaveBeenCalledExactlyOnceWith({
       code: "agent.lost",
       message: "the agent closed the connection",
@@ -63,7 +64,7 @@ describe("the hello", () => {
     const { agent } = await connected(core, { observer });
     expect(core.tools().map(({ tool_id }) => tool_id)).toEqual(["demo.agent/echo"]);
     await agent.channel.close();
-    await settled();
+    await nextTurn(5);
     expect(core.agents()).toEqual([]);
     await core.close();
   });
@@ -157,7 +158,7 @@ describe("before the hello", () => {
     await core.close();
   });
 
-  it("what is no message is refused", async () => {
+  it("an invalid message is refused", async () => {
     const { core } = setUp();
     const agent = open(core);
     agent.sendRaw(["no", "object"]);
@@ -170,7 +171,7 @@ describe("before the hello", () => {
     const { core, clock, entries } = setUp({ helloTimeoutMs: 1000 });
     const agent = open(core);
     clock.advance(999);
-    await settled();
+    await nextTurn(5);
     expect(agent.closed).toBe(false);
     clock.advance(1);
     expect((await agent.next("core.error")).error.code).toBe("protocol.unresponsive");
@@ -187,7 +188,7 @@ describe("before the hello", () => {
     expect(core.stats()).toMatchObject({ connections: 3, refusedConnections: 1 });
     expect(entries().at(-1)).toMatchObject({ action: "agent.refused", outcome: "limited" });
     await first.channel.close();
-    await settled();
+    await nextTurn(5);
     const fourth = await connected(core);
     expect(fourth.agent.closed).toBe(false);
     await core.close();
@@ -306,7 +307,7 @@ describe("a manifest hash that differs", () => {
     await core.close();
   });
 
-  it("is refused where the core is told so", async () => {
+  it("is refused where the core is configured so", async () => {
     const { core } = setUp({ refuseManifestDrift: true });
     const { token } = core.admit(launchOf("demo.agent", launch), silentObserver);
     const agent = open(core);

@@ -3,8 +3,9 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { CorePingSchema } from "@harnesskit/protocol/runtime";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createCore } from "../src/index.ts";
-import { connected, settled, silentObserver } from "./support/scripted-agent.ts";
+import { connected, silentObserver } from "./support/scripted-agent.ts";
 
 const setUp = async (options: Parameters<typeof createCore>[0] = {}) => {
   const clock = createManualClock();
@@ -14,11 +15,11 @@ const setUp = async (options: Parameters<typeof createCore>[0] = {}) => {
   const { agent, admission } = await connected(core, { observer: { ...silentObserver, health } });
   const beat = async (status?: string) => {
     agent.heartbeat(status);
-    await settled(2);
+    await nextTurn(2);
   };
   const available = async () => {
     const call = core.call("demo.agent/echo", { text: "" });
-    await settled(2);
+    await nextTurn(2);
     const sent = agent.ofType("core.tool.call").some(({ payload }) => payload.call_id === call.callId);
     if (!sent)
       expect(await call.result).toMatchObject({ error: { code: "agent.unavailable", retryable: true } });
@@ -49,10 +50,10 @@ describe("heartbeats", () => {
     await core.close();
   });
 
-  it("report how the agent feels; one that says it is unhealthy gets no calls", async () => {
+  it("report the agent's health; one that reports unhealthy gets no calls", async () => {
     const { core, health, beat, available } = await setUp();
     await beat("degraded");
-    expect(health).toHaveBeenLastCalledWith("degraded", "the agent says so");
+    expect(health).toHaveBeenLastCalledWith("degraded", "reported by the agent");
     expect(await available()).toBe(true);
     await beat("unhealthy");
     expect(await available()).toBe(false);
@@ -69,7 +70,7 @@ describe("heartbeats", () => {
     agent.heartbeat("ok", { session_id: "another" });
     agent.heartbeat("fine");
     agent.heartbeat("ok", { uptime_ms: -1 });
-    await settled();
+    await nextTurn(5);
     clock.advance(100);
     expect(core.agents()[0]?.status).toBe("unhealthy");
     expect(core.stats().invalidMessages).toBe(3);
@@ -79,7 +80,7 @@ describe("heartbeats", () => {
   it("that flap do not flood the audit", async () => {
     const { core, agent, audit } = await setUp({ limits: { maxAuditEventsPerMinute: 5 } });
     for (let n = 0; n < 50; n++) agent.heartbeat(n % 2 === 0 ? "degraded" : "ok");
-    await settled();
+    await nextTurn(5);
     const changes = audit.entries().filter((entry) => "action" in entry && entry.action === "agent.health");
     expect(changes.length).toBeLessThanOrEqual(5);
     expect(core.stats().suppressedAuditEntries).toBeGreaterThan(40);
@@ -95,7 +96,7 @@ describe("heartbeats", () => {
     for (let beat = 0; beat < 5; beat++) {
       clock.advance(5000);
       for (const agent of agents) agent.heartbeat();
-      await settled();
+      await nextTurn(5);
     }
     expect(core.agents().every(({ status }) => status === "ok")).toBe(true);
     expect(clock.pending).toBe(1);
@@ -104,7 +105,7 @@ describe("heartbeats", () => {
 });
 
 describe("the health stream", () => {
-  it("tells the present state first, then each change, and of a slow reader's agents the newest", async () => {
+  it("gives the present state first, then each change, and a slow reader only the newest of each agent", async () => {
     const { core, agent, beat, admission } = await setUp();
     await connected(core, { agentId: "other" });
     const health = core.health();
@@ -118,7 +119,7 @@ describe("the health stream", () => {
     expect(await change).toMatchObject({
       agentId: "demo.agent",
       status: "degraded",
-      reason: "the agent says so",
+      reason: "reported by the agent",
     });
     for (const status of ["ok", "unhealthy", "degraded"]) await beat(status);
     expect(await next()).toMatchObject({ agentId: "demo.agent", status: "degraded" });
@@ -154,11 +155,11 @@ describe("a ping", () => {
     agent.send("agent.pong", {}, { in_reply_to: ping.id });
     expect(await answered).toBe(20);
     const silent = core.ping("demo.agent", { timeoutMs: 50 }).catch((error) => error.code);
-    await settled();
+    await nextTurn(5);
     clock.advance(50);
     expect(await silent).toBe("request_timeout");
     const cut = core.ping("demo.agent").catch((error) => error.code);
-    await settled();
+    await nextTurn(5);
     agent.wire?.kill();
     expect(await cut).toBe("connection_closed");
     await expect(core.ping("demo.agent")).rejects.toMatchObject({ code: "connection_closed" });

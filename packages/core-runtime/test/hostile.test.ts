@@ -4,16 +4,9 @@ import { CoreErrorSchema } from "@harnesskit/protocol/runtime";
 import { lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { type CallResult, createCore } from "../src/index.ts";
-import {
-  AgentVoice,
-  connected,
-  echoTool,
-  launchOf,
-  open,
-  settled,
-  silentObserver,
-} from "./support/scripted-agent.ts";
+import { AgentVoice, connected, echoTool, launchOf, open, silentObserver } from "./support/scripted-agent.ts";
 
 const setUp = async (options: Parameters<typeof createCore>[0] = {}) => {
   const audit = createMemoryAuditSink();
@@ -37,7 +30,7 @@ const frame = (bytes: Uint8Array | string): Uint8Array => {
   return Buffer.concat([header, payload]);
 };
 
-describe("a frame that is no message", () => {
+describe("a frame that is not a message", () => {
   it("is refused and counted; the session goes on until there are too many", async () => {
     verifies("RUN-8", "RUN-31", "RUN-37");
     const { core, agent, unharmed } = await setUp({ limits: { maxInvalidMessages: 12 } });
@@ -130,7 +123,7 @@ describe("a message that is new to this core", () => {
     agent.send("core.tool.call", {});
     agent.send("agent.future", {}, { request_id: "r2", in_reply_to: answer.id });
     agent.send("__proto__", {});
-    await settled();
+    await nextTurn(5);
     expect(agent.ofType("core.error")).toHaveLength(1);
     expect(core.stats().unknownTypes).toBe(5);
     expect(agent.received.every(({ type }) => type.startsWith("core."))).toBe(true);
@@ -201,7 +194,7 @@ describe("an agent that does not read", () => {
     const results = [];
     for (let n = 0; n < 60; n++) {
       results.push(core.call("stuck/echo", { text: "x".repeat(1000) }).result);
-      await settled(1);
+      await nextTurn(1);
     }
     expect(await Promise.all(results)).toSatisfy((all: CallResult[]) =>
       all.every((each) => each.status === "failed" && /^agent\.(lost|unavailable)$/.test(each.error.code)),

@@ -1,8 +1,9 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createCore } from "../src/index.ts";
-import { connected, settled } from "./support/scripted-agent.ts";
+import { connected } from "./support/scripted-agent.ts";
 
 const setUp = async (options: Parameters<typeof createCore>[0] = {}) => {
   const clock = createManualClock();
@@ -27,7 +28,7 @@ describe("calls with one idempotency key", () => {
       expected,
       expected,
     ]);
-    await settled();
+    await nextTurn(5);
     expect(agent.ofType("core.tool.call")).toHaveLength(1);
     expect(core.stats()).toMatchObject({ callsSent: 1, callsJoined: 2, callsSucceeded: 3 });
     await core.close();
@@ -100,13 +101,13 @@ describe("calls with one idempotency key", () => {
     expect(await first.result).toMatchObject({ status: "canceled" });
     clock.advance(100);
     expect(await third.result).toMatchObject({ error: { code: "tool.timeout" } });
-    await settled();
+    await nextTurn(5);
     expect(agent.ofType("core.tool.cancel")).toEqual([]);
     second.cancel();
     expect(await second.result).toMatchObject({ status: "canceled" });
     await agent.next("core.tool.cancel");
     agent.result(message, { status: "canceled" });
-    await settled();
+    await nextTurn(5);
     const fresh = call("a");
     agent.succeed(await agent.next("core.tool.call"), { n: 2 });
     expect(await fresh.result).toMatchObject({ output: { n: 2 } });
@@ -141,7 +142,7 @@ describe("calls with one idempotency key", () => {
   });
 
   it("are remembered within the limits, the oldest forgotten first", async () => {
-    for (const limits of [{ maxIdempotencyKeys: 2 }, { maxIdempotencyBytes: 1000 }]) {
+    for (const limits of [{ maxIdempotencyKeys: 2 }, { maxIdempotencyBytes: 250 }]) {
       const { core, agent, call } = await setUp({ limits });
       agent.onMessage = (message) => {
         if (message.type === "core.tool.call") agent.succeed(message, { text: "x".repeat(50) });

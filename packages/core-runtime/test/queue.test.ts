@@ -1,8 +1,9 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createCore } from "../src/index.ts";
-import { connected, echoTool, settled } from "./support/scripted-agent.ts";
+import { connected, echoTool } from "./support/scripted-agent.ts";
 
 const manifest = (limits: object) => ({
   launch: { manifest: { id: "demo.agent", version: "1.0.0", command: ["x"] as [string], limits } },
@@ -18,7 +19,7 @@ describe("calls beyond what an agent may run", () => {
       status: "failed",
       error: { code: "tool.busy", retryable: true },
     });
-    await settled();
+    await nextTurn(5);
     expect(core.agents()[0]).toMatchObject({ inflight: 2, waiting: 2 });
     expect(agent.ofType("core.tool.call")).toHaveLength(2);
     for (let n = 1; n <= 4; n++) {
@@ -39,7 +40,7 @@ describe("calls beyond what an agent may run", () => {
     expect(await core.call("demo.agent/echo", { text: "long enough" }).result).toMatchObject({
       error: { code: "tool.input_too_large" },
     });
-    await settled();
+    await nextTurn(5);
     expect(few.agent.ofType("core.tool.call")).toHaveLength(1);
     const many = await connected(
       core,
@@ -49,7 +50,7 @@ describe("calls beyond what an agent may run", () => {
     expect(await core.call("demo.agent/echo", { text: "x".repeat(50) }).result).toMatchObject({
       error: { code: "tool.input_too_large" },
     });
-    await settled();
+    await nextTurn(5);
     expect(many.agent.ofType("core.tool.call")).toHaveLength(2);
     await core.close();
   });
@@ -144,6 +145,44 @@ describe("calls beyond what an agent may run", () => {
     agent.succeed(await agent.next("core.tool.call"));
     expect((await running.result).status).toBe("succeeded");
     expect(await waiting.result).toMatchObject({ error: { code: "tool.not_found" } });
+    await core.close();
+  });
+
+  it("keep no place when they end while authorize is asked", async () => {
+    let abort: AbortController | undefined;
+    const core = createCore({
+      limits: { maxInflightRequests: 2, maxQueuedCalls: 2 },
+      authorize: async () => {
+        abort?.abort();
+        return { allowed: true };
+      },
+    });
+    const { agent } = await connected(core);
+    for (let n = 0; n < 3; n++) {
+      abort = new AbortController();
+      const call = core.call("demo.agent/echo", { text: "1" }, { signal: abort.signal });
+      expect(await call.result).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
+    }
+    expect(core.agents()[0]).toMatchObject({ waiting: 0, inflight: 0 });
+    abort = undefined;
+    const call = core.call("demo.agent/echo", { text: "2" });
+    agent.succeed(await agent.next("core.tool.call"));
+    expect(await call.result).toMatchObject({ status: "succeeded" });
+    await core.close();
+  });
+
+  it("all end when their tool is unregistered, however many wait", async () => {
+    const core = createCore({ limits: { maxInflightRequests: 1, maxQueuedCalls: 20_000 } });
+    const { agent } = await connected(core);
+    const calls = Array.from({ length: 12_000 }, (_, n) => core.call("demo.agent/echo", { text: String(n) }));
+    const first = await agent.next("core.tool.call");
+    agent.send("agent.tools.unregister", { tool_ids: ["demo.agent/echo"] });
+    await nextTurn(5);
+    agent.succeed(first);
+    const results = await Promise.all(calls.map((call) => call.result));
+    const gone = results.filter((result) => "error" in result && result.error.code === "tool.not_found");
+    expect(gone).toHaveLength(11_999);
+    expect(core.agents()[0]).toMatchObject({ waiting: 0, inflight: 0 });
     await core.close();
   });
 });

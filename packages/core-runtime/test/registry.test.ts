@@ -2,6 +2,7 @@ import { createMemoryAuditSink } from "@harnesskit/audit";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { CoreToolsRegisteredSchema } from "@harnesskit/protocol/runtime";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createCore } from "../src/index.ts";
 import {
   connected,
@@ -9,7 +10,6 @@ import {
   launchOf,
   type Message,
   open,
-  settled,
   silentObserver,
 } from "./support/scripted-agent.ts";
 
@@ -165,7 +165,7 @@ describe("a registration", () => {
     await agent.register([echoTool("demo.agent", "a", reordered)], true);
     expect(changes()).toEqual([]);
     await agent.channel.close();
-    await settled();
+    await nextTurn(5);
     await connected(core, {
       tools: [echoTool("demo.agent", "a", schema("number")), echoTool("demo.agent", "b")],
     });

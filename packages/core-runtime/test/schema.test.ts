@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defaultCoreLimits } from "../src/core-limits.ts";
-import { measureJson } from "../src/measure-json.ts";
+import { coreLimits } from "../src/core-limits.ts";
 import { toSafeSchema } from "../src/safe-schema.ts";
 import { ToolValidators } from "../src/tool-validators.ts";
 
 const limits = {
-  ...defaultCoreLimits,
+  ...coreLimits.defaults,
   maxSchemaNodes: 50,
   maxSchemaDepth: 5,
   maxPatterns: 3,
@@ -20,12 +19,13 @@ const refusalOf = (schema: unknown) => {
 };
 
 let digests = 0;
-const validators = new ToolValidators(defaultCoreLimits);
+const validators = new ToolValidators(coreLimits.defaults);
 
 const validatorOf = (schema: object) => {
-  const safe = toSafeSchema(schema as Record<string, unknown>, defaultCoreLimits);
+  const safe = toSafeSchema(schema as Record<string, unknown>, coreLimits.defaults);
   if (!safe.ok) throw new TypeError(safe.problem);
-  return validators.validator(`d${digests++}`, safe);
+  const digest = `d${digests++}`;
+  return (value: unknown) => validators.check({ digest, safe }, value);
 };
 
 const check = (schema: object, value: unknown) => validatorOf(schema)(value);
@@ -39,7 +39,7 @@ const timed = (act: () => unknown) => {
 const tooCostly = { path: "", keyword: "", message: "is too large or too intricate for the schema" };
 
 describe("a schema of unknown origin", () => {
-  it("is refused where it is no JSON Schema, with the place", () => {
+  it("is refused where it is not a JSON Schema, with the place", () => {
     expect([
       refusalOf({ type: "thing" }),
       refusalOf({ properties: { a: { type: [] } } }),
@@ -56,20 +56,20 @@ describe("a schema of unknown origin", () => {
       refusalOf({ uniqueItems: "yes" }),
       refusalOf({ properties: [] }),
     ]).toEqual([
-      "/type: is no type of JSON Schema",
-      "/properties/a/type: is no type of JSON Schema",
-      "/required: has to be a list of strings",
-      "/items: a schema is an object or a boolean",
-      "/maxLength: has to be a whole number from 0",
-      "/multipleOf: has to be a number above 0",
-      "/exclusiveMinimum: has to be a number",
-      "/enum: has to be a list of values",
-      "/allOf: has to be a list of schemas",
-      "/pattern: has to be a regular expression",
-      "/patternProperties: has to be a regular expression",
-      "/dependentRequired/a: has to be a list of strings",
-      "/uniqueItems: has to be true or false",
-      "/properties: has to be an object of schemas",
+      "/type: must be a type of JSON Schema",
+      "/properties/a/type: must be a type of JSON Schema",
+      "/required: must be a list of strings",
+      "/items: a schema must be an object or a boolean",
+      "/maxLength: must be a whole number of at least 0",
+      "/multipleOf: must be a number above 0",
+      "/exclusiveMinimum: must be a number",
+      "/enum: must be a list of values",
+      "/allOf: must be a list of schemas",
+      "/pattern: must be a regular expression",
+      "/patternProperties: must be a regular expression",
+      "/dependentRequired/a: must be a list of strings",
+      "/uniqueItems: must be true or false",
+      "/properties: must be an object of schemas",
     ]);
   });
 
@@ -85,15 +85,15 @@ describe("a schema of unknown origin", () => {
       refusalOf({ $dynamicRef: "#x" }),
       refusalOf(JSON.parse('{"properties":{"__proto__":{}}}')),
     ]).toEqual([
-      "/$ref: a reference has to point into the same schema (#/…)",
-      "/$ref: a reference has to point into the same schema (#/…)",
-      "/$ref: the reference leads to no subschema",
+      "/$ref: a reference must point into the same schema (#/…)",
+      "/$ref: a reference must point into the same schema (#/…)",
+      "/$ref: the reference points to no subschema",
       "/$ref: the reference is malformed",
-      "/$ref: the reference leads to no subschema",
+      "/$ref: the reference points to no subschema",
       "/items: $id is not supported inside a schema",
       "/contains/anyOf/0/$ref: a reference under contains is not supported",
       ": $dynamicRef is not supported",
-      "/properties: a property cannot be called __proto__",
+      "/properties: a property must not be called __proto__",
     ]);
   });
 
@@ -123,7 +123,7 @@ describe("a schema of unknown origin", () => {
   it("is judged like any other where it is usual: the published schema of manifests is taken", () => {
     const url = new URL("../../protocol/schema/", import.meta.url);
     const document = JSON.parse(readFileSync(new URL("agent-manifest.json", url), "utf8"));
-    expect(toSafeSchema(document, { ...defaultCoreLimits, maxSchemaNodes: 10_000 })).toMatchObject({
+    expect(toSafeSchema(document, { ...coreLimits.defaults, maxSchemaNodes: 10_000 })).toMatchObject({
       ok: true,
     });
   });
@@ -227,41 +227,12 @@ describe("a schema of unknown origin", () => {
     );
     fc.assert(
       fc.property(schema, fc.jsonValue(), (source, value) => {
-        const safe = toSafeSchema(source, defaultCoreLimits);
+        const safe = toSafeSchema(source, coreLimits.defaults);
         if (!safe.ok) return;
-        const problem = validators.validator(`p${digests++}`, safe)(value);
+        const problem = validators.check({ digest: `p${digests++}`, safe }, value);
         expect(problem === undefined || typeof problem.message === "string").toBe(true);
       }),
       { numRuns: 200 },
     );
-  });
-});
-
-describe("the measure of a value", () => {
-  it("is never below its size as JSON", () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const bytes = new TextEncoder().encode(JSON.stringify(value)).length;
-        expect(measureJson(value)?.bytes).toBeGreaterThanOrEqual(bytes);
-      }),
-    );
-  });
-
-  it("is none for what is no JSON", () => {
-    const deep = JSON.parse("[".repeat(70) + "]".repeat(70));
-    for (const value of [
-      undefined,
-      () => 1,
-      Symbol("x"),
-      1n,
-      Number.NaN,
-      new Map(),
-      new Date(),
-      [undefined],
-      deep,
-    ]) {
-      expect(measureJson(value)).toBeUndefined();
-    }
-    expect(measureJson({ a: undefined, b: Object.create(null) })).toBeDefined();
   });
 });

@@ -1,7 +1,8 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createCore, type StreamChunk } from "../src/index.ts";
-import { connected, settled } from "./support/scripted-agent.ts";
+import { connected } from "./support/scripted-agent.ts";
 
 const running = async (options: Parameters<typeof createCore>[0] = {}) => {
   const core = createCore(options);
@@ -67,7 +68,7 @@ describe("what a call streams", () => {
       limits: { maxStreamChunks: 3, maxStreamBytes: 100 },
     });
     for (let seq = 1; seq <= 10; seq++) agent.stream(message, seq, "x");
-    await settled();
+    await nextTurn(5);
     const chunks: StreamChunk[] = [];
     const reader = call.stream[Symbol.asyncIterator]();
     for (let n = 0; n < 3; n++) chunks.push((await reader.next()).value);
@@ -103,7 +104,7 @@ describe("what a call streams", () => {
     const { core, agent, call, message } = await running();
     agent.stream(message, 1, "one");
     agent.stream(message, 2, "two");
-    await settled();
+    await nextTurn(5);
     for await (const chunk of call.stream) {
       expect(chunk.seq).toBe(1);
       break;
@@ -116,7 +117,7 @@ describe("what a call streams", () => {
     await core.close();
   });
 
-  it("has numbers that rise: gaps are told, repetitions and what follows the end are dropped and counted", async () => {
+  it("reports gaps in its numbers, and drops and counts repetitions and chunks after the end", async () => {
     const { core, agent, call, message } = await running();
     agent.stream(message, 2, "b");
     agent.stream(message, 2, "b again");
@@ -126,7 +127,7 @@ describe("what a call streams", () => {
     agent.succeed(message);
     agent.stream(message, 7, "after the result");
     await call.result;
-    await settled();
+    await nextTurn(5);
     expect(await all(call.stream)).toEqual([
       { seq: 2, channel: "stdout", data: { text: "b" }, missing: 1 },
       { seq: 5, channel: "stdout", data: { text: "e" }, missing: 2, done: true },

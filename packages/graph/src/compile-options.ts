@@ -1,25 +1,42 @@
-import type { Clock } from "@harnesskit/wire";
-import type { GraphWarning } from "./observers/warn.ts";
+import { type Clock, type CreateId, defineLimits, type LimitsOf } from "@harnesskit/wire";
 import type { SessionOptions } from "./sessions/session-options.ts";
 import type { Fields } from "./state/schema.ts";
 import type { GraphStore } from "./stores/graph-store.ts";
 
-/** How a graph runs. Where it runs as a part of another graph, the options of that one count. */
+/** A finding about a graph that compiles. */
+export interface GraphWarning {
+  readonly kind: "projection_reducer_round_trip";
+  readonly message: string;
+}
+
+/** What failed without failing a run, beside its error. */
+export interface GraphErrorContext {
+  readonly kind: "observer_failed" | "observer_queue_full";
+  readonly message: string;
+}
+
+export const graphLimits = defineLimits({
+  /** Nodes that one invocation runs; beyond it the invocation fails with `step_limit_reached`. */
+  maxSteps: 100_000,
+  /** Events of one invocation that wait for slow observers; more are dropped and reported. */
+  maxQueuedEvents: 100_000,
+});
+export type GraphLimits = LimitsOf<typeof graphLimits>;
+
+/** How a graph runs. Within another graph, the options of the outer graph apply. */
 export interface CompileOptions<F extends Fields = Fields> {
-  /**
-   * Where sessions and suspensions are kept. @default no session is kept, and suspensions in the memory of this graph
-   */
+  /** Where sessions and suspensions are kept. @default no sessions, and suspensions in the memory of this graph */
   readonly store?: GraphStore;
-  /** How sessions are kept, where there is a store. @default the whole state, without a version */
+  /** How sessions are kept, if there is a store. @default the whole state, without a version */
   readonly session?: SessionOptions<F>;
-  /** How many nodes one invocation runs at most. @default 100000 */
-  readonly maxSteps?: number;
-  /** How many events of one invocation may wait for slow observers; those beyond are dropped. @default 100000 */
-  readonly maxQueuedEvents?: number;
-  /** Told of what goes wrong beside a run. @default `process.emitWarning`, or `reportError` in browsers */
+  /** See {@link GraphLimits}. */
+  readonly limits?: Partial<GraphLimits>;
+  /** Receives the warnings about the graph when it compiles. @default `process.emitWarning`; nothing in browsers */
   readonly onWarning?: (warning: GraphWarning) => void;
-  /** Makes ids of invocations. @default random UUIDs of version 4 */
-  readonly createId?: () => string;
+  /** Receives what failed without failing a run. @default `process.emitWarning`, or `reportError` in browsers */
+  readonly onError?: (error: unknown, context: GraphErrorContext) => void;
+  /** Creates ids of invocations and correlations. @default random UUIDs of version 4 */
+  readonly createId?: CreateId;
   /** Time. @default that of the system */
   readonly clock?: Clock;
 }

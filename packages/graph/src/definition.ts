@@ -1,16 +1,21 @@
 import type { CompiledGraph } from "./compiled-graph.ts";
-import type { End } from "./end.ts";
+import type { CheckedFanOut, ErrorPolicy } from "./node-options.ts";
 import type { MiddlewareContext, NextOptions, NodeContext } from "./run/context.ts";
-import type { Fields, StateSchema } from "./state/schema.ts";
+import type { StateSchema } from "./state/schema.ts";
 
-export type ErrorPolicy = "fail_fast" | "collect";
+/** Where a graph ends. A node may be called "END"; this is not it. */
+export const END: unique symbol = Symbol("END");
+export type End = typeof END;
 
-/** What goes into a subgraph and comes out of it, by names; see {@link SubgraphOptions}. */
+/** By each field of one state, a field of another. */
+export type Mapping = { readonly [field: string]: string | undefined };
+
+/** What goes into a subgraph and comes out of it, by names; see `SubgraphOptions`. */
 export interface ProjectionOptions {
-  readonly inputs?: Readonly<Record<string, string>>;
-  readonly outputs?: Readonly<Record<string, string>>;
-  readonly projectsIn?: readonly string[];
-  readonly projectsOut?: readonly string[];
+  readonly inputs?: Mapping | undefined;
+  readonly outputs?: Mapping | undefined;
+  readonly projectsIn?: readonly string[] | undefined;
+  readonly projectsOut?: readonly string[] | undefined;
 }
 
 /** A node's body, whatever its state. */
@@ -23,54 +28,30 @@ export type AnyMiddleware = (
   context: MiddlewareContext,
 ) => unknown;
 
-interface Common {
+/** A graph inside of a node: a subgraph, what a fan-out runs for each item, or a branch. */
+export interface Part {
+  /** The name of a branch; empty for others. */
   readonly name: string;
-  readonly middleware: readonly AnyMiddleware[];
-}
-
-export interface BodyNode extends Common {
-  readonly kind: "body";
-  readonly body: AnyBody;
-}
-
-export interface SubgraphNode extends Common {
-  readonly kind: "subgraph";
   readonly graph: CompiledGraph;
   readonly projection: ProjectionOptions;
 }
 
-export interface FanOutSettings {
-  readonly graph: CompiledGraph;
-  readonly itemsField: string;
-  readonly itemField: string;
-  readonly collectField: string;
-  readonly targetField: string;
-  readonly inputs: Readonly<Record<string, string>>;
-  readonly concurrency: number;
-  readonly errorPolicy: ErrorPolicy;
-  readonly errorsField: string | undefined;
-  readonly onEmpty: "raise" | "noop";
-}
+/** What a node does. */
+export type NodeKind =
+  | { readonly kind: "body"; readonly body: AnyBody }
+  | { readonly kind: "subgraph" }
+  | { readonly kind: "fan_out"; readonly fanOut: CheckedFanOut }
+  | {
+      readonly kind: "parallel";
+      readonly errorPolicy: ErrorPolicy;
+      readonly errorsField: string | undefined;
+    };
 
-export interface FanOutNode extends Common {
-  readonly kind: "fan_out";
-  readonly fanOut: FanOutSettings;
-}
-
-export interface BranchSettings {
-  readonly graph: CompiledGraph;
-  readonly inputs: Readonly<Record<string, string>>;
-  readonly outputs: Readonly<Record<string, string>> | undefined;
-}
-
-export interface ParallelNode extends Common {
-  readonly kind: "parallel";
-  readonly branches: ReadonlyMap<string, BranchSettings>;
-  readonly errorPolicy: ErrorPolicy;
-  readonly errorsField: string | undefined;
-}
-
-export type NodeDefinition = BodyNode | SubgraphNode | FanOutNode | ParallelNode;
+export type NodeDefinition = NodeKind & {
+  readonly name: string;
+  readonly middleware: readonly AnyMiddleware[];
+  readonly parts: readonly Part[];
+};
 
 /** What follows a node: always the same, or what a function says of the state behind it. */
 export interface EdgeDefinition {
@@ -79,8 +60,8 @@ export interface EdgeDefinition {
 }
 
 /** A graph as it was declared. */
-export interface GraphDefinition<F extends Fields = Fields> {
-  readonly state: StateSchema<F>;
+export interface GraphDefinition {
+  readonly state: StateSchema;
   readonly nodes: readonly NodeDefinition[];
   readonly edges: readonly EdgeDefinition[];
   readonly entry: string | undefined;

@@ -114,7 +114,7 @@ export class GraphError extends HarnessError {
 }
 
 /** A property of something that was thrown; undefined also where it cannot be read. */
-const partOf = (thrown: unknown, name: "message" | "category" | "cause"): unknown => {
+const readProperty = (thrown: unknown, name: "message" | "category" | "cause"): unknown => {
   try {
     return (thrown as Readonly<Record<string, unknown>>)[name];
   } catch {
@@ -122,27 +122,40 @@ const partOf = (thrown: unknown, name: "message" | "category" | "cause"): unknow
   }
 };
 
-/** The text of whatever was thrown. Never throws. */
-export const messageOf = (error: unknown): string => {
-  const text = error instanceof Error ? partOf(error, "message") : error;
+/** The message of a thrown value. Never throws. */
+export const thrownMessage = (error: unknown): string => {
+  const text = error instanceof Error ? readProperty(error, "message") : error;
   if (typeof text === "string") return text;
-  return error instanceof Error ? "an error without a text" : "something was thrown that is no error";
+  return error instanceof Error ? "an error without a message" : "a value that is not an error was thrown";
 };
 
 const carriers = new Set<unknown>(["node_exception", "parallel_branches_branch_failed"]);
 /** How far a chain of causes is followed. */
 const maxCauses = 100;
 
+/** An error in a chain of causes. */
+export interface ChainedError {
+  readonly thrown: object;
+  /** Undefined without one. */
+  readonly category: string | undefined;
+}
+
+/** An error and its causes, the outermost first. Never throws. */
+export const errorChain = (error: unknown): readonly ChainedError[] => {
+  const chain: ChainedError[] = [];
+  for (let link = error; typeof link === "object" && link !== null && chain.length < maxCauses; ) {
+    const category = readProperty(link, "category");
+    const isNamed = typeof category === "string" && category !== "";
+    chain.push({ thrown: link, category: isNamed ? category : undefined });
+    link = readProperty(link, "cause");
+  }
+  return chain;
+};
+
 /**
  * What kind of failure an error stands for: the category of the outermost error in its chain of causes that has one and
- * does not only carry what a node threw. Null where there is none. Never throws.
+ * is not that of a wrapper. Null without one. Never throws.
  */
-export const errorCategory = (error: unknown): string | null => {
-  let link = error;
-  for (let depth = 0; depth < maxCauses && typeof link === "object" && link !== null; depth++) {
-    const category = partOf(link, "category");
-    if (typeof category === "string" && category !== "" && !carriers.has(category)) return category;
-    link = partOf(link, "cause");
-  }
-  return null;
-};
+export const errorCategory = (error: unknown): string | null =>
+  errorChain(error).find(({ category }) => category !== undefined && !carriers.has(category))?.category ??
+  null;

@@ -1,21 +1,28 @@
-import { InvalidArgumentError } from "@harnesskit/wire";
-import { compileGraph } from "./compile/compile.ts";
+import { checkNumber, InvalidArgumentError } from "@harnesskit/wire";
+import { compileGraph } from "./compile/compile-graph.ts";
 import type { CompileOptions } from "./compile-options.ts";
 import type { CompiledGraph } from "./compiled-graph.ts";
 import type {
   AnyBody,
   AnyMiddleware,
-  EdgeDefinition,
+  End,
   GraphDefinition,
-  NodeDefinition,
+  NodeKind,
+  Part,
+  ProjectionOptions,
 } from "./definition.ts";
-import type { End } from "./end.ts";
 import type { SignalPayload } from "./invoke-options.ts";
-import type { FanOutOptions, NodeOptions, ParallelOptions, SubgraphOptions } from "./node-options.ts";
+import type {
+  CheckedFanOut,
+  FanOutOptions,
+  NodeOptions,
+  ParallelOptions,
+  SubgraphOptions,
+} from "./node-options.ts";
 import type { Middleware, NodeContext, NodeResult } from "./run/context.ts";
 import type { Fields, StateOf, StateSchema, UpdateOf } from "./state/schema.ts";
 
-/** Nothing to object to, unless a body gives something that the state does not have. */
+/** Refuses a body that returns fields which the state does not have. */
 export type CheckExtra<Update, Given> = [Given] extends [never]
   ? unknown
   : Given extends object
@@ -27,66 +34,54 @@ export type CheckExtra<Update, Given> = [Given] extends [never]
 const untyped = <F extends Fields>(middleware: readonly Middleware<F>[] = []): readonly AnyMiddleware[] =>
   middleware as unknown as readonly AnyMiddleware[];
 
-const plain = (value: object): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(value).filter(([, to]) => to !== undefined)) as Record<string, string>;
+const toPart = (graph: unknown, projection: ProjectionOptions, name = ""): Part => ({
+  name,
+  graph: graph as CompiledGraph,
+  projection,
+});
 
 /**
- * Declares a graph, step by step; every step gives a new builder. `Names` are the nodes that are declared so far: an edge
+ * Declares a graph, step by step; every step returns a new builder. `Names` are the nodes that are declared so far: an edge
  * names no other, so declare the nodes first. `Inner` are the payloads that signals may bring for subgraphs.
  */
 export class GraphBuilder<F extends Fields, Names extends string = never, Inner = never> {
-  readonly #definition: GraphDefinition<F>;
+  readonly #definition: GraphDefinition;
 
   /** @internal */
-  constructor(definition: GraphDefinition<F>) {
+  constructor(definition: GraphDefinition) {
     this.#definition = definition;
   }
 
-  #with(change: Partial<GraphDefinition<F>>): GraphDefinition<F> {
-    return { ...this.#definition, ...change };
+  #with<Next extends GraphBuilder<F, string, unknown>>(change: Partial<GraphDefinition>): Next {
+    return new GraphBuilder({ ...this.#definition, ...change }) as unknown as Next;
   }
 
   #withNode<Name extends string, More = never>(
-    node: NodeDefinition,
+    name: Name,
+    { middleware }: NodeOptions<F>,
+    kind: NodeKind,
+    parts: readonly Part[] = [],
   ): GraphBuilder<F, Names | Name, Inner | More> {
-    return new GraphBuilder(this.#with({ nodes: [...this.#definition.nodes, node] }));
+    const node = { ...kind, name, middleware: untyped(middleware), parts };
+    return this.#with({ nodes: [...this.#definition.nodes, node] });
   }
 
-  #withEdge(edge: EdgeDefinition): GraphBuilder<F, Names, Inner> {
-    return new GraphBuilder(this.#with({ edges: [...this.#definition.edges, edge] }));
-  }
-
-  /** A node that calls a function with the state and merges what it gives back. */
+  /** A node that calls a function with the state and merges the update that it returns. */
   node<const Name extends string, Out extends NodeResult<F> | PromiseLike<NodeResult<F>>>(
     name: Name,
     body: ((state: StateOf<F>, context: NodeContext<F>) => Out) & CheckExtra<UpdateOf<F>, Awaited<Out>>,
     options: NodeOptions<F> = {},
   ): GraphBuilder<F, Names | Name, Inner> {
-    return this.#withNode<Name>({
-      kind: "body",
-      name,
-      body: body as unknown as AnyBody,
-      middleware: untyped(options.middleware),
-    });
+    return this.#withNode(name, options, { kind: "body", body: body as unknown as AnyBody });
   }
 
-  /** A node that runs another graph. It is transparent: only the nodes inside of it are told to observers. */
+  /** A node that runs another graph. It is transparent: observers see only the nodes inside of it. */
   subgraph<const Name extends string, Sub extends Fields, SubInner = never>(
     name: Name,
-    { graph, middleware, ...projection }: SubgraphOptions<F, Sub, SubInner>,
+    options: SubgraphOptions<F, Sub, SubInner>,
   ): GraphBuilder<F, Names | Name, Inner | SignalPayload<Sub, SubInner>> {
-    return this.#withNode<Name, SignalPayload<Sub, SubInner>>({
-      kind: "subgraph",
-      name,
-      graph: graph as unknown as CompiledGraph,
-      middleware: untyped(middleware),
-      projection: {
-        ...(projection.inputs === undefined ? {} : { inputs: plain(projection.inputs) }),
-        ...(projection.outputs === undefined ? {} : { outputs: plain(projection.outputs) }),
-        ...(projection.projectsIn === undefined ? {} : { projectsIn: projection.projectsIn }),
-        ...(projection.projectsOut === undefined ? {} : { projectsOut: projection.projectsOut }),
-      },
-    });
+    const parts = [toPart(options.graph, options)];
+    return this.#withNode<Name, SignalPayload<Sub, SubInner>>(name, options, { kind: "subgraph" }, parts);
   }
 
   /** A node that runs another graph once for each item of a list. Throws `invalid_argument` for a wrong concurrency. */
@@ -94,27 +89,11 @@ export class GraphBuilder<F extends Fields, Names extends string = never, Inner 
     name: Name,
     options: FanOutOptions<F, Sub>,
   ): GraphBuilder<F, Names | Name, Inner> {
-    const { graph, middleware, concurrency = 10 } = options;
-    if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
-      throw new InvalidArgumentError("concurrency is no integer of at least 1");
-    }
-    return this.#withNode<Name>({
-      kind: "fan_out",
-      name,
-      middleware: untyped(middleware),
-      fanOut: {
-        graph: graph as unknown as CompiledGraph,
-        itemsField: options.itemsField,
-        itemField: options.itemField,
-        collectField: options.collectField,
-        targetField: options.targetField,
-        inputs: plain(options.inputs ?? {}),
-        concurrency,
-        errorPolicy: options.errorPolicy ?? "fail_fast",
-        errorsField: options.errorsField,
-        onEmpty: options.onEmpty ?? "raise",
-      },
-    });
+    const { graph, inputs, concurrency = 10, errorPolicy = "fail_fast", onEmpty = "raise" } = options;
+    checkNumber("concurrency", concurrency);
+    const fanOut = { ...options, concurrency, errorPolicy, onEmpty } as unknown as CheckedFanOut;
+    const part = toPart(graph, { inputs, outputs: {} });
+    return this.#withNode(name, options, { kind: "fan_out", fanOut }, [part]);
   }
 
   /** A node that runs several graphs at once. Throws `invalid_argument` without a branch. */
@@ -122,31 +101,17 @@ export class GraphBuilder<F extends Fields, Names extends string = never, Inner 
     name: Name,
     options: ParallelOptions<F, Branches>,
   ): GraphBuilder<F, Names | Name, Inner> {
-    const branches = Object.entries(options.branches).map(
-      ([branch, { graph, inputs, outputs }]) =>
-        [
-          branch,
-          {
-            graph: graph as unknown as CompiledGraph,
-            inputs: plain(inputs ?? {}),
-            outputs: outputs === undefined ? undefined : plain(outputs),
-          },
-        ] as const,
+    const { branches, errorPolicy = "fail_fast", errorsField } = options;
+    const parts = Object.entries(branches).map(([branch, { graph, inputs, outputs }]) =>
+      toPart(graph, { inputs, outputs }, branch),
     );
-    if (branches.length === 0) throw new InvalidArgumentError(`${name} has no branch`);
-    return this.#withNode<Name>({
-      kind: "parallel",
-      name,
-      middleware: untyped(options.middleware),
-      branches: new Map(branches),
-      errorPolicy: options.errorPolicy ?? "fail_fast",
-      errorsField: options.errorsField,
-    });
+    if (parts.length === 0) throw new InvalidArgumentError(`${name} has no branch`);
+    return this.#withNode(name, options, { kind: "parallel", errorPolicy, errorsField }, parts);
   }
 
   /** Behind `from` comes `to`. */
   edge(from: Names, to: Names | End): GraphBuilder<F, Names, Inner> {
-    return this.#withEdge({ from, to });
+    return this.#with({ edges: [...this.#definition.edges, { from, to }] });
   }
 
   /** Behind `from` comes what `route` says of the state after it. `route` answers at once, and changes nothing. */
@@ -154,19 +119,17 @@ export class GraphBuilder<F extends Fields, Names extends string = never, Inner 
     from: Names,
     route: (state: StateOf<F>) => To,
   ): GraphBuilder<F, Names, Inner> {
-    return this.#withEdge({ from, to: route });
+    return this.#with({ edges: [...this.#definition.edges, { from, to: route }] });
   }
 
   /** The node that a run begins with. */
   entry(name: Names): GraphBuilder<F, Names, Inner> {
-    return new GraphBuilder(this.#with({ entry: name }));
+    return this.#with({ entry: name });
   }
 
   /** What is put around every node of this graph, outermost first. Not around the nodes of its subgraphs. */
   use(...middleware: readonly Middleware<F>[]): GraphBuilder<F, Names, Inner> {
-    return new GraphBuilder(
-      this.#with({ middleware: [...this.#definition.middleware, ...untyped(middleware)] }),
-    );
+    return this.#with({ middleware: [...this.#definition.middleware, ...untyped(middleware)] });
   }
 
   /** The graph, ready to run. Throws a {@link GraphCompileError}. */
@@ -177,4 +140,10 @@ export class GraphBuilder<F extends Fields, Names extends string = never, Inner 
 
 /** Begins a graph over a state. */
 export const defineGraph = <F extends Fields>(state: StateSchema<F>): GraphBuilder<F> =>
-  new GraphBuilder({ state, nodes: [], edges: [], entry: undefined, middleware: [] });
+  new GraphBuilder({
+    state: state as unknown as StateSchema,
+    nodes: [],
+    edges: [],
+    entry: undefined,
+    middleware: [],
+  });

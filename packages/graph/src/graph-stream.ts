@@ -1,4 +1,3 @@
-import { createDeferred, type Deferred } from "@harnesskit/wire";
 import { GraphError } from "./errors.ts";
 import type { NodeEvent } from "./observers/node-event.ts";
 import { follow } from "./run/abort-scope.ts";
@@ -8,7 +7,7 @@ export interface StreamOptions {
   readonly maxBufferedEvents?: number;
 }
 
-/** What the end of an iteration gives or throws, once. */
+/** The end of an iteration, which it returns or throws once. */
 type End<Outcome> = { readonly value: Outcome } | { readonly error: unknown };
 
 export interface GraphStreamOptions<Outcome> {
@@ -30,52 +29,41 @@ export interface GraphStreamOptions<Outcome> {
 export class GraphStream<Outcome>
   implements AsyncIterableIterator<NodeEvent, Outcome | undefined, undefined>
 {
-  /** How the run ended, as `invoke` gives it or rejects. It need not be looked at. */
+  /** How the run ended, as `invoke` returns it or rejects. A rejection need not be handled. */
   readonly outcome: Promise<Outcome>;
   readonly #cancel = new AbortController();
-  readonly #maxBufferedEvents: number;
-  #buffer: NodeEvent[] = [];
-  readonly #readers: Deferred<IteratorResult<NodeEvent, Outcome | undefined>>[] = [];
+  readonly #events: ReadableStreamDefaultReader<NodeEvent>;
   #end: End<Outcome> | undefined;
   /** True once no further event is taken: the reader has left, is too slow, or the run has ended. */
   #isOver = false;
 
   /** @internal */
   constructor({ maxBufferedEvents, signal, run }: GraphStreamOptions<Outcome>) {
-    this.#maxBufferedEvents = maxBufferedEvents;
-    const unfollow = follow(signal, (reason) => this.#cancel.abort(reason));
-    this.outcome = run((event) => this.#push(event), this.#cancel.signal).finally(unfollow);
-    this.outcome.then(
-      (value) => this.#finish({ value }),
-      (error: unknown) => this.#finish({ error }),
-    );
-  }
-
-  #push(event: NodeEvent): void {
-    if (this.#isOver) return;
-    const reader = this.#readers.shift();
-    if (reader !== undefined) reader.resolve({ done: false, value: event });
-    else if (this.#buffer.length < this.#maxBufferedEvents) this.#buffer.push(event);
-    else {
-      const message = `the reader is more than maxBufferedEvents of ${this.#maxBufferedEvents} behind; read faster, or raise it`;
+    let buffer: ReadableStreamDefaultController<NodeEvent> | undefined;
+    const start = (controller: typeof buffer) => {
+      buffer = controller;
+    };
+    this.#events = new ReadableStream({ start }, { highWaterMark: maxBufferedEvents }).getReader();
+    const finish = (end: End<Outcome>) => {
+      if (this.#isOver) return;
+      this.#isOver = true;
+      this.#end = end;
+      buffer?.close();
+    };
+    const push = (event: NodeEvent) => {
+      if (this.#isOver) return;
+      if ((buffer?.desiredSize ?? 0) > 0) return buffer?.enqueue(event);
+      const message = `the reader is more than maxBufferedEvents of ${maxBufferedEvents} behind; read faster, or raise it`;
       const error = new GraphError("stream_overflow", message);
       GraphError.attribute(error, event.invocation_id);
-      this.#finish({ error });
-    }
-  }
-
-  #finish(end: End<Outcome>): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#end = end;
-    for (const reader of this.#readers.splice(0)) this.#takeEnd().then(reader.resolve, reader.reject);
-  }
-
-  async #takeEnd(): Promise<IteratorReturnResult<Outcome | undefined>> {
-    const end = this.#end;
-    this.#end = undefined;
-    if (end !== undefined && "error" in end) throw end.error;
-    return { done: true, value: end?.value };
+      finish({ error });
+    };
+    const unfollow = follow(signal, (reason) => this.#cancel.abort(reason));
+    this.outcome = run(push, this.#cancel.signal).finally(unfollow);
+    this.outcome.then(
+      (value) => finish({ value }),
+      (error: unknown) => finish({ error }),
+    );
   }
 
   [Symbol.asyncIterator](): this {
@@ -84,19 +72,19 @@ export class GraphStream<Outcome>
 
   /** The next event; behind the last one the outcome, as the value of a result that is `done`. */
   async next(): Promise<IteratorResult<NodeEvent, Outcome | undefined>> {
-    const value = this.#buffer.shift();
-    if (value !== undefined) return { done: false, value };
-    if (this.#isOver) return this.#takeEnd();
-    const reader = createDeferred<IteratorResult<NodeEvent, Outcome | undefined>>();
-    this.#readers.push(reader);
-    return reader.promise;
+    const { done, value } = await this.#events.read();
+    if (!done) return { done, value };
+    const end = this.#end;
+    this.#end = undefined;
+    if (end !== undefined && "error" in end) throw end.error;
+    return { done, value: end?.value };
   }
 
   /** Cancels the run, waits until it has ended, and drops the events that were not read. Idempotent. */
   async return(): Promise<IteratorReturnResult<undefined>> {
-    this.#finish({ value: undefined as Outcome });
+    this.#isOver = true;
     this.#end = undefined;
-    this.#buffer = [];
+    void this.#events.cancel();
     this.#cancel.abort(new GraphError("invocation_cancelled", "the reader of the stream has left"));
     await this.outcome.catch(() => {});
     return { done: true, value: undefined };

@@ -1,25 +1,34 @@
-export type { CompileOptions } from "./compile-options.ts";
-export type { CompiledGraph } from "./compiled-graph.ts";
-export type { ErrorPolicy } from "./definition.ts";
-export { END, type End } from "./end.ts";
 export {
+  type CompileOptions,
+  type GraphErrorContext,
+  type GraphLimits,
+  type GraphWarning,
+  graphLimits,
+} from "./compile-options.ts";
+export type { CompiledGraph } from "./compiled-graph.ts";
+export { END, type End } from "./definition.ts";
+export {
+  type ChainedError,
   errorCategory,
+  errorChain,
   GraphCompileError,
   type GraphCompileErrorCode,
   GraphError,
   type GraphErrorCode,
   type GraphErrorDetails,
+  thrownMessage,
 } from "./errors.ts";
 export { type CheckExtra, defineGraph, type GraphBuilder } from "./graph-builder.ts";
 export type { GraphStream, StreamOptions } from "./graph-stream.ts";
 export type { InvokeOptions, ResumeOptions, SignalPayload, StartOptions } from "./invoke-options.ts";
+export type { MiddlewareOfAny } from "./middleware/final-errors.ts";
 export { type IsolateOptions, isolate } from "./middleware/isolate.ts";
-export type { MiddlewareOfAny } from "./middleware/middleware-of-any.ts";
 export { type RetryOptions, retry } from "./middleware/retry.ts";
 export { type TimeoutOptions, timeout } from "./middleware/timeout.ts";
 export type {
   BranchOptions,
   CollectedError,
+  ErrorPolicy,
   ErrorPolicyOptions,
   FanOutOptions,
   FieldMapping,
@@ -28,7 +37,7 @@ export type {
   ParallelOptions,
   SubgraphOptions,
 } from "./node-options.ts";
-export type { DrainOptions, DrainSummary } from "./observers/drain.ts";
+export type { DrainOptions, DrainSummary } from "./observers/event-queue.ts";
 export type {
   EventError,
   EventPhase,
@@ -38,7 +47,6 @@ export type {
   ParallelBranchesConfig,
 } from "./observers/node-event.ts";
 export type { ObserverInput, ObserverOptions } from "./observers/observers.ts";
-export type { GraphWarning } from "./observers/warn.ts";
 export type { CompletedOutcome, GraphOutcome, InvocationEnd, SuspendedOutcome } from "./outcome.ts";
 export type {
   InvocationInfo,
@@ -62,7 +70,7 @@ export type {
   SessionStateOptions,
 } from "./sessions/session-state.ts";
 export { SharedList } from "./shared-list.ts";
-export type { Field, ReducerName } from "./state/field.ts";
+export type { Field, FieldSchema, ReducerName, SchemaIssue, SchemaResult } from "./state/field.ts";
 export type { ItemKey, KeyOf } from "./state/item-key.ts";
 export {
   append,
@@ -81,7 +89,6 @@ export {
   type StateSchema,
   type UpdateOf,
 } from "./state/schema.ts";
-export type { FieldSchema, SchemaIssue, SchemaResult } from "./state/standard-schema.ts";
 export {
   type BoundedOptions,
   boundedAppend,
@@ -93,28 +100,46 @@ export {
   mergeAll,
   mergeByKey,
 } from "./state/value-fields.ts";
-export type { GraphStore, StoreBatch, StoreReceipt } from "./stores/graph-store.ts";
-export { type HeldLease, holdLease } from "./stores/held-lease.ts";
+export {
+  type GraphStore,
+  type StoreBatch,
+  StoreError,
+  type StoreErrorCode,
+  type StoreReceipt,
+} from "./stores/graph-store.ts";
 export { type JoinedStores, joinStores } from "./stores/join-stores.ts";
-export type { Lease, LeaseOptions, LeaseProof, LeaseStore } from "./stores/lease-store.ts";
+export { LeaseQueue, type LeaseQueueOptions, type LeaseTable } from "./stores/lease-queue.ts";
+export {
+  type HeldLease,
+  holdLease,
+  type Lease,
+  type LeaseOptions,
+  type LeaseProof,
+  type LeaseStore,
+} from "./stores/lease-store.ts";
 export { createMemoryStore, type MemoryStoreOptions } from "./stores/memory-store.ts";
-export type {
-  SessionChanges,
-  SessionFilter,
-  SessionReceipt,
-  SessionStore,
-  SessionWrite,
-  StoredSession,
+export {
+  checkSessionWrite,
+  type ListChange,
+  type SessionChanges,
+  type SessionFilter,
+  type SessionReceipt,
+  type SessionStore,
+  type SessionWrite,
+  type StoredList,
+  type StoredSession,
+  type StoredState,
 } from "./stores/session-store.ts";
-export { StoreError, type StoreErrorCode } from "./stores/store-error.ts";
-export type { ListChange, StoredList, StoredState } from "./stores/stored-state.ts";
-export type {
-  StoredFrame,
-  StoredSuspension,
-  SuspensionFilter,
-  SuspensionPatch,
-  SuspensionPut,
-  SuspensionReceipt,
-  SuspensionStore,
-  SuspensionWrite,
+export {
+  checkSuspensionWrite,
+  patchSuspension,
+  type StoredFrame,
+  type StoredSuspension,
+  type SuspensionFilter,
+  type SuspensionPatch,
+  type SuspensionPut,
+  type SuspensionReceipt,
+  type SuspensionStore,
+  type SuspensionWrite,
+  suspensionSummary,
 } from "./stores/suspension-store.ts";

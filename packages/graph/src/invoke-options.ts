@@ -5,13 +5,13 @@ import type { Fields, InitialOf, StateOf } from "./state/schema.ts";
 import type { LeaseProof } from "./stores/lease-store.ts";
 
 interface CommonOptions<F extends Fields> {
-  /** Told of this invocation alone, behind those that are attached to graphs. @default [] */
+  /** Observers of this invocation, after those that are attached to graphs. @default [] */
   readonly observers?: readonly ObserverInput[];
-  /** What nodes find in their context. @default {} */
+  /** Available to nodes in their context. @default {} */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Cancels the invocation: no further node begins, and running ones are told. @default never */
+  /** Cancels the invocation: no further node begins, and the signals of running ones abort. @default never */
   readonly signal?: AbortSignal;
-  /** Leases that whoever calls holds; what is written is refused when one is lost (`session_write_conflict`). @default [] */
+  /** Leases of the caller; writes are refused when one is lost (`session_write_conflict`). @default [] */
   readonly leases?: readonly LeaseProof[];
   /**
    * Refuses a pause for a signal that another invocation waits for: it fails with `suspension_persistence_failed`, whose
@@ -19,7 +19,7 @@ interface CommonOptions<F extends Fields> {
    */
   readonly isSignalUnique?: boolean;
   /**
-   * Says what is kept as `result` with the record of a suspension, in the same write as its end or pause. After an end, the
+   * Returns what is stored as `result` with the record of a suspension, in the same write as its end or pause. After an end, the
    * record counts as not delivered until a patch says so; undefined: there is nothing to deliver. Called for every pause,
    * and for the end of a resumed run. @default nothing is kept
    */

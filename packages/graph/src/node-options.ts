@@ -1,7 +1,8 @@
 import type { CompiledGraph } from "./compiled-graph.ts";
-import type { ErrorPolicy } from "./definition.ts";
 import type { Middleware } from "./run/context.ts";
 import type { Fields } from "./state/schema.ts";
+
+export type ErrorPolicy = "fail_fast" | "collect";
 
 /** The names of a state's fields. */
 export type FieldNames<F extends Fields> = keyof F & string;
@@ -36,7 +37,7 @@ export type SubgraphOptions<F extends Fields, Sub extends Fields, Inner = never>
 export interface CollectedError {
   /** The index of the item, or the name of the branch. */
   readonly key: number | string;
-  /** What kind of failure it was; null where nobody knows. */
+  /** What kind of failure it was; null if it is not known. */
   readonly category: string | null;
   readonly message: string;
 }
@@ -71,6 +72,10 @@ export type FanOutOptions<F extends Fields, Sub extends Fields> = NodeOptions<F>
     readonly onEmpty?: "raise" | "noop";
   };
 
+/** The options of a fan-out over any state, with their defaults. */
+export type CheckedFanOut = FanOutOptions<Fields, Fields> &
+  Required<Pick<FanOutOptions<Fields, Fields>, "concurrency" | "errorPolicy" | "onEmpty">>;
+
 export interface BranchOptions<F extends Fields, Sub extends Fields> {
   readonly graph: CompiledGraph<Sub>;
   /** By each field of the subgraph, the field that is copied into it. @default {} */
@@ -84,6 +89,6 @@ export type ParallelOptions<
   Branches extends Readonly<Record<string, Fields>>,
 > = NodeOptions<F> &
   ErrorPolicyOptions<F> & {
-    /** The branches by name. All run at once; what they give is merged in this order when all are done. */
+    /** The branches by name. All run at once; their updates are merged in this order when all are done. */
     readonly branches: { readonly [Name in keyof Branches]: BranchOptions<F, Branches[Name]> };
   };

@@ -68,7 +68,7 @@ export class SharedList<T> {
     return new SharedList(this.#fork(), this.length);
   }
 
-  /** The item at an index; a negative one counts from the end. Undefined where there is none. */
+  /** The item at an index; a negative one counts from the end. Undefined beyond both ends. */
   at(index: number): T | undefined {
     const place = index < 0 ? this.length + index : index;
     return place >= 0 && place < this.length ? this.#trunk.items[place] : undefined;
@@ -82,8 +82,8 @@ export class SharedList<T> {
   }
 
   /**
-   * The items as an array that cannot be changed, at no cost: it looks at the list. It is an array in all but one thing:
-   * `structuredClone` does not take it (`[...view]` is one that it takes).
+   * The items as an array that cannot be changed, at no cost. It differs from an array in one thing: `structuredClone` refuses it
+   * (copy it with `[...view]`).
    */
   get view(): readonly T[] {
     this.#view ??= createListView(this);
@@ -96,22 +96,25 @@ export class SharedList<T> {
     return this.#array;
   }
 
+  /** What its items were copied from, this list's own trunk first, and how many items of each it still has. */
+  #origins(): Map<Trunk<T>, number> {
+    const lengths = new Map([[this.#trunk, this.length]]);
+    let { length } = this;
+    for (let { origin } = this.#trunk; origin !== undefined; { origin } = origin.trunk) {
+      length = Math.min(length, origin.length);
+      lengths.set(origin.trunk, length);
+    }
+    return lengths;
+  }
+
   /** How many items at the beginning are known to be the same ones in another list; 0 for lists that never met. */
   commonLength(other: SharedList<T>): number {
-    const limits = new Map<Trunk<T>, number>();
-    for (let trunk = this.#trunk, length = this.length; ; ) {
-      limits.set(trunk, length);
-      if (trunk.origin === undefined) break;
-      length = Math.min(length, trunk.origin.length);
-      trunk = trunk.origin.trunk;
-    }
-    for (let trunk = other.#trunk, length = other.length; ; ) {
-      const known = limits.get(trunk);
+    const lengths = this.#origins();
+    for (const [trunk, length] of other.#origins()) {
+      const known = lengths.get(trunk);
       if (known !== undefined) return Math.min(known, length);
-      if (trunk.origin === undefined) return 0;
-      length = Math.min(length, trunk.origin.length);
-      trunk = trunk.origin.trunk;
     }
+    return 0;
   }
 
   *[Symbol.iterator](): Iterator<T> {

@@ -1,11 +1,12 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { defineGraph, END, type Middleware } from "../src/index.ts";
 import { currentInvocation, suspend } from "../src/node/index.ts";
 import { failure, line, logs, recorder, state, type TestFields } from "./support/graphs.ts";
 
 const deep = async (): Promise<string | undefined> => {
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   return currentInvocation()?.invocationId;
 };
 
@@ -59,7 +60,7 @@ describe("the asynchronous context (graph-engine §2.6)", () => {
   it("suspends from any depth of the body", async () => {
     verifies("CHAT-152");
     const ask = async (): Promise<never> => {
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       return suspend({ signal_id: "s" }, { markNodeCompleted: true });
     };
     const graph = line({ a: async () => ask(), b: logs("b") });

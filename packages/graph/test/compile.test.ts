@@ -300,8 +300,8 @@ describe("what does not compile (graph-engine §2.3)", () => {
         }),
     ],
     ["no branches", () => start().parallel("p", { branches: {} })],
-    ["no steps", () => line({ a: logs("a") }, { maxSteps: 0 })],
-    ["no room for events", () => line({ a: logs("a") }, { maxQueuedEvents: -1 })],
+    ["no steps", () => line({ a: logs("a") }, { limits: { maxSteps: 0 } })],
+    ["no room for events", () => line({ a: logs("a") }, { limits: { maxQueuedEvents: -1 } })],
     ["a lease of no time", () => line({ a: logs("a") }, { session: { leaseTtlMs: 0 } })],
     [
       "two fields under one name",

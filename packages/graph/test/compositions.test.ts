@@ -2,6 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import {
   append,
   concatFlatten,
@@ -199,7 +200,7 @@ describe("fan-out (pipeline-utilities §9)", () => {
         .node("work", async ({ item }) => {
           begun.push(item);
           most = Math.max(most, ++running);
-          await new Promise((resolve) => setImmediate(resolve));
+          await nextTurn();
           running--;
         })
         .entry("work")

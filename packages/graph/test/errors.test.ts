@@ -1,6 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import {
   append,
   createMemoryStore,
@@ -106,7 +107,7 @@ describe("errors of a run (graph-engine §4)", () => {
       },
     });
     await told.invoke();
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     expect(late).toMatchObject({
       code: "suspension_in_unsupported_context",
       recoverable_state: { count: 3 },

@@ -2,7 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { strays } from "../../../scripts/lib/strays.ts";
-import { defineGraph, END, type GraphWarning, type Middleware, type NodeEvent } from "../src/index.ts";
+import { defineGraph, END, type GraphErrorContext, type Middleware, type NodeEvent } from "../src/index.ts";
 import { failure, line, logs, recorder, state, type TestFields } from "./support/graphs.ts";
 
 describe("observers (graph-engine §6)", () => {
@@ -98,24 +98,24 @@ describe("observers (graph-engine §6)", () => {
     expect(order.slice(0, 3)).toEqual(["outer 1 started in", "outer 3 started in", "inner started in"]);
   });
 
-  it("may throw: it is a warning, and the others are told", async () => {
+  it("may throw: onError receives it, and the others are called", async () => {
     verifies("CHAT-86");
-    const warnings: GraphWarning[] = [];
+    const errors: unknown[] = [];
     const told = recorder();
     const cause = new TypeError("broken");
-    const onWarning = (warning: GraphWarning) => {
-      warnings.push(warning);
+    const onError = (error: unknown, { kind }: GraphErrorContext) => {
+      errors.push({ error, kind });
       throw cause;
     };
-    const graph = line({ a: logs("a") }, { onWarning });
+    const graph = line({ a: logs("a") }, { onError });
     const broken = () => {
       throw cause;
     };
     await graph.invoke({ observers: [broken, () => Promise.reject(cause), told.observe] });
     await graph.drain();
     expect(told.lines).toEqual(["started a", "completed a"]);
-    expect(warnings).toHaveLength(4);
-    expect(warnings[0]).toMatchObject({ kind: "observer_failed", cause });
+    expect(errors).toHaveLength(4);
+    expect(errors[0]).toMatchObject({ kind: "observer_failed", error: cause });
   });
 
   it.each<[string, () => unknown]>([
@@ -126,10 +126,10 @@ describe("observers (graph-engine §6)", () => {
       },
     ],
     ["rejects", () => Promise.reject(new TypeError("broken"))],
-  ])("do not fail a run where whoever is warned %s", async (_, onWarning) => {
+  ])("do not fail a run if onError %s", async (_, onError) => {
     verifies("CHAT-86");
     const unhandled = strays();
-    const graph = line({ a: logs("a") }, { maxQueuedEvents: 1, onWarning });
+    const graph = line({ a: logs("a") }, { limits: { maxQueuedEvents: 1 }, onError });
     const observers = [() => Promise.reject(new TypeError("an observer fails"))];
     expect(await graph.invoke({ observers })).toMatchObject({ outcome: "completed" });
     await graph.drain();
@@ -234,13 +234,13 @@ describe("observers (graph-engine §6)", () => {
 
   it("cannot fill the memory: events beyond the limit are dropped and counted", async () => {
     const hang = createDeferred<void>();
-    const warnings: GraphWarning[] = [];
+    const kinds: string[] = [];
     const graph = line(
       { a: logs("a"), b: logs("b") },
-      { maxQueuedEvents: 2, onWarning: (warning) => warnings.push(warning) },
+      { limits: { maxQueuedEvents: 2 }, onError: (_, { kind }) => kinds.push(kind) },
     );
     await graph.invoke({ observers: [() => hang.promise] });
-    expect(warnings.map(({ kind }) => kind)).toEqual(["observer_queue_full"]);
+    expect(kinds).toEqual(["observer_queue_full"]);
     expect(await graph.drain({ timeoutMs: 1 })).toEqual({ undelivered_count: 4, timeout_reached: true });
   });
 });

@@ -162,7 +162,7 @@ describe("nodes and edges (graph-engine §2.2)", () => {
       .node("a", () => {})
       .entry("a")
       .edge("a", "a")
-      .compile({ maxSteps: 50 });
+      .compile({ limits: { maxSteps: 50 } });
     const error = await failure(graph.invoke());
     expect(errorCategory(error)).toBe("step_limit_reached");
   });

@@ -4,6 +4,7 @@ import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import {
   append,
   createMemoryStore,
@@ -542,7 +543,7 @@ describe("sessions: several runs at once (sessions §8)", () => {
     const running = graph.invoke({ sessionId: "s" });
     for (let step = 0; step < 30; step++) {
       clock.advance(300);
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     expect(await failure(graph.invoke({ sessionId: "s" }))).toMatchObject({ code: "session_write_conflict" });
     clock.advance(2000);

@@ -1,6 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createMemoryStore, defineGraph, END, type NodeEvent } from "../src/index.ts";
 import { failure, line, logs, recorder, state } from "./support/graphs.ts";
 
@@ -211,7 +212,7 @@ describe("stream", () => {
   it("is not slowed by the buffer: a reader that keeps up reads more events than it holds", async () => {
     const graph = defineGraph(state)
       .node("a", async ({ count }) => {
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTurn();
         return { count: count + 1 };
       })
       .entry("a")

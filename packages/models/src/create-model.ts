@@ -1,9 +1,8 @@
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { guardedFetch } from "./guarded-fetch.ts";
-import { importAnthropic, importOpenAiCompatible } from "./import-provider.ts";
+import { importAnthropic, importOffline, importOpenAiCompatible } from "./import-provider.ts";
 import { ModelError } from "./model-error.ts";
 import { parseModelSpec } from "./model-spec.ts";
-import { createOfflineModel } from "./offline/language-model.ts";
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -28,7 +27,7 @@ export interface CreateModelOptions {
  *
  * | spec | package | environment |
  * |---|---|---|
- * | `offline` | none | none |
+ * | `offline` | `@harnesskit/models-offline` | none |
  * | `anthropic:MODEL` | `@ai-sdk/anthropic` | `ANTHROPIC_API_KEY`, optional `ANTHROPIC_BASE_URL` |
  * | `openai:MODEL` | `@ai-sdk/openai-compatible` | `OPENAI_API_KEY`, optional `OPENAI_BASE_URL` |
  * | `openai-compatible:URL#MODEL` | `@ai-sdk/openai-compatible` | optional `OPENAI_COMPATIBLE_API_KEY` |
@@ -45,10 +44,11 @@ export async function createModel(spec: string, options: CreateModelOptions = {}
   const parsed = parseModelSpec(spec);
   const env = options.env ?? processEnvironment();
   switch (parsed.provider) {
-    case "offline":
-      return createOfflineModel(
-        options.languageModelHint === undefined ? {} : { languageModelHint: options.languageModelHint },
-      );
+    case "offline": {
+      const { createOfflineModel } = await importOffline();
+      const { languageModelHint } = options;
+      return createOfflineModel(languageModelHint === undefined ? {} : { languageModelHint });
+    }
     case "anthropic": {
       const apiKey = requiredKey(env, "ANTHROPIC_API_KEY");
       const baseURL = versioned(baseFrom(env, "ANTHROPIC_BASE_URL") ?? "https://api.anthropic.com");

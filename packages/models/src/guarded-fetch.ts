@@ -12,7 +12,7 @@ export function guardedFetch(
   return async (input, init) => {
     const response = await (fetch ?? globalThis.fetch)(input, { ...init, redirect: "manual" });
     if (response.ok || response.status < 200 || response.body === null) return response;
-    const { text: raw, cut } = await readText(response.body);
+    const { text: raw, cut } = await readBounded(response.body);
     const redacted = redact(raw, apiKey);
     // Where the body was cut, its end may be the first half of a key.
     const text = cut ? redacted.slice(0, -(apiKey?.length ?? 1)) : redacted;
@@ -27,7 +27,7 @@ export function guardedFetch(
   };
 }
 
-async function readText(body: ReadableStream<Uint8Array>): Promise<{ text: string; cut: boolean }> {
+async function readBounded(body: ReadableStream<Uint8Array>): Promise<{ text: string; cut: boolean }> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = "";

@@ -2,6 +2,15 @@ import { ModelError } from "./model-error.ts";
 
 // The import has to stand in a `try`: bundlers then leave a package out that is not installed, in place of failing.
 
+/** Loads `@harnesskit/models-offline`. Throws `model.missing_package`. */
+export async function importOffline() {
+  try {
+    return await import("@harnesskit/models-offline");
+  } catch (cause) {
+    throw toMissingPackage("@harnesskit/models-offline", cause);
+  }
+}
+
 /** Loads `@ai-sdk/anthropic`. Throws `model.missing_package`. */
 export async function importAnthropic() {
   try {

@@ -7,4 +7,3 @@ export {
   toModelReference,
   toModelSpec,
 } from "./model-spec.ts";
-export { createOfflineModel, type OfflineModelOptions } from "./offline/language-model.ts";

@@ -23,7 +23,7 @@ const forms = "offline, anthropic:MODEL, openai:MODEL, openai-compatible:URL#MOD
  * The URL is the base that `/chat/completions` is appended to (for Ollama `http://127.0.0.1:11434/v1`): http or
  * https, without credentials and without a query.
  *
- * @throws ModelError `model.unknown` if the text is none of these. The message does not repeat the text, because
+ * @throws ModelError `model.unknown` for any other string. The message does not repeat it, because
  *   a key pasted into the wrong place would be shown.
  */
 export function parseModelSpec(spec: string): ModelSpec {
@@ -100,7 +100,7 @@ function baseAddress(text: string): string {
   try {
     url = new URL(text);
   } catch {
-    // The parser's error repeats the text, which may hold a password: it is not kept as a cause.
+    // The parser's error repeats the URL, which may hold a password: it is not kept as a cause.
     throw unknown("the URL of an openai-compatible spec cannot be parsed");
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") throw unknown("the URL must be http or https");

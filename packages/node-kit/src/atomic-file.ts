@@ -7,7 +7,7 @@ import { isExisting } from "./system-error.ts";
 /** The end of the name that a file has until it is in its place. */
 export const temporaryName: RegExp = /\.tmp_[0-9a-f]+$/;
 
-/** Writes the text to a new file beside `path`, on disk, and hands it to `place`. Never leaves it behind. Mode 0600. */
+/** Writes the string to a new file beside `path`, on disk, and hands it to `place`. Never leaves it behind. Mode 0600. */
 const withTemporary = async (
   path: string,
   text: string,

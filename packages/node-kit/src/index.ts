@@ -1,9 +1,26 @@
 export { createFileAtomic, temporaryName, writeFileAtomic } from "./atomic-file.ts";
+export {
+  acquireFileLock,
+  type FileLock,
+  FileLockError,
+  type FileLockOptions,
+  type FileLockOwner,
+  isLockOwnerDead,
+  type LockFileSystem,
+  readFileLock,
+} from "./file-lock.ts";
 export type { WritableFileSystem } from "./file-system.ts";
 export { makeDirectory, makeDirectorySync } from "./make-directory.ts";
-export { type OpenOwnFileOptions, openOwnFile } from "./open-own-file.ts";
-export { isAlive, isGone, type ProcessIdentity, processStart } from "./process-identity.ts";
-export { type ReadOwnFileOptions, readOwnFile } from "./read-own-file.ts";
+export {
+  type OpenOwnFileOptions,
+  openOwnFile,
+  type ReadOwnFileOptions,
+  readOwnFile,
+  UnsafeFileError,
+  type UnsafeFileReason,
+} from "./own-file.ts";
+export { isNameOfGoneProcess, ownedName, ownerOfName } from "./owned-name.ts";
+export { isOwnedByUser, type PrivatePathOptions, privatePathProblem } from "./private-path.ts";
+export { isAlive, isGone, type ProcessIdentity, processStart, thisProcess } from "./process-identity.ts";
 export { syncDirectory } from "./sync-directory.ts";
 export { isExisting, isMissing, systemErrorCode } from "./system-error.ts";
-export { UnsafeFileError, type UnsafeFileReason } from "./unsafe-file-error.ts";

@@ -1,14 +1,34 @@
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
 import { systemErrorCode } from "./system-error.ts";
 
-/** One process for ever: its id, and when it started, so that a later process with that id is another one. */
+/** Identifies one process for ever: a later process that has the same id is another one. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** In the system's own unit since its boot; absent where the system does not say it. */
+  /** When it started, in the system's own unit since its boot; absent where the system does not say. */
   readonly started?: string | undefined;
+  /** In which host, boot and process-id namespace the id is valid: a short digest. Absent: here. */
+  readonly world?: string | undefined;
 }
 
-const isProcessId = (pid: number): boolean => Number.isSafeInteger(pid) && pid > 0;
+const readOr = (read: () => string): string => {
+  try {
+    return read();
+  } catch {
+    return "";
+  }
+};
+
+let cachedWorld: string | undefined;
+
+const thisWorld = (): string => {
+  if (cachedWorld !== undefined) return cachedWorld;
+  const boot = readOr(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
+  const namespace = readOr(() => readlinkSync("/proc/self/ns/pid"));
+  cachedWorld = createHash("sha256").update(`${hostname()} ${boot} ${namespace}`).digest("hex").slice(0, 8);
+  return cachedWorld;
+};
 
 /** Fields 3 and 22 of `/proc/PID/stat`; undefined where they cannot be read. */
 const statOf = (pid: number): { readonly state: string; readonly started: string } | undefined => {
@@ -32,9 +52,16 @@ export const processStart = (pid: number): string | undefined => {
   return stat === undefined || hasEnded(stat) ? undefined : stat.started;
 };
 
-/** True when a process with this id exists on this host, of any user. */
+/** The identity of this process, valid also for readers in other containers and after a reboot. */
+export const thisProcess = (): ProcessIdentity => ({
+  pid: process.pid,
+  started: processStart(process.pid),
+  world: thisWorld(),
+});
+
+/** True when a process with this id exists on this host, of any user. Use {@link isGone} for an id that was stored. */
 export const isAlive = (pid: number): boolean => {
-  if (!isProcessId(pid)) return false;
+  if (!Number.isSafeInteger(pid) || pid < 1) return false;
   try {
     process.kill(pid, 0);
     return true;
@@ -43,8 +70,12 @@ export const isAlive = (pid: number): boolean => {
   }
 };
 
-/** True only with a proof: no process of this host has the id, the one that has it has ended, or it is a later one. */
-export const isGone = ({ pid, started }: ProcessIdentity): boolean => {
+/**
+ * True only with proof: no process here has the id, the one that has it has ended, or it is a later one. A process of
+ * another boot, host or container cannot be judged from here.
+ */
+export const isGone = ({ pid, started, world }: ProcessIdentity): boolean => {
+  if (world !== undefined && world !== thisWorld()) return false;
   if (!isAlive(pid)) return true;
   const stat = statOf(pid);
   if (stat === undefined) return false;

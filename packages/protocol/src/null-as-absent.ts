@@ -1,48 +1,73 @@
 import * as z from "zod";
 
-/** Where a schema of {@link tolerantObject} keeps the names of its optional fields; the published JSON Schema reads it too. */
-const bagKey = "nullIsAbsent";
+type Fields = Record<string, unknown>;
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
+const hasFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const namesOf = (schema: z.core.$ZodType): readonly string[] =>
-  (schema._zod.bag as Readonly<Record<string, readonly string[] | undefined>>)[bagKey] ?? [];
+const hasDefault = (schema: z.core.$ZodType): schema is z.ZodDefault | z.ZodPrefault =>
+  schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
 
-/** The object itself, or a copy without these fields where they are null. */
-const dropNulls = (value: Record<string, unknown>, names: readonly string[]): Record<string, unknown> => {
-  if (!names.some((name) => Object.hasOwn(value, name) && value[name] === null)) return value;
-  const kept = { ...value };
-  for (const name of names) if (kept[name] === null) delete kept[name];
-  return kept;
+/** The schema of a field that reads null like an absent field, where the field may be absent. */
+const tolerantField = (schema: z.core.$ZodType): z.core.$ZodType => {
+  if (schema instanceof z.ZodOptional) return z.optional(z.nullable(schema.unwrap()));
+  return hasDefault(schema) ? z.nullable(schema) : schema;
+};
+
+const readsNullAsAbsent = (schema: z.core.$ZodType): boolean =>
+  schema instanceof z.ZodOptional ||
+  hasDefault(schema) ||
+  (schema instanceof z.ZodNullable && hasDefault(schema.unwrap()));
+
+/** The names of the fields that are absent where they are null. */
+const namesToDrop = (shape: z.core.$ZodLooseShape): readonly string[] =>
+  Object.keys(shape).filter((name) => readsNullAsAbsent(shape[name] as z.core.$ZodType));
+
+/** The object itself, or a copy in which `replace` has changed those of the fields that are null. */
+const replaceNulls = (
+  value: Fields,
+  names: readonly string[],
+  replace: (copy: Fields, name: string) => void,
+): Fields => {
+  let copy: Fields | undefined;
+  for (const name of names) {
+    if (value[name] !== null || !Object.hasOwn(value, name)) continue;
+    copy ??= { ...value };
+    replace(copy, name);
+  }
+  return copy ?? value;
 };
 
 /**
- * @internal As `z.object`, for what others send: an optional field that is null is absent, and what is parsed does not
- * have it. A required field is as its own schema says, also where that takes null.
+ * @internal As `z.object`, for messages of other implementations: an optional field that is null is absent, and is not in
+ * what is parsed. A required field is as its own schema says, also where that takes null. Fields that the shape does not
+ * have are left out, or kept as `catchall` takes them.
  */
-export const tolerantObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => {
-  const schema = z.object(shape);
-  const names = Object.keys(shape).filter((name) => shape[name]?._zod.optin !== undefined);
-  (schema._zod.bag as Record<string, unknown>)[bagKey] = names;
-  const { parse } = schema._zod;
-  const tolerant: typeof parse = (payload, context) => {
-    if (isRecord(payload.value)) payload.value = dropNulls(payload.value, names);
-    return parse(payload, context);
-  };
-  // A schema without checks runs its parse without asking for it again.
-  if (schema._zod.run === parse) schema._zod.run = tolerant;
-  schema._zod.parse = tolerant;
-  return schema;
+export const tolerantObject = <Shape extends z.core.$ZodLooseShape>(
+  shape: Shape,
+  catchall?: z.ZodType,
+): z.ZodObject<Shape, z.core.$strip> => {
+  const tolerantShape = Object.fromEntries(
+    Object.entries(shape).map(([name, field]) => [name, tolerantField(field as z.core.$ZodType)]),
+  );
+  const object = catchall ? z.object(tolerantShape).catchall(catchall) : z.object(tolerantShape);
+  const names = namesToDrop(shape);
+  if (names.length === 0) return object as z.ZodType as z.ZodObject<Shape, z.core.$strip>;
+  return object.overwrite((value) =>
+    replaceNulls(value, names, (copy, name) => {
+      const field = shape[name] as z.core.$ZodType;
+      if (hasDefault(field)) copy[name] = field.parse(undefined);
+      else delete copy[name];
+    }),
+  ) as z.ZodType as z.ZodObject<Shape, z.core.$strip>;
 };
 
 /**
- * Gives a value as it is sent: without the fields that a schema of AHP reads as absent, at any depth, and with all
- * others, also those that the schema does not know. The value itself where it has no such field. Takes a value that the
- * schema accepts.
+ * Returns a value as it is sent: without the fields that a schema of `tolerantObject` reads as absent, at any
+ * depth, and with all others, also those that the schema does not know. The value itself where it has no such field.
  */
 export const withoutNulls = (schema: z.core.$ZodType, value: unknown): unknown => {
-  if (schema instanceof z.ZodObject) return isRecord(value) ? fieldsWithoutNulls(schema, value) : value;
+  if (schema instanceof z.ZodObject) return hasFields(value) ? fieldsWithoutNulls(schema, value) : value;
   if (schema instanceof z.ZodArray) {
     return Array.isArray(value) ? keepSame(value, (entry) => withoutNulls(schema.element, entry)) : value;
   }
@@ -50,8 +75,8 @@ export const withoutNulls = (schema: z.core.$ZodType, value: unknown): unknown =
     const option = schema.options.find((each) => z.safeParse(each, value).success);
     return option ? withoutNulls(option, value) : value;
   }
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
-    return withoutNulls(schema.def.innerType, value);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || hasDefault(schema)) {
+    return withoutNulls(schema.unwrap(), value);
   }
   return value;
 };
@@ -61,8 +86,10 @@ const keepSame = (list: readonly unknown[], change: (entry: unknown) => unknown)
   return changed.some((entry, index) => entry !== list[index]) ? changed : list;
 };
 
-const fieldsWithoutNulls = (schema: z.ZodObject, value: Record<string, unknown>): Record<string, unknown> => {
-  let kept = dropNulls(value, namesOf(schema));
+const fieldsWithoutNulls = (schema: z.ZodObject, value: Fields): Fields => {
+  let kept = replaceNulls(value, namesToDrop(schema.shape), (copy, name) => {
+    delete copy[name];
+  });
   for (const [name, field] of Object.entries(schema.shape)) {
     if (!Object.hasOwn(kept, name)) continue;
     const found = withoutNulls(field, kept[name]);

@@ -70,8 +70,8 @@ describe("the page about supervision", () => {
     for (const method of Object.keys(ahp.ahpMethods)) expect(page).toContain(`\`${method}\``);
   });
 
-  it("says for every blocking event what happens when nobody answers, with one of its own decisions", () => {
-    const rows = rowsOf(section("When nobody answers"), /^`/);
+  it("says for every blocking event what happens when the harness does not answer, with one of its own decisions", () => {
+    const rows = rowsOf(section("When the harness does not answer"), /^`/);
     const told = rows.flatMap(([types, decision]) =>
       codesIn(types).map((type) => [type as ahp.AhpEventType, codesIn(decision)[0]] as const),
     );

@@ -279,7 +279,8 @@ describe("the payloads", () => {
     for (const value of [null, 0, "", [], {}, { tool_name: "bash", arguments: {} }]) {
       expect(payload.parse(value)).toEqual(value);
     }
-    for (const value of [undefined, Number.NaN, new Date(0), { a: undefined }, () => 1, 1n]) {
+    expect(payload.parse({ a: undefined })).toStrictEqual({});
+    for (const value of [undefined, Number.NaN, new Date(0), [undefined], () => 1, 1n]) {
       expect(accepts(payload, value)).toBe(false);
     }
   });

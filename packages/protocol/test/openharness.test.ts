@@ -60,7 +60,6 @@ describe("a request and a response", () => {
   it.each([
     ["a text", "att_01"],
     ["an object", { ref_id: "att_01" }],
-    ["null", null],
     ["a list of texts", ["att_01"]],
     ["a list of lists", [[]]],
     ["a list with null", [null]],
@@ -127,6 +126,34 @@ describe("a request and a response", () => {
   });
 });
 
+it("null in an optional field of a request, a response or a directive is absent", () => {
+  verifies("OH-10", "OH-11");
+  const directive = {
+    action_type: "render_message",
+    payload: { text: "hi", message: null },
+    extensions: null,
+  };
+  expect(ActionDirectiveSchema.parse({ ...directive, priority: null })).toStrictEqual({
+    action_type: "render_message",
+    payload: directive.payload,
+  });
+  expect(RenderMessagePayloadSchema.parse(directive.payload)).toStrictEqual({ text: "hi" });
+  expect(RenderMessagePayloadSchema.safeParse({ message: null }).success).toBe(false);
+  const context = { attachments: null, task_hint: { sop_id: null, own: null } };
+  expect(
+    ShellRequestSchema.parse({
+      protocol_version: "1.0.0",
+      request_id: null,
+      request: { auth: null, context },
+    }),
+  ).toStrictEqual({ protocol_version: "1.0.0", request: { context: { task_hint: { own: null } } } });
+  const response = { status: "success", error: null, action_directives: null };
+  expect(ShellResponseSchema.parse({ protocol_version: "1.0.0", response })).toStrictEqual({
+    protocol_version: "1.0.0",
+    response: { status: "success" },
+  });
+});
+
 describe("a version", () => {
   it.each([
     ["1.0.0", "1"],
@@ -178,7 +205,6 @@ describe("a directive", () => {
     [directive({ deadline_ms: -1 })],
     [directive({ deadline_ms: 0.5 })],
     [directive({ payload: [] })],
-    [directive({ payload: null })],
     [directive({ extensions: "x" })],
   ])("%j is refused", (wrong) => {
     verifies("OH-47");

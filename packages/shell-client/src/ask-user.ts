@@ -1,9 +1,9 @@
 import { type ActionDirective, approvalSubject, type RiskTier } from "@harnesskit/protocol/openharness";
-import { type Clock, digest } from "@harnesskit/wire";
+import type { Clock } from "@harnesskit/wire";
+import { digest } from "@harnesskit/wire/json";
 import type { CallScope } from "./call-scope.ts";
 import type { ApprovalAsk, ApprovalDecision, ShellClientOptions } from "./shell-client-options.ts";
-import type { DirectiveError } from "./shell-outcome.ts";
-import { within } from "./within.ts";
+import type { DirectiveError, DirectiveErrorCode } from "./shell-outcome.ts";
 
 /** What a user said. */
 export interface Answer {
@@ -21,7 +21,7 @@ export const digestOf = (directive: ActionDirective): Promise<string> => digest(
 
 const isDecision = (value: unknown): value is ApprovalDecision => value === "approved" || value === "refused";
 
-/** Reads a reply of anybody's, each field once. Only what says `approved` is a yes. */
+/** Reads a reply, each field once. Only what says `approved` is a yes. */
 export const readReply = (reply: unknown, digestAsked: string): Asked => {
   if (isDecision(reply)) return { decision: reply };
   if (typeof reply === "object" && reply !== null) {
@@ -32,7 +32,7 @@ export const readReply = (reply: unknown, digestAsked: string): Asked => {
     }
     if (isDecision(decision)) return { decision, ...(typeof reason === "string" && { reason }) };
   }
-  return { decision: undefined, error: { code: "not_answered", message: "nobody answered" } };
+  return { decision: undefined, error: { code: "not_answered", message: "there was no answer" } };
 };
 
 export interface Question {
@@ -43,55 +43,38 @@ export interface Question {
   readonly scope: CallScope;
 }
 
-export interface AskerOptions {
+export interface AskOptions {
   readonly approve: ShellClientOptions["approve"];
   readonly approvalTimeoutMs: number;
   readonly clock: Clock;
 }
 
-/** Asks the user. Never rejects; whatever is no yes and no is no decision. */
-export class Asker {
-  readonly #options: AskerOptions;
-
-  constructor(options: AskerOptions) {
-    this.#options = options;
+/** Asks the user. Never rejects; anything but a yes or a no leaves it undecided. */
+export const askUser = async (question: Question, options: AskOptions): Promise<Asked> => {
+  const { directive, riskTier, why, deadlineAtMs, scope } = question;
+  const { approve, approvalTimeoutMs, clock } = options;
+  const undecided = (code: DirectiveErrorCode, message: string, cause?: unknown): Asked => ({
+    decision: undefined,
+    error: { code, message, cause },
+  });
+  if (approve === undefined) return undecided("no_approver", "this shell cannot ask its user");
+  const timeoutAtMs = clock.now() + approvalTimeoutMs;
+  const dueAtMs = Math.min(timeoutAtMs, deadlineAtMs ?? Number.POSITIVE_INFINITY);
+  const run = async (signal: AbortSignal) => {
+    const digest = await digestOf(directive);
+    return readReply(await approve({ directive, digest, riskTier, why, signal, deadlineAtMs }), digest);
+  };
+  const ended = await scope.settle(run, { clock, name: "the answer", timeoutMs: dueAtMs - clock.now() });
+  switch (ended.status) {
+    case "done":
+      return ended.value;
+    case "cancelled":
+      return undecided("cancelled", "the call was given up");
+    case "timed_out":
+      return dueAtMs === timeoutAtMs
+        ? undecided("not_answered", `there was no answer within ${approvalTimeoutMs} ms`)
+        : undecided("deadline_exceeded", "the deadline was over before there was an answer");
+    case "failed":
+      return undecided("approval_failed", "the user could not be asked", ended.error);
   }
-
-  get canAsk(): boolean {
-    return this.#options.approve !== undefined;
-  }
-
-  ask(question: Question): Promise<Asked> {
-    return this.#ask(question);
-  }
-
-  async #ask({ directive, riskTier, why, deadlineAtMs, scope }: Question): Promise<Asked> {
-    const { approve, approvalTimeoutMs, clock } = this.#options;
-    const none = (error: DirectiveError): Asked => ({ decision: undefined, error });
-    if (approve === undefined)
-      return none({ code: "no_approver", message: "this shell cannot ask its user" });
-    const timeoutAtMs = clock.now() + approvalTimeoutMs;
-    const dueAtMs = Math.min(timeoutAtMs, deadlineAtMs ?? Number.POSITIVE_INFINITY);
-    let digestAsked = "";
-    const run = async (stop: AbortSignal) => {
-      digestAsked = await digestOf(directive);
-      return approve({ directive, digest: digestAsked, riskTier, why, signal: stop, deadlineAtMs });
-    };
-    const ended = await within(run, { clock, dueAtMs, scope });
-    switch (ended.how) {
-      case "aborted":
-        return none({ code: "cancelled", message: "the call was given up" });
-      case "due":
-        return dueAtMs === timeoutAtMs
-          ? none({ code: "not_answered", message: `nobody answered within ${approvalTimeoutMs} ms` })
-          : none({ code: "deadline_exceeded", message: "the deadline was over before there was an answer" });
-      case "threw":
-        return none({ code: "approval_failed", message: "nobody could be asked", cause: ended.cause });
-    }
-    try {
-      return readReply(ended.value, digestAsked);
-    } catch (cause) {
-      return none({ code: "approval_failed", message: "the answer cannot be read", cause });
-    }
-  }
-}
+};

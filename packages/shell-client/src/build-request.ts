@@ -1,4 +1,3 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
 import {
   type ApprovalAnswer,
   type AttachmentRef,
@@ -12,9 +11,9 @@ import {
   type ShellRequest,
   ShellRequestSchema,
 } from "@harnesskit/protocol/openharness";
-import { copyJson } from "./copy-json.ts";
-import type { ResolvedLimits } from "./limits.ts";
-import type { SendableRequest } from "./poster.ts";
+import type { ShellClientLimits } from "./limits.ts";
+import type { SendableRequest } from "./post-request.ts";
+import { copyMessage } from "./read-response.ts";
 import { ShellClientError, type ShellClientErrorReason } from "./shell-client-error.ts";
 import type { AuthReferences, ShellSession } from "./shell-client-options.ts";
 import type { ShellAsk } from "./shell-request.ts";
@@ -24,7 +23,7 @@ export interface RequestFrame {
   readonly shell: ShellIdentity;
   readonly capabilities: Capabilities;
   readonly auth: AuthReferences | undefined;
-  readonly limits: ResolvedLimits;
+  readonly limits: ShellClientLimits;
 }
 
 export interface RequestParts {
@@ -111,14 +110,14 @@ export const buildRequest = (frame: RequestFrame, parts: RequestParts): Sendable
       },
     },
   };
-  const { maxRequestLength: maxLength, maxDepth } = limits;
-  const copy = copyJson<JsonObject>(given, { maxLength, maxDepth }, (problem, cause) =>
-    refuse("the request is no JSON, too large, or too deep", problem, undefined, cause),
+  const { maxRequestBytes: maxBytes, maxDepth } = limits;
+  const copy = copyMessage(given, { maxBytes, maxDepth }, (problem, cause) =>
+    refuse("the request is not JSON, too large, or too deep", problem, undefined, cause),
   );
   const parsed = ShellRequestSchema.safeParse(copy);
   if (!parsed.success) {
     const path = parsed.error.issues[0]?.path.map(String).join(".");
-    throw refuse("this is no request of OpenHarness", "schema", path);
+    throw refuse("not a valid OpenHarness request", "schema", path);
   }
   assertIds(parsed.data, limits.maxIdLength);
   assertAttachments(parsed.data.request.context?.attachments ?? [], limits.maxAttachments);

@@ -1,10 +1,10 @@
-/**
- * How long one call goes on: until it is done, or given up by its caller or with its client. It has any number of listeners, where
- * an AbortSignal warns of more than ten.
- */
+import { type Settled, settleWithin, type WithinOptions, type Work } from "@harnesskit/wire/time";
+
+/** One call's lifetime: until it is done, or given up by its caller or with its client. */
 export class CallScope {
   readonly #abort = new AbortController();
-  readonly #listeners = new Set<() => void>();
+  /** One controller for each wait, because a signal warns of more than ten listeners. */
+  readonly #waits = new Set<AbortController>();
 
   get aborted(): boolean {
     return this.#abort.signal.aborted;
@@ -14,20 +14,25 @@ export class CallScope {
     return this.#abort.signal.reason;
   }
 
-  /** For what takes nothing else. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** Calls back when the call is given up. Returns what takes that back. */
-  listen(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  /** Waits for work within its own limits and those of the call. Never rejects. */
+  async settle<T>(work: Work<T>, options: Omit<WithinOptions<T>, "signal">): Promise<Settled<T>> {
+    const wait = new AbortController();
+    if (this.aborted) wait.abort(this.reason);
+    this.#waits.add(wait);
+    try {
+      return await settleWithin(work, { ...options, signal: wait.signal });
+    } finally {
+      this.#waits.delete(wait);
+    }
   }
 
   giveUp(reason: unknown): void {
     if (this.aborted) return;
     this.#abort.abort(reason);
-    for (const listener of [...this.#listeners]) listener();
+    for (const wait of this.#waits) wait.abort(reason);
   }
 }

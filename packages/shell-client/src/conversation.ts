@@ -1,4 +1,5 @@
 import {
+  type ActionDirective,
   type Capabilities,
   type CapabilityDenial,
   type Continuation,
@@ -6,17 +7,17 @@ import {
   ShellErrorCode,
   type ShellResponse,
 } from "@harnesskit/protocol/openharness";
+import { Lane } from "@harnesskit/wire/rpc";
 import type { Answer } from "./ask-user.ts";
 import type { CallScope } from "./call-scope.ts";
-import { type CarryOutOptions, carryOut } from "./carry-out.ts";
-import type { Posted, Poster, SendableRequest } from "./poster.ts";
+import type { DirectiveWork, Worked } from "./directive-work.ts";
+import { planOf } from "./plan.ts";
+import { type Posted, type PostOptions, postRequest, type SendableRequest } from "./post-request.ts";
 import { continuationOf, isContinuationKept, type SessionState } from "./session-state.ts";
 import { isParallelWith } from "./shell-capabilities.ts";
-import { givenUp, type ShellClientError } from "./shell-client-error.ts";
+import { givenUp, type ShellClientError, toClientError } from "./shell-client-error.ts";
 import type { DirectiveResult, PendingApproval, ShellDiagnostic, ShellOutcome } from "./shell-outcome.ts";
-import { toClientError } from "./to-client-error.ts";
 import type { Trace } from "./trace.ts";
-import { Turnstile } from "./turnstile.ts";
 
 /** A question with its answer, which is to be sent. */
 interface Answered {
@@ -33,17 +34,17 @@ export interface Opening {
   readonly answers?: PendingApproval;
 }
 
+/** What all calls of a client have in common. */
 export interface ConversationOptions {
-  readonly poster: Poster;
-  readonly carryOut: CarryOutOptions;
+  readonly post: PostOptions;
+  readonly work: DirectiveWork;
   readonly session: SessionState;
   readonly capabilities: Capabilities;
-  readonly maxFollowUps: number;
-  readonly trace: Trace;
-  readonly scope: CallScope;
+  readonly stopsAfterRefusal: boolean;
   readonly onDenials: (denials: readonly CapabilityDenial[]) => void;
+  readonly onResult: (result: DirectiveResult) => void;
   readonly diagnose: (diagnostic: ShellDiagnostic) => void;
-  readonly buildAnswer: (answered: Answered) => SendableRequest;
+  readonly buildAnswer: (answered: Answered, correlationId: string) => SendableRequest;
 }
 
 const toShellError = ({ code, message, retryable }: ShellClientError): ShellError => ({
@@ -55,7 +56,9 @@ const toShellError = ({ code, message, retryable }: ShellClientError): ShellErro
 /** One call: a request, what comes of it, and the answers to the questions in it. */
 export class Conversation {
   readonly #options: ConversationOptions;
-  readonly #turnstile = new Turnstile();
+  readonly #trace: Trace;
+  readonly #scope: CallScope;
+  readonly #questions = new Lane(1);
   readonly #results: DirectiveResult[] = [];
   readonly #denials: CapabilityDenial[] = [];
   readonly #pending: PendingApproval[] = [];
@@ -64,17 +67,20 @@ export class Conversation {
   #error: ShellError | undefined;
   #failure: ShellClientError | undefined;
 
-  constructor(options: ConversationOptions) {
+  constructor(options: ConversationOptions, trace: Trace, scope: CallScope) {
     this.#options = options;
+    this.#trace = trace;
+    this.#scope = scope;
   }
 
   /** Never rejects. */
   async run(opening: Opening): Promise<ShellOutcome> {
     await this.#exchange(opening);
-    const { maxFollowUps, scope, diagnose, buildAnswer } = this.#options;
+    const { post, diagnose, buildAnswer } = this.#options;
+    const scope = this.#scope;
     for (let sent = 0; this.#answers.length > 0; sent++) {
       const next = this.#answers.shift() as Answered;
-      if (sent >= maxFollowUps || scope.aborted) {
+      if (sent >= post.limits.maxFollowUps || scope.aborted) {
         this.#pending.push(next.pending);
         if (!scope.aborted) {
           diagnose({ code: "follow_ups_exhausted", message: "an answer was not sent by itself any more" });
@@ -82,7 +88,10 @@ export class Conversation {
         continue;
       }
       try {
-        await this.#exchange({ request: buildAnswer(next), answers: next.pending });
+        await this.#exchange({
+          request: buildAnswer(next, this.#trace.correlationId),
+          answers: next.pending,
+        });
       } catch (error) {
         // What the user said cannot be sent: the question stays.
         this.#pending.push(next.pending);
@@ -94,10 +103,10 @@ export class Conversation {
   }
 
   async #exchange({ request, taken, answers }: Opening): Promise<void> {
-    const { poster, session, trace, scope } = this.#options;
+    const { post, session } = this.#options;
     let posted: Posted;
     try {
-      posted = await poster.post(request, trace, scope);
+      posted = await postRequest(request, this.#trace, this.#scope, post);
     } catch (error) {
       this.#response = undefined;
       this.#settle(undefined, taken, answers);
@@ -134,22 +143,41 @@ export class Conversation {
     this.#options.onDenials(denials);
   }
 
+  /** Carries the directives out, group by group. Never rejects: each has its result, whatever became of the others. */
   async #deliver(requestId: string, response: ShellResponse, receivedAtMs: number): Promise<void> {
-    const { capabilities, scope } = this.#options;
-    const delivery = {
-      directives: response.response.action_directives ?? [],
-      requestId,
-      receivedAtMs,
-      isParallel: isParallelWith(capabilities, response),
-      scope,
-      turnstile: this.#turnstile,
-      continuation: continuationOf(response),
+    const { work, capabilities, post, stopsAfterRefusal, onResult } = this.#options;
+    const directives = response.response.action_directives ?? [];
+    const continuation = continuationOf(response);
+    const worked: Worked[] = [];
+    let isStopped = false;
+    const carryOut = async (index: number): Promise<void> => {
+      const directive = directives[index] as ActionDirective;
+      const { deadline_ms } = directive;
+      const done = await work.do({
+        directive,
+        index,
+        requestId,
+        // Deadlines count from the response (section 10).
+        deadlineAtMs: deadline_ms === undefined ? undefined : receivedAtMs + deadline_ms,
+        scope: this.#scope,
+        questions: this.#questions,
+        isStopped: () => isStopped,
+        onRefusal: () => {
+          isStopped = stopsAfterRefusal;
+        },
+        continuation,
+      });
+      worked[index] = done;
+      onResult(done.result);
     };
-    const { results, questions } = await carryOut(delivery, this.#options.carryOut);
-    this.#results.push(...results);
-    for (const { pending, answer } of questions) {
-      if (answer) this.#answers.push({ pending, answer });
-      else this.#pending.push(pending);
+    for (const group of planOf(directives, isParallelWith(capabilities, response))) {
+      const lane = new Lane(post.limits.maxParallel);
+      await Promise.all(group.map((index) => lane.run(() => carryOut(index))));
+    }
+    for (const { result, question } of worked) {
+      this.#results.push(result);
+      if (question?.answer) this.#answers.push({ pending: question.pending, answer: question.answer });
+      else if (question) this.#pending.push(question.pending);
     }
   }
 
@@ -170,7 +198,7 @@ export class Conversation {
         error: { code: "engine_error", message },
       };
       this.#results.push(result);
-      this.#options.carryOut.onResult(result);
+      this.#options.onResult(result);
     }
   }
 

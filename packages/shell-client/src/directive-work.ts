@@ -6,11 +6,12 @@ import {
   fallbackTextOf,
   misfitTextOf,
 } from "@harnesskit/protocol/openharness";
-import { type Clock, displayText } from "@harnesskit/wire";
-import { type Answer, type Asked, type Asker, digestOf } from "./ask-user.ts";
+import { displayText } from "@harnesskit/wire";
+import type { Lane } from "@harnesskit/wire/rpc";
+import { type Answer, type Asked, type AskOptions, askUser, digestOf } from "./ask-user.ts";
 import type { CallScope } from "./call-scope.ts";
-import { type Executors, fitsItsType } from "./executors.ts";
 import { riskOf, type TierRules } from "./risk.ts";
+import type { Executors } from "./shell-capabilities.ts";
 import type { ApprovalAsk, DirectiveExecutor } from "./shell-client-options.ts";
 import type {
   DirectiveErrorCode,
@@ -19,18 +20,14 @@ import type {
   PendingApproval,
   ShellDiagnostic,
 } from "./shell-outcome.ts";
-import type { Turnstile } from "./turnstile.ts";
-import { within } from "./within.ts";
 
-export interface WorkOptions {
+export interface WorkOptions extends AskOptions {
   readonly executors: Executors;
   readonly registry: ActionRegistry;
   readonly rules: TierRules;
-  readonly asker: Asker;
   /** Whether the engine's questions are asked at once. */
   readonly answersApprovals: boolean;
   readonly executorTimeoutMs: number;
-  readonly clock: Clock;
   readonly diagnose: (diagnostic: ShellDiagnostic) => void;
 }
 
@@ -41,10 +38,11 @@ export interface Item {
   readonly requestId: string;
   readonly deadlineAtMs: number | undefined;
   readonly scope: CallScope;
-  readonly turnstile: Turnstile;
+  /** Asks one question at a time. */
+  readonly questions: Lane;
   /** Whether something before it ended the work. Looked at again after each wait. */
   readonly isStopped: () => boolean;
-  /** Told of a refusal before anybody else is asked. */
+  /** Called on a refusal, before the next question. */
   readonly onRefusal: () => void;
   /** What answers a question that says nothing of it. */
   readonly continuation: Continuation | undefined;
@@ -79,7 +77,7 @@ const end = (
 const unaskedText = ({ action_type: type }: ActionDirective): string =>
   `The engine wants to do something that needs your approval (${displayText(type, { maxLength: 100 })}). This shell cannot ask for it: it was not done.`;
 
-/** Judges directives, asks where somebody has to be asked, and carries them out. Never rejects. */
+/** Judges directives, asks the user where that is required, and executes them. Never rejects. */
 export class DirectiveWork {
   readonly #options: WorkOptions;
 
@@ -108,30 +106,38 @@ export class DirectiveWork {
     return undefined;
   }
 
+  /** Whether the payload is one of its type; a type that is not registered takes any. */
   #fits({ directive }: Item): boolean {
-    return fitsItsType(directive, this.#options.registry);
+    const { registry } = this.#options;
+    if (registry.get(directive.action_type) === undefined) return true;
+    try {
+      return registry.problemOf(directive) === undefined;
+    } catch {
+      // A schema that throws has not accepted it.
+      return false;
+    }
   }
 
   async #misfit(item: Item): Promise<DirectiveResult> {
     const message = "the payload does not fit its type";
-    this.#tell("invalid_payload", message, item);
+    this.#report("invalid_payload", message, item);
     const result = end(item, "failed", "invalid_payload", message);
     return this.#instead(item, result, misfitTextOf(item.directive));
   }
 
-  #tell(code: ShellDiagnostic["code"], message: string, { directive, requestId }: Item): void {
+  #report(code: ShellDiagnostic["code"], message: string, { directive, requestId }: Item): void {
     const actionType = displayText(directive.action_type, { maxLength: 200 });
     this.#options.diagnose({ code, message, requestId, actionType });
   }
 
   async #skip(item: Item): Promise<DirectiveResult> {
     const message = "the shell does not know this type of action";
-    this.#tell("unknown_action_type", message, item);
+    this.#report("unknown_action_type", message, item);
     const result = end(item, "skipped_unknown", "unknown_action_type", message);
     return this.#instead(item, result, fallbackTextOf(item.directive));
   }
 
-  /** Has no effect but to show the text that stands for the directive, where `render_message` runs without a question (section 11). */
+  /** Only shows the string that stands for the directive, where `render_message` runs without a question (section 11). */
   async #instead(item: Item, result: DirectiveResult, text: string | undefined): Promise<DirectiveResult> {
     const { executors, rules } = this.#options;
     const show = executors.get("render_message");
@@ -148,7 +154,7 @@ export class DirectiveWork {
 
   /** What keeps an item from being carried out; undefined where it may be. */
   async #permission(item: Item): Promise<DirectiveResult | undefined> {
-    const { registry, rules, asker } = this.#options;
+    const { registry, rules } = this.#options;
     const { directive } = item;
     const riskTier = riskOf(directive, registry);
     const rule = rules[riskTier];
@@ -159,11 +165,11 @@ export class DirectiveWork {
     const isRequired = directive.requires_user_approval === true;
     if (!isRequired && rule === "run") return undefined;
     const why: ApprovalAsk["why"] = isRequired ? "directive" : "risk";
-    return item.turnstile.pass(async () => {
+    return item.questions.run(async () => {
       // What was asked before it in the queue may have ended the work while it waited.
       const early = this.#ended(item);
       if (early) return early;
-      const kept = this.#keptBy(item, await asker.ask({ ...item, riskTier, why }));
+      const kept = this.#keptBy(item, await askUser({ ...item, riskTier, why }, this.#options));
       if (kept?.outcome === "refused") item.onRefusal();
       if (kept?.error?.code !== "no_approver") return kept;
       return this.#instead(item, kept, misfitTextOf(item.directive) ?? unaskedText(item.directive));
@@ -187,15 +193,19 @@ export class DirectiveWork {
     const timeoutAtMs = clock.now() + executorTimeoutMs;
     const dueAtMs = Math.min(timeoutAtMs, deadlineAtMs ?? Number.POSITIVE_INFINITY);
     const run = (stop: AbortSignal) => executor(directive, { signal: stop, deadlineAtMs, requestId, index });
-    const ended = await within(run, { clock, dueAtMs, scope });
-    switch (ended.how) {
+    const ended = await scope.settle(run, {
+      clock,
+      name: "the executor",
+      timeoutMs: dueAtMs - clock.now(),
+    });
+    switch (ended.status) {
       case "done":
         return { ...end(item, "done"), ...(ended.value !== undefined && { value: ended.value }) };
-      case "threw":
-        return end(item, "failed", "executor_failed", "what carries it out threw", ended.cause);
-      case "aborted":
+      case "failed":
+        return end(item, "failed", "executor_failed", "its executor threw", ended.error);
+      case "cancelled":
         return end(item, "failed", "cancelled", "the call was given up while it was carried out");
-      case "due":
+      case "timed_out":
         return dueAtMs === timeoutAtMs
           ? end(item, "failed", "executor_timeout", `it took longer than ${executorTimeoutMs} ms`)
           : end(item, "expired", "deadline_exceeded", "its deadline was over before it was done");
@@ -212,11 +222,13 @@ export class DirectiveWork {
       const isOver = early?.outcome === "expired" || pending === undefined;
       return { result: early ?? missing(), ...(!isOver && { question: { pending, answer: undefined } }) };
     }
-    const { asker, answersApprovals, registry } = this.#options;
+    const { approve, answersApprovals, registry } = this.#options;
     const later: Worked = { result: end(item, "pending"), question: { pending, answer: undefined } };
-    if (!answersApprovals || !asker.canAsk) return later;
+    if (!answersApprovals || !approve) return later;
     const riskTier = riskOf(item.directive, registry);
-    const asked = await item.turnstile.pass(() => asker.ask({ ...item, riskTier, why: "engine" }));
+    const asked = await item.questions.run(() =>
+      askUser({ ...item, riskTier, why: "engine" }, this.#options),
+    );
     if (asked.decision !== undefined) {
       return { result: { ...end(item, "answered"), value: asked }, question: { pending, answer: asked } };
     }
@@ -240,7 +252,7 @@ export class DirectiveWork {
     try {
       return Object.freeze({ directive, digest: await digestOf(directive), continuation });
     } catch {
-      // A text that has no canonical form cannot be answered for.
+      // A directive without canonical JSON cannot be answered.
       return undefined;
     }
   }

@@ -1,10 +1,40 @@
 import type { ShellRequest } from "@harnesskit/protocol/openharness";
-import { type Channel, type Exchange, InvalidArgumentError } from "@harnesskit/wire";
-import { ChannelLine } from "./channel-line.ts";
-import type { EngineCall, EngineEndpoint } from "./engine-endpoint.ts";
+import {
+  type Channel,
+  type Clock,
+  ConnectionClosedError,
+  type Exchange,
+  InvalidArgumentError,
+  type Transport,
+} from "@harnesskit/wire";
+import { ClientSession, type ReconnectOptions, resolveReconnect } from "@harnesskit/wire/rpc";
+import { ChannelConnection } from "./channel-connection.ts";
 import type { ShellDiagnostic } from "./shell-outcome.ts";
 
-/** A way to the engine that is open. */
+/** What goes with each attempt of a request. */
+export interface EngineCall {
+  /** `x-request-id`, `x-correlation-id` and `traceparent`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborts when no caller waits for the response any more. */
+  readonly signal: AbortSignal;
+  /** How long the response is waited for, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * One message out, one response back; it may reject. Where it rejects with a `HarnessError` whose `document` is an OpenHarness
+ * response with an error, as an HTTP exchange does of a body beside an error status, that error counts.
+ */
+export type SendToEngine = (message: ShellRequest, call: EngineCall) => Promise<unknown>;
+
+/**
+ * The way to the engine: an exchange, as `createHttpExchange` of transport-http makes one, or an engine of the same process;
+ * a function of your own; a transport, whose channel is opened by the first request and replaced after a loss; or an open
+ * channel that is not started. On channels responses are matched by their `request_id`.
+ */
+export type EngineEndpoint = Exchange<EngineCall> | Transport | Channel | SendToEngine;
+
+/** A way to the engine. */
 export interface EngineLine {
   /** Sends one message, and resolves with what came back, as it came. */
   post(requestId: string, message: ShellRequest, call: EngineCall): Promise<unknown>;
@@ -12,20 +42,56 @@ export interface EngineLine {
   close(): Promise<void>;
 }
 
+export interface EngineLineOptions {
+  readonly reconnect: false | ReconnectOptions | undefined;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly diagnose: (diagnostic: ShellDiagnostic) => void;
+}
+
 const isChannel = (engine: object): engine is Channel => "start" in engine && "send" in engine;
+const isTransport = (engine: object): engine is Transport => "connect" in engine;
 const isExchange = (engine: object): engine is Exchange<EngineCall> => "handle" in engine;
 
-/** Throws `invalid_argument` for what is none of the three. */
-export const toEngineLine = (
-  engine: EngineEndpoint,
-  diagnose: (diagnostic: ShellDiagnostic) => void,
-): EngineLine => {
+/** A line over the channels of a transport, or over one channel, whose loss is the end. OpenHarness has no handshake. */
+const sessionLine = (engine: Transport | Channel, options: EngineLineOptions): EngineLine => {
+  const { clock, timeoutMs, diagnose } = options;
+  const reconnect = resolveReconnect(options.reconnect);
+  const openChannel = async (signal: AbortSignal): Promise<Channel> => {
+    if (!isChannel(engine)) return engine.connect({ signal });
+    if (engine.signal.aborted) throw new ConnectionClosedError();
+    return engine;
+  };
+  const session = new ClientSession<ChannelConnection, void>({
+    clock,
+    reconnect: isChannel(engine) ? undefined : reconnect,
+    timeoutMs: () => timeoutMs,
+    open: async (signal, onOver) => new ChannelConnection(await openChannel(signal), diagnose, onOver),
+    introduce: async () => {},
+  });
+  return {
+    async post(requestId, message, call) {
+      const { connection } = await session.connect({ signal: call.signal, timeoutMs: call.timeoutMs });
+      const response = await connection.post(requestId, message, call.signal);
+      session.confirm(connection);
+      return response;
+    },
+    async close() {
+      await session.close();
+      if (isChannel(engine)) await engine.close();
+    },
+  };
+};
+
+/** Throws `invalid_argument` for anything else than an endpoint. */
+export const toEngineLine = (engine: EngineEndpoint, options: EngineLineOptions): EngineLine => {
   // An exchange, and whatever a function uses, stays its owner's to close.
   const close = async () => {};
   if (typeof engine === "function") return { post: (_id, message, call) => engine(message, call), close };
   if (typeof engine === "object" && engine !== null) {
-    if (isChannel(engine)) return new ChannelLine(engine, diagnose);
+    // An engine of this process is an exchange, and also accepts channels.
     if (isExchange(engine)) return { post: (_id, message, call) => engine.handle(message, call), close };
+    if (isChannel(engine) || isTransport(engine)) return sessionLine(engine, options);
   }
-  throw new InvalidArgumentError("engine is an exchange, a channel, or a function");
+  throw new InvalidArgumentError("engine must be an exchange, a transport, a channel or a function");
 };

@@ -35,7 +35,7 @@ const own = <T>(object: Readonly<Record<string, T>> | undefined, key: string): T
   object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
 
 const levels: Readonly<Record<PrivacyTier, number>> = { public: 0, restricted: 1, secret: 2 };
-/** What is no tier is as sensitive as can be. */
+/** An unknown tier counts as the most sensitive. */
 const levelOf = (tier: PrivacyTier): number => own(levels, tier) ?? levels.secret;
 const higher = (one: PrivacyTier, other: PrivacyTier): PrivacyTier =>
   levelOf(one) >= levelOf(other) ? one : other;
@@ -46,7 +46,7 @@ const defaultRules: Readonly<Record<string, EnvironmentRule>> = {
   secret: "omit",
 };
 const strictness: Readonly<Record<string, number>> = { raw: 0, hash: 1, omit: 2 };
-/** What is no rule lets nothing leave. */
+/** An invalid rule lets nothing leave. */
 const stricter = (one: EnvironmentRule, other: EnvironmentRule): EnvironmentRule =>
   (own(strictness, one) ?? 3) >= (own(strictness, other) ?? 3) ? one : other;
 
@@ -67,7 +67,7 @@ const judge = (key: string, { tiers, keys, rules }: EnvironmentPolicy, floor: Pr
 
 /**
  * The hash of a JSON value: `hmac-sha256:` and 64 hex digits, the HMAC-SHA-256 (RFC 2104) of its canonical JSON under the key's
- * UTF-8. Without the key, values cannot be tried. Rejects with `invalid_argument` for what is no JSON, and for an empty key. A page
+ * UTF-8. Without the key, values cannot be tried. Rejects with `invalid_argument` for a value that is not JSON, and for an empty key. A page
  * needs a secure context (https, or localhost) for it.
  */
 export const hashValue = async (value: JsonValue, key: string): Promise<string> => {
@@ -94,7 +94,7 @@ export const withHashKey = (
 /**
  * Takes out of a state what the policy does not let leave, hashes what may leave as a hash, and classifies the rest. A `privacy_tier` of
  * the state itself can make it more sensitive and never less. Only top-level keys are looked at. Without a `hashKey` each call hashes
- * with another one. Rejects with `invalid_argument` for a value to hash that is no JSON.
+ * with another one. Rejects with `invalid_argument` for a value to hash that is not JSON.
  */
 export const filterEnvironment = async (
   given: EnvironmentState,

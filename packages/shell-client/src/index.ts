@@ -1,5 +1,5 @@
-export { toAttachmentRef } from "./attachment-ref.ts";
-export type { EngineCall, EngineEndpoint, SendToEngine } from "./engine-endpoint.ts";
+export type { ReconnectOptions } from "@harnesskit/wire/rpc";
+export type { EngineCall, EngineEndpoint, SendToEngine } from "./engine-line.ts";
 export {
   type EnvironmentPolicy,
   type EnvironmentRule,
@@ -7,7 +7,8 @@ export {
   filterEnvironment,
   hashValue,
 } from "./environment.ts";
-export type { ShellClientLimits } from "./limits.ts";
+export { type ShellClientLimits, shellClientLimits } from "./limits.ts";
+export { shellIdentity } from "./shell-capabilities.ts";
 export { createShellClient, type ShellClient } from "./shell-client.ts";
 export {
   ShellClientError,
@@ -27,7 +28,6 @@ export type {
   ShellSession,
   TierRule,
 } from "./shell-client-options.ts";
-export { shellIdentity } from "./shell-identity.ts";
 export type {
   DirectiveError,
   DirectiveErrorCode,
@@ -38,4 +38,4 @@ export type {
   ShellDiagnosticCode,
   ShellOutcome,
 } from "./shell-outcome.ts";
-export type { ShellAsk } from "./shell-request.ts";
+export { type ShellAsk, toAttachmentRef } from "./shell-request.ts";

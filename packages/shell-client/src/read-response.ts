@@ -1,17 +1,34 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import {
   type ActionDirective,
+  ActionDirectiveSchema,
+  ContinuationSchema,
   majorOf,
   OPENHARNESS_VERSION,
   type ShellResponse,
   ShellResponseSchema,
   withMessageText,
 } from "@harnesskit/protocol/openharness";
-import { copyJson } from "./copy-json.ts";
-import type { ResolvedLimits } from "./limits.ts";
+import { copyJson, JsonError } from "@harnesskit/wire/json";
+import { digestOf } from "./ask-user.ts";
+import type { ShellClientLimits } from "./limits.ts";
 import { ShellClientError, type ShellClientErrorReason } from "./shell-client-error.ts";
+import type { PendingApproval } from "./shell-outcome.ts";
 
-const invalid = (
+/** A frozen copy that no caller holds. Throws what `toError` makes of the problem. */
+export const copyMessage = (
+  value: unknown,
+  bounds: { readonly maxBytes: number; readonly maxDepth: number },
+  toError: (problem: JsonError["code"], cause: unknown) => Error,
+): JsonObject => {
+  try {
+    return copyJson<JsonObject>(value, { ...bounds, freeze: true });
+  } catch (error) {
+    throw toError(error instanceof JsonError ? error.code : "not_json", error);
+  }
+};
+
+const invalidResponse = (
   message: string,
   reason: ShellClientErrorReason,
   more: { path?: string; cause?: unknown } = {},
@@ -31,11 +48,11 @@ const ownMajor = majorOf(OPENHARNESS_VERSION);
  * of its names. Throws a
  * `ShellClientError`: `protocol_version_unsupported` or `invalid_response`.
  */
-export const readResponse = (raw: unknown, requestId: string, limits: ResolvedLimits): ShellResponse => {
-  if (raw === undefined) throw invalid("the engine gave no response", "no_response");
-  const copyLimits = { maxLength: limits.maxResponseLength, maxDepth: limits.maxDepth };
-  const copy = copyJson<JsonObject>(raw, copyLimits, (problem, cause) =>
-    invalid("what came back is no JSON, too large, or too deep", problem, { cause }),
+export const readResponse = (raw: unknown, requestId: string, limits: ShellClientLimits): ShellResponse => {
+  if (raw === undefined) throw invalidResponse("the engine gave no response", "no_response");
+  const copyLimits = { maxBytes: limits.maxResponseBytes, maxDepth: limits.maxDepth };
+  const copy = copyMessage(raw, copyLimits, (problem, cause) =>
+    invalidResponse("what came back is not JSON, too large, or too deep", problem, { cause }),
   );
   // The version comes first, because another one may mean other messages.
   const version = typeof copy === "object" && copy !== null ? copy.protocol_version : undefined;
@@ -49,19 +66,42 @@ export const readResponse = (raw: unknown, requestId: string, limits: ResolvedLi
   const parsed = ShellResponseSchema.safeParse(copy);
   if (!parsed.success) {
     const path = parsed.error.issues[0]?.path.map(String).join(".") ?? "";
-    throw invalid("what came back is no response of OpenHarness", "schema", { path });
+    throw invalidResponse("what came back is not a valid OpenHarness response", "schema", { path });
   }
   const response = parsed.data;
   if (response.request_id !== undefined && response.request_id !== requestId) {
-    throw invalid("what came back is the response to another request", "other_request_id");
+    throw invalidResponse("what came back is the response to another request", "other_request_id");
   }
   const directives = response.response.action_directives ?? [];
   if (directives.length > limits.maxDirectives) {
-    throw invalid(`a response has ${limits.maxDirectives} directives at most`, "too_many_directives");
+    throw invalidResponse(`a response has ${limits.maxDirectives} directives at most`, "too_many_directives");
   }
   if ((response.capability_denials ?? []).length > limits.maxDenials) {
-    throw invalid(`a response denies ${limits.maxDenials} features at most`, "too_many_denials");
+    throw invalidResponse(`a response denies ${limits.maxDenials} features at most`, "too_many_denials");
   }
   response.response.action_directives &&= directives.map(frozen);
   return response;
+};
+
+/**
+ * Reads a pending approval that may come out of a store. Rejects with `invalid_request` for anything else, and with
+ * `approval_mismatch` where the digest is not of the directive: then what was shown may not be what would be answered.
+ */
+export const readPending = async (given: unknown, limits: ShellClientLimits): Promise<PendingApproval> => {
+  const none = (cause?: unknown) =>
+    new ShellClientError("invalid_request", "not a valid pending approval", { reason: "schema", cause });
+  const copyLimits = { maxBytes: limits.maxResponseBytes, maxDepth: limits.maxDepth };
+  const copy = copyMessage(given, copyLimits, (_problem, cause) => none(cause));
+  const { directive, continuation, digest } = typeof copy === "object" && copy !== null ? copy : {};
+  const read = ActionDirectiveSchema.safeParse(directive);
+  const next = ContinuationSchema.safeParse(continuation);
+  if (!read.success || !next.success || typeof digest !== "string") throw none();
+  const actual = await digestOf(read.data).catch((cause: unknown) => {
+    throw none(cause);
+  });
+  if (actual === digest) return { directive: read.data, digest, continuation: next.data };
+  throw new ShellClientError(
+    "approval_mismatch",
+    "the digest of the pending approval is not of its directive",
+  );
 };

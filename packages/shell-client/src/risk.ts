@@ -9,7 +9,7 @@ export type TierRules = Readonly<Record<RiskTier, TierRule>>;
 
 const defaultRules: TierRules = { safe: "run", caution: "ask", dangerous: "ask" };
 
-/** The rule of each tier. Throws `invalid_argument` for what is no rule. */
+/** The rule of each tier. Throws `invalid_argument` for an invalid rule. */
 export const resolveRules = (given: Readonly<Partial<Record<RiskTier, TierRule>>> = {}): TierRules => {
   const rules = { ...defaultRules };
   for (const tier of tiers) {

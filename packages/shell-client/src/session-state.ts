@@ -17,7 +17,7 @@ const usesNothing: ReadonlySet<string> = new Set([
   ShellErrorCode.RequestIdConflict,
 ]);
 
-/** Whether what a request showed is still good: where nobody can know, it is taken to be. */
+/** Whether what a request showed is still good: where that is unknown, it counts as kept. */
 export const isContinuationKept = (response: ShellResponse | undefined): boolean => {
   if (response === undefined) return true;
   const { status, error } = response.response;
@@ -38,23 +38,24 @@ const isOfQuestion = ({ response }: ShellResponse, { continuation_token: token }
     return own === undefined || own?.continuation_token === token;
   });
 
-/** Where a conversation is. A continuation is good once, so that whoever takes it has it alone. */
+/** Where a conversation is. A continuation is valid once, so a caller takes it exclusively. */
 export class SessionState {
   readonly #sessionId: string;
   readonly #conversationId: string | undefined;
   #continuation: Continuation | undefined;
 
-  /** Throws `invalid_argument` for what is no session. */
+  /** Throws `invalid_argument` for an invalid session. */
   constructor({ sessionId, conversationId, continuation }: ShellSession, maxIdLength: number) {
     for (const [name, id] of Object.entries({ sessionId, conversationId })) {
       if (id === undefined && name === "conversationId") continue;
       if (typeof id === "string" && id !== "" && id.length <= maxIdLength) continue;
-      throw new InvalidArgumentError(`session.${name} is a text of 1 to ${maxIdLength} characters`);
+      throw new InvalidArgumentError(`session.${name} must be a string of 1 to ${maxIdLength} characters`);
     }
     this.#sessionId = sessionId;
     this.#conversationId = conversationId;
     const read = ContinuationSchema.optional().safeParse(continuation);
-    if (!read.success) throw new InvalidArgumentError("session.continuation is none of OpenHarness");
+    if (!read.success)
+      throw new InvalidArgumentError("session.continuation is not a valid OpenHarness continuation");
     this.#continuation = read.data;
   }
 

@@ -3,29 +3,53 @@ import {
   type Capabilities,
   hasCapability,
   ShellCapability,
+  type ShellIdentity,
   type ShellResponse,
 } from "@harnesskit/protocol/openharness";
 import { InvalidArgumentError } from "@harnesskit/wire";
+import type { DirectiveExecutor } from "./shell-client-options.ts";
+
+/** What a shell is (section 6), with the locale and the time zone of the platform where nothing is said of them. */
+export const shellIdentity = (given: ShellIdentity = {}): ShellIdentity => {
+  const { locale, timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return { locale, ...(timeZone && { timezone: timeZone }), ...given };
+};
+
+export type Executors = ReadonlyMap<string, DirectiveExecutor>;
+
+/** The executors of a shell by type. Inherited fields do not count. Throws `invalid_argument`. */
+export const resolveExecutors = (given: Readonly<Record<string, DirectiveExecutor>> = {}): Executors => {
+  for (const [type, executor] of Object.entries(given)) {
+    if (typeof executor !== "function")
+      throw new InvalidArgumentError(`executors.${type} must be a function`);
+    if (type === "request_approval") {
+      throw new InvalidArgumentError("a request_approval has no executor: it goes to `approve`");
+    }
+  }
+  return new Map([["noop", () => undefined], ...Object.entries(given)]);
+};
 
 export interface AbleTo {
   readonly canAsk: boolean;
-  /** Whether a type has an executor. */
-  readonly canDo: (type: string) => boolean;
+  readonly executors: Executors;
   readonly actionTypes: readonly ActionType[];
 }
 
 /** What a shell says that it can do (section 5.3). Throws `invalid_argument` where it says that it streams. */
-export const capabilitiesOf = (given: Capabilities, { canAsk, canDo, actionTypes }: AbleTo): Capabilities => {
+export const capabilitiesOf = (
+  given: Capabilities,
+  { canAsk, executors, actionTypes }: AbleTo,
+): Capabilities => {
   if (hasCapability(given, ShellCapability.Streaming)) {
     throw new InvalidArgumentError(
       `${ShellCapability.Streaming}: this shell takes one response to a request`,
     );
   }
   const capabilities: Capabilities = { [ShellCapability.ParallelActions]: true };
-  if (canDo("render_ui")) capabilities[ShellCapability.RichCards] = true;
+  if (executors.has("render_ui")) capabilities[ShellCapability.RichCards] = true;
   if (canAsk) capabilities[ShellCapability.Approval] = true;
   for (const { type, capability } of actionTypes) {
-    if (capability !== undefined && canDo(type)) capabilities[capability] = true;
+    if (capability !== undefined && executors.has(type)) capabilities[capability] = true;
   }
   for (const [name, value] of Object.entries(given)) {
     if (value === false || value === null) delete capabilities[name];

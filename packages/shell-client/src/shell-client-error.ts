@@ -4,7 +4,7 @@ import { HarnessError } from "@harnesskit/wire";
 export type ShellClientErrorCode =
   /** What the caller gave cannot be sent; `reason` and `path` say what and where. Nothing was sent. */
   | "invalid_request"
-  /** `maxInFlight` calls are under way, or the transport has too many. Nothing was sent. */
+  /** `maxInFlight` calls are in progress, or the transport has too many. Nothing was sent. */
   | "overloaded"
   /** The message is too large for the transport. Nothing was sent. */
   | "unsendable"
@@ -12,13 +12,13 @@ export type ShellClientErrorCode =
   | "engine_unreachable"
   /** No answer within `timeoutMs`. */
   | "response_timeout"
-  /** The credentials are none that the engine takes. */
+  /** The engine does not accept the credentials. */
   | "unauthorized"
   /** The credentials do not allow it. */
   | "forbidden"
   /** The engine's transport takes no such message, or is not to be trusted. */
   | "engine_refused"
-  /** What came back is no response to the request; `reason` says why. Nothing of it was carried out. */
+  /** What came back does not answer the request; `reason` says why. Nothing of it was carried out. */
   | "invalid_response"
   /** The response is of another major version. Nothing of it was carried out. */
   | "protocol_version_unsupported"
@@ -79,3 +79,62 @@ export const givenUp = ({ reason }: { readonly reason: unknown }): ShellClientEr
   ShellClientError.isInstance(reason)
     ? reason
     : new ShellClientError("cancelled", "the call was given up", { cause: reason });
+
+/** What the codes of wire and of transports mean; any other one means that the engine cannot be reached. */
+const meanings: Readonly<Record<string, readonly [ShellClientErrorCode, string]>> = {
+  unauthorized: ["unauthorized", "the engine does not take the credentials"],
+  forbidden: ["forbidden", "the credentials do not allow it"],
+  not_found: ["engine_refused", "there is no engine at that address"],
+  method_not_allowed: ["engine_refused", "there is no engine at that address"],
+  redirect_refused: ["engine_refused", "the engine is at another address, which is not followed"],
+  unsupported_media_type: ["engine_refused", "the server is not an OpenHarness engine"],
+  bad_request: ["engine_refused", "the engine's server refused the message"],
+  tls_failed: ["engine_refused", "the engine's certificate is not trusted"],
+  request_too_large: ["unsendable", "the request is too large for the engine"],
+  invalid_argument: ["unsendable", "the transport cannot send the request"],
+  buffer_full: ["overloaded", "the transport has too many messages in progress"],
+  request_timeout: ["response_timeout", "the engine did not answer in time"],
+  wrong_content_type: ["invalid_response", "what came back is not JSON"],
+  malformed_reply: ["invalid_response", "what came back is not HTTP"],
+  invalid_message: ["invalid_response", "what came back is not JSON, or nests too deeply"],
+  unexpected_status: ["invalid_response", "what came back is not a response"],
+};
+
+const retryable: ReadonlySet<ShellClientErrorCode> = new Set([
+  "engine_unreachable",
+  "response_timeout",
+  "overloaded",
+]);
+
+const causeCode = (cause: unknown): string => (HarnessError.isInstance(cause) ? cause.code : "");
+
+/** A transport says `frame_too_large` of a message and of its reply; the size of the message tells which. */
+const isReplyTooLarge = (cause: object, message: unknown): boolean => {
+  const limit = "maxFrameBytes" in cause ? Number(cause.maxFrameBytes) : 0;
+  return new TextEncoder().encode(JSON.stringify(message)).length <= limit;
+};
+
+/** Makes one error of whatever a transport rejects with. */
+export const toClientError = (cause: unknown, message: unknown): ShellClientError => {
+  if (ShellClientError.isInstance(cause)) return cause;
+  const code = causeCode(cause);
+  if (code === "frame_too_large") {
+    return isReplyTooLarge(cause as object, message)
+      ? new ShellClientError("invalid_response", "what came back is too large", {
+          reason: "too_large",
+          cause,
+        })
+      : new ShellClientError("unsendable", "the request is too large for the transport", { cause });
+  }
+  const [meaning, text] = (Object.hasOwn(meanings, code) ? meanings[code] : undefined) ?? [
+    "engine_unreachable" as const,
+    "the engine cannot be reached, or broke off",
+  ];
+  return new ShellClientError(meaning, text, { retryable: retryable.has(meaning), cause });
+};
+
+/** How long a server asked to be left alone, in milliseconds. */
+export const retryAfterMsOf = (cause: unknown): number => {
+  if (typeof cause !== "object" || cause === null || !("retryAfterMs" in cause)) return 0;
+  return typeof cause.retryAfterMs === "number" && cause.retryAfterMs > 0 ? cause.retryAfterMs : 0;
+};

@@ -8,7 +8,8 @@ import type {
   ShellIdentity,
 } from "@harnesskit/protocol/openharness";
 import type { BackoffOptions, Clock, CreateId } from "@harnesskit/wire";
-import type { EngineEndpoint } from "./engine-endpoint.ts";
+import type { ReconnectOptions } from "@harnesskit/wire/rpc";
+import type { EngineEndpoint } from "./engine-line.ts";
 import type { EnvironmentPolicy } from "./environment.ts";
 import type { ShellClientLimits } from "./limits.ts";
 import type { DirectiveResult, ShellDiagnostic } from "./shell-outcome.ts";
@@ -97,8 +98,8 @@ export interface ShellClientOptions {
    */
   readonly capabilities?: Capabilities;
   /**
-   * Asks the user, one question at a time for each call. Only an `approved` is a yes. Undefined is no answer: a directive is
-   * then refused, a `request_approval` stays pending. @default nobody is there: what needs a yes is refused
+   * Asks the user, one question at a time for each call. Only `approved` is a yes. Without an answer (undefined) a directive is
+   * then refused, a `request_approval` stays pending. @default no approver: what needs a yes is refused
    */
   readonly approve?: (ask: ApprovalAsk) => ApprovalReply | undefined | Promise<ApprovalReply | undefined>;
   /**
@@ -108,24 +109,26 @@ export interface ShellClientOptions {
   readonly approvalPolicy?: Readonly<Partial<Record<RiskTier, TierRule>>>;
   /** Whether what follows a refused directive is carried out. @default "continue" */
   readonly afterRefusal?: "continue" | "stop";
-  /** Whether the answer to a `request_approval` is sent by itself. Otherwise it is asked by nobody, and pending. @default true */
+  /** Whether the answer to a `request_approval` is sent by itself. Otherwise the question stays pending. @default true */
   readonly answerApprovals?: boolean;
   /** What of an environment_state leaves. @default nothing does */
   readonly environment?: EnvironmentPolicy;
-  /** @default see each limit */
-  readonly limits?: ShellClientLimits;
+  /** @default see each limit of `shellClientLimits` */
+  readonly limits?: Partial<ShellClientLimits>;
+  /** Replaces a lost connection, where the engine is a transport. @default 10 attempts, from 100 ms to 30 s apart */
+  readonly reconnect?: false | ReconnectOptions;
   /** How often, and how far apart, a request is tried whose failure is retryable. @default 3 attempts, from 500 ms to 30 s apart */
   readonly retry?: RetryOptions;
   /** How long each attempt waits for its response. @default 60000 */
   readonly timeoutMs?: number;
   /**
-   * Told of features that the engine denied, before any directive of the response is carried out: who aborts the call's
-   * signal in it has nothing carried out. What it throws is ignored. @default nobody
+   * Receives the features that the engine denied, before any directive of the response is carried out: after an abort of the call's
+   * signal in it nothing is carried out. What it throws is ignored. @default no report
    */
   readonly onDenials?: (denials: readonly CapabilityDenial[]) => unknown;
-  /** What it throws is ignored. @default nobody */
+  /** What it throws is ignored. @default no report */
   readonly onDiagnostic?: (diagnostic: ShellDiagnostic) => unknown;
-  /** Told of each directive as soon as its result is there. What it throws is ignored. @default nobody */
+  /** Receives each result as soon as it is there. What it throws is ignored. @default no report */
   readonly onResult?: (result: DirectiveResult) => unknown;
   /** @default the real time */
   readonly clock?: Clock;

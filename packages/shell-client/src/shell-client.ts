@@ -1,28 +1,28 @@
-import { type Capabilities, createActionRegistry } from "@harnesskit/protocol/openharness";
+/// <reference lib="esnext.disposable" preserve="true" />
+import { createActionRegistry } from "@harnesskit/protocol/openharness";
 import {
+  type CloseReason,
   type CreateId,
+  callSafely,
+  checkNumber,
+  createDeferred,
   InvalidArgumentError,
-  quietly,
   randomId,
   resolveBackoff,
-  Slots,
   systemClock,
 } from "@harnesskit/wire";
-import { Asker, readReply } from "./ask-user.ts";
+import { readReply } from "./ask-user.ts";
 import { buildRequest, type RequestFrame, type RequestParts } from "./build-request.ts";
 import { CallScope } from "./call-scope.ts";
-import type { CarryOutOptions } from "./carry-out.ts";
-import { Conversation, type Opening } from "./conversation.ts";
+import { Conversation, type ConversationOptions, type Opening } from "./conversation.ts";
 import { DirectiveWork } from "./directive-work.ts";
 import { type EngineLine, toEngineLine } from "./engine-line.ts";
 import { type EnvironmentPolicy, filterEnvironment, withHashKey } from "./environment.ts";
-import { Executors } from "./executors.ts";
-import { assertWhole, maxTimerMs, type ResolvedLimits, resolveLimits } from "./limits.ts";
-import { Poster } from "./poster.ts";
-import { readPending } from "./read-pending.ts";
+import { type ShellClientLimits, shellClientLimits } from "./limits.ts";
+import { readPending } from "./read-response.ts";
 import { resolveRules } from "./risk.ts";
 import { SessionState } from "./session-state.ts";
-import { capabilitiesOf } from "./shell-capabilities.ts";
+import { capabilitiesOf, resolveExecutors, shellIdentity } from "./shell-capabilities.ts";
 import { ShellClientError } from "./shell-client-error.ts";
 import type {
   ApprovalReply,
@@ -30,7 +30,6 @@ import type {
   ShellClientOptions,
   ShellSession,
 } from "./shell-client-options.ts";
-import { shellIdentity } from "./shell-identity.ts";
 import type { PendingApproval, ShellDiagnostic, ShellOutcome } from "./shell-outcome.ts";
 import type { ShellAsk } from "./shell-request.ts";
 import { Trace } from "./trace.ts";
@@ -53,8 +52,11 @@ export interface ShellClient {
     decision: ApprovalReply,
     options?: { readonly signal?: AbortSignal },
   ) => Promise<ShellOutcome>;
-  /** Gives up what is under way, and closes the channel where the engine is one. Idempotent. */
+  /** Gives up the calls in progress, and closes the channel to the engine. Idempotent. */
   readonly close: () => Promise<void>;
+  /** Settles when the client is closed; never rejects. */
+  readonly closed: Promise<CloseReason>;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
 const references: ReadonlySet<string> = new Set(["tenant_id", "credential_ref", "session_id"]);
@@ -69,17 +71,16 @@ const assertReferences = (auth: AuthReferences = {}): void => {
 
 class Client implements ShellClient {
   readonly #options: ShellClientOptions;
-  readonly #limits: ResolvedLimits;
+  readonly #limits: ShellClientLimits;
   readonly #createId: CreateId;
   readonly #line: EngineLine;
-  readonly #poster: Poster;
-  readonly #capabilities: Capabilities;
   readonly #frame: RequestFrame;
-  readonly #carryOut: CarryOutOptions;
+  readonly #conversation: ConversationOptions;
   readonly #session: SessionState;
   readonly #environment: EnvironmentPolicy;
-  /** The calls that are under way. */
-  readonly #scopes = new Slots<CallScope>();
+  /** The calls in progress. */
+  readonly #scopes = new Set<CallScope>();
+  readonly #whenClosed = createDeferred<CloseReason>();
   #closed: ShellClientError | undefined;
 
   constructor(options: ShellClientOptions) {
@@ -90,48 +91,58 @@ class Client implements ShellClient {
       afterRefusal = "continue",
     } = options;
     const { actionTypes = [], approve, random, retry, auth } = options;
-    const limits = resolveLimits(options.limits ?? {});
+    const limits = shellClientLimits.resolve(options.limits);
     const registry = createActionRegistry(actionTypes);
-    const executors = new Executors(options.executors ?? {});
-    assertWhole("timeoutMs", timeoutMs, maxTimerMs);
+    const executors = resolveExecutors(options.executors);
+    checkNumber("timeoutMs", timeoutMs);
     assertReferences(auth);
     if (approve !== undefined && typeof approve !== "function") {
-      throw new InvalidArgumentError("approve is a function");
+      throw new InvalidArgumentError("approve must be a function");
     }
     if (afterRefusal !== "continue" && afterRefusal !== "stop") {
-      throw new InvalidArgumentError('afterRefusal is "continue" or "stop"');
+      throw new InvalidArgumentError('afterRefusal must be "continue" or "stop"');
     }
-    const diagnose = (diagnostic: ShellDiagnostic) => quietly(() => options.onDiagnostic?.(diagnostic));
+    const diagnose = (diagnostic: ShellDiagnostic) => callSafely(() => options.onDiagnostic?.(diagnostic));
     this.#options = options;
     this.#environment = withHashKey(options.environment);
     this.#limits = limits;
     this.#createId = createId;
     this.#session = new SessionState(options.session ?? { sessionId: createId("sess") }, limits.maxIdLength);
-    this.#line = toEngineLine(options.engine, diagnose);
+    this.#line = toEngineLine(options.engine, {
+      reconnect: options.reconnect,
+      clock,
+      timeoutMs,
+      diagnose,
+    });
     const backoff = resolveBackoff(
       { ...(random && { random }), ...retry },
       { maxAttempts: 3, initialDelayMs: 500, prefix: "retry." },
     );
-    this.#poster = new Poster({ line: this.#line, backoff, timeoutMs, limits, clock, diagnose });
-    const canDo = (type: string) => executors.get(type) !== undefined;
-    const able = { canAsk: approve !== undefined, canDo, actionTypes };
-    this.#capabilities = Object.freeze(capabilitiesOf(options.capabilities ?? {}, able));
-    this.#frame = { shell: shellIdentity(options.shell), capabilities: this.#capabilities, auth, limits };
-    const { approvalTimeoutMs, executorTimeoutMs, maxParallel } = limits;
-    this.#carryOut = {
+    const able = { canAsk: approve !== undefined, executors, actionTypes };
+    const capabilities = Object.freeze(capabilitiesOf(options.capabilities ?? {}, able));
+    this.#frame = { shell: shellIdentity(options.shell), capabilities, auth, limits };
+    const { approvalTimeoutMs, executorTimeoutMs } = limits;
+    this.#conversation = {
+      post: { line: this.#line, backoff, timeoutMs, limits, clock, diagnose },
       work: new DirectiveWork({
         executors,
         registry,
         rules: resolveRules(options.approvalPolicy),
-        asker: new Asker({ approve, approvalTimeoutMs, clock }),
+        approve,
+        approvalTimeoutMs,
         answersApprovals: options.answerApprovals ?? true,
         executorTimeoutMs,
         clock,
         diagnose,
       }),
-      maxParallel,
+      session: this.#session,
+      capabilities,
       stopsAfterRefusal: afterRefusal === "stop",
-      onResult: (result) => quietly(() => options.onResult?.(result)),
+      onDenials: (denials) => callSafely(() => options.onDenials?.(denials)),
+      onResult: (result) => callSafely(() => options.onResult?.(result)),
+      diagnose,
+      buildAnswer: ({ pending: { digest, continuation }, answer }, correlationId) =>
+        this.#build({ ask: {}, correlationId, continuation, approval: { ...answer, digest } }),
     };
   }
 
@@ -162,7 +173,7 @@ class Client implements ShellClient {
       const answer = readReply(decision, answers.digest);
       if (answer.decision === undefined) {
         const code = answer.error.code === "approval_mismatch" ? "approval_mismatch" : "invalid_request";
-        throw new ShellClientError(code, "this is no answer to the question", { path: "decision" });
+        throw new ShellClientError(code, "not a valid answer to the question", { path: "decision" });
       }
       const approval = { ...answer, digest: answers.digest };
       return {
@@ -175,7 +186,16 @@ class Client implements ShellClient {
     this.#closed ??= new ShellClientError("closed", "this client is closed");
     for (const scope of this.#scopes) scope.giveUp(this.#closed);
     await this.#line.close();
+    this.#whenClosed.resolve({});
   };
+
+  get closed(): Promise<CloseReason> {
+    return this.#whenClosed.promise;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
 
   /** One call from its beginning to its end, within the client's bounds. */
   async #call(
@@ -185,39 +205,21 @@ class Client implements ShellClient {
     if (this.#closed) throw this.#closed;
     const { maxInFlight } = this.#limits;
     if (this.#scopes.size >= maxInFlight) {
-      const message = `${maxInFlight} calls are under way`;
+      const message = `${maxInFlight} calls are in progress`;
       throw new ShellClientError("overloaded", message, { retryable: true });
     }
     const scope = new CallScope();
-    const slot = this.#scopes.add(scope);
+    this.#scopes.add(scope);
     const onAbort = () => scope.giveUp(signal?.reason);
     if (signal?.aborted) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
     try {
       const trace = new Trace(correlationId, traceparent);
-      return await this.#conversation(trace, scope).run(await open(correlationId));
+      return await new Conversation(this.#conversation, trace, scope).run(await open(correlationId));
     } finally {
       signal?.removeEventListener("abort", onAbort);
-      this.#scopes.remove(slot);
+      this.#scopes.delete(scope);
     }
-  }
-
-  #conversation(trace: Trace, scope: CallScope): Conversation {
-    return new Conversation({
-      poster: this.#poster,
-      carryOut: this.#carryOut,
-      session: this.#session,
-      capabilities: this.#capabilities,
-      maxFollowUps: this.#limits.maxFollowUps,
-      trace,
-      scope,
-      onDenials: (denials) => quietly(() => this.#options.onDenials?.(denials)),
-      diagnose: (diagnostic) => quietly(() => this.#options.onDiagnostic?.(diagnostic)),
-      buildAnswer: ({ pending: { digest, continuation }, answer }) => {
-        const { correlationId } = trace;
-        return this.#build({ ask: {}, correlationId, continuation, approval: { ...answer, digest } });
-      },
-    });
   }
 
   #build(parts: Pick<RequestParts, "ask" | "correlationId"> & Partial<RequestParts>) {
@@ -242,7 +244,7 @@ class Client implements ShellClient {
     if (withheld.length > 0) {
       const message = "keys of the environment stayed here";
       const details = { keys: [...withheld] };
-      quietly(() => this.#options.onDiagnostic?.({ code: "environment_withheld", message, details }));
+      callSafely(() => this.#options.onDiagnostic?.({ code: "environment_withheld", message, details }));
     }
     return state;
   }

@@ -31,7 +31,7 @@ export type DirectiveOutcome =
 export type DirectiveErrorCode =
   | "refused_by_user"
   | "refused_by_policy"
-  /** Somebody has to be asked, and there is no `approve`. */
+  /** The user must be asked, and there is no `approve`. */
   | "no_approver"
   /** `approve` gave no decision, or none in time. */
   | "not_answered"
@@ -113,14 +113,14 @@ export type ShellDiagnosticCode =
   | "environment_withheld"
   /** A request is sent once more. */
   | "retry"
-  /** An answer came when nobody waited for it any more, or a second time, or to no request. It was dropped. */
+  /** An answer came too late, a second time, or to no request. It was dropped. */
   | "late_response"
-  /** What arrived on a channel is no message. It was dropped. */
+  /** Something arrived on a channel that is not a message. It was dropped. */
   | "invalid_message"
   /** There were more questions in a row than `maxFollowUps`. */
   | "follow_ups_exhausted";
 
-/** Something that somebody who looks into a shell wants to know. Nothing of a payload or of an environment_state is in it. */
+/** A diagnostic for developers of a shell. Nothing of a payload or of an environment_state is in it. */
 export interface ShellDiagnostic {
   readonly code: ShellDiagnosticCode;
   readonly message: string;

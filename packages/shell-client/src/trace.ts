@@ -16,10 +16,10 @@ export class Trace {
   readonly #traceId: string;
   readonly #flags: string;
 
-  /** Throws `invalid_request` for a traceparent that is none of W3C Trace Context. */
+  /** Throws `invalid_request` for a traceparent that is not valid W3C Trace Context. */
   constructor(correlationId: string, traceparent: string | undefined) {
     if (traceparent !== undefined && !traceparentPattern.test(traceparent)) {
-      throw new ShellClientError("invalid_request", "the traceparent is none of W3C Trace Context", {
+      throw new ShellClientError("invalid_request", "the traceparent is not valid W3C Trace Context", {
         reason: "schema",
         path: "traceparent",
       });

@@ -1,6 +1,7 @@
 import { approvalSubject, requestExtensionOf } from "@harnesskit/protocol/openharness";
 import { digest, TransportError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import type { ApprovalAsk, PendingApproval, ShellClientOptions } from "../src/index.ts";
 import {
   codesOf,
@@ -15,7 +16,6 @@ import {
   type Sent,
   say,
   scripted,
-  until,
 } from "./support.ts";
 
 const approvalIn = ({ request }: Sent) => requestExtensionOf(request.context?.extensions);
@@ -250,7 +250,7 @@ describe("the answer to a question", () => {
   it("that is too large to be sent leaves it pending too", async () => {
     const { shell, sent } = asking({
       approve: () => ({ decision: "refused", reason: "x".repeat(2000) }),
-      limits: { maxRequestLength: 1500 },
+      limits: { maxRequestBytes: 1500 },
     });
     const outcome = await shell.send({});
     expect(failureOf(outcome)).toMatchObject({ code: "invalid_request", reason: "too_large" });

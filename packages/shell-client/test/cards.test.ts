@@ -93,14 +93,14 @@ describe("a form", () => {
       problems: {
         name: "This is needed.",
         age: "At least 18.",
-        day: "This is no date.",
-        mail: "This is no e-mail address.",
+        day: "Enter a date.",
+        mail: "Enter an e-mail address.",
         size: "Choose one of the list.",
-        agree: "This has to be ticked.",
+        agree: "Tick this box.",
       },
     });
     expect(checkForm(form, { name: "a", agree: true, age: "0x20" })).toMatchObject({
-      problems: { age: "This is no number." },
+      problems: { age: "Enter a number." },
     });
     const long = "x".repeat(formLimits.maxValueLength + 1);
     expect(checkForm(form, { name: long, agree: true })).toMatchObject({ isValid: false });

@@ -2,6 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
 import type { ApprovalAsk, ApprovalReply, ShellClientOptions } from "../src/index.ts";
 import {
   carry,
@@ -15,8 +16,6 @@ import {
   respond,
   say,
   scripted,
-  settle,
-  until,
 } from "./support.ts";
 
 const act = (name: string, more: Partial<ActionDirective> = {}): ActionDirective => ({
@@ -47,7 +46,7 @@ describe("directives", () => {
         executors: {
           "com.example.act": async ({ payload }, { index }) => {
             order.push(`${payload?.name} begins`);
-            await settle();
+            await nextTurn();
             order.push(`${payload?.name} ends`);
             return index;
           },
@@ -444,7 +443,7 @@ describe("approval", () => {
     const sending = shell.send({});
     for (const count of [1, 2]) {
       await until(() => signals.length === count);
-      await settle();
+      await nextTurn();
       expect(signals.length).toBe(count);
       clock.advance(1000);
     }

@@ -13,9 +13,10 @@ import {
   createWebSocketTransport,
   type WebSocketContext,
 } from "@harnesskit/transport-http/node";
-import type { Channel } from "@harnesskit/wire";
+import type { Channel, Transport } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import {
   createShellClient,
   type PendingApproval,
@@ -23,7 +24,7 @@ import {
   type ShellDiagnostic,
   type ShellOutcome,
 } from "../src/index.ts";
-import { failureOf, outcomesOf, settle } from "./support.ts";
+import { failureOf, outcomesOf } from "./support.ts";
 
 const token = "a-token-of-the-test";
 const url = (base = "") => `${base}/openharness`;
@@ -242,7 +243,7 @@ describe("a shell and an engine over HTTP", () => {
     const exchange = createHttpExchange({
       url: url(served.server.url),
       credentials: { bearer: token },
-      maxMessageBytes: 1_000_000,
+      limits: { maxMessageBytes: 1_000_000 },
     });
     const outcome = await createShellClient({ engine: exchange }).send({});
     expect(failureOf(outcome)).toMatchObject({ code: "invalid_response", reason: "too_large" });
@@ -282,8 +283,31 @@ describe("a shell and an engine without HTTP", () => {
     expect(outcomes.map(({ results }) => results[0]?.directive.payload?.message)).toEqual(intents);
     expect(shown.sort()).toEqual([...intents].sort());
     await shell.close();
-    await settle();
+    await nextTurn();
     expect(client.signal.aborted).toBe(true);
+    await engine.close();
+  });
+
+  it("talk over a transport: the first request opens a channel, and the next one after a loss another", async () => {
+    const channels: Channel[] = [];
+    const engine = createShellEngine({ handlers: { intent: () => [] } });
+    const transport: Transport = {
+      connect: async () => {
+        const { client, server } = createMemoryPair();
+        engine.connect(server);
+        channels.push(client);
+        return client;
+      },
+    };
+    const shell = createShellClient({ engine: transport, reconnect: { initialDelayMs: 0, maxDelayMs: 0 } });
+    expect(channels).toHaveLength(0);
+    expect((await shell.send({ intent: "one" })).status).toBe("success");
+    await channels[0]?.close();
+    expect((await shell.send({ intent: "two" })).status).toBe("success");
+    expect(channels).toHaveLength(2);
+    await shell.close();
+    expect(await shell.closed).toEqual({});
+    expect(channels[1]?.signal.aborted).toBe(true);
     await engine.close();
   });
 

@@ -5,8 +5,9 @@ import type {
 } from "@harnesskit/protocol/openharness";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { planOf } from "../src/plan.ts";
-import { carry, outcomesOf, respond, scripted, settle } from "./support.ts";
+import { carry, outcomesOf, respond, scripted } from "./support.ts";
 
 interface Step {
   readonly execution: DirectiveExecution | undefined;
@@ -57,7 +58,7 @@ const carried = async (
         "com.example.act": async ({ payload }, { index }) => {
           events.push({ index, what: "begin" });
           most = Math.max(most, ++running);
-          for (let tick = Number(payload?.ticks); tick > 0; tick--) await settle();
+          for (let tick = Number(payload?.ticks); tick > 0; tick--) await nextTurn();
           running--;
           events.push({ index, what: "end" });
           if (payload?.fate === "throws") throw new RangeError("as the step says");
@@ -157,7 +158,7 @@ describe("the plan", () => {
       let most = 0;
       const executor = async () => {
         most = Math.max(most, ++running);
-        await settle();
+        await nextTurn();
         running--;
       };
       const { shell } = scripted((request) => respond(request, two, more), {

@@ -2,6 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { FrameTooLargeError, HarnessError, TransportError } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
 import { createShellClient, type ShellClientOptions, type ShellDiagnostic } from "../src/index.ts";
 import {
   diagnosed,
@@ -15,8 +16,6 @@ import {
   type Sent,
   say,
   scripted,
-  settle,
-  until,
 } from "./support.ts";
 
 const deep = (levels: number): object => (levels === 0 ? {} : { a: deep(levels - 1) });
@@ -160,7 +159,7 @@ describe("a request is tried again", () => {
     for (const [attempt, delayMs] of [100, 200, 300].entries()) {
       await until(() => diagnostics.length === attempt + 1);
       clock.advance(delayMs - 1);
-      await settle();
+      await nextTurn();
       expect(sent.length).toBe(attempt + 1);
       clock.advance(1);
     }
@@ -225,7 +224,7 @@ describe("a request is tried again", () => {
     const sending = shell.send({});
     await until(() => clock.pending === 1);
     clock.advance(1999);
-    await settle();
+    await nextTurn();
     expect(sent.length).toBe(1);
     clock.advance(1);
     expect((await sending).status).toBe("success");

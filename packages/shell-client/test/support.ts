@@ -101,16 +101,6 @@ export const failureOf = ({ status, failure, error }: ShellOutcome): ShellClient
   return failure as ShellClientError;
 };
 
-/** Lets everything run that needs no time. */
-export const settle = async (): Promise<void> => {
-  await new Promise((resolve) => setImmediate(resolve));
-};
-
-/** Waits until something is so, or the test's time is over. */
-export const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await settle();
-};
-
 export const never = (): Promise<never> => new Promise(() => {});
 
 export const manualClock = createManualClock;

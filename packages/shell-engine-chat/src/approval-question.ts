@@ -1,16 +1,17 @@
 import { type ApprovalRequest, approvalRequestOf } from "@harnesskit/chat-harness";
 import type { SignalDescriptor } from "@harnesskit/protocol/chat";
-import { type JsonValue, jsonLength } from "@harnesskit/protocol/envelope";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { ShellErrorCode } from "@harnesskit/protocol/openharness";
 import { ShellEngineError } from "@harnesskit/shell-engine";
-import { digest, displayText } from "@harnesskit/wire";
+import { displayText } from "@harnesskit/wire";
+import { digest, jsonProblem } from "@harnesskit/wire/json";
 import type { ApprovalLook } from "./chat-shell-options.ts";
 import type { KnownCall } from "./tool-result.ts";
 
-/** What of a call's input a question can hold. Nobody judges what is longer, and it would not fit into a response. */
-const maxInputLength = 200_000;
-/** How deep it may nest. Whoever reads a response reads 64 levels; it stands six below the top. */
+/** What of a call's input a question can hold. A user cannot judge what is longer, and it would not fit into a response. */
+const maxInputBytes = 200_000;
+/** How deep it may nest. A shell reads 64 levels of a response, and the input is six below the top. */
 const maxInputDepth = 48;
 const maxTitleLength = 120;
 const maxMessageLength = 4_000;
@@ -31,12 +32,6 @@ export type Pause =
   | { readonly kind: "approval" | "too_long" | "foreign"; readonly pause: ApprovalPause }
   | { readonly kind: "other" };
 
-/** Whether a value nests deeper than so many levels. */
-const isDeeper = (value: unknown, levels: number): boolean => {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
-};
-
 export const readPause = async (
   invocationId: string,
   descriptor: SignalDescriptor,
@@ -46,7 +41,7 @@ export const readPause = async (
   if (request === undefined) return { kind: "other" };
   const pause = { invocationId, signalId: descriptor.signal_id, request, shown };
   const { tool, input } = request;
-  if (isDeeper(input, maxInputDepth) || jsonLength({ tool, input }) > maxInputLength)
+  if (jsonProblem(input, { maxDepth: maxInputDepth, maxBytes: maxInputBytes }))
     return { kind: "too_long", pause };
   const isWhatItSays = (await digest({ tool, input })) === request.digest;
   return { kind: isWhatItSays ? "approval" : "foreign", pause };
@@ -55,7 +50,10 @@ export const readPause = async (
 const line = (text: string): string => displayText(text, { maxLength: maxTitleLength });
 
 /** The question. The tool, its input and the digest of both are in it, and so the user's answer is bound to them. */
-export const questionOf = ({ signalId, request }: ApprovalPause, look: ApprovalLook): ActionDirective => {
+export const approvalQuestion = (
+  { signalId, request }: ApprovalPause,
+  look: ApprovalLook,
+): ActionDirective => {
   const { tool, input, problem } = request;
   const { title = `Run ${line(tool)}?`, riskTier = "caution" } = look;
   const again = problem === undefined ? "" : `It is asked again: ${problem}. `;
@@ -88,7 +86,7 @@ export interface AskedBefore {
   readonly calls: ReadonlyMap<string, KnownCall>;
 }
 
-/** Reads it back. Throws `continuation_expired` for what is none. */
+/** Reads it back. Throws `continuation_expired` for data of another form. */
 export const readRunData = (data: JsonValue | undefined): AskedBefore => {
   const {
     signal_id,
@@ -104,7 +102,7 @@ export const readRunData = (data: JsonValue | undefined): AskedBefore => {
     typeof tool === "string" &&
     typeof shown === "number";
   if (!isWhole) {
-    const words = "What was asked is not known any more; it is asked again.";
+    const words = "The question is not known any more; it is asked again.";
     throw new ShellEngineError(ShellErrorCode.ContinuationExpired, words);
   }
   const calls = new Map([[call_id, { tool, input: undefined }]]);

@@ -1,24 +1,24 @@
 import type { ShellCall, ShellReply } from "@harnesskit/shell-engine";
-import { digest, quietly } from "@harnesskit/wire";
+import { BoundedMap, BoundedSet, callSafely, digest } from "@harnesskit/wire";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
+import { EndReports } from "./ended-turns.ts";
 import { RequestTurn, saysSomething } from "./request-turn.ts";
-import { ShownCounts } from "./shown-counts.ts";
-import { Telling } from "./telling.ts";
 import { harnessFailure } from "./turn-failure.ts";
 
 const maxSessionIdLength = 512;
+/** Resumed turns of which it is known what their shells were shown; the end of any other shows all of it again. */
+const maxRememberedTurns = 10_000;
 
-const keyOf = async ({ conversation: { key } }: ShellCall<never>): Promise<string> =>
+const sessionKey = async ({ conversation: { key } }: ShellCall<never>): Promise<string> =>
   key.length <= maxSessionIdLength ? key : digest(key);
 
 /** Answers the requests of shells by turns of a chat harness. */
 export class ChatHandler<Context> {
   readonly #options: ChatShellOptions<Context>;
-  readonly #shown = new ShownCounts();
-  /** What a request is about to tell, or has told: no other one tells it. */
-  readonly #telling = new Telling();
-  readonly #shownEnds = new ShownCounts();
-  /** Sessions whose answers are gone on with. */
+  readonly #shown = new BoundedMap<string, number>({ maxSize: maxRememberedTurns });
+  readonly #reports = new EndReports();
+  readonly #shownEnds = new BoundedSet<string>({ maxSize: maxRememberedTurns });
+  /** Sessions whose accepted answers are being continued. */
   readonly #recovering = new Set<string>();
 
   constructor(options: ChatShellOptions<Context>) {
@@ -26,12 +26,12 @@ export class ChatHandler<Context> {
   }
 
   readonly handle = async (call: ShellCall<Context>): Promise<ShellReply> => {
-    const { sessionIdOf = keyOf } = this.#options;
+    const { sessionIdOf = sessionKey } = this.#options;
     const sessionId = await sessionIdOf(call as ShellCall<never>);
     const shared = {
       options: this.#options,
       shown: this.#shown,
-      telling: this.#telling,
+      reports: this.#reports,
       shownEnds: this.#shownEnds,
       recover: this.#recover,
     };
@@ -48,21 +48,21 @@ export class ChatHandler<Context> {
     }
   };
 
-  /** Notes that ends were told. Until that is stored no request tells them again. */
+  /** Notes that ends were reported. Until that is stored no request reports them again. */
   async acknowledge(invocationIds: Iterable<string>): Promise<void> {
     const note = async (id: string) => {
       try {
         await this.#options.harness.acknowledge(id);
       } finally {
-        this.#telling.end(id);
+        this.#reports.end(id);
       }
     };
     await Promise.all([...invocationIds].map(note));
   }
 
-  /** Says that a response tells these ends; `acknowledge` has to follow. */
-  tell(invocationIds: Iterable<string>): void {
-    for (const id of invocationIds) this.#telling.begin(id);
+  /** A response reports these ends; `acknowledge` must follow. */
+  reporting(invocationIds: Iterable<string>): void {
+    for (const id of invocationIds) this.#reports.begin(id);
   }
 
   readonly #recover = (sessionId: string): void => {
@@ -71,7 +71,7 @@ export class ChatHandler<Context> {
     this.#recovering.add(sessionId);
     harness
       .recover({ sessionId })
-      .catch((error: unknown) => quietly(() => onError?.(error)))
+      .catch((error: unknown) => callSafely(() => onError?.(error)))
       .finally(() => this.#recovering.delete(sessionId));
   };
 }

@@ -4,14 +4,14 @@ import { systemClock } from "@harnesskit/wire";
 import { chatAttachmentLimits } from "./attached-message.ts";
 import { ChatHandler } from "./chat-handler.ts";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
-import { endsIn } from "./told-ends.ts";
+import { endsIn } from "./ended-turns.ts";
 
 /** A turn with tools may take so long, in milliseconds. */
 const handlerTimeoutMs = 300_000;
 
 /**
- * Makes an engine whose sessions are conversations of a chat harness. A turn that needs an approval asks the shell for it, and goes
- * on with the answer. Throws as `createShellEngine` does.
+ * Makes an engine whose sessions are conversations of a chat harness. A turn that needs an approval asks the shell for it, and continues
+ * with the answer. Throws as `createShellEngine` does.
  */
 export const createChatShellEngine = <Context = unknown>(
   options: ChatShellOptions<Context>,
@@ -30,8 +30,8 @@ export const createChatShellEngine = <Context = unknown>(
     onResponse(response) {
       const ended = endsIn(response);
       if (ended.size > 0) {
-        chat.tell(ended);
-        // Behind what sends the response: a process that dies in between tells the end once more.
+        chat.reporting(ended);
+        // After what sends the response: a process that dies in between reports the end once more.
         clock.after(0, () => void chat.acknowledge(ended));
       }
       return onResponse?.(response);

@@ -19,9 +19,9 @@ export interface ApprovalLook {
 }
 
 export interface ChatShellOptions<Context = unknown> extends Omit<ShellEngineOptions<Context>, "handlers"> {
-  /** The conversations. Whoever made it calls its `recover` at the start, and closes it behind the engine. */
+  /** The conversations. Its owner calls its `recover` at the start, and closes it after the engine. */
   readonly harness: ChatConversations;
-  /** Who answers requests that name a SOP, a plugin or a business key. @default as an engine without them */
+  /** What answers requests that name a SOP, a plugin or a business key. @default as an engine without them */
   readonly handlers?: Omit<ShellHandlers<Context>, "intent">;
   /**
    * The harness's session of a request. Two users must not get the same one.
@@ -42,6 +42,6 @@ export interface ChatShellOptions<Context = unknown> extends Omit<ShellEngineOpt
   readonly render?: RenderToolResult<Context>;
   /** How the user is asked for an approval. What is approved is in the question, whatever this says. @default see each field */
   readonly describeApproval?: (request: ApprovalRequest) => ApprovalLook;
-  /** What is said of a turn that waits for something else than an approval. @default that it waits, and goes on by itself */
+  /** What is said of a turn that waits for something else than an approval. @default that it waits, and continues by itself */
   readonly describeWait?: (descriptor: SignalDescriptor) => string;
 }

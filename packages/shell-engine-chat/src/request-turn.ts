@@ -13,12 +13,17 @@ import {
   ShellErrorCode,
 } from "@harnesskit/protocol/openharness";
 import { type ResumedRun, type ShellCall, ShellEngineError, type ShellReply } from "@harnesskit/shell-engine";
-import { type ApprovalPause, questionOf, readPause, readRunData, runDataOf } from "./approval-question.ts";
+import type { BoundedMap, BoundedSet } from "@harnesskit/wire";
+import {
+  type ApprovalPause,
+  approvalQuestion,
+  readPause,
+  readRunData,
+  runDataOf,
+} from "./approval-question.ts";
 import { attachedMessage } from "./attached-message.ts";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
-import type { ShownCounts } from "./shown-counts.ts";
-import type { Telling } from "./telling.ts";
-import { carriesMark, markEnd } from "./told-ends.ts";
+import { carriesMark, type EndReports, markEnd } from "./ended-turns.ts";
 import { type KnownCall, renderAsCard } from "./tool-result.ts";
 import { isLong, say, shortened, turnDirectives } from "./turn-directives.ts";
 import { alreadyAnswered, turnFailure } from "./turn-failure.ts";
@@ -27,24 +32,25 @@ import { turnSignal } from "./turn-signal.ts";
 const maxReasonLength = 10_000;
 /** How many approvals in a row are refused in the place of a shell that cannot ask; the next one is left waiting. */
 const maxRefusals = 10;
-/** Of how many turns that wait for something else a shell is told at once. */
+/** How many turns that wait for something else a response names. */
 const maxWaits = 20;
 
 const noCalls: ReadonlyMap<string, KnownCall> = new Map();
-const waitText = "This waits for something outside of this conversation, and goes on by itself.";
-const underWayText = "A call that was answered is still under way.";
-const foreignText = "A call waits that is not what it is said to be: it is left alone.";
+const waitText = "This waits for something outside of this conversation, and continues by itself.";
+const underWayText = "A call that was answered is still running.";
+const foreignText = "A call waits whose content does not match its digest: it is left alone.";
 const lacksApproval = "The user's shell cannot ask for approvals.";
-const tooLong = "The call nests too deep, or is too long to be shown to the user, who has to approve it.";
+const tooLong = "The call nests too deeply or is too long to be shown to the user, who must approve it.";
 
 /** What the requests of one engine share. */
 export interface SharedState<Context> {
   readonly options: ChatShellOptions<Context>;
-  readonly shown: ShownCounts;
-  readonly telling: Telling;
-  /** Ends that were shown, once each. */
-  readonly shownEnds: ShownCounts;
-  /** Has answers gone on with that a process took and did not bring to an end. Nobody waits for it. */
+  /** How many messages of a resumed turn its shell was shown. */
+  readonly shown: BoundedMap<string, number>;
+  readonly reports: EndReports;
+  /** Turns whose ends were shown. */
+  readonly shownEnds: BoundedSet<string>;
+  /** Continues turns whose answers were accepted by a process that did not finish them. It is not waited for. */
   readonly recover: (sessionId: string) => void;
 }
 
@@ -61,8 +67,8 @@ export class RequestTurn<Context> {
   readonly #call: ShellCall<Context>;
   readonly #sessionId: string;
   readonly #directives: ActionDirective[] = [];
-  /** Resumed turns whose ends this request tells. */
-  readonly #telling: string[] = [];
+  /** Resumed turns whose ends this request reports. */
+  readonly #reported: string[] = [];
   #question: ApprovalPause | undefined;
   #refusals = 0;
 
@@ -76,7 +82,7 @@ export class RequestTurn<Context> {
     return this.#call.capabilities.has(ShellCapability.Approval);
   }
 
-  /** Says to the harness what the user said. Throws a `ShellEngineError` for a turn that fails. */
+  /** Sends the user's message to the harness. Throws a `ShellEngineError` for a turn that fails. */
   async say(): Promise<void> {
     const { harness, toMessage, attachments } = this.#shared.options;
     const call = this.#call;
@@ -101,7 +107,7 @@ export class RequestTurn<Context> {
     return markEnd(isCompleted ? this.#show(turn.replies, noCalls) : [say(turn.reply.content)], id);
   }
 
-  /** Goes on with the turn that was asked about. Throws `continuation_used` where somebody was first. */
+  /** Continues the turn that was asked about. Throws `continuation_used` if it was answered before. */
   async answer(run: ResumedRun, { decision, reason }: ShellAnswer): Promise<void> {
     const { signalId, digest, shown, calls } = readRunData(run.data);
     const words = reason?.trim().slice(0, maxReasonLength);
@@ -118,39 +124,39 @@ export class RequestTurn<Context> {
     await this.#resumed(result.turn, waiting, calls);
   }
 
-  /** Tells what has ended since the last request, what this one led to, and asks what waits for an answer. */
+  /** Reports what has ended since the last request and what this one led to, and asks what waits for an answer. */
   async reply(): Promise<ShellReply> {
     const { harness, describeApproval } = this.#shared.options;
     const { suspended, undelivered } = await harness.pending(this.#sessionId);
     const own = this.#directives.splice(0);
     this.#recover(suspended);
-    await this.#tellEarlier(undelivered);
-    // Each call that was refused in the user's place began another part of the turn.
+    await this.#reportEarlier(undelivered);
+    // Each call that was refused for the user began another part of the turn.
     this.#directives.push(...(this.#refusals > 0 && isLong(own) ? shortened(own) : own));
     const isQuestion = !this.#call.approval && !saysSomething(this.#call);
-    if (isQuestion) await this.#tellWaiting(suspended);
+    if (isQuestion) await this.#reportWaiting(suspended);
     const question = this.#question ?? (this.#canAsk ? await this.#oldest(suspended) : undefined);
     const directives = this.#directives;
     if (question === undefined) return { directives };
-    directives.push(questionOf(question, describeApproval?.(question.request) ?? {}));
+    directives.push(approvalQuestion(question, describeApproval?.(question.request) ?? {}));
     return { directives, continueWith: { runId: question.invocationId, data: runDataOf(question) } };
   }
 
-  /** Others may tell what this request has not told. */
+  /** Other requests may report what this one has not reported. */
   end(): void {
-    const { telling } = this.#shared;
-    for (const id of this.#telling) telling.end(id);
+    const { reports } = this.#shared;
+    for (const id of this.#reported) reports.end(id);
   }
 
   async #signal({ invocationId, signalId }: Waiting, answer: ApprovalAnswer): Promise<SignalOutcome> {
-    const { options, telling } = this.#shared;
-    this.#telling.push(invocationId);
-    telling.begin(invocationId);
+    const { options, reports } = this.#shared;
+    this.#reported.push(invocationId);
+    reports.begin(invocationId);
     const payload = toApprovalPayload(answer);
     return options.harness.signal({ invocationId, signalId, sessionId: this.#sessionId, payload });
   }
 
-  /** A turn that waited has gone on. */
+  /** A turn that waited has continued. */
   async #resumed(
     turn: ChatTurnOutcome,
     { invocationId, shown }: Waiting,
@@ -160,19 +166,19 @@ export class RequestTurn<Context> {
     if (turn.outcome === "suspended") {
       return this.#pause(turn, shown + turn.pending_messages.length, calls);
     }
-    counts.set(invocationId, 0);
+    counts.delete(invocationId);
     if (turn.outcome === "completed") {
       const directives = this.#showEnd(turn.replies.slice(shown), invocationId, calls);
-      return this.#tell(directives, invocationId);
+      return this.#report(directives, invocationId);
     }
     const { suspended } = await options.harness.pending(this.#sessionId);
     const isOver = !suspended.some(({ invocation_id: id }) => id === invocationId);
     if (isOver) await options.harness.acknowledge(invocationId);
-    // Where it was refused in the place of the user, the same request would say once more what was said.
+    // If it was refused for the user, the same request would repeat what was said.
     throw turnFailure(turn, isOver || this.#refusals > 0);
   }
 
-  /** The turn waits: asks the user, or says no in the place of one who cannot be asked. */
+  /** The turn waits: asks the user, or refuses if the shell cannot ask. */
   async #pause(turn: SuspendedTurn, shown: number, calls: ReadonlyMap<string, KnownCall>): Promise<void> {
     const { pending_messages: messages, invocation_id: id, signal_descriptor: descriptor } = turn;
     this.#directives.push(...this.#show(messages, calls));
@@ -182,7 +188,9 @@ export class RequestTurn<Context> {
       return;
     }
     const { pause } = found;
-    this.#shared.shown.set(id, shown);
+    const { shown: counts } = this.#shared;
+    counts.delete(id);
+    if (shown > 0) counts.set(id, shown);
     if (found.kind === "foreign") this.#directives.push(say(foreignText));
     else if (found.kind === "approval" && this.#canAsk) this.#question = pause;
     else await this.#refuse(pause, found.kind === "too_long" ? tooLong : lacksApproval);
@@ -191,12 +199,12 @@ export class RequestTurn<Context> {
   async #refuse(pause: ApprovalPause, reason: string): Promise<void> {
     const { tool, input, call_id: callId, digest } = pause.request;
     if (++this.#refusals > maxRefusals) {
-      const words = "What is wanted needs approvals, and this shell cannot ask for them.";
+      const words = "This needs approvals, and this shell cannot ask for them.";
       const details = { capability: ShellCapability.Approval };
       throw new ShellEngineError(ShellErrorCode.CapabilityRequired, words, { details });
     }
     const result = await this.#signal(pause, { decision: "reject", digest, reason });
-    // Somebody at another shell was faster: the end is told to whoever asks next.
+    // Another shell was faster: the next request reports the end.
     if (result.outcome === "already_resolved") return;
     if (result.outcome === "errored") throw turnFailure(result, true);
     await this.#resumed(result.turn, pause, new Map([[callId, { tool, input }]]));
@@ -207,8 +215,8 @@ export class RequestTurn<Context> {
     return turnDirectives(messages, calls, (result) => render(result, this.#call));
   }
 
-  /** Tells the end of a turn; where nothing would bring its mark to the shell, it counts as told. */
-  async #tell(directives: readonly ActionDirective[], invocationId: string): Promise<void> {
+  /** Reports the end of a turn; if nothing would bring its mark to the shell, it counts as reported. */
+  async #report(directives: readonly ActionDirective[], invocationId: string): Promise<void> {
     this.#directives.push(...markEnd(directives, invocationId));
     if (!carriesMark(directives)) await this.#shared.options.harness.acknowledge(invocationId);
   }
@@ -220,24 +228,24 @@ export class RequestTurn<Context> {
     calls: ReadonlyMap<string, KnownCall>,
   ): ActionDirective[] {
     const { shownEnds } = this.#shared;
-    if (shownEnds.get(invocationId) > 0)
+    if (shownEnds.has(invocationId))
       return turnDirectives(messages, calls, (result) => renderAsCard(result, this.#call));
-    shownEnds.set(invocationId, 1);
+    shownEnds.add(invocationId);
     return this.#show(messages, calls);
   }
 
-  /** Tells ends in their order, as many as have room: those that are left are told to the next request. */
-  async #tellEarlier(undelivered: readonly Delivery[]): Promise<void> {
+  /** Reports ends in their order, as many as have room: the next request reports the others. */
+  async #reportEarlier(undelivered: readonly Delivery[]): Promise<void> {
     for (const { invocation_id: id, turn } of undelivered) {
-      if (this.#shared.telling.has(id)) continue;
+      if (this.#shared.reports.has(id)) continue;
       const directives =
         turn.outcome === "completed" ? this.#showEnd(turn.replies, id, noCalls) : [say(turn.reply.content)];
       const isFirst = this.#directives.length === 0;
       if (!isFirst && isLong([...this.#directives, ...directives])) {
-        this.#shared.shownEnds.set(id, 0);
+        this.#shared.shownEnds.delete(id);
         return;
       }
-      await this.#tell(directives, id);
+      await this.#report(directives, id);
     }
   }
 
@@ -245,17 +253,17 @@ export class RequestTurn<Context> {
     return this.#shared.options.describeWait?.(descriptor) ?? waitText;
   }
 
-  /** An answer that was taken and that nobody here goes on with: its process has died, or the store failed behind it. */
+  /** An answer was accepted, and this process does not continue it: its process has died, or the store failed afterwards. */
   #recover(suspended: readonly PendingTurn[]): void {
-    const { telling, recover } = this.#shared;
+    const { reports, recover } = this.#shared;
     const isLeft = suspended.some(
-      ({ invocation_id: id, is_signal_accepted }) => is_signal_accepted && !telling.has(id),
+      ({ invocation_id: id, is_signal_accepted }) => is_signal_accepted && !reports.has(id),
     );
     if (isLeft) recover(this.#sessionId);
   }
 
   /** What waits and cannot be answered here, for a shell that asks what there is. */
-  async #tellWaiting(suspended: readonly PendingTurn[]): Promise<void> {
+  async #reportWaiting(suspended: readonly PendingTurn[]): Promise<void> {
     const texts = new Set<string>();
     for (const { invocation_id: id, signal_descriptor: descriptor, is_signal_accepted } of suspended) {
       const found = await readPause(id, descriptor, 0);
@@ -271,7 +279,7 @@ export class RequestTurn<Context> {
   async #oldest(suspended: readonly PendingTurn[]): Promise<ApprovalPause | undefined> {
     for (const { invocation_id: id, signal_descriptor: descriptor, is_signal_accepted } of suspended) {
       if (is_signal_accepted) continue;
-      const found = await readPause(id, descriptor, this.#shared.shown.get(id));
+      const found = await readPause(id, descriptor, this.#shared.shown.get(id) ?? 0);
       if (found.kind === "approval") return found.pause;
     }
     return undefined;

@@ -13,7 +13,7 @@ export interface ToolResult {
   readonly callId: string;
   /** As the model gets it. */
   readonly output: string;
-  /** Why there is no result: it was rejected, it failed, it was not run. */
+  /** Why the call has no result: it was rejected, it failed, it was not run. */
   readonly failure: CallFailure | undefined;
 }
 
@@ -41,7 +41,7 @@ export const toToolResult = (
 const maxCardLength = 4_000;
 const maxTitleLength = 80;
 
-/** A card with the beginning of a result, for shells that have cards. What the user has refused is no news. */
+/** A card with the beginning of a result, for shells that have cards. What the user refused is not shown. */
 export const renderAsCard: RenderToolResult = ({ tool, output, failure }, { capabilities }) => {
   if (!capabilities.has(ShellCapability.RichCards)) return undefined;
   if (failure !== undefined && failure.status !== "failed") return undefined;

@@ -14,7 +14,7 @@ export const say = (text: string): ActionDirective => ({
   payload: { message: text, text },
 });
 
-const textOf = ({ content = "" }: AssistantMessage): string => {
+const spokenText = ({ content = "" }: AssistantMessage): string => {
   if (typeof content === "string") return content;
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
 };
@@ -61,7 +61,7 @@ export const turnDirectives = (
     if (message.role !== "assistant") return [];
     for (const { id, name, arguments: input } of message.tool_calls ?? [])
       calls.set(id, { tool: name, input });
-    const text = textOf(message);
+    const text = spokenText(message);
     return text.trim() === "" ? [] : [say(text)];
   });
   return isLong(directives) ? shortened(directives) : directives;

@@ -3,7 +3,7 @@ import { HarnessError } from "@harnesskit/wire";
 
 /**
  * What gives up the turn of a message. A shell that comes back for what it asked by an id finds the turn that went on; any other one has
- * gone for good. When the engine closes nobody finds it any more: the shell is told to try again, and the turn must not stand twice in
+ * gone for good. After the engine closed it cannot be found: the shell must try again, and the turn must not stand twice in
  * the conversation.
  */
 export const turnSignal = <Context>({ requestId, signal }: ShellCall<Context>): AbortSignal => {

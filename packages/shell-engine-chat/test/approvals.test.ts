@@ -306,7 +306,7 @@ describe("a call that nobody could judge", () => {
     };
     await using chat = await serve(forged);
     expect(shown(await chat.post({}))).toEqual([
-      "A call waits that is not what it is said to be: it is left alone.",
+      "A call waits whose content does not match its digest: it is left alone.",
     ]);
   });
 });
@@ -333,7 +333,7 @@ describe("while an approved call runs", () => {
     clock.advance(300_000);
     expect(codeOf(await answering)).toBe("engine_timeout");
     finish.resolve();
-    await expect.poll(() => chat.engine.gauges().inFlight).toBe(0);
+    await expect.poll(() => chat.engine.stats().inFlight).toBe(0);
     expect((await chat.harness.pending()).undelivered.length).toBe(1);
     const next = await chat.say("and?");
     expect(shown(next)).toEqual([expect.stringContaining("sent to bob"), "Sent.", "Anything else?"]);

@@ -36,7 +36,7 @@ const jobs = () => {
   });
 };
 
-const waitText = "This waits for something outside of this conversation, and goes on by itself.";
+const waitText = "This waits for something outside of this conversation, and continues by itself.";
 
 describe("a turn that waits for something else than an approval", () => {
   it("says so, and its end is told to the next request, once", async () => {

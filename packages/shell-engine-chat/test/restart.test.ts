@@ -99,7 +99,7 @@ describe("an engine that was started again", () => {
       await store.close();
     }));
 
-  it("goes on with an answer that another process took and died over, and says that it is under way", async () => {
+  it("goes on with an answer that another process took and died over, and says that it is running", async () => {
     const store = createMemoryStore();
     await (async () => {
       await using before = await start([askBob], { store });
@@ -113,7 +113,7 @@ describe("an engine that was started again", () => {
       accepted_at: new Date(0).toISOString(),
     };
     await store.suspensions.save({ kind: "patch", invocationId, signal, expectedRevision });
-    expect(shown(await after.post({}))).toEqual(["A call that was answered is still under way."]);
+    expect(shown(await after.post({}))).toEqual(["A call that was answered is still running."]);
     await expect.poll(async () => (await after.harness.pending()).undelivered.length).toBe(1);
     expect(shown(await after.post({}))).toEqual(['[tool: {"text":"sent to bob"}]', "Sent."]);
     expect(after.done).toEqual(["sent to bob"]);

@@ -1,24 +1,34 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type ShellAuth, ShellErrorCode, type ShellIdentity } from "@harnesskit/protocol/openharness";
-import { type Clock, isThenable, RequestTimeoutError } from "@harnesskit/wire";
-import { copyJson } from "./copy-json.ts";
+import { type Clock, joinKey, principalKey } from "@harnesskit/wire";
+import { copyJson } from "@harnesskit/wire/json";
+import { settleWithin } from "@harnesskit/wire/time";
 import { HandlerFault, idTooLong, overloaded } from "./failure.ts";
 import type { ResolvedLimits } from "./limits.ts";
-import { ownerKey } from "./owner-key.ts";
-import { RunningCall, signalOf } from "./running-call.ts";
+import { contextField, followSignal, signalOf } from "./shell-context.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 import type { ShellAuthenticate } from "./shell-engine-options.ts";
 
-/** Who asks. */
+/**
+ * The owner of a request. References in `auth` that nothing has checked tell requests of one principal apart, and never join
+ * those of two.
+ */
+const ownerKey = (principal: unknown, unchecked: ShellAuth | undefined): string => {
+  const own = principalKey(principal);
+  if (unchecked?.tenant_id === undefined && unchecked?.credential_ref === undefined) return own;
+  return joinKey(own, unchecked.tenant_id ?? "", unchecked.credential_ref ?? "");
+};
+
+/** One string for an owner, a session and a thread of it, different for every three. */
+export const conversationKey = (owner: string, session: string, conversation: string | undefined): string =>
+  conversation === undefined ? joinKey(owner, session) : joinKey(owner, session, conversation);
+
+/** The sender of a request. */
 export interface Admitted {
   readonly principal: unknown;
-  /** One text for it. */
+  /** One string for it. */
   readonly owner: string;
 }
-
-const principalIn = (context: unknown): unknown =>
-  typeof context === "object" && context !== null
-    ? (context as { principal?: unknown }).principal
-    : undefined;
 
 const refusals = {
   unauthorized: "Other credentials are needed.",
@@ -28,7 +38,19 @@ const refusals = {
 type AdmissionLimits = Pick<ResolvedLimits, "authenticateTimeoutMs" | "maxIdLength" | "maxInFlight">;
 type Verdict = Awaited<ReturnType<ShellAuthenticate<unknown>>>;
 
-/** Asks `authenticate`, or takes who the transport says it is. */
+const assertVerdict = (verdict: Verdict): Admitted => {
+  if (typeof verdict !== "object" || verdict === null) {
+    throw new HandlerFault("invalid_verdict", "authenticate returns a principal or a refusal");
+  }
+  const { principal, refused } = verdict as { principal?: unknown; refused?: keyof typeof refusals };
+  if (refused !== undefined || !("principal" in verdict)) {
+    const code = refused === "forbidden" ? "forbidden" : "unauthorized";
+    throw new ShellEngineError(code, refusals[code]);
+  }
+  return { principal, owner: ownerKey(principal, undefined) };
+};
+
+/** Asks `authenticate`, or takes the principal of the transport. */
 export class Admission<Context> {
   readonly #authenticate: ShellAuthenticate<Context> | undefined;
   readonly #limits: AdmissionLimits;
@@ -41,15 +63,18 @@ export class Admission<Context> {
     this.#clock = clock;
   }
 
-  /** Throws `unauthorized`, `forbidden`, `engine_overloaded`, `engine_timeout` or `invalid_request`, or what the hook throws. */
-  admit(
+  /**
+   * Rejects with `unauthorized`, `forbidden`, `engine_overloaded`, `engine_timeout` or `invalid_request`, or with what the
+   * hook throws.
+   */
+  async admit(
     auth: ShellAuth | undefined,
     shell: ShellIdentity | undefined,
     context: Context,
-  ): Admitted | Promise<Admitted> {
+  ): Promise<Admitted> {
     if (this.#authenticate) return this.#ask(this.#authenticate, auth, shell, context);
     this.#assertReferences(auth);
-    const principal = principalIn(context);
+    const principal = contextField(context, "principal");
     return { principal, owner: ownerKey(principal, auth) };
   }
 
@@ -60,22 +85,31 @@ export class Admission<Context> {
     context: Context,
   ): Promise<Admitted> {
     if (this.#waiting >= this.#limits.maxInFlight) throw overloaded();
-    const call = new RunningCall(this.#clock, this.#limits.authenticateTimeoutMs, () => signalOf(context));
     this.#waiting++;
+    const abort = new AbortController();
+    const unfollow = followSignal(abort, signalOf(context));
     try {
-      const asked = authenticate({
-        // A copy: what the hook takes out of it is still to be kept out of logs and errors.
-        auth: copyJson(auth),
-        shell,
-        context,
-        get signal() {
-          return call.signal;
-        },
+      const asked = async () =>
+        authenticate({
+          auth: auth && copyJson<ShellAuth & JsonObject>(auth),
+          shell,
+          context,
+          signal: abort.signal,
+        });
+      const settled = await settleWithin(asked(), {
+        name: "authenticate",
+        timeoutMs: this.#limits.authenticateTimeoutMs,
+        clock: this.#clock,
+        holdsProcess: false,
       });
-      return this.#judge(isThenable<Verdict>(asked) ? await this.#wait(asked, call) : asked);
+      if (settled.status === "done") return assertVerdict(settled.value);
+      if (settled.status === "failed") throw settled.error;
+      abort.abort(settled.error);
+      const options = { retryable: true, cause: settled.error };
+      throw new ShellEngineError(ShellErrorCode.EngineTimeout, "The engine took too long.", options);
     } finally {
       this.#waiting--;
-      call.end();
+      unfollow();
     }
   }
 
@@ -85,40 +119,5 @@ export class Admission<Context> {
     for (const name of ["tenant_id", "credential_ref"] as const) {
       if ((auth?.[name]?.length ?? 0) > maxIdLength) throw idTooLong(name);
     }
-  }
-
-  #judge(verdict: Verdict): Admitted {
-    if (typeof verdict !== "object" || verdict === null) {
-      throw new HandlerFault("invalid_verdict", "authenticate returns a principal or a refusal");
-    }
-    const { principal, refused } = verdict as { principal?: unknown; refused?: keyof typeof refusals };
-    if (refused !== undefined || !("principal" in verdict)) {
-      const code = refused === "forbidden" ? "forbidden" : "unauthorized";
-      throw new ShellEngineError(code, refusals[code]);
-    }
-    return { principal, owner: ownerKey(principal, undefined) };
-  }
-
-  #wait(asked: PromiseLike<Verdict>, call: RunningCall): Promise<Verdict> {
-    return new Promise((resolve, reject) => {
-      const { authenticateTimeoutMs } = this.#limits;
-      const takeBack = this.#clock.after(authenticateTimeoutMs, () => {
-        const cause = new RequestTimeoutError("authenticate", authenticateTimeoutMs);
-        call.abort(cause);
-        const options = { retryable: true, cause };
-        reject(new ShellEngineError(ShellErrorCode.EngineTimeout, "The engine took too long.", options));
-      });
-      // A promise of the platform settles once, and never with another one that is still pending.
-      Promise.resolve(asked).then(
-        (verdict) => {
-          takeBack();
-          resolve(verdict);
-        },
-        (reason: unknown) => {
-          takeBack();
-          reject(reason);
-        },
-      );
-    });
   }
 }

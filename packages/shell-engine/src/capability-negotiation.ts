@@ -1,4 +1,4 @@
-import { type JsonValue, JsonValueSchema } from "@harnesskit/protocol/envelope";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type ActionRegistry,
   type Capabilities,
@@ -7,7 +7,7 @@ import {
   ShellCapability,
 } from "@harnesskit/protocol/openharness";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import { copyJson } from "./copy-json.ts";
+import { copyJson } from "@harnesskit/wire/json";
 
 /** What an engine offers: true, or what the feature is. False, or a denial with reasons of one's own, is a feature that is known and not offered. */
 export type OfferedCapabilities = Readonly<Record<string, JsonValue | { readonly denied: Denial }>>;
@@ -64,7 +64,7 @@ export class CapabilityOffer {
     this.supported = Object.freeze(supported);
   }
 
-  /** What the shell gets of what it asked for. Keys that nobody here knows are ignored. */
+  /** What the shell gets of what it asked for. Unknown keys are ignored. */
   negotiate(asked: Capabilities | undefined): Negotiated {
     if (asked === undefined) return nothingNegotiated;
     const held = new Set<string>();
@@ -79,11 +79,13 @@ export class CapabilityOffer {
   }
 }
 
-/** A copy: what is offered stays what it was. */
+/** A copy, so that what is offered does not change. */
 const jsonOf = (name: string, value: unknown): JsonValue => {
-  const kept = JsonValueSchema.safeParse(copyJson(value));
-  if (kept.success) return kept.data;
-  throw new InvalidArgumentError(`the capability ${name} is JSON, or a denial`);
+  try {
+    return copyJson(value);
+  } catch (cause) {
+    throw new InvalidArgumentError(`the capability ${name} must be JSON, or a denial`, { cause });
+  }
 };
 
 const denialOf = (capability: string, value: unknown): CapabilityDenial => {
@@ -91,4 +93,14 @@ const denialOf = (capability: string, value: unknown): CapabilityDenial => {
     ? value.denied
     : {};
   return Object.freeze({ capability, code, message });
+};
+
+/** Those of the negotiation, and those of the directives that are not among them. */
+export const allDenials = (
+  negotiated: CapabilityDenial[],
+  needed: readonly CapabilityDenial[],
+): CapabilityDenial[] => {
+  if (needed.length === 0) return negotiated;
+  const known = new Set(negotiated.map(({ capability }) => capability));
+  return [...negotiated, ...needed.filter(({ capability }) => !known.has(capability))];
 };

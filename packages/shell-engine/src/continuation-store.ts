@@ -1,6 +1,6 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { BufferFullError, type Clock } from "@harnesskit/wire";
-import { RunData, type RunDataLimits } from "./run-data.ts";
+import type { ResolvedLimits } from "./limits.ts";
 
 /** What came of an attempt to use a continuation. */
 export type Claim =
@@ -20,30 +20,50 @@ export interface ContinuationStore {
   release(id: string): void | Promise<void>;
 }
 
-interface StoreLimits extends RunDataLimits {
-  readonly maxUsedContinuations: number;
+type StoreLimits = Pick<ResolvedLimits, "maxUsedContinuations" | "maxRuns" | "maxRunDataLength">;
+
+/** What a run left for its continuation. */
+interface Run {
+  readonly owner: string;
+  readonly data: JsonValue;
+  readonly expiresAtMs: number;
+  readonly length: number;
 }
 
-/** Keeps everything in this process, within limits. */
+/**
+ * Keeps everything in this process, within limits. Data of a continuation that was used stay as long as there is room, because
+ * its use may be taken back.
+ */
 export class MemoryContinuationStore implements ContinuationStore {
   /** When each one that was used expires, in the order of their use. */
   readonly #used = new Map<string, number>();
-  readonly #data: RunData;
+  /** In the order in which they began to wait. */
+  readonly #runs = new Map<string, Run>();
   readonly #limits: StoreLimits;
   readonly #clock: Clock;
+  /** Of the data of all runs. */
+  #length = 0;
   /** No continuation that is known to be used expires before. */
   #firstExpiryMs = Number.POSITIVE_INFINITY;
-  /** What expired until then was forgotten: a clock that goes back does not make it good again. */
+  /** What expired until then was forgotten: a clock that goes back does not make it valid again. */
   #forgottenUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(limits: StoreLimits, clock: Clock) {
     this.#limits = limits;
-    this.#data = new RunData(limits);
     this.#clock = clock;
   }
 
   keep(id: string, data: JsonValue, expiresAtMs: number, owner: string): void {
-    this.#data.keep(id, data, expiresAtMs, owner, this.#clock.now());
+    const { length } = JSON.stringify(data);
+    this.#runs.set(id, { owner, data, expiresAtMs, length });
+    this.#length += length;
+    const now = this.#clock.now();
+    for (const [oldest, run] of this.#runs) {
+      if (run.expiresAtMs > now) break;
+      this.#drop(oldest);
+    }
+    const { maxRuns, maxRunDataLength } = this.#limits;
+    while (this.#runs.size > maxRuns || this.#length > maxRunDataLength) this.#drop(this.#leastNeeded());
   }
 
   /** Throws `buffer_full` where to know one more would mean to forget one that could then be used again. */
@@ -52,12 +72,34 @@ export class MemoryContinuationStore implements ContinuationStore {
     if (this.#used.size >= this.#limits.maxUsedContinuations) this.#sweep();
     this.#used.set(id, expiresAtMs);
     this.#firstExpiryMs = Math.min(this.#firstExpiryMs, expiresAtMs);
-    return { status: "claimed", data: this.#data.take(id) };
+    return { status: "claimed", data: this.#runs.get(id)?.data };
   }
 
   release(id: string): void {
     this.#used.delete(id);
-    this.#data.putBack(id);
+  }
+
+  #drop(id: string): void {
+    this.#length -= this.#runs.get(id)?.length ?? 0;
+    this.#runs.delete(id);
+  }
+
+  /**
+   * The run whose data go first: one whose continuation was used, else the oldest of the user with most, so that no user can
+   * begin so many that those of others are lost. Looks at all runs: called only when there is no room.
+   */
+  #leastNeeded(): string {
+    const { maxRuns, maxRunDataLength } = this.#limits;
+    const shares = new Map<string, { readonly oldest: string; share: number }>();
+    let heaviest = { oldest: "", share: 0 };
+    for (const [id, { owner, length }] of this.#runs) {
+      if (this.#used.has(id)) return id;
+      const own = shares.get(owner) ?? { oldest: id, share: 0 };
+      own.share += 1 / maxRuns + length / maxRunDataLength;
+      shares.set(owner, own);
+      if (own.share > heaviest.share) heaviest = own;
+    }
+    return heaviest.oldest;
   }
 
   #sweep(): void {
@@ -69,7 +111,7 @@ export class MemoryContinuationStore implements ContinuationStore {
         if (expiresAtMs > now) this.#firstExpiryMs = Math.min(this.#firstExpiryMs, expiresAtMs);
         else {
           this.#used.delete(id);
-          this.#data.drop(id);
+          this.#drop(id);
         }
       }
     }

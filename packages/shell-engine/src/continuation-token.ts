@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
 
-/** What a continuation token says. Nobody but the engine that signed it reads it, and it holds no secret. */
+/** What a continuation token says. Only the engine that signed it reads it, and it holds no secret. */
 export interface ContinuationClaims {
   readonly id: string;
   readonly expiresAtMs: number;
@@ -38,7 +38,7 @@ const fromBase64Url = (text: string): Uint8Array<ArrayBuffer> | undefined => {
   if (!/^[A-Za-z0-9_-]+$/.test(text) || text.length % 4 === 1) return undefined;
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-  // One spelling of a token only: what is left over in the last character has to be nothing.
+  // One spelling of a token only: the unused bits of the last character must be zero.
   return toBase64Url(bytes) === text ? bytes : undefined;
 };
 

@@ -11,10 +11,10 @@ import { type ContinuationClaims, type ContinuationSigner, isEngineToken } from 
 import { HandlerFault, overloaded } from "./failure.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
-const invalid = () =>
-  new ShellEngineError(ShellErrorCode.InvalidContinuation, "This continuation is not good here.");
+const invalidContinuation = () =>
+  new ShellEngineError(ShellErrorCode.InvalidContinuation, "This continuation is not valid here.");
 const expired = () =>
-  new ShellEngineError(ShellErrorCode.ContinuationExpired, "This continuation is not good any more.");
+  new ShellEngineError(ShellErrorCode.ContinuationExpired, "This continuation has expired.");
 
 const differs = (named: string | undefined, own: string | undefined): boolean =>
   named !== undefined && named !== own;
@@ -26,7 +26,7 @@ export const isForeign = ({ continuation }: ShellContext): boolean => {
   return run_id !== undefined || sop_id !== undefined;
 };
 
-/** What a continuation is made of, beside its id and its end. */
+/** What a continuation is made of, besides its id and its expiry. */
 export interface NewContinuation extends Omit<ContinuationClaims, "id" | "expiresAtMs" | "hasData"> {
   readonly data?: JsonValue | undefined;
   readonly expiresInMs: number;
@@ -54,13 +54,13 @@ export class Continuations {
     const { continuation_token: token, run_id, sop_id } = continuation;
     if (token !== undefined) return this.#read(token, context, owner);
     if (run_id === undefined && sop_id === undefined) return undefined;
-    throw invalid();
+    throw invalidContinuation();
   }
 
   async #read(token: string, context: ShellContext, owner: string): Promise<ContinuationClaims> {
     const { continuation: { run_id, sop_id } = {}, session_id, conversation_id, task_hint } = context;
     const claims = await this.#options.signer.verify(token, owner);
-    if (!claims) throw invalid();
+    if (!claims) throw invalidContinuation();
     const { session, conversation, run, sop, route } = claims;
     const isOther =
       differs(session_id, session) ||
@@ -68,12 +68,12 @@ export class Continuations {
       differs(run_id, run) ||
       differs(sop_id, sop) ||
       (route !== undefined && differs(task_hint?.sop_id, sop));
-    if (isOther) throw invalid();
+    if (isOther) throw invalidContinuation();
     return claims;
   }
 
-  /** Throws where it has expired, or where the user's answer is about something else; nothing is used up by that. */
-  assertGood({ expiresAtMs, digest }: ContinuationClaims, approval: ApprovalAnswer | undefined): void {
+  /** Throws where it has expired, or where the user's answer is about something else; that uses nothing up. */
+  assertUsable({ expiresAtMs, digest }: ContinuationClaims, approval: ApprovalAnswer | undefined): void {
     if (this.#options.clock.now() >= expiresAtMs) throw expired();
     if (approval === undefined) return;
     const isBound =
@@ -85,21 +85,19 @@ export class Continuations {
     );
   }
 
-  /** Uses it. Gives what the run left. Throws `continuation_used`, `continuation_expired` or `engine_overloaded`. */
+  /** Uses it. Resolves with what the run left. Throws `continuation_used`, `continuation_expired` or `engine_overloaded`. */
   async claim({ id, expiresAtMs, hasData }: ContinuationClaims): Promise<JsonValue | undefined> {
     const claim = await this.#claim(id, expiresAtMs);
     if (claim.status === "used") {
-      throw new ShellEngineError(
-        ShellErrorCode.ContinuationUsed,
-        "Somebody has used this continuation before.",
-      );
+      throw new ShellEngineError(ShellErrorCode.ContinuationUsed, "This continuation was used before.");
     }
-    if (claim.status !== "claimed") throw new HandlerFault("invalid_claim", "a claim is claimed or used");
+    if (claim.status !== "claimed")
+      throw new HandlerFault("invalid_claim", "the status of a claim must be claimed or used");
     if (hasData && claim.data === undefined) throw expired();
     return claim.data;
   }
 
-  /** Takes a claim back. */
+  /** Releases a claim. */
   async release({ id }: ContinuationClaims): Promise<void> {
     await this.#options.store.release(id);
   }

@@ -1,14 +1,14 @@
-import { jsonLength } from "@harnesskit/protocol/envelope";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type ShellError, ShellErrorCode, ShellErrorSchema } from "@harnesskit/protocol/openharness";
 import { displayText, HarnessError } from "@harnesskit/wire";
-import { copyJson } from "./copy-json.ts";
+import { copyJson, JsonError } from "@harnesskit/wire/json";
 import type { Redact } from "./redaction.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
 const codePattern = /^[a-z][a-z0-9_.]{0,63}$/;
 const maxMessageLength = 1000;
 
-/** What a shell is told of what is not meant for it. */
+/** What a shell gets in place of a failure that is not meant for it. */
 export const internalError = (): ShellError => ({
   code: ShellErrorCode.InternalError,
   message: "The engine could not handle the request.",
@@ -21,8 +21,7 @@ const ownWords = (
   maxLength: number,
 ): ShellError | undefined => {
   if (!codePattern.test(code)) return undefined;
-  const kept = details && copyJson(details);
-  if (jsonLength(kept) > maxLength) return undefined;
+  const kept = details && copyJson<JsonObject>(details, { maxBytes: maxLength });
   return ShellErrorSchema.parse({
     code,
     message: displayText(redact(message), { multiline: true, maxLength: maxMessageLength }),
@@ -39,27 +38,40 @@ export const shellErrorOf = (error: unknown, redact: Redact, maxLength: number):
   try {
     return ShellEngineError.isInstance(error) ? ownWords(error, redact, maxLength) : undefined;
   } catch {
-    // Details that are no JSON or lead back to themselves, or something that does not let itself be looked at.
+    // Details that are not JSON, or an object that cannot be read.
     return undefined;
   }
 };
 
-/** A request that is wrong, and where. */
-export const invalidRequest = (message: string, details?: { reason: string; path?: string }) =>
+/** A request that is not valid, and where. */
+export const badRequest = (message: string, details?: { reason: string; path?: string }) =>
   new ShellEngineError(ShellErrorCode.InvalidRequest, message, details && { details });
 
 /** An id that would be kept is longer than it may be. */
-export const idTooLong = (path: string) =>
-  invalidRequest("An id is too long.", { reason: "id_too_long", path });
+export const idTooLong = (path: string) => badRequest("An id is too long.", { reason: "id_too_long", path });
 
-/** There is no room for more at the moment. */
+/** No further request can be handled at the moment. */
 export const overloaded = (cause?: unknown) =>
-  new ShellEngineError(ShellErrorCode.EngineOverloaded, "Too much is under way: try again later.", {
+  new ShellEngineError(ShellErrorCode.EngineOverloaded, "The engine is overloaded: try again later.", {
     retryable: true,
     cause,
   });
 
-/** What a handler did wrong: told to the operator, and an `internal_error` for the shell. */
+/** What a handler did wrong: reported to the operator, and an `internal_error` for the shell. */
 export class HandlerFault extends HarnessError {
   override readonly name = "HandlerFault";
 }
+
+/** A copy of what a handler returned, which it may change later. Throws a `HandlerFault` for what is not JSON. */
+export const handlerJson = <T extends JsonValue = JsonValue>(
+  value: unknown,
+  name: string,
+  code = "invalid_reply",
+): T => {
+  try {
+    return copyJson<T>(value, { name });
+  } catch (cause) {
+    if (!(cause instanceof JsonError)) throw cause;
+    throw new HandlerFault(code, cause.message, { cause });
+  }
+};

@@ -1,8 +1,9 @@
-import { JsonValueSchema } from "@harnesskit/protocol/envelope";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type ActionDirective,
   type ActionRegistry,
   approvalSubject,
+  type CapabilityDenial,
   type Continuation,
   ContinuationSchema,
   type Extensions,
@@ -14,12 +15,19 @@ import {
 import { digest } from "@harnesskit/wire";
 import { type CheckedDirectives, checkDirectives } from "./check-directives.ts";
 import type { Continuations } from "./continuations.ts";
-import { copyJson } from "./copy-json.ts";
-import { HandlerFault } from "./failure.ts";
+import { HandlerFault, handlerJson } from "./failure.ts";
 import type { ResolvedLimits } from "./limits.ts";
-import { Payload } from "./payload.ts";
 import type { Route } from "./routes.ts";
-import type { ContinueWith, Conversation, MaybePromise, ShellReply } from "./shell-call.ts";
+import type { ContinueWith, Conversation, ShellReply } from "./shell-call.ts";
+
+/** The content of a response, as it is remembered. */
+export interface Payload {
+  readonly value: ShellResponsePayload;
+  /** The capabilities that the directives need and the shell did not declare; they stand beside the content. */
+  readonly denials: readonly CapabilityDenial[];
+  /** Both as JSON, where that was written. */
+  readonly text?: string;
+}
 
 /** What a reply is finished with. */
 export interface ReplyParts<Context> {
@@ -32,34 +40,32 @@ export interface ReplyParts<Context> {
   readonly route: Route<Context>;
   /** The run's id, made when there is none. */
   readonly runId: () => string;
-  /** Whether the shell has no name of its own for the session. */
+  /** Whether the shell named no session. */
   readonly isOwnSession: boolean;
-  /** Milliseconds since the request came. */
+  /** Milliseconds since the request arrived. */
   readonly elapsedMs: () => number;
 }
 
-const toReply = (returned: unknown): ShellReply => {
+const asShellReply = (returned: unknown): ShellReply => {
   if (returned === undefined || returned === null) return {};
   if (Array.isArray(returned)) return { directives: returned };
   if (typeof returned === "object") return returned;
-  throw new HandlerFault("invalid_reply", "a handler returns a reply, a list of directives, or nothing");
+  throw new HandlerFault("invalid_reply", "a handler must return a reply, a list of directives, or nothing");
 };
 
-/** How a run goes on, each field read once. */
+/** How a run continues, each field read once. */
 const toNext = (given: unknown, maxIdLength: number): ContinueWith => {
   if (typeof given !== "object" || given === null) {
-    throw new HandlerFault("invalid_reply", "continueWith is an object");
+    throw new HandlerFault("invalid_reply", "continueWith must be an object");
   }
   const { step, runId, data, expiresInMs } = given as ContinueWith;
   if (runId !== undefined && (typeof runId !== "string" || runId === "" || runId.length > maxIdLength)) {
-    throw new HandlerFault("invalid_reply", `runId is a text of 1 to ${maxIdLength} characters`);
+    throw new HandlerFault("invalid_reply", `runId must be a string of 1 to ${maxIdLength} characters`);
   }
-  const kept = JsonValueSchema.optional().safeParse(copyJson(data));
-  if (!kept.success) throw new HandlerFault("invalid_reply", "data is JSON");
   return {
     ...(step !== undefined && { step }),
     ...(runId !== undefined && { runId }),
-    ...(kept.data !== undefined && { data: kept.data }),
+    ...(data !== undefined && { data: handlerJson(data, "continueWith.data") }),
     ...(expiresInMs !== undefined && { expiresInMs }),
   };
 };
@@ -76,7 +82,7 @@ const questionIn = (directives: readonly ActionDirective[]): ActionDirective | u
 const expiryOf = ({ expiresInMs }: ContinueWith, { continuationMs }: ResolvedLimits): number => {
   if (expiresInMs === undefined) return continuationMs;
   if (Number.isSafeInteger(expiresInMs) && expiresInMs > 0) return expiresInMs;
-  throw new HandlerFault("invalid_reply", "expiresInMs is a whole number of milliseconds above 0");
+  throw new HandlerFault("invalid_reply", "expiresInMs must be a whole number of milliseconds above 0");
 };
 
 const continueRun = async <Context>(
@@ -107,7 +113,7 @@ const continueRun = async <Context>(
 /** A handler's own extensions of the response. */
 const toExtensions = (given: unknown): Extensions | undefined => {
   if (given === undefined) return undefined;
-  const kept = ExtensionsSchema.safeParse(copyJson(given));
+  const kept = ExtensionsSchema.safeParse(handlerJson(given, "extensions"));
   if (!kept.success) throw new HandlerFault("invalid_reply", "extensions must be an object of JSON");
   if (Object.hasOwn(kept.data, HARNESSKIT_EXTENSION)) {
     throw new HandlerFault("invalid_reply", `extensions: ${HARNESSKIT_EXTENSION} belongs to the engine`);
@@ -121,7 +127,7 @@ const toOwnContinuation = ({ continuation, continueWith }: ShellReply): Continua
   if (continueWith !== undefined) {
     throw new HandlerFault("invalid_reply", "a reply has `continueWith` or `continuation`, not both");
   }
-  const kept = ContinuationSchema.safeParse(copyJson(continuation));
+  const kept = ContinuationSchema.safeParse(handlerJson(continuation, "continuation"));
   if (kept.success) return kept.data;
   throw new HandlerFault(
     "invalid_reply",
@@ -134,12 +140,12 @@ interface Finished extends CheckedDirectives {
   readonly extensions: Extensions | undefined;
 }
 
-/** Makes of what a handler returned what is sent. Throws, or rejects with, a `HandlerFault`. */
-export const finishReply = <Context>(
+/** Turns what a handler returned into what is sent. Rejects with a `HandlerFault`. */
+export const finishReply = async <Context>(
   returned: unknown,
   parts: ReplyParts<Context>,
-): MaybePromise<Payload> => {
-  const reply = toReply(returned);
+): Promise<Payload> => {
+  const reply = asShellReply(returned);
   const { directives: given = [], continueWith } = reply;
   const { limits, isOwnSession } = parts;
   if (!Array.isArray(given)) throw new HandlerFault("invalid_reply", "directives must be a list");
@@ -150,18 +156,25 @@ export const finishReply = <Context>(
     );
   }
   const finished = {
-    ...checkDirectives(copyJson(given), parts.registry, parts.held),
+    ...checkDirectives(
+      handlerJson<JsonValue[]>(given, "directives", "invalid_directive"),
+      parts.registry,
+      parts.held,
+    ),
     extensions: toExtensions(reply.extensions),
   };
   const own = toOwnContinuation(reply);
   const payload = payloadOf(finished, own && extensionOf(parts, own), parts);
-  if (payload.text.length > limits.maxResponseLength) {
+  const text = JSON.stringify(payload);
+  if (text.length > limits.maxResponseLength) {
     throw new HandlerFault(
       "response_too_large",
       `a response has ${limits.maxResponseLength} characters at most`,
     );
   }
-  return continueWith || (isOwnSession && !own) ? goOn(finished, continueWith, parts) : payload;
+  return continueWith || (isOwnSession && !own)
+    ? withContinuation(finished, continueWith, parts)
+    : { ...payload, text };
 };
 
 const payloadOf = <Context>(
@@ -173,7 +186,7 @@ const payloadOf = <Context>(
   const value: ShellResponsePayload = { status: "success", action_directives: directives };
   if (all !== undefined) value.extensions = all;
   value.engine_latency_ms = elapsedMs();
-  return Payload.of(value, denials);
+  return { value, denials };
 };
 
 const extensionOf = <Context>(
@@ -185,8 +198,8 @@ const extensionOf = <Context>(
   continuation,
 });
 
-/** With the continuation that the conversation goes on by. */
-const goOn = async <Context>(
+/** With the continuation by which the conversation continues. */
+const withContinuation = async <Context>(
   finished: Finished,
   continueWith: unknown,
   parts: ReplyParts<Context>,

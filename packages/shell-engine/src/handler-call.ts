@@ -1,15 +1,20 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type {
   ApprovalAnswer,
+  AttachmentRef,
   Capabilities,
+  Continuation,
   EnvironmentState,
+  Extensions,
   ShellContext,
+  ShellIdentity,
+  TaskHint,
 } from "@harnesskit/protocol/openharness";
-import { quietly } from "@harnesskit/wire";
+import { callSafely } from "@harnesskit/wire";
+import { copyJson } from "@harnesskit/wire/json";
 import type { Admitted } from "./admission.ts";
-import { copyJson } from "./copy-json.ts";
 import type { ReadRequest } from "./read-request.ts";
-import type { RunningCall } from "./running-call.ts";
+import type { RunningHandler } from "./running-handler.ts";
 import type { Conversation, ResumedRun, ShellCall } from "./shell-call.ts";
 import type { LogSubject, ShellLog } from "./shell-log.ts";
 
@@ -26,95 +31,87 @@ export interface Inbound<Context> extends ReadRequest, Admitted {
 interface OwnParts {
   readonly conversation: Conversation;
   readonly run: ResumedRun | undefined;
-  readonly approval: ApprovalAnswer | undefined;
-  readonly running: RunningCall;
+  readonly running: RunningHandler;
   readonly log: ShellLog;
 }
 
 const eventPattern = /^[a-z0-9_.:-]{1,64}$/;
 
-/** What a handler sees of a request. A class, because an object with a getter of its own is slow to make. */
+/** What a handler sees of a request. It gets copies of what the engine still uses; these, and the signal, are made when they are read. */
 export class HandlerCall<Context> implements ShellCall<Context> {
-  readonly requestId;
-  readonly correlationId;
-  readonly traceparent;
-  readonly conversation;
-  readonly intent;
-  readonly task;
-  readonly shell;
-  readonly attachments;
-  readonly extensions;
-  readonly requestExtensions;
-  readonly continuation;
-  readonly run;
-  readonly approval;
+  readonly requestId: string | undefined;
+  readonly correlationId: string | undefined;
+  readonly traceparent: string | undefined;
+  readonly conversation: Conversation;
+  readonly run: ResumedRun | undefined;
+  readonly intent: string | undefined;
+  readonly task: TaskHint | undefined;
+  readonly shell: ShellIdentity | undefined;
+  readonly attachments: readonly AttachmentRef[];
+  readonly extensions: Extensions | undefined;
+  readonly requestExtensions: Extensions | undefined;
+  readonly continuation: Continuation | undefined;
+  readonly approval: ApprovalAnswer | undefined;
   readonly principal: unknown;
   readonly context: Context;
-  readonly dueAtMs;
-  readonly #running: RunningCall;
-  readonly #state: EnvironmentState | undefined;
-  readonly #held: ReadonlySet<string>;
-  readonly #declared: Capabilities | undefined;
+  readonly dueAtMs: number;
+  readonly log: ShellCall["log"];
+  readonly #inbound: Inbound<Context>;
+  readonly #running: RunningHandler;
   #environment: EnvironmentState | undefined;
   #capabilities: ReadonlySet<string> | undefined;
   #shellCapabilities: Capabilities | undefined;
-  readonly #log: ShellLog;
-  readonly #subject: LogSubject;
 
-  constructor({ request, asked, principal, context, held, subject }: Inbound<Context>, own: OwnParts) {
+  constructor(inbound: Inbound<Context>, { conversation, run, running, log }: OwnParts) {
+    const { asked, subject, extension } = inbound;
+    const { extensions } = inbound.request.request;
     this.requestId = subject.requestId;
     this.correlationId = subject.correlationId;
     this.traceparent = subject.trace.traceparent;
-    this.conversation = own.conversation;
+    this.conversation = conversation;
+    this.run = run;
     this.intent = asked.user_intent;
     this.task = asked.task_hint;
     this.shell = asked.shell;
-    this.#state = asked.environment_state;
     this.attachments = asked.attachments ?? [];
-    this.extensions = asked.extensions;
-    this.requestExtensions = request.request.extensions;
-    this.#held = held;
-    this.#declared = request.capabilities;
+    this.extensions = asked.extensions && copyJson(asked.extensions);
+    this.requestExtensions = extensions && copyJson(extensions);
     this.continuation = asked.continuation;
-    this.run = own.run;
-    this.approval = own.approval;
-    this.principal = principal;
-    this.context = context;
-    this.dueAtMs = own.running.dueAtMs;
-    this.#running = own.running;
-    this.#log = own.log;
-    this.#subject = subject;
+    this.approval = extension?.approval;
+    this.principal = inbound.principal;
+    this.context = inbound.context;
+    this.dueAtMs = running.dueAtMs;
+    this.log = (event, details) => writeLine(log, subject, event, details);
+    this.#inbound = inbound;
+    this.#running = running;
   }
 
-  /** A copy: by the state as it came it is known what must not be shown. Made when it is asked for, as the next. */
   get environment(): EnvironmentState | undefined {
-    this.#environment ??= copyJson(this.#state);
+    const { environment_state: state } = this.#inbound.asked;
+    this.#environment ??= state && copyJson<EnvironmentState & JsonObject>(state);
     return this.#environment;
   }
 
   get capabilities(): ReadonlySet<string> {
-    this.#capabilities ??= new Set(this.#held);
+    this.#capabilities ??= new Set(this.#inbound.held);
     return this.#capabilities;
   }
 
   get shellCapabilities(): Capabilities {
-    this.#shellCapabilities ??= copyJson(this.#declared) ?? {};
+    this.#shellCapabilities ??= copyJson<Capabilities & JsonObject>(this.#inbound.request.capabilities ?? {});
     return this.#shellCapabilities;
   }
 
   get signal(): AbortSignal {
     return this.#running.signal;
   }
-
-  /** Bound, so that handlers may take it out of the call. */
-  readonly log = (event: string, details?: JsonObject): void => {
-    const isName =
-      typeof event === "string" && eventPattern.test(event) && this.#subject.redact(event) === event;
-    const name = isName ? event : "handler";
-    const line = { event: name, level: "info" } as const;
-    const write = () =>
-      this.#log.write(this.#subject, { ...line, ...(details && { details: copyJson(details) }) });
-    // Details that lead back to themselves, or throw where they are read, are left out.
-    quietly(write, () => this.#log.write(this.#subject, line));
-  };
 }
+
+/** Writes a handler's line. Details that are not JSON are left out. */
+const writeLine = (log: ShellLog, subject: LogSubject, event: string, details?: JsonObject): void => {
+  const isName = typeof event === "string" && eventPattern.test(event) && subject.redact(event) === event;
+  const line = { event: isName ? event : "handler", level: "info" } as const;
+  const write = () =>
+    log.write(subject, { ...line, ...(details && { details: copyJson<JsonObject>(details) }) });
+  callSafely(write, () => log.write(subject, line));
+};

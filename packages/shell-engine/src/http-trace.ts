@@ -1,3 +1,5 @@
+import { contextField } from "./shell-context.ts";
+
 /** The headers that go with OpenHarness over HTTP: for the `contextHeaders` of a server. */
 export const shellHeaders: readonly string[] = [
   "x-correlation-id",
@@ -15,25 +17,24 @@ export interface HttpTrace {
 
 const nothing: HttpTrace = { correlationId: undefined, requestId: undefined, traceparent: undefined };
 
-/** What may stand in a log and go back as a header. */
+/** What is safe in a log and as a header. */
 const idPattern = /^[\x21-\x7e]{1,512}$/;
 const traceparentPattern =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 
-const text = (value: unknown, pattern: RegExp): string | undefined =>
+const matching = (value: unknown, pattern: RegExp): string | undefined =>
   typeof value === "string" && value.length <= 512 && pattern.test(value) ? value : undefined;
 
-/** Reads `headers` of a transport's context. A header that is not well-formed is as good as none. */
+/** Reads `headers` of a transport's context. A header that is not well-formed is ignored. */
 export const traceOf = (context: unknown): HttpTrace => {
-  if (typeof context !== "object" || context === null) return nothing;
-  const { headers } = context as { headers?: unknown };
+  const headers = contextField(context, "headers");
   if (typeof headers !== "object" || headers === null) return nothing;
   const of = (name: string): unknown =>
     Object.hasOwn(headers, name) ? (headers as Record<string, unknown>)[name] : undefined;
   return {
-    correlationId: text(of("x-correlation-id"), idPattern),
-    requestId: text(of("x-request-id"), idPattern),
-    traceparent: text(of("traceparent"), traceparentPattern),
+    correlationId: matching(of("x-correlation-id"), idPattern),
+    requestId: matching(of("x-request-id"), idPattern),
+    traceparent: matching(of("traceparent"), traceparentPattern),
   };
 };
 
@@ -52,7 +53,7 @@ export const shellReplyHeaders = (context: unknown): Readonly<Record<string, str
 
 /**
  * Has a `fetch` handler send `X-Correlation-ID` and `X-Request-ID` back with everything that it answers: with refusals too, which
- * the engine knows nothing of.
+ * the engine does not see.
  */
 export const withShellHeaders =
   <Info extends unknown[]>(handler: (request: Request, ...info: Info) => Promise<Response>) =>
@@ -60,7 +61,7 @@ export const withShellHeaders =
     const response = await handler(request, ...info);
     const headers = new Headers(response.headers);
     for (const name of echoed) {
-      const value = text(request.headers.get(name), idPattern);
+      const value = matching(request.headers.get(name), idPattern);
       if (value !== undefined) headers.set(name, value);
     }
     return new Response(response.body, { status: response.status, headers });

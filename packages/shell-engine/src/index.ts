@@ -4,7 +4,7 @@ export type {
   ContinuationStore,
 } from "./continuation-store.ts";
 export { shellHeaders, withShellHeaders } from "./http-trace.ts";
-export type { ShellEngineLimits } from "./limits.ts";
+export { type ResolvedLimits, type ShellEngineLimits, shellEngineLimits } from "./limits.ts";
 export type { ShellHandlers } from "./routes.ts";
 export type {
   ContinueWith,
@@ -16,7 +16,7 @@ export type {
   ShellReply,
   Sop,
 } from "./shell-call.ts";
-export { createShellEngine, type ShellEngine, type ShellEngineGauges } from "./shell-engine.ts";
+export { createShellEngine, type ShellEngine, type ShellEngineStats } from "./shell-engine.ts";
 export { ShellEngineError, type ShellEngineErrorOptions } from "./shell-engine-error.ts";
 export type { ShellAuthenticate, ShellAuthentication, ShellEngineOptions } from "./shell-engine-options.ts";
 export type { ShellLogLine, WriteLog } from "./shell-log.ts";

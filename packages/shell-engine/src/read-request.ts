@@ -8,12 +8,12 @@ import {
   ShellErrorCode,
   type ShellRequest,
 } from "@harnesskit/protocol/openharness";
-import { idTooLong, invalidRequest } from "./failure.ts";
+import { JsonError, measureJson } from "@harnesskit/wire/json";
+import { badRequest, idTooLong } from "./failure.ts";
 import type { ResolvedLimits } from "./limits.ts";
-import { assertMeasure } from "./measure.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
-/** The versions of messages that an engine speaks. */
+/** The versions of messages that an engine supports. */
 export const supportedVersions = Object.freeze([OPENHARNESS_VERSION]) as string[];
 const supportedMajors = new Set(supportedVersions.map(majorOf));
 
@@ -24,26 +24,26 @@ export interface ReadRequest {
   readonly extension: RequestExtension | undefined;
 }
 
-/** A field of a message that is none yet; what it inherits is no field. */
-const fieldOf = (message: unknown, name: string): unknown =>
+/** An own field of a message that is not checked yet. */
+const ownField = (message: unknown, name: string): unknown =>
   typeof message === "object" && message !== null && Object.hasOwn(message, name)
     ? (message as Record<string, unknown>)[name]
     : undefined;
 
-/** An id that can be echoed, of any message, one that is refused among them. */
+/** An id that can be echoed, of any message, also of one that is refused. */
 export const idOf = (message: unknown, name: "request_id" | "correlation_id", maxLength: number) => {
-  const id = fieldOf(message, name);
+  const id = ownField(message, name);
   return typeof id === "string" && id !== "" && id.length <= maxLength ? id : undefined;
 };
 
-/** Looks at the version alone, because another one may mean other messages. */
+/** Checks the version alone, because another one may mean other messages. */
 const assertVersion = (message: unknown): void => {
-  const version = fieldOf(message, "protocol_version");
+  const version = ownField(message, "protocol_version");
   const major = typeof version === "string" ? majorOf(version) : undefined;
   if (major === undefined || supportedMajors.has(major)) return;
   throw new ShellEngineError(
     ShellErrorCode.ProtocolVersionUnsupported,
-    "This engine does not speak that version of the protocol.",
+    "This engine does not support that version of the protocol.",
     { details: { supported_protocol_versions: [...supportedVersions] } },
   );
 };
@@ -69,45 +69,45 @@ const assertAttachments = ({ request }: ShellRequest, maxAttachments: number): v
   if (attachments === undefined) return;
   const path = "request.context.attachments";
   if (attachments.length > maxAttachments) {
-    throw invalidRequest("The request has too many attachments.", { reason: "too_many_attachments", path });
+    throw badRequest("The request has too many attachments.", { reason: "too_many_attachments", path });
   }
   const index = inlineAttachment(attachments);
   if (index === undefined) return;
-  throw invalidRequest("An attachment must be a reference: it holds large inline data.", {
+  throw badRequest("An attachment must be a reference: it holds large inline data.", {
     reason: "inline_attachment",
     path: `${path}.${index}`,
   });
 };
 
-/**
- * A request with levels of its own: whoever sent it may change their message for the next one while this one waits. Values
- * that belong to the shell stay as they are.
- */
-const ownRequest = (request: ShellRequest): ShellRequest => {
-  const { context } = request.request;
-  if (context === undefined) return { ...request, request: { ...request.request } };
-  const own = { ...context };
-  if (context.shell) own.shell = { ...context.shell };
-  if (context.attachments) own.attachments = [...context.attachments];
-  return { ...request, request: { ...request.request, context: own } };
+/** Bounds the size and depth of a message before anything else reads it. */
+const assertBounds = (message: unknown, { maxRequestLength, maxDepth }: ResolvedLimits): void => {
+  try {
+    measureJson(message, { maxBytes: maxRequestLength, maxDepth });
+  } catch (cause) {
+    // A getter that threw is not the shell's mistake.
+    if (!(cause instanceof JsonError) || cause.cause !== undefined) throw cause;
+    if (cause.code === "too_deep") throw badRequest("The request nests too deeply.", { reason: "too_deep" });
+    if (cause.code === "too_large") throw badRequest("The request is too large.", { reason: "too_large" });
+    throw notValid("");
+  }
 };
+
+const notValid = (path: string) =>
+  badRequest("The message is not a valid OpenHarness request.", { reason: "schema", path });
 
 /** Checks a message. Throws `protocol_version_unsupported` or `invalid_request`. */
 export const readRequest = (message: unknown, limits: ResolvedLimits): ReadRequest => {
-  assertMeasure(message, limits);
+  assertBounds(message, limits);
   assertVersion(message);
   const parsed = parseShellRequest(message);
-  if (!("data" in parsed)) {
-    const { path } = parsed;
-    throw invalidRequest("The message is no request of OpenHarness.", { reason: "schema", path });
-  }
-  const request = ownRequest(parsed.data);
+  if (!("data" in parsed)) throw notValid(parsed.path);
+  const request = parsed.data;
   assertIds(request, limits.maxIdLength);
   assertAttachments(request, limits.maxAttachments);
   const extension = requestExtensionOf(request.request.context?.extensions);
   if (extension === "invalid") {
     const path = "request.context.extensions";
-    throw invalidRequest("The field dev.harnesskit is none of these.", { reason: "schema", path });
+    throw badRequest("The extension dev.harnesskit is not valid.", { reason: "schema", path });
   }
   return { request, extension };
 };

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { EnvironmentState, ShellAuth } from "@harnesskit/protocol/openharness";
 
-/** Takes what must not be shown out of a text, or out of every text in a JSON value. */
+/** Removes what must not be shown from a string, or from every string in a JSON value. */
 export type Redact = <T extends JsonValue>(value: T) => T;
 
 const minLength = 4;
@@ -31,7 +31,7 @@ const mapTexts = (value: JsonValue, change: (text: string) => string): JsonValue
   );
 };
 
-/** Takes nothing out. */
+/** Removes nothing. */
 export const redactNothing: Redact = (value) => value;
 
 /** What the user wrote, whole and line by line, because a handler may quote a part of it. */
@@ -40,8 +40,8 @@ const collectIntent = (intent: string, texts: Set<string>): void => {
 };
 
 /**
- * What takes the values of `auth`, and of a state that is not public its values and the user's intent, out of everything that
- * is shown or logged. Values below four characters stay: they stand everywhere. Where there are too many to look for, every text is taken out.
+ * Removes the values of `auth`, and of a state that is not public its values and the user's intent, from everything that
+ * is shown or logged. Values below four characters stay, because they occur everywhere. If there are too many to look for, every string is removed.
  * Nothing is looked at before something is shown.
  */
 export const createRedact = (

@@ -1,40 +1,28 @@
 import type { Clock } from "@harnesskit/wire";
-import { LinkedList, ListNode } from "./linked-list.ts";
 
-/** A request that was taken. */
-export class Remembered<Work> extends ListNode {
-  readonly key: string;
+/** A request that was accepted. */
+export interface Remembered<Work> {
   readonly fingerprint: number;
-  /** Settles with the response and never rejects; undefined once there is the text. */
-  work: Work | undefined;
+  /** Settles with the response and never rejects; undefined once the text is there. */
+  readonly work?: Work;
   /** The response. */
-  text: string | undefined;
-  /** When the response was there. An entry without one is in no list, and never given up. */
-  doneAt = 0;
+  readonly text?: string;
+}
 
-  constructor(key: string, fingerprint: number) {
-    super();
-    this.key = key;
-    this.fingerprint = fingerprint;
-  }
-
-  /** Of its key, and of its response when that is there. */
-  get length(): number {
-    return this.key.length + (this.text?.length ?? 0);
-  }
+/** A response that is there, and since when. */
+interface Done {
+  readonly fingerprint: number;
+  readonly text: string;
+  readonly doneAt: number;
 }
 
 /** The requests of one owner. */
-class Owner<Work> extends ListNode {
-  readonly name: string;
-  readonly entries = new Map<string, Remembered<Work>>();
-  /** Those that are done, in the order in which they were. */
-  readonly done = new LinkedList<Remembered<Work>>();
+class Owner<Work> {
+  readonly running = new Map<string, { readonly fingerprint: number; readonly work: Work }>();
+  /** In the order in which the responses came. */
+  readonly done = new Map<string, Done>();
 
-  constructor(name: string) {
-    super();
-    this.name = name;
-  }
+  constructor(readonly name: string) {}
 }
 
 export interface RequestMemoryOptions {
@@ -45,14 +33,13 @@ export interface RequestMemoryOptions {
 }
 
 /**
- * Responses by owner and request, bounded in number, size and time. They are kept as text, of which a collection of garbage
- * has nothing to follow. When there is no room, whoever adds one loses the oldest of their own, and only where there is none
- * the owner that added nothing for the longest time loses one.
+ * Responses by owner and request, bounded in number, size and time. When there is no room, the owner that adds one loses the
+ * oldest of its own, and only without any the owner that added nothing for the longest time loses one. Work that has not
+ * ended is never dropped.
  */
 export class RequestMemory<Work> {
-  readonly #owners = new Map<string, Owner<Work>>();
   /** In the order of their last request. */
-  readonly #order = new LinkedList<Owner<Work>>();
+  readonly #owners = new Map<string, Owner<Work>>();
   readonly #options: RequestMemoryOptions;
   #size = 0;
   #length = 0;
@@ -65,73 +52,53 @@ export class RequestMemory<Work> {
     return this.#size;
   }
 
-  get(owner: string, key: string): Remembered<Work> | undefined {
-    const own = this.#owners.get(owner);
-    const entry = own?.entries.get(key);
-    if (!own || !entry) return undefined;
-    if (!this.#isOver(entry)) return entry;
-    this.#remove(own, entry);
+  get(name: string, key: string): Remembered<Work> | undefined {
+    const owner = this.#owners.get(name);
+    const done = owner?.done.get(key);
+    if (!owner || !done) return owner?.running.get(key);
+    if (!this.#isOver(done)) return done;
+    this.#remove(owner, key);
     return undefined;
   }
 
-  /** Takes a request whose work has begun. */
-  add(owner: string, key: string, fingerprint: number, work: Work): void {
-    const own = this.#ownerOf(owner);
-    this.#entryOf(own, key, fingerprint).work = work;
-    this.#makeRoom(own);
+  /** Adds a request whose work has begun. */
+  add(name: string, key: string, fingerprint: number, work: Work): void {
+    const owner = this.#touch(name);
+    owner.running.set(key, { fingerprint, work });
+    this.#size++;
+    this.#length += key.length;
+    this.#makeRoom(owner);
   }
 
-  /** The response is there, of a request that was taken. */
-  settle(owner: string, key: string, text: string): void {
-    const entry = this.#owners.get(owner)?.entries.get(key);
-    if (entry) this.#done(this.#ownerOf(owner), entry, text);
-  }
-
-  /** Takes a request that is not known with its response: its work was done at once. */
-  addDone(owner: string, key: string, fingerprint: number, text: string): void {
-    const own = this.#ownerOf(owner);
-    this.#done(own, this.#entryOf(own, key, fingerprint), text);
+  /** The response of a request that was added is there. */
+  settle(name: string, key: string, text: string): void {
+    const running = this.#owners.get(name)?.running.get(key);
+    if (!running) return;
+    const owner = this.#touch(name);
+    owner.running.delete(key);
+    owner.done.set(key, { fingerprint: running.fingerprint, text, doneAt: this.#options.clock.now() });
+    this.#length += text.length;
+    this.#makeRoom(owner);
   }
 
   /** The request may be made again. */
-  forget(owner: string, key: string): void {
-    const own = this.#owners.get(owner);
-    const entry = own?.entries.get(key);
-    if (own && entry) this.#remove(own, entry);
+  forget(name: string, key: string): void {
+    const owner = this.#owners.get(name);
+    if (owner) this.#remove(owner, key);
   }
 
-  #done(own: Owner<Work>, entry: Remembered<Work>, text: string): void {
-    entry.work = undefined;
-    entry.text = text;
-    entry.doneAt = this.#options.clock.now();
-    this.#length += text.length;
-    own.done.push(entry);
-    this.#makeRoom(own);
+  /** The requests of an owner, which has one now. */
+  #touch(name: string): Owner<Work> {
+    const known = this.#owners.get(name);
+    const owner = known ?? new Owner<Work>(name);
+    if (known) this.#owners.delete(name);
+    else this.#length += name.length;
+    this.#owners.set(name, owner);
+    return owner;
   }
 
-  /** The requests of an owner, who has one now. */
-  #ownerOf(name: string): Owner<Work> {
-    let own = this.#owners.get(name);
-    if (own) this.#order.remove(own);
-    else {
-      own = new Owner<Work>(name);
-      this.#owners.set(name, own);
-      this.#length += name.length;
-    }
-    this.#order.push(own);
-    return own;
-  }
-
-  #entryOf(own: Owner<Work>, key: string, fingerprint: number): Remembered<Work> {
-    const entry = new Remembered<Work>(key, fingerprint);
-    own.entries.set(key, entry);
-    this.#size++;
-    this.#length += key.length;
-    return entry;
-  }
-
-  #isOver({ text, doneAt }: Remembered<Work>): boolean {
-    return text !== undefined && this.#options.clock.now() - doneAt >= this.#options.keepMs;
+  #isOver({ doneAt }: Done): boolean {
+    return this.#options.clock.now() - doneAt >= this.#options.keepMs;
   }
 
   get #isFull(): boolean {
@@ -139,30 +106,32 @@ export class RequestMemory<Work> {
   }
 
   #makeRoom(own: Owner<Work>): void {
-    this.#dropOver(own);
-    const longest = this.#order.first;
-    if (longest && longest !== own) this.#dropOver(longest);
-    while (this.#isFull && own.done.first) this.#remove(own, own.done.first);
-    let other = this.#order.first;
-    while (this.#isFull && other) {
-      const next = other.next as Owner<Work> | undefined;
-      while (this.#isFull && other.done.first) this.#remove(other, other.done.first);
-      other = next;
+    this.#drop(own, (done) => this.#isOver(done));
+    const [longest] = this.#owners.values();
+    if (longest && longest !== own) this.#drop(longest, (done) => this.#isOver(done));
+    this.#drop(own, () => this.#isFull);
+    if (!this.#isFull) return;
+    for (const other of this.#owners.values()) {
+      this.#drop(other, () => this.#isFull);
+      if (!this.#isFull) return;
     }
   }
 
-  #dropOver(own: Owner<Work>): void {
-    while (own.done.first && this.#isOver(own.done.first)) this.#remove(own, own.done.first);
+  /** Drops the oldest responses of an owner as long as `isToGo` says so. */
+  #drop(owner: Owner<Work>, isToGo: (done: Done) => boolean): void {
+    for (const [key, done] of owner.done) {
+      if (!isToGo(done)) return;
+      this.#remove(owner, key);
+    }
   }
 
-  #remove(own: Owner<Work>, entry: Remembered<Work>): void {
-    own.entries.delete(entry.key);
-    if (entry.text !== undefined) own.done.remove(entry);
+  #remove(owner: Owner<Work>, key: string): void {
+    const done = owner.done.get(key);
+    if (!owner.done.delete(key) && !owner.running.delete(key)) return;
     this.#size--;
-    this.#length -= entry.length;
-    if (own.entries.size > 0) return;
-    this.#owners.delete(own.name);
-    this.#length -= own.name.length;
-    this.#order.remove(own);
+    this.#length -= key.length + (done?.text.length ?? 0);
+    if (owner.done.size > 0 || owner.running.size > 0) return;
+    this.#owners.delete(owner.name);
+    this.#length -= owner.name.length;
   }
 }

@@ -5,7 +5,7 @@ import { HandlerFault } from "./failure.ts";
 import type { ShellHandler, Sop } from "./shell-call.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
-/** Who answers which requests. */
+/** The handlers, by what requests name. */
 export interface ShellHandlers<Context = unknown> {
   /** Requests that name no SOP and no plugin. @default `not_supported` */
   readonly intent?: ShellHandler<Context>;
@@ -14,7 +14,7 @@ export interface ShellHandlers<Context = unknown> {
   /** By `task_hint.plugin_id`, where no SOP was found; an id that is not among them is `unknown_plugin`. @default none: the hint is ignored */
   readonly plugins?: Readonly<Record<string, ShellHandler<Context>>>;
   /**
-   * By `task_hint.business_key`, where neither is named: gives the handler for a key, or undefined for what is `intent`'s.
+   * By `task_hint.business_key`, where neither is named: returns the handler for a key, or undefined for what is `intent`'s.
    * Asked again when a run is resumed. @default `intent`
    */
   readonly businessKey?: (businessKey: string) => ShellHandler<Context> | undefined;
@@ -39,7 +39,7 @@ const noSteps = (step: string | undefined): void => {
   if (step !== undefined) throw new HandlerFault("unknown_step", "only SOPs have steps to continue with");
 };
 
-/** Finds handlers. Names are looked up in maps: what objects inherit is no handler. */
+/** Finds handlers. Names are looked up in maps: inherited properties are not handlers. */
 export class Router<Context> {
   readonly #intent: ShellHandler<Context> | undefined;
   readonly #plugins: ReadonlyMap<string, ShellHandler<Context>>;
@@ -106,7 +106,7 @@ export class Router<Context> {
     if (!sop || !handler) {
       throw new ShellEngineError(
         ShellErrorCode.UnknownSop,
-        "There is no such SOP here, or no such step of it.",
+        "This engine does not have that SOP, or that step of it.",
       );
     }
     const checkStep = (next: string | undefined): void => {
@@ -118,7 +118,8 @@ export class Router<Context> {
 
   #plugin(id: string): Route<Context> {
     const handler = this.#plugins.get(id);
-    if (!handler) throw new ShellEngineError(ShellErrorCode.UnknownPlugin, "There is no such plugin here.");
+    if (!handler)
+      throw new ShellEngineError(ShellErrorCode.UnknownPlugin, "This engine does not have that plugin.");
     return { handler, key: `plugin:${id}`, checkStep: noSteps };
   }
 

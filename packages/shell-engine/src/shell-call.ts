@@ -15,7 +15,7 @@ export type MaybePromise<T> = T | Promise<T>;
 
 /** Where a request belongs. */
 export interface Conversation {
-  /** One text for the credential, the session and the thread of it. */
+  /** One string for the credential, the session and the thread of it. */
   readonly key: string;
   readonly sessionId: string;
   readonly conversationId: string | undefined;
@@ -32,10 +32,7 @@ export interface ResumedRun {
   readonly step: string | undefined;
 }
 
-/**
- * One request, as a handler gets it. Nothing of `auth` is in it. `environment`, `capabilities`, `shellCapabilities` and `signal` are made
- * when they are asked for: a copy by `{ ...call }` does not have them.
- */
+/** One request, as a handler gets it, without `auth`. */
 export interface ShellCall<Context = unknown> {
   readonly requestId: string | undefined;
   readonly correlationId: string | undefined;
@@ -64,11 +61,11 @@ export interface ShellCall<Context = unknown> {
   /** Set where a continuation resumes a run. */
   readonly run: ResumedRun | undefined;
   /**
-   * What the user said to the `request_approval` that the continuation came with. Undefined where they said something else. For
+   * What the user said to the `request_approval` that the continuation came with. Undefined if the user said something else. For
    * `handlers.continuation` the digest is not checked: compare it with that of `approvalSubject` of what you asked.
    */
   readonly approval: ApprovalAnswer | undefined;
-  /** Who asks, as `authenticate` or the transport said. */
+  /** The sender, as `authenticate` or the transport said. */
   readonly principal: unknown;
   /** What the transport knows. */
   readonly context: Context;
@@ -83,11 +80,11 @@ export interface ShellCall<Context = unknown> {
   log(event: string, details?: JsonObject): void;
 }
 
-/** How a run goes on. */
+/** How a run continues. */
 export interface ContinueWith {
   /** The SOP's next step. @default none */
   readonly step?: string;
-  /** A text, no longer than an id may be. @default the resumed run's id, or a new one */
+  /** A string, no longer than an id may be. @default the resumed run's id, or a new one */
   readonly runId?: string;
   /** Kept by the engine until the run is resumed. @default none */
   readonly data?: JsonValue;
@@ -112,7 +109,7 @@ export interface ShellReply {
   readonly extensions?: Extensions;
 }
 
-/** What answers requests. A list is a reply with these directives, nothing is one without any. */
+/** What answers requests. A list is a reply with these directives; undefined is a reply without directives. */
 export type ShellHandler<Context = unknown> = (
   call: ShellCall<Context>,
 ) => MaybePromise<ShellReply | readonly ActionDirective[] | undefined>;

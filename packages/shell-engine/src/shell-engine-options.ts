@@ -19,7 +19,7 @@ export interface ShellAuthentication<Context> {
 
 /**
  * Judges a request before anything else is done with it. What it throws is `internal_error`, or what a `ShellEngineError`
- * says; where it takes too long that is `engine_timeout`. Principals are the same if they are the same text, or have the same JSON.
+ * says; where it takes too long that is `engine_timeout`. Principals are the same if they are the same string, or have the same JSON.
  */
 export type ShellAuthenticate<Context> = (
   request: ShellAuthentication<Context>,
@@ -34,7 +34,7 @@ export interface ShellEngineOptions<Context = unknown> {
    * need. A value of false, or `{ denied: { code, message } }`, is known and denied. Streaming cannot be offered. @default nothing more
    */
   readonly capabilities?: OfferedCapabilities;
-  /** @default everybody whom the transport lets in, told apart by its `principal` and by tenant_id and credential_ref */
+  /** @default every client that the transport accepts, distinguished by its `principal` and by tenant_id and credential_ref */
   readonly authenticate?: ShellAuthenticate<Context>;
   /** Signs continuations: 32 bytes at least. @default random, so that continuations end with the process */
   readonly continuationKey?: Uint8Array;
@@ -42,9 +42,9 @@ export interface ShellEngineOptions<Context = unknown> {
   readonly continuations?: ContinuationStore;
   /** @default see each limit */
   readonly limits?: ShellEngineLimits;
-  /** Gets the lines of the log. What it throws is ignored. @default nobody */
+  /** Gets the lines of the log. What it throws is ignored. @default nothing is logged */
   readonly log?: WriteLog;
-  /** Told of what no shell is told: what handlers threw and did wrong. What it throws is ignored. @default nobody */
+  /** Reports what shells do not see: what handlers threw and did wrong. What it throws is ignored. @default nothing is reported */
   readonly onError?: (error: unknown) => unknown;
   /**
    * Called with each response, those that are remembered among them, before the transport gets it; it must not change it. What

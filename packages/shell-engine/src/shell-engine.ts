@@ -1,6 +1,7 @@
 import {
   type CapabilityDenial,
   createActionRegistry,
+  OPENHARNESS_VERSION,
   ShellErrorCode,
   type ShellResponse,
 } from "@harnesskit/protocol/openharness";
@@ -8,34 +9,32 @@ import {
   type Channel,
   type Clock,
   ConnectionClosedError,
+  callSafely,
   type HarnessError,
-  quietly,
   randomId,
-  systemClock,
-  withSender,
 } from "@harnesskit/wire";
-import { Admission, type Admitted } from "./admission.ts";
-import { CapabilityOffer, nothingNegotiated } from "./capability-negotiation.ts";
+import { ChannelServer } from "@harnesskit/wire/rpc";
+import { systemClock } from "@harnesskit/wire/time";
+import { Admission } from "./admission.ts";
+import { allDenials, CapabilityOffer, nothingNegotiated } from "./capability-negotiation.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
 import { internalError, shellErrorOf } from "./failure.ts";
+import type { Payload } from "./finish-reply.ts";
 import { shellReplyHeaders, traceOf } from "./http-trace.ts";
-import { type ResolvedLimits, resolveLimits } from "./limits.ts";
-import { Payload } from "./payload.ts";
+import { type ResolvedLimits, shellEngineLimits } from "./limits.ts";
 import { idOf, readRequest, supportedVersions } from "./read-request.ts";
 import { createRedact, type Redact, redactNothing } from "./redaction.ts";
-import { type Outcome, RequestWorks } from "./request-works.ts";
-import { type Addressee, Responder } from "./responder.ts";
+import { type Outcome, RequestRunner } from "./request-runner.ts";
 import { Router } from "./routes.ts";
-import type { MaybePromise } from "./shell-call.ts";
-import { ShellConnection } from "./shell-connection.ts";
+import { contextOf } from "./shell-context.ts";
 import type { ShellEngineOptions } from "./shell-engine-options.ts";
 import { type LogSubject, ShellLog } from "./shell-log.ts";
 
-/** What there is at the moment. */
-export interface ShellEngineGauges {
-  /** Handlers that run, those among them that took too long. */
+/** What an engine holds at the moment. */
+export interface ShellEngineStats {
+  /** Handlers that run, those included that took too long. */
   readonly inFlight: number;
   /** Requests that are remembered by their ids. */
   readonly rememberedRequests: number;
@@ -44,18 +43,17 @@ export interface ShellEngineGauges {
 /** The engine's side of OpenHarness v1, for any number of shells at once. All functions are bound. */
 export interface ShellEngine<Context = unknown> {
   /**
-   * Takes one message, parsed, and gives the response. A message that is no request, and whatever else goes wrong, is a
-   * response with status error. Never rejects. The response is the caller's to change, but for what it says of
-   * the engine's versions and capabilities, which all responses share. The message may be changed as soon as this has returned;
-   * objects in it whose fields the protocol leaves to the shell may not, until the response is there.
+   * Takes one parsed message and resolves with the response. A message that is not a request, and whatever else goes wrong,
+   * is a response with status error. Never rejects. The caller may change the response, except for what it says of the
+   * engine's versions and capabilities, which all responses share. The message must not change before the response is there.
    */
   readonly handle: (message: unknown, context: Context) => Promise<ShellResponse>;
-  /** The response to a body that is no JSON: `invalid_request`. */
+  /** The response to a body that is not JSON: `invalid_request`. */
   readonly malformed: (error: HarnessError) => ShellResponse;
-  /** The response in the place of one that cannot be sent: it is too large or too deep. `internal_error`. */
+  /** The response in place of one that cannot be sent: it is too large or too deep. `internal_error`. */
   readonly unsendable: (reply: unknown, error: HarnessError) => ShellResponse;
   /**
-   * Headers of the answer, for a server that knows them of a route: `X-Correlation-ID` and `X-Request-ID` as the context's
+   * Headers of the answer, for a server that supports them per route: `X-Correlation-ID` and `X-Request-ID` as the context's
    * `headers` show them. Undefined where there are none.
    */
   readonly replyHeaders: (context: Context) => Readonly<Record<string, string>> | undefined;
@@ -64,36 +62,34 @@ export interface ShellEngine<Context = unknown> {
    * out when it is there; `channel.context` is the context. Throws `connection_closed` after `close`.
    */
   readonly connect: (channel: Channel<Context>) => void;
-  readonly gauges: () => ShellEngineGauges;
+  readonly stats: () => ShellEngineStats;
   /**
-   * Ends the signals of all handlers and answers their requests with `cancelled`; takes nothing more. Settles when all channels
-   * are closed. Idempotent.
+   * Aborts the signals of all handlers and answers their requests with `cancelled`; accepts nothing more. Settles when all
+   * channels are closed. Idempotent.
    */
   readonly close: () => Promise<void>;
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
 /** What is known of a message, as far as it was read. */
 interface Progress {
-  subject: LogSubject | undefined;
+  readonly subject: LogSubject;
   denials: CapabilityDenial[];
   readonly startedAt: number;
 }
 
+/** The recipient of a response. */
+interface Recipient {
+  readonly requestId: string | undefined;
+  readonly correlationId: string | undefined;
+  readonly denials: CapabilityDenial[];
+}
+
 /** Of a message that could not be read. */
-const nobody: Addressee = {
+const unknownRecipient: Recipient = {
   requestId: undefined,
   correlationId: undefined,
   denials: nothingNegotiated.denials,
-};
-
-/** Those of the negotiation, and those of the directives that are not among them. */
-const allDenials = (
-  negotiated: CapabilityDenial[],
-  needed: readonly CapabilityDenial[],
-): CapabilityDenial[] => {
-  if (needed.length === 0) return negotiated;
-  const known = new Set(negotiated.map(({ capability }) => capability));
-  return [...negotiated, ...needed.filter(({ capability }) => !known.has(capability))];
 };
 
 class Engine<Context> implements ShellEngine<Context> {
@@ -103,25 +99,24 @@ class Engine<Context> implements ShellEngine<Context> {
   readonly #onError: (error: unknown) => void;
   readonly #offer: CapabilityOffer;
   readonly #admission: Admission<Context>;
-  readonly #works: RequestWorks<Context>;
-  readonly #responder: Responder;
+  readonly #runner: RequestRunner<Context>;
   readonly #onResponse: ((response: ShellResponse) => void) | undefined;
-  readonly #connections = new Set<ShellConnection<Context>>();
+  readonly #open = new Map<Channel<Context>, ChannelServer<ShellResponse>>();
   #isClosed = false;
 
   constructor(options: ShellEngineOptions<Context>) {
-    const { clock = systemClock, createId = randomId, continuationKey } = options;
-    const limits = resolveLimits(options.limits ?? {});
+    const { clock = systemClock, createId = randomId, onResponse } = options;
+    const limits = shellEngineLimits.resolve(options.limits);
     const registry = createActionRegistry(options.actionTypes);
     this.#limits = limits;
     this.#clock = clock;
     this.#log = new ShellLog(options.log);
-    this.#onError = (error) => quietly(() => options.onError?.(error));
-    const { onResponse } = options;
-    this.#onResponse = onResponse && ((response) => quietly(() => onResponse(response)));
+    this.#onError = (error) => callSafely(() => options.onError?.(error));
+    this.#onResponse = onResponse && ((response) => callSafely(() => onResponse(response)));
     this.#offer = new CapabilityOffer(registry, options.capabilities ?? {});
     this.#admission = new Admission(options.authenticate, limits, clock);
-    this.#works = new RequestWorks({
+    const key = options.continuationKey ?? crypto.getRandomValues(new Uint8Array(32));
+    this.#runner = new RequestRunner({
       limits,
       clock,
       createId,
@@ -129,10 +124,7 @@ class Engine<Context> implements ShellEngine<Context> {
       log: this.#log,
       router: new Router(options.handlers),
       continuations: new Continuations({
-        signer: new ContinuationSigner(
-          continuationKey ?? crypto.getRandomValues(new Uint8Array(32)),
-          limits.maxIdLength,
-        ),
+        signer: new ContinuationSigner(key, limits.maxIdLength),
         store: options.continuations ?? new MemoryContinuationStore(limits, clock),
         clock,
         createId,
@@ -140,116 +132,117 @@ class Engine<Context> implements ShellEngine<Context> {
       toFailure: (error, redact, elapsedMs) => this.#toFailure(error, redact, elapsedMs),
       onError: this.#onError,
     });
-    this.#responder = new Responder(supportedVersions, this.#offer.supported);
   }
 
-  /** A server that has the engine itself asks for what it sends; whoever wraps `handle` gets what they may change. */
-  readonly handle = withSender(
-    async (message: unknown, context: Context) => this.#handle(message, context, false),
-    (message: unknown, context: Context) => this.#handle(message, context, true),
-  );
-
-  /** Neither throws nor rejects, while the clock does not: a message or a context that is no plain data may throw wherever it is read. */
-  #handle(message: unknown, context: Context, isToSend: boolean): MaybePromise<ShellResponse> {
-    const progress: Progress = {
-      subject: undefined,
-      denials: nothingNegotiated.denials,
-      startedAt: this.#clock.now(),
-    };
-    let outcome: MaybePromise<Outcome>;
+  readonly handle = async (message: unknown, context: Context): Promise<ShellResponse> => {
+    const startedAt = this.#clock.now();
+    let progress: Progress | undefined;
+    let outcome: Outcome;
     try {
-      outcome = this.#answer(message, context, progress);
+      progress = {
+        subject: this.#subjectOf(message, context),
+        denials: nothingNegotiated.denials,
+        startedAt,
+      };
+      outcome = await this.#answer(message, context, progress);
     } catch (error) {
-      outcome = this.#failed(error, progress);
+      const elapsedMs = this.#sinceMs(startedAt);
+      outcome = { payload: this.#toFailure(error, progress?.subject.redact, elapsedMs), isReplay: false };
     }
-    if (!(outcome instanceof Promise)) return this.#respond(outcome, progress, isToSend);
-    return outcome
-      .catch((error) => this.#failed(error, progress))
-      .then((late) => this.#respond(late, progress, isToSend));
-  }
+    const { payload } = outcome;
+    if (!progress) return this.#respond(payload, unknownRecipient);
+    this.#write(progress.subject, outcome, startedAt);
+    const { requestId, correlationId } = progress.subject;
+    return this.#respond(payload, { requestId, correlationId, denials: progress.denials });
+  };
 
-  #answer(message: unknown, context: Context, progress: Progress): MaybePromise<Outcome> {
-    const subject = this.#subjectOf(message, context);
-    progress.subject = subject;
-    this.#works.assertOpen();
-    const { request, extension } = readRequest(message, this.#limits);
+  async #answer(message: unknown, context: Context, progress: Progress): Promise<Outcome> {
+    const { subject, startedAt } = progress;
+    this.#runner.assertOpen();
+    const read = readRequest(message, this.#limits);
+    const { request } = read;
     const { auth, context: asked = {} } = request.request;
     subject.request = request;
     subject.redact = createRedact(auth, asked.environment_state, asked.user_intent);
     const { held, denials } = this.#offer.negotiate(request.capabilities);
     progress.denials = denials;
-    const { startedAt } = progress;
-    // Field by field: to spread two objects into one takes V8 longer than all of this.
-    const answer = ({ principal, owner }: Admitted) =>
-      this.#works.answer({
-        request,
-        extension,
-        asked,
-        principal,
-        owner,
-        context,
-        held,
-        subject,
-        startedAt,
-      });
-    const admitted = this.#admission.admit(auth, asked.shell, context);
-    return admitted instanceof Promise ? admitted.then(answer) : answer(admitted);
+    const { principal, owner } = await this.#admission.admit(auth, asked.shell, context);
+    const { extension } = read;
+    return this.#runner.answer({
+      request,
+      extension,
+      principal,
+      owner,
+      asked,
+      context,
+      held,
+      subject,
+      startedAt,
+    });
   }
 
-  #failed(error: unknown, { subject, startedAt }: Progress): Outcome {
-    const payload = this.#toFailure(error, subject?.redact, this.#sinceMs(startedAt));
-    return { payload, isReplay: false };
-  }
-
-  #respond(outcome: Outcome, { subject, denials, startedAt }: Progress, isToSend: boolean): ShellResponse {
-    if (subject) this.#write(subject, outcome, startedAt);
-    const { requestId, correlationId } = subject ?? nobody;
-    const to = { requestId, correlationId, denials: allDenials(denials, outcome.payload.denials) };
-    const response = isToSend
-      ? this.#responder.respondToSend(outcome.payload, to)
-      : this.#responder.respond(outcome.payload, to);
+  #respond(
+    { value, denials: needed }: Payload,
+    { requestId, correlationId, denials }: Recipient,
+  ): ShellResponse {
+    const response: ShellResponse = { protocol_version: OPENHARNESS_VERSION, response: value };
+    if (requestId !== undefined) response.request_id = requestId;
+    if (correlationId !== undefined) response.correlation_id = correlationId;
+    response.supported_protocol_versions = supportedVersions;
+    response.supported_capabilities = this.#offer.supported;
+    response.capability_denials = allDenials(denials, needed);
     this.#onResponse?.(response);
     return response;
   }
 
   readonly malformed = (): ShellResponse => {
-    const message = "The body is no JSON message.";
+    const message = "The body is not a JSON message.";
     const details = { reason: "not_json" };
     const error = { code: ShellErrorCode.InvalidRequest, message, retryable: false, details };
-    return this.#responder.respond(Payload.of({ status: "error", error }), nobody);
+    return this.#respond({ value: { status: "error", error }, denials: [] }, unknownRecipient);
   };
 
   readonly unsendable = (reply: unknown, error: HarnessError): ShellResponse => {
     const { maxIdLength } = this.#limits;
-    const requestId = idOf(reply, "request_id", maxIdLength);
-    const correlationId = idOf(reply, "correlation_id", maxIdLength);
-    const { denials } = nobody;
-    return this.#responder.respond(this.#toFailure(error), { requestId, correlationId, denials });
+    return this.#respond(this.#toFailure(error), {
+      requestId: idOf(reply, "request_id", maxIdLength),
+      correlationId: idOf(reply, "correlation_id", maxIdLength),
+      denials: unknownRecipient.denials,
+    });
   };
 
   readonly replyHeaders = (context: Context) => shellReplyHeaders(context);
 
   readonly connect = (channel: Channel<Context>): void => {
     if (this.#isClosed) throw new ConnectionClosedError("the engine is closed");
-    const connection = new ShellConnection(channel, {
-      handle: async (message, context) => this.#handle(message, context, true),
+    const context = contextOf(channel);
+    const server = new ChannelServer<ShellResponse>(channel, {
+      receive: (message, respond) => {
+        server.note(typeof message === "object" && message !== null);
+        void this.handle(message, context).then((response) => respond(response));
+      },
       malformed: this.malformed,
       unsendable: this.unsendable,
       maxPending: this.#limits.maxPendingPerChannel,
+      countsUnsent: true,
       onError: this.#onError,
     });
-    this.#connections.add(connection);
-    void channel.closed.then(() => this.#connections.delete(connection));
-    connection.start();
+    this.#open.set(channel, server);
+    void channel.closed.then(() => this.#open.delete(channel));
+    server.start();
   };
 
-  readonly gauges = (): ShellEngineGauges => this.#works.gauges();
+  readonly stats = (): ShellEngineStats => this.#runner.stats();
 
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
-    this.#works.close();
-    await Promise.all([...this.#connections].map((connection) => connection.close()));
+    this.#runner.close();
+    const channels = [...this.#open.keys()];
+    for (const server of this.#open.values()) server.finish();
+    await Promise.all(channels.map(({ closed }) => closed));
   };
+
+  readonly [Symbol.asyncDispose] = (): Promise<void> => this.close();
 
   #subjectOf(message: unknown, context: Context): LogSubject {
     const { maxIdLength } = this.#limits;
@@ -286,17 +279,15 @@ class Engine<Context> implements ShellEngine<Context> {
   #toFailure(error: unknown, redact: Redact = redactNothing, elapsedMs?: number): Payload {
     const own = shellErrorOf(error, redact, this.#limits.maxResponseLength);
     if (!own) this.#onError(error);
-    return Payload.of({
-      status: "error",
-      error: own ?? internalError(),
-      ...(elapsedMs !== undefined && { engine_latency_ms: elapsedMs }),
-    });
+    const latency = elapsedMs === undefined ? {} : { engine_latency_ms: elapsedMs };
+    return { value: { status: "error", error: own ?? internalError(), ...latency }, denials: [] };
   }
 }
 
 /**
- * Makes an engine that asks `handlers` what shells are to show and do. It does no I/O: give it channels
- * with `connect`, messages with `handle`, or itself to a server as a route. Throws `invalid_argument` for options under which nothing could work, and `ActionRegistryError`.
+ * Makes an engine that asks `handlers` what shells show and do. It does no I/O: give it channels with `connect`, messages with
+ * `handle`, or itself to a server as a route. Throws `invalid_argument` for options that are not valid, and
+ * `ActionRegistryError`.
  */
 export const createShellEngine = <Context = unknown>(
   options: ShellEngineOptions<Context>,

@@ -1,12 +1,12 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { EnvironmentState, PrivacyTier, ShellRequest } from "@harnesskit/protocol/openharness";
-import { quietly } from "@harnesskit/wire";
+import { callSafely } from "@harnesskit/wire";
 import type { HttpTrace } from "./http-trace.ts";
 import type { Redact } from "./redaction.ts";
 
 /**
- * One line of an engine's log. What the user wants, what `auth` holds, what directives say and why something failed in words
- * are never in it. Where the environment is restricted or not classified, its values and the user's intent are taken out of what
+ * One line of an engine's log. The user's intent, the content of `auth` and of directives and the message of a failure
+ * are never in it. Where the environment is restricted or not classified, its values and the user's intent are removed from what
  * handlers log, too; where it is secret there are no details of handlers at all.
  */
 export interface ShellLogLine {
@@ -56,7 +56,7 @@ export class ShellLog {
     this.#write = write;
   }
 
-  /** Whether anybody reads it. */
+  /** Whether lines are written at all. */
   get isOn(): boolean {
     return this.#write !== undefined;
   }
@@ -97,6 +97,6 @@ export class ShellLog {
     for (const [name, value] of Object.entries(shown)) {
       if (value !== undefined) whole[name] = redact(value as JsonObject);
     }
-    quietly(() => write(whole as unknown as ShellLogLine));
+    callSafely(() => write(whole as unknown as ShellLogLine));
   }
 }

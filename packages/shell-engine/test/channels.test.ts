@@ -2,6 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred, newlineCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createShellEngine, type ShellCall, type ShellEngineOptions } from "../src/index.ts";
 import { request, say } from "./support.ts";
 
@@ -149,8 +150,8 @@ describe("a shell on a channel", () => {
     });
     for (let index = 0; index < 10; index++) void shell.send(request({}, { request_id: `r${index}` }));
     await expect.poll(() => begun).toBe(3);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect([begun, engine.gauges().inFlight]).toEqual([3, 3]);
+    await nextTurn();
+    expect([begun, engine.stats().inFlight]).toEqual([3, 3]);
     open.resolve();
     expect(codes(await count(10))).toEqual(Array.from({ length: 10 }, () => "success"));
   });
@@ -160,7 +161,7 @@ describe("a shell on a channel", () => {
     const handlers = { intent: () => open.promise.then(() => [say("late")]) };
     const { shell, clientWire, count, engine } = connect({ handlers });
     await shell.send(request({}, { request_id: "r1" }));
-    await expect.poll(() => engine.gauges().inFlight).toBe(1);
+    await expect.poll(() => engine.stats().inFlight).toBe(1);
     clientWire.end();
     open.resolve();
     expect(codes(await count(1))).toEqual(["success"]);

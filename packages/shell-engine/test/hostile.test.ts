@@ -50,7 +50,7 @@ describe("a handler", () => {
       throw thrown;
     });
     expect(codeOf(await send(engine, request()))).toBe("internal_error");
-    expect(engine.gauges().inFlight).toBe(0);
+    expect(engine.stats().inFlight).toBe(0);
     expect(errors.length).toBe(1);
     expect(errors[0] === thrown).toBe(true);
   });
@@ -322,7 +322,7 @@ describe("an engine that is closed while a continuation is claimed", () => {
     );
     const continuation = continuationOf(await send(engine, request()));
     const response = send(engine, request({ continuation }));
-    while (engine.gauges().inFlight === 0) await new Promise(setImmediate);
+    while (engine.stats().inFlight === 0) await new Promise(setImmediate);
     await engine.close();
     expect(codeOf(await response)).toBe("cancelled");
     claimed.resolve({ status: "claimed" });
@@ -352,7 +352,7 @@ describe("ids", () => {
     for (let i = 0; i < 100; i++) {
       await send(engine, request({ session_id: "s".repeat(500) }, { request_id: `${"r".repeat(500)}${i}` }));
     }
-    expect(engine.gauges().rememberedRequests).toBeLessThan(10);
+    expect(engine.stats().rememberedRequests).toBeLessThan(10);
   });
 
   it("as long as they may be still fit into a continuation, whatever they are made of", async () => {

@@ -71,7 +71,7 @@ describe("a message that is no request", () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 200_000; depth++) deep = { a: deep };
     const large = { environment_state: { screen: "x".repeat(10 * 1024 * 1024) } };
-    const wide = { extensions: { rows: Array.from({ length: 1_000_000 }, () => 0) } };
+    const wide = { extensions: { rows: Array.from({ length: 3_000_000 }, () => 0) } };
     const reasons: unknown[] = [];
     for (const context of [{ extensions: { deep } }, large, wide]) {
       const response = await echo().handle(request(context), {});

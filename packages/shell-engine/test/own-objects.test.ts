@@ -1,5 +1,5 @@
 import { createHttpExchange, createHttpServer } from "@harnesskit/transport-http/node";
-import { createDeferred, createMessageCodec, senderOf } from "@harnesskit/wire";
+import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { createShellEngine, type ShellEngine } from "../src/index.ts";
 import { messagesOf, request, say } from "./support.ts";
@@ -35,18 +35,6 @@ describe("a response", () => {
     }
   });
 
-  it("has its text with it only for a transport that has the engine itself", async () => {
-    const engine = answering();
-    const message = request({ user_intent: "hi", session_id: "s" }, { request_id: "r" });
-    const codec = createMessageCodec();
-    const read = await engine.handle(message, {});
-    expect(Object.getOwnPropertySymbols(read)).toEqual([]);
-    const sent = await senderOf(engine.handle)(message, {});
-    expect(Object.getOwnPropertySymbols(sent)).toHaveLength(1);
-    expect(codec.encode(sent)).toBe(codec.encode(read));
-    expect(senderOf(saying(engine, "more").handle)).not.toBe(senderOf(engine.handle));
-  });
-
   it("is another object for each who waited for the same work", async () => {
     const gate = createDeferred<undefined>();
     const engine = createShellEngine({
@@ -61,6 +49,22 @@ describe("a response", () => {
 });
 
 describe("a message", () => {
+  it("is not changed by what a handler does with its extensions", async () => {
+    const engine = createShellEngine({
+      handlers: {
+        intent: ({ extensions, requestExtensions }) => {
+          for (const own of [extensions, requestExtensions]) if (own) own["com.example"] = { changed: true };
+          return [say("done")];
+        },
+      },
+    });
+    const given = { "com.example": { changed: false } };
+    const asked = request({ user_intent: "hi", session_id: "s", extensions: given }, { request_id: "r" });
+    const message = { ...asked, request: { ...asked.request, extensions: given } };
+    for (const _attempt of [1, 2]) expect(messagesOf(await engine.handle(message, {}))).toEqual(["done"]);
+    expect(given).toEqual({ "com.example": { changed: false } });
+  });
+
   it("may be changed and sent again while an attempt to handle it waits", async () => {
     const lines: unknown[] = [];
     const engine = createShellEngine({

@@ -74,8 +74,8 @@ describe("the memory of requests", () => {
             done.delete(name);
           } else if (kind === "settle" && (running.has(name) || !known)) {
             const text = "x".repeat(length);
-            if (running.delete(name)) memory.settle(owner, key, text);
-            else memory.addDone(owner, key, 2, text);
+            if (!running.delete(name)) memory.add(owner, key, 2, name);
+            memory.settle(owner, key, text);
             done.set(name, { at: clock.now(), length });
             const settled = memory.get(owner, key);
             if (settled) expect(settled).toMatchObject({ text, fingerprint: known ? 1 : 2 });

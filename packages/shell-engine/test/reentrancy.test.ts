@@ -24,9 +24,9 @@ describe("a handler that asks its own engine", () => {
     expect(messagesOf(await engine.handle(named("r"), {}))).toEqual(["run 1"]);
     for (const response of await Promise.all(inner)) expect(messagesOf(response)).toEqual(["run 1"]);
     expect(runs).toBe(1);
-    expect(engine.gauges()).toEqual({ inFlight: 0, rememberedRequests: 1 });
+    expect(engine.stats()).toEqual({ inFlight: 0, rememberedRequests: 1 });
     for (const id of ["a", "b", "c", "d"]) await engine.handle(named(id), {});
-    expect(engine.gauges().rememberedRequests).toBe(3);
+    expect(engine.stats().rememberedRequests).toBe(3);
   });
 
   it("for one request after the other does not exhaust the stack, and leaves nothing running", async () => {
@@ -46,7 +46,7 @@ describe("a handler that asks its own engine", () => {
     for (let index = 0; index < inner.length; index++)
       expect(messagesOf((await inner[index]) as never)).toEqual(["yes"]);
     expect(runs).toBe(asked);
-    expect(engine.gauges()).toEqual({ inFlight: 0, rememberedRequests: asked });
+    expect(engine.stats()).toEqual({ inFlight: 0, rememberedRequests: asked });
   });
 });
 
@@ -71,6 +71,6 @@ describe("a handler that closes its own engine", () => {
     });
     expect(codeOf(await engine.handle(named("r"), {}))).toBe("cancelled");
     expect(codeOf(await engine.handle(named("r"), {}))).toBe("cancelled");
-    await expect.poll(() => engine.gauges().inFlight).toBe(0);
+    await expect.poll(() => engine.stats().inFlight).toBe(0);
   });
 });

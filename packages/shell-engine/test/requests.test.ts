@@ -1,6 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createShellEngine, type ShellCall, ShellEngineError } from "../src/index.ts";
 import { codeOf, messagesOf, request, say, send, TestClock } from "./support.ts";
 
@@ -148,11 +149,11 @@ describe("a request_id", () => {
     await engine.handle(named("mine"), { principal: "careful" });
     for (let index = 0; index < 100_000; index++)
       await engine.handle(named(`r${index}`), { principal: "me" });
-    expect(engine.gauges()).toEqual({ inFlight: 0, rememberedRequests: 100_000 });
+    expect(engine.stats()).toEqual({ inFlight: 0, rememberedRequests: 100_000 });
     for (let index = 100_000; index < 101_000; index++) {
       await engine.handle(named(`r${index}`), { principal: "me" });
     }
-    expect(engine.gauges().rememberedRequests).toBe(100_000);
+    expect(engine.stats().rememberedRequests).toBe(100_000);
     expect(messagesOf(await engine.handle(named("mine"), { principal: "careful" }))).toEqual(["hi 1"]);
     expect(messagesOf(await engine.handle(named("r100999"), { principal: "me" }))).toEqual(["hi 101001"]);
     expect(messagesOf(await engine.handle(named("r0"), { principal: "me" }))).toEqual(["hi 101002"]);
@@ -165,7 +166,7 @@ describe("a request_id", () => {
     });
     for (let index = 0; index < 50; index++) await engine.handle(named(`r${index}`), {});
     // Each has its string twice: as `message` and as `text`.
-    expect(engine.gauges().rememberedRequests).toBe(4);
+    expect(engine.stats().rememberedRequests).toBe(4);
   });
 });
 
@@ -188,7 +189,7 @@ describe("time", () => {
   };
   /** Waits until a handler has begun. */
   const begun = async (calls: readonly unknown[], count: number) => {
-    while (calls.length < count) await new Promise((resolve) => setImmediate(resolve));
+    while (calls.length < count) await nextTurn();
   };
 
   it("that a handler exceeds is engine_timeout; its signal aborts; a retry gets what it brings", async () => {
@@ -249,7 +250,7 @@ describe("time", () => {
     await begun(calls, 2);
     clock.move(1000);
     await Promise.all(both);
-    expect(engine.gauges().inFlight).toBe(2);
+    expect(engine.stats().inFlight).toBe(2);
     expect((await send(engine, named("c"))).response.error).toMatchObject({
       code: "engine_overloaded",
       retryable: true,
@@ -258,7 +259,7 @@ describe("time", () => {
     const late = async () => messagesOf(await send(engine, named("c")));
     await send(engine, named("a"));
     expect(await late()).toEqual(["late"]);
-    expect(engine.gauges().inFlight).toBe(0);
+    expect(engine.stats().inFlight).toBe(0);
   });
 
   it("ends with the engine: what waits is cancelled, and nothing more is taken", async () => {

@@ -1,6 +1,6 @@
 import type { ActionDirective, Continuation, ShellResponse } from "@harnesskit/protocol/openharness";
 import { responseExtensionOf, ShellResponseSchema } from "@harnesskit/protocol/openharness";
-import { type Clock, createMessageCodec, senderOf } from "@harnesskit/wire";
+import type { Clock } from "@harnesskit/wire";
 import { expect } from "vitest";
 import type { ShellEngine, ShellLogLine } from "../src/index.ts";
 
@@ -61,11 +61,9 @@ export const send = async <Context>(
 ): Promise<ShellResponse> => {
   const text = JSON.stringify(message);
   const inbound: unknown = text === undefined ? message : JSON.parse(text);
-  const response = await senderOf(engine.handle)(inbound, context as Context);
+  const response = await engine.handle(inbound, context as Context);
   const carried: unknown = JSON.parse(JSON.stringify(response));
   expect(ShellResponseSchema.parse(carried)).toEqual(carried);
-  // A transport sends the text that the engine has at hand: the same response.
-  expect(JSON.parse(createMessageCodec().encode(response))).toEqual(carried);
   return response;
 };
 

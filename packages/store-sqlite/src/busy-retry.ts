@@ -1,6 +1,6 @@
 import { StoreError } from "@harnesskit/graph";
-import type { Clock } from "@harnesskit/wire";
-import { isBusy, SqliteStoreError } from "./sqlite-store-error.ts";
+import { type Clock, wait } from "@harnesskit/wire";
+import { fileError } from "./failures.ts";
 
 const longestDelayMs = 50;
 
@@ -10,71 +10,58 @@ export interface BusyRetryOptions {
   readonly maxQueuedWrites: number;
 }
 
+/** True for the one error that is tried again: another process holds a lock, for a moment. */
+const isBusy = (error: unknown): boolean => StoreError.isInstance(error) && error.reason === "busy";
+
 /**
- * Tries again what another process's lock is in the way of, without holding the thread meanwhile. Writes that wait have
- * their turn in the order in which they came.
+ * Tries again while another process holds the file, and leaves the thread free between attempts. Writes that wait are done in
+ * the order of their calls.
  */
 export class BusyRetry {
   readonly #options: BusyRetryOptions;
-  readonly #sleepers = new Set<() => void>();
-  #isClosed = false;
+  readonly #closing = new AbortController();
   #queued = 0;
-  /** Settled when the last write in line is done; undefined where none waits. */
-  #tail: Promise<void> | undefined;
+  /** Settles when the last write in line is done. */
+  #tail: Promise<unknown> = Promise.resolve();
 
   constructor(options: BusyRetryOptions) {
     this.#options = options;
   }
 
-  demandOpen(): void {
-    if (this.#isClosed) throw new StoreError("store_closed", "the store is closed");
+  /** Throws `store_closed` after `close`. */
+  checkOpen(): void {
+    if (this.#closing.signal.aborted) throw new StoreError("store_closed", "the store is closed");
   }
 
-  /** Ends all waiting: it rejects with `store_closed`. */
+  /** Ends all waiting with `store_closed`. */
   close(): void {
-    this.#isClosed = true;
-    for (const wake of [...this.#sleepers]) wake();
-  }
-
-  #sleep(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        stop();
-        this.#sleepers.delete(wake);
-        resolve();
-      };
-      const stop = this.#options.clock.after(delayMs, wake, true);
-      this.#sleepers.add(wake);
-    });
-  }
-
-  async #untilFree<T>(attempt: () => T, deadline: number): Promise<T> {
-    for (let delayMs = 1; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
-      this.demandOpen();
-      try {
-        return attempt();
-      } catch (error) {
-        const leftMs = deadline - this.#options.clock.now();
-        if (!isBusy(error) || leftMs <= 0) throw error;
-        await this.#sleep(Math.min(delayMs, leftMs));
-      }
-    }
+    this.#closing.abort();
   }
 
   #deadline(): number {
     return this.#options.clock.now() + this.#options.busyTimeoutMs;
   }
 
-  /** Does it now, or as soon as nobody is in the way. Rejects with `store_failed` (`busy`) after `busyTimeoutMs`. */
-  async whenFree<T>(attempt: () => T): Promise<T> {
-    return this.#untilFree(attempt, this.#deadline());
+  /** Does it as soon as the file is free. Rejects with `store_failed`, `reason` `busy`, after `busyTimeoutMs`. */
+  async whenFree<T>(attempt: () => T, deadline = this.#deadline()): Promise<T> {
+    const { clock } = this.#options;
+    for (let delayMs = 1; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
+      this.checkOpen();
+      try {
+        return attempt();
+      } catch (error) {
+        const leftMs = deadline - clock.now();
+        if (!isBusy(error) || leftMs <= 0) throw error;
+        await wait(Math.min(delayMs, leftMs), clock, this.#closing.signal);
+      }
+    }
   }
 
-  /** The same for a write: it is not done before those that came earlier. */
+  /** The same for a write, after the writes that were called before. Rejects with `store_full` if too many wait. */
   async inTurn<T>(attempt: () => T): Promise<T> {
-    this.demandOpen();
+    this.checkOpen();
     const deadline = this.#deadline();
-    if (this.#tail === undefined) {
+    if (this.#queued === 0) {
       try {
         return attempt();
       } catch (error) {
@@ -83,25 +70,15 @@ export class BusyRetry {
     }
     const { maxQueuedWrites } = this.#options;
     if (this.#queued >= maxQueuedWrites) {
-      throw new SqliteStoreError("too_many_waiters", `maxQueuedWrites of ${maxQueuedWrites} is reached`);
+      throw fileError("too_many_waiters", `maxQueuedWrites of ${maxQueuedWrites} is reached`);
     }
-    return this.#queue(attempt, deadline);
-  }
-
-  async #queue<T>(attempt: () => T, deadline: number): Promise<T> {
-    const before = this.#tail ?? Promise.resolve();
-    const done = before.then(() => this.#untilFree(attempt, deadline));
-    const settled = done.then(
-      () => {},
-      () => {},
-    );
-    this.#tail = settled;
     this.#queued++;
+    const done = this.#tail.then(() => this.whenFree(attempt, deadline));
+    this.#tail = done.catch(() => {});
     try {
       return await done;
     } finally {
       this.#queued--;
-      if (this.#tail === settled) this.#tail = undefined;
     }
   }
 }

@@ -1,9 +1,17 @@
-export type { ContinuationClaim } from "./continuation-table.ts";
+export { StoreError } from "@harnesskit/graph";
 export {
+  type ContinuationClaim,
+  type ContinuationStoreLimits,
   type ContinuationStoreOptions,
+  continuationStoreLimits,
   openContinuationStore,
   type SqliteContinuationStore,
-} from "./open-continuation-store.ts";
+} from "./continuation-store.ts";
+export type { SqliteStoreReason } from "./failures.ts";
 export { openSqliteStore } from "./open-sqlite-store.ts";
-export { SqliteStoreError, type SqliteStoreReason } from "./sqlite-store-error.ts";
-export type { SqliteStoreOptions, SyncMode } from "./store-options.ts";
+export {
+  type SqliteStoreLimits,
+  type SqliteStoreOptions,
+  type SyncMode,
+  sqliteStoreLimits,
+} from "./store-options.ts";

@@ -1,72 +1,66 @@
-import { type LeaseProof, StoreError } from "@harnesskit/graph";
-import { numberIn } from "./numbers.ts";
-import type { Statement } from "./statement.ts";
+import { type LeaseProof, type LeaseTable, StoreError } from "@harnesskit/graph";
+import { numberIn, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
-import { toKey } from "./text-key.ts";
 
-/** Where a key was free, the fence of who has it now; else the time at which it may be free. */
-export type TakeResult =
-  | { readonly fence: number; readonly expiresAt?: never }
-  | { readonly fence?: never; readonly expiresAt: number };
+const findLease = "SELECT fence, expires_at FROM leases WHERE key = ?";
 
-/** The leases of a file. Its methods belong into a transaction. Times are milliseconds since the epoch. */
-export class LeaseTable {
-  readonly #nextNumber: () => number;
-  readonly #find: Statement;
-  readonly #put: Statement;
-  readonly #renew: Statement;
-  readonly #release: Statement;
-  readonly #forget: Statement;
+/** The leases of a file. */
+export class SqliteLeaseTable implements LeaseTable {
+  readonly #file: StoreFile;
 
-  constructor(file: StoreFile, nextNumber: () => number) {
-    this.#nextNumber = nextNumber;
-    this.#find = file.prepare("SELECT fence, expires_at FROM leases WHERE key = ?");
-    this.#put = file.prepare(
-      `INSERT INTO leases (key, fence, expires_at) VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET fence = excluded.fence, expires_at = excluded.expires_at`,
-    );
-    this.#renew = file.prepare(
-      "UPDATE leases SET expires_at = ? WHERE key = ? AND fence = ? AND expires_at > ?",
-    );
-    this.#release = file.prepare("DELETE FROM leases WHERE key = ? AND fence = ?");
-    this.#forget = file.prepare("DELETE FROM leases WHERE expires_at <= ?");
+  constructor(file: StoreFile) {
+    this.#file = file;
   }
 
-  /** Until when somebody holds a key, as far as is known; undefined where it is free. */
-  heldUntil(key: string, now: number): number | undefined {
-    const row = this.#find.get(toKey(key));
-    const expiresAt = row === undefined ? 0 : numberIn(row[1]);
-    return expiresAt > now ? expiresAt : undefined;
+  #heldUntilMs(key: string): number | undefined {
+    const row = this.#file.get(findLease, toKey(key));
+    const expiresAtMs = row === undefined ? 0 : numberIn(row[1]);
+    return expiresAtMs > this.#file.clock.now() ? expiresAtMs : undefined;
   }
 
-  /** Takes a key unless somebody holds it. */
-  take(key: string, ttlMs: number, now: number): TakeResult {
-    const expiresAt = this.heldUntil(key, now);
-    if (expiresAt !== undefined) return { expiresAt };
-    const fence = this.#nextNumber();
-    this.#put.run(toKey(key), fence, now + ttlMs);
-    return { fence };
+  async take(key: string, ttlMs: number) {
+    const seenUntilMs = await this.#file.readOne(() => this.#heldUntilMs(key));
+    if (seenUntilMs !== undefined) return { heldUntilMs: seenUntilMs };
+    return this.#file.write(() => {
+      const heldUntilMs = this.#heldUntilMs(key);
+      if (heldUntilMs !== undefined) return { heldUntilMs };
+      const fence = this.#file.nextNumber();
+      this.#file.run(
+        `INSERT INTO leases (key, fence, expires_at) VALUES (?, ?, ?)
+         ON CONFLICT DO UPDATE SET fence = excluded.fence, expires_at = excluded.expires_at`,
+        ...[toKey(key), fence, this.#file.clock.now() + ttlMs],
+      );
+      return { fence };
+    }, false);
   }
 
-  /** Throws `lease_lost` unless it is held now. */
-  demand({ key, fence }: LeaseProof, now: number): void {
-    const row = this.#find.get(toKey(key));
-    if (row === undefined || row[0] !== fence || numberIn(row[1]) <= now) throw leaseLost(key);
+  /** Throws `lease_lost` unless the lease is held; within a transaction. */
+  check({ key, fence }: LeaseProof): void {
+    const row = this.#file.get(findLease, toKey(key));
+    if (row !== undefined && row[0] === fence && numberIn(row[1]) > this.#file.clock.now()) return;
+    throw new StoreError("lease_lost", `the lease of ${key} is not held any more`);
   }
 
-  /** Throws `lease_lost` unless it is held now. */
-  renew({ key, fence }: LeaseProof, ttlMs: number, now: number): void {
-    if (this.#renew.run(now + ttlMs, toKey(key), fence, now) === 0) throw leaseLost(key);
+  renew(proof: LeaseProof, ttlMs: number): Promise<void> {
+    return this.#file.write(() => {
+      this.check(proof);
+      const update = "UPDATE leases SET expires_at = ? WHERE key = ? AND fence = ?";
+      this.#file.run(update, this.#file.clock.now() + ttlMs, toKey(proof.key), proof.fence);
+    }, false);
   }
 
-  release({ key, fence }: LeaseProof): void {
-    this.#release.run(toKey(key), fence);
+  release(proof: LeaseProof): Promise<void> {
+    return this.#file.write(() => this.releaseNow(proof), false);
   }
 
-  /** Removes what those have left who died. */
-  forgetExpired(now: number): void {
-    this.#forget.run(now);
+  /** The same within a transaction. */
+  releaseNow({ key, fence }: LeaseProof): void {
+    this.#file.run("DELETE FROM leases WHERE key = ? AND fence = ?", toKey(key), fence);
+  }
+
+  /** Removes the leases of processes that have died. */
+  deleteExpired(): Promise<number> {
+    const expired = "DELETE FROM leases WHERE expires_at <= ?";
+    return this.#file.write(() => this.#file.run(expired, this.#file.clock.now()), false);
   }
 }
-
-const leaseLost = (key: string) => new StoreError("lease_lost", `the lease of ${key} is held no more`);

@@ -1,40 +1,37 @@
-import type {
-  GraphStore,
-  SessionReceipt,
-  StoreBatch,
-  StoreReceipt,
-  SuspensionReceipt,
+import {
+  type GraphStore,
+  LeaseQueue,
+  type SessionReceipt,
+  type StoreBatch,
+  type StoreReceipt,
+  type SuspensionReceipt,
 } from "@harnesskit/graph";
-import { LeaseTable } from "./lease-table.ts";
-import { createNumbers } from "./numbers.ts";
+import { SqliteLeaseTable } from "./lease-table.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SessionTable } from "./session-table.ts";
-import { SqliteLeases } from "./sqlite-leases.ts";
 import { StoreFile } from "./store-file.ts";
 import { type ResolvedOptions, resolveOptions, type SqliteStoreOptions } from "./store-options.ts";
 import { SuspensionTable } from "./suspension-table.ts";
 
 /** The store in an opened file. */
 export const createStore = async (file: StoreFile, options: ResolvedOptions): Promise<GraphStore> => {
-  const { clock, sync, maxEnded, maxCachedLength, maxHistory, maxValueLength } = options;
-  const nextNumber = createNumbers(file);
-  const now = () => new Date(clock.now()).toISOString();
-  const cache = new SessionCache(maxCachedLength);
-  const sessions = new SessionTable(file, { cache, nextNumber, now, maxHistory, maxValueLength });
-  const suspensions = new SuspensionTable(file, { maxEnded, nextNumber, now });
-  const leaseTable = new LeaseTable(file, nextNumber);
-  const leases = new SqliteLeases(file, leaseTable, options);
-  await file.write(() => leaseTable.forgetExpired(clock.now()), false);
+  const { sync, leasePollMs: pollMs, maxLeaseWaiters: maxWaiters } = options;
+  const cache = new SessionCache(options.maxCachedLength);
+  const sessions = new SessionTable(file, cache, options.maxHistory);
+  const suspensions = new SuspensionTable(file, options.maxEnded);
+  const table = new SqliteLeaseTable(file);
+  const leases = new LeaseQueue({ table, clock: options.clock, pollMs, maxWaiters });
+  await table.deleteExpired();
 
   const isSynced = (isSuspension: boolean): boolean =>
     sync === "all" || (sync === "suspensions" && isSuspension);
 
   const commit = async ({ session, suspension, leases: proofs = [] }: StoreBatch): Promise<StoreReceipt> => {
-    file.demandOpen();
+    file.checkOpen();
     if (session === undefined && suspension === undefined && proofs.length === 0) return {};
     const done = await file.write(
       () => {
-        for (const proof of proofs) leaseTable.demand(proof, clock.now());
+        for (const proof of proofs) table.check(proof);
         return {
           session: session === undefined ? undefined : sessions.write(session),
           suspension: suspension === undefined ? undefined : suspensions.write(suspension),
@@ -52,8 +49,8 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
   return {
     sessions: {
       async load(sessionId) {
-        const known = await file.readOne(() => sessions.find(sessionId));
-        if (known !== undefined) return known?.record ?? null;
+        const cached = await file.readOne(() => sessions.cached(sessionId));
+        if (cached !== undefined) return cached?.record ?? null;
         const read = await file.read(() => sessions.read(sessionId));
         if (read !== null) cache.set(read);
         return read?.record ?? null;
@@ -75,17 +72,18 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
     leases,
     commit,
     async close() {
-      leases.close();
-      file.close(() => leases.releaseAll());
-      cache.clear();
+      const held = leases.close();
+      file.close(() => {
+        for (const proof of held) table.releaseNow(proof);
+      });
     },
   };
 };
 
 /**
- * Opens a store in a SQLite file, and makes the file where there is none. Several stores of one machine, in one process or in
- * many, may have the same file open. Rejects with `invalid_argument` for options that cannot be, and with a `SqliteStoreError`,
- * whose `reason` says what is wrong with the file.
+ * Opens a store in a SQLite file, and creates the file if it does not exist. Several stores of one machine, in one process or
+ * in many, may have the same file open. Rejects with `invalid_argument` for options that are not valid, and with a
+ * `StoreError` whose `reason` is a {@link SqliteStoreReason}.
  */
 export const openSqliteStore = async (options: SqliteStoreOptions): Promise<GraphStore> => {
   const resolved = resolveOptions(options);

@@ -1,73 +1,165 @@
-import { corrupt, SqliteStoreError } from "./sqlite-store-error.ts";
-import type { SqlValue } from "./statement.ts";
+import { corrupt, fileError } from "./failures.ts";
+import type { FileConnection } from "./file-connection.ts";
 
-/** What setting a file up needs of a connection to it. */
-export interface SchemaConnection {
-  exec(sql: string): void;
-  get(sql: string): SqlValue | undefined;
-}
+/** What the setup of a file needs of a connection to it. */
+type SchemaConnection = Pick<FileConnection, "exec" | "get" | "rollBack">;
 
-/** Marks a file as a store's, in the header of the file: "HKst". */
+/** The steps from each version of the schema to the next. Steps are added at the end, and never changed. */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE store.counter (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    last INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO store.counter (one, last) VALUES (1, 0);
+
+  CREATE TABLE store.sessions (
+    number INTEGER PRIMARY KEY,
+    session_id TEXT NOT NULL UNIQUE,
+    schema_version TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+  ) STRICT;
+  -- A field without a value is a list.
+  CREATE TABLE store.session_fields (
+    session INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT,
+    PRIMARY KEY (session, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE store.session_items (
+    session INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (session, name, position)
+  ) STRICT, WITHOUT ROWID;
+  -- Earlier states of sessions: their fields, and the lengths of their lists.
+  CREATE TABLE store.session_versions (
+    session INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    schema_version TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    fields TEXT NOT NULL,
+    lengths TEXT NOT NULL,
+    PRIMARY KEY (session, version)
+  ) STRICT, WITHOUT ROWID;
+
+  -- The record without its state is JSON; the other columns are for finding it.
+  CREATE TABLE store.suspensions (
+    number INTEGER PRIMARY KEY,
+    invocation_id TEXT NOT NULL UNIQUE,
+    session_id TEXT,
+    signal_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    is_delivered INTEGER NOT NULL,
+    suspended_at TEXT NOT NULL,
+    -- The revision with which it had ended and was delivered.
+    ended INTEGER,
+    summary TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX store.suspensions_by_status ON suspensions (status, suspended_at);
+  CREATE INDEX store.suspensions_by_signal ON suspensions (signal_id, status);
+  CREATE INDEX store.suspensions_by_session ON suspensions (session_id, suspended_at);
+  CREATE INDEX store.suspensions_undelivered ON suspensions (suspended_at) WHERE is_delivered = 0;
+  CREATE INDEX store.suspensions_ended ON suspensions (ended) WHERE ended IS NOT NULL;
+  CREATE TABLE store.suspension_states (
+    suspension INTEGER PRIMARY KEY,
+    frames TEXT NOT NULL,
+    completed_positions TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE store.leases (
+    key TEXT PRIMARY KEY,
+    fence INTEGER NOT NULL,
+    expires_at REAL NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- Continuations of shells: those with data are not used yet, those that are used stay until they would expire.
+  CREATE TABLE store.continuations (
+    id TEXT PRIMARY KEY,
+    number INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    expires_at REAL NOT NULL,
+    is_used INTEGER NOT NULL,
+    data TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX store.continuations_by_end ON continuations (expires_at);
+  CREATE INDEX store.continuations_by_use ON continuations (is_used, owner, number);
+  CREATE TABLE store.keys (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+];
+
+/** Marks a file as one of this package, in the header of the file: "HKst". */
 const applicationId = 0x48_4b_73_74;
 
+/** Before the first step. Files of development builds have the versions up to this one, and another schema. */
+const lastDevelopmentVersion = 10;
+
+/** The version of the schema after these steps. */
+export const versionAfter = (steps: readonly string[]): number => lastDevelopmentVersion + steps.length;
+
 const numberOf = (connection: SchemaConnection, sql: string): number => {
-  const value = connection.get(sql);
+  const [value] = connection.get(sql) ?? [];
   if (typeof value !== "number") throw corrupt("its header cannot be read");
   return value;
 };
 
-const readVersion = (connection: SchemaConnection, newest: number): number => {
+const fileVersion = (connection: SchemaConnection, newest: number): number => {
   const version = numberOf(connection, "PRAGMA store.user_version");
   const owner = numberOf(connection, "PRAGMA store.application_id");
   const isEmpty =
     version === 0 && owner === 0 && numberOf(connection, "SELECT count(*) FROM store.sqlite_schema") === 0;
   if (owner !== applicationId && !isEmpty) {
-    throw new SqliteStoreError("foreign_database", "the file is the database of another program");
+    throw fileError("foreign_database", "the file is the database of another program");
+  }
+  const found = `the file has version ${version} of the schema`;
+  if (!isEmpty && version <= lastDevelopmentVersion) {
+    const message = `${found}, of an earlier build, which cannot be read: choose another path`;
+    throw fileError("older_schema", message);
   }
   if (version > newest) {
-    const message = `the file has version ${version} of the schema and this program knows ${newest}: use a newer program`;
-    throw new SqliteStoreError("newer_schema", message);
+    throw fileError("newer_schema", `${found} and this program knows ${newest}: use a newer program`);
   }
   return version;
 };
 
-const rollBack = (connection: SchemaConnection): void => {
-  try {
-    connection.exec("ROLLBACK");
-  } catch {
-    // A full disk has rolled it back already.
-  }
-};
-
-/** The version of a file's schema, 0 for an empty file. Throws `foreign_database` and `newer_schema`; changes nothing. */
-export const schemaVersion = (connection: SchemaConnection, newest: number): number => {
-  // One view of the file: another process may bring it up to date meanwhile. The lock for it is taken by `exec`: see StoreFile.
+/**
+ * The version of a file's schema, 0 for an empty file. Throws `foreign_database`, `older_schema` and `newer_schema`; changes
+ * nothing.
+ */
+export const schemaVersion = (connection: SchemaConnection, steps: readonly string[]): number => {
+  // One view of the file: another process may migrate it meanwhile. `exec` takes the lock: see StoreFile.
   connection.exec("BEGIN");
   try {
     connection.exec("SELECT count(*) FROM store.sqlite_schema");
-    return readVersion(connection, newest);
+    return fileVersion(connection, versionAfter(steps));
   } finally {
-    rollBack(connection);
+    connection.rollBack();
   }
 };
 
 /**
- * Brings a file to the newest version of the schema, all or nothing, and says which version that is. A file that has it is
- * only read. Of several processes that do this at once, one changes the file.
+ * Migrates a file to the newest version of the schema, all or nothing. A file that has it is only read. If several
+ * processes do this at once, one of them changes the file.
  */
-export const migrate = (connection: SchemaConnection, migrations: readonly string[]): void => {
-  const newest = migrations.length;
-  if (schemaVersion(connection, newest) === newest) return;
+export const migrate = (connection: SchemaConnection, steps: readonly string[]): void => {
+  const newest = versionAfter(steps);
+  if (schemaVersion(connection, steps) === newest) return;
   connection.exec("BEGIN IMMEDIATE");
   try {
-    // Whoever held the file until now may have done it.
-    const steps = migrations.slice(readVersion(connection, newest));
-    for (const step of steps) connection.exec(step);
+    // The process that held the file until now may have done it.
+    const done = Math.max(0, fileVersion(connection, newest) - lastDevelopmentVersion);
+    for (const step of steps.slice(done)) connection.exec(step);
     connection.exec(`PRAGMA store.application_id = ${applicationId}`);
     connection.exec(`PRAGMA store.user_version = ${newest}`);
     connection.exec("COMMIT");
   } catch (error) {
-    rollBack(connection);
+    connection.rollBack();
     throw error;
   }
 };

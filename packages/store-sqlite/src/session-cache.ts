@@ -1,55 +1,54 @@
 import type { StoredSession } from "@harnesskit/graph";
 
-/** A session as it was stored or read last, and how long the text of each of its fields is. */
+/** A session as it was last stored or read. */
 export interface CachedSession {
   readonly record: StoredSession;
-  readonly lengths: ReadonlyMap<string, number>;
+  /** Characters of its JSON. What a write has replaced is counted until the session is read again. */
+  readonly length: number;
 }
 
-/** What an entry costs beside its text. */
+/** The memory that an entry needs beside its JSON, in characters. */
 const baseLength = 1000;
 
-/** The sessions used last, up to a limit of characters. */
+const sessionSize = ({ record, length }: CachedSession): number =>
+  baseLength + record.session_id.length + length;
+
+/** The most recently used sessions, up to a limit of characters. */
 export class SessionCache {
   readonly #maxLength: number;
-  /** The one used last at the end. */
-  readonly #entries = new Map<string, { readonly session: CachedSession; readonly length: number }>();
+  /** The most recently used at the end. */
+  readonly #sessions = new Map<string, CachedSession>();
   #length = 0;
 
   constructor(maxLength: number) {
     this.#maxLength = maxLength;
   }
 
-  /** The session in this version; undefined where it is not known. */
+  /** The session in this version; undefined if it is not cached. */
   get(sessionId: string, version: number): CachedSession | undefined {
-    const entry = this.#entries.get(sessionId);
-    if (entry?.session.record.version !== version) return undefined;
-    this.#entries.delete(sessionId);
-    this.#entries.set(sessionId, entry);
-    return entry.session;
+    const session = this.#sessions.get(sessionId);
+    if (session?.record.version !== version) return undefined;
+    this.#sessions.delete(sessionId);
+    this.#sessions.set(sessionId, session);
+    return session;
   }
 
   set(session: CachedSession): void {
     const sessionId = session.record.session_id;
     this.delete(sessionId);
-    let length = baseLength + sessionId.length;
-    for (const [name, size] of session.lengths) length += name.length + size;
-    if (length > this.#maxLength) return;
-    this.#entries.set(sessionId, { session, length });
-    this.#length += length;
-    for (const oldest of this.#entries.keys()) {
+    if (sessionSize(session) > this.#maxLength) return;
+    this.#sessions.set(sessionId, session);
+    this.#length += sessionSize(session);
+    for (const oldest of this.#sessions.keys()) {
       if (this.#length <= this.#maxLength) break;
       this.delete(oldest);
     }
   }
 
   delete(sessionId: string): void {
-    this.#length -= this.#entries.get(sessionId)?.length ?? 0;
-    this.#entries.delete(sessionId);
-  }
-
-  clear(): void {
-    this.#entries.clear();
-    this.#length = 0;
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined) return;
+    this.#length -= sessionSize(session);
+    this.#sessions.delete(sessionId);
   }
 }

@@ -1,252 +1,246 @@
 import {
+  checkSessionWrite,
+  type ListChange,
   type SessionChanges,
   type SessionFilter,
   type SessionWrite,
   SharedList,
+  type StoredList,
   type StoredSession,
   type StoredState,
-  StoreError,
 } from "@harnesskit/graph";
 import type { SessionSummary } from "@harnesskit/protocol/chat";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { JsonWriter, readJson } from "./json-text.ts";
-import { numberIn, textIn } from "./numbers.ts";
+import { InvalidArgumentError } from "@harnesskit/wire";
+import { corrupt } from "./failures.ts";
 import type { CachedSession, SessionCache } from "./session-cache.ts";
-import { SessionItems } from "./session-items.ts";
 import { SessionVersions } from "./session-versions.ts";
-import type { SqlRow, Statement } from "./statement.ts";
+import { fromKey, JsonWriter, numberIn, readJson, type SqlRow, textIn, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
-import { fromKey, toKey } from "./text-key.ts";
-
-export interface SessionTableOptions {
-  readonly cache: SessionCache;
-  /** The file's next number. */
-  readonly nextNumber: () => number;
-  /** The time, in RFC 3339. */
-  readonly now: () => string;
-  /** How many states of a session are kept, the current one among them. */
-  readonly maxHistory: number;
-  /** A state whose fields are longer, as JSON, is not kept in the history. */
-  readonly maxValueLength: number;
-}
 
 /** What a write has stored, for the cache once it is committed. */
 export interface WrittenSession {
   readonly version: number;
-  /** Undefined where what is read back may be another value, or the size of it is not known. */
+  /** Undefined if another value may be read back, or the length is not known. */
   readonly cached: CachedSession | undefined;
 }
 
 interface SessionRow {
   readonly summary: SessionSummary;
-  /** What fields and items name it by. */
+  /** The session's id in the other tables. */
   readonly number: number;
 }
 
 const columns = "session_id, schema_version, version, created_at, updated_at";
 
 const summaryOf = ([id, schema, version, created, updated]: SqlRow): SessionSummary => ({
-  session_id: fromKey(textIn(id)),
-  schema_version: fromKey(textIn(schema)),
+  session_id: fromKey(id),
+  schema_version: fromKey(schema),
   version: numberIn(version),
   created_at: textIn(created),
   updated_at: textIn(updated),
 });
 
-/** The sessions of a file. `find`, `read`, `write` and `delete` belong into a transaction. */
+/** The sessions of a file. Its methods run within a transaction. */
 export class SessionTable {
-  readonly #options: SessionTableOptions;
-  readonly #items: SessionItems;
+  readonly #file: StoreFile;
+  readonly #cache: SessionCache;
   readonly #versions: SessionVersions;
-  readonly #find: Statement;
-  readonly #insert: Statement;
-  readonly #update: Statement;
-  readonly #delete: Statement;
-  readonly #list: Statement;
-  readonly #fields: Statement;
-  readonly #field: Statement;
-  readonly #putField: Statement;
-  readonly #deleteField: Statement;
-  readonly #deleteFields: Statement;
-  readonly #deleteItems: Statement;
 
-  constructor(file: StoreFile, options: SessionTableOptions) {
-    this.#options = options;
-    this.#items = new SessionItems(file);
-    this.#versions = new SessionVersions(file, options);
-    this.#find = file.prepare(`SELECT ${columns}, number FROM sessions WHERE session_id = ?`);
-    this.#insert = file.prepare(`INSERT INTO sessions (${columns}) VALUES (?, ?, ?, ?, ?) RETURNING number`);
-    this.#update = file.prepare(
-      "UPDATE sessions SET schema_version = ?, version = ?, updated_at = ? WHERE number = ?",
-    );
-    this.#delete = file.prepare("DELETE FROM sessions WHERE number = ?");
-    this.#list = file.prepare(
-      `SELECT ${columns} FROM sessions WHERE coalesce(schema_version = ?1, 1) AND coalesce(updated_at < ?2, 1)
-       ORDER BY version DESC`,
-    );
-    this.#fields = file.prepare("SELECT name, value FROM session_fields WHERE session = ?");
-    this.#field = file.prepare("SELECT value IS NULL FROM session_fields WHERE session = ? AND name = ?");
-    this.#putField = file.prepare(
-      `INSERT INTO session_fields (session, name, value) VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET value = excluded.value`,
-    );
-    this.#deleteField = file.prepare("DELETE FROM session_fields WHERE session = ? AND name = ?");
-    this.#deleteFields = file.prepare("DELETE FROM session_fields WHERE session = ?");
-    this.#deleteItems = file.prepare("DELETE FROM session_items WHERE session = ?");
+  constructor(file: StoreFile, cache: SessionCache, maxHistory: number) {
+    this.#file = file;
+    this.#cache = cache;
+    this.#versions = new SessionVersions(file, maxHistory);
   }
 
   #row(sessionId: string): SessionRow | undefined {
-    const row = this.#find.get(toKey(sessionId));
-    return row === undefined ? undefined : { summary: summaryOf(row), number: numberIn(row[5]) };
+    const row = this.#file.get(
+      `SELECT ${columns}, number FROM sessions WHERE session_id = ?`,
+      toKey(sessionId),
+    );
+    return row && { summary: summaryOf(row), number: numberIn(row[5]) };
   }
 
-  /** What the cache has of the session, if that is what is stored; null where there is no session. One statement. */
-  find(sessionId: string): CachedSession | null | undefined {
+  /** The session from the cache, if its version is the stored one; null if the session does not exist. */
+  cached(sessionId: string): CachedSession | null | undefined {
     const row = this.#row(sessionId);
-    return row === undefined ? null : this.#options.cache.get(sessionId, row.summary.version);
+    return row === undefined ? null : this.#cache.get(sessionId, row.summary.version);
   }
 
-  /** The session, whole. */
+  /** The session from the file. */
   read(sessionId: string): CachedSession | null {
     const row = this.#row(sessionId);
-    if (row === undefined) return null;
-    const lengths = new Map<string, number>();
-    const state = this.#fields
-      .all(row.number)
-      .map(([key, text]): [string, JsonValue | SharedList<JsonValue>] => {
-        const name = fromKey(textIn(key));
-        if (typeof text === "string") {
-          lengths.set(name, text.length);
-          return [name, readJson(text)];
-        }
-        const { list, length } = this.#items.read(row.number, textIn(key));
-        lengths.set(name, length);
-        return [name, list];
-      });
-    const record = Object.freeze({ ...row.summary, state: Object.freeze(Object.fromEntries(state)) });
-    return { record, lengths };
+    return row === undefined ? null : this.#read(row);
+  }
+
+  #read({ number, summary }: SessionRow): CachedSession {
+    let length = 0;
+    const count = (text: string): JsonValue => {
+      length += text.length;
+      return readJson(text);
+    };
+    const rows = this.#file.all("SELECT name, value FROM session_fields WHERE session = ?", number);
+    const fields = rows.map(([key, text]) => {
+      const value = typeof text === "string" ? count(text) : this.#list(number, textIn(key), count);
+      return [fromKey(key), value] as const;
+    });
+    const state: StoredState = Object.freeze(Object.fromEntries<StoredState[string]>(fields));
+    return { record: Object.freeze({ ...summary, state }), length };
+  }
+
+  #list(session: number, key: string, read: (text: string) => JsonValue): StoredList {
+    const rows = this.#file.all(
+      "SELECT position, value FROM session_items WHERE session = ? AND name = ? ORDER BY position",
+      session,
+      key,
+    );
+    const items = rows.map(([position, value], index) => {
+      if (position !== index) throw corrupt("items of a list are missing");
+      return read(textIn(value));
+    });
+    return SharedList.of(items);
   }
 
   /** The states of a session, the current one first. */
   history(sessionId: string, limit: number): StoredSession[] {
     const row = this.#row(sessionId);
-    const current = row === undefined ? null : this.read(sessionId);
-    if (row === undefined || current === null || limit < 1) return [];
-    const { record } = current;
-    const earlier = this.#versions.before(row.number, record.version, limit - 1, record.state);
-    return [record, ...earlier.map((past) => Object.freeze({ ...record, ...past }))];
+    if (row === undefined || limit < 1) return [];
+    const { record } = this.#read(row);
+    return [record, ...this.#versions.before(row.number, record, limit - 1)];
   }
 
-  /** Summaries, the session written last first. */
+  /** Summaries, the last written session first. */
   list({ schemaVersion, updatedBefore }: SessionFilter): SessionSummary[] {
-    const schema = schemaVersion === undefined ? null : toKey(schemaVersion);
-    return this.#list.all(schema, updatedBefore ?? null).map(summaryOf);
+    const rows = this.#file.all(
+      `SELECT ${columns} FROM sessions WHERE coalesce(schema_version = ?1, 1) AND coalesce(updated_at < ?2, 1)
+       ORDER BY version DESC`,
+      schemaVersion === undefined ? null : toKey(schemaVersion),
+      updatedBefore ?? null,
+    );
+    return rows.map(summaryOf);
   }
 
   delete(sessionId: string): void {
     const row = this.#row(sessionId);
     if (row === undefined) return;
     this.#clear(row.number);
-    this.#delete.run(row.number);
+    this.#file.run("DELETE FROM sessions WHERE number = ?", row.number);
   }
 
   #clear(session: number): void {
     this.#versions.clear(session);
-    this.#deleteItems.run(session);
-    this.#deleteFields.run(session);
+    this.#file.run("DELETE FROM session_items WHERE session = ?", session);
+    this.#file.run("DELETE FROM session_fields WHERE session = ?", session);
   }
 
   /** Throws `session_write_conflict`, and `invalid_argument` for what cannot be stored. */
   write(write: SessionWrite): WrittenSession {
-    const { sessionId, baseVersion, expectedVersion } = write;
+    const { sessionId, state, baseVersion, changes } = write;
     const row = this.#row(sessionId);
     const stored = row?.summary.version ?? null;
-    if (expectedVersion !== undefined && expectedVersion !== stored) {
-      const message = `the session is at version ${stored}, not ${expectedVersion}`;
-      throw new StoreError("session_write_conflict", message);
-    }
-    const [number, summary] = this.#put(write, row);
+    checkSessionWrite(write, stored);
+    const { number, summary } = this.#put(write, row);
+    const isOverBase = stored !== null && stored === baseVersion;
+    const before = isOverBase ? this.#cache.get(sessionId, stored)?.length : 0;
+    if (row !== undefined && !isOverBase) this.#clear(number);
     const json = new JsonWriter();
-    const isBase = stored !== null && stored === baseVersion;
-    if (row !== undefined && !isBase) this.#clear(number);
-    const lengths = isBase
-      ? this.#apply(number, write.changes, this.#options.cache.get(sessionId, stored)?.lengths, json)
-      : this.#store(number, write.state, json);
-    this.#versions.add(number, summary, write.state);
-    const record = Object.freeze({ ...summary, state: write.state });
-    const cached = json.isExact && lengths !== undefined ? { record, lengths } : undefined;
-    return { version: summary.version, cached };
+    const added = this.#apply(number, isOverBase ? changes : wholeState(state), json);
+    this.#versions.add(number, summary, state);
+    const record = Object.freeze({ ...summary, state });
+    const isKnown = json.isExact && before !== undefined;
+    return { version: summary.version, cached: isKnown ? { record, length: before + added } : undefined };
   }
 
-  #put({ sessionId, schemaVersion }: SessionWrite, row: SessionRow | undefined) {
-    const version = this.#options.nextNumber();
-    const time = this.#options.now();
-    const summary: SessionSummary = {
-      session_id: sessionId,
-      schema_version: schemaVersion,
-      version,
-      created_at: row?.summary.created_at ?? time,
-      updated_at: time,
-    };
+  #put({ sessionId, schemaVersion }: SessionWrite, row: SessionRow | undefined): SessionRow {
+    const version = this.#file.nextNumber();
+    const time = this.#file.now();
+    const created = row?.summary.created_at ?? time;
     const schema = toKey(schemaVersion);
-    if (row !== undefined) {
-      this.#update.run(schema, version, time, row.number);
-      return [row.number, summary] as const;
-    }
-    const inserted = this.#insert.get(toKey(sessionId), schema, version, time, time);
-    return [numberIn(inserted?.[0]), summary] as const;
+    const stored = this.#file.get(
+      `INSERT INTO sessions (${columns}) VALUES (?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET
+       schema_version = excluded.schema_version, version = excluded.version, updated_at = excluded.updated_at
+       RETURNING number`,
+      ...[toKey(sessionId), schema, version, created, time],
+    );
+    const summary = { session_id: sessionId, schema_version: schemaVersion, version };
+    return {
+      summary: { ...summary, created_at: created, updated_at: time },
+      number: numberIn(stored?.[0]),
+    };
   }
 
-  /** Stores a whole state where there is nothing. */
-  #store(session: number, state: StoredState, json: JsonWriter): Map<string, number> {
-    const lengths = new Map<string, number>();
-    for (const [name, value] of Object.entries(state)) {
-      const key = toKey(name);
-      if (value instanceof SharedList) {
-        this.#putField.run(session, key, null);
-        lengths.set(name, this.#items.replaceTail(session, key, { keep: 0, items: value }, json).added);
-      } else {
-        const text = json.text(value, name);
-        this.#putField.run(session, key, text);
-        lengths.set(name, text.length);
-      }
-    }
-    return lengths;
-  }
-
-  /** Stores what is new; gives the lengths afterwards, if those before were known. */
-  #apply(
-    session: number,
-    { fields, lists, removed }: SessionChanges,
-    before: ReadonlyMap<string, number> | undefined,
-    json: JsonWriter,
-  ): Map<string, number> | undefined {
-    const lengths = new Map(before);
+  /** Stores changes; returns the length of the JSON that was added. */
+  #apply(session: number, { fields, lists, removed }: ItemChanges, json: JsonWriter): number {
+    const none = { keep: 0, items: [] };
+    let length = 0;
     for (const name of removed) {
-      this.#removeItems(session, toKey(name));
-      this.#deleteField.run(session, toKey(name));
-      lengths.delete(name);
+      this.#replaceTail(session, toKey(name), none, json);
+      this.#file.run("DELETE FROM session_fields WHERE session = ? AND name = ?", session, toKey(name));
     }
     for (const [name, value] of Object.entries(fields)) {
       const text = json.text(value, name);
-      this.#removeItems(session, toKey(name));
-      this.#putField.run(session, toKey(name), text);
-      lengths.set(name, text.length);
+      this.#replaceTail(session, toKey(name), none, json);
+      this.#putField(session, toKey(name), text);
+      length += text.length;
     }
+    const isList = "SELECT value IS NULL FROM session_fields WHERE session = ? AND name = ?";
     for (const [name, change] of Object.entries(lists)) {
       const key = toKey(name);
-      const isList = this.#field.get(session, key)?.[0] === 1;
-      if (!isList) this.#putField.run(session, key, null);
-      const { added, isCut } = this.#items.replaceTail(session, key, change, json);
-      if (isCut) this.#versions.clear(session);
-      // What was cut off is counted on until the list is written anew or read.
-      lengths.set(name, (isList && change.keep > 0 ? (lengths.get(name) ?? 0) : 0) + added);
+      if (this.#file.get(isList, session, key)?.[0] !== 1) this.#putField(session, key, null);
+      length += this.#replaceTail(session, key, change, json);
     }
-    return before === undefined ? undefined : lengths;
+    return length;
   }
 
-  #removeItems(session: number, key: string): void {
-    const { isCut } = this.#items.replaceTail(session, key, { keep: 0, items: [] }, new JsonWriter());
-    if (isCut) this.#versions.clear(session);
+  #putField(session: number, key: string, value: string | null): void {
+    this.#file.run(
+      `INSERT INTO session_fields (session, name, value) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET value = excluded.value`,
+      ...[session, key, value],
+    );
+  }
+
+  /**
+   * Replaces what is behind the first `keep` items of a list; if items are removed, the states before are dropped. Returns the length
+   * of the JSON that was added. Throws `invalid_argument` if there are fewer items, or one is not JSON.
+   */
+  #replaceTail(session: number, key: string, { keep, items }: TailChange, json: JsonWriter): number {
+    const last = this.#file.get(
+      "SELECT position FROM session_items WHERE session = ? AND name = ? ORDER BY position DESC LIMIT 1",
+      ...[session, key],
+    );
+    const length = last === undefined ? 0 : numberIn(last[0]) + 1;
+    if (!Number.isInteger(keep) || keep < 0 || keep > length) {
+      throw new InvalidArgumentError(`${key} has ${length} items, of which ${keep} cannot stay`);
+    }
+    if (keep < length) {
+      const cut = "DELETE FROM session_items WHERE session = ? AND name = ? AND position >= ?";
+      this.#file.run(cut, session, key, keep);
+      this.#versions.clear(session);
+    }
+    const insert = "INSERT INTO session_items (session, name, position, value) VALUES (?, ?, ?, ?)";
+    let added = 0;
+    let position = keep;
+    for (const item of items) {
+      const text = json.text(item, key);
+      added += text.length;
+      this.#file.run(insert, session, key, position++, text);
+    }
+    return added;
   }
 }
+
+type TailChange = Pick<ListChange, "keep"> & { readonly items: Iterable<JsonValue> };
+
+type ItemChanges = Omit<SessionChanges, "lists"> & { readonly lists: Readonly<Record<string, TailChange>> };
+
+/** A whole state as changes of an empty one. */
+const wholeState = (state: StoredState): ItemChanges => {
+  const fields: Record<string, JsonValue> = Object.create(null);
+  const lists: Record<string, TailChange> = Object.create(null);
+  for (const [name, value] of Object.entries(state)) {
+    if (value instanceof SharedList) lists[name] = { keep: 0, items: value };
+    else fields[name] = value as JsonValue;
+  }
+  return { fields, lists, removed: [] };
+};

@@ -1,95 +1,79 @@
-import { SharedList, type StoredState } from "@harnesskit/graph";
+import { SharedList, type StoredSession, type StoredState } from "@harnesskit/graph";
 import type { SessionSummary } from "@harnesskit/protocol/chat";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { readJson } from "./json-text.ts";
-import { numberIn, textIn } from "./numbers.ts";
-import { corrupt } from "./sqlite-store-error.ts";
-import type { SqlRow, Statement } from "./statement.ts";
+import { corrupt } from "./failures.ts";
+import { fromKey, numberIn, readJson, type SqlRow, textIn, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
-import { fromKey, toKey } from "./text-key.ts";
-
-export interface SessionVersionsOptions {
-  /** How many states of a session are kept, the current one among them. */
-  readonly maxHistory: number;
-  /** A longer text of fields is not kept. */
-  readonly maxValueLength: number;
-}
-
-/** A state that a session had. */
-export interface PastState {
-  readonly version: number;
-  readonly schema_version: string;
-  readonly updated_at: string;
-  readonly state: StoredState;
-}
 
 type Entries<T> = readonly (readonly [name: string, value: T])[];
 
 /**
- * The states that sessions had. A list only grows as long as its earlier states are known, so each of them is the beginning of
- * the list as it is now: what is kept of it is its length. Its methods belong into a transaction.
+ * The states that sessions had. The history of a session is dropped when one of its lists is cut, so each earlier list is the
+ * beginning of the current one, and only its length is kept. Its methods run within a transaction.
  */
 export class SessionVersions {
-  readonly #options: SessionVersionsOptions;
-  readonly #insert: Statement;
-  readonly #prune: Statement;
-  readonly #clear: Statement;
-  readonly #before: Statement;
+  readonly #file: StoreFile;
+  readonly #maxHistory: number;
 
-  constructor(file: StoreFile, options: SessionVersionsOptions) {
-    this.#options = options;
-    this.#insert = file.prepare(
-      `INSERT INTO session_versions (session, version, schema_version, updated_at, fields, lengths)
-       VALUES (?, ?, ?, ?, ?, ?)`,
-    );
-    this.#prune = file.prepare(
-      `DELETE FROM session_versions WHERE session = ?1 AND version <=
-       (SELECT version FROM session_versions WHERE session = ?1 ORDER BY version DESC LIMIT 1 OFFSET ?2)`,
-    );
-    this.#clear = file.prepare("DELETE FROM session_versions WHERE session = ?");
-    this.#before = file.prepare(
-      `SELECT version, schema_version, updated_at, fields, lengths FROM session_versions
-       WHERE session = ? AND version < ? ORDER BY version DESC LIMIT ?`,
-    );
+  /** @param maxHistory how many states of a session are kept, including the current one */
+  constructor(file: StoreFile, maxHistory: number) {
+    this.#file = file;
+    this.#maxHistory = maxHistory;
   }
 
-  /** Keeps the state of a version. */
+  /** Adds the state of a version, unless its fields are longer than a value may be. */
   add(session: number, { version, schema_version, updated_at }: SessionSummary, state: StoredState): void {
-    const { maxHistory, maxValueLength } = this.#options;
     const fields: [string, JsonValue][] = [];
     const lengths: [string, number][] = [];
     for (const [name, value] of Object.entries(state)) {
       if (value instanceof SharedList) lengths.push([name, value.length]);
       else fields.push([name, value as JsonValue]);
     }
-    const texts = [JSON.stringify(fields), JSON.stringify(lengths)] as const;
-    if (texts.some((text) => text.length > maxValueLength)) return;
-    this.#insert.run(session, version, toKey(schema_version), updated_at, ...texts);
-    this.#prune.run(session, maxHistory);
+    const texts = [JSON.stringify(fields), JSON.stringify(lengths)];
+    if (texts.some((text) => text.length > this.#file.maxValueLength)) return;
+    this.#file.run(
+      `INSERT INTO session_versions (session, version, schema_version, updated_at, fields, lengths)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+      ...[session, version, toKey(schema_version), updated_at, ...texts],
+    );
+    this.#file.run(
+      `DELETE FROM session_versions WHERE session = ?1 AND version <=
+       (SELECT version FROM session_versions WHERE session = ?1 ORDER BY version DESC LIMIT 1 OFFSET ?2)`,
+      ...[session, this.#maxHistory],
+    );
   }
 
-  /** Forgets the states of a session: what its lists were is not there any more. */
+  /** Drops the states of a session. */
   clear(session: number): void {
-    this.#clear.run(session);
+    this.#file.run("DELETE FROM session_versions WHERE session = ?", session);
   }
 
-  /** The states before a version, the last one first. `lists` are those of the session as they are now. */
-  before(session: number, version: number, limit: number, lists: StoredState): PastState[] {
-    return this.#before.all(session, version, limit).map((row) => pastState(row, lists));
+  /** The states before the current one, the latest first. */
+  before(session: number, current: StoredSession, limit: number): StoredSession[] {
+    const rows = this.#file.all(
+      `SELECT version, schema_version, updated_at, fields, lengths FROM session_versions
+       WHERE session = ? AND version < ? ORDER BY version DESC LIMIT ?`,
+      ...[session, current.version, limit],
+    );
+    return rows.map((row) => pastSession(row, current));
   }
 }
 
-const pastState = ([version, schema, updated, fields, lengths]: SqlRow, lists: StoredState): PastState => {
+const pastSession = (
+  [version, schema, updated, fields, lengths]: SqlRow,
+  current: StoredSession,
+): StoredSession => {
   const values = readJson(fields) as unknown as Entries<JsonValue>;
-  const kept = (readJson(lengths) as unknown as Entries<number>).map(([name, length]) => {
-    const list = lists[name];
+  const lists = (readJson(lengths) as unknown as Entries<number>).map(([name, length]) => {
+    const list = current.state[name];
     if (!(list instanceof SharedList) || list.length < length) throw corrupt("items of a list are missing");
     return [name, list.first(length)] as const;
   });
-  return {
+  return Object.freeze({
+    ...current,
     version: numberIn(version),
-    schema_version: fromKey(textIn(schema)),
+    schema_version: fromKey(schema),
     updated_at: textIn(updated),
-    state: Object.freeze(Object.fromEntries<JsonValue | SharedList<JsonValue>>([...values, ...kept])),
-  };
+    state: Object.freeze(Object.fromEntries<JsonValue | SharedList<JsonValue>>([...values, ...lists])),
+  });
 };

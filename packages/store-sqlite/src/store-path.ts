@@ -1,121 +1,92 @@
-import type { Stats } from "node:fs";
 import { accessSync, chmodSync, closeSync, constants, lstatSync, openSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { makeDirectorySync } from "@harnesskit/node-kit";
+import { StoreError } from "@harnesskit/graph";
+import { isExisting, makeDirectorySync, privatePathProblem } from "@harnesskit/node-kit";
 import { displayText } from "@harnesskit/wire";
-import { SqliteStoreError, type SqliteStoreReason } from "./sqlite-store-error.ts";
+import { fileError, type SqliteStoreReason } from "./failures.ts";
 
 const isWindows = process.platform === "win32";
 
-const refuse = (reason: SqliteStoreReason, path: string, why: string, cause?: unknown): SqliteStoreError =>
-  new SqliteStoreError(
-    reason,
-    `${displayText(path, { maxLength: 300 })} ${why}`,
-    cause === undefined ? undefined : { cause },
-  );
+const pathError = (reason: SqliteStoreReason, path: string, why: string, cause?: unknown): StoreError =>
+  fileError(reason, `${displayText(path, { maxLength: 300 })} ${why}`, cause);
 
-/** Throws `insecure_path` for what somebody else owns or can write to. */
-const demandOwn = (path: string, { uid, mode }: Stats): void => {
-  const user = process.geteuid?.();
-  if (user !== undefined && uid !== user) {
-    throw refuse("insecure_path", path, "belongs to another user: choose a path of your own");
-  }
-  if (!isWindows && (mode & 0o022) !== 0) {
-    throw refuse(
-      "insecure_path",
-      path,
-      "can be written to by others: take that right away or choose another",
-    );
+/** Does something with a path; what the system throws becomes `unusable_path`. */
+const using = <T>(path: string, why: string, work: () => T): T => {
+  try {
+    return work();
+  } catch (cause) {
+    if (StoreError.isInstance(cause)) throw cause;
+    throw pathError("unusable_path", path, `${why}: choose another`, cause);
   }
 };
 
-/** Makes the directory, mode 0700, or checks that an existing one is usable; gives its path without links. */
-const openDirectory = (path: string): string => {
-  try {
+/** The rights of the owner to a path that is this user's own; throws `insecure_path` or `unusable_path` for any other. */
+const ownRights = (path: string, kind: "file" | "directory"): number => {
+  const found = lstatSync(path);
+  const problem = privatePathProblem(found, { kind });
+  const isKind = found.isSymbolicLink() || (kind === "file" ? found.isFile() : found.isDirectory());
+  if (problem !== undefined) throw pathError(isKind ? "insecure_path" : "unusable_path", path, problem);
+  return isWindows ? 0o700 : found.mode & 0o700;
+};
+
+/** Creates the directory, mode 0700, or checks that an existing one is usable. Returns its path without links. */
+const openStoreDirectory = (path: string): string =>
+  using(path, "cannot be used as the store's directory", () => {
     makeDirectorySync(path);
     const directory = realpathSync(path);
-    const found = lstatSync(directory);
-    demandOwn(directory, found);
-    if (!isWindows && (found.mode & 0o300) !== 0o300) {
-      throw refuse(
-        "unusable_path",
-        path,
-        "is read-only, and a store needs files beside its own: choose another",
-      );
+    if ((ownRights(directory, "directory") & 0o300) !== 0o300) {
+      const why = "is read-only, and a store needs files beside its own: choose another";
+      throw pathError("unusable_path", path, why);
     }
-    // SQLite makes files of its own beside the store.
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
     return directory;
-  } catch (cause) {
-    if (cause instanceof SqliteStoreError) throw cause;
-    throw refuse("unusable_path", path, "cannot be used as the store's directory: choose another", cause);
-  }
-};
+  });
 
 /**
- * Makes an empty file, mode 0600, where there is none. A file that exists is never opened here: closing it would take
- * away all locks that another connection of this process has on it.
+ * Creates an empty file, mode 0600, if it does not exist. It never opens a file that exists: closing that would release all locks
+ * that another connection of this process has on it.
  */
-const makeFile = (path: string): void => {
+const createFile = (path: string): void => {
   try {
     closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600));
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "EEXIST") return;
-    throw refuse("unusable_path", path, "cannot be made: choose another path", cause);
+    if (!isExisting(cause)) throw cause;
   }
 };
 
-const checkFile = (path: string): void => {
-  const found = lstatSync(path);
-  if (found.isSymbolicLink()) throw refuse("insecure_path", path, "is a symbolic link: name the file itself");
-  if (!found.isFile()) throw refuse("unusable_path", path, "is no regular file: choose another path");
-  // Each name would have a write-ahead log of its own, which destroys the file.
-  if (found.nlink > 1)
-    throw refuse("insecure_path", path, "has a second name (a hard link): remove one of them");
-  demandOwn(path, found);
-  if (isWindows) return;
-  if ((found.mode & 0o200) === 0)
-    throw refuse("read_only", path, "is read-only: nothing could be kept in it");
-};
-
-/** What SQLite makes beside a store, and opens where it is there. */
-const besideSuffixes = ["-wal", "-shm", "-journal"];
-
-/** A FIFO or a link beside the store would be waited for, or written through. */
+/** SQLite would wait for a FIFO among the files that it creates or opens beside a store, and write through a link. */
 const checkBeside = (path: string): void => {
-  for (const suffix of besideSuffixes) {
+  for (const suffix of ["-wal", "-shm", "-journal"]) {
     const name = `${path}${suffix}`;
     const found = lstatSync(name, { throwIfNoEntry: false });
     if (found === undefined || found.isFile()) continue;
-    if (found.isSymbolicLink()) throw refuse("insecure_path", name, "is a symbolic link: remove it");
-    throw refuse("unusable_path", name, "is no regular file: remove it");
+    if (found.isSymbolicLink()) throw pathError("insecure_path", name, "is a symbolic link: remove it");
+    throw pathError("unusable_path", name, "is not a regular file: remove it");
   }
 };
 
 /**
- * Makes the store's file and directory, or checks those that exist. Gives the path to open. Throws `insecure_path`,
+ * Creates the store's file and directory, or checks those that exist. Returns the path to open. Throws `insecure_path`,
  * `unusable_path` and `read_only`.
  */
 export const openStorePath = (file: string): string => {
   const wanted = resolve(file);
-  const path = join(openDirectory(dirname(wanted)), basename(wanted));
-  makeFile(path);
-  try {
-    checkFile(path);
+  const path = join(openStoreDirectory(dirname(wanted)), basename(wanted));
+  using(path, "cannot be used as the store's file", () => {
+    createFile(path);
+    // A second name would have a write-ahead log of its own, which destroys the file.
+    if ((ownRights(path, "file") & 0o200) === 0) throw pathError("read_only", path, "is read-only");
     checkBeside(path);
-  } catch (cause) {
-    if (cause instanceof SqliteStoreError) throw cause;
-    throw refuse("unusable_path", path, "cannot be used: choose another path", cause);
-  }
+  });
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
   } catch (cause) {
-    throw refuse("read_only", path, "cannot be written to", cause);
+    throw pathError("read_only", path, "cannot be written to", cause);
   }
   return path;
 };
 
-/** Takes the rights of others away from the store's file and those that SQLite has made beside it. */
+/** Removes the rights of other users from the store's file and those that SQLite has created beside it. */
 export const closeToOthers = (path: string): void => {
   if (isWindows) return;
   for (const name of [path, `${path}-wal`, `${path}-shm`]) {
@@ -124,7 +95,7 @@ export const closeToOthers = (path: string): void => {
   }
 };
 
-/** Which file it is that a path leads to; undefined where there is none. */
+/** The identity of the file at a path; undefined if it does not exist. */
 export const fileIdentity = (path: string): string | undefined => {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found === undefined ? undefined : `${found.dev}:${found.ino}`;

@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { append, defineGraph, defineState, END, type StoredSession } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { SyncMode } from "../src/index.ts";
 import { SessionCache } from "../src/session-cache.ts";
 import { numberOf, openParts } from "./support/open-parts.ts";
 import { added, pause, plain, whole } from "./support/samples.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
 const sessionOf = (id: string, version: number, length: number) => ({
   record: { session_id: id, version } as StoredSession,
-  lengths: new Map([["messages", length]]),
+  length,
 });
 
 describe("the sessions that are remembered", () => {
@@ -44,7 +44,7 @@ describe("the sessions that are remembered", () => {
   });
 
   it("save reading a history again, until another store has written", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "store.db");
     const [one, other] = [await openParts({ file: path }), await openParts({ file: path })];
     await one.store.sessions.save(whole("s", { messages: [1] }));
@@ -63,8 +63,11 @@ describe("the sessions that are remembered", () => {
 
 describe("suspensions that have ended", () => {
   it("are forgotten beyond maxEnded, the oldest first, unless they are to be delivered", async () => {
-    await using directory = await tempDir();
-    const { store, file } = await openParts({ file: join(directory.path, "store.db"), maxEnded: 2 });
+    await using directory = await temporaryDirectory();
+    const { store, file } = await openParts({
+      file: join(directory.path, "store.db"),
+      limits: { maxEnded: 2 },
+    });
     const end = async (invocationId: string, isDelivered: boolean) => {
       await store.suspensions.save(pause(invocationId));
       await store.suspensions.save({
@@ -82,7 +85,7 @@ describe("suspensions that have ended", () => {
     await store.suspensions.save(pause("waits"));
     await store.suspensions.save({ kind: "patch", invocationId: "owed", isDelivered: true });
     expect(await kept()).toEqual(["owed", "c", "waits"]);
-    expect(file.prepare("SELECT count(*) FROM suspension_states").get()).toEqual([1]);
+    expect(file.get("SELECT count(*) FROM suspension_states")).toEqual([1]);
     await store.close();
   });
 });
@@ -93,12 +96,12 @@ describe("what the disk is told to keep", () => {
     ["all", ["FULL", "FULL", "NORMAL"]],
     ["none", ["NORMAL", "NORMAL", "NORMAL"]],
   ] as const)("is %s", async (sync, expected) => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const { store, file } = await openParts({
       file: join(directory.path, "store.db"),
       sync: sync as SyncMode,
     });
-    const level = () => (file.prepare("PRAGMA store.synchronous").get()?.[0] === 2 ? "FULL" : "NORMAL");
+    const level = () => (file.get("PRAGMA store.synchronous")?.[0] === 2 ? "FULL" : "NORMAL");
     const levels: string[] = [];
     await store.commit({ session: whole("s", { messages: [1] }), suspension: pause("i") });
     levels.push(level());
@@ -117,7 +120,7 @@ const text = (length: number): string => "lorem ipsum dolor sit amet ".repeat(20
 
 /** What a turn writes that adds a question and an answer to a history: rows, and bytes of the write-ahead log. */
 const costOfTurn = async (history: number): Promise<{ rows: number; bytes: number }> => {
-  await using directory = await tempDir();
+  await using directory = await temporaryDirectory();
   const path = join(directory.path, "store.db");
   const { store, file } = await openParts({ file: path });
   const messages = Array.from({ length: history }, (_, index) => ({
@@ -135,7 +138,7 @@ const costOfTurn = async (history: number): Promise<{ rows: number; bytes: numbe
   await turn();
   // From here on the log only grows.
   numberOf(file, "PRAGMA wal_autocheckpoint = 0");
-  file.prepare("PRAGMA store.wal_checkpoint(TRUNCATE)").all();
+  file.all("PRAGMA store.wal_checkpoint(TRUNCATE)");
   const turns = 20;
   const rowsBefore = numberOf(file, "SELECT total_changes()");
   let final = 0;

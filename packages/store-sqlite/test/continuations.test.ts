@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { ContinuationStore } from "@harnesskit/shell-engine";
 import { HarnessError, systemClock } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { openContinuationStore, openSqliteStore } from "../src/index.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
 const codeOf = async (work: Promise<unknown>): Promise<string> => {
   const error: unknown = await work.then(
@@ -16,7 +16,7 @@ const codeOf = async (work: Promise<unknown>): Promise<string> => {
 const later = () => Date.now() + 60_000;
 
 const inDirectory = async (test: (file: string) => Promise<void>): Promise<void> => {
-  await using directory = await tempDir();
+  await using directory = await temporaryDirectory();
   await test(join(directory.path, "engine.sqlite"));
 };
 
@@ -74,7 +74,7 @@ describe("continuations in a file", () => {
     inDirectory(async (file) => {
       let now = 1_000;
       const clock = { ...systemClock, now: () => now };
-      const store = await openContinuationStore({ file, clock, maxKept: 2, maxUsed: 2 });
+      const store = await openContinuationStore({ file, clock, limits: { maxKept: 2, maxUsed: 2 } });
       for (const id of ["a", "b", "c"]) await store.keep(id, id, 5_000);
       expect(await store.claim("a", 2_000)).toEqual({ status: "claimed" });
       expect(await store.claim("b", 5_000)).toEqual({ status: "claimed", data: "b" });
@@ -90,7 +90,7 @@ describe("continuations in a file", () => {
 
   it("take no room from others: whoever has most loses the oldest", () =>
     inDirectory(async (file) => {
-      const store = await openContinuationStore({ file, maxKept: 3 });
+      const store = await openContinuationStore({ file, limits: { maxKept: 3 } });
       await store.keep("ada", 1, later(), "ada");
       for (const id of ["b1", "b2", "b3", "b4"]) await store.keep(id, id, later(), "bob");
       const claims = await Promise.all(["ada", "b1", "b2", "b3", "b4"].map((id) => store.claim(id, later())));
@@ -101,8 +101,10 @@ describe("continuations in a file", () => {
 
   it("refuses limits that are none, and data that is no JSON", () =>
     inDirectory(async (file) => {
-      expect(await codeOf(openContinuationStore({ file, maxKept: 0 }))).toBe("invalid_argument");
-      expect(await codeOf(openContinuationStore({ file, maxUsed: 1.5 }))).toBe("invalid_argument");
+      expect(await codeOf(openContinuationStore({ file, limits: { maxKept: 0 } }))).toBe("invalid_argument");
+      expect(await codeOf(openContinuationStore({ file, limits: { maxUsed: 1.5 } }))).toBe(
+        "invalid_argument",
+      );
       const store = await openContinuationStore({ file });
       expect(await codeOf(store.keep("x", Number.NaN, later()))).toBe("invalid_argument");
       expect(await codeOf(store.keep(7 as unknown as string, 1, later()))).toBe("invalid_argument");

@@ -14,18 +14,18 @@ import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { openSqliteStore } from "../src/index.ts";
 import { openParts } from "./support/open-parts.ts";
 import { outcomeOf } from "./support/outcome.ts";
 import { pause, plain, whole } from "./support/samples.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
-const contract = (name: string, options: { readonly maxCachedLength?: number }) =>
+const contract = (name: string, limits: { readonly maxCachedLength?: number }) =>
   graphStoreContract({
     name,
     async open() {
-      const directory = await tempDir();
-      const open = () => openSqliteStore({ file: join(directory.path, "store.db"), ...options });
+      const directory = await temporaryDirectory();
+      const open = () => openSqliteStore({ file: join(directory.path, "store.db"), limits });
       return { store: await open(), reopen: open, dispose: async () => directory[Symbol.asyncDispose]() };
     },
   });
@@ -199,7 +199,7 @@ const settled = async (command: Command, world: World) =>
   JSON.parse(JSON.stringify(await outcomeOf(command(world))));
 
 it("the store in a file, by two connections, answers as the one in memory does", async () => {
-  await using directory = await tempDir();
+  await using directory = await temporaryDirectory();
   let run = 0;
   await fc.assert(
     fc.asyncProperty(commands, async (steps) => {
@@ -242,8 +242,11 @@ it("the store in a file, by two connections, answers as the one in memory does",
 
 it("keeps as many states of a session as it may, and forgets those that it cannot give back", async () => {
   verifies("CHAT-218");
-  await using directory = await tempDir();
-  const { store, file } = await openParts({ file: join(directory.path, "store.db"), maxHistory: 3 });
+  await using directory = await temporaryDirectory();
+  const { store, file } = await openParts({
+    file: join(directory.path, "store.db"),
+    limits: { maxHistory: 3 },
+  });
   const counts = async () =>
     (await store.sessions.history("s", 100)).map(({ state }) => plain({ state } as never));
   let loaded = (await store.sessions.save(whole("s", { list: [0], n: 0 }))) as { version: number };
@@ -268,7 +271,7 @@ it("keeps as many states of a session as it may, and forgets those that it canno
     { list: [0, 1, 2], n: 2 },
     { list: [0, 1], n: 1 },
   ]);
-  expect(file.prepare("SELECT count(*) FROM session_versions").get()).toEqual([3]);
+  expect(file.get("SELECT count(*) FROM session_versions")).toEqual([3]);
   await save(1, ["cut"], 4);
   expect(await counts()).toEqual([{ list: [0, "cut"], n: 4 }]);
   await save(2, ["more"], 5);
@@ -277,12 +280,12 @@ it("keeps as many states of a session as it may, and forgets those that it canno
     { list: [0, "cut"], n: 4 },
   ]);
   await store.sessions.delete("s");
-  expect(file.prepare("SELECT count(*) FROM session_versions").get()).toEqual([0]);
+  expect(file.get("SELECT count(*) FROM session_versions")).toEqual([0]);
   await store.close();
 });
 
 it("a list that was removed, or became a value, leaves nothing behind when it is a list again", async () => {
-  await using directory = await tempDir();
+  await using directory = await temporaryDirectory();
   const { store, file } = await openParts({ file: join(directory.path, "store.db") });
   let { version } = await store.sessions.save(whole("s", { one: [1, 2], two: [3, 4] }));
   const change = async (sample: Record<string, JsonValue>, removed: readonly string[]) => {
@@ -291,13 +294,13 @@ it("a list that was removed, or became a value, leaves nothing behind when it is
     ({ version } = await store.sessions.save(write));
   };
   await change({ one: "a value" }, ["two"]);
-  expect(file.prepare("SELECT count(*) FROM session_items").get()).toEqual([0]);
+  expect(file.get("SELECT count(*) FROM session_items")).toEqual([0]);
   await change({ one: [5], two: [6] }, []);
   const fresh = await openSqliteStore({ file: join(directory.path, "store.db") });
   expect(plain(await fresh.sessions.load("s"))).toEqual({ one: [5], two: [6] });
   await fresh.sessions.delete("s");
   for (const table of ["sessions", "session_fields", "session_items", "session_versions"]) {
-    expect(file.prepare(`SELECT count(*) FROM ${table}`).get()).toEqual([0]);
+    expect(file.get(`SELECT count(*) FROM ${table}`)).toEqual([0]);
   }
   await fresh.close();
   await store.close();

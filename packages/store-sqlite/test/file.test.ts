@@ -6,6 +6,7 @@ import {
   mkdir,
   open,
   readdir,
+  readFile,
   readlink,
   rename,
   rm,
@@ -17,22 +18,21 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import Database from "libsql";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { openSqliteStore } from "../src/index.ts";
-import { migrations } from "../src/migrations.ts";
-import { migrate, schemaVersion } from "../src/schema.ts";
+import { migrate, migrations, schemaVersion, versionAfter } from "../src/schema.ts";
 import { StoreFile } from "../src/store-file.ts";
 import { resolveOptions } from "../src/store-options.ts";
-import { toQuery } from "../src/suspension-query.ts";
+import { toQuery } from "../src/suspension-table.ts";
 import { openParts } from "./support/open-parts.ts";
 import { failed, outcomeOf } from "./support/outcome.ts";
 import { added, pause, plain, whole } from "./support/samples.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
 describe("the file of a store", () => {
   it("is made with all files beside it for this user alone, in a directory that is made too", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const file = join(directory.path, "a", "b", "store.db");
     const store = await openSqliteStore({ file });
     await store.sessions.save(whole("s", { messages: [1] }));
@@ -50,7 +50,7 @@ describe("the file of a store", () => {
   });
 
   it("is let go by close, with the log brought into it, so that another may be made in its place at once", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const file = join(directory.path, "store.db");
     for (const note of ["first", "second"]) {
       const store = await openSqliteStore({ file });
@@ -74,7 +74,7 @@ describe("the file of a store", () => {
   });
 
   it("is taken from others' eyes where it was open to them", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const file = join(directory.path, "store.db");
     await (await openSqliteStore({ file })).close();
     await chmod(file, 0o644);
@@ -83,7 +83,7 @@ describe("the file of a store", () => {
   });
 
   it("is refused as a directory, a link, a second name, read-only, or where others can write", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = (name: string) => join(directory.path, name);
     const opening = (name: string) => outcomeOf(openSqliteStore({ file: path(name) }));
     await (await openSqliteStore({ file: path("good.db") })).close();
@@ -111,7 +111,7 @@ describe("the file of a store", () => {
   });
 
   it("is refused with a link or a FIFO beside it, where SQLite has files of its own", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const file = join(directory.path, "store.db");
     for (const suffix of ["-wal", "-shm", "-journal"]) {
       await promisify(execFile)("mkfifo", [`${file}${suffix}`]);
@@ -129,7 +129,7 @@ describe("the file of a store", () => {
   });
 
   it("may be reached through a directory that is a link", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     await mkdir(join(directory.path, "real"), { mode: 0o700 });
     await symlink(join(directory.path, "real"), join(directory.path, "link"));
     const [one, other] = [
@@ -143,7 +143,7 @@ describe("the file of a store", () => {
   });
 
   it("is refused where it is no database, another program's, or of a newer schema, and is not touched", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = (name: string) => join(directory.path, name);
     const opening = (name: string) => outcomeOf(openSqliteStore({ file: path(name) }));
     await writeFile(path("text"), "This is no database. ".repeat(400));
@@ -157,10 +157,25 @@ describe("the file of a store", () => {
     if (process.platform !== "win32") expect(modeOf(path("foreign.db"))).toBe("644");
 
     const { store, file } = await openParts({ file: path("newer.db") });
-    file.prepare("PRAGMA store.user_version = 99").run();
+    file.run("PRAGMA store.user_version = 99");
     await store.close();
     expect(await opening("newer.db")).toEqual(failed("newer_schema"));
     expect((await readdir(directory.path)).sort()).toEqual(["foreign.db", "newer.db", "text"]);
+  });
+
+  it("is refused where an earlier build has written it with another schema, and is not touched", async () => {
+    await using directory = await temporaryDirectory();
+    for (const version of [1, 2, 3]) {
+      const path = join(directory.path, `${version}.db`);
+      const old = new Database(path);
+      old.exec("CREATE TABLE sessions (id TEXT PRIMARY KEY)");
+      old.exec(`PRAGMA application_id = ${0x484b7374}; PRAGMA user_version = ${version}`);
+      old.close();
+      await chmod(path, 0o600);
+      const before = await readFile(path);
+      expect(await outcomeOf(openSqliteStore({ file: path }))).toEqual(failed("older_schema"));
+      expect(await readFile(path)).toEqual(before);
+    }
   });
 
   it("is no file in memory, no empty path, and no address", async () => {
@@ -168,7 +183,7 @@ describe("the file of a store", () => {
     for (const file of ["", ":memory:", "a\0b"]) {
       expect(await outcomeOf(openSqliteStore({ file }))).toEqual(invalid);
     }
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     for (const name of ["file:x?mode=memory", "libsql:x", "http:x"]) {
       const store = await openSqliteStore({ file: join(directory.path, name) });
       await store.close();
@@ -176,19 +191,19 @@ describe("the file of a store", () => {
     }
   });
 
-  it("is refused with options that cannot be", async () => {
-    await using directory = await tempDir();
+  it("is refused for invalid options", async () => {
+    await using directory = await temporaryDirectory();
     const file = join(directory.path, "store.db");
     const wrong = [
-      { busyTimeoutMs: -1 },
-      { busyTimeoutMs: Number.NaN },
-      { maxFileBytes: 10 },
-      { maxValueLength: 2 ** 30 },
-      { maxCachedLength: -1 },
-      { maxEnded: Number.POSITIVE_INFINITY },
-      { leasePollMs: 0 },
-      { maxLeaseWaiters: -1 },
-      { maxQueuedWrites: -1 },
+      { limits: { busyTimeoutMs: -1 } },
+      { limits: { busyTimeoutMs: Number.NaN } },
+      { limits: { maxFileBytes: 10 } },
+      { limits: { maxValueLength: 2 ** 30 } },
+      { limits: { maxCachedLength: -1 } },
+      { limits: { maxEnded: Number.POSITIVE_INFINITY } },
+      { limits: { leasePollMs: 0 } },
+      { limits: { maxLeaseWaiters: -1 } },
+      { limits: { maxQueuedWrites: -1 } },
       { sync: "sometimes" as "all" },
     ];
     for (const options of wrong) {
@@ -203,8 +218,11 @@ describe("the file of a store", () => {
 
 describe("a file that goes bad while it is used", () => {
   it("is store_full where it may not grow any more; nothing is written, and what fits still is", async () => {
-    await using directory = await tempDir();
-    const store = await openSqliteStore({ file: join(directory.path, "store.db"), maxFileBytes: 1_048_576 });
+    await using directory = await temporaryDirectory();
+    const store = await openSqliteStore({
+      file: join(directory.path, "store.db"),
+      limits: { maxFileBytes: 1_048_576 },
+    });
     const text = "x".repeat(200_000);
     await store.sessions.save(whole("s", { messages: ["first"] }));
     const loaded = await store.sessions.load("s");
@@ -220,13 +238,13 @@ describe("a file that goes bad while it is used", () => {
   });
 
   it("is store_failed where it became read-only, was removed or was exchanged", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "store.db");
     const { store, file } = await openParts({ file: path });
     await store.sessions.save(whole("s", { note: "kept" }));
-    file.prepare("PRAGMA query_only = 1").run();
+    file.run("PRAGMA query_only = 1");
     expect(await outcomeOf(store.sessions.save(whole("s", { note: "lost" })))).toEqual(failed("read_only"));
-    file.prepare("PRAGMA query_only = 0").run();
+    file.run("PRAGMA query_only = 0");
     await rename(path, `${path}.away`);
     expect(await outcomeOf(store.sessions.save(whole("s", { note: "lost" })))).toEqual(failed("moved"));
     await writeFile(path, "");
@@ -238,7 +256,7 @@ describe("a file that goes bad while it is used", () => {
   });
 
   it("is corrupt where its pages were overwritten or cut off", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     for (const damage of ["overwritten", "cut"]) {
       const path = join(directory.path, `${damage}.db`);
       const made = await openSqliteStore({ file: path });
@@ -264,8 +282,11 @@ describe("a file that goes bad while it is used", () => {
   });
 
   it("is corrupt where rows say what no store writes", async () => {
-    await using directory = await tempDir();
-    const { store, file } = await openParts({ file: join(directory.path, "store.db"), maxCachedLength: 0 });
+    await using directory = await temporaryDirectory();
+    const { store, file } = await openParts({
+      file: join(directory.path, "store.db"),
+      limits: { maxCachedLength: 0 },
+    });
     const damages = [
       "DELETE FROM session_items WHERE position = 1",
       "UPDATE session_items SET value = '1,2' WHERE position = 1",
@@ -275,7 +296,7 @@ describe("a file that goes bad while it is used", () => {
     for (const damage of damages) {
       await store.sessions.save(whole("s", { note: "n", messages: [1, 2, 3] }));
       expect(await outcomeOf(store.sessions.load("s"))).toHaveProperty("value.session_id", "s");
-      expect(file.prepare(damage).run()).toBe(1);
+      expect(file.run(damage)).toBe(1);
       expect(await outcomeOf(store.sessions.load("s"))).toEqual(failed("corrupt"));
     }
     await store.close();
@@ -286,16 +307,16 @@ const later = [...migrations, "ALTER TABLE store.sessions ADD COLUMN note TEXT N
 
 describe("the version of the schema", () => {
   it("stands in the file, with a mark of whose file it is", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const { store, file } = await openParts({ file: join(directory.path, "store.db") });
-    expect(file.prepare("PRAGMA store.user_version").get()).toEqual([migrations.length]);
-    expect(file.prepare("PRAGMA store.application_id").get()).toEqual([0x484b7374]);
-    expect(file.prepare("PRAGMA store.journal_mode").get()).toEqual(["wal"]);
+    expect(file.get("PRAGMA store.user_version")).toEqual([versionAfter(migrations)]);
+    expect(file.get("PRAGMA store.application_id")).toEqual([0x484b7374]);
+    expect(file.get("PRAGMA store.journal_mode")).toEqual(["wal"]);
     await store.close();
   });
 
   it("is brought up to date with everything that was kept", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "store.db");
     const before = await openSqliteStore({ file: path });
     await before.commit({ session: whole("s", { messages: [1, 2] }), suspension: pause("i") });
@@ -304,23 +325,24 @@ describe("the version of the schema", () => {
     const options = resolveOptions({ file: path });
     const files = await Promise.all([StoreFile.open(options, later), StoreFile.open(options, later)]);
     for (const file of files) {
-      expect(file.prepare("PRAGMA store.user_version").get()).toEqual([later.length]);
-      expect(file.prepare("SELECT session_id, note FROM sessions").all()).toEqual([["s", "new"]]);
-      expect(file.prepare("SELECT value FROM session_items").all()).toEqual([["1"], ["2"]]);
+      expect(file.get("PRAGMA store.user_version")).toEqual([versionAfter(later)]);
+      expect(file.all("SELECT session_id, note FROM sessions")).toEqual([["s", "new"]]);
+      expect(file.all("SELECT value FROM session_items")).toEqual([["1"], ["2"]]);
       file.close(() => {});
     }
     expect(await outcomeOf(openSqliteStore({ file: path }))).toEqual(failed("newer_schema"));
   });
 
   it("is read in one view of the file, whatever another process does meanwhile", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "store.db");
     const connect = () => {
       const connection = new Database(":memory:");
       connection.prepare("ATTACH ? AS store").run([path]);
       return {
         exec: (sql: string) => void connection.exec(sql),
-        get: (sql: string) => (connection.prepare(sql).raw().get([]) as [string | number] | undefined)?.[0],
+        get: (sql: string) => connection.prepare(sql).raw().get([]) as [string | number] | undefined,
+        rollBack: () => void (connection.inTransaction && connection.exec("ROLLBACK")),
       };
     };
     const [one, other] = [connect(), connect()];
@@ -336,13 +358,13 @@ describe("the version of the schema", () => {
         return value;
       },
     };
-    expect(schemaVersion(slow, migrations.length)).toBe(0);
+    expect(schemaVersion(slow, migrations)).toBe(0);
     expect(reads).toBe(3);
-    expect(schemaVersion(slow, migrations.length)).toBe(migrations.length);
+    expect(schemaVersion(slow, migrations)).toBe(versionAfter(migrations));
   });
 
   it("stays where a step fails, and so does everything else", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "store.db");
     const before = await openSqliteStore({ file: path });
     await before.sessions.save(whole("s", { messages: [1] }));
@@ -358,7 +380,7 @@ describe("the version of the schema", () => {
   });
 
   it("can be brought up to date by a process that dies in the middle: a file without a schema is a new one", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const path = join(directory.path, "store.db");
     const half = new Database(path);
     half.exec("PRAGMA journal_mode = WAL");
@@ -381,10 +403,10 @@ describe("what start-up asks for", () => {
     [{ sessionId: "s" }, "suspensions_by_session (session_id=?)"],
     [{ sessionId: null }, "suspensions_by_session (session_id=?)"],
   ] as const)("is answered by an index: %j", async (filter, index) => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const { store, file } = await openParts({ file: join(directory.path, "store.db") });
     const { sql, values } = toQuery(filter);
-    const plan = file.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+    const plan = file.all(`EXPLAIN QUERY PLAN ${sql}`, ...values);
     expect(String(plan[0]?.[3])).toContain(`USING INDEX ${index}`);
     await store.close();
   });

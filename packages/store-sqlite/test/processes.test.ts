@@ -7,10 +7,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { StoredSession } from "@harnesskit/graph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { startToldProcess } from "../../../scripts/lib/told-process.ts";
 import { openSqliteStore } from "../src/index.ts";
 import { openParts } from "./support/open-parts.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
 const storeProcess = new URL("./fixtures/store-process.mjs", import.meta.url);
 let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
@@ -22,7 +22,7 @@ afterAll(() => bundle.remove());
 
 /** Two processes that open the same new file at once. */
 const startTwo = async () => {
-  const directory = await tempDir();
+  const directory = await temporaryDirectory();
   const file = join(directory.path, "store.db");
   const [one, other] = await Promise.all([
     startToldProcess(storeProcess, bundle.path, file),
@@ -128,7 +128,7 @@ const killWriter = async (file: string): Promise<number> => {
 };
 
 it("a writer that is killed loses nothing that was acknowledged, and leaves nothing half done", async () => {
-  await using directory = await tempDir();
+  await using directory = await temporaryDirectory();
   const file = join(directory.path, "store.db");
   for (let round = 0; round < 5; round++) {
     const acknowledged = await killWriter(file);
@@ -141,7 +141,7 @@ it("a writer that is killed loses nothing that was acknowledged, and leaves noth
       Array.from({ length: count }, (_, index) => index + 1),
     );
     expect((await opened.store.suspensions.load("i"))?.next_step).toBe(count);
-    expect(opened.file.prepare("PRAGMA store.integrity_check").get()).toEqual(["ok"]);
+    expect(opened.file.get("PRAGMA store.integrity_check")).toEqual(["ok"]);
     await opened.store.close();
   }
 });

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { SharedList, type StoredList, type StoredSession } from "@harnesskit/graph";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { openSqliteStore } from "../src/index.ts";
 import { failed, outcomeOf } from "./support/outcome.ts";
 import { pause, plain, whole } from "./support/samples.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
 const hostileTexts = [
   "",
@@ -23,9 +23,9 @@ const hostileTexts = [
 const parsed = (text: string) => JSON.parse(text) as Record<string, JsonValue>;
 const invalid = { name: "InvalidArgumentError", code: "invalid_argument" };
 
-const openTwo = async (options: { readonly maxValueLength?: number } = {}) => {
-  const directory = await tempDir();
-  const open = () => openSqliteStore({ file: join(directory.path, "store.db"), ...options });
+const openTwo = async (limits: { readonly maxValueLength?: number } = {}) => {
+  const directory = await temporaryDirectory();
+  const open = () => openSqliteStore({ file: join(directory.path, "store.db"), limits });
   const [one, other] = [await open(), await open()];
   return {
     one,
@@ -171,8 +171,8 @@ describe("hostile values", () => {
   it("are refused where they are nested too deeply, and kept where they are nearly so", async () => {
     await using both = await openTwo();
     const nested = (depth: number) => JSON.parse("[".repeat(depth) + "]".repeat(depth)) as JsonValue;
-    await both.one.sessions.save(whole("s", { messages: [nested(900)] }));
-    expect(plain(await both.other.sessions.load("s"))).toEqual({ messages: [nested(900)] });
+    await both.one.sessions.save(whole("s", { messages: [nested(60)] }));
+    expect(plain(await both.other.sessions.load("s"))).toEqual({ messages: [nested(60)] });
     expect(await outcomeOf(both.one.sessions.save(whole("s", { messages: [nested(100_000)] })))).toEqual(
       invalid,
     );

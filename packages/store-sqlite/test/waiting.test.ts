@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { createManualClock } from "@harnesskit/wire/testing";
 import Database from "libsql";
 import { describe, expect, it } from "vitest";
+import { nextTurn, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../src/index.ts";
 import { openParts } from "./support/open-parts.ts";
 import { failed, outcomeOf } from "./support/outcome.ts";
 import { added, plain, whole } from "./support/samples.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
 /** A store with a session, and somebody else who holds its file. */
 const openLocked = async (options: Partial<SqliteStoreOptions>) => {
-  const directory = await tempDir();
+  const directory = await temporaryDirectory();
   const file = join(directory.path, "store.db");
   const store = await openSqliteStore({ file, ...options });
   await store.sessions.save(whole("s", { messages: ["before"] }));
@@ -49,7 +49,7 @@ describe("a file that another process holds", () => {
     });
     expect(await store.sessions.list()).toHaveLength(1);
     // The thread is free meanwhile.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     expect(isSettled).toBe(false);
     locked.unlock();
     // Free by now, but others were first.
@@ -62,7 +62,7 @@ describe("a file that another process holds", () => {
   });
 
   it("is read as it is now also behind a write that gave up", async () => {
-    await using locked = await openLocked({ busyTimeoutMs: 0 });
+    await using locked = await openLocked({ limits: { busyTimeoutMs: 0 } });
     const { store, file } = locked;
     expect(await outcomeOf(store.sessions.save(whole("s", { note: "lost" })))).toEqual(failed("busy"));
     locked.unlock();
@@ -75,15 +75,15 @@ describe("a file that another process holds", () => {
   });
 
   it("is waited for by who opens it, wherever the lock is in the way", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const file = join(directory.path, "store.db");
     const holder = new Database(file);
     await chmod(file, 0o600);
     holder.exec("BEGIN EXCLUSIVE");
-    const opening = outcomeOf(openSqliteStore({ file, busyTimeoutMs: 0 }));
+    const opening = outcomeOf(openSqliteStore({ file, limits: { busyTimeoutMs: 0 } }));
     expect(await opening).toEqual(failed("busy"));
     const waiting = openSqliteStore({ file });
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     holder.exec("ROLLBACK");
     holder.close();
     const store = await waiting;
@@ -92,7 +92,7 @@ describe("a file that another process holds", () => {
   });
 
   it("is busy after busyTimeoutMs, and nothing was written", async () => {
-    await using locked = await openLocked({ busyTimeoutMs: 30 });
+    await using locked = await openLocked({ limits: { busyTimeoutMs: 30 } });
     const { store } = locked;
     const base = await store.sessions.load("s");
     const write = added(base as NonNullable<typeof base>, ["lost"]);
@@ -110,7 +110,7 @@ describe("a file that another process holds", () => {
   });
 
   it("has a bounded line of writes", async () => {
-    await using locked = await openLocked({ maxQueuedWrites: 2 });
+    await using locked = await openLocked({ limits: { maxQueuedWrites: 2 } });
     const saves = ["a", "b", "c"].map((name) => outcomeOf(locked.store.sessions.save(whole(name, { name }))));
     expect(await saves[2]).toEqual(failed("too_many_waiters", "store_full"));
     locked.unlock();
@@ -133,13 +133,13 @@ describe("a file that another process holds", () => {
   });
 
   it("cannot be opened anew until it is free", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const file = join(directory.path, "store.db");
     await (await openSqliteStore({ file })).close();
     const holder = new Database(":memory:");
     holder.prepare("ATTACH ? AS store").run([file]);
     holder.exec("BEGIN EXCLUSIVE");
-    expect(await outcomeOf(openSqliteStore({ file, busyTimeoutMs: 20 }))).toEqual(failed("busy"));
+    expect(await outcomeOf(openSqliteStore({ file, limits: { busyTimeoutMs: 20 } }))).toEqual(failed("busy"));
     const opening = openSqliteStore({ file });
     holder.exec("COMMIT");
     holder.exec("DETACH store");
@@ -149,13 +149,10 @@ describe("a file that another process holds", () => {
 });
 
 const taken = { name: "StoreError", code: "lease_taken" };
-/** What is under way in promises has happened. */
-const settle = () => new Promise((resolve) => setImmediate(resolve));
-
-const openTwo = async (options: { readonly maxLeaseWaiters?: number } = {}) => {
-  const directory = await tempDir();
+const openTwo = async (limits: { readonly maxLeaseWaiters?: number } = {}) => {
+  const directory = await temporaryDirectory();
   const clock = createManualClock();
-  const open = () => openParts({ file: join(directory.path, "store.db"), clock, ...options });
+  const open = () => openParts({ file: join(directory.path, "store.db"), clock, limits });
   const [one, other] = [await open(), await open()];
   return {
     clock,
@@ -170,7 +167,7 @@ const openTwo = async (options: { readonly maxLeaseWaiters?: number } = {}) => {
 };
 
 describe("leases in a file", () => {
-  it("are asked for again after leasePollMs by who waits in another process, and no later than they end", async () => {
+  it("are requested again after leasePollMs by callers in other processes, and no later than they end", async () => {
     await using both = await openTwo();
     const { clock, one, other } = both;
     const first = await one.store.leases.acquire("k", { ttlMs: 60_000 });
@@ -178,10 +175,10 @@ describe("leases in a file", () => {
     const waiting = other.store.leases.acquire("k", { ttlMs: 60_000, waitMs: 30_000 }).then((lease) => {
       next = lease;
     });
-    await settle();
+    await nextTurn();
     await first.release();
     clock.advance(49);
-    await settle();
+    await nextTurn();
     expect(next).toBeUndefined();
     clock.advance(1);
     await waiting;
@@ -191,7 +188,7 @@ describe("leases in a file", () => {
     await next?.release();
     await one.store.leases.acquire("short", { ttlMs: 20 });
     const later = other.store.leases.acquire("short", { ttlMs: 60_000, waitMs: 30_000 });
-    await settle();
+    await nextTurn();
     clock.advance(20);
     expect((await later).key).toBe("short");
     // Nobody waits any more.
@@ -208,9 +205,9 @@ describe("leases in a file", () => {
       order.push(name);
       return lease;
     });
-    await settle();
+    await nextTurn();
     clock.advance(30_000);
-    await settle();
+    await nextTurn();
     expect(order).toEqual([]);
     await first.release();
     const second = await waiting[0];
@@ -271,7 +268,7 @@ describe("leases in a file", () => {
     const { one, other } = both;
     const lease = await one.store.leases.acquire("k", { ttlMs: 60_000 });
     const waiting = outcomeOf(one.store.leases.acquire("k", { ttlMs: 60_000, waitMs: 60_000 }));
-    await settle();
+    await nextTurn();
     await one.store.close();
     expect(await waiting).toEqual({ name: "StoreError", code: "store_closed" });
     await lease.release();
@@ -280,7 +277,7 @@ describe("leases in a file", () => {
   });
 
   it("leave nothing of those who died, once the file is opened again", async () => {
-    await using directory = await tempDir();
+    await using directory = await temporaryDirectory();
     const clock = createManualClock();
     const open = () => openParts({ file: join(directory.path, "store.db"), clock });
     const first = await open();
@@ -290,11 +287,11 @@ describe("leases in a file", () => {
     first.file.close(() => {});
     clock.advance(10);
     const second = await open();
-    expect(second.file.prepare("SELECT key FROM leases").all()).toEqual([["c"]]);
+    expect(second.file.all("SELECT key FROM leases")).toEqual([["c"]]);
     await second.store.close();
   });
 
-  it("are refused with a key or times that are none, and beyond maxLeaseWaiters", async () => {
+  it("are refused for an invalid key or time, and beyond maxLeaseWaiters", async () => {
     await using both = await openTwo({ maxLeaseWaiters: 1 });
     const { leases } = both.one.store;
     const invalid = { name: "InvalidArgumentError", code: "invalid_argument" };

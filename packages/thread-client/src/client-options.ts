@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type {
   ApprovalDecision,
   EventBody,
@@ -8,29 +9,29 @@ import type {
   Thread,
   ThreadCapabilities,
 } from "@harnesskit/protocol/threads";
-import type { Clock, CloseReason, CreateId, HarnessError, RequestOptions, Transport } from "@harnesskit/wire";
-import type { ApprovalHandler } from "./approval-desk.ts";
+import type { Clock, CloseReason, CreateId, HarnessError, Transport } from "@harnesskit/wire";
+import type { ConnectOptions, ReconnectOptions, RequestOptions, SessionState } from "@harnesskit/wire/rpc";
+import type { ApprovalHandler } from "./approval-calls.ts";
+import type { Initialized } from "./connection.ts";
 import type { ClientLimits } from "./limits.ts";
-import type { ConnectionState } from "./link.ts";
-import type { ReconnectOptions } from "./reconnect.ts";
 import type { ThreadSubscription } from "./thread-subscription.ts";
 import type { TurnHandle } from "./turn-handle.ts";
 import type { ThreadHistory } from "./validation.ts";
 
-export interface ThreadClientOptions extends Partial<ClientLimits> {
+export interface ThreadClientOptions {
   /** The way to the server. One channel is opened, and with `reconnect` another one after each loss. */
   readonly transport: Transport;
   /**
-   * Makes a lost connection anew and goes on from where it stopped. Not for a transport whose `connect` starts a new
-   * server that does not know the threads of the last one. @default false: the first loss is the end
+   * Replaces a lost connection and resumes from where it stopped. Use `false` for a transport whose `connect` starts a new
+   * server that does not know the threads of the last one. @default 10 attempts, from 100 ms to 30 s apart
    */
   readonly reconnect?: false | ReconnectOptions;
+  /** @default see each limit of `clientLimits` */
+  readonly limits?: Partial<ClientLimits>;
   /** Makes the ids under which requests can be sent again. @default random ones */
   readonly createId?: CreateId;
-  /** What the server is told about this client. @default nothing */
+  /** How the client introduces itself to the server. @default nothing */
   readonly clientInfo?: { readonly name: string; readonly version?: string };
-  /** Gives up connecting. @default never */
-  readonly signal?: AbortSignal;
   /** How long a call waits for its answer; Infinity for ever. The length of a turn does not count. @default 60000 */
   readonly requestTimeoutMs?: number;
   /**
@@ -39,11 +40,11 @@ export interface ThreadClientOptions extends Partial<ClientLimits> {
    */
   readonly onApproval?: ApprovalHandler;
   /**
-   * Told what has no caller: a malformed message, an approval that was rejected here and why, events lost to a limit.
-   * For a log. What it throws is ignored. @default nobody is told
+   * Reports what failed behind the caller's back: a malformed message, an approval that was rejected here and why, events
+   * lost to a limit. For a log. What it throws is ignored. @default no report
    */
   readonly onError?: (error: HarnessError) => void;
-  /** Told when a thread was deleted, as far as this client hears of it. What it throws is ignored. @default nobody is told */
+  /** Receives each thread that was deleted, as far as this client hears of it. What it throws is ignored. @default no report */
   readonly onThreadDeleted?: (threadId: string) => void;
   /** @default the real time */
   readonly clock?: Clock;
@@ -66,7 +67,7 @@ export interface ListThreadsOptions extends RequestOptions {
   readonly cursor?: string;
   /** Only threads of this directory. */
   readonly directory?: string;
-  /** Only threads whose title contains this text, in any case. */
+  /** Only threads whose title contains this string, in any case. */
   readonly title?: string;
   /** Only threads that were used after this time, in milliseconds since the epoch. */
   readonly updatedAfter?: number;
@@ -122,7 +123,7 @@ export interface StartTurnOptions {
   readonly agent?: string;
   /**
    * Cancels the turn. Aborted before the answer is here, `startTurn` rejects with `request_cancelled` at once, and the
-   * turn is cancelled as soon as its id is known. After that nobody is asked for its approvals. @default never
+   * turn is cancelled as soon as its id is known. After that its approvals are not asked. @default never
    */
   readonly signal?: AbortSignal;
   /** Decides on the approvals of this turn. @default the client's `onApproval` */
@@ -133,7 +134,7 @@ export interface StartTurnOptions {
 
 /** The events of the connection from the call of `events()` on. Leaving the loop, or `close`, ends it. */
 export interface EventStream extends AsyncIterable<EventBody> {
-  /** Deltas that were lost because nobody read (`maxBufferedEvents`). */
+  /** Deltas that were lost because no loop read them (`maxBufferedEvents`). */
   readonly droppedDeltas: number;
   /** Other events that were lost in the same way. */
   readonly droppedItems: number;
@@ -147,19 +148,26 @@ export interface ThreadClientStats {
   readonly unknownNotifications: number;
   /** Notifications that do not fit their schema. */
   readonly malformedNotifications: number;
+  readonly reconnects: number;
 }
 
 /**
- * A connection to a server of the thread protocol. Every call rejects with a `ThreadError` or another `ProtocolError`
+ * A client of one server of the thread protocol. Every call rejects with a `ThreadError` or another `ProtocolError`
  * that the server answered, or with `request_timeout`, `request_cancelled`, `connection_closed`, `buffer_full`,
  * `frame_too_large`, `transport_failed`, `invalid_argument` or, for a malformed result, `invalid_message`. A call that
  * needs an extension which the server does not announce rejects with `unsupported`, and nothing is sent.
  *
- * With `reconnect`, a call that is made while there is no connection waits for one. When the connection is lost before
+ * A call that is made while a lost connection is being replaced waits for the next one. When the connection is lost before
  * the answer, `startTurn`, `createThread` and `respondApproval` are sent again under their `clientRequestId`, if the
  * server has that extension; any other call rejects with `connection_closed`.
  */
 export interface ThreadClient {
+  /**
+   * Opens a channel, introduces the client and checks the server's version. Resolves with what the server says of itself.
+   * Rejects with `version_mismatch` (`VersionMismatchError`) when the major versions differ, with `transport_failed` when the
+   * server cannot be reached, and with the errors of a call; the channel is closed then, and it can be called again.
+   */
+  connect(options?: ConnectOptions): Promise<Initialized>;
   /** The version that the server answered `initialize` with. */
   readonly serverVersion: string;
   readonly capabilities: ThreadCapabilities;
@@ -173,7 +181,7 @@ export interface ThreadClient {
   deleteThread(threadId: string, options?: RequestOptions): Promise<void>;
   /**
    * `thread.subscribe`: the events of one thread by number, also of turns that others start. Resolves when the server
-   * has answered. Rejects with `thread_not_found`, and `invalid_argument` for an `afterSeq` that is none.
+   * has answered. Rejects with `thread_not_found`, and `invalid_argument` for an invalid `afterSeq`.
    */
   subscribe(threadId: string, options?: SubscribeOptions): Promise<ThreadSubscription>;
   /** `thread.get`. Rejects with `thread_not_found`; over the server's message limit with an error that names `limit`. */
@@ -185,13 +193,13 @@ export interface ThreadClient {
    */
   startTurn(options: StartTurnOptions): Promise<TurnHandle>;
   /**
-   * `turn.cancel`: cancels whatever turn is active on the thread, whoever started it. Rejects with `thread_not_found`,
+   * `turn.cancel`: cancels the active turn of the thread, also one that another client started. Rejects with `thread_not_found`,
    * `turn_not_found`.
    */
   cancelTurn(threadId: string, options?: RequestOptions): Promise<void>;
   /**
    * `approval.respond`, for approvals that no callback decides. Rejects with `approval_not_found`, whose `data.reason`
-   * is `already_resolved` when somebody else was first. Nothing is checked here, unless a callback was being asked: compare `metadata.digest` with the
+   * is `already_resolved` when another client was first. Nothing is checked here, unless a callback was being asked: compare `metadata.digest` with the
    * `digest` of `{ tool, input }` before saying yes.
    */
   respondApproval(
@@ -209,13 +217,18 @@ export interface ThreadClient {
    * a running turn of this client.
    */
   events(): EventStream;
-  /** `connected`, `reconnecting` or `closed`. */
-  readonly state: ConnectionState;
+  /**
+   * `new` until `connect` succeeds (`connecting` while it retries), `ready`, `reconnecting` from a loss until everything
+   * followed is followed again, and `closed`.
+   */
+  readonly state: SessionState;
   /** Tells each change of `state`, until the function that it returns is called. */
-  onState(listener: (state: ConnectionState) => void): () => void;
-  readonly stats: ThreadClientStats;
+  onState(listener: (state: SessionState) => void): () => void;
+  /** What was counted so far; a copy. */
+  stats(): ThreadClientStats;
   /** Settles when the connection is closed for good, with the reason; never rejects. */
   readonly closed: Promise<CloseReason>;
   /** Closes the connection: results that are pending reject with `connection_closed`; the turns go on. Idempotent. */
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,18 +1,30 @@
 import type { Params } from "@harnesskit/protocol/envelope";
-import type { EventBody } from "@harnesskit/protocol/threads";
 import {
-  type Channel,
-  type Clock,
-  type CloseReason,
-  ConnectionClosedError,
-  createDeferred,
-  createPeer,
-  type HarnessError,
-  type Peer,
-  type RequestOptions,
-} from "@harnesskit/wire";
-import { MalformedMessageError, toThreadError } from "./errors.ts";
-import { type Notification, parseNotification } from "./validation.ts";
+  type EventBody,
+  THREAD_PROTOCOL_VERSION,
+  type ThreadMethodName,
+  type ThreadMethodResult,
+} from "@harnesskit/protocol/threads";
+import type { Channel, HarnessError } from "@harnesskit/wire";
+import { createPeer, type Peer, type RequestOptions } from "@harnesskit/wire/rpc";
+import type { Clock } from "@harnesskit/wire/time";
+import type { ThreadClientOptions } from "./client-options.ts";
+import { MalformedMessageError, toThreadError, VersionMismatchError } from "./errors.ts";
+import { type CallResult, parseNotification, parseResult } from "./validation.ts";
+
+/** What a server says of itself. */
+export type Initialized = ThreadMethodResult<"initialize">;
+
+/** What is known of the server before it has answered `initialize`. */
+export const unknownServer: Initialized = {
+  version: "",
+  capabilities: { threads: false, turns: false, approvals: false, streaming: false, persistence: false },
+};
+
+const majorOf = (version: string): string | undefined => /^(\d{1,9})\.\d/.exec(version)?.[1];
+
+/** The params of a method; what is undefined in them is left out. */
+export type Fields = Readonly<Record<string, unknown>>;
 
 export interface ConnectionOptions {
   readonly requestTimeoutMs: number | undefined;
@@ -21,17 +33,15 @@ export interface ConnectionOptions {
   readonly stats: { unknownNotifications: number; malformedNotifications: number };
   readonly onEvent: (event: EventBody) => void;
   readonly onDeleted: (threadId: string) => void;
-  /** Called once and last. The error tells pending work that its end will not come. */
-  readonly onClose: (error: ConnectionClosedError, reason: CloseReason) => void;
+  /** Called once and last. Without an error the connection ended in good order. */
+  readonly onClose: (error?: HarnessError) => void;
   readonly onError: (error: HarnessError) => void;
 }
 
-/** The peer, with the calls' errors named and the notifications checked. */
-export class Connection {
+/** The peer, with the calls' errors named, and results and notifications checked. */
+export class ServerConnection {
   readonly #options: ConnectionOptions;
   readonly #peer: Peer;
-  readonly #over = createDeferred<void>();
-  #isOver = false;
 
   constructor(channel: Channel, options: ConnectionOptions) {
     const { requestTimeoutMs, clock, onClose, onError } = options;
@@ -40,42 +50,33 @@ export class Connection {
       channel,
       {
         notification: (name, params) => this.#notified(name, params),
-        close: (reason) => {
-          const { error } = reason;
-          this.#isOver = true;
-          onClose(new ConnectionClosedError(undefined, error ? { cause: error } : undefined), reason);
-          this.#over.resolve();
-        },
-        unexpected: onError,
+        close: ({ error }) => onClose(error),
+        onError,
       },
-      {
-        ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
-        ...(clock === undefined ? {} : { clock }),
-      },
+      { ...(requestTimeoutMs !== undefined && { requestTimeoutMs }), ...(clock && { clock }) },
     );
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  /** Settles when the connection is closed and `onClose` has run. */
-  get over(): Promise<void> {
-    return this.#over.promise;
-  }
-
-  /** Calls a method and checks its result with `parse`. */
-  async call<T>(
-    method: string,
-    params: Readonly<Record<string, unknown>>,
-    parse: (result: unknown) => T,
+  /** Calls a method and checks its result. */
+  async call<M extends ThreadMethodName>(
+    method: M,
+    params: Fields,
     { signal, timeoutMs }: RequestOptions = {},
-  ): Promise<T> {
-    const options = { ...(signal ? { signal } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  ): Promise<CallResult<M>> {
+    const options = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
     const result = await this.#peer.request(method, params, options).catch((error: unknown) => {
       throw toThreadError(error);
     });
-    return parse(result);
+    return parseResult(method, result);
+  }
+
+  /** Introduces the client. Rejects with `version_mismatch` and the errors of a call. */
+  async initialize(clientInfo: ThreadClientOptions["clientInfo"], signal: AbortSignal): Promise<Initialized> {
+    const params = clientInfo ? { clientInfo: { name: clientInfo.name, version: clientInfo.version } } : {};
+    const server = await this.call("initialize", params, { signal });
+    if (majorOf(server.version) !== majorOf(THREAD_PROTOCOL_VERSION))
+      throw new VersionMismatchError(server.version, THREAD_PROTOCOL_VERSION);
+    return server;
   }
 
   close(): Promise<void> {
@@ -85,17 +86,15 @@ export class Connection {
   /** Never throws for what came from outside: a malformed notification is reported, and the connection stays. */
   #notified(name: string, params: Params | undefined): void {
     const { stats, onEvent, onDeleted, onError } = this.#options;
-    let notification: Notification | undefined;
     try {
-      notification = parseNotification(name, params);
+      const notification = parseNotification(name, params);
+      if (!notification) stats.unknownNotifications++;
+      else if (notification.type === "thread.deleted") onDeleted(notification.data.threadId);
+      else onEvent(notification);
     } catch (error) {
       if (!MalformedMessageError.isInstance(error)) throw error;
       stats.malformedNotifications++;
       onError(error);
-      return;
     }
-    if (!notification) stats.unknownNotifications++;
-    else if (notification.type === "thread.deleted") onDeleted(notification.data.threadId);
-    else onEvent(notification);
   }
 }

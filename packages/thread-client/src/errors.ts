@@ -119,7 +119,7 @@ export type ApprovalErrorCode =
   | "approval_callback_failed"
   /** The answer could not be delivered. */
   | "approval_unanswered"
-  /** The reason of the callback's signal: somebody else answered, or the turn ended. */
+  /** The reason of the callback's signal: another client answered, or the turn ended. */
   | "approval_settled";
 
 /** Something about one approval. `code` says what, {@link ApprovalErrorCode}. */

@@ -31,7 +31,6 @@ const continues = (
  */
 export class EventBuffer {
   #entries: Entry[] = [];
-  #head = 0;
   #waitingDeltas = 0;
   #deltaChars = 0;
   /** Two neighbours could be merged. */
@@ -42,7 +41,7 @@ export class EventBuffer {
   constructor(readonly limits: BufferLimits) {}
 
   get size(): number {
-    return this.#entries.length - this.#head;
+    return this.#entries.length;
   }
 
   /** Deltas that were dropped, each as it was sent. */
@@ -62,15 +61,12 @@ export class EventBuffer {
   }
 
   shift(): EventBody | undefined {
-    const entry = this.#entries[this.#head];
-    if (!entry) return undefined;
-    this.#head++;
-    this.#forget(entry);
-    if (this.#head === this.#entries.length || (this.#head > 1024 && this.#head * 2 > this.#entries.length)) {
-      this.#entries = this.#entries.slice(this.#head);
-      this.#head = 0;
+    const entry = this.#entries.shift();
+    if (entry && isDelta(entry.event)) {
+      this.#waitingDeltas -= entry.deltas;
+      this.#deltaChars -= entry.event.data.delta.length;
     }
-    return entry.event;
+    return entry?.event;
   }
 
   /** Counts what was lost on the way here. */
@@ -83,17 +79,13 @@ export class EventBuffer {
     return this.size >= this.limits.maxBufferedEvents;
   }
 
-  get #tail(): Entry | undefined {
-    return this.size === 0 ? undefined : this.#entries[this.#entries.length - 1];
-  }
-
   #pushDelta(event: DeltaEvent): void {
     const { length } = event.data.delta;
     if (this.#deltaChars + length > this.limits.maxBufferedDeltaChars) {
       this.#droppedDeltas++;
       return;
     }
-    const tail = this.#tail;
+    const tail = this.#entries.at(-1);
     const follows = continues(tail, event);
     if (this.#full) {
       if (!follows) {
@@ -119,30 +111,22 @@ export class EventBuffer {
 
   #mergeNeighbours(): void {
     const merged: Entry[] = [];
-    for (const entry of this.#entries.slice(this.#head)) {
+    for (const entry of this.#entries) {
       const tail = merged[merged.length - 1];
       if (isDelta(entry.event) && continues(tail, entry.event)) {
         merged[merged.length - 1] = merge(tail, { event: entry.event, deltas: entry.deltas });
       } else merged.push(entry);
     }
     this.#entries = merged;
-    this.#head = 0;
     this.#mergeable = false;
   }
 
   #dropDeltas(): void {
-    this.#entries = this.#entries.slice(this.#head).filter(({ deltas }) => deltas === 0);
-    this.#head = 0;
+    this.#entries = this.#entries.filter(({ deltas }) => deltas === 0);
     this.#droppedDeltas += this.#waitingDeltas;
     this.#waitingDeltas = 0;
     this.#deltaChars = 0;
     this.#mergeable = false;
-  }
-
-  #forget({ event, deltas }: Entry): void {
-    if (!isDelta(event)) return;
-    this.#waitingDeltas -= deltas;
-    this.#deltaChars -= event.data.delta.length;
   }
 }
 

@@ -1,13 +1,20 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
-import { createDeferred, type Deferred, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import {
+  BufferFullError,
+  createDeferred,
+  type Deferred,
+  type HarnessError,
+  InvalidArgumentError,
+} from "@harnesskit/wire";
+import type { EventStream } from "./client-options.ts";
 import { EventBuffer } from "./event-buffer.ts";
 import type { BufferLimits } from "./limits.ts";
 
 export interface EventQueueOptions {
   readonly limits: BufferLimits;
-  /** Called once, when the first event other than a delta is lost. */
-  readonly onItemDropped: () => void;
-  /** Called when a loop over the events is left. */
+  /** Reports `buffer_full` once, when the first event other than a delta is lost. */
+  readonly onError: (error: HarnessError) => void;
+  /** Called when a loop over the events is left, and by `close`. */
   readonly onLeave?: () => void;
 }
 
@@ -16,8 +23,8 @@ type Result = IteratorResult<EventBody, undefined>;
 const done: Result = { done: true, value: undefined };
 
 /**
- * Events from one writer to one reader at a time. They wait, within the limits, while nobody reads; a loop that was
- * left can be followed by another one, which goes on where the first stopped.
+ * Events from one writer to one reader at a time. They wait, within the limits, while no loop reads them; after a loop was
+ * left another one continues where the first stopped.
  */
 export class EventQueue implements AsyncIterable<EventBody> {
   readonly #options: EventQueueOptions;
@@ -55,7 +62,9 @@ export class EventQueue implements AsyncIterable<EventBody> {
     }
     const lostBefore = this.#buffer.droppedItems;
     this.#buffer.push(event);
-    if (lostBefore === 0 && this.#buffer.droppedItems > 0) this.#options.onItemDropped();
+    if (lostBefore > 0 || this.#buffer.droppedItems === 0) return;
+    const { limits, onError } = this.#options;
+    onError(new BufferFullError("maxBufferedEvents", limits.maxBufferedEvents));
   }
 
   /** Nothing more comes. What waits can still be read; then the loop ends, or throws the error. */
@@ -70,9 +79,15 @@ export class EventQueue implements AsyncIterable<EventBody> {
     }
   }
 
+  /** Ends it, and a loop over it. Idempotent. */
+  close(): void {
+    this.#options.onLeave?.();
+    this.end();
+  }
+
   [Symbol.asyncIterator](): AsyncIterator<EventBody, undefined> {
     if (this.#reading)
-      throw new InvalidArgumentError("these events are being read already: one loop at a time");
+      throw new InvalidArgumentError("these events are already being read: only one loop at a time");
     this.#reading = true;
     let left = false;
     return {
@@ -101,5 +116,38 @@ export class EventQueue implements AsyncIterable<EventBody> {
     this.#reading = false;
     for (const reader of this.#waiting.splice(0)) reader.resolve(done);
     this.#options.onLeave?.();
+  }
+}
+
+/** The readers of all events of the client, each at its own pace. */
+export class EventStreams {
+  readonly #options: EventQueueOptions;
+  readonly #open = new Set<EventQueue>();
+  #end: { error: HarnessError | undefined } | undefined;
+
+  constructor(options: EventQueueOptions) {
+    this.#options = options;
+  }
+
+  push(event: EventBody): void {
+    for (const queue of this.#open) queue.push(event);
+  }
+
+  /** Nothing more comes: what waits can be read, then each loop ends, or throws the error. */
+  end(error: HarnessError | undefined): void {
+    this.#end = { error };
+    for (const queue of this.#open) queue.end(error);
+    this.#open.clear();
+  }
+
+  open(): EventStream {
+    const onLeave = () => {
+      this.#open.delete(queue);
+      queue.end();
+    };
+    const queue: EventQueue = new EventQueue({ ...this.#options, onLeave });
+    if (this.#end) queue.end(this.#end.error);
+    else this.#open.add(queue);
+    return queue;
   }
 }

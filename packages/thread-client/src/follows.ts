@@ -1,18 +1,16 @@
 import { type EventBody, ThreadErrorCode } from "@harnesskit/protocol/threads";
-import { ConnectionClosedError, HarnessError } from "@harnesskit/wire";
-import type { Connection } from "./connection.ts";
-import { defined } from "./defined.ts";
+import { BoundedMap, ConnectionClosedError, HarnessError } from "@harnesskit/wire";
+import type { ServerConnection } from "./connection.ts";
 import { isWentBackRefusal, LogWentBackError, ThreadError } from "./errors.ts";
 import { Follow, type HeardEvent } from "./follow.ts";
-import { isLoss } from "./link.ts";
-import { parseResult } from "./validation.ts";
+import { isLoss } from "./thread-session.ts";
 
 /** The connection in use, with what was said on it about subscriptions. */
 interface Wire {
-  readonly connection: Connection;
+  readonly connection: ServerConnection;
   /** Settles when the server has stopped telling of all threads. */
   narrowed: Promise<void> | undefined;
-  /** The unsubscriptions under way. */
+  /** The unsubscriptions in progress. */
   readonly leaving: Map<string, Promise<void>>;
 }
 
@@ -26,7 +24,7 @@ const maxHeardThreads = 1000;
  */
 export class Follows {
   readonly #all = new Map<string, Follow>();
-  readonly #heard = new Map<string, HeardEvent>();
+  readonly #heard = new BoundedMap<string, HeardEvent>({ maxSize: maxHeardThreads });
   /** Only what is followed counts: from the first `follow` on, over all connections. */
   #narrow = false;
   #wire: Wire | undefined;
@@ -37,22 +35,16 @@ export class Follows {
     readonly onFailure: (threadId: string, error: HarnessError) => void,
   ) {}
 
-  /** Uses a connection for what is followed from now on. */
-  attach(connection: Connection): void {
-    this.#wire = { connection, narrowed: undefined, leaving: new Map() };
-  }
-
   detach(): void {
     this.#wire = undefined;
     for (const follow of this.#all.values()) follow.listening = false;
   }
 
   /** Uses a new connection and follows everything on it, from where it stopped. Rejects when that fails. */
-  async resume(connection: Connection): Promise<void> {
+  async resume(connection: ServerConnection): Promise<void> {
     this.detach();
-    this.attach(connection);
-    const wire = this.#wire;
-    if (!wire) return;
+    const wire: Wire = { connection, narrowed: undefined, leaving: new Map() };
+    this.#wire = wire;
     await Promise.all(
       [...this.#all.values()].map((follow) =>
         this.#join(follow, wire).catch((error: unknown) => {
@@ -86,7 +78,10 @@ export class Follows {
   accept(event: EventBody): boolean {
     const { threadId, seq, time } = event.data;
     if (!this.#narrow) {
-      if (seq !== undefined) this.#hear(threadId, { seq, time });
+      if (seq !== undefined) {
+        this.#heard.set(threadId, { seq, time });
+        this.#heard.touch(threadId);
+      }
       return true;
     }
     const follow = this.#all.get(threadId);
@@ -144,10 +139,9 @@ export class Follows {
     if (this.#all.get(threadId) !== follow) return;
     follow.listening = true;
     const { heard } = follow;
-    const place = heard && defined({ afterSeq: heard.seq, afterTime: heard.time });
-    const parse = (result: unknown) => parseResult("thread.subscribe", result);
+    const place = heard && { afterSeq: heard.seq, afterTime: heard.time };
     const answer = await wire.connection
-      .call("thread.subscribe", { threadId, ...place }, parse)
+      .call("thread.subscribe", { threadId, ...place })
       .catch((error: unknown) => {
         throw isWentBackRefusal(error) ? new LogWentBackError(threadId, { cause: error }) : error;
       });
@@ -168,22 +162,10 @@ export class Follows {
     follow.end(error);
     this.onFailure(follow.threadId, error);
   }
-
-  #hear(threadId: string, heard: HeardEvent): void {
-    this.#heard.delete(threadId);
-    this.#heard.set(threadId, heard);
-    if (this.#heard.size <= maxHeardThreads) return;
-    for (const oldest of this.#heard.keys()) {
-      this.#heard.delete(oldest);
-      break;
-    }
-  }
 }
 
 const unsubscribe = async ({ connection }: Wire, threadId: string): Promise<void> => {
-  await connection.call("thread.unsubscribe", { threadId }, (result) =>
-    parseResult("thread.unsubscribe", result),
-  );
+  await connection.call("thread.unsubscribe", { threadId });
 };
 
 /** The thread cannot be followed over any connection. */

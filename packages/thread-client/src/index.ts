@@ -12,7 +12,8 @@ export type {
   ThreadCapabilities,
   Turn,
 } from "@harnesskit/protocol/threads";
-export type { ApprovalAnswer, ApprovalHandler, ApprovalRequest } from "./approval-desk.ts";
+export type { ConnectOptions, ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
+export type { ApprovalAnswer, ApprovalHandler, ApprovalRequest } from "./approval-calls.ts";
 export type {
   CreateThreadParams,
   EventStream,
@@ -27,6 +28,7 @@ export type {
   ThreadClientStats,
   ThreadPage,
 } from "./client-options.ts";
+export type { Initialized } from "./connection.ts";
 export {
   ApprovalError,
   type ApprovalErrorCode,
@@ -38,12 +40,16 @@ export {
   VersionMismatchError,
 } from "./errors.ts";
 export type { ThreadExtension } from "./extensions.ts";
-export { type BufferLimits, type ClientLimits, defaultClientLimits } from "./limits.ts";
-export type { ConnectionState } from "./link.ts";
-export type { ReconnectOptions } from "./reconnect.ts";
+export { type BufferLimits, type ClientLimits, clientLimits } from "./limits.ts";
 export { createThreadClient } from "./thread-client.ts";
-export type { ItemState, ThreadState } from "./thread-state.ts";
 export type { ThreadEvent, ThreadSubscription } from "./thread-subscription.ts";
-export { createThreadView, reduceThread, type ThreadView, type ThreadViewOptions } from "./thread-view.ts";
+export {
+  createThreadView,
+  type ItemState,
+  reduceThread,
+  type ThreadState,
+  type ThreadView,
+  type ThreadViewOptions,
+} from "./thread-view.ts";
 export type { TurnHandle, TurnResult } from "./turn-handle.ts";
 export type { ThreadHistory } from "./validation.ts";

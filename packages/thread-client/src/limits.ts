@@ -1,42 +1,19 @@
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { defineLimits, type LimitsOf } from "@harnesskit/wire";
 
-/** What events that nobody has read yet may use, for each turn, each subscription and each `events()`. */
-export interface BufferLimits {
+/** What one client may use at most. */
+export const clientLimits = defineLimits({
   /**
-   * Events that wait. Over it, neighbouring deltas of one item are merged, then deltas are dropped, then started and
-   * completed items; an approval or the end of a turn only at twice the limit. @default 10000
+   * Events that no loop has read yet, for each turn, each subscription and each `events()`. Over it, neighbouring deltas of one
+   * item are merged, then deltas are dropped, then started and completed items; an approval or the end of a turn only at
+   * twice the limit.
    */
-  readonly maxBufferedEvents: number;
-  /** UTF-16 units of text in the deltas that wait; further deltas are dropped. @default 8388608 (8 Mi) */
-  readonly maxBufferedDeltaChars: number;
-}
-
-/** What one client may use at the most. */
-export interface ClientLimits extends BufferLimits {
-  /** Approvals whose callbacks run at the same time; one more is rejected. @default 256 */
-  readonly maxOpenApprovals: number;
-}
-
-export const defaultClientLimits: ClientLimits = {
   maxBufferedEvents: 10_000,
+  /** UTF-16 units of text in the deltas that wait; further deltas are dropped. */
   maxBufferedDeltaChars: 8 * 1024 * 1024,
+  /** Approvals whose callbacks run at the same time; one more is rejected. */
   maxOpenApprovals: 256,
-};
+});
+export type ClientLimits = LimitsOf<typeof clientLimits>;
 
-/** The limit that was given, or its default. Throws `invalid_argument` for anything but a positive integer. */
-export const limitOf = (name: string, given: number | undefined, byDefault: number): number => {
-  const limit = given ?? byDefault;
-  if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new InvalidArgumentError(`${name} is a positive integer`);
-  return limit;
-};
-
-/** The limits of a client, with their defaults. Throws `invalid_argument`. */
-export const resolveLimits = (options: Partial<ClientLimits>): ClientLimits => {
-  const of = (name: keyof ClientLimits) => limitOf(name, options[name], defaultClientLimits[name]);
-  return {
-    maxBufferedEvents: of("maxBufferedEvents"),
-    maxBufferedDeltaChars: of("maxBufferedDeltaChars"),
-    maxOpenApprovals: of("maxOpenApprovals"),
-  };
-};
+/** What unread events may use. */
+export type BufferLimits = Pick<ClientLimits, "maxBufferedEvents" | "maxBufferedDeltaChars">;

@@ -5,7 +5,7 @@ import type { ThreadHistory } from "./validation.ts";
 const largestPage = 500;
 
 /** The server says that so many events do not fit in a message. */
-const isTooLarge = (error: unknown): boolean => {
+const isPageTooLarge = (error: unknown): boolean => {
   if (!ProtocolError.isInstance(error)) return false;
   const { data } = error;
   return typeof data === "object" && data !== null && "reason" in data && data.reason === "result_too_large";
@@ -24,7 +24,7 @@ export async function* readPast(
     try {
       page = await readPage(after, Math.min(limit, toSeq - after));
     } catch (error) {
-      if (limit === 1 || !isTooLarge(error)) throw error;
+      if (limit === 1 || !isPageTooLarge(error)) throw error;
       limit = Math.max(1, Math.floor(limit / 4));
       continue;
     }

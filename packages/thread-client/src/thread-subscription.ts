@@ -1,12 +1,16 @@
-import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
-import { BufferFullError, createDeferred, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import type { EventBody, Thread } from "@harnesskit/protocol/threads";
+import { checkNumber, createDeferred, type HarnessError, RequestCancelledError } from "@harnesskit/wire";
+import type { SubscribeOptions } from "./client-options.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Follow } from "./follow.ts";
+import type { Follows } from "./follows.ts";
 import type { BufferLimits } from "./limits.ts";
+import { readPast } from "./read-past.ts";
+import type { ThreadHistory } from "./validation.ts";
 
 /**
  * An event with its place in the thread's log. Only an `approval.requested` of before the beginning that still waits
- * is told without `seq` and `time`.
+ * comes without `seq` and `time`.
  */
 export type ThreadEvent = EventBody & { readonly seq?: number; readonly time?: number };
 
@@ -23,11 +27,11 @@ export interface ThreadSubscription extends AsyncIterable<ThreadEvent> {
   /** The number of the last event at the beginning: up to here it is the past. */
   readonly lastSeq: number;
   /**
-   * True as soon as the loop has been told all of the past, false when the subscription ended before; never rejects. An
-   * event of a type that this version does not know is not told, so `lastSeq` itself need not come.
+   * True as soon as the loop has received all of the past, false when the subscription ended before; never rejects. An
+   * event of a type that this version does not know is left out, so `lastSeq` itself need not come.
    */
   readonly caughtUp: Promise<boolean>;
-  /** Deltas that were lost because nobody read (`maxBufferedEvents`). */
+  /** Deltas that were lost because no loop read them (`maxBufferedEvents`). */
   readonly droppedDeltas: number;
   /** Other events that were lost in the same way. */
   readonly droppedItems: number;
@@ -35,40 +39,36 @@ export interface ThreadSubscription extends AsyncIterable<ThreadEvent> {
   close(): void;
 }
 
-/** Throws `invalid_argument` for a number that no event can follow. */
-export const checkAfterSeq = (afterSeq = 0): void => {
-  if (!Number.isSafeInteger(afterSeq) || afterSeq < 0)
-    throw new InvalidArgumentError("afterSeq is 0 or the number of an event");
-};
-
-export interface LiveSubscriptionOptions {
-  readonly follow: Follow;
-  readonly thread: Thread;
-  readonly lastSeq: number;
-  /** @default only what comes */
-  readonly afterSeq: number | undefined;
+export interface SubscriptionContext {
   readonly limits: BufferLimits;
-  /** The events from one number, exclusive, to another one. */
-  readonly readPast: (afterSeq: number, toSeq: number) => AsyncIterable<Event>;
-  readonly release: () => void;
+  readonly readPage: (afterSeq: number, limit: number) => Promise<ThreadHistory>;
   readonly onError: (error: HarnessError) => void;
 }
 
-export class LiveSubscription implements ThreadSubscription {
-  readonly #options: LiveSubscriptionOptions;
+class LiveSubscription implements ThreadSubscription {
+  readonly #follow: Follow;
+  readonly #afterSeq: number;
+  readonly #readPage: SubscriptionContext["readPage"];
+  readonly #release: () => void;
   readonly #queue: EventQueue;
   readonly #caughtUp = createDeferred<boolean>();
   #pastTo: number;
   #closed = false;
 
-  constructor(options: LiveSubscriptionOptions) {
-    this.#options = options;
-    const { follow, lastSeq, afterSeq = lastSeq, limits, onError } = options;
-    this.#pastTo = Math.min(afterSeq, lastSeq);
-    this.#queue = new EventQueue({
-      limits,
-      onItemDropped: () => onError(new BufferFullError("maxBufferedEvents", limits.maxBufferedEvents)),
-    });
+  constructor(
+    follow: Follow,
+    readonly thread: Thread,
+    readonly lastSeq: number,
+    afterSeq: number | undefined,
+    { readPage, ...queue }: SubscriptionContext,
+    release: () => void,
+  ) {
+    this.#follow = follow;
+    this.#afterSeq = afterSeq ?? 0;
+    this.#readPage = readPage;
+    this.#release = release;
+    this.#pastTo = Math.min(afterSeq ?? lastSeq, lastSeq);
+    this.#queue = new EventQueue(queue);
     for (const { type, data } of follow.openQuestions) {
       if (data.seq !== undefined && data.seq > this.#pastTo) continue;
       const { seq: _seq, time: _time, ...question } = data;
@@ -79,15 +79,7 @@ export class LiveSubscription implements ThreadSubscription {
   }
 
   get threadId(): string {
-    return this.#options.follow.threadId;
-  }
-
-  get thread(): Thread {
-    return this.#options.thread;
-  }
-
-  get lastSeq(): number {
-    return this.#options.lastSeq;
+    return this.#follow.threadId;
   }
 
   get caughtUp(): Promise<boolean> {
@@ -103,13 +95,16 @@ export class LiveSubscription implements ThreadSubscription {
   }
 
   push(event: EventBody): void {
-    const { afterSeq = 0 } = this.#options;
-    if (event.data.seq !== undefined && event.data.seq <= afterSeq) return;
+    if (event.data.seq !== undefined && event.data.seq <= this.#afterSeq) return;
     this.#queue.push(event);
   }
 
   end(error?: HarnessError): void {
     this.#queue.end(error);
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#caughtUp.resolve(false);
+    this.#follow.readers.delete(this);
     this.#release();
   }
 
@@ -118,33 +113,25 @@ export class LiveSubscription implements ThreadSubscription {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ThreadEvent, undefined> {
-    const { readPast, lastSeq } = this.#options;
-    const told = new Set<string>();
+    const { lastSeq } = this;
+    const delivered = new Set<string>();
     try {
       if (this.#pastTo < lastSeq && !this.#closed) {
-        for await (const event of readPast(this.#pastTo, lastSeq)) {
+        for await (const event of readPast(this.#readPage, this.#pastTo, lastSeq)) {
           this.#pastTo = event.seq;
-          if (event.type === "approval.requested") told.add(event.data.requestId);
+          if (event.type === "approval.requested") delivered.add(event.data.requestId);
           yield event;
         }
       }
       this.#caughtUp.resolve(!this.#closed);
       for await (const event of this.#queue) {
-        const isTold = event.type === "approval.requested" && told.has(event.data.requestId);
-        if (!isTold) yield toThreadEvent(event);
+        const isKnown = event.type === "approval.requested" && delivered.has(event.data.requestId);
+        if (!isKnown) yield toThreadEvent(event);
       }
       return undefined;
     } finally {
       this.close();
     }
-  }
-
-  #release(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#caughtUp.resolve(false);
-    this.#options.follow.readers.delete(this);
-    this.#options.release();
   }
 }
 
@@ -153,4 +140,22 @@ const toThreadEvent = (event: EventBody): ThreadEvent => {
   const { seq, time, ...data } = event.data;
   const place = { ...(seq === undefined ? {} : { seq }), ...(time === undefined ? {} : { time }) };
   return { ...place, type: event.type, data } as ThreadEvent;
+};
+
+/** Follows a thread for one reader. Rejects with `invalid_argument` for an invalid `afterSeq`, and as `thread.subscribe`. */
+export const openSubscription = async (
+  follows: Follows,
+  threadId: string,
+  { afterSeq, signal }: SubscribeOptions,
+  context: SubscriptionContext,
+): Promise<ThreadSubscription> => {
+  if (afterSeq !== undefined) checkNumber("afterSeq", afterSeq, { min: 0 });
+  const follow = await follows.follow(threadId);
+  const release = () => follows.release(follow);
+  const { thread, heard } = follow;
+  if (signal?.aborted || !thread || !heard) {
+    release();
+    throw new RequestCancelledError("thread.subscribe", { cause: signal?.reason });
+  }
+  return new LiveSubscription(follow, thread, heard.seq, afterSeq, context, release);
 };

@@ -1,8 +1,53 @@
 import type { EventBody, Item, Thread, ThreadNotificationParams, Turn } from "@harnesskit/protocol/threads";
-import type { ApprovalRequest } from "./approval-desk.ts";
-import { limitOf } from "./limits.ts";
-import { type ItemState, type ThreadState, textOf } from "./thread-state.ts";
+import { BoundedMap, checkNumber } from "@harnesskit/wire";
+import { type ApprovalRequest, settlesApproval } from "./approval-calls.ts";
 import type { TurnResult } from "./turn-handle.ts";
+
+/** An item as it stands. */
+export interface ItemState {
+  /** As the server last sent it, in `item.started` or `item.completed`; without `data` when only deltas arrived. */
+  readonly item: Item;
+  /**
+   * What the item says: of a message or a log its text, of a tool its output or error where that is text, else "".
+   * Until the item is completed, with all deltas so far.
+   */
+  readonly text: string;
+  /** `item` is whole and final. */
+  readonly completed: boolean;
+  /** `text` was cut at `maxTextLength`. */
+  readonly truncated: boolean;
+}
+
+/** A thread as its events tell it. A new object after each change; what did not change stays the same object. */
+export interface ThreadState {
+  readonly thread: Thread | undefined;
+  /** In the order in which they began. */
+  readonly items: readonly ItemState[];
+  /** Items that were let go at `maxItems`, the oldest first. */
+  readonly droppedItems: number;
+  /** What waits for an answer, the oldest first. */
+  readonly openApprovals: readonly ApprovalRequest[];
+  /** The turn that runs. */
+  readonly currentTurn: Turn | undefined;
+  /** How the last turn that ended did so. */
+  readonly lastTurn: TurnResult | undefined;
+}
+
+/** What an item says, as far as it is text. */
+const itemText = ({ type, data }: Item): string => {
+  switch (type) {
+    case "assistant_message":
+    case "tool_log":
+      return data?.text ?? "";
+    case "tool_exec":
+      if (data?.error !== undefined) return data.error;
+      return typeof data?.output === "string" ? data.output : "";
+    case "user_message":
+      return (data?.content ?? []).map((part) => (part.type === "text" ? part.text : "")).join("");
+    default:
+      return "";
+  }
+};
 
 export interface ThreadViewOptions {
   /** Only events of this thread count. @default the thread of the first event */
@@ -21,14 +66,13 @@ export interface ThreadView {
   readonly state: ThreadState;
 }
 
-const keyOf = ({ turnId, itemId }: { turnId: string; itemId: string }): string =>
+const itemKey = ({ turnId, itemId }: { turnId: string; itemId: string }): string =>
   JSON.stringify([turnId, itemId]);
 
 class View implements ThreadView {
-  readonly #maxItems: number;
   readonly #maxTextLength: number;
-  readonly #items = new Map<string, ItemState>();
-  readonly #approvals = new Map<string, ApprovalRequest>();
+  readonly #items: BoundedMap<string, ItemState>;
+  readonly #approvals: BoundedMap<string, ApprovalRequest>;
   #threadId: string | undefined;
   #thread: Thread | undefined;
   #currentTurn: Turn | undefined;
@@ -38,8 +82,10 @@ class View implements ThreadView {
 
   constructor({ threadId, maxItems, maxTextLength }: ThreadViewOptions) {
     this.#threadId = threadId;
-    this.#maxItems = limitOf("maxItems", maxItems, 10_000);
-    this.#maxTextLength = limitOf("maxTextLength", maxTextLength, 1024 * 1024);
+    const maxSize = checkNumber("maxItems", maxItems ?? 10_000);
+    this.#items = new BoundedMap({ maxSize, onDrop: () => this.#droppedItems++ });
+    this.#approvals = new BoundedMap({ maxSize });
+    this.#maxTextLength = checkNumber("maxTextLength", maxTextLength ?? 1024 * 1024);
   }
 
   apply(event: EventBody): boolean {
@@ -61,7 +107,8 @@ class View implements ThreadView {
     return this.#state;
   }
 
-  #take({ type, data }: EventBody): boolean {
+  #take(event: EventBody): boolean {
+    const { type, data } = event;
     switch (type) {
       case "thread.created":
         this.#thread = data.thread;
@@ -70,21 +117,19 @@ class View implements ThreadView {
         this.#currentTurn = data.turn;
         return true;
       case "turn.completed":
-        return this.#endTurn({ status: data.status, turn: data.turn }, data.turnId);
+        return this.#endTurn(event, { status: data.status, turn: data.turn });
       case "turn.error":
-        return this.#endTurn(
-          { status: "error", turn: data.turn, error: data.error, code: data.code },
-          data.turnId,
-        );
+        return this.#endTurn(event, { status: "error", turn: data.turn, error: data.error, code: data.code });
       case "item.started":
         return this.#startItem(data.item);
       case "item.delta":
         return this.#addDelta(data);
       case "item.completed":
-        return this.#completeItem(data.item);
+        this.#put(data.item, itemText(data.item), true);
+        this.#settleApprovals(event);
+        return true;
       case "approval.requested":
         this.#approvals.set(data.requestId, data);
-        if (this.#approvals.size > this.#maxItems) deleteOldest(this.#approvals);
         return true;
       case "approval.resolved":
         return this.#approvals.delete(data.requestId);
@@ -93,58 +138,41 @@ class View implements ThreadView {
     }
   }
 
-  #endTurn(result: TurnResult, turnId: string): boolean {
-    if (this.#currentTurn?.turnId === turnId) this.#currentTurn = undefined;
+  #endTurn(event: EventBody & { data: { turnId: string } }, result: TurnResult): boolean {
+    if (this.#currentTurn?.turnId === event.data.turnId) this.#currentTurn = undefined;
     this.#lastTurn = result;
-    for (const approval of this.#approvals.values()) {
-      if (approval.turnId === turnId) this.#approvals.delete(approval.requestId);
-    }
+    this.#settleApprovals(event);
     return true;
   }
 
+  #settleApprovals(event: EventBody): void {
+    for (const approval of [...this.#approvals.values()]) {
+      if (settlesApproval(event, approval)) this.#approvals.delete(approval.requestId);
+    }
+  }
+
   #startItem(item: Item): boolean {
-    const known = this.#items.get(keyOf(item));
+    const known = this.#items.get(itemKey(item));
     if (known?.completed || known?.item.data) return false;
-    this.#put(item, textOf(item) + (known?.text ?? ""), false);
+    this.#put(item, itemText(item) + (known?.text ?? ""), false);
     return true;
   }
 
   #addDelta({ threadId, turnId, itemId, type, delta }: ThreadNotificationParams<"item.delta">): boolean {
-    const known = this.#items.get(keyOf({ turnId, itemId }));
+    const known = this.#items.get(itemKey({ turnId, itemId }));
     if (known?.completed || known?.truncated) return false;
     this.#put(known?.item ?? { itemId, threadId, turnId, type }, (known?.text ?? "") + delta, false);
-    return true;
-  }
-
-  /** The completed item says it all: what came before it no longer matters. */
-  #completeItem(item: Item): boolean {
-    this.#put(item, textOf(item), true);
-    if (item.type === "approval") {
-      for (const { requestId, turnId, itemId } of this.#approvals.values()) {
-        if (itemId === item.itemId && turnId === item.turnId) this.#approvals.delete(requestId);
-      }
-    }
     return true;
   }
 
   #put(item: Item, text: string, completed: boolean): void {
     const truncated = text.length > this.#maxTextLength;
     const shown = truncated ? text.slice(0, this.#maxTextLength) : text;
-    this.#items.set(keyOf(item), { item, text: shown, completed, truncated });
-    if (this.#items.size <= this.#maxItems) return;
-    deleteOldest(this.#items);
-    this.#droppedItems++;
+    this.#items.set(itemKey(item), { item, text: shown, completed, truncated });
   }
 }
 
-const deleteOldest = (map: Map<string, unknown>): void => {
-  for (const oldest of map.keys()) {
-    map.delete(oldest);
-    return;
-  }
-};
-
-/** Makes a view of one thread, to build a user interface on. Throws `invalid_argument` for a limit that is none. */
+/** Makes a view of one thread, to build a user interface on. Throws `invalid_argument` for an invalid limit. */
 export const createThreadView = (options: ThreadViewOptions = {}): ThreadView => new View(options);
 
 /** What the events of a thread come to, for example those of `getThread`. */

@@ -1,6 +1,6 @@
 import type { EventBody, Turn } from "@harnesskit/protocol/threads";
-import { BufferFullError, createDeferred, type HarnessError } from "@harnesskit/wire";
-import type { ApprovalHandler } from "./approval-desk.ts";
+import { createDeferred, type HarnessError } from "@harnesskit/wire";
+import type { ApprovalHandler } from "./approval-calls.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { BufferLimits } from "./limits.ts";
 
@@ -34,7 +34,7 @@ export interface TurnHandle extends AsyncIterable<EventBody> {
    * the server has accepted. Does nothing for a turn that has ended. Rejects with the errors of a call.
    */
   cancel(): Promise<void>;
-  /** Deltas that were lost because nobody read the events (`maxBufferedEvents`). What they said is in `item.completed`. */
+  /** Deltas that were lost because no loop read the events (`maxBufferedEvents`). What they said is in `item.completed`. */
   readonly droppedDeltas: number;
   /** Other events that were lost in the same way. `getThread` has them all. */
   readonly droppedItems: number;
@@ -63,11 +63,7 @@ export class LiveTurn implements TurnHandle {
 
   constructor(options: LiveTurnOptions) {
     this.#options = options;
-    const { limits, onError } = options;
-    this.#events = new EventQueue({
-      limits,
-      onItemDropped: () => onError(new BufferFullError("maxBufferedEvents", limits.maxBufferedEvents)),
-    });
+    this.#events = new EventQueue(options);
   }
 
   /** Cancels the turn when its caller's signal aborts. To be called once, when what was held has been taken. */
@@ -94,9 +90,9 @@ export class LiveTurn implements TurnHandle {
     return this.#ended;
   }
 
-  /** The turn's own approver. A turn that its caller has given up asks nobody. */
-  get approver(): ApprovalHandler | "nobody" | undefined {
-    return this.#options.signal?.aborted ? "nobody" : this.#options.onApproval;
+  /** The turn's own approver. `none` for a turn that its caller has given up. */
+  get approver(): ApprovalHandler | "none" | undefined {
+    return this.#options.signal?.aborted ? "none" : this.#options.onApproval;
   }
 
   get droppedDeltas(): number {

@@ -29,8 +29,7 @@ const malformed = (method: string, error: Issues): MalformedMessageError => {
   return new MalformedMessageError(method, displayText(text, { maxLength: 300 }), { cause: error });
 };
 
-/** Checks the result of a call. Throws `invalid_message`. */
-export const parseResult = <M extends ThreadMethodName>(method: M, value: unknown): ThreadMethodResult<M> => {
+const checkResult = <M extends ThreadMethodName>(method: M, value: unknown): ThreadMethodResult<M> => {
   const schema: Schema = threadMethods[method].result;
   const parsed = schema.safeParse(value);
   if (!parsed.success) throw malformed(method, parsed.error);
@@ -78,12 +77,21 @@ const lastSeqOf = (events: readonly (RawEvent | null)[]): number => {
   return typeof seq === "number" && Number.isSafeInteger(seq) && seq > 0 ? seq : 0;
 };
 
-/** Checks the result of `thread.get`, without the events of types that came after this version. Throws `invalid_message`. */
-export const parseHistory = (value: unknown): ThreadHistory => {
+/** `thread.get` without the events of types that came after this version. */
+const parseHistory = (value: unknown): ThreadHistory => {
   const raw = (value as { events?: unknown } | null)?.events;
   const all: readonly (RawEvent | null)[] = Array.isArray(raw) ? raw : [];
   const known = all.filter((event) => !isUnknownEvent(event));
   const whole = known.length === all.length;
-  const result = parseResult("thread.get", whole ? value : { ...(value as object), events: known });
+  const result = checkResult("thread.get", whole ? value : { ...(value as object), events: known });
   return { ...result, lastSeq: lastSeqOf(all), unknownEvents: all.length - known.length };
 };
+
+/** What the result of a method is read as. */
+export type CallResult<M extends ThreadMethodName> = M extends "thread.get"
+  ? ThreadHistory
+  : ThreadMethodResult<M>;
+
+/** Checks the result of a call. Throws `invalid_message`. */
+export const parseResult = <M extends ThreadMethodName>(method: M, value: unknown): CallResult<M> =>
+  (method === "thread.get" ? parseHistory(value) : checkResult(method, value)) as CallResult<M>;

@@ -233,7 +233,7 @@ describe("an approval that cannot be decided", () => {
 
   it("is rejected over the limit of open approvals", async () => {
     const { onApproval, asked, decision } = undecided();
-    const { client, server, errors } = await setUp({ onApproval, maxOpenApprovals: 1 });
+    const { client, server, errors } = await setUp({ onApproval, limits: { maxOpenApprovals: 1 } });
     server.send(await turn.approvalRequested("req_1"));
     await asked;
     const rejected = server.called("approval.respond");

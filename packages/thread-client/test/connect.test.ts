@@ -6,11 +6,11 @@ import {
 } from "@harnesskit/wire";
 import { createManualClock, createMemoryTransport } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { createThreadClient, MalformedMessageError, VersionMismatchError } from "../src/index.ts";
+import { MalformedMessageError, VersionMismatchError } from "../src/index.ts";
 import { failureOf } from "./sample-events.ts";
-import { capabilities, ScriptedServer, setUp } from "./scripted-server.ts";
+import { capabilities, connectClient, ScriptedServer, setUp } from "./scripted-server.ts";
 
-describe("createThreadClient", () => {
+describe("connecting", () => {
   it("introduces itself and learns what the server can do", async () => {
     await using setup = await setUp(
       {
@@ -32,7 +32,7 @@ describe("createThreadClient", () => {
 
   it.each(["2.0.0", "0.9.0", "10.0.0", "one", "", "1"])("refuses a server of version %j", async (version) => {
     const server = new ScriptedServer({ initialize: () => ({ version, capabilities }) });
-    const error = await failureOf(createThreadClient({ transport: server.transport }));
+    const error = await failureOf(connectClient({ transport: server.transport }));
     expect(VersionMismatchError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ code: "version_mismatch", serverVersion: version, clientVersion: "1.0.0" });
     await server.channel.closed;
@@ -42,14 +42,14 @@ describe("createThreadClient", () => {
     const server = new ScriptedServer({
       initialize: () => ({ version: `2.0\u202e${"9".repeat(1000)}`, capabilities }),
     });
-    const error = (await failureOf(createThreadClient({ transport: server.transport }))) as Error;
+    const error = (await failureOf(connectClient({ transport: server.transport }))) as Error;
     expect(error.message).toContain("⟨U+202E⟩");
     expect(error.message.length).toBeLessThan(200);
   });
 
   it("refuses a malformed answer and closes the channel", async () => {
     const server = new ScriptedServer({ initialize: () => ({ version: 1, capabilities }) });
-    const error = await failureOf(createThreadClient({ transport: server.transport }));
+    const error = await failureOf(connectClient({ transport: server.transport }));
     expect(MalformedMessageError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ code: "invalid_message", method: "initialize" });
     expect(await server.channel.closed).toEqual({});
@@ -57,7 +57,7 @@ describe("createThreadClient", () => {
 
   it("tells that nobody listens", async () => {
     const { transport } = createMemoryTransport();
-    const error = await failureOf(createThreadClient({ transport }));
+    const error = await failureOf(connectClient({ transport }));
     expect(error).toBeInstanceOf(TransportError);
     expect(error).toMatchObject({ code: "transport_failed" });
   });
@@ -74,7 +74,7 @@ describe("createThreadClient", () => {
         return Promise.reject(new TransportError("unreachable"));
       },
     };
-    const error = await failureOf(createThreadClient({ transport, [name]: limit }));
+    const error = await failureOf(connectClient({ transport, limits: { [name]: limit } }));
     expect(error).toBeInstanceOf(InvalidArgumentError);
     expect(error).toMatchObject({ code: "invalid_argument", message: expect.stringContaining(name) });
     expect(connected).toBe(false);
@@ -84,9 +84,7 @@ describe("createThreadClient", () => {
     const clock = createManualClock();
     const server = new ScriptedServer({ initialize: () => new Promise(() => {}) });
     const called = server.called("initialize");
-    const failure = failureOf(
-      createThreadClient({ transport: server.transport, clock, requestTimeoutMs: 500 }),
-    );
+    const failure = failureOf(connectClient({ transport: server.transport, clock, requestTimeoutMs: 500 }));
     await called;
     clock.advance(500);
     const error = await failure;
@@ -99,12 +97,12 @@ describe("createThreadClient", () => {
     const abort = new AbortController();
     const server = new ScriptedServer({ initialize: () => new Promise(() => {}) });
     const called = server.called("initialize");
-    const failure = failureOf(createThreadClient({ transport: server.transport, signal: abort.signal }));
+    const failure = failureOf(connectClient({ transport: server.transport, signal: abort.signal }));
     await called;
     abort.abort();
     const error = await failure;
     expect(error).toBeInstanceOf(RequestCancelledError);
-    expect(error).toMatchObject({ code: "request_cancelled", method: "initialize" });
+    expect(error).toMatchObject({ code: "request_cancelled", method: "connecting" });
     server.wire.kill();
   });
 

@@ -2,15 +2,10 @@ import { createThreadServer, type ThreadServer, type Tool, type TurnRunner } fro
 import type { Channel, HarnessError } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { expect } from "vitest";
-import {
-  createThreadClient,
-  createThreadView,
-  type EventBody,
-  type ThreadEvent,
-  type ThreadState,
-} from "../src/index.ts";
+import { createThreadView, type EventBody, type ThreadEvent, type ThreadState } from "../src/index.ts";
 import { createCutTransport, createInstantClock } from "./cut-transport.ts";
 import { collect } from "./sample-events.ts";
+import { connectClient } from "./scripted-server.ts";
 
 /** Says something in several deltas, runs one command that needs an approval, and says something else. */
 const runner: TurnRunner = {
@@ -30,17 +25,13 @@ export const createCountingServer = (): { server: ThreadServer; runs: unknown[] 
   const tool: Tool = {
     name: "bash",
     description: "Counts the command.",
-    inputSchema: { type: "object", properties: { command: { type: "string" } } },
+    input: { type: "object", properties: { command: { type: "string" } } },
     effects: "execute",
-    prepare: (input) =>
-      Promise.resolve({
-        input: input as { command: string },
-        run: ({ log }) => {
-          runs.push(input);
-          log("stdout", "a\n");
-          return Promise.resolve("done");
-        },
-      }),
+    run: (input, { stdout }) => {
+      runs.push(input);
+      void stdout("a\n");
+      return "done";
+    },
   };
   return { server: createThreadServer({ runner, tools: [tool] }), runs };
 };
@@ -84,7 +75,7 @@ export const runWithCuts = async (
   const cutting = createCutTransport(connect, cuts);
   const errors: HarnessError[] = [];
   const asked: string[] = [];
-  const client = await createThreadClient({
+  const client = await connectClient({
     transport: cutting.transport,
     clock: createInstantClock(),
     reconnect: { maxAttempts: 20, initialDelayMs: 10, random: () => 0 },
@@ -94,7 +85,7 @@ export const runWithCuts = async (
     },
     onError: (error) => errors.push(error),
   });
-  const steady = await createThreadClient({
+  const steady = await connectClient({
     transport: createCutTransport(connectInMemory(server)).transport,
   });
   try {

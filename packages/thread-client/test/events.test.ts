@@ -69,7 +69,7 @@ describe("the events of the connection", () => {
     const errors: HarnessError[] = [];
     await using setup = await setUp(
       { "thread.list": () => ({ threads: [] }) },
-      { maxBufferedEvents: 2, maxBufferedDeltaChars: 5, onError: (error) => errors.push(error) },
+      { limits: { maxBufferedEvents: 2, maxBufferedDeltaChars: 5 }, onError: (error) => errors.push(error) },
     );
     const { client, server } = setup;
     const stream = client.events();
@@ -121,7 +121,7 @@ describe("what is no event", () => {
     server.wire.writeRaw('{"jsonrpc":"2.0","id":999,"result":1}\n');
     server.send(turn.completed());
     expect(await collect(handle)).toEqual([turn.started(), turn.completed()]);
-    expect(client.stats).toEqual({ unknownNotifications: 3, malformedNotifications: 4 });
+    expect(client.stats()).toMatchObject({ unknownNotifications: 3, malformedNotifications: 4 });
     expect(errors.map(({ code }) => code)).toEqual(Array(5).fill("invalid_message"));
     const malformed = errors.filter((error) => MalformedMessageError.isInstance(error));
     expect(malformed.map(({ method }) => method)).toEqual([

@@ -1,15 +1,16 @@
 import { ProtocolError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { createThreadClient, type ThreadClientOptions, type ThreadEvent } from "../src/index.ts";
+import type { ThreadClientOptions, ThreadEvent } from "../src/index.ts";
 import { readPast } from "../src/read-past.ts";
 import { connectInMemory, createCountingServer } from "./cut-scenario.ts";
 import { createCutTransport } from "./cut-transport.ts";
 import { collect, failureOf } from "./sample-events.ts";
+import { connectClient } from "./scripted-server.ts";
 
 const setUp = async (options: Partial<ThreadClientOptions> = {}) => {
   const { server, runs } = createCountingServer();
   const connect = (more: Partial<ThreadClientOptions> = {}) =>
-    createThreadClient({ transport: createCutTransport(connectInMemory(server)).transport, ...more });
+    connectClient({ transport: createCutTransport(connectInMemory(server)).transport, ...more });
   const client = await connect(options);
   return {
     client,

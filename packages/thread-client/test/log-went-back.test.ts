@@ -6,10 +6,11 @@ import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createThreadClient, type ThreadEvent } from "../src/index.ts";
+import type { ThreadEvent } from "../src/index.ts";
 import { connectInMemory } from "./cut-scenario.ts";
 import { createCutTransport } from "./cut-transport.ts";
 import { failureOf } from "./sample-events.ts";
+import { connectClient } from "./scripted-server.ts";
 
 const runner: TurnRunner = {
   async run(turn) {
@@ -36,7 +37,7 @@ const setUp = async () => {
   const first = serve();
   let server = Promise.resolve(first);
   const link = createCutTransport(async () => connectInMemory(await server)());
-  const client = await createThreadClient({
+  const client = await connectClient({
     transport: link.transport,
     reconnect: { initialDelayMs: 1, maxDelayMs: 1 },
   });
@@ -71,7 +72,7 @@ describe("a client whose server comes back with a log that went back", () => {
 
   it("is told, when the log has grown again since, and sees what is there on a new subscription", async () => {
     const { client, events, threadId, clock, heard, second, start } = await setUp();
-    const other = await createThreadClient({
+    const other = await connectClient({
       transport: createCutTransport(connectInMemory(second)).transport,
     });
     for (let turns = 0; turns < 2; turns++) {

@@ -7,16 +7,10 @@ import {
   TransportError,
 } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import {
-  type ConnectionState,
-  createThreadClient,
-  type ThreadClient,
-  type ThreadClientOptions,
-  type ThreadEvent,
-} from "../src/index.ts";
+import type { SessionState, ThreadClient, ThreadClientOptions, ThreadEvent } from "../src/index.ts";
 import { createInstantClock } from "./cut-transport.ts";
 import { collect, eventsOf, failureOf, sampleThread } from "./sample-events.ts";
-import { capabilities, type Handler, ScriptedServer } from "./scripted-server.ts";
+import { capabilities, connectClient, type Handler, ScriptedServer } from "./scripted-server.ts";
 
 const threadId = "ses_1";
 const turn = eventsOf(threadId, "turn_1");
@@ -55,9 +49,9 @@ const connect = async (
   options: Partial<ThreadClientOptions> = {},
 ) => {
   const clock = createInstantClock();
-  const states: ConnectionState[] = [];
+  const states: SessionState[] = [];
   const errors: HarnessError[] = [];
-  const client = await createThreadClient({
+  const client = await connectClient({
     transport: transportTo(servers),
     clock,
     reconnect: { maxAttempts: 3, initialDelayMs: 100, maxDelayMs: 250, random: () => 0.5 },
@@ -68,7 +62,7 @@ const connect = async (
   return { client, clock, states, errors };
 };
 
-const reached = (client: ThreadClient, state: ConnectionState): Promise<void> =>
+const reached = (client: ThreadClient, state: SessionState): Promise<void> =>
   new Promise((resolve) => {
     if (client.state === state) resolve();
     else
@@ -123,15 +117,15 @@ describe("following over a loss", () => {
     expect(await take(events, 3)).toEqual(
       replayed.map((event, index) => ({ seq: 5 + index, time: 5 + index, ...event })),
     );
-    await reached(client, "connected");
+    await reached(client, "ready");
     expect(second.calls.find(({ method }) => method === "thread.subscribe")?.params).toEqual({
       threadId,
       afterSeq: 4,
       afterTime: 4,
     });
-    expect(states).toEqual(["reconnecting", "connected"]);
+    expect(states).toEqual(["reconnecting", "ready"]);
     await client.close();
-    expect(states).toEqual(["reconnecting", "connected", "closed"]);
+    expect(states).toEqual(["reconnecting", "ready", "closed"]);
     expect(client.state).toBe("closed");
   });
 
@@ -153,7 +147,7 @@ describe("following over a loss", () => {
     first.send(numbered(requested, 2));
     await called.promise;
     lost(first);
-    await reached(client, "connected");
+    await reached(client, "ready");
     const answered = second.called("approval.respond");
     decision.resolve("once");
     const { digest } = requested.data.metadata;
@@ -247,7 +241,7 @@ describe("a log that went back", () => {
     await take(events, 1);
     lost(first);
     expect(await failureOf(events.next())).toMatchObject({ ...wentBack, cause: { rpcCode: -32602 } });
-    await reached(client, "connected");
+    await reached(client, "ready");
     // Asked for anew, without a place in the old log, the thread can be followed.
     expect((await client.subscribe(threadId)).lastSeq).toBe(20);
     await client.close();
@@ -333,7 +327,7 @@ describe("giving up", () => {
       name: "LogWentBackError",
       code: "log_went_back",
     });
-    await reached(client, "connected");
+    await reached(client, "ready");
     expect(busy.count("thread.subscribe")).toBe(1);
     await client.close();
   });
@@ -362,7 +356,7 @@ describe("giving up", () => {
   it.each([{ maxAttempts: 0 }, { initialDelayMs: -1 }, { initialDelayMs: 10, maxDelayMs: 5 }])(
     "refuses %j",
     async (reconnect) => {
-      const error = await failureOf(createThreadClient({ transport: transportTo([serverOf()]), reconnect }));
+      const error = await failureOf(connectClient({ transport: transportTo([serverOf()]), reconnect }));
       expect(error).toMatchObject({ name: "InvalidArgumentError", code: "invalid_argument" });
     },
   );

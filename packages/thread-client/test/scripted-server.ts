@@ -1,13 +1,7 @@
 import type { JsonObject, Params } from "@harnesskit/protocol/envelope";
 import type { EventBody } from "@harnesskit/protocol/threads";
-import {
-  type Call,
-  type Channel,
-  createPeer,
-  methodNotFound,
-  type Peer,
-  type Transport,
-} from "@harnesskit/wire";
+import { type Channel, methodNotFound, type Transport } from "@harnesskit/wire";
+import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { createMemoryPair, type MemoryPairOptions, type MemoryWire } from "@harnesskit/wire/testing";
 import { createThreadClient, type ThreadClient, type ThreadClientOptions } from "../src/index.ts";
 
@@ -91,6 +85,17 @@ export interface Setup extends AsyncDisposable {
   readonly server: ScriptedServer;
 }
 
+export interface ConnectedOptions extends ThreadClientOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** A client that is connected. */
+export const connectClient = async ({ signal, ...options }: ConnectedOptions): Promise<ThreadClient> => {
+  const client = createThreadClient(options);
+  await client.connect({ signal });
+  return client;
+};
+
 /** A client that is connected to a scripted server; both are closed at the end of the scope. */
 export const setUp = async (
   handlers: Record<string, Handler> = {},
@@ -98,7 +103,7 @@ export const setUp = async (
 ): Promise<Setup> => {
   const { memory, ...rest } = options;
   const server = new ScriptedServer(handlers, memory);
-  const client = await createThreadClient({ transport: server.transport, ...rest });
+  const client = await connectClient({ transport: server.transport, reconnect: false, ...rest });
   return {
     client,
     server,

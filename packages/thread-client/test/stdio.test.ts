@@ -2,12 +2,16 @@ import { fileURLToPath } from "node:url";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { ConnectionClosedError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { createThreadClient, ThreadError } from "../src/index.ts";
+import { ThreadError } from "../src/index.ts";
 import { collect, failureOf } from "./sample-events.ts";
+import { connectClient } from "./scripted-server.ts";
 
 const server = fileURLToPath(new URL("./fixtures/stdio-server.mjs", import.meta.url));
 const connect = () =>
-  createThreadClient({ transport: createChildTransport({ command: process.execPath, args: [server] }) });
+  connectClient({
+    transport: createChildTransport({ command: process.execPath, args: [server] }),
+    reconnect: false,
+  });
 
 describe("over the standard streams of a real process", () => {
   it("gives every event of a turn, and the server's errors", async () => {

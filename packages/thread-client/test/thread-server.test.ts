@@ -2,29 +2,19 @@ import { createThreadServer, type Tool, type TurnRunner } from "@harnesskit/thre
 import type { HarnessError } from "@harnesskit/wire";
 import { createMemoryTransport } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import {
-  createThreadClient,
-  createThreadView,
-  reduceThread,
-  type ThreadClientOptions,
-} from "../src/index.ts";
+import { createThreadView, reduceThread, type ThreadClientOptions } from "../src/index.ts";
 import { collect } from "./sample-events.ts";
+import { connectClient } from "./scripted-server.ts";
 
 /** Runs nothing outside: it says what it was told to run. */
 const echoTool: Tool = {
   name: "bash",
   description: "Says the command.",
-  inputSchema: { type: "object", properties: { command: { type: "string" } } },
+  input: { type: "object", properties: { command: { type: "string" } } },
   effects: "execute",
-  prepare: (input) => {
-    const { command } = input as { command: string };
-    return Promise.resolve({
-      input: { command },
-      run: ({ log }) => {
-        log("stdout", `ran ${command}\n`);
-        return Promise.resolve(`ran ${command}`);
-      },
-    });
+  run: ({ command }, { stdout }) => {
+    void stdout(`ran ${command}\n`);
+    return `ran ${command}`;
   },
 };
 
@@ -51,7 +41,7 @@ const setUp = async (options: Omit<ThreadClientOptions, "transport"> = {}) => {
   const server = createThreadServer({ runner, tools: [echoTool] });
   await listener.listen((channel) => server.connect(channel));
   const connect = (more: Omit<ThreadClientOptions, "transport"> = {}) =>
-    createThreadClient({ transport, onError: (error) => errors.push(error), ...more });
+    connectClient({ transport, onError: (error) => errors.push(error), ...more });
   const client = await connect(options);
   return {
     client,
@@ -106,7 +96,7 @@ describe("with a real thread server", () => {
       thread: { threadId, title: "Work" },
     });
     expect(events.at(0)?.type).toBe("turn.started");
-    expect(client.stats).toEqual({ unknownNotifications: 0, malformedNotifications: 0 });
+    expect(client.stats()).toMatchObject({ unknownNotifications: 0, malformedNotifications: 0 });
     expect(errors).toEqual([]);
   });
 

@@ -205,7 +205,7 @@ describe("a turn", () => {
   });
 
   it("drops deltas that nobody reads, counts them, and keeps the rest", async () => {
-    await using setup = await setUp({}, { maxBufferedEvents: 8 });
+    await using setup = await setUp({}, { limits: { maxBufferedEvents: 8 } });
     const { client, server } = setup;
     const handle = await client.startTurn({ threadId, input: "a" });
     server.send(turn.started());
@@ -220,7 +220,10 @@ describe("a turn", () => {
 
   it("reports once when more than deltas is lost, and still ends", async () => {
     const errors: unknown[] = [];
-    await using setup = await setUp({}, { maxBufferedEvents: 4, onError: (error) => errors.push(error) });
+    await using setup = await setUp(
+      {},
+      { limits: { maxBufferedEvents: 4 }, onError: (error) => errors.push(error) },
+    );
     const { client, server } = setup;
     const handle = await client.startTurn({ threadId, input: "a" });
     for (let index = 0; index < 10; index++)

@@ -33,9 +33,8 @@ export class ActiveTurn {
   #cancelled = false;
   #waiting = 0;
   #onWaiting: (() => void) | undefined;
-  /** Who is to be told once the end is stored. */
-  readonly #onStored: (() => void)[] = [];
-  /** What clients were told of the end although it could not be stored, and why. */
+  #isEndStored = false;
+  /** The events of an end that clients received although it could not be stored, and why. */
   #unstored: { readonly bodies: readonly EventBody[]; readonly error: unknown } | undefined;
   /** Items whose start was not stored, each with the reason: nothing of them is. */
   readonly #missing = new Map<string, unknown>();
@@ -69,11 +68,11 @@ export class ActiveTurn {
     return begun ?? { turnId, threadId: thread.threadId, status: "running", time, ...name };
   }
 
-  /** Writes `turn.started`; `onWritten` runs before anybody is told. */
-  async begin(onWritten: () => void): Promise<void> {
+  /** Writes `turn.started`. */
+  async begin(): Promise<void> {
     const { thread, turnId, log } = this.#options;
     const data = { threadId: thread.threadId, turnId, turn: this.turn };
-    await log.append({ type: "turn.started", data }, onWritten);
+    await log.append({ type: "turn.started", data });
   }
 
   /** Runs the turn to its end, and gives it; undefined where it was left to a later server. Never rejects. */
@@ -103,7 +102,7 @@ export class ActiveTurn {
     this.#abort.abort(new HarnessError("turn_cancelled", "the turn was cancelled"));
   }
 
-  /** The events of an end that was told and not stored; undefined for any other. */
+  /** The events of an end that clients received and that was not stored; undefined for any other. */
   get unstoredEnd(): readonly EventBody[] | undefined {
     return this.#unstored?.bodies;
   }
@@ -113,16 +112,11 @@ export class ActiveTurn {
     this.#abort.abort(error);
   }
 
-  /** Cancels, and settles when the end is stored; `onStored` runs before anybody is told. Rejects when it is not. */
-  async cancelForGood(onStored: () => void): Promise<void> {
-    let isStored = false;
-    this.#onStored.push(() => {
-      isStored = true;
-      onStored();
-    });
+  /** Cancels, and settles when the end is stored. Rejects when it could not be stored. */
+  async cancelAndStore(): Promise<void> {
     this.cancel();
     await this.ended;
-    if (!isStored) throw this.#unstored?.error ?? turnEnded();
+    if (!this.#isEndStored) throw this.#unstored?.error ?? turnEnded();
   }
 
   /** Ends the turn because the server closes. What waits for a human is left as it is in the log. */
@@ -170,7 +164,7 @@ export class ActiveTurn {
 
   /** Writes `item.started`. Rejects with `turn_ended`. */
   start<T extends ItemType>(type: T, itemId: string, data: ItemData<T>): Promise<void> {
-    const started = this.#append(this.#itemEvent("item.started", type, itemId, data));
+    const started = this.append(this.#itemEvent("item.started", type, itemId, data));
     started.catch((error: unknown) => this.#missing.set(itemId, error));
     return started;
   }
@@ -179,29 +173,27 @@ export class ActiveTurn {
   delta(type: ItemType, itemId: string, delta: string): void {
     const data = { threadId: this.#options.thread.threadId, turnId: this.turnId, itemId, type, delta };
     // A delta that is lost with the disk is reported by the completion of its item, which carries the whole.
-    this.#append({ type: "item.delta", data }).catch(() => {});
+    this.append({ type: "item.delta", data }).catch(() => {});
   }
 
-  /** Writes `item.completed` with the item as it is now; `onWritten` runs before anybody is told. */
-  complete<T extends ItemType>(
-    type: T,
-    itemId: string,
-    data: ItemData<T>,
-    onWritten?: () => void,
-  ): Promise<void> {
-    return this.#append(this.#itemEvent("item.completed", type, itemId, data), onWritten);
+  /** Writes `item.completed` with the item as it is now. */
+  complete<T extends ItemType>(type: T, itemId: string, data: ItemData<T>): Promise<void> {
+    return this.append(this.#itemEvent("item.completed", type, itemId, data));
   }
 
-  /** Writes any other event of this turn. */
+  /** Records something that the turn made. */
+  async artifact(data: ItemData<"artifact">): Promise<void> {
+    const itemId = this.newId("item");
+    await this.start("artifact", itemId, data);
+    await this.complete("artifact", itemId, data);
+  }
+
+  /** Writes an event of this turn. Rejects with `turn_ended` after its end. */
   append(body: EventBody): Promise<void> {
-    return this.#append(body);
-  }
-
-  #append(body: EventBody, onWritten?: () => void): Promise<void> {
     if (this.#closed) return Promise.reject(turnEnded());
     const itemId = "itemId" in body.data ? body.data.itemId : undefined;
     if (itemId !== undefined && this.#missing.has(itemId)) return Promise.reject(this.#missing.get(itemId));
-    return this.#options.log.append(body, onWritten);
+    return this.#options.log.append(body);
   }
 
   #itemEvent<T extends ItemType>(
@@ -214,13 +206,15 @@ export class ActiveTurn {
     return { type: event, data: { ...ids, type, item: { ...ids, type, data } } } as EventBody;
   }
 
-  /** `overdue` resolves some time after the turn was told to stop, whether its runner listens or not, until `end`. */
+  /** `overdue` resolves some time after the turn's signal aborts, whether its runner listens or not, until `end`. */
   #watchStop(): { readonly overdue: Promise<Ending>; end(): void } {
-    const { clock, cancelTimeoutMs } = this.#options.settings;
+    const { clock, limits } = this.#options.settings;
     const overdue = createDeferred<Ending>();
     let stopTimer = () => {};
     const onAbort = () => {
-      stopTimer = clock.after(cancelTimeoutMs, () => overdue.resolve(this.#toEnding(this.signal.reason)));
+      stopTimer = clock.after(limits.cancelTimeoutMs, () =>
+        overdue.resolve(this.#toEnding(this.signal.reason)),
+      );
     };
     if (this.signal.aborted) onAbort();
     else this.signal.addEventListener("abort", onAbort, { once: true });
@@ -244,21 +238,19 @@ export class ActiveTurn {
   async #end(ending: Ending): Promise<void> {
     this.#closed = true;
     const { log, state, settings } = this.#options;
-    // Nothing of this turn is written any more but what closes it; tools that still run are told to stop.
+    // Nothing of this turn is written any more but what closes it; tools that still run are aborted.
     if (!this.signal.aborted) this.#abort.abort(turnEnded());
     await log.settled();
     const time = { started: this.#started, completed: settings.clock.now() };
     const usage = this.#usage ? { usage: this.#usage } : {};
     const bodies = endTurn({ ...this.turn, status: ending.status, time, ...usage }, ending, state);
-    const last = bodies.at(-1);
-    const onStored = () => {
-      for (const tell of this.#onStored) tell();
-    };
-    const written = bodies.map((body) => log.append(body, body === last ? onStored : undefined));
-    await Promise.all(written).catch((error) => {
+    try {
+      await Promise.all(bodies.map((body) => log.append(body)));
+      this.#isEndStored = true;
+    } catch (error) {
       this.#unstored = { bodies, error };
       settings.onUnwritten(bodies, error);
-    });
+    }
     this.#ended.resolve();
   }
 }

@@ -1,7 +1,7 @@
 /** A named way for an agent to work; `turn.start` chooses one by its name. */
 export interface AgentProfile {
   readonly name: string;
-  /** What the model is told about its task and its manners. */
+  /** Instructs the model about its task and its manners. */
   readonly systemPrompt: string;
   /** Names of the tools it may call. @default all */
   readonly tools?: readonly string[];

@@ -1,43 +1,42 @@
-import type {
-  ApprovalMetadata,
-  EventBody,
-  Grant,
-  ItemData,
-  ItemOf,
-  Thread,
-} from "@harnesskit/protocol/threads";
+import type { ApprovalMetadata, EventBody, Grant, ItemData, Thread } from "@harnesskit/protocol/threads";
 import type { ActiveTurn } from "./active-turn.ts";
-import { watchQuestion } from "./approval-policy.ts";
-import type { ApprovalAnswer, Approvals } from "./approvals.ts";
-import type { Attendance } from "./attendance.ts";
+import { type ApprovalAnswer, type Approvals, newRequestId } from "./approvals.ts";
+import type { Connections } from "./connections.ts";
+import { defined } from "./defined.ts";
 import { previewDigestOf } from "./find-grant.ts";
-import type { JudgedPrompt } from "./prompt-gate.ts";
-import { newRequestId } from "./request-id.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import type { JudgedCall } from "./turn-runner.ts";
+
+/** What to do with a question while no client is there that could answer it. */
+export type UnattendedPolicy =
+  /** It waits, also over a restart. */
+  | "wait"
+  /** The call is refused at once. */
+  | "deny"
+  /** It is refused when no client has connected by then. */
+  | { readonly timeoutMs: number };
 
 export interface ApprovalFlowOptions {
   readonly turn: ActiveTurn;
   readonly thread: Thread;
   readonly approvals: Approvals;
-  readonly attendance: Attendance;
+  readonly connections: Connections;
   readonly settings: ServerSettings;
 }
 
-/** A question that was answered. */
-export interface Answered {
-  readonly requestId: string;
-  readonly answer: ApprovalAnswer;
-}
-
-/** A question that stands in the log, with the call that it asks about. */
-export interface StandingQuestion {
+/** The item of a question. */
+interface QuestionItem {
   readonly itemId: string;
   readonly data: ItemData<"approval">;
 }
 
-/** What is asked about: a call, or another thing that has a digest. */
-interface Subject {
+/** A question of an earlier server that waits in the log. */
+export interface PendingQuestion extends QuestionItem {
+  /** Whether clients were notified of it. */
+  readonly wasRequested: boolean;
+}
+
+/** What a human is asked about: a call, or a prompt. */
+export interface Question {
   readonly permission: string;
   readonly input: ApprovalMetadata["input"];
   readonly preview?: string | undefined;
@@ -57,83 +56,83 @@ export class ApprovalFlow {
     this.#options = options;
   }
 
-  /** Asks about a call and waits for the answer. Rejects when the turn is told to stop. */
-  askAboutCall(
-    { tool, input, preview, digest, itemId: toolItemId }: JudgedCall,
+  /** Asks and waits for the answer. Rejects when the turn's signal aborts. */
+  async ask(
+    { permission, input, preview, digest, toolItemId }: Question,
     reason: string | undefined,
-  ): Promise<Answered> {
-    return this.#ask({ permission: tool.name, input, preview, digest, toolItemId }, reason);
-  }
-
-  /** Asks whether the agent may have a prompt, as for a call. */
-  askAboutPrompt({ text, digest }: JudgedPrompt, reason: string | undefined): Promise<Answered> {
-    return this.#ask({ permission: promptPermission, input: { text }, digest }, reason);
-  }
-
-  async #ask(subject: Subject, reason: string | undefined): Promise<Answered> {
+  ): Promise<{ readonly requestId: string; readonly answer: ApprovalAnswer }> {
     const { turn, thread, settings } = this.#options;
+    const { approvalTimeoutMs, clock } = settings;
     const requestId = newRequestId(thread.threadId, settings.createId);
-    const { permission, input, preview, digest, toolItemId } = subject;
-    const metadata: ApprovalMetadata = { tool: permission, input, digest };
-    if (preview !== undefined) metadata.preview = preview;
-    if (reason !== undefined) metadata.reason = reason;
-    if (settings.approvalTimeoutMs !== undefined) {
-      metadata.expiresAt = settings.clock.now() + settings.approvalTimeoutMs;
-    }
-    const data = { requestId, permission, metadata, ...(toolItemId !== undefined && { toolItemId }) };
-    const itemId = turn.newId("item");
+    const expiresAt = approvalTimeoutMs === undefined ? undefined : clock.now() + approvalTimeoutMs;
+    const metadata = defined({ tool: permission, input, digest, preview, reason, expiresAt });
+    const item = {
+      itemId: turn.newId("item"),
+      data: defined({ requestId, permission, metadata, toolItemId }),
+    };
     // The very object that was shown is what runs: nothing can have changed.
-    const answer = this.#expect({ itemId, data }, async () => true);
-    await turn.start("approval", itemId, data);
-    await turn.append(this.#requested({ itemId, data }));
-    return { requestId, answer: await this.#wait(data, answer) };
+    const answer = this.#expect(item, async () => true);
+    await turn.start("approval", item.itemId, item.data);
+    await turn.append(this.#requested(item));
+    return { requestId, answer: await this.#wait(item, answer) };
   }
 
   /** Waits on for a question of an earlier server; `verify` says whether what would run is still what was shown. */
-  async standing(
-    question: StandingQuestion,
-    wasRequested: boolean,
-    verify: () => Promise<boolean>,
-  ): Promise<ApprovalAnswer> {
+  async askAgain(question: PendingQuestion, verify: () => Promise<boolean>): Promise<ApprovalAnswer> {
     const answer = this.#expect(question, verify);
-    if (!wasRequested) await this.#options.turn.append(this.#requested(question));
-    return this.#wait(question.data, answer);
+    if (!question.wasRequested) await this.#options.turn.append(this.#requested(question));
+    return this.#wait(question, answer);
   }
 
   /** From here on the question can be answered. */
-  #expect(question: StandingQuestion, verify: () => Promise<boolean>): Promise<ApprovalAnswer> {
+  #expect(item: QuestionItem, verify: () => Promise<boolean>): Promise<ApprovalAnswer> {
     const { turn, approvals } = this.#options;
-    const { requestId, metadata } = question.data;
-    const record = (answer: ApprovalAnswer, onWritten: () => void) =>
-      this.#record(question, answer, onWritten);
+    const { requestId, metadata } = item.data;
+    const record = (answer: ApprovalAnswer) => this.#record(item, answer);
     return approvals.wait({ requestId, metadata, record, verify }, turn.signal);
   }
 
-  /** Waits for the answer to a question that was told, for as long as the policy allows. */
+  /** Waits for the answer until the question expires, or no client was there for as long as the policy allows. */
   #wait(
-    { requestId, metadata }: ItemData<"approval">,
+    { data: { requestId, metadata } }: QuestionItem,
     answer: Promise<ApprovalAnswer>,
   ): Promise<ApprovalAnswer> {
-    const { turn, thread, approvals, attendance, settings } = this.#options;
-    const { threadId } = thread;
+    const { turn, thread, approvals, connections, settings } = this.#options;
     const { clock, unattended, onError } = settings;
-    const settle = (reason: "expired" | "unattended") =>
-      void approvals.settle(requestId, reason).catch(onError);
+    const settleAfter = (ms: number, reason: "expired" | "unattended") => {
+      const settle = () => void approvals.settle(requestId, reason).catch(onError);
+      if (ms > 0) return clock.after(ms, settle);
+      settle();
+      return () => {};
+    };
+    const undo: (() => void)[] = [];
     const { expiresAt } = metadata;
-    const unwatch = watchQuestion({ threadId, expiresAt, unattended, attendance, clock, settle });
-    return turn.waiting(answer).finally(unwatch);
+    if (expiresAt !== undefined) undo.push(settleAfter(expiresAt - clock.now(), "expired"));
+    if (unattended !== "wait") {
+      let cancel = () => {};
+      const look = () => {
+        cancel();
+        const isAttended = connections.isAttended(thread.threadId);
+        cancel = isAttended
+          ? () => {}
+          : settleAfter(unattended === "deny" ? 0 : unattended.timeoutMs, "unattended");
+      };
+      undo.push(connections.onChange(look), () => cancel());
+      look();
+    }
+    return turn.waiting(answer).finally(() => {
+      for (const end of undo) end();
+    });
   }
 
   /** The answer, its grant included, is stored before it counts. */
-  async #record(question: StandingQuestion, answer: ApprovalAnswer, onWritten: () => void): Promise<void> {
+  async #record({ itemId, data }: QuestionItem, answer: ApprovalAnswer): Promise<void> {
     const { turn, thread, settings } = this.#options;
-    const { itemId, data } = question;
     const grant = await this.#toGrant(data, answer);
     if (grant) await settings.store.addGrant(grant);
     try {
-      const completed = turn.complete("approval", itemId, { ...data, ...answer }, onWritten);
       await Promise.all([
-        completed,
+        turn.complete("approval", itemId, { ...data, ...answer }),
         turn.append(approvalResolved(thread.threadId, turn.turnId, itemId, data, answer)),
       ]);
     } catch (error) {
@@ -152,33 +151,30 @@ export class ApprovalFlow {
     const { threadId, directory } = thread;
     const { tool, input, digest } = metadata;
     const previewDigest = await previewDigestOf(metadata.preview);
-    const shown = previewDigest === undefined ? { digest } : { digest, previewDigest };
     const given = { scope: answer.scope ?? "thread", requestId, grantedBy: answer.resolvedBy };
-    const grantId = settings.createId("grant");
-    return { grantId, threadId, directory, tool, input, ...shown, time: settings.clock.now(), ...given };
+    const ids = { grantId: settings.createId("grant"), threadId, directory, time: settings.clock.now() };
+    return defined({ ...ids, tool, input, digest, previewDigest, ...given });
   }
 
-  #requested({ itemId, data }: StandingQuestion): EventBody {
+  #requested({ itemId, data: { requestId, permission, metadata } }: QuestionItem): EventBody {
     const { turn, thread } = this.#options;
-    const { requestId, permission, metadata } = data;
     const ids = { threadId: thread.threadId, turnId: turn.turnId, itemId };
     return { type: "approval.requested", data: { ...ids, requestId, permission, metadata } };
   }
 }
 
-/** What all clients are told of an approval's end. */
+/** What clients are notified of when an approval ends. */
 export const approvalResolved = (
   threadId: string,
   turnId: string,
   itemId: string,
   { requestId }: ItemData<"approval">,
-  answer: { decision?: ItemData<"approval">["decision"]; reason?: string; resolvedBy: string },
-): EventBody => {
-  const { decision, reason, resolvedBy } = answer;
-  const how = { ...(decision !== undefined && { decision }), ...(reason !== undefined && { reason }) };
-  return { type: "approval.resolved", data: { threadId, turnId, itemId, requestId, resolvedBy, ...how } };
-};
-
-/** An approval item as it stands in the log, if it says what it asks. */
-export const toStandingQuestion = ({ itemId, data }: ItemOf<"approval">): StandingQuestion | undefined =>
-  data && { itemId, data };
+  {
+    decision,
+    reason,
+    resolvedBy,
+  }: Pick<ItemData<"approval">, "decision" | "reason"> & { resolvedBy: string },
+): EventBody => ({
+  type: "approval.resolved",
+  data: defined({ threadId, turnId, itemId, requestId, resolvedBy, decision, reason }),
+});

@@ -1,50 +1,51 @@
-import type { ApprovalDecision, ApprovalMetadata, GrantScope } from "@harnesskit/protocol/threads";
-import { createDeferred, type Deferred, invalidParams } from "@harnesskit/wire";
+import {
+  type ApprovalDecision,
+  type ApprovalMetadata,
+  type GrantScope,
+  isPreviewCut,
+} from "@harnesskit/protocol/threads";
+import { type CreateId, createDeferred, type Deferred, invalidParams } from "@harnesskit/wire";
+import { defined } from "./defined.ts";
 import { approvalNotFound, requestConflict } from "./errors.ts";
-import { isPreviewCut } from "./preview-cut.ts";
 import type { ThreadState } from "./thread-state.ts";
 
 /** Why the server settled an approval itself. */
 export type SettledReason = "expired" | "unattended" | "changed";
 
-/** How an approval ended: with a human's decision, or for a reason of the server's. */
+/** A client's answer. */
+interface ClientAnswer {
+  readonly decision: ApprovalDecision;
+  /** With `reject`: the client could ask no user. */
+  readonly reason?: "unattended";
+  /** The client that gave it. */
+  readonly resolvedBy: string;
+  /** With `always`. */
+  readonly scope?: GrantScope;
+  readonly clientRequestId?: string;
+}
+
+/** How an approval ended: with a client's answer, or for a reason of the server's. */
 export type ApprovalAnswer =
-  | {
-      readonly decision: ApprovalDecision;
-      /** With `reject`: the client could ask no user. */
-      readonly reason?: "unattended";
-      /** Who gave it. */
-      readonly resolvedBy: string;
-      /** With `always`. */
-      readonly scope?: GrantScope;
-      readonly clientRequestId?: string;
-    }
+  | ClientAnswer
   | { readonly decision?: never; readonly reason: SettledReason; readonly resolvedBy: "server" };
 
+export const isAllowed = ({ decision }: { readonly decision?: ApprovalDecision }): boolean =>
+  decision === "once" || decision === "always";
+
 /** A question as it waits. */
-export interface Question {
+export interface WaitingQuestion {
   readonly requestId: string;
   readonly metadata: ApprovalMetadata;
-  /** Writes the answer down before anything follows from it; `onWritten` runs before anybody is told. */
-  record(answer: ApprovalAnswer, onWritten: () => void): Promise<void>;
+  /** Stores the answer before anything follows from it. */
+  record(answer: ApprovalAnswer): Promise<void>;
   /** Makes sure that what would run is still what was shown. Resolves with false when it is not. */
   verify(): Promise<boolean>;
 }
 
-export interface Response {
-  readonly requestId: string;
-  readonly decision: ApprovalDecision;
-  readonly reason?: "unattended";
-  readonly resolvedBy: string;
-  readonly scope?: GrantScope;
-  readonly digest?: string;
-  readonly clientRequestId?: string;
-}
-
-interface Waiting extends Question {
+interface Waiting extends WaitingQuestion {
   readonly answer: Deferred<ApprovalAnswer>;
-  /** The answer that is being stored. */
-  storing?: { readonly answer: ApprovalAnswer; readonly done: Promise<void> };
+  /** The answer that is being stored, and what is stored in the end. */
+  storing?: { readonly answer: ApprovalAnswer; readonly stored: Promise<ApprovalAnswer> };
 }
 
 /** The approvals of one thread that wait for a human. Each is answered once, however many answer. */
@@ -53,27 +54,21 @@ export class Approvals {
 
   constructor(readonly state: ThreadState) {}
 
-  /** The questions that wait. */
-  get questions(): Question[] {
-    return [...this.#waiting.values()];
-  }
-
   /** What a question asks that waits. */
   metadata(requestId: string): ApprovalMetadata | undefined {
     return this.#waiting.get(requestId)?.metadata;
   }
 
-  /** Waits for the answer. Rejects with the signal's reason when nobody needs it any more. */
-  wait(question: Question, signal: AbortSignal): Promise<ApprovalAnswer> {
+  /** Waits for the answer. Rejects with the signal's reason when it is no longer needed. */
+  wait(question: WaitingQuestion, signal: AbortSignal): Promise<ApprovalAnswer> {
     const answer = createDeferred<ApprovalAnswer>();
-    const { requestId } = question;
     const onAbort = () => {
-      this.#waiting.delete(requestId);
+      this.#waiting.delete(question.requestId);
       answer.reject(signal.reason);
     };
     if (signal.aborted) onAbort();
     else {
-      this.#waiting.set(requestId, { ...question, answer });
+      this.#waiting.set(question.requestId, { ...question, answer });
       signal.addEventListener("abort", onAbort, { once: true });
     }
     const settled = answer.promise.finally(() => signal.removeEventListener("abort", onAbort));
@@ -82,85 +77,80 @@ export class Approvals {
   }
 
   /**
-   * Gives a human's answer. The first one counts; `onWritten` runs once it is stored. The same `clientRequestId` with the
+   * Gives a client's answer, and settles when it is stored. The first one counts. The same `clientRequestId` with the
    * same answer is answered the same again; anything else is -32004 with the reason, or -32005. `always` for a preview
    * that was cut is -32602.
    */
-  async respond(response: Response, onWritten: () => void): Promise<void> {
-    const { requestId, decision, reason, resolvedBy, scope, clientRequestId } = response;
+  async respond(requestId: string, answer: ClientAnswer, digest: string | undefined): Promise<void> {
     const waiting = this.#waiting.get(requestId);
     const earlier = waiting?.storing?.answer ?? this.state.resolvedApproval(requestId);
     if (earlier) {
-      if (!isRepeat(earlier, response))
-        throw approvalNotFound({ reason: "already_resolved", ...who(earlier) });
-      await waiting?.storing?.done;
-      onWritten();
+      const { resolvedBy, decision } = earlier;
+      if (!isRepeat(earlier, answer))
+        throw approvalNotFound({ reason: "already_resolved", ...defined({ resolvedBy, decision }) });
+      await waiting?.storing?.stored;
       return;
     }
     if (!waiting) throw approvalNotFound({ reason: "unknown" });
-    if (response.digest !== undefined && response.digest !== waiting.metadata.digest) {
-      throw approvalNotFound({ reason: "digest_mismatch", digest: waiting.metadata.digest });
-    }
-    if (decision === "always" && isPreviewCut(waiting.metadata.preview)) {
+    const { metadata } = waiting;
+    if (digest !== undefined && digest !== metadata.digest)
+      throw approvalNotFound({ reason: "digest_mismatch", digest: metadata.digest });
+    if (answer.decision === "always" && isPreviewCut(metadata.preview)) {
       throw invalidParams("The preview was cut: this can be allowed once, not for always", {
         reason: "preview_cut",
       });
     }
-    const answer: ApprovalAnswer = {
-      decision,
-      resolvedBy,
-      ...(reason !== undefined && { reason }),
-      ...(scope !== undefined && { scope }),
-      ...(clientRequestId !== undefined && { clientRequestId }),
-    };
-    const changed = await this.#store(waiting, answer, onWritten);
-    if (changed) throw approvalNotFound({ reason: "changed" });
+    const stored = await this.#store(waiting, answer);
+    if (stored !== answer) throw approvalNotFound({ reason: "changed" });
   }
 
   /** Settles a question without a human. One that is being answered, or was, stays as it is. */
   async settle(requestId: string, reason: SettledReason): Promise<void> {
     const waiting = this.#waiting.get(requestId);
-    if (!waiting || waiting.storing) return;
-    await this.#store(waiting, { reason, resolvedBy: "server" }, () => {});
+    if (waiting && !waiting.storing) await this.#store(waiting, { reason, resolvedBy: "server" });
   }
 
-  /** Stores the answer and hands it over. True when the action had changed: then that is what was stored. */
-  async #store(waiting: Waiting, answer: ApprovalAnswer, onWritten: () => void): Promise<boolean> {
-    let changed = false;
-    const store = async () => {
-      const allows = answer.decision === "once" || answer.decision === "always";
-      changed = allows && !(await waiting.verify());
-      const stored: ApprovalAnswer = changed ? { reason: "changed", resolvedBy: "server" } : answer;
-      await waiting.record(stored, changed ? () => {} : onWritten);
+  /** Stores the answer and hands it over. What is stored is `changed` where the action is no longer what was shown. */
+  async #store(waiting: Waiting, answer: ApprovalAnswer): Promise<ApprovalAnswer> {
+    const store = async (): Promise<ApprovalAnswer> => {
+      const isChanged = isAllowed(answer) && !(await waiting.verify());
+      const stored: ApprovalAnswer = isChanged ? { reason: "changed", resolvedBy: "server" } : answer;
+      await waiting.record(stored);
       this.#waiting.delete(waiting.requestId);
       waiting.answer.resolve(stored);
+      return stored;
     };
-    const done = store();
-    waiting.storing = { answer, done };
+    waiting.storing = { answer, stored: store() };
     try {
-      await done;
+      return await waiting.storing.stored;
     } catch (error) {
       // It was not stored, so it was not given: the question still stands.
       delete waiting.storing;
       throw error;
     }
-    return changed;
   }
 }
 
-interface Earlier {
-  readonly resolvedBy: string;
-  readonly decision?: ApprovalDecision;
-  readonly scope?: string;
-  readonly clientRequestId?: string;
-}
-
 /** True for an answer that was given before under the same id. Throws -32005 for another one under that id. */
-const isRepeat = (earlier: Earlier, { decision, scope, clientRequestId }: Response): boolean => {
+const isRepeat = (
+  earlier: {
+    readonly decision?: ApprovalDecision;
+    readonly scope?: string;
+    readonly clientRequestId?: string;
+  },
+  { decision, scope, clientRequestId }: ClientAnswer,
+): boolean => {
   if (clientRequestId === undefined || earlier.clientRequestId !== clientRequestId) return false;
   if (earlier.decision !== decision || earlier.scope !== scope) throw requestConflict();
   return true;
 };
 
-const who = ({ resolvedBy, decision }: Earlier) =>
-  decision === undefined ? { resolvedBy } : { resolvedBy, decision };
+/** Creates the id of an approval. It names its thread, so that a later server finds the question by its id alone. */
+export const newRequestId = (threadId: string, createId: CreateId): string =>
+  createId(`apr_${threadId.slice(threadId.indexOf("_") + 1)}`);
+
+/** The thread that an approval's id names; undefined for an id that no server created. */
+export const threadOfRequest = (requestId: string): string | undefined => {
+  const [, thread] = /^apr_([A-Za-z0-9]{1,64})_[A-Za-z0-9]{1,64}$/.exec(requestId) ?? [];
+  return thread && `ses_${thread}`;
+};

@@ -3,5 +3,5 @@ import { StoreError } from "./errors.ts";
 /** Lets through what is a file's name everywhere and never a way out. Throws `store_failed`. */
 export const checkArtifactName = (name: string): void => {
   if (/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/.test(name)) return;
-  throw new StoreError("store_failed", "The name is none for an artifact");
+  throw new StoreError("store_failed", "The name of the artifact is not valid");
 };

@@ -1,8 +1,8 @@
 import type { EventBody, Item, Turn } from "@harnesskit/protocol/threads";
 import { approvalResolved } from "./approval-flow.ts";
-import type { OpenItem } from "./thread-state.ts";
+import type { OpenItem, ThreadState } from "./thread-state.ts";
 
-/** What an item that nobody will complete any more becomes. `why` says it where the item has a place for a reason. */
+/** The item as it ends when it will not be completed. `why` goes into its reason, if it has one. */
 const ended = ({ item, streamed }: OpenItem, why: string, answered: ReadonlySet<string>): Item => {
   switch (item.type) {
     case "assistant_message":
@@ -24,7 +24,7 @@ const ended = ({ item, streamed }: OpenItem, why: string, answered: ReadonlySet<
 
 /**
  * The events that close what a turn leaves open. A tool that was running, or whose approval had been given, ends as
- * `unknown`; one that still waited as `cancelled`; a question that nobody answered is told as resolved.
+ * `unknown`; one that still waited as `cancelled`; an unanswered question is reported as resolved.
  */
 export const closeOpenItems = (
   open: readonly OpenItem[],
@@ -56,21 +56,22 @@ export type Ending =
   | {
       readonly status: "error";
       readonly error: string;
-      readonly code: string /** Why what waited is resolved. @default code */;
+      readonly code: string;
+      /** Why the pending questions are resolved. @default code */
       readonly reason?: string;
     };
 
-/** How a turn ends that a server left running. */
+/** The end of a turn that a server left running. */
 export const interrupted: Ending = {
   status: "error",
   error: "The server stopped while the turn was running.",
   code: "interrupted",
 };
 
-/** How a turn ends whose waiting question is not the one that was asked. */
+/** How a turn ends whose pending question differs from the one that was asked. */
 export const questionChanged: Ending = {
   status: "error",
-  error: "The question that waited was changed in the log: it cannot be answered, and nothing of it runs.",
+  error: "The pending question was changed in the log: it cannot be answered, and nothing of it runs.",
   code: "approval.changed",
   reason: "changed",
 };
@@ -90,4 +91,11 @@ export const endTurn = (
   const { status } = ending;
   const last: EventBody = { type: "turn.completed", data: { ...ids, status, turn } };
   return [...closeOpenItems(openItems, "The turn was cancelled.", status, history), last];
+};
+
+/** The events that end the turn which an earlier server left without an end. */
+export const endUnfinishedTurn = (state: ThreadState, ending: Ending, completed: number): EventBody[] => {
+  const { turn } = state;
+  if (!turn) return [];
+  return endTurn({ ...turn, status: "error", time: { ...turn.time, completed } }, ending, state);
 };

@@ -1,7 +1,7 @@
 import type { Event, EventBody, ModelRef } from "@harnesskit/protocol/threads";
-import { type Channel, HarnessError, type Peer } from "@harnesskit/wire";
+import { type Channel, HarnessError } from "@harnesskit/wire";
+import type { Peer } from "@harnesskit/wire/rpc";
 import type { ActiveTurn } from "./active-turn.ts";
-import type { Attendance } from "./attendance.ts";
 import { Outbox } from "./outbox.ts";
 
 export interface ConnectOptions {
@@ -13,8 +13,8 @@ export interface ConnectOptions {
 }
 
 /** One client. */
-export class Connection {
-  /** Who it says it is, or a name made up for it: what `resolvedBy` shows. */
+export class ConnectedClient {
+  /** The name that it gave, or one made up for it: what `resolvedBy` shows. */
   label: string;
   /** The turns that it started and that have not ended. */
   readonly turns = new Set<ActiveTurn>();
@@ -41,11 +41,6 @@ export class Connection {
         void channel.close(HarnessError.isInstance(error) ? error : undefined);
       },
     });
-  }
-
-  /** Tells this client alone. */
-  tell({ type, data }: EventBody): void {
-    this.peer.notify(type, data).catch(() => {});
   }
 
   /** Throws -32602 for a model that this client may not choose. */
@@ -86,9 +81,9 @@ export interface ConnectionsOptions {
 }
 
 /** The clients that are connected: each hears of the threads that it subscribed to, or of all before it ever did. */
-export class Connections implements Attendance {
+export class Connections {
   readonly #options: ConnectionsOptions;
-  readonly #all = new Set<Connection>();
+  readonly #all = new Set<ConnectedClient>();
   readonly #watchers = new Set<() => void>();
   #count = 0;
 
@@ -96,9 +91,9 @@ export class Connections implements Attendance {
     this.#options = options;
   }
 
-  add(peer: Peer, channel: Channel, options: ConnectOptions = {}): Connection {
+  add(peer: Peer, channel: Channel, options: ConnectOptions = {}): ConnectedClient {
     const label = `client-${++this.#count}`;
-    const connection = new Connection(label, peer, channel, { ...this.#options, ...options });
+    const connection = new ConnectedClient(label, peer, channel, { ...this.#options, ...options });
     this.#all.add(connection);
     const remove = () => {
       this.#all.delete(connection);
@@ -110,39 +105,43 @@ export class Connections implements Attendance {
     return connection;
   }
 
-  /** Tells everybody who hears of the thread. */
+  /** Notifies all clients that hear of the thread. */
   notify(event: Event): void {
     for (const connection of this.#all)
       if (connection.hears(event.data.threadId)) connection.outbox.push(event);
   }
 
   /** Tells an event that the log does not have, because the store refused it. */
-  notifyUnwritten({ type, data }: EventBody): void {
-    for (const { peer } of this.#hearing(data.threadId)) peer.notify(type, data).catch(this.#options.onError);
+  notifyUnwritten(body: EventBody): void {
+    for (const { outbox } of this.#hearing(body.data.threadId))
+      outbox.notify(body).catch(this.#options.onError);
   }
 
   /** Tells that a thread is gone. */
   notifyDeleted(threadId: string): void {
-    for (const connection of this.#hearing(threadId)) {
-      connection.outbox.forget(threadId);
-      connection.peer.notify("thread.deleted", { threadId }).catch(this.#options.onError);
+    for (const { outbox } of this.#hearing(threadId)) {
+      outbox.forget(threadId);
+      outbox.notify({ type: "thread.deleted", data: { threadId } }).catch(this.#options.onError);
     }
   }
 
+  /** True while a client is there that could answer. */
   isAttended(threadId: string): boolean {
     return this.#hearing(threadId).length > 0;
   }
 
+  /** True while a client has subscribed to this thread. */
   hasSubscriber(threadId: string): boolean {
     return [...this.#all].some((connection) => connection.hasSubscribed(threadId));
   }
 
+  /** Calls back when a client connects, disconnects or subscribes. Returns what ends that. */
   onChange(callback: () => void): () => void {
     this.#watchers.add(callback);
     return () => this.#watchers.delete(callback);
   }
 
-  /** Says that somebody came, went or subscribed. */
+  /** Reports that a client connected, disconnected or subscribed. */
   changed(): void {
     for (const callback of [...this.#watchers]) callback();
   }
@@ -151,7 +150,7 @@ export class Connections implements Attendance {
     await Promise.all([...this.#all].map(({ peer }) => peer.close()));
   }
 
-  #hearing(threadId: string): Connection[] {
+  #hearing(threadId: string): ConnectedClient[] {
     return [...this.#all].filter((connection) => connection.hears(threadId));
   }
 }

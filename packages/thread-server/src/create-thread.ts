@@ -28,7 +28,7 @@ export const threadToCreate = async (
   if (threadId === thread.threadId) return thread;
   const made = await store.get(threadId);
   if (made) return made;
-  // Either it was deleted, or whoever claimed it has not made it. Asked now, so that no deletion comes in between.
+  // Either it was deleted, or the server that claimed it has not created it. Asked now, so that no deletion comes in between.
   if ((await store.claim(key, mine)).isDeleted) throw threadNotFound({ reason: "thread_deleted" });
   return { ...thread, threadId };
 };

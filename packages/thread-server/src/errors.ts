@@ -13,7 +13,7 @@ export class TurnError extends HarnessError {
 
 /**
  * The store could not read or write. Codes: `store_failed`, `store_full`, `thread_locked`, and `lock_unreadable` where
- * nobody can say who holds the thread.
+ * it is unknown which server holds the thread.
  */
 export class StoreError extends HarnessError {
   override readonly name = "StoreError";
@@ -45,24 +45,22 @@ export const isLogChanged = (error: unknown): error is StoreError =>
 /** Something was written to a turn that has ended (`turn_ended`). */
 export const turnEnded = (): HarnessError => new HarnessError("turn_ended", "the turn has ended");
 
+const threadError = (rpcCode: number, code: string, message: string, data?: JsonObject): ProtocolError =>
+  new ProtocolError(rpcCode, message, { code, ...(data && { data }) });
+
 /** -32001, with a reason in `data` where there is one to tell. */
 export const threadNotFound = (data?: JsonObject): ProtocolError =>
-  new ProtocolError(ThreadErrorCode.ThreadNotFound, "Thread not found", {
-    code: "thread_not_found",
-    ...(data && { data }),
-  });
+  threadError(ThreadErrorCode.ThreadNotFound, "thread_not_found", "Thread not found", data);
 
 /** -32002 */
 export const turnBusy = (
   data: JsonObject,
   message = "The thread has an active turn already",
-): ProtocolError => new ProtocolError(ThreadErrorCode.TurnBusy, message, { code: "turn_busy", data });
+): ProtocolError => threadError(ThreadErrorCode.TurnBusy, "turn_busy", message, data);
 
 /** -32003 */
 export const turnNotFound = (): ProtocolError =>
-  new ProtocolError(ThreadErrorCode.TurnNotFound, "No turn is running on this thread", {
-    code: "turn_not_found",
-  });
+  threadError(ThreadErrorCode.TurnNotFound, "turn_not_found", "No turn is running on this thread");
 
 /** Why an answer or a grant is refused, in words. */
 const refusals = {
@@ -77,22 +75,26 @@ const refusals = {
 export const approvalNotFound = (
   data: JsonObject & { readonly reason: keyof typeof refusals },
 ): ProtocolError =>
-  new ProtocolError(ThreadErrorCode.ApprovalNotFound, refusals[data.reason], {
-    code: "approval_not_found",
-    data,
-  });
+  threadError(ThreadErrorCode.ApprovalNotFound, "approval_not_found", refusals[data.reason], data);
+
+/** -32005: the `clientRequestId` came with another payload before. */
+export const requestConflict = (): ProtocolError =>
+  threadError(
+    ThreadErrorCode.RequestConflict,
+    "request_conflict",
+    "This clientRequestId came with another payload before",
+    { reason: "request_conflict" },
+  );
 
 /** True for the error of a thread that this server may not write. */
 export const isLocked = (error: unknown): error is StoreError =>
   StoreError.isInstance(error) && (error.code === "thread_locked" || error.code === "lock_unreadable");
 
-/** -32002: another server holds the thread, or nobody can say who does. */
-export const threadLocked = ({ code, message }: StoreError): ProtocolError =>
-  new ProtocolError(
-    ThreadErrorCode.TurnBusy,
-    code === "thread_locked" ? "Another server holds this thread" : message,
-    { code, data: { reason: code } },
-  );
+/** -32002: another server holds the thread, or it is unknown which one does. */
+export const threadLocked = ({ code, message }: StoreError): ProtocolError => {
+  const text = code === "thread_locked" ? "Another server holds this thread" : message;
+  return threadError(ThreadErrorCode.TurnBusy, code, text, { reason: code });
+};
 
 /** -32602: what the client heard of the thread is not in its log. */
 export const logWentBack = (lastSeq: number): ProtocolError =>
@@ -100,14 +102,3 @@ export const logWentBack = (lastSeq: number): ProtocolError =>
     reason: "log_went_back",
     lastSeq,
   });
-
-/** -32005: the `clientRequestId` came with another payload before. */
-export const requestConflict = (): ProtocolError =>
-  new ProtocolError(
-    ThreadErrorCode.RequestConflict,
-    "This clientRequestId came with another payload before",
-    {
-      code: "request_conflict",
-      data: { reason: "request_conflict" },
-    },
-  );

@@ -5,7 +5,6 @@ import type { ThreadStore } from "./thread-store.ts";
 
 interface Entry {
   body: EventBody;
-  readonly onWritten: (() => void) | undefined;
   readonly done: Deferred<void>;
 }
 
@@ -16,13 +15,13 @@ export interface EventLogOptions {
   /** The number of the last event that is stored. */
   readonly lastSeq: number;
   readonly flush: FlushPolicy;
-  /** Told of each event after it was written, in order. */
+  /** Receives each event after it was stored, in order. */
   readonly onEvent: (event: Event) => void;
-  /** Told when the store finds that the log is another than was written. */
+  /** Called when the store finds that the log is not the one that was written. */
   readonly onChanged: (error: StoreError) => void;
 }
 
-/** When the log is flushed to disk. Whatever is told was written before; this is about the end of the machine. */
+/** When the log is flushed to disk. Clients are notified only of what was written; this is about a crash of the machine. */
 export type FlushPolicy =
   /** At approvals, before a tool runs, and at the end of items and turns. */
   | "boundaries"
@@ -40,8 +39,8 @@ const isBoundary = ({ type, data }: EventBody): boolean => {
 const isExecution = (item: Item): boolean => item.type === "tool_exec" && item.data?.status === "running";
 
 /**
- * The one writer of a thread's events: numbers them, writes them, and only then tells of them. What comes while a
- * write is under way leaves with the next one, consecutive deltas of an item as one.
+ * The one writer of a thread's events: numbers them, writes them, and only then tells of them. What comes during a
+ * write leaves with the next one, consecutive deltas of an item as one.
  */
 export class EventLog {
   readonly #options: EventLogOptions;
@@ -55,13 +54,12 @@ export class EventLog {
   }
 
   /**
-   * Writes an event. Settles when it was written and told of; `onWritten` runs between the two. Rejects with the
-   * store's error, and then the event does not exist.
+   * Writes an event. Settles when it is stored. Rejects with the store's error, and then the event does not exist.
    */
-  append(body: EventBody, onWritten?: () => void): Promise<void> {
+  append(body: EventBody): Promise<void> {
     const last = this.#queue.at(-1);
     if (last && mergeDelta(last, body)) return last.done.promise;
-    const entry: Entry = { body, onWritten, done: createDeferred<void>() };
+    const entry: Entry = { body, done: createDeferred<void>() };
     this.#queue.push(entry);
     this.#writing ??= this.#writeAll();
     return entry.done.promise;
@@ -101,10 +99,8 @@ export class EventLog {
     }
     this.#lastSeq += events.length;
     for (const [index, event] of events.entries()) {
-      const entry = entries[index];
-      entry?.onWritten?.();
       onEvent(event);
-      entry?.done.resolve();
+      entries[index]?.done.resolve();
     }
   }
 }

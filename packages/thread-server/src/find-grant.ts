@@ -1,6 +1,5 @@
-import type { Grant, Thread } from "@harnesskit/protocol/threads";
+import { type Grant, isPreviewCut, type Thread } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
-import { isPreviewCut } from "./preview-cut.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
 /** The digest of a preview, where there is one. */
@@ -14,7 +13,7 @@ export const previewDigestOf = async (preview: string | undefined): Promise<stri
 export const findGrant = async (
   store: ThreadStore,
   thread: Thread,
-  call: { readonly digest: string; readonly preview?: string },
+  call: { readonly digest: string; readonly preview?: string | undefined },
 ): Promise<Grant | undefined> => {
   if (isPreviewCut(call.preview)) return undefined;
   const previewDigest = await previewDigestOf(call.preview);

@@ -1,6 +1,6 @@
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
+import { BoundedMap } from "@harnesskit/wire";
 import { checkArtifactName } from "./artifact-name.ts";
-import { BoundedMap } from "./bounded-map.ts";
 import { StoreError } from "./errors.ts";
 import type {
   ArtifactWriter,
@@ -21,14 +21,14 @@ interface Stored {
 const toHex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Keeps threads as long as the process lives. What it gives and takes is copied, so that nobody changes it from outside. */
+/** Keeps threads as long as the process lives. What it gives and takes is copied, so that no caller changes it. */
 class MemoryThreadStore implements ThreadStore {
   readonly #threads = new Map<string, Stored>();
   readonly #leased = new Map<string, object>();
   readonly #artifacts = new Set<string>();
   readonly #grants = new Map<string, Grant>();
-  readonly #claims = new BoundedMap<string, ThreadClaim>(maxRequests);
-  readonly #deleted = new BoundedMap<string, true>(maxRequests);
+  readonly #claims = new BoundedMap<string, ThreadClaim>({ maxSize: maxRequests });
+  readonly #deleted = new BoundedMap<string, true>({ maxSize: maxRequests });
 
   async create(thread: Thread): Promise<void> {
     const events = this.#threads.get(thread.threadId)?.events ?? [];
@@ -65,7 +65,7 @@ class MemoryThreadStore implements ThreadStore {
     try {
       copies = structuredClone(events);
     } catch (cause) {
-      throw new StoreError("store_failed", "The events are no data", { cause });
+      throw new StoreError("store_failed", "The events cannot be copied", { cause });
     }
     for (const event of copies) stored.push(event);
   }

@@ -1,5 +1,6 @@
 import type { Event } from "@harnesskit/protocol/threads";
-import type { Peer } from "@harnesskit/wire";
+import { createDeferred } from "@harnesskit/wire";
+import type { Peer } from "@harnesskit/wire/rpc";
 import { logChanged } from "./errors.ts";
 import { mergeEvents } from "./merge-events.ts";
 
@@ -9,7 +10,7 @@ export interface OutboxOptions {
   readonly maxLength: number;
   /** The events of a thread after a number, from the store. */
   readonly read: (threadId: string, afterSeq: number) => AsyncIterable<Event>;
-  /** Told when the client can no longer be served. */
+  /** Called when the client can no longer be served. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -24,9 +25,9 @@ interface Parked {
 const windowEvents = 1000;
 
 /**
- * What one client still has to hear. While the client keeps up, events leave as they come. While it does not, they wait
+ * The notifications that one client has not received yet. While the client keeps up, events leave as they come. While it does not, they wait
  * here, deltas of an item merged into one; when too much waits, the client is parked: what waits is forgotten, and read
- * from the log once the client reads again. No event is lost, and nobody else waits.
+ * from the log once the client reads again. No event is lost, and no other client waits.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -34,6 +35,7 @@ export class Outbox {
   #waiting: Event[] = [];
   #length = 0;
   #sending = false;
+  #held: Promise<void> | undefined;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -44,6 +46,25 @@ export class Outbox {
     return this.#parked.size > 0;
   }
 
+  /**
+   * Sends nothing until the returned function is called. The reply to a request goes out in between, before the
+   * notifications that the request causes.
+   */
+  hold(): () => void {
+    const { promise, resolve } = createDeferred<void>();
+    this.#held = promise;
+    return () => {
+      this.#held = undefined;
+      resolve();
+    };
+  }
+
+  /** Notifies of something that is not in the log. */
+  async notify({ type, data }: { readonly type: string; readonly data: object }): Promise<void> {
+    await this.#held;
+    await this.#options.peer.notify(type, data);
+  }
+
   /** Takes an event that was just written. */
   push(event: Event): void {
     const parked = this.#parked.get(event.data.threadId);
@@ -52,7 +73,7 @@ export class Outbox {
       return;
     }
     this.#waiting.push(event);
-    this.#length += lengthOf(event);
+    this.#length += eventLength(event);
     if (this.#length > this.#options.maxLength) this.#park();
     if (!this.#sending) void this.#send();
   }
@@ -70,14 +91,14 @@ export class Outbox {
     this.#parked.delete(threadId);
     this.#waiting = this.#waiting.filter((event) => event.data.threadId !== threadId);
     this.#length = 0;
-    for (const event of this.#waiting) this.#length += lengthOf(event);
+    for (const event of this.#waiting) this.#length += eventLength(event);
   }
 
   /** Forgets what waits and notes from where each thread has to be read. */
   #park(): void {
     const events = mergeEvents(this.#waiting, true);
     this.#length = 0;
-    for (const event of events) this.#length += lengthOf(event);
+    for (const event of events) this.#length += eventLength(event);
     if (this.#length <= this.#options.maxLength / 2) {
       this.#waiting = events;
       return;
@@ -96,6 +117,8 @@ export class Outbox {
     this.#sending = true;
     try {
       for (;;) {
+        // What is held stays in the queue, so that a replay can still take its place.
+        await this.#held;
         if (this.#waiting.length > 0) {
           const events = this.#waiting;
           this.#waiting = [];
@@ -132,21 +155,25 @@ export class Outbox {
     const { latest } = parked;
     for await (const event of this.#options.read(threadId, parked.after)) {
       if (this.#parked.get(threadId) !== parked) return;
-      // Written, but not passed on yet: it comes by itself, after the answer that it belongs to.
+      // Stored, but not passed on yet: it comes by itself.
       if (event.seq > parked.latest) break;
       window.push(event);
-      length += lengthOf(event);
+      length += eventLength(event);
       parked.after = event.seq;
       if (window.length < windowEvents && length < this.#options.maxLength) continue;
+      await this.#held;
+      if (this.#parked.get(threadId) !== parked) return;
       await this.#hand(window, true);
       window = [];
       length = 0;
     }
+    await this.#held;
+    if (this.#parked.get(threadId) !== parked) return;
     if (window.length > 0) await this.#hand(window, true);
     if (parked.after < latest && this.#parked.get(threadId) === parked) throw logChanged();
     if (parked.after >= parked.latest && this.#parked.get(threadId) === parked) this.#parked.delete(threadId);
   }
 }
 
-const lengthOf = (event: Event): number =>
+const eventLength = (event: Event): number =>
   event.type === "item.delta" ? event.data.delta.length + 200 : JSON.stringify(event.data).length;

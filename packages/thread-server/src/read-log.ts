@@ -1,4 +1,4 @@
-import type { Event } from "@harnesskit/protocol/threads";
+import type { Event, Thread } from "@harnesskit/protocol/threads";
 import { logChanged, logWentBack } from "./errors.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
@@ -60,4 +60,26 @@ export const checkHeard = async (
   if (afterSeq === 0) return;
   const last = await eventAt(store, threadId, afterSeq);
   if (last?.time !== afterTime) throw logWentBack(lastSeq);
+};
+
+/** Removes a thread whose creation failed, as far as that can be: one that has an event was created. */
+export const discardThread = async ({ threadId }: Thread, store: ThreadStore): Promise<void> => {
+  try {
+    if ((await store.lastEvents(threadId, 1)).length === 0) await store.delete(threadId);
+  } catch {
+    // The next server that opens it completes it.
+  }
+};
+
+/** The end of the log, back to the start of its last turn at least: so much is needed to go on with that turn. */
+export const readLastTurns = async (
+  store: ThreadStore,
+  threadId: string,
+  maxBytes: number,
+): Promise<Event[]> => {
+  for (let bytes = maxBytes; ; bytes *= 4) {
+    const events = await store.lastEvents(threadId, bytes);
+    if (events.length === 0 || events[0]?.seq === 1) return events;
+    if (events.some(({ type }) => type === "turn.started")) return events;
+  }
 };

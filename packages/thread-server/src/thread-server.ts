@@ -9,21 +9,15 @@ import {
   type ThreadMethodResult,
   threadMethods,
 } from "@harnesskit/protocol/threads";
-import {
-  type Call,
-  type Channel,
-  createPeer,
-  invalidParams,
-  methodNotFound,
-  type Peer,
-  ProtocolError,
-} from "@harnesskit/wire";
-import { type Connection, Connections, type ConnectOptions } from "./connections.ts";
+import { type Channel, invalidParams, methodNotFound, ProtocolError } from "@harnesskit/wire";
+import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
+import { threadOfRequest } from "./approvals.ts";
+import { type ConnectedClient, Connections, type ConnectOptions } from "./connections.ts";
 import { threadToCreate } from "./create-thread.ts";
+import { defined } from "./defined.ts";
 import { approvalNotFound, StoreError } from "./errors.ts";
 import { checkHeard, readPage } from "./read-log.ts";
 import { nameRequest } from "./request-digest.ts";
-import { threadOfRequest } from "./request-id.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
 import { toThreadPage } from "./thread-list.ts";
 import { ThreadSessions } from "./thread-sessions.ts";
@@ -31,9 +25,8 @@ import { ThreadSessions } from "./thread-sessions.ts";
 type Methods = {
   [M in ThreadMethodName]: (
     params: ThreadMethodParams<M>,
-    call: Call & { reply(result: ThreadMethodResult<M>): void },
-    client: Connection,
-  ) => Promise<ThreadMethodResult<M> | undefined>;
+    client: ConnectedClient,
+  ) => Promise<ThreadMethodResult<M>>;
 };
 
 /** What `initialize` announces beside the five capabilities of the spec. */
@@ -71,7 +64,8 @@ class Server implements ThreadServer {
       settings.onError(error);
       for (const body of bodies) this.#connections.notifyUnwritten(body);
     });
-    const { store, maxOutboxLength, onError } = settings;
+    const { store, onError } = settings;
+    const { maxOutboxLength } = settings.limits;
     const opened = (threadId: string) => this.#sessions.opened(threadId);
     async function* read(threadId: string, afterSeq: number) {
       for await (const event of store.events(threadId, { afterSeq })) {
@@ -82,7 +76,7 @@ class Server implements ThreadServer {
     this.#settings = settings;
     this.#connections = new Connections({ read, maxOutboxLength, onError });
     const onEvent = (event: Event) => this.#connections.notify(event);
-    this.#sessions = new ThreadSessions({ settings, attendance: this.#connections, onEvent });
+    this.#sessions = new ThreadSessions({ settings, connections: this.#connections, onEvent });
   }
 
   connect(channel: Channel, options?: ConnectOptions): void {
@@ -91,10 +85,10 @@ class Server implements ThreadServer {
       {
         request: (method, params, call) => this.#handle(method, params, call, client),
         end: () => void this.#finish(client),
-        unexpected: (error) => this.#settings.onError(error),
+        onError: (error) => this.#settings.onError(error),
         resultTooLarge: (method, { maxFrameBytes }) => resultTooLarge(method, maxFrameBytes),
       },
-      // In order: whoever creates a thread and lists the threads in one go finds it.
+      // In order: a client that creates a thread and lists the threads at once finds it.
       { maxConcurrentCalls: 1 },
     );
     const client = this.#connections.add(peer, channel, options);
@@ -110,7 +104,7 @@ class Server implements ThreadServer {
   }
 
   readonly #methods: Methods = {
-    initialize: async ({ clientInfo } = {}, _call, client) => {
+    initialize: async ({ clientInfo } = {}, client) => {
       if (clientInfo) client.label = clientInfo.name.slice(0, 100);
       const capabilities = {
         threads: true,
@@ -121,10 +115,10 @@ class Server implements ThreadServer {
       };
       return { version: THREAD_PROTOCOL_VERSION, capabilities: { ...capabilities, extensions } };
     },
-    "thread.create": async (params = {}, call) => {
+    "thread.create": async (params = {}) => {
       const thread = await threadToCreate(params, this.#settings);
-      await this.#sessions.create(thread, () => call.reply({ thread }));
-      return undefined;
+      await this.#sessions.create(thread);
+      return { thread };
     },
     "thread.list": async (params = {}) => toThreadPage(await this.#settings.store.list(), params),
     "thread.get": ({ threadId, afterSeq = 0, limit }) =>
@@ -134,32 +128,32 @@ class Server implements ThreadServer {
         for (const event of events) session?.checkRead(event);
         return session ? { thread, events, lastSeq: session.lastSeq } : { thread, events };
       }),
-    "thread.subscribe": ({ threadId, afterSeq, afterTime }, call, client) =>
+    "thread.subscribe": ({ threadId, afterSeq, afterTime }, client) =>
       this.#sessions.use(threadId, async (session) => {
         if (afterSeq !== undefined && afterTime !== undefined) {
           const heard = { afterSeq, afterTime, lastSeq: session.lastSeq };
           await checkHeard(this.#settings.store, threadId, heard);
         }
         const { thread, lastSeq, lastTime } = session;
-        call.reply({ thread, lastSeq, lastTime });
         client.subscribe(threadId, lastSeq, afterSeq);
-        for (const body of session.standingQuestions(afterSeq ?? lastSeq)) client.tell(body);
+        for (const body of session.pendingQuestions(afterSeq ?? lastSeq)) {
+          client.outbox.notify(body).catch(() => {});
+        }
         this.#connections.changed();
-        return undefined;
+        return { thread, lastSeq, lastTime };
       }),
-    "thread.unsubscribe": ({ threadId }, _call, client) =>
+    "thread.unsubscribe": ({ threadId }, client) =>
       this.#sessions.read(threadId, async () => {
         client.unsubscribe(threadId);
         this.#connections.changed();
         return { ok: true };
       }),
-    "thread.delete": async ({ threadId }, call) => {
+    "thread.delete": async ({ threadId }) => {
       await this.#sessions.delete(threadId);
-      call.reply({ ok: true });
       this.#connections.notifyDeleted(threadId);
-      return undefined;
+      return { ok: true };
     },
-    "turn.start": async (params, call, client) => {
+    "turn.start": async (params, client) => {
       const { threadId, input, model, agent: name } = params;
       const { agents } = this.#settings;
       const agent = name === undefined ? agents[0] : agents.find((profile) => profile.name === name);
@@ -167,40 +161,32 @@ class Server implements ThreadServer {
       if (model !== undefined) await client.checkModel(model);
       const requestName = await nameRequest("turn.start", params);
       const request = { input, agent, ...(model !== undefined && { model }) };
-      await this.#sessions.use(threadId, async (session) => {
-        const turn = await session.startTurn(request, requestName, (turnId) => call.reply({ turnId }));
-        if (!turn) return;
+      const { turnId, turn } = await this.#sessions.use(threadId, (session) =>
+        session.startTurn(request, requestName),
+      );
+      if (turn) {
         client.turns.add(turn);
         void turn.ended.then(() => client.turns.delete(turn));
-      });
-      return undefined;
+      }
+      return { turnId };
     },
-    "approval.respond": async (params, call, client) => {
+    "approval.respond": async (params, client) => {
       const threadId = threadOfRequest(params.requestId);
       if (threadId === undefined) throw approvalNotFound({ reason: "unknown" });
-      const { clientRequestId, scope, digest, reason, ...given } = params;
-      if (reason !== undefined && given.decision !== "reject")
+      const { requestId, digest, ...given } = params;
+      if (given.reason !== undefined && given.decision !== "reject")
         throw invalidParams("reason goes with the decision reject only", { field: "reason" });
-      const response = {
-        ...given,
-        resolvedBy: client.label,
-        ...(reason !== undefined && { reason }),
-        ...(scope !== undefined && { scope }),
-        ...(digest !== undefined && { digest }),
-        ...(clientRequestId !== undefined && { clientRequestId }),
-      };
+      const answer = defined({ ...given, resolvedBy: client.label });
       try {
-        await this.#sessions.use(threadId, (session) =>
-          session.respond(response, () => call.reply({ ok: true })),
-        );
+        await this.#sessions.use(threadId, (session) => session.approvals.respond(requestId, answer, digest));
       } catch (error) {
         throw isThreadNotFound(error) ? approvalNotFound({ reason: "unknown" }) : error;
       }
-      return undefined;
+      return { ok: true };
     },
-    "turn.cancel": async ({ threadId }, call) => {
-      await this.#sessions.use(threadId, (session) => session.cancelTurn(() => call.reply({ ok: true })));
-      return undefined;
+    "turn.cancel": async ({ threadId }) => {
+      await this.#sessions.use(threadId, (session) => session.cancelTurn());
+      return { ok: true };
     },
     "grant.list": async ({ threadId, directory } = {}) => {
       const grants = await this.#settings.store.grants();
@@ -217,7 +203,7 @@ class Server implements ThreadServer {
   };
 
   /** Every request is validated here, once. */
-  async #handle(method: string, rawParams: unknown, call: Call, client: Connection): Promise<unknown> {
+  async #handle(method: string, rawParams: unknown, call: Call, client: ConnectedClient): Promise<unknown> {
     if (!Object.hasOwn(threadMethods, method)) throw methodNotFound(method);
     if (this.#closing !== undefined) {
       throw new ProtocolError(-32603, "The server is closing", { data: { reason: "server_closing" } });
@@ -225,19 +211,19 @@ class Server implements ThreadServer {
     const name = method as ThreadMethodName;
     const parsed = threadMethods[name].params.safeParse(rawParams);
     if (!parsed.success) throw invalidParams("Invalid params", { issues: toIssues(parsed.error.issues) });
+    const release = client.outbox.hold();
     try {
-      return await (this.#methods[name] as Methods["thread.get"])(
-        parsed.data as never,
-        call as never,
-        client,
-      );
+      call.reply(await (this.#methods[name] as Methods["thread.get"])(parsed.data as never, client));
+      return undefined;
     } catch (error) {
       throw StoreError.isInstance(error) ? storeFailure(error) : error;
+    } finally {
+      release();
     }
   }
 
   /** The client will ask no more: answer, let its turns go on, then close. */
-  async #finish(client: Connection): Promise<void> {
+  async #finish(client: ConnectedClient): Promise<void> {
     await client.peer.whenIdle();
     while ([...client.turns].some((turn) => !turn.isWaiting)) {
       await Promise.all([...client.turns].map((turn) => turn.whenQuiet()));

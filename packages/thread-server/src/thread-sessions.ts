@@ -8,7 +8,7 @@ interface Entry {
   opened?: ThreadSession;
   /** How many requests are using it. */
   users: number;
-  /** Takes back the end that is due when nobody uses the thread any more. */
+  /** Cancels the close that is due while the thread is unused. */
   stopTimer?: (() => void) | undefined;
 }
 
@@ -16,7 +16,7 @@ interface Entry {
 const isInUse = ({ opened, users }: Entry): boolean => opened === undefined || opened.isBusy || users > 0;
 
 /**
- * The threads that this server writes. One is opened when it is first needed, and closed when nobody has used it for a
+ * The threads that this server writes. One is opened when it is first needed, and closed when it was unused for a
  * while, or when there are many: then another server may write it.
  */
 export class ThreadSessions {
@@ -27,27 +27,25 @@ export class ThreadSessions {
 
   constructor(options: Omit<ThreadSessionOptions, "onTurnOver">) {
     this.#options = { ...options, onTurnOver: (threadId) => this.#watchIdle(threadId) };
-    options.attendance.onChange(() => {
+    options.connections.onChange(() => {
       for (const threadId of this.#open.keys()) this.#watchIdle(threadId);
     });
   }
 
-  /** Makes a thread, or takes the one that was made under this id. `onWritten` runs before anybody is told. */
-  async create(thread: Thread, onWritten: () => void): Promise<void> {
+  /** Makes a thread, or takes the one that was made under this id. */
+  async create(thread: Thread): Promise<void> {
     const { threadId } = thread;
     const opened = this.#open.get(threadId);
     if (opened) {
       await opened.session;
-      onWritten();
       return;
     }
     try {
-      await this.#enter(threadId, ThreadSession.create(thread, onWritten, this.#options)).session;
+      await this.#enter(threadId, ThreadSession.create(thread, this.#options)).session;
     } catch (error) {
       if (!isLocked(error)) throw error;
       if (error.code !== "thread_locked") throw threadLocked(error);
-      // Another server has made it, and writes it.
-      onWritten();
+      // Otherwise another server has created it, and writes it.
     }
   }
 
@@ -87,7 +85,7 @@ export class ThreadSessions {
     }
     await this.use(threadId, async (session) => {
       if (session.isBusy) {
-        const message = "The thread cannot be deleted while a turn is under way";
+        const message = "The thread cannot be deleted while a turn is active";
         throw turnBusy({ reason: "turn_active" }, message);
       }
       this.#open.delete(threadId);
@@ -178,29 +176,31 @@ export class ThreadSessions {
   /** Closes idle threads, those used longest ago first, until no more are open than may be. */
   #closeMany(): void {
     for (const [threadId, entry] of this.#open) {
-      if (this.#open.size <= this.#options.settings.maxOpenThreads) return;
+      if (this.#open.size <= this.#options.settings.limits.maxOpenThreads) return;
       if (!isInUse(entry)) this.#close(threadId, entry);
     }
   }
 
-  /** Has the thread closed in a while if nobody uses it now, and not if somebody does; at once when its log is lost. */
+  /** Schedules the close of an unused thread and cancels it for a used one; closes at once when the log is lost. */
   #watchIdle(threadId: string): void {
-    const { attendance, settings } = this.#options;
+    const { connections, settings } = this.#options;
     const entry = this.#open.get(threadId);
     if (!entry) return;
     if (entry.opened?.isLost && !isInUse(entry)) {
       this.#close(threadId, entry);
       return;
     }
-    if (isInUse(entry) || attendance.hasSubscriber(threadId)) {
+    if (isInUse(entry) || connections.hasSubscriber(threadId)) {
       entry.stopTimer?.();
       entry.stopTimer = undefined;
       return;
     }
-    entry.stopTimer ??= settings.clock.after(settings.idleTimeoutMs, () => this.#close(threadId, entry));
+    entry.stopTimer ??= settings.clock.after(settings.limits.idleTimeoutMs, () =>
+      this.#close(threadId, entry),
+    );
   }
 
-  /** Closes a thread that nobody uses. */
+  /** Closes an unused thread. */
   #close(threadId: string, { opened, stopTimer }: Entry): void {
     stopTimer?.();
     if (!opened) return;

@@ -8,7 +8,8 @@ import type {
   ItemOf,
   Turn,
 } from "@harnesskit/protocol/threads";
-import { BoundedMap } from "./bounded-map.ts";
+import { BoundedMap } from "@harnesskit/wire";
+import { defined } from "./defined.ts";
 
 /** An item that was started and not yet completed, with what was streamed to it. */
 export interface OpenItem {
@@ -47,8 +48,8 @@ export class ThreadState {
   readonly #turns: TurnItems[] = [];
   readonly #open = new Map<string, { item: Item; streamed: string[] }>();
   readonly #requested = new Map<string, EventOf<"approval.requested">>();
-  readonly #resolved = new BoundedMap<string, ResolvedApproval>(maxRemembered);
-  readonly #requests = new BoundedMap<string, StartedRequest>(maxRemembered);
+  readonly #resolved = new BoundedMap<string, ResolvedApproval>({ maxSize: maxRemembered });
+  readonly #requests = new BoundedMap<string, StartedRequest>({ maxSize: maxRemembered });
   #size = 0;
   #lastSeq = 0;
   #lastTime = 0;
@@ -76,7 +77,7 @@ export class ThreadState {
     return [...this.#open.values()];
   }
 
-  /** The approvals that wait for an answer, whether the question was told or not. */
+  /** The approvals that wait for an answer, whether clients were notified of the question or not. */
   get openApprovals(): ItemOf<"approval">[] {
     return this.openItems.flatMap(({ item }) => (item.type === "approval" ? [item] : []));
   }
@@ -86,7 +87,7 @@ export class ThreadState {
     return this.#requested.has(requestId);
   }
 
-  /** What a question said that was told and still waits. */
+  /** What a pending question said when clients were notified of it. */
   requestedMetadata(requestId: string): ApprovalMetadata | undefined {
     return this.#requested.get(requestId)?.data.metadata;
   }
@@ -159,12 +160,7 @@ export class ThreadState {
   #keep(item: Item): void {
     if (item.type === "approval" && item.data) {
       const { requestId, decision, resolvedBy = "server", scope, clientRequestId } = item.data;
-      this.#resolved.set(requestId, {
-        resolvedBy,
-        ...(decision !== undefined && { decision }),
-        ...(scope !== undefined && { scope }),
-        ...(clientRequestId !== undefined && { clientRequestId }),
-      });
+      this.#resolved.set(requestId, defined({ resolvedBy, decision, scope, clientRequestId }));
     }
     const turn = this.#turns.findLast(({ turnId }) => turnId === item.turnId);
     if (!turn) return;

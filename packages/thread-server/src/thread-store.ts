@@ -48,7 +48,7 @@ export interface ThreadStore {
   list(): Promise<Thread[]>;
   /**
    * Removes the thread with its events, artifacts and grants. The caller holds its lease, which ends with it. A thread
-   * that has an event is from then on known as deleted to who claims it; one without was never made.
+   * that has an event is from then on known as deleted to later claims; one without was never made.
    */
   delete(threadId: string): Promise<void>;
   /**
@@ -64,14 +64,14 @@ export interface ThreadStore {
   lastEvents(threadId: string, maxBytes: number): Promise<Event[]>;
   /**
    * Takes the right to write. Rejects with `thread_locked` while another living server holds it, and with
-   * `lock_unreadable` where that cannot be told.
+   * `lock_unreadable` where the holder is unknown.
    */
   lease(threadId: string): Promise<ThreadLease>;
   /** Begins a file that belongs to the thread. `name` holds letters, digits, `_`, `-` and `.` only. */
   openArtifact(threadId: string, name: string): Promise<ArtifactWriter>;
   /** Stores an `always` answer. */
   addGrant(grant: Grant): Promise<void>;
-  /** Takes one back. False where there is none. */
+  /** Takes one back. False for an unknown one. */
   removeGrant(grantId: string): Promise<boolean>;
   /** All that hold; with `digest`, those for it, at a cost that depends little on how many others there are. */
   grants(options?: { readonly digest?: string }): Promise<Grant[]>;

@@ -1,13 +1,110 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import type { ToolOutputOptions } from "./tool-log.ts";
-import { WholeOutput } from "./whole-output.ts";
+import type { ActiveTurn } from "./active-turn.ts";
+import type { ServerSettings } from "./server-settings.ts";
+import type { ArtifactWriter } from "./thread-store.ts";
 
-/** The output as its item keeps it: whole, or its beginning, the whole in a file that an `artifact` item names. */
-export const keepOutput = async (output: JsonValue, options: ToolOutputOptions): Promise<JsonValue> => {
-  const { maxOutputLength } = options.settings;
-  const text = JSON.stringify(output);
-  if (text.length <= maxOutputLength) return output;
-  const whole = new WholeOutput(options, `${options.toolItemId}-output.json`, "application/json", text);
-  await whole.complete();
-  return { truncated: true, length: text.length, head: text.slice(0, maxOutputLength) };
-};
+type Stream = "stdout" | "stderr";
+
+interface Log {
+  readonly itemId: string;
+  text: string;
+  /** All of it, once it no longer fits in the item. */
+  file?: ArtifactFile;
+}
+
+/**
+ * What a running tool streams and returns: one `tool_log` item a stream, begun with its first output, and the output of the
+ * call. An item is bounded; what does not fit is kept in a file, which an `artifact` item names.
+ */
+export class ToolOutput {
+  readonly #turn: ActiveTurn;
+  readonly #toolItemId: string;
+  readonly #settings: ServerSettings;
+  readonly #logs = new Map<Stream, Log>();
+
+  constructor(turn: ActiveTurn, toolItemId: string, settings: ServerSettings) {
+    this.#turn = turn;
+    this.#toolItemId = toolItemId;
+    this.#settings = settings;
+  }
+
+  write(stream: Stream, text: string): void {
+    if (text === "") return;
+    const log = this.#logs.get(stream) ?? this.#begin(stream);
+    const kept = text.slice(0, Math.max(0, this.#settings.limits.maxLogLength - log.text.length));
+    if (kept.length < text.length) log.file ??= this.#openFile(`${stream}.txt`, log.text);
+    log.file?.write(text);
+    if (kept === "") return;
+    log.text += kept;
+    this.#turn.delta("tool_log", log.itemId, kept);
+  }
+
+  /** Completes the logs that were begun. */
+  async completeLogs(): Promise<void> {
+    for (const [stream, { itemId, text, file }] of this.#logs) {
+      if (file) await this.#record(file, "text/plain");
+      const data = { toolItemId: this.#toolItemId, stream, text, ...(file && { truncated: true as const }) };
+      await this.#turn.complete("tool_log", itemId, data);
+    }
+  }
+
+  /** The output as its item keeps it: whole, or its beginning. */
+  async keep(output: JsonValue): Promise<JsonValue> {
+    const { maxOutputLength } = this.#settings.limits;
+    const text = JSON.stringify(output);
+    if (text.length <= maxOutputLength) return output;
+    await this.#record(this.#openFile("output.json", text), "application/json");
+    return { truncated: true, length: text.length, head: text.slice(0, maxOutputLength) };
+  }
+
+  #begin(stream: Stream): Log {
+    const log: Log = { itemId: this.#turn.newId("item"), text: "" };
+    this.#logs.set(stream, log);
+    const data = { toolItemId: this.#toolItemId, stream, text: "" };
+    // When this fails the turn has ended, which the call itself learns from its completion.
+    this.#turn.start("tool_log", log.itemId, data).catch(() => {});
+    return log;
+  }
+
+  #openFile(suffix: string, begin: string): ArtifactFile {
+    const { store, limits } = this.#settings;
+    const opened = store.openArtifact(this.#turn.turn.threadId, `${this.#toolItemId}-${suffix}`);
+    const file = new ArtifactFile(opened, limits.maxArtifactLength);
+    file.write(begin);
+    return file;
+  }
+
+  /** Ends the file and records it. A file that failed is reported to the server, and the call goes on without it. */
+  async #record(file: ArtifactFile, mimeType: string): Promise<void> {
+    const written = await file.close().catch(this.#settings.onError);
+    if (!written) return;
+    await this.#turn.artifact({ kind: "tool_output", ...written, mimeType, toolItemId: this.#toolItemId });
+  }
+}
+
+/** A file beside the log, written in order and bounded. What fails is reported at its end. */
+class ArtifactFile {
+  #writer: Promise<ArtifactWriter>;
+  #room: number;
+
+  constructor(writer: Promise<ArtifactWriter>, maxLength: number) {
+    this.#writer = writer;
+    this.#room = maxLength;
+    writer.catch(() => {});
+  }
+
+  write(text: string): void {
+    const kept = text.slice(0, this.#room);
+    if (kept === "") return;
+    this.#room -= kept.length;
+    this.#writer = this.#writer.then(async (writer) => {
+      await writer.write(kept);
+      return writer;
+    });
+    this.#writer.catch(() => {});
+  }
+
+  async close(): ReturnType<ArtifactWriter["close"]> {
+    return (await this.#writer).close();
+  }
+}

@@ -22,7 +22,7 @@ export interface ObservedEnd {
 }
 
 /**
- * Told what turns do; it decides nothing. What it throws is reported and changes nothing. A turn that is left waiting
+ * Observes what turns do; it decides nothing. What it throws is reported and changes nothing. A turn that is left waiting
  * when the server closes has no end here.
  */
 export interface TurnObserver {
@@ -35,12 +35,3 @@ export interface TurnObserver {
   callStarted?(call: JudgedCall): void;
   turnEnded?(turn: ObservedTurn, end: ObservedEnd): void;
 }
-
-/** Tells an observer, whatever it throws. */
-export const tell = (work: () => void, onError: (error: unknown) => void): void => {
-  try {
-    work();
-  } catch (error) {
-    onError(error);
-  }
-};

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { InputPart, Item, ModelRef, Thread, Turn, Usage } from "@harnesskit/protocol/threads";
+import type { Tool } from "@harnesskit/wire/tool";
 import type { AgentProfile } from "./agent-profile.ts";
-import type { Tool } from "./tools.ts";
 
 /** What a client asked for, before anything of it is recorded. */
 export interface TurnRequest {
@@ -35,7 +35,7 @@ export interface ToolRequest {
   readonly step?: number;
 }
 
-/** How a call ended. What the model should be told differs by `status`. */
+/** How a call ended. The message to the model depends on `status`. */
 export interface ToolOutcome {
   readonly status: "succeeded" | "failed" | "rejected" | "blocked" | "cancelled" | "unknown";
   readonly output?: JsonValue;
@@ -75,7 +75,7 @@ export interface TurnContext extends TurnRequest {
   message(options?: { reasoning?: true; step?: number }): MessageWriter;
   /**
    * Runs a tool as the gate and the user allow. What the tool, the gate or the user did is the outcome. Rejects only
-   * when the turn is told to stop while the user is asked, or has ended (`turn_ended`).
+   * when the turn is stopped while the user is asked, or has ended (`turn_ended`).
    */
   callTool(request: ToolRequest): Promise<ToolOutcome>;
   /** Records something that the turn made. */

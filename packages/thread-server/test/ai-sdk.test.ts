@@ -103,9 +103,7 @@ describe("a turn on the AI SDK", () => {
         output: { text: "content" },
       },
     ]);
-    expect(calls[0]?.tools).toMatchObject([
-      { type: "function", name: "read", inputSchema: read.inputSchema },
-    ]);
+    expect(calls[0]?.tools).toMatchObject([{ type: "function", name: "read", inputSchema: read.input }]);
     expect(calls[0]?.prompt).toMatchObject([
       { role: "system" },
       { role: "user", content: [{ text: "please" }] },

@@ -179,7 +179,7 @@ describe("a history over the message limit", () => {
     verifies("THR-43");
     const server = createThreadServer({
       runner: sayingRunner("x".repeat(1_500_000)),
-      maxHistoryLength: 1000,
+      limits: { maxHistoryLength: 1000 },
     });
     const client = RawClient.connect(server);
     const threadId = await client.createThread();

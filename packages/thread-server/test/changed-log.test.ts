@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type FlushPolicy, type TurnRunner } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { tempDir } from "./support/temp-dir.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 
 const setUp = async (runner: TurnRunner, flush: FlushPolicy = "boundaries") => {
-  const dir = await tempDir();
+  const dir = await temporaryDirectory();
   const tool = recordingTool("bash", "execute");
   const clock = createManualClock();
   const store = createFileThreadStore({ root: dir.path });

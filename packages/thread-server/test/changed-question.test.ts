@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type PromptGate, type ThreadServerOptions } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { tempDir } from "./support/temp-dir.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
 const input = { command: "rm -rf build" };
@@ -88,12 +88,12 @@ describe("a question that waited, and whose log was changed while no server ran"
     ],
   ])("is ended with a reason where it %s", async (_, change) => {
     verifies("THR-79");
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     await expectEnded(await killedAndChanged(dir.path, change));
   });
 
   it("is another question, and no other call, where all of it was changed with its digest", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const [was, is] = [
       await digest({ tool: "bash", input }),
       await digest({ tool: "bash", input: { command: "ls" } }),
@@ -110,7 +110,7 @@ describe("a question that waited, and whose log was changed while no server ran"
   });
 
   it("is ended, too, where it asks about a prompt", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const promptGate: PromptGate = { before: () => ({ verdict: "ask", reason: "Unusual." }) };
     const change = (line: string) =>
       isQuestion(line) ? line.replaceAll('"text":"go"', '"text":"hi"') : line;
@@ -120,7 +120,7 @@ describe("a question that waited, and whose log was changed while no server ran"
 
 describe("a question that waits, and whose log is changed in its place", () => {
   it.each(["thread.get", "thread.subscribe"])("is not shown by %s, and its turn ends", async (method) => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const errors: unknown[] = [];
     const { server, client, tool } = serve(dir.path, { onError: (error) => errors.push(error) });
     const threadId = await client.createThread();

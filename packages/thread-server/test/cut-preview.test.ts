@@ -1,7 +1,8 @@
 import { verifies } from "@harnesskit/conformance/verifies";
+import { isPreviewCut } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { createMemoryThreadStore, createThreadServer, isPreviewCut, type Tool } from "../src/index.ts";
+import { createMemoryThreadStore, createThreadServer, type Tool } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 

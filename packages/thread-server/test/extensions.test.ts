@@ -353,11 +353,14 @@ describe("large outputs", () => {
   it("are bounded in their items and kept whole in artifacts", async () => {
     verifies("THR-76");
     const text = "0123456789".repeat(50);
-    const tool = recordingTool("bash", "read", async (_input, { log }) => {
-      for (const part of text.match(/.{1,7}/g) ?? []) log("stdout", part);
+    const tool = recordingTool("bash", "read", async (_input, { stdout }) => {
+      for (const part of text.match(/.{1,7}/g) ?? []) void stdout(part);
       return { text };
     });
-    const { client, threadId } = await setUp({ tools: [tool], maxLogLength: 100, maxOutputLength: 100 });
+    const { client, threadId } = await setUp({
+      tools: [tool],
+      limits: { maxLogLength: 100, maxOutputLength: 100 },
+    });
     const { result } = await client.startTurn(threadId);
     await client.turnEnd(result.turnId);
     expect(client.items("tool_log")).toMatchObject([{ text: text.slice(0, 100), truncated: true }]);

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { type Event, EventSchema, type Thread } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type TurnRunner } from "../src/index.ts";
 import { createDirectoryResolver, createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { tempDir } from "./support/temp-dir.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 
 const thread = (threadId: string): Thread => ({
@@ -48,7 +48,7 @@ const deadPid = async (): Promise<number> => {
 describe("files", () => {
   it("lie where the spec says, readable by their owner only, and a later server reads them", async () => {
     verifies("THR-40", "THR-41", "THR-42");
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const root = join(dir.path, ".harness");
     const first = serve(root, sayingRunner("one ", "two"));
     const threadId = await first.client.createThread();
@@ -79,7 +79,7 @@ describe("files", () => {
   });
 
   it("give the runner of a later server the items of the earlier one", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const first = serve(dir.path, sayingRunner("remember me"));
     const threadId = await first.client.createThread();
     const { result } = await first.client.startTurn(threadId, "first");
@@ -103,7 +103,7 @@ describe("files", () => {
 
   it("keep an always answer over a restart", async () => {
     verifies("THR-13");
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
     const first = serve(dir.path, runner);
     const threadId = await first.client.createThread();
@@ -123,7 +123,7 @@ describe("files", () => {
 
 describe("the end of a server", () => {
   it("closes a running turn as server_closed", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { server, client } = serve(dir.path, {
       run: ({ signal }) =>
         new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
@@ -137,7 +137,7 @@ describe("the end of a server", () => {
   });
 
   it("in the middle of a turn is told once by the next server, with everything open closed", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const waiting = recordingTool("bash", "read", () => new Promise(() => {}));
     const first = serve(
       dir.path,
@@ -153,7 +153,7 @@ describe("the end of a server", () => {
     const { result } = await first.client.startTurn(threadId);
     await first.client.notification("item.started", ({ type }) => type === "tool_exec");
     // What a kill leaves behind: the log as it is, and a lock of a process that is gone.
-    await using copy = await tempDir();
+    await using copy = await temporaryDirectory();
     const files = join(copy.path, "threads", threadId);
     await mkdir(files, { recursive: true });
     for (const name of ["events.jsonl", "meta.json"]) {
@@ -181,7 +181,7 @@ describe("a damaged log", () => {
   it.each([1, 5, 40])(
     "loses only a last line that was not written to its end (%i bytes missing)",
     async (missing) => {
-      await using dir = await tempDir();
+      await using dir = await temporaryDirectory();
       const first = serve(dir.path, sayingRunner("x"));
       const threadId = await first.client.createThread();
       const { result } = await first.client.startTurn(threadId);
@@ -201,7 +201,7 @@ describe("a damaged log", () => {
   );
 
   it("passes over lines that are no events, and keeps what follows them", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const store = createFileThreadStore({ root: dir.path });
     await store.create(thread("ses_1"));
     const lease = await store.lease("ses_1");
@@ -220,7 +220,7 @@ describe("a damaged log", () => {
   });
 
   it("ignores what is no thread of this store", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const store = createFileThreadStore({ root: dir.path });
     expect(await store.list()).toEqual([]);
     await store.create(thread("ses_1"));
@@ -239,7 +239,7 @@ describe("a damaged log", () => {
 
 describe("the lock", () => {
   it("keeps a second server from writing, and lets it read", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const first = serve(dir.path, sayingRunner("x"));
     const threadId = await first.client.createThread();
     const second = serve(dir.path, sayingRunner("y"));
@@ -281,7 +281,7 @@ describe("the lock", () => {
       { code: "lock_unreadable", message: expect.stringContaining("threads/ses_1/lock.json") },
     ],
   ])("%s", async (_name, owner, taken) => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const store = createFileThreadStore({ root: dir.path });
     await store.create(thread("ses_1"));
     const lock = join(dir.path, "threads/ses_1/lock.json");
@@ -298,7 +298,7 @@ describe("the lock", () => {
   });
 
   it("has one owner, however many ask at once for that of a dead process", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     await createFileThreadStore({ root: dir.path }).create(thread("ses_1"));
     const dead = { pid: await deadPid(), host: hostname(), nonce: "n" };
     await writeFile(join(dir.path, "threads/ses_1/lock.json"), JSON.stringify(dead));
@@ -312,8 +312,8 @@ describe("the lock", () => {
 describe("directories", () => {
   it("of threads lie inside the server's, once links are followed", async () => {
     verifies("THR-57");
-    await using dir = await tempDir();
-    await using outside = await tempDir();
+    await using dir = await temporaryDirectory();
+    await using outside = await temporaryDirectory();
     await mkdir(join(dir.path, "sub"));
     await writeFile(join(dir.path, "file"), "");
     await symlink(outside.path, join(dir.path, "out"));

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { Grant } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { findGrant } from "../src/find-grant.ts";
 import { createFileThreadStore, type StoreFileSystem } from "../src/node/index.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
 const thread = { threadId: "ses_1", title: "t", directory: "/", time: { created: 1, updated: 1 } };
 
@@ -26,7 +26,7 @@ const grantOf = async (number: number): Promise<Grant> => {
 };
 
 it("reads only the files that can hold the answer, however many there are", async () => {
-  await using dir = await tempDir();
+  await using dir = await temporaryDirectory();
   const read: string[] = [];
   const fileSystem: StoreFileSystem = {
     ...fs,
@@ -60,7 +60,7 @@ it("reads only the files that can hold the answer, however many there are", asyn
 });
 
 it("takes no file that has another name than its own", async () => {
-  await using dir = await tempDir();
+  await using dir = await temporaryDirectory();
   const store = createFileThreadStore({ root: dir.path, grantKeyPath: join(dir.path, "grants.key") });
   const [grant, other] = [await grantOf(1), await grantOf(2)];
   await store.addGrant(grant);

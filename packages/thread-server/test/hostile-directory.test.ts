@@ -2,10 +2,10 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadServerOptions, type Tool } from "../src/index.ts";
 import { createDirectoryResolver, createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { tempDir } from "./support/temp-dir.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
 const input = { command: "npm test" };
@@ -45,7 +45,7 @@ const grantFiles = async (workspace: string) => {
 describe("a workspace that somebody else made", () => {
   it("cannot bring along answers that this user never gave", async () => {
     verifies("THR-73");
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const [workspace, mallory, user] = ["workspace", "mallory", "user"].map((name) => join(dir.path, name));
     if (!workspace || !mallory || !user) return;
     await mkdir(workspace);
@@ -65,7 +65,7 @@ describe("a workspace that somebody else made", () => {
   });
 
   it("cannot change an answer that was given", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const workspace = join(dir.path, "workspace");
     await mkdir(workspace);
     const first = serve(workspace, dir.path);
@@ -89,7 +89,7 @@ describe("a workspace that somebody else made", () => {
 
   it("cannot move a thread out of the server's directory", async () => {
     verifies("THR-57");
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const workspace = join(dir.path, "workspace");
     await mkdir(workspace);
     const first = serve(workspace, dir.path);
@@ -110,7 +110,7 @@ describe("a workspace that somebody else made", () => {
     ".harness/threads/THREAD",
     ".harness/threads/THREAD/events.jsonl",
   ])("cannot lead what is written through a link at %s", async (place) => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const [workspace, outside] = [join(dir.path, "workspace"), join(dir.path, "outside")];
     await mkdir(workspace);
     const first = serve(workspace, dir.path);
@@ -135,7 +135,7 @@ describe("a workspace that somebody else made", () => {
   });
 
   it("is told not to commit its threads", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { server, client } = serve(dir.path, join(dir.path, "key"));
     await client.createThread();
     expect(await readFile(join(dir.path, ".harness/.gitignore"), "utf8")).toBe("*\n");
@@ -146,7 +146,7 @@ describe("a workspace that somebody else made", () => {
 describe("an always answer", () => {
   it("holds for nothing that was not shown: another preview asks again", async () => {
     verifies("THR-13");
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const base = recordingTool("bash", "write");
     let preview = "-one\n+two";
     const edit: Tool = {
@@ -168,7 +168,7 @@ describe("an always answer", () => {
 
 describe("thread.unsubscribe", () => {
   it("is -32001 for an unknown thread, and then mutes nothing", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { server, client } = serve(dir.path, dir.path);
     expect((await client.call("thread.unsubscribe", { threadId: "nope" })).error?.code).toBe(-32001);
     const threadId = await client.createThread();

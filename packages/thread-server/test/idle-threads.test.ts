@@ -3,11 +3,11 @@ import { join } from "node:path";
 import type { Clock } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { ModelFileSystem } from "./crash/model-file-system.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { tempDir } from "./support/temp-dir.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 
 const idleTimeoutMs = 61_234;
@@ -32,7 +32,7 @@ const serve = (root: string, options: Partial<ThreadServerOptions> = {}) => {
     },
   };
   const store = createFileThreadStore({ root });
-  const shared = { runner: sayingRunner("x"), store, clock: watched, idleTimeoutMs };
+  const shared = { runner: sayingRunner("x"), store, clock: watched, limits: { idleTimeoutMs } };
   const server = createThreadServer({ ...shared, ...options });
   return { server, clock, idle, client: RawClient.connect(server) };
 };
@@ -48,7 +48,7 @@ const isHeld = async (root: string, threadId: string) =>
 
 describe("a thread that nobody uses", () => {
   it("is given back after idleTimeoutMs, and goes on wherever it is used next", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const first = serve(dir.path);
     const second = serve(dir.path);
     const threadId = await first.client.createThread();
@@ -79,7 +79,7 @@ describe("a thread that nobody uses", () => {
   });
 
   it("is kept while somebody subscribes to it, and given back when the last one has left", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { server, clock, client } = serve(dir.path);
     const threadId = await client.createThread();
     const watching = RawClient.connect(server);
@@ -97,7 +97,7 @@ describe("a thread that nobody uses", () => {
   });
 
   it("is kept while a turn waits for a human, however long, and given back after its end", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const runner = callingRunner({ tool: "bash", input: {} });
     const { server, clock, idle, client } = serve(dir.path, {
       runner,
@@ -118,7 +118,7 @@ describe("a thread that nobody uses", () => {
   });
 
   it("that is deleted leaves no timer", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { server, idle, client } = serve(dir.path);
     const threadId = await client.createThread();
     expect(idle.size).toBe(1);
@@ -161,9 +161,9 @@ describe("a lock that cannot be removed", () => {
     fileSystem.plan = () => undefined;
     await expect(other.lease("ses_1")).rejects.toMatchObject({ name: "StoreError", code: "thread_locked" });
     fileSystem.plan = failing("rm");
-    // Taken again as it lies there.
-    const again = await store.lease("ses_1");
+    await expect(store.lease("ses_1")).rejects.toMatchObject({ name: "StoreError", code: "store_failed" });
     fileSystem.plan = () => undefined;
+    const again = await store.lease("ses_1");
     for (const asks of [store, other]) {
       const second = asks.lease("ses_1");
       await expect(second).rejects.toMatchObject({ name: "StoreError", code: "thread_locked" });

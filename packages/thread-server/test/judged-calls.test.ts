@@ -2,6 +2,7 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import {
   createThreadServer,
   type ThreadServerOptions,
@@ -12,7 +13,6 @@ import {
 } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { tempDir } from "./support/temp-dir.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
 const asked = { command: "deploy" };
@@ -147,7 +147,7 @@ describe("what a gate says of itself", () => {
 
 describe("a call that waited when its server was killed", () => {
   it("does not run where the gate has changed it since: that is not what was shown", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const first = serve(() => ({ verdict: "ask" }), {
       store: createFileThreadStore({ root: join(dir.path, "first") }),
     });

@@ -1,6 +1,7 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import {
   createThreadServer,
   type PromptGate,
@@ -10,7 +11,6 @@ import {
 } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
 /** An agent that says what it was given: in this turn, and in all of the history. */
 const echoing = (): TurnRunner & { readonly given: unknown[] } => {
@@ -209,7 +209,7 @@ describe("a prompt that waited when its server was killed", () => {
     ],
     ["is not asked after a refusal", () => ({ verdict: "allow" }), "reject", { code: "prompt.rejected" }, []],
   ])("waits on; the gate %s", async (_how, decide, decision, end, given) => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { threadId, turnId, requestId } = await killed(dir.path);
     const { server, runner, client } = serveAgain(dir.path, decide);
     expect((await client.startTurn(threadId)).error).toMatchObject({ code: -32002, data: { turnId } });

@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { tempDir } from "./support/temp-dir.ts";
 import { sayingRunner } from "./support/tools.ts";
 
 const serve = (root: string) => {
@@ -14,7 +14,7 @@ const serve = (root: string) => {
 
 /** A thread with one turn, its server gone. */
 const setUp = async () => {
-  const dir = await tempDir();
+  const dir = await temporaryDirectory();
   const { server, client } = serve(dir.path);
   const made = (await client.call("thread.create", { title: "Kept in the log" })).result.thread;
   const { threadId } = made;

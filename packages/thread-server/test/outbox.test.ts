@@ -1,5 +1,5 @@
 import type { Event } from "@harnesskit/protocol/threads";
-import { createPeer } from "@harnesskit/wire";
+import { createPeer } from "@harnesskit/wire/rpc";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { Outbox } from "../src/outbox.ts";
@@ -10,7 +10,7 @@ const eventOf = (seq: number): Event => {
   return { seq, time: seq, type: "turn.started", data: { threadId, turnId: turn.turnId, turn } };
 };
 
-it("tells an event once that is written while the past is read, and not before it is due", async () => {
+const setUp = () => {
   const { client, server } = createMemoryPair();
   const told: number[] = [];
   createPeer(client, {
@@ -20,7 +20,6 @@ it("tells an event once that is written while the past is read, and not before i
   });
   const peer = createPeer(server, {});
   onTestFinished(() => peer.close());
-  // The log has number 3 already; whoever wrote it has not passed it on yet.
   const log = [1, 2, 3].map(eventOf);
   const outbox = new Outbox({
     peer,
@@ -32,6 +31,12 @@ it("tells an event once that is written while the past is read, and not before i
       throw error;
     },
   });
+  return { outbox, told };
+};
+
+it("sends an event once that is written while the past is read, and not before it is due", async () => {
+  const { outbox, told } = setUp();
+  // The log has number 3 already; its writer has not passed it on yet.
   outbox.replay(threadId, 0, 2);
   await vi.waitFor(() => expect(told.length).toBeGreaterThanOrEqual(2));
   expect(outbox.isParked).toBe(false);
@@ -40,4 +45,16 @@ it("tells an event once that is written while the past is read, and not before i
   outbox.push(eventOf(4));
   await vi.waitFor(() => expect(told.at(-1)).toBe(4));
   expect(told).toEqual([1, 2, 3, 4]);
+});
+
+it("sends an event once that was written before a replay and held until after the reply", async () => {
+  const { outbox, told } = setUp();
+  const release = outbox.hold();
+  outbox.push(eventOf(3));
+  await Promise.resolve();
+  outbox.replay(threadId, 0, 3);
+  release();
+  await vi.waitFor(() => expect(told.at(-1)).toBe(3));
+  await vi.waitFor(() => expect(outbox.isParked).toBe(false));
+  expect(told).toEqual([1, 2, 3]);
 });

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createMemoryThreadStore, createThreadServer, StoreError, type ThreadStore } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { tempDir } from "./support/temp-dir.ts";
 import { sayingRunner } from "./support/tools.ts";
 
 const serve = (store: ThreadStore) => {
@@ -23,7 +23,7 @@ describe("thread.create with a known clientRequestId", () => {
     "is -32001 once its thread was deleted, also after a restart (%s)",
     async (kind) => {
       verifies("THR-68");
-      await using dir = await tempDir();
+      await using dir = await temporaryDirectory();
       const memory = createMemoryThreadStore();
       const open = () => (kind === "memory" ? memory : createFileThreadStore({ root: dir.path }));
       const first = serve(open());
@@ -45,7 +45,7 @@ describe("thread.create with a known clientRequestId", () => {
   );
 
   it.each(["memory", "files"])("makes the thread whose making failed before (%s)", async (kind) => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const store = kind === "memory" ? createMemoryThreadStore() : createFileThreadStore({ root: dir.path });
     let fails = true;
     const failing = overriding(store, {
@@ -66,7 +66,7 @@ describe("thread.create with a known clientRequestId", () => {
 
 describe("what is remembered of requests", () => {
   it("is bounded in number: the oldest go first", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const store = createFileThreadStore({ root: dir.path, maxRequests: 10 });
     const requests = join(dir.path, "requests");
     const known = new Set<string>();
@@ -85,7 +85,7 @@ describe("what is remembered of requests", () => {
   });
 
   it("is bounded in age, what a killed server left half-written too", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const clock = createManualClock(Date.now());
     const store = createFileThreadStore({ root: dir.path, maxRequestAgeMs: 7 * dayMs, clock });
     const requests = join(dir.path, "requests");
@@ -106,7 +106,7 @@ describe("what is remembered of requests", () => {
   });
 
   it("is pruned when a thread is deleted, and makes no directory for that", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const clock = createManualClock(Date.now());
     const store = createFileThreadStore({ root: dir.path, maxRequestAgeMs: dayMs, clock });
     const requests = join(dir.path, "requests");
@@ -134,7 +134,7 @@ describe("what is remembered of requests", () => {
   });
 
   it("names no file outside of its directory, whatever lies in it", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const requests = join(dir.path, "requests");
     const store = createFileThreadStore({ root: dir.path });
     await store.claim("key", claimOf(1));

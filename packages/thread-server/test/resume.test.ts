@@ -5,10 +5,10 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadServerOptions, type Tool, type TurnRunner } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { tempDir } from "./support/temp-dir.ts";
 import { recordingTool } from "./support/tools.ts";
 
 const input = { command: "deploy" };
@@ -47,7 +47,7 @@ const killedWhileWaiting = async (root: string, options: Partial<ThreadServerOpt
 describe("a turn that waited when its server was killed", () => {
   it("still waits: another client answers, the action runs once, and the turn goes on to its end", async () => {
     verifies("THR-69");
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { threadId, turnId, requestId, left } = await killedWhileWaiting(dir.path);
     const { server, client, tool } = serve(left);
     expect((await client.startTurn(threadId)).error).toMatchObject({ code: -32002, data: { turnId } });
@@ -70,7 +70,7 @@ describe("a turn that waited when its server was killed", () => {
   });
 
   it("goes on after a refusal, too", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { turnId, requestId, left } = await killedWhileWaiting(dir.path);
     const { server, client, tool } = serve(left);
     await client.call("approval.respond", { requestId, decision: "reject" });
@@ -81,7 +81,7 @@ describe("a turn that waited when its server was killed", () => {
   });
 
   it("can be cancelled", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { threadId, turnId, requestId, left } = await killedWhileWaiting(dir.path);
     const { server, client, tool } = serve(left);
     expect((await client.call("turn.cancel", { threadId })).result).toEqual({ ok: true });
@@ -92,7 +92,7 @@ describe("a turn that waited when its server was killed", () => {
   });
 
   it("outlives any number of servers", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { threadId, turnId, requestId, left } = await killedWhileWaiting(dir.path);
     for (let life = 0; life < 3; life++) {
       const { server, client } = serve(left);
@@ -107,7 +107,7 @@ describe("a turn that waited when its server was killed", () => {
   });
 
   it("asks the gate again, whose block wins", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { turnId, requestId, left } = await killedWhileWaiting(dir.path);
     const gate = { before: () => ({ verdict: "block", reason: "New rule." }) as const };
     const { server, client, tool } = serve(left, { gate });
@@ -120,7 +120,7 @@ describe("a turn that waited when its server was killed", () => {
 
   it("does not run what is no longer what was shown", async () => {
     verifies("THR-72");
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { turnId, requestId, left } = await killedWhileWaiting(dir.path);
     const tool = recordingTool("bash", "execute");
     const changed: Tool = {
@@ -144,7 +144,7 @@ describe("a turn that waited when its server was killed", () => {
 
   it("expires on the day that was shown", async () => {
     verifies("THR-74");
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const clock = createManualClock();
     const options = { clock, approvalTimeoutMs: 60_000 };
     const { turnId, requestId, left } = await killedWhileWaiting(dir.path, options);
@@ -160,7 +160,7 @@ describe("a turn that waited when its server was killed", () => {
   });
 
   it("is closed as interrupted where its agent is no more", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const { threadId, requestId, left } = await killedWhileWaiting(dir.path);
     const { server, client } = serve(left, { agents: [{ name: "other", systemPrompt: "" }] });
     const events = await client.events(threadId);
@@ -176,13 +176,13 @@ const onlyThread = async (client: RawClient): Promise<string> =>
 describe("an action that may have run", () => {
   it("is not run again and is reported as unknown, whatever the answer was", async () => {
     verifies("THR-70", "THR-71");
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const runs = createDeferred<void>();
     const hanging = recordingTool("bash", "execute", () => {
       runs.resolve();
       return new Promise(() => {});
     });
-    const first = serve(join(dir.path, "first"), { tools: [hanging], cancelTimeoutMs: 1 });
+    const first = serve(join(dir.path, "first"), { tools: [hanging], limits: { cancelTimeoutMs: 1 } });
     const threadId = await first.client.createThread();
     const { result } = await first.client.startTurn(threadId);
     const { params } = await first.client.notification("approval.requested");

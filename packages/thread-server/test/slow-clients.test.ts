@@ -1,6 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import type { Event } from "@harnesskit/protocol/threads";
-import { createDeferred, createPeer } from "@harnesskit/wire";
+import { createDeferred } from "@harnesskit/wire";
+import { createPeer } from "@harnesskit/wire/rpc";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
@@ -150,7 +151,7 @@ describe("a client that does not read", () => {
         }
       },
     };
-    const server = createThreadServer({ runner, maxOutboxLength: 10_000 });
+    const server = createThreadServer({ runner, limits: { maxOutboxLength: 10_000 } });
     const fast = RawClient.connect(server);
     const pair = createMemoryPair();
     server.connect(pair.server);
@@ -207,7 +208,7 @@ describe("a client that does not read", () => {
         }
       },
     };
-    const server = createThreadServer({ runner, maxOutboxLength });
+    const server = createThreadServer({ runner, limits: { maxOutboxLength } });
     const fast = RawClient.connect(server);
     const pair = createMemoryPair();
     server.connect(pair.server);

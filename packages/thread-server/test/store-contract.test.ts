@@ -1,10 +1,10 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createMemoryThreadStore, type ThreadStore } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { type ContractStore, threadStoreContract } from "../src/testing/index.ts";
 import { overriding } from "./support/overriding.ts";
-import { tempDir } from "./support/temp-dir.ts";
 
 const inMemory = (): ContractStore => {
   const store = createMemoryThreadStore();
@@ -16,7 +16,7 @@ const inMemory = (): ContractStore => {
 };
 
 const inFiles = async (): Promise<ContractStore> => {
-  const dir = await tempDir();
+  const dir = await temporaryDirectory();
   const stores: ThreadStore[] = [];
   const open = () => {
     const store = createFileThreadStore({ root: dir.path });

@@ -65,7 +65,7 @@ describe("the end of a turn", () => {
     const errors: unknown[] = [];
     const tools = [recordingTool("bash", "execute")];
     const onError = (error: unknown) => void errors.push(error);
-    const server = createThreadServer({ runner, tools, clock, onError, idleTimeoutMs: 1e9 });
+    const server = createThreadServer({ runner, tools, clock, onError, limits: { idleTimeoutMs: 1e9 } });
     return { clock, errors, server, client: RawClient.connect(server) };
   };
 
@@ -125,7 +125,7 @@ describe("what is refused", () => {
     });
     expect(await refusal("thread.delete", { threadId })).toEqual({
       code: -32002,
-      message: "The thread cannot be deleted while a turn is under way",
+      message: "The thread cannot be deleted while a turn is active",
       data: { reason: "turn_active" },
     });
     expect((await client.call("approval.respond", { requestId, decision: "reject" })).result).toEqual({

@@ -76,7 +76,7 @@ describe("turn.cancel", () => {
     const tool = recordingTool("bash", "read", () => new Promise(() => {}));
     const { client, threadId } = await setUp({
       clock,
-      cancelTimeoutMs: 5000,
+      limits: { cancelTimeoutMs: 5000 },
       tools: [tool],
       runner: {
         async run(turn) {
@@ -182,14 +182,14 @@ describe("tools", () => {
 
   it("streams what a tool prints as tool_log items, bounded", async () => {
     verifies("THR-32");
-    const tool = recordingTool("t", "read", async (_input, { log }) => {
-      log("stdout", "one ");
-      log("stderr", "bad");
-      log("stdout", "two");
-      log("stdout", "");
+    const tool = recordingTool("t", "read", async (_input, { stdout, stderr }) => {
+      void stdout("one ");
+      void stderr("bad");
+      void stdout("two");
+      void stdout("");
       return "done";
     });
-    const client = await oneCall({ tools: [tool], maxLogLength: 6 });
+    const client = await oneCall({ tools: [tool], limits: { maxLogLength: 6 } });
     const [exec] = client.all("item.completed").filter(({ type }) => type === "tool_exec");
     expect(exec.item.data).toMatchObject({ tool: "t", status: "succeeded", output: "done" });
     const toolItemId = exec.itemId;
@@ -233,7 +233,7 @@ describe("tools", () => {
 
   it("bounds what an item keeps of an output", async () => {
     const tool = recordingTool("t", "read", async () => ({ text: "x".repeat(1000) }));
-    const client = await oneCall({ tools: [tool], maxOutputLength: 100 });
+    const client = await oneCall({ tools: [tool], limits: { maxOutputLength: 100 } });
     expect(client.items("tool_exec")).toMatchObject([
       { status: "succeeded", output: { truncated: true, length: 1011, head: `{"text":"${"x".repeat(91)}` } },
     ]);

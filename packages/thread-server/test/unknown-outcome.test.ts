@@ -51,7 +51,7 @@ describe("a call of which nobody knows how far it came", () => {
     const tool: Tool = {
       ...base,
       prepare: (given, scope) => {
-        seen.push(scope.itemId);
+        seen.push(scope.callId);
         return base.prepare(given, scope);
       },
     };

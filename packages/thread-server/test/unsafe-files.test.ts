@@ -14,10 +14,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, StoreError } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { tempDir } from "./support/temp-dir.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 
 const run = promisify(execFile);
@@ -71,7 +71,7 @@ const threadsOf = async (client: RawClient): Promise<string[]> =>
 
 describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (kind) => {
   it("as meta.json costs nothing: the log says what thread it is, and the file is written anew", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const root = join(dir.path, ".harness");
     const { good, bad } = await twoThreads(root);
     const meta = join(root, "threads", bad, "meta.json");
@@ -86,7 +86,7 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
   });
 
   it("as lock.json is a lock that names no server: the thread can be read, and the others go on", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const root = join(dir.path, ".harness");
     const { good, bad } = await twoThreads(root);
     await put(kind, join(root, "threads", bad, "lock.json"));
@@ -102,7 +102,7 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
   });
 
   it("as events.jsonl ends the requests of this thread with an error, and no other one's", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const root = join(dir.path, ".harness");
     const { good, bad } = await twoThreads(root);
     await put(kind, join(root, "threads", bad, "events.jsonl"));
@@ -116,7 +116,7 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
 
   it("as both leaves the thread out of the list, which is reported", async () => {
     verifies("THR-78");
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const root = join(dir.path, ".harness");
     const { good, bad } = await twoThreads(root);
     await put(kind, join(root, "threads", bad, "events.jsonl"));
@@ -132,7 +132,7 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
   });
 
   it("as a grant allows nothing", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const root = join(dir.path, ".harness");
     const tool = recordingTool("bash", "execute");
     const { store } = serve(root);
@@ -157,7 +157,7 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
 
 describe("a directory of .harness that is a link", () => {
   it.each([".", "threads", "grants", "requests"])("%s is refused for reading, too", async (place) => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const root = join(dir.path, ".harness");
     await twoThreads(root);
     const path = place === "." ? root : join(root, place);
@@ -176,7 +176,7 @@ const claim = { threadId: "ses_1", requestDigest: "d" };
 
 describe("a log that has reached its limit", () => {
   it("takes no more events, and one that is larger is not read", async () => {
-    await using dir = await tempDir();
+    await using dir = await temporaryDirectory();
     const root = join(dir.path, ".harness");
     const { good } = await twoThreads(root);
     const log = join(root, "threads", good, "events.jsonl");

@@ -16,7 +16,7 @@ export const toClientUrl = (text: string | URL, schemes: readonly string[]): Cli
   try {
     url = new URL(text);
   } catch {
-    throw new InvalidArgumentError("url is no absolute URL");
+    throw new InvalidArgumentError("url must be an absolute URL");
   }
   if (!schemes.includes(url.protocol)) {
     throw new InvalidArgumentError(

@@ -43,7 +43,7 @@ export const neverSent = (error: HarnessError): boolean =>
 const isParserError = (cause: unknown): boolean =>
   typeof cause === "object" && cause !== null && "name" in cause && cause.name === "HTTPParserError";
 
-/** Says what went wrong below HTTP: `transport_failed`, `tls_failed`, or `malformed_reply` for what is no HTTP. */
+/** The error of a failure below HTTP: `transport_failed`, `tls_failed`, or `malformed_reply` for a reply that is not HTTP. */
 export const toConnectionError = (endpoint: string, cause: unknown): HarnessError => {
   const code = systemCodeOf(cause);
   if (code !== undefined && tlsCode.test(code)) {

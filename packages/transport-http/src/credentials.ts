@@ -8,7 +8,7 @@ const visible = /^[\x21-\x7e]+$/;
 const secretOf = (credentials: HttpCredentials): string => {
   const secret: unknown = "apiKey" in credentials ? credentials.apiKey : credentials.bearer;
   if (typeof secret === "string" && visible.test(secret)) return secret;
-  throw new InvalidArgumentError("a credential is a text of visible ASCII characters");
+  throw new InvalidArgumentError("credentials: must be a string of visible ASCII characters");
 };
 
 /** The header that carries the credentials. Throws `invalid_argument` for what no header can carry. */

@@ -68,7 +68,7 @@ export class HttpStatusError extends HarnessError {
   }
 }
 
-/** The server's answer is no JSON message: another content type (`wrong_content_type`), or no HTTP (`malformed_reply`). */
+/** The server's answer is not a JSON message: another content type (`wrong_content_type`), or not HTTP (`malformed_reply`). */
 export class HttpReplyError extends HarnessError {
   override readonly name = "HttpReplyError";
   constructor(
@@ -120,8 +120,9 @@ export class WebSocketCloseError extends HarnessError {
     const standard = closeCode >= 4002 && closeCode <= 4014 ? closeCode - 3000 : closeCode;
     const [code, kind] = closeCodes.get(standard) ?? ["closed_by_peer", "refused" as const];
     const words = reason === "" ? "" : `: ${displayText(reason, { maxLength: 123 })}`;
-    const who = closedBy === "here" ? "the connection was closed" : "the other side closed the connection";
-    super(code, `${who} with code ${closeCode} (${code})${words}`, options);
+    const closing =
+      closedBy === "here" ? "the connection was closed" : "the other side closed the connection";
+    super(code, `${closing} with code ${closeCode} (${code})${words}`, options);
     this.kind = kind;
   }
 }

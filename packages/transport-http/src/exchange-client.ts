@@ -1,28 +1,28 @@
 import {
-  type Backoff,
-  type BackoffOptions,
   BufferFullError,
-  backoffDelayMs,
-  type Clock,
   ConnectionClosedError,
+  checkNumber,
   createMessageCodec,
-  defaultWireLimits,
   type Exchange,
   FrameTooLargeError,
   HarnessError,
   RequestCancelledError,
-  RequestTimeoutError,
+} from "@harnesskit/wire";
+import {
+  type Backoff,
+  type BackoffOptions,
+  backoffDelayMs,
+  type Clock,
   resolveBackoff,
-  Slots,
   systemClock,
   wait,
-} from "@harnesskit/wire";
-import { assertCounts, assertTimes } from "./check-options.ts";
+  within,
+} from "@harnesskit/wire/time";
 import { toClientUrl } from "./client-url.ts";
 import { neverSent, toConnectionError } from "./connection-error.ts";
 import { checkedHeaders, type HttpCredentials } from "./credentials.ts";
 import { failureKindOf, HttpReplyError, HttpStatusError } from "./errors.ts";
-import type { Poster, PostReply } from "./poster.ts";
+import type { ExchangeLimits } from "./limits.ts";
 import { isJsonType, toContentLength } from "./read-body.ts";
 
 export interface HttpRetryOptions extends BackoffOptions {
@@ -43,12 +43,8 @@ export interface HttpExchangeOptions {
   readonly credentials?: HttpCredentials;
   /** How long one attempt may take, from connecting to the last byte. @default 10000 */
   readonly timeoutMs?: number;
-  /** Bytes of one message, in either direction. @default 4194304 (4 MiB) */
-  readonly maxMessageBytes?: number;
-  /** How deep a reply may nest. @default 64 */
-  readonly maxDepth?: number;
-  /** Messages under way at one time; further ones are refused with `buffer_full`. @default 1024 */
-  readonly maxInFlight?: number;
+  /** @default see each limit */
+  readonly limits?: Partial<ExchangeLimits>;
   /**
    * Tries again what the server cannot have handled: no connection came about, or it answered 429 or 503.
    * @default no second attempt
@@ -61,8 +57,6 @@ export interface HttpExchangeOptions {
 /** What one call may set. */
 export interface HttpCall {
   readonly signal?: AbortSignal;
-  /** In the place of `signal`, for who calls often: registers what is called to give up, and returns what takes it back. */
-  readonly onGiveUp?: (giveUp: (reason: unknown) => void) => () => void;
   /** @default that of the exchange */
   readonly timeoutMs?: number;
   /** Sent with this message, over the exchange's own; neither the transport's headers nor credentials. @default none */
@@ -76,11 +70,44 @@ export interface HttpExchange extends Exchange<HttpCall | undefined> {
    * rejects when no reply could be had; {@link failureKindOf} tells what that says about the server.
    */
   handle(message: unknown, call?: HttpCall): Promise<unknown>;
-  /** Gives up what is under way (`connection_closed`) and the connections. Idempotent. */
+  /** Ends pending messages (`connection_closed`) and closes the connections. Idempotent. */
   close(): void;
 }
 
 type Headers = Readonly<Record<string, string>>;
+
+/** The head of a reply. Either `read` or `discard` is called, once. */
+export interface PostReply {
+  /** 0 where a browser hides it: a redirect. */
+  readonly status: number;
+  header(name: string): string | undefined;
+  /** The whole body. Rejects with `frame_too_large` as soon as more arrives, and reads no further. */
+  read(maxBytes: number): Promise<Uint8Array>;
+  discard(): void;
+}
+
+export interface PostRequest {
+  readonly headers: Headers;
+  readonly body: string;
+  /**
+   * Called at once with the function that ends the post and the reading of its reply. Not an AbortSignal, which in Node
+   * 20 costs more than a third of a post.
+   */
+  readonly onStart: (stop: () => void) => void;
+}
+
+/** A way to post to one URL. */
+export interface Poster {
+  /** Rejects with the platform's error when there is no reply. */
+  post(request: PostRequest): Promise<PostReply>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+/** Times of less than a millisecond, and none, are times too. */
+const timeoutRange = { min: Number.MIN_VALUE, max: Number.POSITIVE_INFINITY, allowFraction: true };
+
+type ExchangeClientOptions = Omit<HttpExchangeOptions, "limits">;
 
 class ExchangeClient implements HttpExchange {
   readonly #endpoint: string;
@@ -88,25 +115,20 @@ class ExchangeClient implements HttpExchange {
   readonly #headers: Headers;
   readonly #credentials: HttpCredentials | undefined;
   readonly #timeoutMs: number;
-  readonly #maxMessageBytes: number;
-  readonly #maxInFlight: number;
+  readonly #limits: ExchangeLimits;
   readonly #retry: (Backoff & { readonly idempotent: boolean }) | undefined;
   readonly #clock: Clock;
   readonly #codec;
   readonly #closed = new AbortController();
-  /** What gives up each post that is under way. */
-  readonly #underWay = new Slots<(reason: HarnessError) => void>();
+  readonly #pending = new Set<{ stop: () => void }>();
   #inFlight = 0;
 
-  constructor(options: HttpExchangeOptions, makePoster: (url: URL) => Poster) {
+  constructor(options: ExchangeClientOptions, limits: ExchangeLimits, makePoster: (url: URL) => Poster) {
     const { url, endpoint } = toClientUrl(options.url, ["http:", "https:"]);
     this.#endpoint = endpoint;
     this.#timeoutMs = options.timeoutMs ?? 10_000;
-    this.#maxMessageBytes = options.maxMessageBytes ?? defaultWireLimits.maxFrameBytes;
-    this.#maxInFlight = options.maxInFlight ?? 1024;
-    const maxDepth = options.maxDepth ?? defaultWireLimits.maxDepth;
-    assertTimes({ timeoutMs: this.#timeoutMs });
-    assertCounts({ maxMessageBytes: this.#maxMessageBytes, maxInFlight: this.#maxInFlight, maxDepth });
+    this.#limits = limits;
+    checkNumber("timeoutMs", this.#timeoutMs, timeoutRange);
     this.#credentials = options.credentials;
     this.#headers = {
       ...checkedHeaders(options.headers ?? {}, options.credentials),
@@ -118,14 +140,15 @@ class ExchangeClient implements HttpExchange {
       idempotent: options.retry.idempotent ?? false,
     };
     this.#clock = options.clock ?? systemClock;
-    this.#codec = createMessageCodec({ maxFrameBytes: this.#maxMessageBytes, maxDepth });
+    this.#codec = createMessageCodec({ maxFrameBytes: limits.maxMessageBytes, maxDepth: limits.maxDepth });
     this.#poster = makePoster(url);
   }
 
   async handle(message: unknown, call: HttpCall = {}): Promise<unknown> {
     if (this.#closed.signal.aborted) throw new ConnectionClosedError("the exchange is closed");
-    assertTimes({ timeoutMs: call.timeoutMs ?? this.#timeoutMs });
-    if (this.#inFlight >= this.#maxInFlight) throw new BufferFullError("maxInFlight", this.#maxInFlight);
+    checkNumber("timeoutMs", call.timeoutMs ?? this.#timeoutMs, timeoutRange);
+    const { maxInFlight } = this.#limits;
+    if (this.#inFlight >= maxInFlight) throw new BufferFullError("maxInFlight", maxInFlight);
     const headers = call.headers
       ? { ...this.#headers, ...checkedHeaders(call.headers, this.#credentials) }
       : this.#headers;
@@ -140,7 +163,7 @@ class ExchangeClient implements HttpExchange {
 
   close(): void {
     this.#closed.abort();
-    for (const giveUp of this.#underWay) giveUp(new ConnectionClosedError("the exchange is closed"));
+    for (const post of this.#pending) post.stop();
     this.#poster.close();
   }
 
@@ -170,35 +193,24 @@ class ExchangeClient implements HttpExchange {
   }
 
   async #post(headers: Headers, body: string, call: HttpCall): Promise<unknown> {
-    const { onGiveUp, timeoutMs = this.#timeoutMs } = call;
-    const signal = onGiveUp ? undefined : call.signal;
+    const { signal, timeoutMs = this.#timeoutMs } = call;
     const name = `POST ${this.#endpoint}`;
     if (signal?.aborted) throw new RequestCancelledError(name, { cause: signal.reason });
-    let why: HarnessError | undefined;
-    let stop = () => {};
-    const giveUp = (reason: HarnessError) => {
-      why ??= reason;
-      stop();
+    const pending = { stop: () => {} };
+    this.#pending.add(pending);
+    const onStart = (stop: () => void) => {
+      pending.stop = stop;
     };
-    const onStart = (stopPosting: () => void) => {
-      stop = stopPosting;
-    };
-    const cancel = (reason: unknown) => giveUp(new RequestCancelledError(name, { cause: reason }));
-    const onCancel = () => cancel(signal?.reason);
-    const takeBack = this.#clock.after(timeoutMs, () => giveUp(new RequestTimeoutError(name, timeoutMs)));
-    signal?.addEventListener("abort", onCancel, { once: true });
-    const unlisten = onGiveUp?.(cancel);
-    const slot = this.#underWay.add(giveUp);
+    const posted = this.#poster.post({ headers, body, onStart }).then((reply) => this.#read(reply));
     try {
-      return await this.#read(await this.#poster.post({ headers, body, onStart }));
+      return await within(posted, { name, timeoutMs, signal, clock: this.#clock, holdsProcess: false });
     } catch (cause) {
-      if (why) throw why;
+      pending.stop();
+      if (this.#closed.signal.aborted) throw new ConnectionClosedError("the exchange is closed");
       throw HarnessError.isInstance(cause) ? cause : toConnectionError(this.#endpoint, cause);
     } finally {
-      takeBack();
-      signal?.removeEventListener("abort", onCancel);
-      unlisten?.();
-      this.#underWay.remove(slot);
+      this.#pending.delete(pending);
+      pending.stop = () => {};
     }
   }
 
@@ -218,31 +230,32 @@ class ExchangeClient implements HttpExchange {
         `${this.#endpoint} answered with something else than JSON`,
       );
     }
-    if ((toContentLength(reply.header("content-length")) ?? 0) > this.#maxMessageBytes) {
+    if ((toContentLength(reply.header("content-length")) ?? 0) > this.#limits.maxMessageBytes) {
       reply.discard();
-      throw new FrameTooLargeError(this.#maxMessageBytes);
+      throw new FrameTooLargeError(this.#limits.maxMessageBytes);
     }
-    return this.#codec.decode(await reply.read(this.#maxMessageBytes));
+    return this.#codec.decode(await reply.read(this.#limits.maxMessageBytes));
   }
 
-  /** The JSON message that came with an error status; undefined where there is none, or it is too large. Never rejects. */
+  /** The JSON message that came with an error status; undefined without one, or where it is too large. Never rejects. */
   async #readRefusal(reply: PostReply): Promise<unknown> {
     const length = toContentLength(reply.header("content-length")) ?? 0;
     const isJson = reply.status >= 400 && isJsonType(reply.header("content-type"));
-    if (!isJson || length > this.#maxMessageBytes) {
+    if (!isJson || length > this.#limits.maxMessageBytes) {
       reply.discard();
       return undefined;
     }
     try {
-      return this.#codec.decode(await reply.read(this.#maxMessageBytes));
+      return this.#codec.decode(await reply.read(this.#limits.maxMessageBytes));
     } catch {
       return undefined;
     }
   }
 }
 
-/** Makes the client of a way to post. Throws `invalid_argument`. */
+/** Creates the client of a poster. Throws `invalid_argument`. */
 export const createExchangeClient = (
-  options: HttpExchangeOptions,
+  options: ExchangeClientOptions,
+  limits: ExchangeLimits,
   makePoster: (url: URL) => Poster,
-): HttpExchange => new ExchangeClient(options, makePoster);
+): HttpExchange => new ExchangeClient(options, limits, makePoster);

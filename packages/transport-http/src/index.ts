@@ -9,13 +9,21 @@ export {
   WebSocketCloseError,
 } from "./errors.ts";
 export type { HttpCall, HttpExchange, HttpExchangeOptions, HttpRetryOptions } from "./exchange-client.ts";
-export type { Fetch } from "./fetch-poster.ts";
-export { createHttpExchange, type FetchExchangeOptions } from "./http-exchange.ts";
+export { createHttpExchange, type Fetch, type FetchExchangeOptions } from "./http-exchange.ts";
+export {
+  type ExchangeLimits,
+  exchangeLimits,
+  type HandlerLimits,
+  handlerLimits,
+  type WebSocketLimits,
+  webSocketLimits,
+} from "./limits.ts";
 export {
   type Authenticate,
   type Authentication,
   type AuthenticationRequest,
   allowAnyone,
+  createTokenAuthenticate,
   type ShownCredential,
   type TokenPrincipal,
 } from "./server/authenticate.ts";
@@ -30,13 +38,7 @@ export {
 } from "./server/fetch-handler.ts";
 export type { HandlerOptions } from "./server/handler-options.ts";
 export type { HealthOptions } from "./server/health.ts";
-export { createTokenAuthenticate } from "./server/web-token.ts";
+export type { WebSocketClientContext, WebSocketClientOptions } from "./socket/connect-socket.ts";
 export type { PlatformWebSocket } from "./socket/platform-socket.ts";
-export type { SocketChannelOptions } from "./socket/socket-channel.ts";
-export {
-  createWebSocketTransport,
-  type PlatformTransportOptions,
-  type WebSocketClientContext,
-  type WebSocketClientOptions,
-} from "./socket/web-socket-transport.ts";
+export { createWebSocketTransport, type PlatformTransportOptions } from "./socket/web-socket-transport.ts";
 export { type ReconnectingTransportOptions, withReconnect } from "./with-reconnect.ts";

@@ -36,7 +36,7 @@ export const readStream = async (
   }
 };
 
-/** A header's `Content-Length`, or undefined when it is no such number. */
+/** A header's `Content-Length`, or undefined for anything but a number. */
 export const toContentLength = (header: string | undefined): number | undefined =>
   header !== undefined && /^\d{1,15}$/.test(header) ? Number(header) : undefined;
 

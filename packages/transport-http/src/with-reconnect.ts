@@ -3,7 +3,7 @@ import {
   backoffDelayMs,
   type Channel,
   type Clock,
-  quietly,
+  callSafely,
   RequestCancelledError,
   resolveBackoff,
   systemClock,
@@ -17,7 +17,7 @@ export interface ReconnectingTransportOptions extends BackoffOptions {
   readonly maxAttempts?: number;
   /** The longest wait after the first attempt, in milliseconds. @default 200 */
   readonly initialDelayMs?: number;
-  /** Called after each attempt that failed and before the wait. What it throws is ignored. @default nobody is told */
+  /** Called after each attempt that failed and before the wait. What it throws is ignored. @default none */
   readonly onRetry?: (retry: { attempt: number; delayMs: number; error: unknown }) => void;
   /** @default the real time */
   readonly clock?: Clock;
@@ -45,7 +45,7 @@ export const withReconnect = <Context>(
           const kind = failureKindOf(error);
           if ((kind !== "unavailable" && kind !== "timed_out") || attempt >= backoff.maxAttempts) throw error;
           const delayMs = backoffDelayMs(attempt, backoff);
-          quietly(() => onRetry?.({ attempt, delayMs, error }));
+          callSafely(() => onRetry?.({ attempt, delayMs, error }));
           await wait(delayMs, clock, signal);
         }
       }

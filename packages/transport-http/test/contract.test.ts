@@ -24,7 +24,7 @@ const connectWithSockets = async (url: string) => {
   };
   subscribe("net.client.socket", note);
   try {
-    const transport = createWebSocketTransport({ url, credentials: { bearer: token }, ...limits });
+    const transport = createWebSocketTransport({ url, credentials: { bearer: token }, limits });
     const channel = await transport.connect();
     if (!raw || !ws) throw new TypeError("no socket was made");
     return { channel, raw, ws };
@@ -36,7 +36,7 @@ const connectWithSockets = async (url: string) => {
 
 const webSocketPair = async (): Promise<ContractPair> => {
   const accepted = createDeferred<Channel>();
-  const server = await startSocketServer(limits);
+  const server = await startSocketServer({ limits });
   void server.nextChannel().then(accepted.resolve);
   const { channel, raw, ws } = await connectWithSockets(server.socketUrl);
   return {

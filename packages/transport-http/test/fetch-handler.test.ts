@@ -1,6 +1,7 @@
 import { createDeferred, type HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import {
   allowAnyone,
   createFetchHandler,
@@ -9,7 +10,7 @@ import {
   type HttpExchangeContext,
   type TokenPrincipal,
 } from "../src/index.ts";
-import { echoCore, thrown, token, until } from "./support.ts";
+import { echoCore, thrown, token } from "./support.ts";
 
 const origin = "https://app.example";
 
@@ -146,7 +147,7 @@ describe("createFetchHandler", () => {
 
   it("counts a streamed body as it arrives, and reads no further than the limit", async () => {
     const { body, state } = streamOf(...Array.from({ length: 100 }, () => "x".repeat(10)));
-    const response = await makeHandler({ maxBodyBytes: 25 })(post(body));
+    const response = await makeHandler({ limits: { maxBodyBytes: 25 } })(post(body));
     expect(response.status).toBe(413);
     await until(() => state.cancelled);
     expect(state.pulled).toBeLessThan(6);
@@ -154,7 +155,7 @@ describe("createFetchHandler", () => {
 
   it("answers a body that does not come in time with 408, and cancels it", async () => {
     const clock = createManualClock();
-    const handler = makeHandler({ clock, bodyTimeoutMs: 1000 });
+    const handler = makeHandler({ clock, limits: { bodyTimeoutMs: 1000 } });
     let cancelled = false;
     const reading = createDeferred<void>();
     const body = new ReadableStream<Uint8Array>({
@@ -180,7 +181,7 @@ describe("createFetchHandler", () => {
       entered++;
       return gate.promise;
     };
-    const handler = makeHandler({ maxInFlight: 2, handle });
+    const handler = makeHandler({ limits: { maxInFlight: 2 }, handle });
     const running = [handler(post("1")), handler(post("2"))];
     // Credentials are checked by the platform's threads: whoever comes third may be checked first.
     await until(async () => entered === 2);
@@ -226,7 +227,7 @@ describe("createFetchHandler", () => {
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
     expect((await makeHandler({ onError, handle: async () => cyclic })(post("1"))).status).toBe(500);
-    const large = makeHandler({ onError, maxBodyBytes: 10, handle: async () => "x".repeat(10) });
+    const large = makeHandler({ onError, limits: { maxBodyBytes: 10 }, handle: async () => "x".repeat(10) });
     expect((await large(post("1"))).status).toBe(500);
     expect(codes).toEqual(["invalid_argument", "frame_too_large"]);
   });
@@ -278,7 +279,7 @@ describe("createFetchHandler", () => {
         allowedHosts: ["agent.test"],
         authenticate: () => answer.promise,
         handle: async () => handled++,
-        bodyTimeoutMs: 700,
+        limits: { bodyTimeoutMs: 700 },
         onError: (error) => errors.push(error),
         clock,
       });
@@ -357,7 +358,7 @@ describe("what a route says beside its reply", () => {
     const handler = makeHandler({
       handle: async () => ({ big: oversize }),
       unsendable,
-      maxBodyBytes: 1000,
+      limits: { maxBodyBytes: 1000 },
     });
     const response = await handler(post("1"));
     expect([response.status, await response.json()]).toEqual([200, { error: "too large" }]);
@@ -537,8 +538,8 @@ describe("options", () => {
     ["a URL as host", () => makeHandler({ allowedHosts: ["http://agent.test"] })],
     ["a path without a slash", () => makeHandler({ path: "ahp" })],
     ["a path with a query", () => makeHandler({ path: "/ahp?x" })],
-    ["no room for a body", () => makeHandler({ maxBodyBytes: 0 })],
-    ["no time for a body", () => makeHandler({ bodyTimeoutMs: 0 })],
+    ["no room for a body", () => makeHandler({ limits: { maxBodyBytes: 0 } })],
+    ["no time for a body", () => makeHandler({ limits: { bodyTimeoutMs: 0 } })],
     ["a context header that holds a secret", () => makeHandler({ contextHeaders: ["Authorization"] })],
   ];
   for (const [name, make] of wrong) {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
+import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
 import type { HttpServerOptions } from "../src/node/index.ts";
 import { createHttpExchange } from "../src/node/index.ts";
 import {
@@ -13,7 +14,6 @@ import {
   startServer,
   startSocketServer,
   token,
-  until,
   upgradeHead,
 } from "./support.ts";
 
@@ -137,7 +137,7 @@ describe("sizes", () => {
       const flushed = client.socket.write(line);
       if (!flushed)
         await Promise.race([once(client.socket, "drain"), once(client.socket, "close")]).catch(() => {});
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     expect(await client.status()).toBe(431);
     expect(sent).toBeLessThan(10_000_000);
@@ -172,14 +172,14 @@ describe("sizes", () => {
   });
 
   it("a chunked body without end is answered 413 at the limit, and its connection is closed", async () => {
-    await using server = await listening({ maxBodyBytes: 100_000 });
+    await using server = await listening({ limits: { maxBodyBytes: 100_000 } });
     using client = await rawClient(server.port);
     client.write(postHead(server.port, "Transfer-Encoding: chunked"));
     const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
     let sent = 0;
     while (!client.closed && !client.ended && sent < 500) {
       sent++;
-      if (!client.socket.write(chunk)) await new Promise((resolve) => setImmediate(resolve));
+      if (!client.socket.write(chunk)) await nextTurn();
     }
     expect(await client.status()).toBe(413);
     await client.untilGone();
@@ -200,7 +200,7 @@ describe("sizes", () => {
 
 describe("slowness", () => {
   it("headers that do not come are answered 408, and nothing at all is closed", async () => {
-    await using server = await listening({ headersTimeoutMs: 100 });
+    await using server = await listening({ limits: { headersTimeoutMs: 100 } });
     using silent = await rawClient(server.port);
     using slow = await rawClient(server.port);
     slow.write(`POST /ahp HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nX-`);
@@ -209,7 +209,7 @@ describe("slowness", () => {
   });
 
   it("a body that comes byte by byte is answered 408 after its time", async () => {
-    await using server = await listening({ bodyTimeoutMs: 200 });
+    await using server = await listening({ limits: { bodyTimeoutMs: 200 } });
     using client = await rawClient(server.port);
     client.write(postHead(server.port, "Content-Length: 1000"));
     const dripping = setInterval(() => client.write("x"), 20);
@@ -235,7 +235,7 @@ describe("slowness", () => {
   });
 
   it("1000 half-open connections take no more than their places", async () => {
-    await using server = await listening({ maxConnections: 500, headersTimeoutMs: 1000 });
+    await using server = await listening({ limits: { maxConnections: 500, headersTimeoutMs: 1000 } });
     const sockets = Array.from({ length: 1000 }, () => {
       const socket = connect({ port: server.port, host: "127.0.0.1" });
       socket.on("error", () => {});
@@ -386,7 +386,7 @@ describe("frames", () => {
   });
 
   it("of a client that keeps the connection after its fault are not waited for", async () => {
-    await using end = await connected({ closeTimeoutMs: 100 });
+    await using end = await connected({ limits: { closeTimeoutMs: 100 } });
     end.client.write(frame(0xf1, "1"));
     expect(await end.closeCode()).toBe(1002);
     for (let count = 0; count < 50; count++) end.client.write(frame(0x81, "2"));

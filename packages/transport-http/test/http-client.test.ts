@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import {
   createHttpExchange as createFetchExchange,
   failureKindOf,
@@ -10,7 +11,7 @@ import {
   type HttpExchangeOptions,
 } from "../src/index.ts";
 import { createHttpExchange as createNodeExchange } from "../src/node/index.ts";
-import { rejection, thrown, until } from "./support.ts";
+import { rejection, thrown } from "./support.ts";
 
 const secret = "s3cret-credential-value";
 
@@ -198,7 +199,7 @@ for (const [name, create] of Object.entries(clients)) {
           request.resume();
           answer(response);
         });
-        using exchange = exchangeTo(server.url, { maxMessageBytes: 1000 });
+        using exchange = exchangeTo(server.url, { limits: { maxMessageBytes: 1000 } });
         const error = await rejection(exchange.handle({ id: 1 }));
         expect(error).toMatchObject(expected);
         expect(failureKindOf(error)).toBe("malformed");
@@ -220,7 +221,7 @@ for (const [name, create] of Object.entries(clients)) {
         });
         more();
       });
-      using exchange = exchangeTo(server.url, { maxMessageBytes: 100_000 });
+      using exchange = exchangeTo(server.url, { limits: { maxMessageBytes: 100_000 } });
       expect(await rejection(exchange.handle({ id: 1 }))).toMatchObject({
         code: "frame_too_large",
         maxFrameBytes: 100_000,
@@ -230,7 +231,7 @@ for (const [name, create] of Object.entries(clients)) {
 
     it("refuses to send what is no JSON or over the limit, and sends nothing", async () => {
       await using server = await plainServer((_request, response) => json(response, "1"));
-      using exchange = exchangeTo(server.url, { maxMessageBytes: 10 });
+      using exchange = exchangeTo(server.url, { limits: { maxMessageBytes: 10 } });
       expect(await rejection(exchange.handle(undefined))).toMatchObject({ code: "invalid_argument" });
       const large = await rejection(exchange.handle("x".repeat(20)));
       expect(large).toMatchObject({ code: "frame_too_large" });
@@ -290,7 +291,7 @@ for (const [name, create] of Object.entries(clients)) {
 
     it("bounds what is under way", async () => {
       await using server = await plainServer((request) => void request.resume());
-      using exchange = exchangeTo(server.url, { maxInFlight: 2 });
+      using exchange = exchangeTo(server.url, { limits: { maxInFlight: 2 } });
       const running = [rejection(exchange.handle(1)), rejection(exchange.handle(2))];
       expect(await rejection(exchange.handle(3))).toMatchObject({
         code: "buffer_full",
@@ -414,7 +415,7 @@ for (const [name, create] of Object.entries(clients)) {
       ["a header of the transport", { headers: { "Content-Type": "x" } }],
       ["a header with a line break", { headers: { "x-tenant": `${secret}\n` } }],
       ["no time", { timeoutMs: 0 }],
-      ["no room", { maxMessageBytes: 0 }],
+      ["no room", { limits: { maxMessageBytes: 0 } }],
       ["no attempt", { retry: { maxAttempts: 0 } }],
     ];
     for (const [title, options] of wrong) {

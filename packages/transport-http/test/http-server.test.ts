@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import { createFetchHandler, type HttpExchangeContext } from "../src/index.ts";
 import {
   createHttpExchange,
@@ -26,7 +27,6 @@ import {
   startSocketServer,
   thrown,
   token,
-  until,
 } from "./support.ts";
 
 const temporaryDirectory = async () => {
@@ -162,8 +162,8 @@ describe("where it listens", () => {
     ["a port that is none", { port: 70_000 }],
     ["a token and an authenticate", { token, authenticate: () => ({ refused: "forbidden" }) }],
     ["a short token", { token: "short" }],
-    ["no connections", { maxConnections: 0 }],
-    ["no time", { headersTimeoutMs: 0 }],
+    ["no connections", { limits: { maxConnections: 0 } }],
+    ["no time", { limits: { headersTimeoutMs: 0 } }],
     ["a route that is no path", { routes: { ahp: { handle: echoCore } } }],
   ];
   for (const [name, options] of wrong) {
@@ -353,7 +353,7 @@ describe("requests", () => {
   });
 
   it("counts and closes connections above the limit", async () => {
-    await using server = await startServer({ maxConnections: 2 });
+    await using server = await startServer({ limits: { maxConnections: 2 } });
     using first = await rawClient(server.port);
     using second = await rawClient(server.port);
     await until(() => server.server.connections === 2);
@@ -382,7 +382,11 @@ describe("toNodeHandler", () => {
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}/api/ahp`;
-    const exchange = createHttpExchange({ url, credentials: { bearer: token }, maxMessageBytes: 8_000_000 });
+    const exchange = createHttpExchange({
+      url,
+      credentials: { bearer: token },
+      limits: { maxMessageBytes: 8_000_000 },
+    });
     expect(await exchange.handle("hi")).toEqual({ message: "hi", from: "127.0.0.1" });
     const error = await rejection(exchange.handle("x".repeat(5_000_000)));
     expect(["request_too_large", "transport_failed"]).toContain(error.code);
@@ -410,7 +414,7 @@ describe("close", () => {
             },
           },
         },
-        graceMs: 10_000,
+        limits: { graceMs: 10_000 },
       },
     );
     const exchange = createHttpExchange({ url: server.exchangeUrl, credentials: { bearer: token } });
@@ -450,7 +454,7 @@ describe("close", () => {
           },
         },
       },
-      graceMs: 50,
+      limits: { graceMs: 50 },
     });
     const exchange = createHttpExchange({ url: server.exchangeUrl, credentials: { bearer: token } });
     const running = rejection(exchange.handle(1));

@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { post, postHead, rawClient, startServer, startSocketServer, until, upgradeHead } from "./support.ts";
+import { until } from "../../../scripts/lib/test-kit.ts";
+import { post, postHead, rawClient, startServer, startSocketServer, upgradeHead } from "./support.ts";
 
 /** A server whose handler waits for `release` where the message says so, and all messages that it got. */
 const startSlow = async (options: Parameters<typeof startSocketServer>[1] = {}) => {
@@ -96,7 +97,7 @@ describe("behind others on a connection", () => {
   });
 
   it("nothing is handled where the connection is closed before it", async () => {
-    await using server = await startSlow({ maxBodyBytes: 1000 });
+    await using server = await startSlow({ limits: { maxBodyBytes: 1000 } });
     const { port, handled } = server;
     using closing = await rawClient(port);
     closing.write(post(port, '{"id":1}', "Connection: close") + post(port, '{"id":2}'));
@@ -182,7 +183,7 @@ describe("a client that goes away", () => {
   });
 
   it("is cut off where it does not end its next request in time", async () => {
-    await using server = await startPatient({ headersTimeoutMs: 300, bodyTimeoutMs: 300 });
+    await using server = await startPatient({ limits: { headersTimeoutMs: 300, bodyTimeoutMs: 300 } });
     const { port, state } = server;
     using client = await rawClient(port);
     client.write(`${post(port, slow)}POST /ahp HT`);
@@ -206,12 +207,12 @@ describe("a client that goes away", () => {
     await server.untilGone();
   });
 
-  it("is seen to go although answers wait for the first one", async () => {
+  it("is seen to go although small answers wait for the first one", async () => {
     const gone = createDeferred<void>();
     const handled: unknown[] = [];
     const handle = async (message: unknown, { signal }: { readonly signal: AbortSignal }) => {
       handled.push(message);
-      if (!(message as { waits?: true }).waits) return { pad: "x".repeat(5000) };
+      if (!(message as { waits?: true }).waits) return { pad: "x".repeat(1000) };
       signal.addEventListener("abort", () => gone.resolve());
       await gone.promise;
       return {};

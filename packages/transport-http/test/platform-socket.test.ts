@@ -2,12 +2,13 @@ import { type Channel, createDeferred } from "@harnesskit/wire";
 import { type ContractPair, channelContract, createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import {
   createWebSocketTransport,
   type PlatformTransportOptions,
   type PlatformWebSocket,
 } from "../src/index.ts";
-import { record, rejection, startSocketServer, thrown, token, until } from "./support.ts";
+import { record, rejection, startSocketServer, thrown, token } from "./support.ts";
 
 const limits = { maxFrameBytes: 65_536, maxBufferedBytes: 262_144 };
 
@@ -45,9 +46,9 @@ const connect = (url: string, options: Partial<PlatformTransportOptions> = {}) =
 describe("a platform's WebSocket", () => {
   const makePair = async (): Promise<ContractPair> => {
     const accepted = createDeferred<Channel>();
-    const server = await startSocketServer(limits);
+    const server = await startSocketServer({ limits });
     void server.nextChannel().then(accepted.resolve);
-    const client = await connect(server.socketUrl, { ...limits, closeTimeoutMs: 500 });
+    const client = await connect(server.socketUrl, { limits: { ...limits, closeTimeoutMs: 500 } });
     const page = PageWebSocket.last;
     return {
       client,
@@ -117,7 +118,7 @@ describe("a platform's WebSocket", () => {
     const transport = createWebSocketTransport({
       url: "ws://127.0.0.1/",
       WebSocket: SilentWebSocket as unknown as Constructor,
-      connectTimeoutMs: 1000,
+      limits: { connectTimeoutMs: 1000 },
       clock,
     });
     const late = rejection(transport.connect());
@@ -200,7 +201,7 @@ describe("what a page receives", () => {
   });
 
   it("that nobody reads is bounded", async () => {
-    const { channel, socket } = await scripted({ maxBufferedBytes: 1000 });
+    const { channel, socket } = await scripted({ limits: { maxBufferedBytes: 1000 } });
     for (let count = 0; count < 11; count++) socket.receive(JSON.stringify("x".repeat(98)));
     expect(socket.closes).toEqual([4008]);
     const log = record(channel);
@@ -215,7 +216,7 @@ describe("what a page receives", () => {
       [JSON.stringify("x".repeat(200)), 4009, "frame_too_large"],
     ];
     for (const [data, code, error] of faults) {
-      const { channel, socket } = await scripted({ maxFrameBytes: 100 });
+      const { channel, socket } = await scripted({ limits: { maxFrameBytes: 100 } });
       const log = record(channel);
       socket.receive(data);
       expect(socket.closes).toEqual([code]);
@@ -236,7 +237,7 @@ describe("what a page receives", () => {
 describe("what a page sends", () => {
   it("counts as handed over when the platform has sent most of it, and is refused above the limit", async () => {
     const clock = createManualClock();
-    const { channel, socket } = await scripted({ clock, maxBufferedBytes: 1000 });
+    const { channel, socket } = await scripted({ clock, limits: { maxBufferedBytes: 1000 } });
     record(channel);
     socket.bufferedAmount = 1_000_000;
     let settled = false;
@@ -262,7 +263,7 @@ describe("what a page sends", () => {
 
   it("cuts a close that the other side does not answer", async () => {
     const clock = createManualClock();
-    const { channel, socket } = await scripted({ clock, closeTimeoutMs: 500 });
+    const { channel, socket } = await scripted({ clock, limits: { closeTimeoutMs: 500 } });
     record(channel);
     const closing = channel.close();
     await until(() => socket.closes.length === 1);

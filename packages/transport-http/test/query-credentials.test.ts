@@ -6,9 +6,10 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import { createWebSocketTransport as createPlatformTransport } from "../src/index.ts";
 import { createWebSocketTransport } from "../src/node/index.ts";
-import { record, rejection, startSocketServer, thrown, token, until } from "./support.ts";
+import { record, rejection, startSocketServer, thrown, token } from "./support.ts";
 
 const secret = "s3cret+/=%20&x-0123456789";
 const kinds = [{ bearer: secret }, { apiKey: secret }] as const;

@@ -76,7 +76,7 @@ describe("the rules, for anything that comes", () => {
   });
 
   it("answer any bytes of a connection with a refusal or nothing, and live", async () => {
-    await using server = await startServer({ headersTimeoutMs: 1000 });
+    await using server = await startServer({ limits: { headersTimeoutMs: 1000 } });
     const pieces = fc.array(
       fc.oneof(
         fc.constantFrom(

@@ -2,15 +2,12 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type Channel, type CloseReason, createDeferred, type HarnessError } from "@harnesskit/wire";
 import { expect } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import type { TokenPrincipal } from "../src/index.ts";
 import type { HttpServerOptions, WebSocketListenerOptions } from "../src/node/index.ts";
 import { createHttpServer, type HttpServer, type WebSocketContext } from "../src/node/index.ts";
 
 export const token = "a-token-for-tests-0123456789";
-
-/** A condition that is looked at again and again. */
-export const until = (read: () => boolean | Promise<boolean>): Promise<void> =>
-  expect.poll(read, { timeout: 10_000, interval: 5 }).toBe(true);
 
 /** What a rejected promise was rejected with; fails when it was not. */
 export const rejection = async (promise: Promise<unknown>): Promise<HarnessError> => {
@@ -54,8 +51,8 @@ export const startServer = async <Principal = TokenPrincipal>(options: HttpServe
   const server: HttpServer<Principal> = createHttpServer<Principal>({
     ...secret,
     routes: { "/ahp": { handle: echoCore } },
-    graceMs: 1000,
     ...options,
+    limits: { graceMs: 1000, ...options.limits },
   });
   await server.listen();
   const port = server.port ?? expect.fail("the server has no port");
@@ -82,7 +79,11 @@ export const startSocketServer = async (
   serverOptions: HttpServerOptions<TokenPrincipal> = {},
 ) => {
   const started = await startServer(serverOptions);
-  const listener = started.server.webSocketListener({ path: "/ahp", closeTimeoutMs: 500, ...options });
+  const listener = started.server.webSocketListener({
+    path: "/ahp",
+    ...options,
+    limits: { closeTimeoutMs: 500, ...options.limits },
+  });
   const channels: Channel<WebSocketContext<TokenPrincipal>>[] = [];
   const waiting: ((channel: Channel<WebSocketContext<TokenPrincipal>>) => void)[] = [];
   const refused: HarnessError[] = [];

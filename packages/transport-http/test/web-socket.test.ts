@@ -7,22 +7,15 @@ import {
   type Socket,
 } from "node:net";
 import { deflateRawSync } from "node:zlib";
-import { type Channel, createPeer, type Transport, TransportError } from "@harnesskit/wire";
+import { type Channel, type Transport, TransportError } from "@harnesskit/wire";
+import { createPeer } from "@harnesskit/wire/rpc";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
 import { failureKindOf, withReconnect } from "../src/index.ts";
 import { createWebSocketTransport, type NodeWebSocketTransportOptions } from "../src/node/index.ts";
-import {
-  rawClient,
-  record,
-  rejection,
-  startSocketServer,
-  thrown,
-  token,
-  until,
-  upgradeHead,
-} from "./support.ts";
+import { rawClient, record, rejection, startSocketServer, thrown, token, upgradeHead } from "./support.ts";
 
 const credentials = { bearer: token };
 
@@ -187,7 +180,7 @@ describe("a listener", () => {
   });
 
   it("answers 503 above its limit, before it listens and after its close, and its path is free then", async () => {
-    await using server = await startSocketServer({ maxConnections: 1 });
+    await using server = await startSocketServer({ limits: { maxConnections: 1 } });
     const first = await connect(server.socketUrl);
     expect(await rejection(connect(server.socketUrl))).toMatchObject({ code: "unavailable", status: 503 });
     await first.close();
@@ -209,7 +202,7 @@ describe("a listener", () => {
 
   it("closes a channel whose accept callback throws", async () => {
     await using server = await startSocketServer();
-    const failing = server.server.webSocketListener({ path: "/failing", closeTimeoutMs: 500 });
+    const failing = server.server.webSocketListener({ path: "/failing", limits: { closeTimeoutMs: 500 } });
     const thrownError = new TypeError("not today");
     await failing.listen(() => {
       throw thrownError;
@@ -261,7 +254,7 @@ describe("what arrives", () => {
   ];
   for (const [name, send, code, error] of faults) {
     it(`${name} closes the connection with ${code}`, async () => {
-      await using server = await startSocketServer({ maxFrameBytes: 1000 });
+      await using server = await startSocketServer({ limits: { maxFrameBytes: 1000 } });
       const accepted = server.nextChannel();
       using client = await plainClient(server.socketUrl);
       const channel = await accepted;
@@ -346,7 +339,7 @@ describe("what arrives", () => {
 
   it("a handler that never comes to an end does not keep a closed connection for ever", async () => {
     const clock = createManualClock();
-    await using server = await startSocketServer({ clock, closeTimeoutMs: 500 });
+    await using server = await startSocketServer({ clock, limits: { closeTimeoutMs: 500 } });
     const accepted = server.nextChannel();
     using client = await plainClient(server.socketUrl);
     const channel = await accepted;
@@ -379,7 +372,7 @@ describe("compression", () => {
   });
 
   it("does not let a small frame become a large message", async () => {
-    await using server = await startSocketServer({ compression: true, maxFrameBytes: 100_000 });
+    await using server = await startSocketServer({ compression: true, limits: { maxFrameBytes: 100_000 } });
     const accepted = server.nextChannel();
     using client = await plainClient(server.socketUrl, { perMessageDeflate: true });
     expect(client.ws.extensions).toContain("permessage-deflate");
@@ -398,7 +391,7 @@ describe("liveness", () => {
     for (const side of ["server", "client"] as const) {
       const clock = createManualClock();
       await using server = await startSocketServer(
-        side === "server" ? { clock, pingIntervalMs: 1000, pongTimeoutMs: 100 } : {},
+        side === "server" ? { clock, limits: { pingIntervalMs: 1000, pongTimeoutMs: 100 } } : {},
       );
       const accepted = server.nextChannel();
       const pinged: string[] = [];
@@ -422,7 +415,7 @@ describe("liveness", () => {
         await once(silent, "listening");
         const { port } = silent.address() as AddressInfo;
         const url = `ws://127.0.0.1:${port}/`;
-        channel = await connect(url, { clock, pingIntervalMs: 1000, pongTimeoutMs: 100 });
+        channel = await connect(url, { clock, limits: { pingIntervalMs: 1000, pongTimeoutMs: 100 } });
         record(channel);
         clock.advance(1000);
         await until(() => pinged.length === 1);
@@ -439,7 +432,10 @@ describe("liveness", () => {
 
   it("keeps a peer that answers, and asks again", async () => {
     const clock = createManualClock();
-    await using server = await startSocketServer({ clock, pingIntervalMs: 1000, pongTimeoutMs: 100 });
+    await using server = await startSocketServer({
+      clock,
+      limits: { pingIntervalMs: 1000, pongTimeoutMs: 100 },
+    });
     const accepted = server.nextChannel();
     using client = await plainClient(server.socketUrl);
     const pings: unknown[] = [];
@@ -459,9 +455,12 @@ describe("liveness", () => {
 
   it("does not cut a peer that is itself held back, and the peer's sends wait", async () => {
     const clock = createManualClock();
-    await using server = await startSocketServer({ clock, pingIntervalMs: 1000, pongTimeoutMs: 100 });
+    await using server = await startSocketServer({
+      clock,
+      limits: { pingIntervalMs: 1000, pongTimeoutMs: 100 },
+    });
     const accepted = server.nextChannel();
-    const client = await connect(server.socketUrl, { maxBufferedBytes: 1_000_000 });
+    const client = await connect(server.socketUrl, { limits: { maxBufferedBytes: 1_000_000 } });
     record(client);
     const channel = await accepted;
     const handled: unknown[] = [];
@@ -482,7 +481,7 @@ describe("liveness", () => {
         refused = error;
       });
       sent.push(sending);
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
     expect(refused).toMatchObject({ code: "buffer_full" });
     for (let round = 0; round < 5; round++) clock.advance(1100);
@@ -605,7 +604,7 @@ describe("connect", () => {
     await once(silent, "listening");
     const url = `ws://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
     const clock = createManualClock();
-    const late = rejection(connect(url, { clock, connectTimeoutMs: 1000 }));
+    const late = rejection(connect(url, { clock, limits: { connectTimeoutMs: 1000 } }));
     await until(() => sockets.length === 1);
     clock.advance(1000);
     expect(await late).toMatchObject({ code: "transport_failed" });
@@ -628,8 +627,8 @@ describe("connect", () => {
     ["the same protocol twice", { protocols: ["a", "a"] }],
     ["a protocol with a space", { protocols: ["a b"] }],
     ["a header of the handshake", { headers: { "Sec-WebSocket-Key": "x" } }],
-    ["no time for pongs", { pongTimeoutMs: 0 }],
-    ["no room for a frame", { maxFrameBytes: 0 }],
+    ["no time for pongs", { limits: { pongTimeoutMs: 0 } }],
+    ["no room for a frame", { limits: { maxFrameBytes: 0 } }],
   ];
   for (const [name, options] of wrong) {
     it(`refuses ${name} with invalid_argument`, () => {
@@ -715,7 +714,10 @@ describe("a flood of pings", () => {
 
   it("makes no flood of pongs for a client that does not read, and its connection is cut", async () => {
     const clock = createManualClock();
-    await using server = await startSocketServer({ clock, pingIntervalMs: 1000, pongTimeoutMs: 100 });
+    await using server = await startSocketServer({
+      clock,
+      limits: { pingIntervalMs: 1000, pongTimeoutMs: 100 },
+    });
     const accepted = server.nextChannel();
     using client = await rawClient(server.port);
     client.write(upgradeHead(server.port));

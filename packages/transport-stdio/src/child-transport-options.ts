@@ -35,7 +35,7 @@ export interface ChildTransportOptions {
   readonly maxStderrBytes?: number;
   /** Bytes of one message. @default 4194304 (4 MiB) */
   readonly maxFrameBytes?: number;
-  /** How deep a message may nest. @default 64 */
+  /** How deep a message may nest. @default 80 */
   readonly maxDepth?: number;
   /** Bytes that may wait for a child that reads slowly. @default 16777216 (16 MiB) */
   readonly maxBufferedBytes?: number;

@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
+import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import {
   type Channel,
@@ -9,11 +10,11 @@ import {
   RequestCancelledError,
   systemClock,
   type Transport,
+  TransportError,
 } from "@harnesskit/wire";
 import { childEnvironment } from "./child-environment.ts";
 import { ChildPipe } from "./child-pipe.ts";
 import type { ChildContext, ChildTransportOptions } from "./child-transport-options.ts";
-import { spawnError } from "./spawn-error.ts";
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -28,6 +29,30 @@ const startChild = (options: ChildTransportOptions): Child => {
     windowsHide: true,
     ...(cwd !== undefined && { cwd }),
   });
+};
+
+const isDirectory = (path: string): boolean => {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+};
+
+/** The system's own error is not kept as the cause, because it repeats the arguments. */
+const spawnError = ({ command, cwd }: ChildTransportOptions, cause: unknown): TransportError => {
+  const { code = "unknown" } = cause as NodeJS.ErrnoException;
+  const quoted = (text: string) => `"${displayText(text, { maxLength: 200 })}"`;
+  if (cwd !== undefined && !isDirectory(cwd)) {
+    const text = `the working directory ${quoted(cwd)} cannot be used: create it or pass another cwd`;
+    return new TransportError(text);
+  }
+  const problems: Readonly<Record<string, string>> = {
+    ENOENT: "was not found: install it, put it on the PATH or pass its full path",
+    EACCES: "may not be run: make the file executable or pass another command",
+  };
+  const problem = problems[code] ?? `could not be started (${code})`;
+  return new TransportError(`the command ${quoted(command)} ${problem}`);
 };
 
 const openPipe = async (options: ChildTransportOptions): Promise<{ pipe: ChildPipe; pid: number }> => {

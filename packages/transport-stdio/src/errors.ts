@@ -26,7 +26,7 @@ export class ChildExitError extends HarnessError {
   }
 }
 
-/** The process that started this one is gone, so that nobody is left to serve. */
+/** The process that started this one is gone: there is no client left. */
 export class ParentGoneError extends HarnessError {
   override readonly name = "ParentGoneError";
 

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 
 /**
- * A child's output that nobody gets until it is released. Node lets the streams of a process that ended flow,
+ * A child's output, held until it is released. Node lets the streams of a process that ended flow,
  * whether they were paused or not; what comes then is kept here, and its end comes behind it.
  */
 export class HeldOutput {
@@ -11,7 +11,7 @@ export class HeldOutput {
   #held = true;
   #dropped = false;
   #ended = false;
-  #endTold = false;
+  #isEndReported = false;
 
   constructor(stream: Readable, receiver: { bytes(chunk: Uint8Array): void; end(): void }) {
     this.#stream = stream;
@@ -25,7 +25,7 @@ export class HeldOutput {
 
   /** True when everything was handed over or dropped. */
   get done(): boolean {
-    return this.#endTold;
+    return this.#isEndReported;
   }
 
   hold(): void {
@@ -74,8 +74,8 @@ export class HeldOutput {
   }
 
   #tellEnd(): void {
-    if (this.#endTold) return;
-    this.#endTold = true;
+    if (this.#isEndReported) return;
+    this.#isEndReported = true;
     this.#receiver.end();
   }
 }

@@ -22,14 +22,14 @@ export class ProcessGroup {
     live.add(this);
   }
 
-  /** Sends a signal to all of it; nobody left to get it is no error. */
+  /** Sends a signal to all processes of the group; an empty group is not an error. */
   signal(signal: NodeJS.Signals): void {
     if (!live.has(this)) return;
     try {
       if (onWindows) this.#child.kill(signal);
       else process.kill(-this.#id, signal);
     } catch {
-      // ESRCH: nobody is left. EPERM: what is left has become another user's, or is a zombie (macOS).
+      // ESRCH: the group is empty. EPERM: what is left has become another user's, or is a zombie (macOS).
     }
   }
 

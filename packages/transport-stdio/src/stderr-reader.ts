@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
-import { displayText, quietly } from "@harnesskit/wire";
+import { callSafely, displayText } from "@harnesskit/wire";
 
 /**
- * Where the lines of a child's standard error go: to this process's standard error, to nobody, or to a function,
+ * Where the lines of a child's standard error go: to this process's standard error, nowhere, or to a function,
  * which gets each line as the child wrote it, untrusted and without its end. What the function throws is ignored.
  */
 export type StderrTarget = "inherit" | "ignore" | ((line: string) => void);
@@ -84,7 +84,7 @@ export class StderrReader {
     const whole = line.endsWith("\r") ? line.slice(0, -1) : line;
     for (let start = 0; start === 0 || start < whole.length; start += maxLineLength) {
       // The child's output is read on, whatever its listener does.
-      quietly(() => target(whole.slice(start, start + maxLineLength)));
+      callSafely(() => target(whole.slice(start, start + maxLineLength)));
     }
   }
 

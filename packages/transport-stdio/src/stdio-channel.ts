@@ -6,12 +6,11 @@ import {
   createStreamPipe,
   newlineCodec,
   systemClock,
+  TransportError,
 } from "@harnesskit/wire";
 import { ParentGoneError } from "./errors.ts";
-import { ParentWatch } from "./parent-watch.ts";
 import { openProtocolOutput } from "./protocol-output.ts";
 import { guardStdout } from "./stdout-guard.ts";
-import { streamError } from "./stream-error.ts";
 
 /** What a child process knows about its connection. */
 export interface StdioContext {
@@ -28,7 +27,7 @@ export interface StdioChannelOptions {
   readonly output?: Writable;
   /** Bytes of one message. @default 4194304 (4 MiB) */
   readonly maxFrameBytes?: number;
-  /** How deep a message may nest. @default 64 */
+  /** How deep a message may nest. @default 80 */
   readonly maxDepth?: number;
   /** Bytes that may wait for a slow reader. @default 16777216 (16 MiB) */
   readonly maxBufferedBytes?: number;
@@ -81,6 +80,14 @@ const takeStdout = (): Output => {
   }
 };
 
+const streamError = (cause: unknown, stream: "input" | "output"): TransportError => {
+  const text =
+    stream === "input"
+      ? "the input can no longer be read"
+      : "the output can no longer be written: its reader is gone";
+  return new TransportError(text, cause === undefined ? undefined : { cause });
+};
+
 /** A given stream is destroyed at the end. Standard input is only left, because its descriptor must stay open. */
 const releaseInput = (input: Readable, given: boolean): void => {
   if (given) input.destroy();
@@ -102,21 +109,21 @@ export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<S
   const ownsStdout = options.output === undefined;
   const output = options.output ? givenOutput(options.output) : takeStdout();
 
-  const watch =
-    (options.watchParent ?? true)
-      ? new ParentWatch({
-          clock,
-          parentId,
-          intervalMs: options.parentCheckMs ?? 1000,
-          onGone: () => {
-            clock.after(options.parentGoneTimeoutMs ?? 2000, () => pipe.destroy());
-            void channel.close(new ParentGoneError(context.parentId));
-          },
-        })
-      : undefined;
+  const initialId = parentId();
+  const watchesParent = options.watchParent ?? true;
+  // An orphan gets another parent.
+  const isOrphan = () => watchesParent && parentId() !== initialId;
+  let stopWatching = () => {};
+  const watchParent = () => {
+    stopWatching = clock.after(options.parentCheckMs ?? 1000, () => {
+      if (!isOrphan()) return watchParent();
+      clock.after(options.parentGoneTimeoutMs ?? 2000, () => pipe.destroy());
+      void channel.close(new ParentGoneError(initialId));
+    });
+  };
 
   const context: StdioContext = {
-    parentId: watch?.initialId ?? parentId(),
+    parentId: initialId,
     get strayWrites() {
       return output.strayWrites;
     },
@@ -128,10 +135,10 @@ export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<S
     endOutput: !ownsStdout,
     toError: (cause, stream) => {
       const error = streamError(cause, stream);
-      return watch?.gone ? new ParentGoneError(context.parentId, { cause: error }) : error;
+      return isOrphan() ? new ParentGoneError(initialId, { cause: error }) : error;
     },
     release: (error) => {
-      watch?.stop();
+      stopWatching();
       releaseInput(input, options.input !== undefined);
       output.release(error !== undefined);
     },
@@ -145,5 +152,6 @@ export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<S
     closeTimeoutMs: options.closeTimeoutMs ?? (ownsStdout ? Number.POSITIVE_INFINITY : 2000),
     ...(maxBufferedBytes !== undefined && { maxBufferedBytes }),
   });
+  if (watchesParent) watchParent();
   return channel;
 };

@@ -2,14 +2,14 @@ import { InvalidArgumentError } from "@harnesskit/wire";
 
 const marker = Symbol.for("harnesskit.stdout-guard");
 
-/** Standard output as the protocol's own: everybody else's writes go to standard error. */
+/** Standard output as the protocol's own: all other writes go to standard error. */
 export interface StdoutGuard {
   /** Writes that were diverted so far. */
   readonly strayWrites: number;
   /** `process.stdout.write` as it was. */
   readonly write: typeof process.stdout.write;
   /**
-   * Gives `process.stdout.write` back. Idempotent. With `broken`, later writes to it fail without a word, as nobody
+   * Gives `process.stdout.write` back. Idempotent. With `broken`, later writes to it fail without a word, as nothing
    * reads them, instead of ending the process with an unhandled EPIPE.
    */
   restore(broken: boolean): void;
@@ -30,7 +30,7 @@ const callerOf = (callee: (...args: never[]) => unknown): string => {
   return frame?.replace(/^\s+at (?:.* \((.*)\)|(?:async )?(.*))$/, "$1$2") ?? "an unknown place";
 };
 
-const ignore = () => {};
+const doNothing = () => {};
 
 /**
  * Takes standard output over for the protocol. The first stray write names its culprit on standard error. Throws
@@ -59,9 +59,9 @@ export const guardStdout = (): StdoutGuard => {
   }
   Object.defineProperty(divert, marker, { value: true });
 
-  // A diverted write must not end the process when nobody reads standard error.
-  stderr.on("error", ignore);
-  stdout.on("error", ignore);
+  // A diverted write must not end the process when standard error is not read.
+  stderr.on("error", doNothing);
+  stdout.on("error", doNothing);
   const guard = divert as typeof process.stdout.write;
   stdout.write = guard;
   return {
@@ -72,9 +72,9 @@ export const guardStdout = (): StdoutGuard => {
     restore(broken) {
       if (!active) return;
       active = false;
-      stderr.off("error", ignore);
-      if (!broken) stdout.off("error", ignore);
-      // Somebody may have wrapped the guard since; then it stays, and lets everything pass.
+      stderr.off("error", doNothing);
+      if (!broken) stdout.off("error", doNothing);
+      // Other code may have wrapped the guard since; then it stays, and lets everything pass.
       if (stdout.write !== guard) return;
       if (own) Object.defineProperty(stdout, "write", own);
       else Reflect.deleteProperty(stdout, "write");

@@ -1,2 +1,2 @@
-export { createPeer } from "@harnesskit/wire";
+export { createPeer } from "@harnesskit/wire/rpc";
 export { createChildTransport, createStdioChannel } from "../src/index.ts";

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeferred, RequestCancelledError, TransportError } from "@harnesskit/wire";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { ChildExitError, type ChildTransportOptions, createChildTransport } from "../src/index.ts";
 import { isAlive, record, startFixture, untilGone } from "./support.ts";
 
@@ -252,7 +253,7 @@ describe("a child that misbehaves", () => {
     while (refusal === undefined) {
       outcomes.push(channel.send(fill).catch((error: unknown) => (refusal ??= error)));
       const before = performance.now();
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       longestMs = Math.max(longestMs, performance.now() - before);
     }
     expect(refusal).toMatchObject({ code: "buffer_full", limitName: "maxBufferedBytes", limit: 1024 * 1024 });

@@ -2,6 +2,7 @@ import { PassThrough, Writable } from "node:stream";
 import { TransportError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createStdioChannel, ParentGoneError } from "../src/index.ts";
 import { record } from "./support.ts";
 
@@ -79,7 +80,7 @@ describe("a channel on given streams", () => {
     const second = createStdioChannel({ input, output: new PassThrough() });
     const failed = Object.assign(new TypeError("read EIO"), { code: "EIO" });
     input.destroy(failed);
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     record(second);
     expect((await second.closed).error).toMatchObject({ code: "transport_failed", cause: failed });
 
@@ -120,7 +121,7 @@ describe("the watch on the parent", () => {
   it("waits no longer than its limit for an output that nobody reads", async () => {
     const { clock, state, channel, log } = watched({ output: new Writable({ write() {} }) });
     const sent = channel.send("unread").catch((error: unknown) => error);
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     state.parentId = 1;
     clock.advance(1000);
     expect(log.closed).toBeUndefined();

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { createPeer } from "@harnesskit/wire";
+import { createPeer } from "@harnesskit/wire/rpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
 import { fixture, isAlive, record, startFixture, untilGone } from "./support.ts";

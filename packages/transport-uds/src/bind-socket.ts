@@ -1,71 +1,139 @@
 import { randomBytes } from "node:crypto";
-import { chmod } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { chmod, link, readdir, rename, rm } from "node:fs/promises";
 import type { Server } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
-import { systemErrorCode } from "@harnesskit/node-kit";
+import {
+  acquireFileLock,
+  type FileLock,
+  FileLockError,
+  type FileLockOwner,
+  isExisting,
+  isLockOwnerDead,
+  systemErrorCode,
+} from "@harnesskit/node-kit";
 import { displayText, HarnessError, TransportError } from "@harnesskit/wire";
-import { type FileIdentity, identify, isSameFile } from "./file-identity.ts";
-import { hiddenName } from "./hidden-name.ts";
-import { type BoundSocket, placeSocket, removeName } from "./place-socket.ts";
+import { systemClock, wait } from "@harnesskit/wire/time";
+import { AddressInUseError, NotASocketError } from "./errors.ts";
+import { identify, isSameFile } from "./file-identity.ts";
 import { openPrivateDirectory, recheckDirectory } from "./private-directory.ts";
-import type { OpenAddress } from "./socket-listener.ts";
+import { hasServer } from "./probe-socket.ts";
+import { type OpenAddress, startServer } from "./socket-listener.ts";
 import type { SocketPath } from "./socket-path.ts";
-import { startServer } from "./start-server.ts";
-import { sweepLeftovers } from "./sweep-leftovers.ts";
 
-const maxNames = 100;
+/** Held by the one process that makes a socket in the directory. */
+const lockName = ".hk-lock";
+const maxLockAttempts = 250;
+const lockWaitMs = 20;
 
-/** Listens under a name that nothing else has. */
-const bindFresh = async (server: Server, freshPath: () => string): Promise<string> => {
-  for (let left = maxNames; ; left--) {
-    const path = freshPath();
+/** Names that only this package gives, where the path leaves enough room for the marker. */
+const marker = ".hk-";
+const markedLength = 12;
+const isMarkedName = (name: string): boolean => /^\.hk-[0-9a-f]{8,}$/.test(name);
+
+const temporaryName = (length: number): string => {
+  const prefix = length >= markedLength ? marker : ".";
+  return (prefix + randomBytes(length).toString("hex")).slice(0, length);
+};
+
+/** The lock is held for some milliseconds: one of another host's process, which cannot be judged from here, is stale then. */
+const unjudgedLockMs = 60_000;
+
+const isOld = (path: string): boolean => {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && Date.now() - found.mtimeMs > unjudgedLockMs;
+};
+
+/** Another process holds the lock for some milliseconds; one that was killed loses it. */
+const lockDirectory = async ({ directory, path }: SocketPath): Promise<FileLock> => {
+  const lockPath = join(directory, lockName);
+  const isOwnerDead = (owner: FileLockOwner) =>
+    isLockOwnerDead(owner) || (owner.host !== hostname() && isOld(lockPath));
+  for (let left = maxLockAttempts; ; left--) {
     try {
-      await startServer(server, { path });
-      return path;
-    } catch (cause) {
-      if (systemErrorCode(cause) !== "EADDRINUSE" || left === 0) throw cause;
+      return await acquireFileLock(lockPath, { isOwnerDead });
+    } catch (error) {
+      if (!FileLockError.isInstance(error) || error.code !== "file_locked" || left === 0) throw error;
     }
+    await assertFree(path);
+    await wait(lockWaitMs, systemClock, undefined);
   }
 };
 
-/** Removes the socket's name if it still is this socket's. To be called while the server listens: nobody takes it over then. */
-const release = async (path: string, own: FileIdentity | undefined): Promise<void> => {
-  if (isSameFile(await identify(path), own)) await removeName(path);
+/** Returns whether a stale socket lies there. Throws `not_a_socket` and `address_in_use` for what must stay. */
+const assertFree = async (path: string): Promise<boolean> => {
+  const found = await identify(path);
+  if (!found) return false;
+  if (!found.isSocket()) throw new NotASocketError(path);
+  if (await hasServer(path)) throw new AddressInUseError(`unix:${path}`);
+  return isSameFile(await identify(path), found);
 };
 
-const bind = async (
-  server: Server,
-  { path, directory, temporaryNameLength }: SocketPath,
-): Promise<OpenAddress> => {
-  const endpoint = `unix:${path}`;
-  const opened = await openPrivateDirectory(directory);
-  const freshPath = () => join(directory, hiddenName(randomBytes(temporaryNameLength), temporaryNameLength));
-  const boundPath = await bindFresh(server, freshPath);
-  const own: BoundSocket = { boundPath, directory, endpoint, nameLength: temporaryNameLength, freshPath };
+/** Removes the sockets of servers that were killed while they held the lock. What cannot be removed does no harm. */
+const removeLeftovers = async (directory: string): Promise<void> => {
+  const names = await readdir(directory).catch(() => []);
+  for (const path of names.filter(isMarkedName).map((name) => join(directory, name))) {
+    if (await assertFree(path).catch(() => false)) await rm(path, { force: true }).catch(() => {});
+  }
+};
+
+/** Gives the socket its path: in the place of a stale socket, or where nothing lies. */
+const giveName = async (boundPath: string, path: string): Promise<void> => {
+  if (await assertFree(path)) {
+    await rename(boundPath, path);
+    return;
+  }
   try {
+    await link(boundPath, path);
+  } catch (cause) {
+    throw isExisting(cause) ? new AddressInUseError(`unix:${path}`, { cause }) : cause;
+  }
+};
+
+const bind = async (server: Server, target: SocketPath): Promise<OpenAddress> => {
+  const { path, directory, temporaryNameLength } = target;
+  const opened = await openPrivateDirectory(directory);
+  const lock = await lockDirectory(target);
+  // The server removes this name once more when it closes, so that no other server may have it.
+  const boundPath = join(directory, temporaryName(temporaryNameLength));
+  try {
+    await startServer(server, { path: boundPath });
     await chmod(boundPath, 0o600);
     await recheckDirectory(directory, opened);
-    const identity = await identify(boundPath);
-    await placeSocket(own, path);
-    await sweepLeftovers(own);
-    return { endpoint, release: () => release(path, identity) };
+    const own = await identify(boundPath);
+    await giveName(boundPath, path);
+    await rm(boundPath, { force: true });
+    await removeLeftovers(directory);
+    return {
+      endpoint: `unix:${path}`,
+      // Only while the server listens: then no other one takes the name over.
+      release: async () => {
+        if (isSameFile(await identify(path), own)) await rm(path, { force: true });
+      },
+    };
   } finally {
-    await removeName(boundPath);
+    await rm(boundPath, { force: true });
+    await lock.release();
   }
 };
 
 /**
- * Binds the server to a Unix socket that only this user can reach: under a temporary name in a directory that nobody
- * else can enter, with mode 0600, and only then under its path. Throws `insecure_directory`, `address_in_use`,
- * `not_a_socket` and `transport_failed`; the server may then listen under a name that nobody knows.
+ * Binds the server to a Unix socket that only this user can reach: under a temporary name in a directory that no other user
+ * can enter, with mode 0600, and only then under its path. One process at a time does so in a directory. Throws
+ * `insecure_directory`, `address_in_use`, `not_a_socket` and `transport_failed`; the server may then listen under an
+ * unknown name.
  */
 export const bindUnixSocket = async (server: Server, path: SocketPath): Promise<OpenAddress> => {
   try {
     return await bind(server, path);
   } catch (cause) {
-    if (HarnessError.isInstance(cause)) throw cause;
+    if (HarnessError.isInstance(cause) && !FileLockError.isInstance(cause)) throw cause;
     const shown = displayText(path.path, { maxLength: 300 });
-    const code = systemErrorCode(cause) ?? "unknown";
-    throw new TransportError(`the socket ${shown} cannot be made (${code}): choose another path`, { cause });
+    const reason = FileLockError.isInstance(cause) ? cause.message : (systemErrorCode(cause) ?? "unknown");
+    const advice = FileLockError.isInstance(cause)
+      ? "remove the lock if that process is gone"
+      : "choose another path";
+    throw new TransportError(`the socket ${shown} cannot be made (${reason}): ${advice}`, { cause });
   }
 };

@@ -1,6 +1,6 @@
 import { displayText, HarnessError } from "@harnesskit/wire";
 
-const show = (text: string): string => displayText(text, { maxLength: 300 });
+const shortText = (text: string): string => displayText(text, { maxLength: 300 });
 
 /** A socket path does not fit into the address that the operating system has for it. */
 export class PathTooLongError extends HarnessError {
@@ -15,12 +15,12 @@ export class PathTooLongError extends HarnessError {
   ) {
     super(
       "path_too_long",
-      `the socket path needs ${bytes} bytes, and this system allows ${maxBytes}: choose a shorter directory (${show(path)})`,
+      `the socket path needs ${bytes} bytes, and this system allows ${maxBytes}: choose a shorter directory (${shortText(path)})`,
     );
   }
 }
 
-/** Other users can reach or change the directory of the socket, so that its mode guards nothing. */
+/** Other users can reach or change the directory of the socket, so that its mode does not protect it. */
 export class InsecureDirectoryError extends HarnessError {
   override readonly name = "InsecureDirectoryError";
 
@@ -28,7 +28,7 @@ export class InsecureDirectoryError extends HarnessError {
     readonly directory: string,
     reason: string,
   ) {
-    super("insecure_directory", `the socket's directory ${show(directory)} ${reason}`);
+    super("insecure_directory", `the socket's directory ${shortText(directory)} ${reason}`);
   }
 }
 
@@ -42,18 +42,21 @@ export class AddressInUseError extends HarnessError {
   ) {
     super(
       "address_in_use",
-      `a server listens on ${show(endpoint)} already: stop it or choose another address`,
+      `a server listens on ${shortText(endpoint)} already: stop it or choose another address`,
       options,
     );
   }
 }
 
-/** At the path lies something else than a socket; it was left alone. */
+/** The path has a file that is not a socket; it was left alone. */
 export class NotASocketError extends HarnessError {
   override readonly name = "NotASocketError";
 
   constructor(readonly path: string) {
-    super("not_a_socket", `${show(path)} is no socket and was left alone: remove it or choose another path`);
+    super(
+      "not_a_socket",
+      `${shortText(path)} is not a socket and was left alone: remove it or choose another path`,
+    );
   }
 }
 
@@ -62,6 +65,6 @@ export class NotLoopbackError extends HarnessError {
   override readonly name = "NotLoopbackError";
 
   constructor(readonly host: string) {
-    super("not_loopback", `"${show(host)}" is no loopback address: use 127.0.0.1 or ::1`);
+    super("not_loopback", `"${shortText(host)}" is not a loopback address: use 127.0.0.1 or ::1`);
   }
 }

@@ -16,7 +16,7 @@ export const assertLoopback = (host: string): void => {
 /** Throws `invalid_argument` unless the port is a whole number in its range. */
 export const assertPort = (port: number, lowest: 0 | 1): void => {
   if (Number.isInteger(port) && port >= lowest && port <= 65_535) return;
-  throw new InvalidArgumentError(`a port is a whole number from ${lowest} to 65535`);
+  throw new InvalidArgumentError(`a port must be a whole number from ${lowest} to 65535`);
 };
 
 /** `tcp:127.0.0.1:8080`, `tcp:[::1]:8080`. */

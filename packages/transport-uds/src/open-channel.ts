@@ -1,12 +1,6 @@
 import { connect, type NetConnectOpts, type Socket } from "node:net";
-import {
-  type Channel,
-  type Clock,
-  InvalidArgumentError,
-  RequestCancelledError,
-  systemClock,
-  TransportError,
-} from "@harnesskit/wire";
+import { type Channel, TransportError } from "@harnesskit/wire";
+import { type Clock, settleWithin } from "@harnesskit/wire/time";
 
 export interface OpenChannelOptions<Context> {
   readonly target: NetConnectOpts;
@@ -15,57 +9,39 @@ export interface OpenChannelOptions<Context> {
   readonly signal: AbortSignal | undefined;
   readonly connectTimeoutMs: number | undefined;
   readonly clock: Clock | undefined;
-  /** Called in the moment of the connection, so that nothing of it is missed. May throw. */
+  /** Called when the connection opens, so that no byte of it is missed. May throw. */
   readonly toChannel: (socket: Socket) => Channel<Context>;
   /** Says what went wrong and what to do. */
   readonly toError: (cause: unknown) => TransportError;
 }
 
-/** Throws `invalid_argument` unless it is a time that can be waited. */
-export const assertTimeout = (timeoutMs: number | undefined): void => {
-  if (timeoutMs === undefined || timeoutMs > 0) return;
-  throw new InvalidArgumentError("connectTimeoutMs is a number above 0");
-};
-
 /** Connects. Rejects with `transport_failed`, and with `request_cancelled` when the signal aborts; nothing is left open then. */
-export const openChannel = <Context>(options: OpenChannelOptions<Context>): Promise<Channel<Context>> =>
-  new Promise((resolve, reject) => {
-    const { signal, endpoint, connectTimeoutMs = 5000, clock = systemClock } = options;
-    const cancelled = () => new RequestCancelledError("connect", { cause: signal?.reason });
-    if (signal?.aborted) {
-      reject(cancelled());
-      return;
-    }
-    const socket = connect({ ...options.target, allowHalfOpen: true });
-    const giveUp = (error: unknown) => {
-      settle();
-      socket.on("error", () => {});
-      socket.destroy();
-      reject(error);
-    };
-    const onAbort = () => giveUp(cancelled());
-    const onError = (cause: unknown) => giveUp(options.toError(cause));
-    const onConnect = () => {
-      try {
-        const channel = options.toChannel(socket);
-        settle();
-        resolve(channel);
-      } catch (error) {
-        giveUp(error);
-      }
-    };
-    const cancelTimer = clock.after(connectTimeoutMs, () =>
-      giveUp(
-        new TransportError(`${endpoint} did not answer within ${connectTimeoutMs} ms: is its server stuck?`),
-      ),
-    );
-    const settle = () => {
-      cancelTimer();
-      signal?.removeEventListener("abort", onAbort);
-      socket.off("error", onError);
-      socket.off("connect", onConnect);
-    };
-    signal?.addEventListener("abort", onAbort, { once: true });
-    socket.once("error", onError);
-    socket.once("connect", onConnect);
-  });
+export const openChannel = async <Context>(
+  options: OpenChannelOptions<Context>,
+): Promise<Channel<Context>> => {
+  const { target, endpoint, signal, connectTimeoutMs: timeoutMs = 5000, clock } = options;
+  const open = (abort: AbortSignal) =>
+    new Promise<Channel<Context>>((resolve, reject) => {
+      const socket = connect({ ...target, allowHalfOpen: true });
+      const fail = (error: unknown) => {
+        socket.destroy();
+        reject(error);
+      };
+      abort.addEventListener("abort", () => socket.destroy(), { once: true });
+      const onError = (cause: unknown) => fail(options.toError(cause));
+      socket.on("error", onError);
+      socket.once("connect", () => {
+        try {
+          const channel = options.toChannel(socket);
+          socket.off("error", onError);
+          resolve(channel);
+        } catch (error) {
+          fail(error);
+        }
+      });
+    });
+  const opened = await settleWithin(open, { name: "connect", timeoutMs, signal, clock });
+  if (opened.status === "done") return opened.value;
+  if (opened.status !== "timed_out") throw opened.error;
+  throw new TransportError(`${endpoint} did not answer within ${timeoutMs} ms: is its server stuck?`);
+};

@@ -1,7 +1,54 @@
 import type { Socket } from "node:net";
 import { systemErrorCode } from "@harnesskit/node-kit";
-import { type Channel, createByteChannel, createStreamPipe, TransportError } from "@harnesskit/wire";
-import { codecOf, type SocketChannelOptions } from "./channel-options.ts";
+import {
+  type Channel,
+  type Codec,
+  createByteChannel,
+  createStreamPipe,
+  InvalidArgumentError,
+  lengthPrefixCodec,
+  newlineCodec,
+  TransportError,
+} from "@harnesskit/wire";
+import type { Clock } from "@harnesskit/wire/time";
+
+/** How messages are framed: four bytes of length before each, or a line for each. */
+export type Framing = "length-prefix" | "newline";
+
+/** Options of both sides of a connection. */
+export interface SocketChannelOptions {
+  /** How messages are framed; both sides must agree. @default "length-prefix" */
+  readonly framing?: Framing;
+  /** Bytes of one message. @default 4194304 (4 MiB) */
+  readonly maxFrameBytes?: number;
+  /** How deep a message may nest. @default as the codec's */
+  readonly maxDepth?: number;
+  /** Bytes that may wait for a slow reader, for each connection. @default 16777216 (16 MiB) */
+  readonly maxBufferedBytes?: number;
+  /** How long a close waits for what is queued and for the other side before it cuts the connection. @default 2000 */
+  readonly closeTimeoutMs?: number;
+  /** @default the real time */
+  readonly clock?: Clock;
+}
+
+/** Options of a server. */
+export interface SocketListenerOptions extends SocketChannelOptions {
+  /** Connections at one time; further ones are closed at once and counted. @default 1024 */
+  readonly maxConnections?: number;
+}
+
+/** Options of a client. */
+export interface SocketTransportOptions extends SocketChannelOptions {
+  /** How long connecting may take. @default 5000 */
+  readonly connectTimeoutMs?: number;
+}
+
+const codecOf = (options: SocketChannelOptions): Codec => {
+  const { framing = "length-prefix" } = options;
+  if (framing === "length-prefix") return lengthPrefixCodec(options);
+  if (framing === "newline") return newlineCodec(options);
+  throw new InvalidArgumentError('framing must be "length-prefix" or "newline"');
+};
 
 const broken = (cause: unknown): TransportError => {
   const code = systemErrorCode(cause);
@@ -10,13 +57,12 @@ const broken = (cause: unknown): TransportError => {
 };
 
 /**
- * What makes a channel of each connected socket that allows half-open connections. Throws `invalid_argument` for
- * options that cannot be used.
+ * Makes a channel of each connected socket that allows half-open connections. Throws `invalid_argument` for options that
+ * cannot be used.
  */
 export const socketChannels = <Context>(
   options: SocketChannelOptions,
 ): ((socket: Socket, context: Context) => Channel<Context>) => {
-  const { maxBufferedBytes, closeTimeoutMs, clock } = options;
   const codec = codecOf(options);
   return (socket, context) => {
     const pipe = createStreamPipe({
@@ -26,12 +72,6 @@ export const socketChannels = <Context>(
       toError: broken,
       release: () => void socket.destroy(),
     });
-    return createByteChannel(pipe, {
-      codec,
-      context,
-      ...(maxBufferedBytes !== undefined && { maxBufferedBytes }),
-      ...(closeTimeoutMs !== undefined && { closeTimeoutMs }),
-      ...(clock !== undefined && { clock }),
-    });
+    return createByteChannel(pipe, { ...options, codec, context });
   };
 };

@@ -1,16 +1,17 @@
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type ListenOptions, type Server, type Socket } from "node:net";
 import {
   type Channel,
   ConnectionClosedError,
+  callSafely,
+  checkNumber,
   HarnessError,
   InvalidArgumentError,
   type Listener,
-  quietly,
 } from "@harnesskit/wire";
 
 /** A listener on sockets of this machine. */
 export interface SocketListener<Context> extends Listener<Context> {
-  /** Where it listens, as others can write it down: `unix:/path`, `tcp:127.0.0.1:8080`. Undefined before `listen`. */
+  /** Where it listens: `unix:/path`, `tcp:127.0.0.1:8080`. Undefined before `listen`. */
   readonly endpoint: string | undefined;
   /** Connections at the moment. */
   readonly connections: number;
@@ -21,20 +22,37 @@ export interface SocketListener<Context> extends Listener<Context> {
 /** An address that a server listens on. */
 export interface OpenAddress {
   readonly endpoint: string;
+  readonly port?: number;
   /** Gives the address up; the server still listens then. */
-  release(): Promise<void>;
+  release?(): Promise<void>;
 }
 
 export interface SocketListenerParts<Context> {
-  readonly maxConnections: number;
-  /** Binds the server. What connects before this settles waits for it. */
+  readonly maxConnections: number | undefined;
+  /** Binds the server. Connections wait until this settles. */
   readonly open: (server: Server) => Promise<OpenAddress>;
   readonly toChannel: (socket: Socket) => Channel<Context>;
 }
 
-const ignore = () => {};
+/** Begins to listen. Rejects with the operating system's error; the server can then be started again. */
+export const startServer = (server: Server, options: ListenOptions): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const onError = (cause: Error) => {
+      server.off("listening", onListening);
+      reject(cause);
+    };
+    const onListening = () => {
+      server.off("error", onError);
+      resolve();
+    };
+    server.once("error", onError);
+    server.once("listening", onListening);
+    // Not shared with other workers of a cluster: each listener is its own.
+    server.listen({ ...options, exclusive: true });
+  });
 
-class NetListener<Context> implements SocketListener<Context> {
+/** A listener of what binds and what wraps. The constructor throws `invalid_argument` for an invalid limit. */
+export class NetListener<Context> implements SocketListener<Context> {
   readonly #parts: SocketListenerParts<Context>;
   readonly #server: Server;
   readonly #channels = new Set<Channel<Context>>();
@@ -48,14 +66,11 @@ class NetListener<Context> implements SocketListener<Context> {
 
   constructor(parts: SocketListenerParts<Context>) {
     this.#parts = parts;
-    if (!Number.isInteger(parts.maxConnections) || parts.maxConnections < 1) {
-      throw new InvalidArgumentError("maxConnections is a whole number from 1");
-    }
     this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true });
-    this.#server.maxConnections = parts.maxConnections;
+    this.#server.maxConnections = checkNumber("maxConnections", parts.maxConnections ?? 1024);
     this.#server.on("connection", (socket) => this.#connected(socket));
     this.#server.on("drop", () => this.#refused++);
-    // While it listens, what fails is taking one connection; the others go on.
+    // While it listens, an error means that one connection could not be accepted.
     this.#server.on("error", () => {
       if (this.#server.listening) this.#refused++;
     });
@@ -63,6 +78,10 @@ class NetListener<Context> implements SocketListener<Context> {
 
   get endpoint(): string | undefined {
     return this.#address?.endpoint;
+  }
+
+  get port(): number | undefined {
+    return this.#address?.port;
   }
 
   get connections(): number {
@@ -84,7 +103,8 @@ class NetListener<Context> implements SocketListener<Context> {
       await this.#stop();
       throw error;
     }
-    if (this.#isClosed()) throw new ConnectionClosedError("the listener was closed while it was opened");
+    if (this.#closing !== undefined)
+      throw new ConnectionClosedError("the listener was closed while it was opened");
     this.#accept = accept;
     for (const socket of this.#early) this.#handOver(socket, accept);
     this.#early.clear();
@@ -98,8 +118,8 @@ class NetListener<Context> implements SocketListener<Context> {
   async #close(): Promise<void> {
     this.#state = "closed";
     try {
-      const address = await this.#opening?.catch(ignore);
-      await address?.release();
+      const address = await this.#opening?.catch(() => undefined);
+      await address?.release?.();
     } finally {
       await this.#stop();
     }
@@ -112,16 +132,11 @@ class NetListener<Context> implements SocketListener<Context> {
     await stopped;
   }
 
-  /** Told apart from the state that the compiler has seen: time went by. */
-  #isClosed(): boolean {
-    return this.#state === "closed";
-  }
-
   #connected(socket: Socket): void {
     if (this.#state === "closed") socket.destroy();
     else if (this.#accept) this.#handOver(socket, this.#accept);
     else {
-      socket.on("error", ignore);
+      socket.on("error", () => {});
       this.#early.add(socket);
     }
   }
@@ -130,14 +145,10 @@ class NetListener<Context> implements SocketListener<Context> {
     const channel = this.#parts.toChannel(socket);
     this.#channels.add(channel);
     void channel.closed.then(() => this.#channels.delete(channel));
-    quietly(
+    callSafely(
       () => accept(channel),
       (cause) =>
-        channel.close(new HarnessError("handler_failed", "a connection could not be taken", { cause })),
+        channel.close(new HarnessError("handler_failed", "the connection handler failed", { cause })),
     );
   }
 }
-
-/** Makes a listener of what binds and what wraps. Throws `invalid_argument` for a limit that is none. */
-export const createSocketListener = <Context>(parts: SocketListenerParts<Context>): SocketListener<Context> =>
-  new NetListener(parts);

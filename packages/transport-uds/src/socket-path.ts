@@ -24,7 +24,7 @@ const absolute = (path: string): string => {
     throw new TransportError("Windows has no Unix sockets that guard themselves: use TCP");
   }
   if (path === "" || path.includes("\0")) {
-    throw new InvalidArgumentError("a socket path is a path in the file system: not empty and without NUL");
+    throw new InvalidArgumentError("a socket path must not be empty and must not contain NUL");
   }
   return resolve(path);
 };

@@ -1,12 +1,11 @@
 import type { Socket } from "node:net";
-import { type Transport, TransportError } from "@harnesskit/wire";
-import type { SocketTransportOptions } from "./channel-options.ts";
+import { checkNumber, type Transport, TransportError } from "@harnesskit/wire";
 import { tcpConnectError } from "./connect-error.ts";
 import { assertLoopback, assertPort, isOwnEcho, tcpEndpoint } from "./loopback.ts";
-import { assertTimeout, openChannel } from "./open-channel.ts";
-import { socketChannels } from "./socket-channel.ts";
+import { openChannel } from "./open-channel.ts";
+import { type SocketTransportOptions, socketChannels } from "./socket-channel.ts";
 
-/** What is known about the other side of a TCP connection: where it is, and not who. */
+/** What is known about the other side of a TCP connection: its address, but not its user. */
 export interface TcpContext {
   readonly transport: "tcp";
   readonly remoteAddress: string;
@@ -35,7 +34,7 @@ export const createTcpTransport = (options: TcpTransportOptions): Transport<TcpC
   const { host = "127.0.0.1", port, connectTimeoutMs, clock } = options;
   assertLoopback(host);
   assertPort(port, 1);
-  assertTimeout(connectTimeoutMs);
+  if (connectTimeoutMs !== undefined) checkNumber("connectTimeoutMs", connectTimeoutMs);
   const toChannel = socketChannels<TcpContext>(options);
   const endpoint = tcpEndpoint(host, port);
   return {

@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Channel, CloseReason, HarnessError, Transport } from "@harnesskit/wire";
 import { expect } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import type { SocketListener } from "../src/index.ts";
 
 /** A private directory that is gone after the scope. */
@@ -20,10 +21,6 @@ export const temporaryDirectory = async () => {
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };
 };
-
-/** A condition that is looked at again and again. */
-export const until = (read: () => boolean | Promise<boolean>): Promise<void> =>
-  expect.poll(read, { timeout: 10_000, interval: 5 }).toBe(true);
 
 /** Writes down what a channel reports. */
 export const record = (channel: Channel, options: { onEnd?: () => void } = {}) => {

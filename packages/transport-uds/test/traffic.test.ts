@@ -10,6 +10,7 @@ import {
 } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
 import {
   createUnixListener,
   createUnixTransport,
@@ -25,7 +26,6 @@ import {
   record,
   rejection,
   temporaryDirectory,
-  until,
 } from "./support.ts";
 
 /** A listener in a directory of its own, whose first channel the test gets and whose others echo. */
@@ -57,7 +57,7 @@ const frames = (framing: Framing, messages: readonly unknown[]): Uint8Array => {
 /** Writes and lets the other side read, so that the next write is a chunk of its own. */
 const writeChunk = async (socket: Socket, chunk: Uint8Array): Promise<void> => {
   await new Promise<void>((resolve) => socket.write(chunk, () => resolve()));
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
 };
 
 describe("clients", () => {
@@ -140,7 +140,7 @@ describe("clients", () => {
 });
 
 describe("a client that never reads", () => {
-  it("is refused more with buffer_full at the bound, and slows nobody else down", async () => {
+  it("is refused more with buffer_full at the bound, and slows no other connection down", async () => {
     const maxBufferedBytes = 256 * 1024;
     await using server = await serve({ maxBufferedBytes, closeTimeoutMs: 50 });
     const socket = await rawSocket(server.path);
@@ -154,7 +154,7 @@ describe("a client that never reads", () => {
       const sent = deaf.send(fill);
       accepted++;
       outcomes.push(sent.catch((error: unknown) => (refusal ??= error)));
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       expect(accepted).toBeLessThan(1000);
     }
     expect(refusal).toMatchObject({

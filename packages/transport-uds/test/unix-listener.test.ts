@@ -2,17 +2,18 @@ import {
   chmod,
   chown,
   lstat,
-  lutimes,
   mkdir,
   readFile,
   rename,
   stat,
   symlink,
+  utimes,
   writeFile,
 } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { type Channel, ConnectionClosedError, createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
 import {
   AddressInUseError,
   createUnixListener,
@@ -30,7 +31,6 @@ import {
   record,
   rejection,
   temporaryDirectory,
-  until,
 } from "./support.ts";
 
 const maxPathBytes = process.platform === "linux" ? 107 : 103;
@@ -74,7 +74,7 @@ describe("the socket and its directory", () => {
     expect(await directory.names()).toEqual([]);
   });
 
-  it("can be told by a relative path, which is the same when the working directory changes", async () => {
+  it("takes a relative path, which stays the same when the working directory changes", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "s");
     const listener = createUnixListener({ path: relative(process.cwd(), path) });
@@ -118,19 +118,19 @@ describe("the socket and its directory", () => {
     expect(below.message).toContain("cannot be used (ENOTDIR)");
   });
 
-  it("are refused where the directory belongs to somebody else", async ({ skip }) => {
+  it("are refused where the directory belongs to another user", async ({ skip }) => {
     if (process.geteuid?.() !== 0) skip("only root can give a directory away");
     await using directory = await temporaryDirectory();
     await chown(directory.path, 65_534, 65_534);
     const error = await rejection(createUnixListener({ path: join(directory.path, "s") }).listen(echo));
     expect(error).toBeInstanceOf(InsecureDirectoryError);
     expect(error).toMatchObject({ code: "insecure_directory" });
-    expect(error.message).toContain("belongs to user 65534");
+    expect(error.message).toContain("belongs to another user");
   });
 });
 
 describe("what lies at the path", () => {
-  it("is left alone when it is no socket", async () => {
+  it("is left alone when it is not a socket", async () => {
     await using directory = await temporaryDirectory();
     const file = join(directory.path, "file");
     await writeFile(file, "kept");
@@ -184,34 +184,48 @@ describe("what lies at the path", () => {
 });
 
 describe("what killed servers left in the directory", () => {
-  it("is removed when it is old and dead and has the name that only a server gives", async () => {
+  it("is removed when it is dead and has the name that only a server gives", async () => {
     await using directory = await temporaryDirectory();
-    const old = new Date(Date.now() - 61_000);
-    const leave = async (name: string, date?: Date) => {
-      const path = join(directory.path, name);
-      await leaveStaleSocket(path);
-      if (date) await lutimes(path, date, date);
-    };
-    await leave(".hk-0123456789ab", old);
-    await leave(".hk-abcdefghijkl", old);
-    await leave(".hk-young0000000");
-    await leave(".other-socket", old);
-    await writeFile(join(directory.path, ".hk-afile0000000"), "kept");
-    await lutimes(join(directory.path, ".hk-afile0000000"), old, old);
-    const live = await plainServer(join(directory.path, ".hk-alive0000000"));
-    await lutimes(join(directory.path, ".hk-alive0000000"), old, old);
+    for (const name of [".hk-0123456789ab", ".hk-abcdef012345", ".other-socket"]) {
+      await leaveStaleSocket(join(directory.path, name));
+    }
+    await writeFile(join(directory.path, ".hk-afafafafafaf"), "kept");
+    const live = await plainServer(join(directory.path, ".hk-aaaaaaaaaaaa"));
     const listener = createUnixListener({ path: join(directory.path, "s") });
     await using _ = closing(listener);
     await listener.listen(echo);
-    expect(await directory.names()).toEqual([
-      ".hk-afile0000000",
-      ".hk-alive0000000",
-      ".hk-young0000000",
-      ".other-socket",
-      "s",
-    ]);
+    expect(await directory.names()).toEqual([".hk-aaaaaaaaaaaa", ".hk-afafafafafaf", ".other-socket", "s"]);
     expect(listener.connections).toBe(0);
     live.close();
+  });
+});
+
+describe("a lock that a process of another host left", () => {
+  const lock = JSON.stringify({ pid: 999_999, host: "another-host", nonce: "left" });
+
+  it("is taken over when it is old", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, ".hk-lock");
+    await writeFile(path, lock, { mode: 0o600 });
+    const before = new Date(Date.now() - 120_000);
+    await utimes(path, before, before);
+    const listener = createUnixListener({ path: join(directory.path, "s") });
+    await using _ = closing(listener);
+    await listener.listen(echo);
+    expect(await directory.names()).toEqual(["s"]);
+  });
+
+  it("refuses while it is new, and the error names it", async () => {
+    await using directory = await temporaryDirectory();
+    await writeFile(join(directory.path, ".hk-lock"), lock, { mode: 0o600 });
+    const listener = createUnixListener({ path: join(directory.path, "s") });
+    await using _ = closing(listener);
+    expect(await rejection(listener.listen(echo))).toMatchObject({
+      code: "transport_failed",
+      message: expect.stringMatching(
+        /\.hk-lock is held by process 999999 on another-host\): remove the lock if that process is gone$/,
+      ),
+    });
   });
 });
 

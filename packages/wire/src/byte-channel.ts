@@ -1,5 +1,5 @@
+import { callSafely } from "./call-safely.ts";
 import type { Channel, ChannelHandlers, CloseReason } from "./channel.ts";
-import { type Clock, systemClock } from "./clock.ts";
 import type { Codec } from "./codec/codec.ts";
 import { createDeferred, type Deferred } from "./deferred.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "./errors.ts";
 import { defaultWireLimits } from "./limits.ts";
 import { MessageQueue } from "./message-queue.ts";
-import { quietly } from "./quietly.ts";
+import { type Clock, systemClock } from "./time/clock.ts";
 
 /** Where a byte pipe delivers. */
 export interface ByteReceiver {
@@ -22,7 +22,7 @@ export interface ByteReceiver {
   closed(error?: HarnessError): void;
 }
 
-/** Bytes both ways: what a transport has to bring so that a codec makes a channel of it. */
+/** Bytes both ways: what a transport must bring so that a codec makes a channel of it. */
 export interface BytePipe {
   /** Begins delivery. Called once. */
   start(receiver: ByteReceiver): void;
@@ -47,14 +47,14 @@ export interface ByteChannelOptions<Context> {
   readonly clock?: Clock;
 }
 
-/** What leaves together; everybody who sent in it waits on one promise. */
+/** Messages that leave together; all their senders wait on one promise. */
 type Batch = Deferred<void>;
 
-/** What has come to this is written before the tick is over, so that the other end begins while this one still adds. */
+/** A batch of this size is written before the tick is over, so that the other end begins while this one still adds. */
 const earlyBytes = 8 * 1024;
 const earlyMessages = 16;
 
-/** Pieces that are under way at most; what is sent meanwhile leaves in one behind them. */
+/** Writes at the same time; what is sent meanwhile leaves in one piece behind them. */
 const maxWrites = 8;
 
 class ByteChannel<Context> implements Channel<Context> {
@@ -100,7 +100,7 @@ class ByteChannel<Context> implements Channel<Context> {
     if (this.#handlers) throw new InvalidArgumentError("the channel was started already");
     this.#handlers = handlers;
     if (this.#state !== "open") {
-      if (this.#state === "closed") void this.closed.then((reason) => this.#tellClosed(reason));
+      if (this.#state === "closed") void this.closed.then((reason) => this.#reportClosed(reason));
       return;
     }
     this.#queue = new MessageQueue(handlers, this.#pipe);
@@ -108,7 +108,7 @@ class ByteChannel<Context> implements Channel<Context> {
       bytes: (chunk) => this.#received(chunk),
       end: () => this.#ended(),
       closed: (error) => {
-        // What was cut off is told, and a last message without its end is delivered, before the close.
+        // What was cut off is reported, and a last message without its end is delivered, before the close.
         if (this.#state === "open" && !this.#decoder.broken) this.#queue?.push(this.#decoder.end());
         this.#finish(error);
       },
@@ -150,7 +150,7 @@ class ByteChannel<Context> implements Channel<Context> {
     return batch;
   }
 
-  /** Writes what was sent in this tick, or while the last writes were under way. */
+  /** Writes what was sent in this tick, or during the last writes. */
   readonly #flush = (): void => {
     if (this.#batch && this.#writing.size === 0 && this.#state !== "closed") this.#write(this.#batch);
   };
@@ -209,12 +209,12 @@ class ByteChannel<Context> implements Channel<Context> {
     this.#batch?.reject(lost);
     const reason = this.#reason ? { error: this.#reason } : {};
     this.#abort.abort(lost);
-    this.#tellClosed(reason);
+    this.#reportClosed(reason);
     this.#settleClosed(reason);
   }
 
-  #tellClosed(reason: CloseReason): void {
-    quietly(() => this.#handlers?.close(reason));
+  #reportClosed(reason: CloseReason): void {
+    callSafely(() => this.#handlers?.close(reason));
   }
 }
 

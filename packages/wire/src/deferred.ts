@@ -5,7 +5,7 @@ export interface Deferred<T> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Makes one. A rejection that nobody waits for is no unhandled rejection. */
+/** Makes one. Its rejection never counts as unhandled. */
 export const createDeferred = <T>(): Deferred<T> => {
   let resolve!: (value: T) => void;
   let reject!: (error: unknown) => void;

@@ -8,31 +8,29 @@ export {
   type ReadAttachment,
   readAttachments,
 } from "./attachments/read-attachments.ts";
-export {
-  type Backoff,
-  type BackoffDefaults,
-  type BackoffOptions,
-  backoffDelayMs,
-  resolveBackoff,
-  wait,
-} from "./backoff.ts";
+export { BoundedMap, type BoundedOptions, BoundedSet } from "./bounded.ts";
 export {
   type ByteChannelOptions,
   type BytePipe,
   type ByteReceiver,
   createByteChannel,
 } from "./byte-channel.ts";
-export { canonicalJson, digest } from "./canonical-json.ts";
+export { callSafely, isThenable } from "./call-safely.ts";
 export type { Channel, ChannelHandlers, CloseReason, Listener, Transport } from "./channel.ts";
-export { type Clock, type CreateId, randomId, systemClock } from "./clock.ts";
 export type { Codec, CodecOptions, Decoder, Encoder } from "./codec/codec.ts";
 export { FaultRun } from "./codec/fault-run.ts";
-export { withJsonText } from "./codec/json-text.ts";
 export { lengthPrefixCodec } from "./codec/length-prefix-codec.ts";
 export { createMessageCodec, type MessageCodec } from "./codec/message-codec.ts";
 export { newlineCodec } from "./codec/newline-codec.ts";
-export { senderOf, withSender } from "./codec/sender.ts";
 export { createDeferred, type Deferred } from "./deferred.ts";
+export {
+  checkNumber,
+  defineLimits,
+  type LimitDefinition,
+  type LimitsDefinition,
+  type LimitsOf,
+  type NumberRange,
+} from "./define-limits.ts";
 export { type DisplayOptions, displayText } from "./display.ts";
 export {
   BufferFullError,
@@ -46,11 +44,10 @@ export {
   TransportError,
 } from "./errors.ts";
 export type { Exchange } from "./exchange.ts";
-export { describeDifference, type JsonDifference, jsonDifference } from "./json-difference.ts";
+export { canonicalJson, digest } from "./json/canonical-json.ts";
+export { describeDifference, type JsonDifference, jsonDifference } from "./json/json-difference.ts";
 export { defaultWireLimits, type WireLimits } from "./limits.ts";
-export type { Call } from "./peer/inbound-call.ts";
-export { type BatchCall, createPeer, type Peer } from "./peer/peer.ts";
-export type { CancellationProtocol, PeerHandlers, PeerOptions, RequestOptions } from "./peer/peer-options.ts";
+export { joinKey, noPrincipalKey, principalKey } from "./principal-key.ts";
 export {
   invalidParams,
   methodNotFound,
@@ -58,13 +55,19 @@ export {
   type ProtocolErrorOptions,
   toProtocolError,
 } from "./protocol-error.ts";
-export { quietly } from "./quietly.ts";
-export { Slots } from "./slots.ts";
 export {
   createStreamPipe,
   type StreamInput,
   type StreamOutput,
   type StreamPipeOptions,
 } from "./stream-pipe.ts";
-export { isThenable } from "./thenable.ts";
+export {
+  type Backoff,
+  type BackoffDefaults,
+  type BackoffOptions,
+  backoffDelayMs,
+  resolveBackoff,
+  wait,
+} from "./time/backoff.ts";
+export { type Clock, type CreateId, randomId, systemClock } from "./time/clock.ts";
 export { type PlatformWarning, warnPlatform } from "./warn-platform.ts";

@@ -1,7 +1,6 @@
+import { callSafely, isThenable } from "./call-safely.ts";
 import type { ChannelHandlers } from "./channel.ts";
 import { HarnessError } from "./errors.ts";
-import { quietly } from "./quietly.ts";
-import { isThenable } from "./thenable.ts";
 
 /**
  * Delivers messages in order, one after the other. While a handler's promise is pending the source is paused, so that
@@ -102,7 +101,7 @@ export class MessageQueue {
   }
 
   #report(cause: unknown): void {
-    // An error handler that fails has nobody to be reported to; delivery goes on.
-    quietly(() => this.handlers.error(new HarnessError("handler_failed", "a handler failed", { cause })));
+    // A failure of the error handler itself is dropped; delivery goes on.
+    callSafely(() => this.handlers.error(new HarnessError("handler_failed", "a handler failed", { cause })));
   }
 }

@@ -31,7 +31,7 @@ export interface StreamPipeOptions {
   readonly release: (error: HarnessError | undefined) => void;
 }
 
-const ignore = () => {};
+const doNothing = () => {};
 
 class StreamPipe implements BytePipe {
   readonly #options: StreamPipeOptions;
@@ -127,12 +127,12 @@ class StreamPipe implements BytePipe {
     if (this.#closed) return;
     this.#closed = { error };
     const { input, output, release } = this.#options;
-    input.on("error", ignore);
+    input.on("error", doNothing);
     input.off("data", this.#received);
     input.off("end", this.#inputEnded);
     input.off("close", this.#inputClosed);
     input.off("error", this.#inputFailed);
-    output.on("error", ignore);
+    output.on("error", doNothing);
     release(error);
     this.#tellClosed();
   }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createByteChannel, lengthPrefixCodec, newlineCodec } from "../src/index.ts";
 import { createManualClock, createMemoryPair, createMemoryPipes } from "../src/testing/index.ts";
-import { outcomeOf, quiet } from "./peer/support.ts";
+import { outcomeOf } from "./rpc/support.ts";
 
 describe("what createByteChannel makes of a pipe", () => {
   it("reports what follows a handler that closed, nothing more", async () => {
@@ -27,7 +28,7 @@ describe("what createByteChannel makes of a pipe", () => {
     server.start({ message: () => new Promise(() => {}), error() {}, close() {} });
     client.start({ message() {}, error() {}, close() {} });
     await client.send(1);
-    await quiet();
+    await nextTurn();
     await server.close();
     await expect(server.closed).resolves.toEqual({});
     expect(clock.pending).toBe(0);
@@ -39,9 +40,9 @@ describe("what createByteChannel makes of a pipe", () => {
     server.start({ message() {}, error() {}, end() {}, close() {} });
     client.start({ message() {}, error() {}, close() {} });
     const closing = client.close();
-    await quiet();
+    await nextTurn();
     clock.advance(49);
-    await quiet();
+    await nextTurn();
     expect(client.signal.aborted).toBe(false);
     clock.advance(1);
     await closing;
@@ -63,7 +64,7 @@ describe("what createByteChannel makes of a pipe", () => {
     });
     client.start({ message() {}, error() {}, close() {} });
     clientWire.writeRaw(new Uint8Array([0, 0, 0, 1, 0x31, 0, 0, 0, 1, 0x32, 0xff, 0xff, 0xff, 0xff]));
-    await quiet();
+    await nextTurn();
     expect(log).toEqual([1]);
     open();
     await server.closed;
@@ -86,7 +87,7 @@ describe("what createByteChannel makes of a pipe", () => {
     });
     client.start({ message() {}, error() {}, close() {} });
     clientWire.end();
-    await quiet();
+    await nextTurn();
     expect(log).toEqual(["from end"]);
     await server.close();
     expect(log).toEqual(["from end", "close"]);
@@ -168,14 +169,14 @@ describe("what createByteChannel makes of a pipe", () => {
     const { channel, writes, sent } = heldChannel();
     const small = [channel.send("a"), channel.send("b")];
     expect(sent()).toEqual([]);
-    await quiet();
+    await nextTurn();
     expect(sent()).toEqual([8]);
     writes[0]?.done();
     await expect(Promise.all(small)).resolves.toHaveLength(2);
 
     const large = Array.from({ length: 20 }, () => channel.send("x".repeat(1021)));
     expect(sent().slice(1)).toEqual([8 * 1024, 8 * 1024]);
-    await quiet();
+    await nextTurn();
     expect(writes).toHaveLength(3);
     writes[1]?.done();
     expect(writes).toHaveLength(3);
@@ -190,7 +191,7 @@ describe("what createByteChannel makes of a pipe", () => {
     const messages = Array.from({ length: 200 }, () => channel.send("x"));
     const pieces = Array.from({ length: 8 }, () => 16 * 4);
     expect(sent()).toEqual(pieces);
-    await quiet();
+    await nextTurn();
     expect(sent()).toEqual(pieces);
     // In whatever order the pipe tells of them: what waits leaves behind all of them, in one piece.
     for (const { done } of [...writes].reverse()) {
@@ -222,7 +223,7 @@ describe("what createByteChannel makes of a pipe", () => {
     channel.start({ message() {}, error() {}, close() {} });
     const messages = Array.from({ length: 40 }, () => channel.send("x"));
     const closed = channel.close();
-    await quiet();
+    await nextTurn();
     expect(writes).toHaveLength(2);
     writes[1]?.done();
     expect([writes.length, ends()]).toEqual([2, 0]);

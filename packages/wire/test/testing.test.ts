@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type Channel, createPeer, type Exchange, type HarnessError } from "../src/index.ts";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import type { Channel, Exchange, HarnessError } from "../src/index.ts";
+import { createPeer } from "../src/rpc/index.ts";
 import {
   createFaultyTransport,
   createManualClock,
   createMemoryPipes,
   createMemoryTransport,
-  createScriptedTransport,
   exchangeContract,
   type Fault,
-  type ScriptStep,
 } from "../src/testing/index.ts";
-import { outcomeOf, quiet } from "./peer/support.ts";
+import { outcomeOf } from "./rpc/support.ts";
 
 const sourceFiles = (folder: URL): URL[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -69,7 +69,7 @@ describe("createMemoryPipes", () => {
     second.start({ bytes: (chunk) => chunks.push(chunk.length), end() {}, closed() {} });
     first.write("0123456789", () => {});
     first.write("abc", () => {});
-    await quiet();
+    await nextTurn();
     expect(chunks.reduce((total, size) => total + size, 0)).toBe(13);
     expect(Math.max(...chunks)).toBe(Math.min(chunkBytes, 13));
   });
@@ -79,10 +79,10 @@ describe("createMemoryPipes", () => {
     const done: string[] = [];
     first.write("x".repeat(10), () => done.push("fits"));
     first.write("y", () => done.push("waits"));
-    await quiet();
+    await nextTurn();
     expect(done).toEqual(["fits"]);
     second.start({ bytes() {}, end() {}, closed() {} });
-    await quiet();
+    await nextTurn();
     expect(done).toEqual(["fits", "waits"]);
   });
 
@@ -137,84 +137,6 @@ describe("createMemoryTransport", () => {
   });
 });
 
-describe("createScriptedTransport", () => {
-  const play = async (script: ScriptStep[]) => {
-    const transport = createScriptedTransport(script);
-    const peer = createPeer(await transport.connect());
-    return { transport, peer };
-  };
-  const reply = (value: unknown): ScriptStep => ({
-    send: (received: readonly unknown[]) => ({
-      jsonrpc: "2.0",
-      id: (received.at(-1) as { id: unknown }).id,
-      result: value,
-    }),
-  });
-
-  it("plays its script against a client", async () => {
-    const { transport, peer } = await play([
-      { send: { jsonrpc: "2.0", method: "welcome" } },
-      { expect: { method: "hello", params: { name: (name: unknown) => typeof name === "string" } } },
-      reply("hi"),
-      { raw: "garbage\n" },
-      { expect: { error: { code: -32700 } } },
-      { expect: { method: "bye" } },
-      { close: true },
-    ]);
-    await expect(peer.request("hello", { name: "ada", more: 1 })).resolves.toBe("hi");
-    await peer.notify("bye");
-    await transport.done;
-    await expect(peer.closed).resolves.toEqual({});
-    transport.verify();
-    expect(transport.received).toHaveLength(3);
-    await expect(outcomeOf(transport.connect())).resolves.toMatchObject({
-      error: { code: "transport_failed" },
-    });
-  });
-
-  it("ends, waits for an end, and is gone without a word", async () => {
-    const ended = await play([{ expect: { method: "a" } }, { end: true }, { expectEnd: true }]);
-    await ended.peer.notify("a");
-    await ended.transport.done;
-    const killed = await play([{ expect: { method: "a" } }, { kill: true }]);
-    await expect(outcomeOf(killed.peer.request("a"))).resolves.toMatchObject({
-      error: { code: "connection_closed" },
-    });
-    await killed.transport.done;
-  });
-
-  it.each<[string, ScriptStep[], string[], number]>([
-    ["another message", [{ expect: { method: "a" } }], ["b"], 0],
-    ["a message with too little", [{ expect: { method: "a", params: [1] } }], ["a"], 0],
-    ["a message that nothing expects", [{ expect: { method: "a" } }], ["a", "b"], 1],
-    [
-      "a close before the end of the script",
-      [{ expect: { method: "a" } }, { expect: { method: "b" } }],
-      ["a"],
-      1,
-    ],
-  ])("fails with script_deviation on %s", async (_what, script, methods, step) => {
-    const { transport, peer } = await play(script);
-    for (const method of methods) void peer.notify(method).catch(() => {});
-    await quiet();
-    if (script.length > methods.length) await peer.close();
-    await expect(
-      Promise.race([transport.done.then(() => quiet()).then(() => transport.verify())]).catch(
-        (error) => error,
-      ),
-    ).resolves.toMatchObject({ name: "ScriptDeviationError", code: "script_deviation", step });
-    expect(() => transport.verify()).toThrow(expect.objectContaining({ code: "script_deviation" }));
-  });
-
-  it("verify fails while the script is not over", async () => {
-    const { transport, peer } = await play([{ expect: {} }]);
-    expect(() => transport.verify()).toThrow(expect.objectContaining({ code: "script_deviation" }));
-    await peer.notify("a");
-    await transport.done;
-    transport.verify();
-  });
-});
-
 describe("createFaultyTransport", () => {
   const connect = async (faults: Fault[]) => {
     const { transport, listener } = createMemoryTransport();
@@ -232,8 +154,8 @@ describe("createFaultyTransport", () => {
       async run(direction: "send" | "receive") {
         const from = direction === "send" ? client : server;
         for (const message of ["a", "b", "c"]) sends.push(outcomeOf(from.send(message)));
-        await quiet();
-        return Promise.race([Promise.all(sends), quiet().then(() => "some wait")]);
+        await nextTurn();
+        return Promise.race([Promise.all(sends), nextTurn().then(() => "some wait")]);
       },
     };
   };
@@ -247,11 +169,11 @@ describe("createFaultyTransport", () => {
   ])("%s meets just the chosen message", async (kind, atServer, atClient) => {
     const sending = await connect([{ direction: "send", index: 1, kind }]);
     await sending.run("send");
-    await quiet();
+    await nextTurn();
     expect(sending.atServer).toEqual(atServer);
     const receiving = await connect([{ direction: "receive", index: 1, kind }]);
     await receiving.run("receive");
-    await quiet();
+    await nextTurn();
     expect(receiving.atClient).toEqual(atClient);
   });
 
@@ -261,7 +183,7 @@ describe("createFaultyTransport", () => {
     expect(sending.atServer).toEqual(["b", "c"]);
     expect(sending.faulty.delayed).toBe(1);
     sending.faulty.release();
-    await quiet();
+    await nextTurn();
     expect(sending.atServer).toEqual(["b", "c", "a"]);
     expect(sending.faulty.delayed).toBe(0);
     const receiving = await connect([{ direction: "receive", index: 1, kind: "delay" }]);
@@ -322,7 +244,7 @@ describe("exchangeContract", () => {
       "mixes replies up",
       async (message) => {
         last = message;
-        await quiet();
+        await nextTurn();
         return fine.handle(last, "");
       },
     ],

@@ -90,12 +90,12 @@ const checkWaits = ({ sessionId, records }, { effects }, { sends, signals }) => 
     const isUntouched = !signals.some((signal) => signal.invocationId === invocationId);
     must(
       !isUntouched || (record.status === "suspended" && record.signal === null),
-      `${sessionId}: ${text} goes on although nobody has signalled it`,
+      `${sessionId}: ${text} continues without a signal`,
     );
   }
   for (const { invocation_id: id, signal } of records) {
     const isTried = signals.some(({ invocationId }) => invocationId === id);
-    must(signal === null || isTried, `${sessionId}: ${id} has a signal that nobody sent`);
+    must(signal === null || isTried, `${sessionId}: ${id} has a signal that was never sent`);
   }
   for (const { invocationId, signalId, answer } of effects) {
     const signal = signals.find((each) => each.signalId === signalId && each.invocationId === invocationId);
@@ -114,7 +114,7 @@ const checkWaits = ({ sessionId, records }, { effects }, { sends, signals }) => 
 const checkTold = ({ sessionId }, { ended, effects }, { told }) => {
   for (const { invocationId, replies } of told) {
     const record = ended.find(({ invocation_id: id }) => id === invocationId);
-    must(record !== undefined, `${sessionId}: the end of ${invocationId} was told and is not stored`);
+    must(record !== undefined, `${sessionId}: the end of ${invocationId} was delivered and is not stored`);
     const { topic, stage } = record.descriptor.metadata;
     const { answer } = effects.findLast((each) => each.invocationId === invocationId);
     const expected = [
@@ -123,14 +123,14 @@ const checkTold = ({ sessionId }, { ended, effects }, { told }) => {
     ];
     must(
       JSON.stringify(replies) === JSON.stringify(expected),
-      `${sessionId}: ${invocationId} was told ${JSON.stringify(replies)}, not ${JSON.stringify(expected)}`,
+      `${sessionId}: ${invocationId} delivered ${JSON.stringify(replies)}, not ${JSON.stringify(expected)}`,
     );
   }
-  // Who was told is noted before the record: what counts as delivered has been heard by somebody.
+  // A delivery is recorded by its listener first: what counts as delivered has reached a listener.
   for (const { invocation_id: id, is_delivered: isDelivered } of ended) {
     must(
       !isDelivered || told.some(({ invocationId }) => invocationId === id),
-      `${sessionId}: the end of ${id} counts as delivered, and nobody was told`,
+      `${sessionId}: the end of ${id} counts as delivered and reached no listener`,
     );
   }
 };
@@ -140,7 +140,7 @@ const checkTold = ({ sessionId }, { ended, effects }, { told }) => {
  *
  * - Every message whose sending was acknowledged is there, once, and in the order of arrival. What was sent and not acknowledged may be
  *   there or not, but never half: with its reply or question, its count, its record. It may be there once for each time that it was
- *   sent: a message has no name by which a repetition could be told. The pause of an `ask` has one, its signal: it is there once.
+ *   sent: a message has no name by which a repetition could be recognised. The pause of an `ask` has one, its signal: it is there once.
  * - A pause is in the history if and only if its record waits; its end, if and only if the record has ended.
  * - Each signal has its effect once; one whose delivery was acknowledged as resumed, with the payload of that delivery.
  * - An end is delivered, and then a listener has heard it as it is stored, or it is kept as undelivered.

@@ -51,14 +51,14 @@ export class ChatClient {
     }
   }
 
-  /** Is told of the end of a resumed turn. Within a life each is told once. */
+  /** Receives the end of a resumed turn. One process delivers each end once. */
   hear(turn, { invocation_id: invocationId }) {
     const { told, life, sessionId } = this.ledger;
-    // Its end could not be stored, so it is none: it waits again.
+    // Its end could not be stored, so the turn waits again.
     if (this.#isStall(turn)) return;
     must(turn.outcome === "completed", `${sessionId}: told of ${JSON.stringify(turn)}`);
     const isAgain = told.some((each) => each.invocationId === invocationId && each.life === life);
-    must(!isAgain, `${sessionId}: the end of ${invocationId} is told twice in one life`);
+    must(!isAgain, `${sessionId}: the end of ${invocationId} is delivered twice by one process`);
     told.push({ invocationId, replies: textsOf(turn.replies), life });
   }
 

@@ -19,7 +19,7 @@ export class ChatLife {
   #lastId = 0;
   #isGone = false;
 
-  /** `onMessage` is told of every line before anything else is. */
+  /** `onMessage` receives every line first. */
   constructor({ file, number, dieAt, onMessage }) {
     const child = spawn(process.execPath, [program, file, String(number), String(dieAt)]);
     this.#child = child;

@@ -1,5 +1,5 @@
 // A process with a harness over a file, told what to do by lines of JSON: `{ id, op, args }`, answered by `{ id, result }` or
-// `{ id, error }`. It prints `{ "id": 0 }` once it can be told, and `{ told }` for each end that a listener gets. At its point number
+// `{ id, error }`. It prints `{ "id": 0 }` once it accepts commands, and `{ told }` for each end that a listener gets. At its point number
 // DIEAT, counted over all calls of the store and all nodes, it kills itself with SIGKILL; 0: never.
 // node server.mjs FILE LIFE DIEAT
 import { writeSync } from "node:fs";
@@ -22,7 +22,7 @@ const at = () => {
 
 const [{ openSqliteStore }, parts] = await Promise.all([loadStore(), loadHarness()]);
 at();
-const store = namedStore(await openSqliteStore({ file, leasePollMs: 20 }), at);
+const store = namedStore(await openSqliteStore({ file, limits: { leasePollMs: 20 } }), at);
 at();
 let ids = 0;
 const harness = parts.createChatHarness({

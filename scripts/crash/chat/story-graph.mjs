@@ -32,8 +32,8 @@ const ofType = (type) => ({
 });
 
 /**
- * The graph of the crash stories. The state counts the messages that were heard, and has an effect for each signal. `at` is told of
- * the begin and the end of each node.
+ * The graph of the crash stories. The state counts the messages that were heard, and has an effect for each signal. `at` is called at
+ * the start and the end of each node.
  *
  * @param {object} parts `defineGraph`, `defineState`, `append`, `lastWriteWins`, `END`, `messagesField`: of the build to be tried
  */

@@ -113,7 +113,7 @@ export class ChatStory {
     try {
       must(
         !this.#delivered.has(id),
-        `${sessionId}: ${id} was delivered and is told again by the next process`,
+        `${sessionId}: ${id} was delivered and is delivered again by the next process`,
       );
       this.#clients.find(({ ledger }) => ledger.sessionId === sessionId).hear(turn, delivery);
     } catch (error) {
@@ -121,7 +121,7 @@ export class ChatStory {
     }
   }
 
-  /** Settles when all have, and then rejects as the first one did: nobody goes on behind its back. */
+  /** Settles when all have, and then rejects as the first one did: none continues after that. */
   async #each(work) {
     const results = await Promise.allSettled(this.#clients.map(work));
     const failed = results.filter(({ status }) => status === "rejected").map(({ reason }) => reason);

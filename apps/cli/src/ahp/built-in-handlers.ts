@@ -1,32 +1,113 @@
-import type { AhpHandlers, AhpServer } from "@harnesskit/ahp-server";
-import type { ConfirmationDecision, Decision, IdleDecision } from "@harnesskit/protocol/ahp";
-import type { ShownEvent } from "./event-line.ts";
-import { createQueryHandler } from "./state-query.ts";
+import type { AhpHandlers, AhpServer, RunState } from "@harnesskit/ahp-server";
+import type { ConfirmationDecision, Decision, IdleDecision, QueryResult } from "@harnesskit/protocol/ahp";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import type { ShownEvent } from "./event-text.ts";
 
-/** What a harness without a policy says to who asks for permission. */
+const ofPayload = (payload: unknown, name: string): unknown =>
+  typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>)[name] : undefined;
+
+const stringIn = (payload: unknown, name: string): string | undefined => {
+  const value = ofPayload(payload, name);
+  return typeof value === "string" ? value : undefined;
+};
+
+const flagOf = (payload: unknown, name: string): boolean | undefined => {
+  const value = ofPayload(payload, name);
+  return typeof value === "boolean" ? value : undefined;
+};
+
+const toSummary = ({
+  run_id,
+  session_id,
+  agent_id,
+  status,
+  isFinished,
+  task_list,
+  verifications,
+}: RunState) => ({
+  run_id,
+  session_id,
+  agent_id,
+  status: status ?? null,
+  is_finished: isFinished,
+  tasks: task_list?.tasks.length ?? 0,
+  tasks_completed: task_list?.tasks.filter(({ status: of }) => of === "completed").length ?? 0,
+  verification: verifications.at(-1)?.status ?? null,
+  residual_risks: verifications.at(-1)?.residual_risks?.length ?? 0,
+});
+
+const toWhole = (run: RunState) => ({
+  ...toSummary(run),
+  lifecycle: run.lifecycle ?? null,
+  task_list: run.task_list ?? null,
+  verifications: run.verifications,
+  ignored: run.ignored,
+  irregular: run.irregular,
+});
+
+/** The handler of the queries about a harness itself. Others have no answer, and a reason. */
+export const createQueryHandler =
+  (harness: () => Pick<AhpServer, "state" | "stats">): NonNullable<AhpHandlers["query"]> =>
+  ({ query_type: type, payload }) => {
+    const unknown = { answer: null, reason: "this harness answers queries of type runs, run and stats" };
+    return answerQuery(harness(), type, payload) ?? unknown;
+  };
+
+/**
+ * What a harness knows of the agents: `runs` (payload may have `session_id` and `is_finished`), `run` (`run_id`, and
+ * `session_id` where several have it) and `stats`. Undefined for any other type of query.
+ */
+const answerQuery = (
+  harness: Pick<AhpServer, "state" | "stats">,
+  type: string,
+  payload: unknown,
+): QueryResult | undefined => {
+  const { state } = harness;
+  const sessionId = stringIn(payload, "session_id");
+  const session = sessionId === undefined ? {} : { sessionId };
+  switch (type) {
+    case "runs": {
+      const isFinished = flagOf(payload, "is_finished");
+      const runs = state.runs({ ...session, ...(isFinished === undefined ? {} : { isFinished }) });
+      return { answer: runs.map(toSummary) };
+    }
+    case "run": {
+      const runId = stringIn(payload, "run_id");
+      const run = runId === undefined ? undefined : state.run(runId, session);
+      if (!run)
+        return { answer: null, reason: runId === undefined ? "payload.run_id is missing" : "no such run" };
+      return { answer: toWhole(run) as unknown as JsonValue };
+    }
+    case "stats":
+      return { answer: { ...harness.stats() } };
+    default:
+      return undefined;
+  }
+};
+
+/** How a harness without a policy answers events that ask for permission. */
 export type DefaultDecision = "allow" | "block" | "escalate";
 
 export interface BuiltInOptions {
   readonly decision: DefaultDecision;
-  /** The harness itself, whose state the queries are about. */
   readonly harness: () => Pick<AhpServer, "state" | "stats">;
-  /** Told of each event, with the name of its decision where it has one. Must not throw. */
+  /** Receives each event, with the name of its decision if it has one. Must not throw. */
   readonly onEvent: (event: ShownEvent, decision?: string) => void;
 }
 
-const reasonOf = (decision: DefaultDecision): string =>
+const defaultReason = (decision: DefaultDecision): string =>
   `no policy decides this: the harness was started with --default ${decision}`;
 
 const toGate = (decision: DefaultDecision): Decision =>
-  decision === "allow" ? { decision } : { decision, reason: reasonOf(decision) };
+  decision === "allow" ? { decision } : { decision, reason: defaultReason(decision) };
 
 const toConfirmation = (decision: DefaultDecision): ConfirmationDecision => {
   if (decision === "allow") return { decision: "approve" };
-  return decision === "escalate" ? { decision } : { decision: "reject", reason: reasonOf(decision) };
+  return decision === "escalate" ? { decision } : { decision: "reject", reason: defaultReason(decision) };
 };
 
 const toIdle = (decision: DefaultDecision): IdleDecision =>
-  decision === "allow" ? { decision } : { decision: "defer", reason: reasonOf(decision) };
+  decision === "allow" ? { decision } : { decision: "defer", reason: defaultReason(decision) };
 
 /**
  * A harness without a policy. It has an answer only where one of the three decisions makes sense; the events that ask for

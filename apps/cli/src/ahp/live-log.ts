@@ -1,4 +1,3 @@
-/** What may wait for a slow reader of standard error. */
 const maxWaitingBytes = 1024 * 1024;
 
 const two = (value: number): string => String(value).padStart(2, "0");
@@ -8,15 +7,13 @@ const timeOf = (date: Date): string =>
 
 /** Lines on standard error that never hold up the server, nor fill its memory. */
 export interface LiveLog {
-  /** One line, which has to be safe text. */
   say(line: string): void;
-  /** One line with the time of day. */
   tell(line: string): void;
 }
 
 /**
- * Writes lines to a stream. Those that come while a slow reader has much to read are dropped, and their number is said
- * with the next one. A reader that goes away ends nothing. Each line begins with `name`.
+ * Writes lines to a stream. Those that come while a slow reader has much to read are dropped, and the next line
+ * reports their number. A reader that goes away ends nothing. Each line begins with `name`.
  */
 export const createLiveLog = (stream: NodeJS.WriteStream = process.stderr, name = "harness ahp"): LiveLog => {
   let dropped = 0;
@@ -26,7 +23,8 @@ export const createLiveLog = (stream: NodeJS.WriteStream = process.stderr, name 
       dropped++;
       return;
     }
-    const missing = dropped === 0 ? "" : `${name}: ${dropped} lines are missing here: nobody read them\n`;
+    const missing =
+      dropped === 0 ? "" : `${name}: ${dropped} lines are missing here: they were not read in time\n`;
     dropped = 0;
     stream.write(`${missing}${name}: ${line}\n`);
   };

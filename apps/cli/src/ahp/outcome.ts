@@ -1,74 +1,83 @@
 import { type AhpFailure, refusingDecision, type Verdict } from "@harnesskit/ahp-client";
 import { ahpEvents, type BlockingEventType, type QueryResult } from "@harnesskit/protocol/ahp";
-import { ExitCode } from "../exit-code.ts";
+import { ExitCode } from "../cli-error.ts";
+import { oneLine, safeJson } from "../terminal/text.ts";
 import type { DraftEvent, Message } from "./read-message.ts";
 
-/** A decision of any event's type. */
-export interface AnyDecision {
-  readonly decision: string;
-  readonly [field: string]: unknown;
+/** What became of a message: how the command ends, and what it prints. */
+export interface Outcome {
+  readonly exitCode: ExitCode;
+  /** Safe text with a line end. */
+  readonly text: string;
+  /** The same for `--json`. */
+  readonly document: unknown;
 }
 
-/** What became of one event. */
-export interface EventOutcome {
-  readonly event_type: string;
-  /** `client` where the harness gave no decision, and this is the refusing one. */
-  readonly origin: "harness" | "client";
-  readonly decision: AnyDecision;
-  /** Which failure it was, of the client. */
-  readonly code?: string;
-}
-
-export type Outcome =
-  | { readonly kind: "event"; readonly event: EventOutcome }
-  | { readonly kind: "batch"; readonly events: readonly EventOutcome[] }
-  | { readonly kind: "notification"; readonly event_type: string; readonly lost?: string }
-  | { readonly kind: "query"; readonly result: QueryResult }
-  | { readonly kind: "unanswered"; readonly code: string; readonly message: string };
-
-/** Decisions after which the agent goes on, if not always as it had planned. */
 const goOn: ReadonlySet<string> = new Set(["allow", "modify", "approve", "retry", "queue"]);
 
 /** Whether the agent goes on after a decision. */
 export const goesOn = (decision: string): boolean => goOn.has(decision);
 
-/** How the command ends. */
-export const exitCodeOf = (outcome: Outcome): ExitCode => {
-  switch (outcome.kind) {
-    case "event":
-      return exitCodeOfEvent(outcome.event);
-    case "batch":
-      return outcome.events.map(exitCodeOfEvent).reduce((a, b) => (a > b ? a : b), ExitCode.done);
-    case "notification":
-      return outcome.lost === undefined ? ExitCode.done : ExitCode.unavailable;
-    case "query":
-      return ExitCode.done;
-    case "unanswered":
-      return ExitCode.unavailable;
-  }
+const maxReasonWidth = 1000;
+
+/** @param code why the harness gave no decision. @default it is the harness's own */
+const decided = (type: string, decision: object, code?: string): Outcome => {
+  const { decision: name, reason, ...fields } = decision as { decision: string; reason?: unknown };
+  const why = typeof reason === "string" && reason !== "" ? `: ${oneLine(reason, maxReasonWidth)}` : "";
+  const whose = code !== undefined && why === "" ? ` (no decision of the harness: ${code})` : "";
+  const lines = Object.entries(fields).map(([field, value]) => `  ${field}: ${safeJson(value)}\n`);
+  const exitCode = goesOn(name) ? ExitCode.done : ExitCode.refused;
+  return {
+    exitCode: code === undefined ? exitCode : ExitCode.unavailable,
+    text: `${type} → ${oneLine(name, 40)}${whose}${why}\n${lines.join("")}`,
+    document: {
+      event_type: type,
+      origin: code === undefined ? "harness" : "client",
+      decision,
+      ...(code !== undefined && { code }),
+    },
+  };
 };
 
-const exitCodeOfEvent = ({ origin, decision }: EventOutcome): ExitCode => {
-  if (origin === "client") return ExitCode.unavailable;
-  return goesOn(decision.decision) ? ExitCode.done : ExitCode.refused;
-};
+export const eventOutcome = (type: string, verdict: Verdict<object>): Outcome =>
+  decided(type, verdict.decision, verdict.origin === "client" ? verdict.code : undefined);
 
-export const toEventOutcome = (eventType: string, verdict: Verdict<object>): EventOutcome => {
-  const event = { event_type: eventType, origin: verdict.origin, decision: verdict.decision as AnyDecision };
-  return verdict.origin === "client" ? { ...event, code: verdict.code } : event;
+export const batchOutcome = (events: readonly Outcome[]): Outcome => ({
+  exitCode: events.reduce<ExitCode>(
+    (most, { exitCode }) => (exitCode > most ? exitCode : most),
+    ExitCode.done,
+  ),
+  text: events.map(({ text }) => text).join(""),
+  document: { decisions: events.map(({ document }) => document) },
+});
+
+/** @param lost why it did not arrive. @default it was sent */
+export const notificationOutcome = (type: string, lost?: string): Outcome => ({
+  exitCode: lost === undefined ? ExitCode.done : ExitCode.unavailable,
+  text: `${type} → ${lost === undefined ? "sent" : `lost: ${oneLine(lost, maxReasonWidth)}`}\n`,
+  document: { event_type: type, sent: lost === undefined, ...(lost !== undefined && { reason: lost }) },
+});
+
+export const queryOutcome = (result: QueryResult): Outcome => {
+  const { answer, reason, alternatives } = result;
+  const why = reason === undefined ? "" : `  reason: ${oneLine(reason, maxReasonWidth)}\n`;
+  const others = alternatives === undefined ? "" : `  alternatives: ${safeJson(alternatives)}\n`;
+  return { exitCode: ExitCode.done, text: `${safeJson(answer)}\n${why}${others}`, document: result };
 };
 
 /** What it comes to where there is not even a handshake. */
 export const withoutHarness = (message: Message, { code, message: why }: AhpFailure): Outcome => {
-  const refuse = ({ event_type: type }: DraftEvent): EventOutcome => ({
-    event_type: type,
-    origin: "client",
-    decision: refusingDecision(type as BlockingEventType, `The harness gave no decision (${code}): ${why}`),
-    code,
-  });
-  if (message.kind === "batch") return { kind: "batch", events: message.events.map(refuse) };
-  if (message.kind === "query") return { kind: "unanswered", code, message: why };
+  const reason = `The harness gave no decision (${code}): ${why}`;
+  const refuse = ({ event_type: type }: DraftEvent): Outcome =>
+    decided(type, refusingDecision(type as BlockingEventType, reason), code);
+  if (message.kind === "batch") return batchOutcome(message.events.map(refuse));
+  if (message.kind === "query") {
+    return {
+      exitCode: ExitCode.unavailable,
+      text: `no answer (${code}): ${oneLine(why, maxReasonWidth)}\n`,
+      document: { error: { code, message: why } },
+    };
+  }
   const { event_type: type } = message.event;
-  if (ahpEvents[type].blocking) return { kind: "event", event: refuse(message.event) };
-  return { kind: "notification", event_type: type, lost: `${code}: ${why}` };
+  return ahpEvents[type].blocking ? refuse(message.event) : notificationOutcome(type, `${code}: ${why}`);
 };

@@ -1,10 +1,14 @@
-import { type Policy, PolicyError, type PolicyProblem } from "@harnesskit/ahp-server/policy";
-import { defaultPolicyFile, loadPolicy } from "@harnesskit/ahp-server/policy/node";
-import { type CliError, usageError } from "../cli-error.ts";
-import { oneLine } from "../terminal/one-line.ts";
-import { policyOptions } from "./policy-options.ts";
+import { homedir } from "node:os";
+import { type CommandJudge, commandJudge } from "@harnesskit/command-judge";
+import { type Policy, PolicyError, type PolicyProblem } from "@harnesskit/policy";
+import { defaultPolicyFile, loadPolicy } from "@harnesskit/policy/node";
+import { HarnessError } from "@harnesskit/wire";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
 
-/** Problems of one file that are said; there is one hint for the rest. */
+/** What policies of this command can call: the judge of shell commands and paths. */
+export const policyOptions: CommandJudge = commandJudge({ home: homedir() });
+
 const maxShown = 10;
 
 /** The file of a policy that was named: `default` is the shipped one. */
@@ -13,7 +17,7 @@ export const policyFileOf = (name: string): string => (name === "default" ? defa
 const problemLine = (file: string, { line, column, message }: PolicyProblem): string =>
   `${oneLine(file, 1000)}:${line}:${column}: ${oneLine(message, 500)}`;
 
-/** What a policy probably does not mean, a line for each. */
+/** Warnings about a policy, one line each. */
 export const policyWarnings = ({ file, warnings }: Pick<Policy, "file" | "warnings">): readonly string[] =>
   warnings.map((warning) => `warning: ${problemLine(file, warning)}`);
 
@@ -44,12 +48,33 @@ export const toPolicyFailure = (error: unknown): unknown => {
   );
 };
 
-/** Reads a policy. Rejects with a usage error that has line and column. */
-export const openPolicy = async (name: string): Promise<Policy> => {
+/**
+ * Reads a policy, for the working directory or another workspace. Rejects with a usage error that has line and column.
+ */
+export const openPolicy = async (name: string, workspace?: string): Promise<Policy> => {
   if (name === "") throw usageError("--policy: the name of the file is empty");
   try {
-    return await loadPolicy(policyFileOf(name), policyOptions);
+    return await loadPolicy(policyFileOf(name), { ...policyOptions, ...(workspace && { workspace }) });
   } catch (error) {
     throw toPolicyFailure(error) as CliError;
   }
 };
+
+const maxProblems = 5;
+
+/**
+ * Reads the policy of `--policy`, so that one that cannot be used is refused before anything begins. Throws a usage error
+ * with its lines and columns, and a `CliError` `policy_unreadable`.
+ */
+export const readNamedPolicy = async (file: string, workspace: string): Promise<Policy> => {
+  try {
+    return await loadPolicy(file, { ...policyOptions, workspace });
+  } catch (error) {
+    if (!HarnessError.isInstance(error)) throw error;
+    const lines = error.message.split("\n", maxProblems).map((line) => oneLine(line, 500));
+    if (error.code !== "policy_unreadable") throw usageError(`--policy: ${lines.join("\n  ")}`, checkHint);
+    throw new CliError(error.code, `--policy: ${lines[0]}`, { exitCode: ExitCode.usage, cause: error });
+  }
+};
+
+const checkHint = "Details: harness ahp check --policy FILE EVENT.json";

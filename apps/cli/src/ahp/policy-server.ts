@@ -1,33 +1,28 @@
 import { type AhpServer, createAhpServer, type StateStore } from "@harnesskit/ahp-server";
+import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import {
   createPolicyAudit,
   createPolicyHarness,
   type Explanation,
   type Policy,
   PolicyError,
-} from "@harnesskit/ahp-server/policy";
-import { watchPolicy } from "@harnesskit/ahp-server/policy/node";
-import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
+} from "@harnesskit/policy";
+import { watchPolicy } from "@harnesskit/policy/node";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
-import { oneLine } from "../terminal/one-line.ts";
-import { entryLine, eventLine } from "./event-line.ts";
-import { byWhom, inShadow } from "./explanation-view.ts";
-import { describePolicyError, policyWarnings } from "./policy-file.ts";
-import { policyOptions } from "./policy-options.ts";
-import { createQueryHandler } from "./state-query.ts";
+import { oneLine } from "../terminal/text.ts";
+import { createQueryHandler } from "./built-in-handlers.ts";
+import { byWhom, entryLine, eventLine, inShadow } from "./event-text.ts";
+import { describePolicyError, policyOptions, policyWarnings } from "./policy-file.ts";
 
 export interface PolicyServerOptions {
   readonly policy: Policy;
-  /** Whether its file is looked at for changes. */
   readonly isWatched: boolean;
   readonly version: string;
   readonly audit: AuditSink;
   /** Where runs, task lists and verifications are kept. @default they live as long as the harness */
   readonly stateStore?: StateStore | undefined;
   readonly recordContent: boolean;
-  /** A line that is always said. */
   readonly say: (line: string) => void;
-  /** A line about an event. */
   readonly tell: (line: string | undefined) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -35,13 +30,10 @@ export interface PolicyServerOptions {
 /** A harness under a policy. */
 export interface PolicyServer {
   readonly harness: AhpServer;
-  /** The policy in a few words. */
   readonly about: string;
-  /** Stops looking at the file. */
   close(): void;
 }
 
-/** What is decided is shown with who decided it; what is only told, where a rule had something to say. */
 const decisionLine = (explanation: Explanation, event: AhpEvent): string => {
   const { decision, rule } = explanation;
   const isToldOnly = rule === undefined && decision?.decision === "allow" && explanation.source === "default";
@@ -84,7 +76,7 @@ const aboutPolicy = ({ name, file, mode, rules, limits }: Policy): string => {
 };
 
 /**
- * A harness that decides by a policy. A file is put in force when it changes; one that is broken then is said, recorded
+ * A harness that decides by a policy. A file is put in force when it changes; one that is broken is then reported, recorded
  * and left out, and the former stays in force.
  */
 export const createPolicyServer = (options: PolicyServerOptions): PolicyServer => {
@@ -96,7 +88,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
       audit.onDecision(explanation, event);
       tell(decisionLine(explanation, event));
     },
-    // A refused file is said by the watch.
+    // The watch reports a refused file.
     onError: (error) => PolicyError.isInstance(error) || onError(error),
   });
   sink.record(entryOf(first));

@@ -4,10 +4,11 @@ import type { Readable } from "node:stream";
 import { type AhpEvent, AhpEventSchema, type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { defaultWireLimits } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
-import { oneLine } from "../terminal/one-line.ts";
+import { oneLine } from "../terminal/text.ts";
 
-/** What is sent, with who sends it where the file says. */
+/** What is sent, with its sender if the file names one. */
 export type Message =
   | { readonly kind: "event"; readonly event: DraftEvent }
   | { readonly kind: "batch"; readonly events: readonly DraftEvent[] }
@@ -38,7 +39,7 @@ const readAll = async (stream: Readable, name: string): Promise<string> => {
   return Buffer.concat(chunks).toString("utf8");
 };
 
-const readText = async (file: string): Promise<string> => {
+const readInput = async (file: string): Promise<string> => {
   if (file === "-") return readAll(process.stdin, "Standard input");
   const name = oneLine(file);
   const found = await stat(file).catch(() => undefined);
@@ -46,9 +47,6 @@ const readText = async (file: string): Promise<string> => {
   if (found.isDirectory()) throw usageError(`${name} is a directory`);
   return readAll(createReadStream(file), name);
 };
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const placeOf = (path: readonly PropertyKey[]): string =>
   path.length === 0 ? "" : ` at ${path.map(String).join(".")}`;
@@ -65,7 +63,6 @@ const assertParsed = ({ error }: Parsed, what: string): void => {
   if (issue) throw usageError(`${what}${oneLine(placeOf(issue.path))}: ${oneLine(issue.message)}`);
 };
 
-/** For judging a draft: what would be filled in. */
 const filler = { session_id: "s", agent_id: "a", timestamp: "2026-01-01T00:00:00Z", depth: 0, payload: {} };
 
 const toEvent = (value: unknown, what: string): DraftEvent => {
@@ -103,17 +100,17 @@ const toQuery = (value: Record<string, unknown>): DraftQuery => {
   if (typeof type === "string" && (typeof payload === "string" || isObject(payload)) && areNames) {
     return { ...value, query_type: type, payload } as DraftQuery;
   }
-  throw usageError("A query has a query_type, and a payload that is an object or a text");
+  throw usageError("A query has a query_type, and a payload that is an object or a string");
 };
 
 /** Reads a file, or standard input for `-`. Throws a usage error for what no harness could be sent. */
 export const readMessage = async (file: string): Promise<Message> => {
-  const text = await readText(file);
+  const text = await readInput(file);
   let value: unknown;
   try {
     value = JSON.parse(text) as unknown;
   } catch {
-    throw usageError(`${file === "-" ? "Standard input" : oneLine(file)} is no JSON`, example);
+    throw usageError(`${file === "-" ? "Standard input" : oneLine(file)} is not JSON`, example);
   }
   if (Array.isArray(value)) return { kind: "batch", events: toBatch(value) };
   if (isObject(value) && "query_type" in value && !("event_type" in value)) {

@@ -1,8 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
 import { isMissing, openOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
-import { CliError, usageError } from "../cli-error.ts";
-import { ExitCode } from "../exit-code.ts";
-import { oneLine } from "../terminal/one-line.ts";
+import type { HttpCredentials } from "@harnesskit/transport-http";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
 
 const maxTokenFileBytes = 4096;
 const minServerTokenLength = 16;
@@ -14,7 +14,7 @@ const unreadable = (file: string, why: string, cause?: unknown, option = "--toke
     cause,
   });
 
-/** Opens the file, whose name may be a link: mounted secrets are. Undefined where there is none. */
+/** Opens the file, whose name may be a link: mounted secrets are. Undefined if it does not exist. */
 const openFile = async (file: string, option: string): Promise<FileHandle | undefined> => {
   try {
     return await openOwnFile(file, { followLinks: true, maxBytes: maxTokenFileBytes });
@@ -76,4 +76,47 @@ export const readClientToken = async (
   const found = await readToken(file, option);
   if (!found) throw unreadable(file, "(it is not there)", undefined, option);
   return found.token;
+};
+
+/** What a client shows to a harness over HTTP or WebSocket. */
+export interface HarnessAccess {
+  readonly credentials?: HttpCredentials;
+  readonly inQuery?: boolean;
+}
+
+export interface AccessOptions {
+  readonly tokenFile?: string | undefined;
+  readonly apiKeyFile?: string | undefined;
+  readonly credentialsInQuery?: boolean | undefined;
+}
+
+/**
+ * The credentials that a client shows: a token or an API key, of a file or else of HARNESS_AHP_TOKEN or HARNESS_AHP_API_KEY;
+ * none where neither is given. Throws a usage error for two of them, and for files that cannot be read.
+ */
+export const readAccess = async (
+  { tokenFile, apiKeyFile, credentialsInQuery = false }: AccessOptions,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<HarnessAccess> => {
+  const isNamed = tokenFile !== undefined || apiKeyFile !== undefined;
+  // A file that is named counts, whatever the environment has.
+  const of = (file: string | undefined, variable: string, option: string) =>
+    isNamed && file === undefined ? undefined : readClientToken(file, { variable, env, option });
+  const bearer = await of(tokenFile, "HARNESS_AHP_TOKEN", "--token-file");
+  const apiKey = await of(apiKeyFile, "HARNESS_AHP_API_KEY", "--api-key-file");
+  if (bearer !== undefined && apiKey !== undefined) {
+    throw usageError(
+      isNamed
+        ? "--token-file and --api-key-file: give one of them"
+        : "HARNESS_AHP_TOKEN and HARNESS_AHP_API_KEY are both set",
+      "A harness is shown one credential",
+    );
+  }
+  const credentials = bearer !== undefined ? { bearer } : apiKey !== undefined ? { apiKey } : undefined;
+  if (credentials !== undefined) return { credentials, inQuery: credentialsInQuery };
+  if (!credentialsInQuery) return {};
+  throw usageError(
+    "--credentials-in-query: there is no credential",
+    "Name it: --token-file FILE or --api-key-file FILE",
+  );
 };

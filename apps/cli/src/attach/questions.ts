@@ -8,32 +8,27 @@ import {
 import { digest, type HarnessError } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
 import type { Approver } from "../run/approver.ts";
-import { oneLine } from "../terminal/one-line.ts";
+import { oneLine } from "../terminal/text.ts";
 
 export interface QuestionsOptions {
   readonly client: ThreadClient;
   readonly approver: Approver;
-  /** An answer could not be given; its question goes on waiting. */
   readonly onFailure: (error: unknown) => void;
-  /** Told what the user should know, and what ends nothing. */
   readonly onError: (error: HarnessError) => void;
 }
 
 interface Question {
   readonly request: ApprovalRequest;
-  /** Aborts when the question is settled. */
   readonly settled: AbortController;
   isPut: boolean;
 }
 
-/** Questions that wait at one time; more are shown and left to others. */
 const maxQuestions = 256;
 
 /** The questions of a thread that wait. They are put one after the other. */
 export class Questions {
   readonly #options: QuestionsOptions;
   readonly #waiting = new Map<string, Question>();
-  /** Aborts the answers that are under way. */
   readonly #over = new AbortController();
   #putting: Promise<void> = Promise.resolve();
 
@@ -41,12 +36,10 @@ export class Questions {
     this.#options = options;
   }
 
-  /** True for a question that waits here already: a server tells it again to a client that comes back. */
   knows(event: EventBody): boolean {
     return event.type === "approval.requested" && this.#waiting.has(event.data.requestId);
   }
 
-  /** Takes each event of the thread, after it is shown. */
   observe(event: EventBody): void {
     const { approver } = this.#options;
     switch (event.type) {
@@ -72,7 +65,6 @@ export class Questions {
     }
   }
 
-  /** Puts what waits and was not put yet. */
   put(): void {
     for (const question of this.#waiting.values()) {
       if (question.isPut) continue;
@@ -81,7 +73,6 @@ export class Questions {
     }
   }
 
-  /** Takes back what is being asked. What waits goes on waiting. */
   async end(): Promise<void> {
     this.#over.abort();
     for (const { settled } of this.#waiting.values()) settled.abort();
@@ -98,7 +89,7 @@ export class Questions {
       if (request.turnId === turnId && request.itemId === itemId) this.#settle(request.requestId);
   }
 
-  /** Never rejects. An answer that came after another one's is none, and no failure. */
+  /** Never rejects. An answer that came too late does not count and is not a failure. */
   async #answer({ request, settled: { signal } }: Question): Promise<void> {
     const { client, onFailure } = this.#options;
     const { requestId, metadata } = request;
@@ -118,7 +109,7 @@ export class Questions {
   async #decide(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer | undefined> {
     const { approver, onError } = this.#options;
     const { tool, input, digest: claimed } = request.metadata;
-    // What is shown has to be what the answer is bound to.
+    // What is shown must be what the answer is bound to.
     if ((await digest({ tool, input })) === claimed) return approver.answer(request, { signal });
     onError(digestMismatch(request.requestId));
     return "reject";
@@ -131,7 +122,6 @@ const digestMismatch = (requestId: string): CliError =>
     `${oneLine(requestId, 80)} is rejected: its digest is not that of the call that it shows`,
   );
 
-/** True where the server compares the digest of an answer with the call's. */
 const bindsDigests = ({ capabilities: { extensions } }: ThreadClient): boolean =>
   typeof extensions === "object" &&
   extensions !== null &&

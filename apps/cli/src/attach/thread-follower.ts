@@ -1,12 +1,10 @@
 import type { EventBody, ThreadClient, ThreadEvent, TurnResult } from "@harnesskit/thread-client";
 import { createDeferred, type HarnessError } from "@harnesskit/wire";
-import { CliError } from "../cli-error.ts";
-import type { ExitCode } from "../exit-code.ts";
+import { CliError, type ExitCode } from "../cli-error.ts";
 import type { Approver } from "../run/approver.ts";
 import type { RunOutput } from "../run/run-output.ts";
-import { exitCodeOf } from "../run/turn-outcome.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { RefusedCalls } from "../timeline/refused-calls.ts";
+import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
 import { Questions } from "./questions.ts";
 
 export interface ThreadFollowerOptions {
@@ -19,13 +17,10 @@ export interface ThreadFollowerOptions {
   readonly onlyOpenTurn?: boolean;
   /** Go on when the turn has ended. @default false */
   readonly stay?: boolean;
-  /** Ends the following; the turn goes on. */
   readonly signal?: AbortSignal;
-  /** Told what ends nothing. */
   readonly onError: (error: HarnessError) => void;
 }
 
-/** Events of an open turn that are kept until its log is read; of more, the last. */
 const maxHeldEvents = 10_000;
 
 /** A turn that ended, as it was followed. */
@@ -35,17 +30,14 @@ export interface FollowedTurn {
   readonly exitCode: ExitCode;
 }
 
-/** Follows a thread: shows its events and answers what waits, once all of the past is told. */
+/** Follows a thread: shows its events and answers pending approvals, once the whole past was shown. */
 export class ThreadFollower {
   readonly #options: ThreadFollowerOptions;
   readonly #done = createDeferred<void>();
-  /** Aborts when nothing more is to be shown. */
   readonly #over = new AbortController();
   readonly #held: EventBody[] = [];
   #questions: Questions | undefined;
-  /** Some of what happened before the following is not told yet. */
   #isPast = true;
-  /** What comes next has just happened. */
   #isCurrent = false;
   #seen = 0;
   #openTurn: string | undefined;
@@ -57,13 +49,12 @@ export class ThreadFollower {
     this.#done.promise.catch(() => {});
   }
 
-  /** The turn that has no end yet, once the past is told. */
   get openTurn(): string | undefined {
     return this.#openTurn;
   }
 
   /**
-   * Follows until no turn runs, or until the signal. Gives the turn that ended last, undefined where none did. Rejects
+   * Follows until no turn runs, or until the signal. Returns the turn that ended last, undefined where none did. Rejects
    * with the errors of the client, and a `CliError` `thread_not_found` when the thread is deleted meanwhile.
    */
   async follow(client: ThreadClient, threadId: string): Promise<FollowedTurn | undefined> {
@@ -83,7 +74,6 @@ export class ThreadFollower {
     return this.#openTurn === undefined ? this.#last : undefined;
   }
 
-  /** Shows events until there is nothing more to follow. What a slow terminal made the client drop is read anew. */
   async #read(client: ThreadClient, threadId: string): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {
@@ -118,7 +108,6 @@ export class ThreadFollower {
     await terminal.ready();
   }
 
-  /** Keeps an event of the open turn until it is known that this is the turn to show. */
   #hold(event: EventBody): void {
     if (event.type === "turn.started" || this.#openTurn === undefined) this.#held.length = 0;
     if (this.#openTurn !== undefined) this.#held.push(event);
@@ -158,7 +147,6 @@ export class ThreadFollower {
     this.#proceed();
   }
 
-  /** Asks what waits, and ends when nothing runs. */
   #proceed(): void {
     if (this.#isPast) return;
     if (this.#isCurrent) this.#questions?.put();
@@ -171,7 +159,6 @@ export class ThreadFollower {
   };
 }
 
-/** The event as a server tells it: its place in the log is part of the data. */
 const toBody = ({ seq, time, type, data }: ThreadEvent): EventBody => {
   const place = { ...(seq === undefined ? {} : { seq }), ...(time === undefined ? {} : { time }) };
   return { type, data: { ...data, ...place } } as EventBody;

@@ -1,12 +1,13 @@
 import { join, resolve } from "node:path";
 import { createModel, ModelError } from "@harnesskit/models";
-import { openContinuationStore, openSqliteStore, SqliteStoreError } from "@harnesskit/store-sqlite";
-import type { LanguageModel } from "ai";
-import { CliError } from "../cli-error.ts";
-import { ExitCode } from "../exit-code.ts";
-import { languageModelHint } from "../language-model-hint.ts";
-import { checkedModel } from "../model-option.ts";
-import { oneLine } from "../terminal/one-line.ts";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { openContinuationStore, openSqliteStore, StoreError } from "@harnesskit/store-sqlite";
+import type { WorkspaceAgentOptions } from "@harnesskit/workspace-agent";
+import { workspaceTools } from "@harnesskit/workspace-agent/declarations";
+import { jsonSchema, type LanguageModel, type Tool, type ToolSet } from "ai";
+import { CliError, ExitCode } from "../cli-error.ts";
+import { checkedModel, languageModelHint } from "../serve/models.ts";
+import { oneLine } from "../terminal/text.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
 
 /** How long a conversation stays taken when its process died, in milliseconds. */
@@ -36,7 +37,7 @@ const openFile = async <T>(open: () => Promise<T>): Promise<T> => {
   try {
     return await open();
   } catch (cause) {
-    if (!(cause instanceof SqliteStoreError)) throw cause;
+    if (!StoreError.isInstance(cause)) throw cause;
     throw new CliError("store_unavailable", `the store cannot be used: ${oneLine(cause.message, 500)}`, {
       exitCode: ExitCode.unavailable,
       hint: "Name another file: --store FILE",
@@ -52,3 +53,29 @@ export const openStore = (file: string) => openFile(() => openSqliteStore({ file
 export const openContinuations = (file: string) => openFile(() => openContinuationStore({ file }));
 
 export type ChatStore = Awaited<ReturnType<typeof openStore>>;
+
+/** Of one output of a tool, so that a conversation stays readable. */
+const options: WorkspaceAgentOptions = { limits: { maxOutputBytes: 16_384 } };
+
+const loadAgent = async () => (await import("@harnesskit/workspace-agent")).createWorkspaceAgent(options);
+
+/**
+ * The workspace tools over a directory, in this process. What only reads runs at once; what writes or executes waits for an
+ * approval, and then runs with the rights of the user.
+ */
+export const createWorkspaceTools = (directory: string): ToolSet => {
+  let agent: ReturnType<typeof loadAgent> | undefined;
+  const toTool = ({ name, description, inputSchema, effects }: (typeof workspaceTools)[number]): Tool => ({
+    description,
+    inputSchema: jsonSchema<JsonObject>(inputSchema),
+    needsApproval: effects !== "read",
+    execute: async (input: JsonObject, { abortSignal }) => {
+      agent ??= loadAgent();
+      return (await agent).call(name, input, {
+        context: { project_root: directory },
+        ...(abortSignal === undefined ? {} : { signal: abortSignal }),
+      });
+    },
+  });
+  return Object.fromEntries(workspaceTools.map((info) => [info.name, toTool(info)]));
+};

@@ -1,12 +1,10 @@
 import { type ChatProgress, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
-import { displayText } from "@harnesskit/wire";
-import { oneLine } from "../terminal/one-line.ts";
+import { ConversationView } from "../terminal/conversation-view.ts";
 import type { Spinner } from "../terminal/spinner.ts";
-import type { Paint } from "../terminal/style.ts";
-import type { Terminal } from "../terminal/terminal.ts";
-import { wrapText } from "../terminal/wrap-text.ts";
-import { Prose } from "../timeline/prose.ts";
+import type { Paint, Terminal } from "../terminal/terminal.ts";
+import { oneLine, wrapText } from "../terminal/text.ts";
+import { Prose } from "../timeline/text-streams.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
 
 type ProseKind = "text" | "thinking";
@@ -14,50 +12,23 @@ type ProseKind = "text" | "thinking";
 const plain: Paint = (text) => text;
 
 /** Shows a conversation as people read it. Everything that comes from a model, a tool or a store is shown as safe text. */
-export class ChatView {
-  readonly #terminal: Terminal;
+export class ChatView extends ConversationView {
   readonly #spinner: Spinner | undefined;
   #prose: { readonly kind: ProseKind; readonly writer: Prose } | undefined;
-  /** The call whose line has no end yet. */
   #openCall: string | undefined;
   #hasSpoken = false;
 
   /** @param spinner shows that a tool or the model works */
   constructor(terminal: Terminal, spinner?: Spinner) {
-    this.#terminal = terminal;
+    super(terminal);
     this.#spinner = spinner;
   }
 
-  /** What was written where there is no terminal that shows it. */
-  said(line: string): void {
-    this.line(`› ${this.#terminal.style.bold(displayText(line, { maxLength: 2_000 }))}`);
-  }
-
-  /** A line of safe text. */
-  line(line: string): void {
-    this.breakLine();
-    this.#terminal.write(`${wrapText(line, this.#terminal.columns)}\n`);
-  }
-
-  lines(lines: readonly string[]): void {
-    for (const line of lines) this.line(line);
-  }
-
-  note(text: string): void {
-    this.line(this.#terminal.style.dim(text));
-  }
-
-  warn(text: string): void {
-    this.line(this.#terminal.style.yellow(text));
-  }
-
-  /** A turn begins: nothing was said in it. */
   begin(): void {
     this.#hasSpoken = false;
     this.#spinner?.work("working");
   }
 
-  /** Nothing works any more. */
   rest(): void {
     this.#spinner?.rest();
   }
@@ -90,8 +61,8 @@ export class ChatView {
   #speak(kind: ProseKind, delta: string): void {
     if (this.#prose?.kind !== kind) {
       this.breakLine();
-      const paint = kind === "thinking" ? this.#terminal.style.dim : plain;
-      this.#prose = { kind, writer: new Prose(this.#terminal, paint) };
+      const paint = kind === "thinking" ? this.terminal.style.dim : plain;
+      this.#prose = { kind, writer: new Prose(this.terminal, paint) };
     }
     if (kind === "text") this.#hasSpoken = true;
     this.#prose.writer.push(delta);
@@ -99,37 +70,35 @@ export class ChatView {
 
   #title(name: string, input: Readonly<Record<string, unknown>>): void {
     this.breakLine();
-    const { style, columns } = this.#terminal;
+    const { style, columns } = this.terminal;
     const tool = oneLine(name, 40);
     const room = columns === undefined ? 200 : Math.max(20, columns - tool.length - 8);
-    this.#terminal.write(`${style.cyan("●")} ${style.bold(tool)} ${oneLine(toolSubject(name, input), room)}`);
+    this.terminal.write(`${style.cyan("●")} ${style.bold(tool)} ${oneLine(toolSubject(name, input), room)}`);
   }
 
   #result(id: string, name: string, content: string): void {
-    const { style } = this.#terminal;
+    const { style } = this.terminal;
     const failure = failureOfText(content);
     const isOpen = this.#openCall === id;
     this.#openCall = undefined;
     if (failure === undefined) {
-      this.#terminal.write(isOpen ? ` ${style.green("✓")}\n` : "");
+      this.terminal.write(isOpen ? ` ${style.green("✓")}\n` : "");
       return;
     }
     const word = { failed: "failed", rejected: "refused", not_run: "not run" }[failure.status];
     const sign = failure.status === "failed" ? style.red("✗") : style.yellow("✗");
     const what = isOpen ? "\n" : `${style.cyan("●")} ${style.bold(oneLine(name, 40))}\n`;
-    const ending = wrapText(`  ${sign} ${word}: ${oneLine(failure.message, 300)}`, this.#terminal.columns);
-    this.#terminal.write(`${what}${ending}\n`);
+    const ending = wrapText(`  ${sign} ${word}: ${oneLine(failure.message, 300)}`, this.terminal.columns);
+    this.terminal.write(`${what}${ending}\n`);
   }
 
-  /** Ends what is open, so that something else can be written. */
-  breakLine(): void {
+  override breakLine(): void {
     const isOpen = this.#prose?.writer.end() === true || this.#openCall !== undefined;
     this.#prose = undefined;
     this.#openCall = undefined;
-    if (isOpen) this.#terminal.write("\n");
+    if (isOpen) this.terminal.write("\n");
   }
 
-  /** The end of a turn whose progress was shown. */
   ended(turn: ChatTurnOutcome): void {
     this.rest();
     this.breakLine();
@@ -138,13 +107,12 @@ export class ChatView {
   }
 
   #failed({ reply, error_category: category }: Extract<ChatTurnOutcome, { outcome: "errored" }>): void {
-    const { style } = this.#terminal;
+    const { style } = this.terminal;
     const why = category === undefined ? "" : style.dim(` (${oneLine(category, 80)})`);
     this.line(`${style.red("✗")} ${oneLine(reply.content, 1_000)}${why}`);
   }
 
-  /** The end of a turn whose progress nobody has seen. */
-  told(turn: ChatTurnOutcome): void {
+  showEnded(turn: ChatTurnOutcome): void {
     this.begin();
     if (turn.outcome === "completed") for (const message of turn.replies) this.#message(message);
     this.ended(turn);
@@ -154,7 +122,7 @@ export class ChatView {
     if (message.role === "tool") {
       const failure = failureOfText(message.content);
       if (failure !== undefined)
-        this.line(`  ${this.#terminal.style.yellow("✗")} ${oneLine(failure.message, 300)}`);
+        this.line(`  ${this.terminal.style.yellow("✗")} ${oneLine(failure.message, 300)}`);
       return;
     }
     if (message.role !== "assistant") return;

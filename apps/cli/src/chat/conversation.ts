@@ -6,8 +6,8 @@ import {
 } from "@harnesskit/chat-harness";
 import { type ChatEvent, type ChatGraphFields, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
-import { oneLine } from "../terminal/one-line.ts";
-import { type ChatCommand, chatHelp } from "./chat-command.ts";
+import type { AnswerCommand, LineActions } from "../terminal/line-conversation.ts";
+import { oneLine } from "../terminal/text.ts";
 import type { ChatView } from "./chat-view.ts";
 import type { WaitingCall, WaitingCalls } from "./waiting-calls.ts";
 
@@ -16,16 +16,12 @@ export interface ConversationOptions {
   readonly harness: ChatHarness<ChatGraphFields>;
   readonly view: ChatView;
   readonly waiting: WaitingCalls;
-  /** What is stored of the conversation. */
   readonly history: () => Promise<readonly ChatMessage[]>;
 }
 
-type Answer = Extract<ChatCommand, { kind: "approve" | "reject" }>;
-
-/** One conversation at a terminal: what is said, what waits, and what is answered. */
-export class Conversation {
+/** One conversation at a terminal: messages, pending approvals and answers. */
+export class Conversation implements LineActions {
   readonly #options: ConversationOptions;
-  /** Turns whose progress was shown here. */
   readonly #shown = new Set<string>();
   #running: AbortController | undefined;
   #hasFailed = false;
@@ -35,31 +31,26 @@ export class Conversation {
     this.#options = options;
   }
 
-  /** True where a turn has failed. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
 
-  /** True where the user has rejected a call. */
   get hasRefused(): boolean {
     return this.#hasRefused;
   }
 
-  /** Shows what happens in a turn of this conversation. */
   observe(event: ChatEvent): void {
     if (event.sessionId !== this.#options.sessionId) return;
     this.#shown.add(event.invocationId);
     this.#options.view.progress(event);
   }
 
-  /** Cancels the turn that runs. False where none does. */
   cancel(): boolean {
     if (this.#running === undefined) return false;
     this.#running.abort();
     return true;
   }
 
-  /** Takes up what earlier processes have left, and shows what waits. */
   async open(): Promise<void> {
     const { harness, sessionId, view } = this.#options;
     const before = await harness.pending(sessionId);
@@ -73,15 +64,14 @@ export class Conversation {
     for (const { invocation_id: id, turn } of (await harness.pending(sessionId)).undelivered) {
       if (!this.#shown.has(id)) {
         view.note("An earlier turn has ended:");
-        view.told(turn);
+        view.showEnded(turn);
       }
       await harness.acknowledge(id);
     }
-    await this.#showPending();
+    await this.showPending();
   }
 
-  /** Shows what waits; gives how much that is. */
-  async #showPending(): Promise<number> {
+  async showPending(): Promise<number> {
     const { harness, sessionId, view, waiting } = this.#options;
     waiting.clear();
     const { suspended } = await harness.pending(sessionId);
@@ -90,7 +80,6 @@ export class Conversation {
     return suspended.length;
   }
 
-  /** How many calls of this conversation, and of others, wait. */
   async pendingCounts(): Promise<{ readonly own: number; readonly others: number }> {
     const { harness, sessionId } = this.#options;
     const { suspended } = await harness.pending();
@@ -98,34 +87,7 @@ export class Conversation {
     return { own, others: suspended.length - own };
   }
 
-  /** Does what a line asks for. False: the user wants to leave. */
-  async take(command: ChatCommand): Promise<boolean> {
-    const { view } = this.#options;
-    switch (command.kind) {
-      case "message":
-        await this.#say(command.text);
-        return true;
-      case "approve":
-      case "reject":
-        await this.#answer(command);
-        return true;
-      case "pending":
-        if ((await this.#showPending()) === 0) view.note("Nothing waits.");
-        return true;
-      case "help":
-        view.lines(chatHelp);
-        return true;
-      case "unknown":
-        view.warn(`There is no command ${oneLine(command.word, 80)}. What there is: /help`);
-        return true;
-      case "nothing":
-        return true;
-      case "quit":
-        return false;
-    }
-  }
-
-  async #say(text: string): Promise<void> {
+  async say(text: string): Promise<void> {
     const { harness, sessionId } = this.#options;
     const turn = await this.#run((signal) =>
       harness.send(sessionId, { role: "user", content: text }, { signal }),
@@ -133,7 +95,7 @@ export class Conversation {
     if (turn !== undefined) await this.#ended(turn);
   }
 
-  async #answer(command: Answer): Promise<void> {
+  async answer(command: AnswerCommand): Promise<void> {
     const { harness, view, waiting } = this.#options;
     const call = waiting.find(command.id);
     if (typeof call === "string") {
@@ -142,12 +104,12 @@ export class Conversation {
     }
     const signal = await this.#run((abort) => this.#signal(call, command, abort));
     if (signal === undefined) {
-      await this.#showPending();
+      await this.showPending();
       return;
     }
     if (signal.outcome === "errored") {
       view.ended(signal);
-      await this.#showPending();
+      await this.showPending();
       return;
     }
     waiting.remove(call);
@@ -162,7 +124,7 @@ export class Conversation {
 
   #signal(
     { invocationId, signalId, request }: WaitingCall,
-    command: Answer,
+    command: AnswerCommand,
     signal: AbortSignal,
   ): Promise<SignalOutcome> {
     const { harness, sessionId } = this.#options;
@@ -181,7 +143,6 @@ export class Conversation {
     );
   }
 
-  /** Runs a turn that Ctrl-C cancels; undefined where it was. */
   async #run<T extends SendOutcome | SignalOutcome>(
     turn: (signal: AbortSignal) => Promise<T>,
   ): Promise<T | undefined> {

@@ -1,9 +1,10 @@
 import { type ApprovalRequest, approvalRequestOf } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
 import { digest } from "@harnesskit/wire";
-import { approvalLines } from "../run/approval-view.ts";
-import { oneLine } from "../terminal/one-line.ts";
-import type { Style } from "../terminal/style.ts";
+import { findPending } from "../terminal/line-conversation.ts";
+import type { Style } from "../terminal/terminal.ts";
+import { oneLine } from "../terminal/text.ts";
+import { approvalLines } from "../timeline/approval-view.ts";
 
 /** A turn that waits for a signal. */
 export interface WaitingTurn {
@@ -19,10 +20,8 @@ export interface WaitingCall {
   readonly request: ApprovalRequest;
 }
 
-/** Characters of an invocation's id that stand for it, unless another one begins alike. */
 const shortLength = 8;
 
-/** Whether the last call with this id has a result. */
 const hasResult = (history: readonly ChatMessage[], callId: string): boolean => {
   const last = history.findLast(
     (message) =>
@@ -85,20 +84,13 @@ export class WaitingCalls {
     return invocationId;
   }
 
-  get all(): readonly WaitingCall[] {
-    return [...this.#calls.values()];
-  }
-
-  /** The call of an id or of its beginning; without one the only call there is. A text says why there is none. */
   find(id: string): WaitingCall | string {
-    const { all } = this;
-    if (id === "") {
-      const [only] = all;
-      if (only === undefined) return "Nothing waits for an approval.";
-      return all.length === 1 ? only : `Say which: ${all.map((call) => call.id).join(", ")}`;
-    }
-    const found = this.#calls.get(id) ?? all.filter((call) => call.invocationId.startsWith(id))[0];
-    return found ?? `Nothing waits under ${oneLine(id, 80)}. What waits: /pending`;
+    return findPending(
+      [...this.#calls.values()],
+      id,
+      (call) => call.id,
+      (call) => call.invocationId,
+    );
   }
 
   remove(call: WaitingCall): void {

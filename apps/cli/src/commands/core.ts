@@ -1,159 +1,71 @@
-import { dirname } from "node:path";
-import type { AuditSink } from "@harnesskit/audit";
-import { type LaunchedAgent, type RunningCore, startCore } from "@harnesskit/core-runtime";
-import { HarnessError } from "@harnesskit/wire";
-import { CliError, usageError } from "../cli-error.ts";
-import { callTool } from "../core/call-tool.ts";
-import { createCoreAudit } from "../core/core-audit.ts";
-import { isDebugging } from "../debug.ts";
-import { ExitCode } from "../exit-code.ts";
-import { openNamedAuditLog } from "../serve/audit-log.ts";
-import { onStopSignals } from "../serve/stop-signals.ts";
-import { oneLine } from "../terminal/one-line.ts";
-import { safeJson } from "../terminal/safe-json.ts";
-import { createTerminal, type Terminal } from "../terminal/terminal.ts";
+import type { Command } from "commander";
+import { type CommandContext, severalTimes, wholeNumber } from "./options.ts";
 
-export interface CoreCommandOptions {
-  readonly agent: readonly string[];
-  readonly list?: true;
-  readonly call?: string;
-  readonly input?: string;
-  readonly timeout: number;
-  readonly audit?: string;
-  readonly json?: true;
-}
+/** `harness core`. */
+export const addCore = (program: Command, { version, onExit }: CommandContext): void => {
+  program
+    .command("core")
+    .description("run agents, each in its own process, and use their tools")
+    .requiredOption(
+      "--agent <dir>",
+      "a directory with an opensentience.agent.json; can be given several times",
+      severalTimes,
+    )
+    .option("--list", "print the tools that the agents registered, and end")
+    .option("--call <tool>", "call this tool, AGENT/NAME, and end")
+    .option("--input <json>", "the tool's input (default: {})")
+    .option("--timeout <seconds>", "how long the call may take", wholeNumber("--timeout"), 120)
+    .option("--audit <file>", "record what happens in this file, without content")
+    .option("--json", "JSON instead of text; one line per change while it runs")
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness core --agent ./my-agent --list
+  harness core --agent ./my-agent --call com.example.hello/greet --input '{"name":"Ada"}'
 
-/** `harness core`: runs agents under a core, and lists their tools, calls one, or stays up. Returns the exit code. */
-export const core = async (
-  options: CoreCommandOptions,
-  { version }: { readonly version: string },
-): Promise<ExitCode> => {
-  const input = parseInput(options);
-  const out = createTerminal();
-  const err = createTerminal(process.stderr);
-  const stop = new AbortController();
-  const forget = onStopSignals(() => stop.abort());
-  const named = options.audit === undefined ? undefined : await openNamedAuditLog(options.audit);
-  try {
-    const audit = createCoreAudit(named, (line) => err.write(`harness core: ${line}\n`));
-    const running = await start(version, audit, err);
-    try {
-      if (options.list || options.call !== undefined) {
-        return await once(running, options, { input, out, err, signal: stop.signal });
-      }
-      return await stay(running, options, { out, signal: stop.signal });
-    } finally {
-      await running.close();
-    }
-  } finally {
-    forget();
-    await named?.close();
-  }
-};
-
-const parseInput = ({ call, input, list, timeout }: CoreCommandOptions): unknown => {
-  if (timeout < 1 || timeout > 3600) throw usageError("--timeout takes 1 to 3600 seconds");
-  if (call !== undefined && list) throw usageError("--list and --call do not go together");
-  if (input === undefined) return {};
-  if (call === undefined) throw usageError("--input belongs to --call");
-  try {
-    return JSON.parse(input) as unknown;
-  } catch {
-    throw usageError("--input is no JSON", `For example: --input '{"name":"Ada"}'`);
-  }
-};
-
-const start = (version: string, audit: AuditSink, err: Terminal): Promise<RunningCore> =>
-  startCore({
-    audit,
-    coreVersion: version,
-    ...(isDebugging() && {
-      onOutput: ({ agentId, line }) => err.write(`${oneLine(agentId)}: ${oneLine(line, 1000)}\n`),
-    }),
-  });
-
-/** Starts all agents; the first that does not come to serve its tools ends the command. */
-const launchAll = async (running: RunningCore, directories: readonly string[]): Promise<void> => {
-  try {
-    await Promise.all(directories.map((directory) => running.launch(directory)));
-  } catch (cause) {
-    if (!HarnessError.isInstance(cause)) throw cause;
-    throw new CliError(cause.code, cause.message, {
-      cause,
-      exitCode: ExitCode.unavailable,
-      ...(cause.code === "agent_start_failed" && {
-        hint: "HARNESS_DEBUG=1 shows what agents write to their standard output and error.",
-      }),
+Without --list and --call it stays, prints the directory of its socket and every change of
+an agent's health, and restarts agents that end; Ctrl-C ends it with its agents.`,
+    )
+    .action(async (options) => {
+      const { core } = await import("../core/core.ts");
+      onExit(await core(options, { version }));
     });
-  }
 };
 
-interface Once {
-  readonly input: unknown;
-  readonly out: Terminal;
-  readonly err: Terminal;
-  readonly signal: AbortSignal;
-}
+/** `harness audit` with `verify` and `show`. */
+export const addAudit = (program: Command, { onExit }: CommandContext): void => {
+  const audit = program
+    .command("audit")
+    .description("read and verify audit logs")
+    .addHelpText("after", "\nExample:\n  harness audit verify audit.jsonl");
 
-const once = async (running: RunningCore, options: CoreCommandOptions, given: Once): Promise<ExitCode> => {
-  const { input, out, err, signal } = given;
-  const aborted = new Promise<"aborted">((resolve) => {
-    if (signal.aborted) resolve("aborted");
-    signal.addEventListener("abort", () => resolve("aborted"), { once: true });
-  });
-  const launched = launchAll(running, options.agent);
-  if ((await Promise.race([launched, aborted])) === "aborted") {
-    launched.catch(() => {});
-    return ExitCode.failed;
-  }
-  if (options.call !== undefined) {
-    const json = options.json === true;
-    const timeoutMs = options.timeout * 1000;
-    return callTool(running, { toolId: options.call, input, timeoutMs, json, signal, out, err });
-  }
-  const tools = [...running.tools()].sort((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
-  if (options.json) out.write(`${safeJson({ tools })}\n`);
-  else {
-    for (const tool of tools) {
-      out.write(`${oneLine(tool.tool_id, 300)}  ${out.style.dim(oneLine(tool.description, 200))}\n`);
-    }
-  }
-  return ExitCode.done;
-};
+  audit
+    .command("verify")
+    .description("whether a log is as it was written, rotated files included")
+    .argument("<file>", "the log")
+    .option("--expect <head>", "a head that was kept elsewhere: the log must contain it")
+    .option("--open", "the log is being written: its end need not be sealed")
+    .option("--json", "one JSON document")
+    .addHelpText("after", "\nExample:\n  harness audit verify audit.jsonl --json")
+    .action(async (file: string, options) => {
+      const { verifyAudit } = await import("../audit/audit.ts");
+      onExit(await verifyAudit(file, options));
+    });
 
-interface Stay {
-  readonly out: Terminal;
-  readonly signal: AbortSignal;
-}
-
-const stay = async (running: RunningCore, options: CoreCommandOptions, given: Stay): Promise<ExitCode> => {
-  const { out, signal } = given;
-  const directory = dirname(running.socketPath);
-  if (options.json) out.write(`${safeJson({ type: "core", directory, socket: running.socketPath })}\n`);
-  else out.write(`The core listens in ${oneLine(directory, 1000)}; Ctrl-C ends it and its agents.\n`);
-  const failures: unknown[] = [];
-  for (const agent of options.agent) {
-    running.launch(agent).catch((error: unknown) => failures.push(error));
-  }
-  let shown = "";
-  for await (const agent of running.health({ signal })) {
-    const line = options.json ? safeJson({ type: "health", ...agent }) : healthLine(agent);
-    if (line === shown) continue;
-    shown = line;
-    out.write(`${line}\n`);
-    await out.ready();
-  }
-  return ExitCode.done;
-};
-
-const healthLine = (agent: LaunchedAgent): string => {
-  const { agentId, state, status, reason, restarts, toolIds, pid } = agent;
-  const facts = [
-    ...(state === "ready" && status !== "ok" ? [status] : []),
-    ...(state === "ready" ? [`${toolIds.length} tools`] : []),
-    ...(pid === undefined ? [] : [`process ${pid}`]),
-    ...(restarts === 0 ? [] : [`restarts: ${restarts}`]),
-    ...(reason === undefined ? [] : [oneLine(reason, 500)]),
-  ];
-  return `${oneLine(agentId)}: ${state}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+  audit
+    .command("show")
+    .description("the entries of a log, the oldest first")
+    .argument("<file>", "the log")
+    .option("--action <name>", "only this action; tool.* for all that begin so")
+    .option("--agent-id <id>", "only of this agent")
+    .option("--call <id>", "only of this call")
+    .option("--correlation <id>", "only of this correlation: a thread's id")
+    .option("--after <seq>", "only entries after this number", wholeNumber("--after"))
+    .option("--limit <n>", "at most this many", wholeNumber("--limit"))
+    .option("--json", "one JSON line per entry")
+    .addHelpText("after", "\nExample:\n  harness audit show audit.jsonl --action 'tool.*'")
+    .action(async (file: string, options) => {
+      const { showAudit } = await import("../audit/audit.ts");
+      onExit(await showAudit(file, options));
+    });
 };

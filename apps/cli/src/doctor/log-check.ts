@@ -1,18 +1,14 @@
 import { openOwnFile } from "@harnesskit/node-kit";
 import { EventSchema } from "@harnesskit/protocol/threads";
-import { oneLine } from "../terminal/one-line.ts";
-import { shellWord } from "../terminal/shell-word.ts";
-import { type Finding, note, problem } from "./finding.ts";
+import { oneLine, shellWord } from "../terminal/text.ts";
+import { type Finding, note, problem } from "./checks.ts";
 
-/** A longer line is no event, and is not kept to be looked at. */
 const maxLineBytes = 64 * 1024 * 1024;
 const blockBytes = 64 * 1024;
 const newline = 0x0a;
 
-/** How many lines and gaps of one log are named. */
 const maxNamed = 10;
 
-/** The lines that end in the file, in order; undefined for one that is too long. */
 async function* linesOf(path: string): AsyncGenerator<string | undefined> {
   const file = await openOwnFile(path);
   try {
@@ -38,7 +34,6 @@ async function* linesOf(path: string): AsyncGenerator<string | undefined> {
   }
 }
 
-/** The number of the event on a line, or undefined where it is none. */
 const seqOf = (line: string | undefined): number | undefined => {
   if (line === undefined) return undefined;
   try {
@@ -50,9 +45,7 @@ const seqOf = (line: string | undefined): number | undefined => {
 };
 
 interface Log {
-  /** Lines that are no event, or one with a number that was there already; counted from 1. */
   readonly passedOver: readonly number[];
-  /** Numbers that no line has, with the line that they are missing before. */
   readonly gaps: readonly { readonly line: number; readonly from: number; readonly to: number }[];
 }
 

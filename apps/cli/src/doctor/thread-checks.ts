@@ -1,15 +1,21 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isMissing, openOwnFile, readOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
+import {
+  isLockOwnerDead,
+  isMissing,
+  openOwnFile,
+  readFileLock,
+  readOwnFile,
+  systemErrorCode,
+  UnsafeFileError,
+} from "@harnesskit/node-kit";
 import { type Event, ThreadSchema } from "@harnesskit/protocol/threads";
-import { createFileThreadStore, isDead, readLock } from "@harnesskit/thread-server/node";
-import { oneLine } from "../terminal/one-line.ts";
-import { shellWord } from "../terminal/shell-word.ts";
-import { type Finding, note, ok, problem } from "./finding.ts";
+import { createFileThreadStore } from "@harnesskit/thread-server/node";
+import { oneLine, shellWord } from "../terminal/text.ts";
+import { type Finding, note, ok, problem } from "./checks.ts";
 import { checkLog } from "./log-check.ts";
 
-/** Who writes a thread: a living process, or one that cannot be asked; a dead one; nobody. */
-type Holder = "held" | "dead" | "nobody";
+type Holder = "held" | "dead" | "free";
 
 /** Looks at every thread below `.harness`, and at what is left over beside them. Changes nothing. */
 export const checkThreads = async (harness: string): Promise<Finding[]> => {
@@ -32,7 +38,7 @@ export const checkThreads = async (harness: string): Promise<Finding[]> => {
   return isFine ? [...findings, ok("threads", `${count}, nothing left over`)] : findings;
 };
 
-/** True for a directory that is no link, and where nothing is. */
+/** True for a directory that is not a link, and where nothing exists. */
 const isDirectory = async (path: string): Promise<boolean> =>
   lstat(path).then(
     (found) => found.isDirectory(),
@@ -42,12 +48,12 @@ const isDirectory = async (path: string): Promise<boolean> =>
 const notOurs = (name: string, path: string): Finding =>
   problem(
     "thread",
-    `${name}: ${oneLine(path, 1000)} is no directory, and is passed over`,
+    `${name}: ${oneLine(path, 1000)} is not a directory, and is skipped`,
     `Remove it: rm ${oneLine(shellWord(path), 1000)}`,
   );
 
 /** What lies in the place of a file of the thread and is not read: a link, a FIFO, a device, too many bytes. */
-const checkFile = async (name: string, path: string, maxBytes: number): Promise<Finding[]> => {
+const checkThreadFile = async (name: string, path: string, maxBytes: number): Promise<Finding[]> => {
   try {
     await (await openOwnFile(path, { maxBytes })).close();
   } catch (error) {
@@ -68,8 +74,8 @@ const checkThread = async (harness: string, root: string, name: string): Promise
   const directory = join(root, name);
   const findings = await leftovers(directory);
   const shown = oneLine(name, 80);
-  findings.push(...(await checkFile(shown, join(directory, "meta.json"), maxSmallBytes)));
-  const log = await checkFile(shown, join(directory, "events.jsonl"), maxLogBytes);
+  findings.push(...(await checkThreadFile(shown, join(directory, "meta.json"), maxSmallBytes)));
+  const log = await checkThreadFile(shown, join(directory, "events.jsonl"), maxLogBytes);
   if (log.length > 0) return [...findings, ...log];
   const { holder, finding } = await checkLock(join(directory, "lock.json"), oneLine(name, 80));
   if (finding) findings.push(finding);
@@ -86,13 +92,12 @@ const checkThread = async (harness: string, root: string, name: string): Promise
     const fix =
       state === "waits"
         ? `Answer it: harness run --thread ${oneLine(name, 80)}`
-        : `Nobody holds it. Go on: harness run --thread ${oneLine(name, 80)} "PROMPT"`;
+        : `No process holds it. Continue it: harness run --thread ${oneLine(name, 80)} "PROMPT"`;
     findings.push(problem("turn", `${oneLine(name, 80)}: its last turn has no end, it ${what}`, fix));
   }
   return findings;
 };
 
-/** Looks whether it can be told what thread this is: from its own file, or from its log. */
 const checkMeta = async (harness: string, name: string): Promise<Finding[]> => {
   if (!/^ses_[A-Za-z0-9]+$/.test(name)) return [];
   const path = join(harness, "threads", name, "meta.json");
@@ -121,19 +126,19 @@ const isReadable = async (path: string): Promise<boolean> => {
 
 const checkLock = async (path: string, name: string): Promise<{ holder: Holder; finding?: Finding }> => {
   const remove = `rm ${oneLine(shellWord(path), 1000)}`;
-  const owner = await readLock(path).catch(() => "unreadable" as const);
-  if (owner === undefined) return { holder: "nobody" };
+  const owner = await readFileLock(path).catch(() => "unreadable" as const);
+  if (owner === undefined) return { holder: "free" };
   if (owner === "unreadable") {
     const fix = `If no server runs here, remove it: ${remove}`;
-    return { holder: "held", finding: problem("lock", `${name}: the lock names nobody`, fix) };
+    return { holder: "held", finding: problem("lock", `${name}: the lock names no process`, fix) };
   }
-  const who = `process ${owner.pid} on ${oneLine(owner.host, 80)}`;
-  if (!isDead(owner)) return { holder: "held", finding: note("lock", `${name}: held by ${who}`) };
+  const holderName = `process ${owner.pid} on ${oneLine(owner.host, 80)}`;
+  if (!isLockOwnerDead(owner))
+    return { holder: "held", finding: note("lock", `${name}: held by ${holderName}`) };
   const fix = `The next server takes it over. Or remove it: ${remove}`;
-  return { holder: "dead", finding: problem("lock", `${name}: left by ${who}, which is dead`, fix) };
+  return { holder: "dead", finding: problem("lock", `${name}: left by ${holderName}, which is dead`, fix) };
 };
 
-/** Temporary files and markers that a process left when it was killed. */
 const leftovers = async (directory: string): Promise<Finding[]> => {
   const names = (await readdir(directory).catch(() => [])).sort();
   return names
@@ -145,7 +150,6 @@ const leftovers = async (directory: string): Promise<Finding[]> => {
     });
 };
 
-/** True when a log does not end with a line end: its writer died in the last line. */
 const isTorn = async (path: string): Promise<boolean> => {
   const file = await openOwnFile(path).catch(() => undefined);
   if (!file) return false;
@@ -159,7 +163,6 @@ const isTorn = async (path: string): Promise<boolean> => {
   }
 };
 
-/** How the last turn of a thread stands when it has no end. */
 const lastTurn = async (harness: string, name: string): Promise<"waits" | "interrupted" | undefined> => {
   const store = createFileThreadStore({ root: harness });
   if (!(await store.get(name).catch(() => undefined))) return undefined;

@@ -1,26 +1,22 @@
 import { rm } from "node:fs/promises";
-import { homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
-import { makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
+import { dirname } from "node:path";
+import { isAlive, makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
+import { stateDirectory } from "../workspace-directory.ts";
 
 /** Where an engine can be reached. The token itself is not in it. */
 export interface EngineNotice {
   readonly url: string;
-  /** Null for an engine without a token. */
   readonly tokenFile: string | null;
   readonly pid: number;
 }
 
 /** Bytes of a notice. */
-export const maxNoticeBytes = 64 * 1024;
+const maxNoticeBytes = 64 * 1024;
 
-/** Where the engine that was started last says how it is reached: outside of every workspace. */
-export const engineNoticeFile = (env: NodeJS.ProcessEnv = process.env): string => {
-  const { XDG_STATE_HOME: state = "" } = env;
-  return join(isAbsolute(state) ? state : join(homedir(), ".local", "state"), "harnesskit", "engine.json");
-};
+/** Where the engine that was started last says how it is reached. */
+export const engineNoticeFile = (env?: NodeJS.ProcessEnv): string => stateDirectory("engine.json", env);
 
-/** Says where an engine is reached, for shells of this user that are not told. Gives what takes that back. Rejects as the disk does. */
+/** Writes where an engine is reached, for shells of this user without --engine. Returns what removes it. Rejects as the disk does. */
 export const leaveEngineNotice = async (
   notice: EngineNotice,
   file = engineNoticeFile(),
@@ -33,7 +29,27 @@ export const leaveEngineNotice = async (
       // Another engine may have been started since.
       if ((await readOwnFile(file, { maxBytes: maxNoticeBytes })).toString() === text) await rm(file);
     } catch {
-      // What is left of it names a port that nobody listens on.
+      // What is left of it names a port without a listener.
     }
   };
+};
+
+/** The engine that `harness engine` of this user serves. */
+export interface RunningEngine {
+  readonly url: string;
+  readonly tokenFile: string | undefined;
+}
+
+/** Where `harness engine` is reached; undefined if none runs. */
+export const findRunningEngine = async (
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<RunningEngine | undefined> => {
+  try {
+    const text = (await readOwnFile(engineNoticeFile(env), { maxBytes: maxNoticeBytes })).toString();
+    const { url, tokenFile, pid } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof url !== "string" || typeof pid !== "number" || !isAlive(pid)) return undefined;
+    return { url, tokenFile: typeof tokenFile === "string" ? tokenFile : undefined };
+  } catch {
+    return undefined;
+  }
 };

@@ -1,41 +1,65 @@
-import { isCancel, select } from "@clack/prompts";
 import type {
   ApprovalAnswer,
   ApprovalDecision,
   ApprovalHandler,
-  ApprovalMetadata,
   ApprovalRequest,
 } from "@harnesskit/thread-client";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
-import { arrowKeysOnly } from "../terminal/choice-keys.ts";
-import { oneLine } from "../terminal/one-line.ts";
+import { askApproval } from "../terminal/keyboard.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { oneLine } from "../terminal/text.ts";
+import { approvalChoices, approvalLines } from "../timeline/approval-view.ts";
 import type { Timeline } from "../timeline/timeline.ts";
-import { approvalChoices, approvalLines } from "./approval-view.ts";
-import { AskGate } from "./ask-gate.ts";
-import { quietKeyboard } from "./quiet-keyboard.ts";
+
+/** Lets questions be put while their answers can be delivered. Open at first. */
+class AskGate {
+  #closing = new AbortController();
+  #opening: Deferred<void> | undefined;
+
+  get signal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  async opened(signal: AbortSignal): Promise<void> {
+    if (!this.#opening || signal.aborted) return;
+    const aborted = createDeferred<void>();
+    const onAbort = () => aborted.resolve();
+    signal.addEventListener("abort", onAbort, { once: true });
+    await Promise.race([this.#opening.promise, aborted.promise]);
+    signal.removeEventListener("abort", onAbort);
+  }
+
+  close(): void {
+    this.#opening ??= createDeferred<void>();
+    this.#closing.abort();
+  }
+
+  open(): void {
+    if (!this.#opening) return;
+    this.#closing = new AbortController();
+    this.#opening.resolve();
+    this.#opening = undefined;
+  }
+}
 
 /**
- * Who answers: the user at the terminal, `--approve`, nobody because there is no terminal (the answer is no then), or
- * nobody here because others can (`watch`).
+ * What answers: the user at the terminal, `--approve`, nothing because there is no terminal (then the answer is no), or
+ * another client (`watch`).
  */
 export type ApprovalMode = "ask" | "once" | "reject" | "no-terminal" | "watch";
 
 export interface ApproverOptions {
-  /** The command that asks: what the log says about who answered. */
   readonly command: string;
   readonly mode: ApprovalMode;
   readonly terminal: Terminal;
   readonly timeline: Timeline;
-  /** The user pressed Ctrl-C at the question. */
   readonly onCancel: () => void;
   /** Shows the lines of a question that is only watched. @default in the timeline */
   readonly onWatched?: (request: ApprovalRequest) => void;
-  /** False where the timeline is not shown: then nothing is said of who answered. @default true */
+  /** False where the timeline is not shown: then answers of others are not reported. @default true */
   readonly tellsAnswers?: boolean;
 }
 
-/** What is told of an approval that was answered. */
 interface Resolution {
   readonly requestId: string;
   readonly resolvedBy: string;
@@ -45,20 +69,16 @@ interface Resolution {
 
 /** Answers the approvals of a turn. A question is put once the timeline has come to it. */
 export class Approver {
-  /** The thread's directory. */
   directory = "";
-  /** Closed while no answer can be delivered: a question at the terminal is taken back then, and put again after. */
   readonly gate = new AskGate();
   readonly #options: ApproverOptions;
   readonly #shown = new Map<string, Deferred<void>>();
-  /** Questions that were put here and not settled, with the answer that was given here. */
   readonly #put = new Map<string, ApprovalDecision | "open">();
 
   constructor(options: ApproverOptions) {
     this.#options = options;
   }
 
-  /** What the log says about who answered. */
   get clientName(): string {
     const { mode, command } = this.#options;
     if (mode === "ask") return command;
@@ -66,12 +86,10 @@ export class Approver {
     return mode === "no-terminal" ? `${command} (no terminal)` : `${command} --approve ${mode}`;
   }
 
-  /** The timeline has come to this approval. */
   reached(requestId: string): void {
     this.#place(requestId).resolve();
   }
 
-  /** Says who answered where the question was put here and another client did. The timeline says why there was no answer. */
   resolved({ requestId, resolvedBy, decision, reason }: Resolution): void {
     const state = this.#put.get(requestId);
     this.#put.delete(requestId);
@@ -86,7 +104,6 @@ export class Approver {
   readonly decide: ApprovalHandler = async (request, { signal }) =>
     (await this.answer(request, { signal })) ?? "reject";
 
-  /** The answer, or undefined where none is given here. */
   async answer(
     request: ApprovalRequest,
     { signal }: { signal: AbortSignal },
@@ -122,7 +139,11 @@ export class Approver {
       if (signal.aborted) return undefined;
       timeline.lines(approvalLines(metadata, this.directory, terminal.style));
       const closing = this.gate.signal;
-      const answer = await askAtTerminal(metadata, AbortSignal.any([signal, closing]));
+      const answer = await askApproval<ApprovalDecision>(
+        approvalChoices(metadata),
+        "reject",
+        AbortSignal.any([signal, closing]),
+      );
       if (answer !== undefined) {
         if (this.#put.has(requestId)) this.#put.set(requestId, answer);
         return answer;
@@ -143,26 +164,6 @@ export class Approver {
   }
 }
 
-/**
- * The choice of who sits at the terminal, undefined after Ctrl-C and when the signal aborts. An answer is for what was
- * shown: nothing counts that was typed before.
- */
-const askAtTerminal = async (
-  metadata: ApprovalMetadata,
-  signal: AbortSignal,
-): Promise<ApprovalDecision | undefined> => {
-  if ((await quietKeyboard(process.stdin, signal)) !== "quiet") return undefined;
-  arrowKeysOnly();
-  const answer = await select<ApprovalDecision>({
-    message: "Allow it?",
-    options: approvalChoices(metadata),
-    initialValue: "reject",
-    showInstructions: false,
-    signal,
-  });
-  return isCancel(answer) ? undefined : answer;
-};
-
-/** What is said where a question is shown and cannot be answered. */
+/** Shown with a question that cannot be answered here. */
 export const watchedText =
   "This client only watches: there is no terminal to ask in. To answer: --approve once, or --approve reject";

@@ -1,23 +1,17 @@
 import type { EventBody, TurnResult } from "@harnesskit/thread-client";
-import type { CliError } from "../cli-error.ts";
-import type { ExitCode } from "../exit-code.ts";
+import type { CliError, ExitCode } from "../cli-error.ts";
 import { noPolicyText } from "../supervision/policy-choice.ts";
-import { oneLine } from "../terminal/one-line.ts";
-import { safeJson } from "../terminal/safe-json.ts";
-import { shellWord } from "../terminal/shell-word.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { wrapText } from "../terminal/wrap-text.ts";
-import { JudgedCounts, judgedText } from "../timeline/judged-counts.ts";
+import { oneLine, safeJson, shellWord, wrapText } from "../terminal/text.ts";
+import { JudgedCounts, judgedText } from "../timeline/judgements.ts";
 import type { Timeline } from "../timeline/timeline.ts";
 import { logFile } from "../workspace-directory.ts";
 
-/** What is told when a turn has ended. */
+/** What is shown when a turn has ended. */
 export interface RunSummary {
   readonly threadId: string;
   readonly turnId: string;
-  /** Where its log lies, where that is known. */
   readonly log: string | undefined;
-  /** The command that shows it again. */
   readonly again: string;
   readonly result: TurnResult;
   readonly exitCode: ExitCode;
@@ -25,14 +19,14 @@ export interface RunSummary {
   readonly unasked: number;
 }
 
-/** Where a run tells what happens: a timeline for people, or lines of JSON. */
+/** The output of a run: a timeline for people, or lines of JSON. */
 export interface RunOutput {
   event(event: EventBody): void;
   summary(summary: RunSummary): void;
 }
 
 export interface RunOutputOptions {
-  /** Nobody judges, as the user wants it. @default false */
+  /** The user chose `--no-policy`. @default false */
   readonly noPolicy?: boolean;
 }
 

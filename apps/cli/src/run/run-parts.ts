@@ -1,79 +1,74 @@
-import { startHint } from "../attach/absent-server.ts";
-import { comeBackHint } from "../attach/attach-failure.ts";
-import { ErrorNotes } from "../attach/error-notes.ts";
-import { sharedServer } from "../attach/first-contact.ts";
-import type { WithServerOptions } from "../attach/with-server.ts";
-import { interruptedExitCode } from "../interruption.ts";
+import type { ApprovalRequest } from "@harnesskit/thread-client";
+import type { Transport } from "@harnesskit/wire";
+import { sharedServer, type WithServerOptions, withServer } from "../attach/connection.ts";
+import { type FollowedTurn, ThreadFollower } from "../attach/thread-follower.ts";
+import { CliError, ExitCode, logFailure } from "../cli-error.ts";
+import type { Interrupts } from "../interruption.ts";
+import { ErrorNotes } from "../terminal/line-budget.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
-import { createTerminal, type Terminal } from "../terminal/terminal.ts";
+import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
+import { oneLine } from "../terminal/text.ts";
 import { Timeline } from "../timeline/timeline.ts";
-import { type ApprovalMode, Approver } from "./approver.ts";
-import { Interrupts } from "./interrupts.ts";
+import { type ApprovalMode, Approver, watchedText } from "./approver.ts";
 import { createJsonOutput, createTimelineOutput, type RunOutput } from "./run-output.ts";
-import { RunServer, type RunServerOptions } from "./run-server.ts";
 
-export interface RunPartsOptions extends RunServerOptions {
+export interface ThreadPartsOptions {
+  readonly command: "harness run" | "harness attach";
   readonly version: string;
-  readonly approve: "ask" | "once" | "reject" | undefined;
-  readonly json: boolean;
-  readonly threadId: string | undefined;
-  /** How long the server of `attach` is tried again, in seconds. */
+  readonly transport: Transport;
+  /** The endpoint of a server that others use as well. @default the server ends with its connection */
+  readonly endpoint: string | undefined;
   readonly retryFor: number | undefined;
-  /** Nobody judges, as the user wants it. */
-  readonly noPolicy: boolean;
+  readonly threadId: string | undefined;
+  readonly approve: "ask" | "once" | "reject" | undefined;
+  /** What `--approve ask` is without a terminal. */
+  readonly withoutTerminal: "no-terminal" | "watch";
+  readonly json: boolean;
+  readonly interrupts: Interrupts;
+  /** Show what the user said. @default true */
+  readonly showPrompt?: boolean;
+  readonly noPolicy?: boolean;
 }
 
-/** What the turns of one run share. */
-export interface RunParts {
-  /** How its turns get to their server; what `onError` is told is up to them. */
+/** What shows a thread and answers its approvals. */
+export interface ThreadParts {
   readonly connecting: Omit<WithServerOptions, "onError">;
-  /** The thread of its turns, once it is known. */
   threadId: string | undefined;
   readonly terminal: Terminal;
   readonly output: RunOutput;
   readonly approver: Approver;
   readonly interrupts: Interrupts;
   readonly mode: ApprovalMode;
-  /** Where it is told what arrived and was not used. */
   readonly notes: ErrorNotes;
-  /** Shows that something works, on a terminal. */
-  readonly spinner: Spinner | undefined;
   /** Ends a line that is open, so that something else can be written. */
   readonly breakLine: () => void;
-  /** Settles when the server that was told to quit is gone; undefined where it was not. */
-  readonly quitting: () => Promise<never> | undefined;
+  end(): void;
 }
 
-export const createRunParts = (options: RunPartsOptions): RunParts => {
-  const { version, json, attach, retryFor, noPolicy } = options;
+export const createThreadParts = (options: ThreadPartsOptions): ThreadParts => {
+  const { command, version, transport, endpoint, retryFor, json, interrupts } = options;
+  const { showPrompt = true, noPolicy = false } = options;
   const terminal = createTerminal();
   const spinner = json || !canSpin(process.stdout) ? undefined : new Spinner();
-  const timeline = new Timeline({ terminal, showPrompt: false, spinner });
-  const server = new RunServer(options);
-  let quitting: Promise<never> | undefined;
-  const interrupts = new Interrupts(() => {
-    quitting = server.quit().then(() => process.exit(interruptedExitCode()));
-  });
+  const timeline = new Timeline({ terminal, showPrompt, spinner });
   const mode = approvalMode(options);
   const approver = new Approver({
-    command: "harness run",
+    command,
     mode,
     terminal,
     timeline,
     onCancel: interrupts.interrupt,
-    tellsAnswers: !json,
+    ...(json && { onWatched: noteWatched, tellsAnswers: false }),
   });
   const breakLine = () => {
     if (!json) timeline.breakLine();
   };
-  const output = json
-    ? createJsonOutput(terminal, { noPolicy })
-    : createTimelineOutput(terminal, timeline, { noPolicy });
-  const parts: RunParts = {
+  const notes = new ErrorNotes(command);
+  const parts: ThreadParts = {
     connecting: {
-      transport: server,
+      transport,
       clientInfo: { name: approver.clientName, version },
-      shared: attach === undefined ? undefined : sharedServer(attach, retryFor),
+      shared: endpoint === undefined ? undefined : sharedServer(endpoint, retryFor),
       signal: interrupts.signal,
       onLost: () => {
         spinner?.rest();
@@ -81,27 +76,67 @@ export const createRunParts = (options: RunPartsOptions): RunParts => {
         breakLine();
       },
       onBack: () => approver.gate.open(),
-      comeBackHint: () => {
-        if (attach === undefined) return "";
-        return parts.threadId === undefined ? startHint(attach) : comeBackHint(attach, parts.threadId);
-      },
+      threadId: () => parts.threadId,
     },
     threadId: options.threadId,
     terminal,
-    output,
+    output: json
+      ? createJsonOutput(terminal, { noPolicy })
+      : createTimelineOutput(terminal, timeline, { noPolicy }),
     approver,
     interrupts,
     mode,
-    notes: new ErrorNotes("harness run"),
-    spinner,
+    notes,
     breakLine,
-    quitting: () => quitting,
+    end() {
+      spinner?.dispose();
+      breakLine();
+      notes.end();
+      interrupts.dispose();
+    },
   };
   return parts;
 };
 
-/** Without a terminal nobody can be asked; with `--json` the terminal belongs to the lines. */
-const approvalMode = ({ approve = "ask", json }: RunPartsOptions): ApprovalMode => {
+const approvalMode = ({ approve = "ask", json, withoutTerminal }: ThreadPartsOptions): ApprovalMode => {
   if (approve !== "ask") return approve;
-  return process.stdin.isTTY && process.stdout.isTTY && !json ? "ask" : "no-terminal";
+  return process.stdin.isTTY && process.stdout.isTTY && !json ? "ask" : withoutTerminal;
 };
+
+const noteWatched = ({ requestId }: ApprovalRequest): void =>
+  note(`harness: ${oneLine(requestId, 200)} waits for an answer. ${watchedText}`);
+
+/**
+ * Brings a turn of a thread to its end that was begun before: shows it, answers what waits, and follows it. The first
+ * Ctrl-C cancels it. Returns the turn that ended last, undefined where the thread had none. Rejects with a `CliError`
+ * `approval_waiting` if no user can be asked.
+ */
+export const settleTurn = async (
+  threadId: string,
+  { connecting, terminal, output, approver, interrupts, mode, notes }: ThreadParts,
+): Promise<FollowedTurn | undefined> => {
+  // Without a terminal the question is left for another client, and not refused.
+  if (mode === "no-terminal") throw approvalWaiting(threadId);
+  const onError = notes.tellFollower;
+  const follower = new ThreadFollower({ terminal, output, approver, onlyOpenTurn: true, onError });
+  const { signal } = interrupts;
+  return withServer({ ...connecting, onError }, async (client) => {
+    const cancel = () => void client.cancelTurn(threadId).catch((error) => logFailure("harness run", error));
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      return await follower.follow(client, threadId);
+    } finally {
+      signal.removeEventListener("abort", cancel);
+    }
+  });
+};
+
+const approvalWaiting = (threadId: string): CliError =>
+  new CliError(
+    "approval_waiting",
+    `The last turn of ${oneLine(threadId, 80)} has not ended: it waits for an answer, and there is no terminal to ask in`,
+    {
+      exitCode: ExitCode.refused,
+      hint: "Answer it: the same command in a terminal, or with --approve once or --approve reject",
+    },
+  );

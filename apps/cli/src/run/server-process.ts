@@ -1,15 +1,8 @@
 import { type ChildContext, createChildTransport } from "@harnesskit/transport-stdio";
-import type { Transport } from "@harnesskit/wire";
-import { isDebugging } from "../debug.ts";
-import { oneLine } from "../terminal/one-line.ts";
-
-export interface ServerProcessOptions {
-  /** The file of this program. */
-  readonly binPath: string;
-  readonly workspace: string;
-  /** Arguments that say who judges. */
-  readonly policyArgs: readonly string[];
-}
+import type { Channel, Transport } from "@harnesskit/wire";
+import { isDebugging } from "../cli-error.ts";
+import { socketPathOf } from "../endpoint.ts";
+import { oneLine } from "../terminal/text.ts";
 
 /** What the server needs beside the usual: keys, where they are valid, how to trust and to debug, and where the user's own files lie. */
 const inheritEnv = [
@@ -25,48 +18,79 @@ const inheritEnv = [
   "XDG_STATE_HOME",
 ];
 
-/** How often the server is told to end, and how long it may take before this process ends without it. */
 const quitStepMs = 150;
 const quitTimeoutMs = 3000;
 
-/** `harness serve` as a child of this process, on the same version of Node. */
-export class ServerProcess implements Transport<ChildContext> {
-  readonly #transport: Transport<ChildContext>;
-  #context: ChildContext | undefined;
+const after = (ms: number): Promise<false> =>
+  new Promise((resolve) => setTimeout(() => resolve(false), ms).unref());
 
-  constructor({ binPath, workspace, policyArgs }: ServerProcessOptions) {
-    this.#transport = createChildTransport({
+export interface RunServerOptions {
+  readonly binPath: string;
+  readonly workspace: string;
+  /** The endpoint of a server that runs. @default one is started for each connection */
+  readonly attach: string | undefined;
+  readonly policyArgs: readonly string[];
+}
+
+/**
+ * The server of a run: `harness serve` as a child of this process for each connection, or a server that runs already. The
+ * first child starts at once, while the code of its client is loaded.
+ */
+export class RunServer implements Transport {
+  readonly #options: RunServerOptions;
+  #child: ChildContext | undefined;
+  #ahead: Promise<Channel> | undefined;
+
+  constructor(options: RunServerOptions) {
+    this.#options = options;
+    if (options.attach !== undefined) return;
+    this.#ahead = this.#startChild();
+    this.#ahead.catch(() => {});
+  }
+
+  async connect(options?: { signal?: AbortSignal }): Promise<Channel> {
+    const { attach } = this.#options;
+    if (attach !== undefined) {
+      const { createUnixTransport } = await import("@harnesskit/transport-uds");
+      return createUnixTransport({ path: socketPathOf(attach, "--attach") }).connect(options);
+    }
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    return ahead ?? this.#startChild(options);
+  }
+
+  /** Ends a child that was started and not used. */
+  async discard(): Promise<void> {
+    await this.#ahead?.then((channel) => channel.close()).catch(() => {});
+  }
+
+  async #startChild(options?: { signal?: AbortSignal }): Promise<Channel> {
+    const { binPath, workspace, policyArgs } = this.#options;
+    const channel = await createChildTransport({
       command: process.execPath,
       args: [binPath, "serve", "--cwd", workspace, ...policyArgs],
       cwd: workspace,
       inheritEnv,
       stderr: isDebugging() ? (line) => process.stderr.write(`${oneLine(line, 1000)}\n`) : "ignore",
-    });
-  }
-
-  async connect(options?: { signal?: AbortSignal }) {
-    const channel = await this.#transport.connect(options);
-    this.#context = channel.context;
+    }).connect(options);
+    this.#child = channel.context;
     return channel;
   }
 
   /**
-   * Has the server end at once: from the second SIGTERM on it waits for nothing, and takes its commands with it.
-   * Settles when it is gone or does not listen.
+   * Has a child end at once: from the second SIGTERM on it waits for nothing, and takes its commands with it.
+   * Settles when it is gone or does not react.
    */
   async quit(): Promise<void> {
-    const context = this.#context;
-    if (!context) return;
+    const child = this.#child;
+    if (!child) return;
     for (let waitedMs = 0; waitedMs < quitTimeoutMs; waitedMs += quitStepMs) {
       try {
-        process.kill(context.pid, "SIGTERM");
+        process.kill(child.pid, "SIGTERM");
       } catch {
         return;
       }
-      if (await Promise.race([context.exit.then(() => true), after(quitStepMs)])) return;
+      if (await Promise.race([child.exit.then(() => true), after(quitStepMs)])) return;
     }
   }
 }
-
-const after = (ms: number): Promise<false> =>
-  new Promise((resolve) => setTimeout(() => resolve(false), ms).unref());

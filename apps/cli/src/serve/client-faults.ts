@@ -1,13 +1,11 @@
 import { type Channel, HarnessError } from "@harnesskit/wire";
-import { describeFailure } from "../debug.ts";
+import { describeFailure } from "../cli-error.ts";
 import { LineBudget } from "../terminal/line-budget.ts";
 
-/** Faults of one client that are told, and lines about all clients in a minute. The others are counted. */
 const maxPerClient = 5;
 const maxPerMinute = 30;
 const minuteMs = 60_000;
 
-/** Codes of what can only be a client's doing. */
 const clientCodes = new Set([
   "invalid_message",
   "frame_too_large",
@@ -22,7 +20,6 @@ export class ClientFaults {
   readonly #write: (line: string) => void;
   readonly #minute: LineBudget;
   #timer: NodeJS.Timeout | undefined;
-  /** The client whose message is being handled. */
   #current: LineBudget | undefined;
 
   /**
@@ -39,7 +36,6 @@ export class ClientFaults {
     });
   }
 
-  /** A client's channel. What is told while its messages are handled counts as its fault. */
   watch<Context>(channel: Channel<Context>): Channel<Context> {
     const faults = new LineBudget({
       maxLines: maxPerClient,
@@ -71,7 +67,6 @@ export class ClientFaults {
     };
   }
 
-  /** Takes an error that has no caller. */
   readonly tell = (error: unknown): void => {
     const text = describeFailure(this.#where, error);
     if (this.#current) this.#current.tell(text);
@@ -79,7 +74,6 @@ export class ClientFaults {
     else this.#write(text);
   };
 
-  /** Says how many more there were. */
   end(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

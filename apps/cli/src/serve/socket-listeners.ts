@@ -1,25 +1,56 @@
+import { lstat } from "node:fs/promises";
 import { createUnixListener } from "@harnesskit/transport-uds";
 import type { Channel } from "@harnesskit/wire";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
-import { watchSocket } from "./socket-watch.ts";
+
+const lookEveryMs = 3_000;
+
+const identify = async (path: string): Promise<string> => {
+  const { dev, ino, birthtimeNs } = await lstat(path, { bigint: true });
+  return `${dev}:${ino}:${birthtimeNs}`;
+};
+
+const missing = "missing";
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+
+/**
+ * Looks now and then whether the file at the path is still the one that is there now, and calls `onGone` once when it
+ * is not. Keeps no process alive. Returns what ends the watch.
+ */
+const watchSocket = (path: string, onGone: () => void): (() => void) => {
+  let own: string | undefined;
+  let isOver = false;
+  const stop = () => {
+    isOver = true;
+    clearInterval(timer);
+  };
+  const look = async () => {
+    const found = await identify(path).catch((error: unknown) => (isMissing(error) ? missing : own));
+    own ??= found;
+    if (isOver || (found === own && found !== missing)) return;
+    stop();
+    onGone();
+  };
+  const timer = setInterval(() => void look(), lookEveryMs).unref();
+  void look();
+  return stop;
+};
 
 /** The sockets of a server. */
 export interface SocketListeners {
-  /** Where it listens, in the order of the command line. */
   readonly endpoints: readonly string[];
-  /** Closes what is open and removes the sockets. */
   close(): Promise<void>;
 }
 
 export interface SocketListenerHandlers {
-  /** Takes the channel of each client. */
   readonly accept: (channel: Channel) => void;
-  /** Somebody removed or replaced the socket of this endpoint: nobody can connect to it any more. */
   readonly onGone: (endpoint: string) => void;
 }
 
 /**
- * Listens on each `unix:PATH`, or on none: when one cannot be had, the others are given back. Rejects with a usage
+ * Listens on each `unix:PATH`, or on none: when one cannot be opened, the others are closed. Rejects with a usage
  * error, or one that says `unavailable`.
  */
 export const openSocketListeners = async (

@@ -1,17 +1,26 @@
 import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AuditSink } from "@harnesskit/audit";
-import { workspaceAgentId, workspaceCoreLimits } from "@harnesskit/workspace-agent/declarations";
-import { isDebugging, logFailure } from "../debug.ts";
-import { oneLine } from "../terminal/one-line.ts";
-import { openDefaultAuditLog } from "./audit-log.ts";
-import { ToolHost } from "./tool-host.ts";
+import {
+  type AgentHost,
+  createAgentHost,
+  createThreadTools,
+  type ThreadTool,
+} from "@harnesskit/core-runtime/thread-tools";
+import {
+  PreparedSchema,
+  prepareToolName,
+  workspaceAgentId,
+  workspaceCoreLimits,
+  workspaceTools,
+} from "@harnesskit/workspace-agent/declarations";
+import { openDefaultAuditLog } from "../audit/audit-logs.ts";
+import { isDebugging, logFailure } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
 
-/** Where the agent lies is where its manifest lies. */
 const agentDirectory = (): string =>
   dirname(fileURLToPath(import.meta.resolve("@harnesskit/workspace-agent/opensentience.agent.json")));
 
-/** The agent runs on the Node that runs this; its commands see the path as it is here. */
 const agentEnvironment = (env: NodeJS.ProcessEnv): Record<string, string | undefined> => ({
   ...env,
   PATH: [dirname(process.execPath), ...(env.PATH === undefined ? [] : [env.PATH])].join(delimiter),
@@ -27,17 +36,27 @@ export interface WorkspaceHostOptions {
 }
 
 /** The workspace agent behind a core of its own. Starts nothing yet. */
-export const createWorkspaceHost = ({ version, audit }: WorkspaceHostOptions): ToolHost =>
-  new ToolHost({
+export const createWorkspaceHost = ({ version, audit }: WorkspaceHostOptions): AgentHost =>
+  createAgentHost({
     agentId: workspaceAgentId,
     directory: agentDirectory(),
     limits: workspaceCoreLimits,
     environment: agentEnvironment(process.env),
     version,
     openAudit: audit === undefined ? openDefaultAuditLog : async () => audit,
-    note: (line) => process.stderr.write(`harness serve: ${line}\n`),
+    onNote: (line) => process.stderr.write(`harness serve: ${line}\n`),
     ...(isDebugging() && {
       onOutput: (line: string) => process.stderr.write(`${workspaceAgentId}: ${oneLine(line, 1000)}\n`),
     }),
     onError: (error) => logFailure("harness serve", error),
+  });
+
+/** The workspace tools as tools of the thread server. */
+export const workspaceThreadTools = (host: Pick<AgentHost, "call">): readonly ThreadTool[] =>
+  createThreadTools({
+    tools: workspaceTools,
+    host,
+    callerId: "harness.serve",
+    prepareTool: prepareToolName,
+    isPrepared: (output) => PreparedSchema.safeParse(output).success,
   });

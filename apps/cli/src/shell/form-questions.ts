@@ -7,10 +7,9 @@ import {
   type RawFormValues,
 } from "@harnesskit/shell-client/cards";
 import { displayText } from "@harnesskit/wire";
-import { quietKeyboard } from "../run/quiet-keyboard.ts";
+import { quietKeyboard } from "../terminal/keyboard.ts";
 
-/** What one field lacks; undefined where it is in order. */
-const problemOf = (form: FormModel, field: FormField, value: string | boolean): string | undefined => {
+const fieldProblem = (form: FormModel, field: FormField, value: string | boolean): string | undefined => {
   const checked = checkForm({ ...form, fields: [field] }, { [field.name]: value });
   return checked.isValid ? undefined : checked.problems[field.name];
 };
@@ -21,7 +20,7 @@ const askField = async (form: FormModel, field: FormField, signal: AbortSignal):
   if (type === "checkbox") {
     for (;;) {
       const answer = await confirm({ message, initialValue: initial === true, signal });
-      if (isCancel(answer) || problemOf(form, field, answer) === undefined) return answer;
+      if (isCancel(answer) || fieldProblem(form, field, answer) === undefined) return answer;
     }
   }
   if (type === "choice") {
@@ -34,7 +33,7 @@ const askField = async (form: FormModel, field: FormField, signal: AbortSignal):
     message,
     ...(isPlain ? { initialValue: initial } : {}),
     ...(field.placeholder === undefined ? {} : { placeholder: field.placeholder }),
-    validate: (value) => problemOf(form, field, value ?? ""),
+    validate: (value) => fieldProblem(form, field, value ?? ""),
     signal,
   });
 };

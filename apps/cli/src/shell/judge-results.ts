@@ -1,13 +1,10 @@
 import type { DirectiveResult } from "@harnesskit/shell-client";
-import { oneLine } from "../terminal/one-line.ts";
+import { oneLine } from "../terminal/text.ts";
 
 /** What did not reach the user of what an engine sent. */
 export interface Judged {
-  /** Something was refused, or an approval could not be asked. */
   readonly hasRefused: boolean;
-  /** Something that was to be shown was lost, or nothing could be shown. */
   readonly isUnshown: boolean;
-  /** Safe lines that say so. */
   readonly lines: readonly string[];
 }
 

@@ -10,17 +10,17 @@ import {
   createShellClient,
   type EngineEndpoint,
   type PendingApproval,
-  type ShellAsk,
   type ShellClient,
   ShellClientError,
   type ShellOutcome,
 } from "@harnesskit/shell-client";
 import type { FormModel } from "@harnesskit/shell-client/cards";
-import { ExitCode } from "../exit-code.ts";
-import { oneLine } from "../terminal/one-line.ts";
+import { ExitCode } from "../cli-error.ts";
+import { type AnswerCommand, findPending, type LineActions } from "../terminal/line-conversation.ts";
+import { oneLine } from "../terminal/text.ts";
+import type { ShellApprovalMode, ShellApprover } from "./approvals.ts";
 import { askForm } from "./form-questions.ts";
 import { judgeResults } from "./judge-results.ts";
-import type { ShellApprovalMode, ShellApprover } from "./shell-approver.ts";
 import type { KeptConversation, ShellState } from "./shell-state.ts";
 import type { ShellView } from "./shell-view.ts";
 
@@ -32,18 +32,13 @@ export interface ShellConversationOptions {
   readonly state: ShellState;
   readonly mode: ShellApprovalMode;
   readonly approver: ShellApprover;
-  /** They go with the first thing that is said. */
   readonly attachments: readonly AttachmentRef[];
   readonly view: ShellView;
-  /** Gives the keyboard up to who asks. */
   readonly beforeAsk: () => void;
-  /** Takes a safe line for standard error. */
   readonly tell: (line: string) => void;
 }
 
-/** How long a question may stay on the terminal: longer than an engine keeps it. */
 const approvalTimeoutMs = 24 * 3_600_000;
-/** Forms and questions in a row; what comes after is shown, and waits. */
 const maxFollowUps = 50;
 
 const refusing: ReadonlySet<string> = new Set(["unauthorized", "forbidden"]);
@@ -67,30 +62,27 @@ const exitCodeOf = (code: string): ExitCode => {
 };
 
 /** A name that the user can type for a question. */
-export const shortIdOf = ({ digest }: PendingApproval): string =>
+const shortIdOf = ({ digest }: PendingApproval): string =>
   digest
     .replace(/^.*:/, "")
     .replaceAll(/[^\w-]/g, "")
     .slice(0, 8);
 
-/** What a question is, however often an engine asks it: each time it has another token. */
-const questionOf = ({ digest, continuation }: PendingApproval): string =>
+const questionKey = ({ digest, continuation }: PendingApproval): string =>
   JSON.stringify([digest, continuation.run_id ?? continuation.continuation_token]);
 
-/** One conversation of the terminal with an engine: what is said, what is shown, and what waits. */
-export class ShellConversation {
+/** One conversation of the terminal with an engine: messages, answers and pending approvals. */
+export class ShellConversation implements LineActions {
   readonly #options: ShellConversationOptions;
   readonly #client: ShellClient;
   readonly #forms: FormModel[] = [];
   readonly #denied = new Set<string>();
-  /** Questions that were put here. */
   readonly #put = new Set<string>();
   #attachments: readonly AttachmentRef[];
   #pending: readonly PendingApproval[];
   #running: AbortController | undefined;
   #failure: ExitCode | undefined;
   #hasRefused = false;
-  /** Something of an answer, or all of it, could not be shown. */
   #isUnshown = false;
 
   constructor(options: ShellConversationOptions) {
@@ -109,7 +101,7 @@ export class ShellConversation {
         render_ui: (directive) => this.#show(directive),
       },
       approve: approver.approve,
-      // A question is kept before it is put: who closes the terminal at it finds it again.
+      // A question is stored before it is asked, so that it is found again if the terminal is closed.
       answerApprovals: false,
       limits: { approvalTimeoutMs },
       onDenials: (denials) => {
@@ -122,15 +114,10 @@ export class ShellConversation {
     });
   }
 
-  get sessionId(): string {
-    return this.#client.session.sessionId;
-  }
-
   get pending(): readonly PendingApproval[] {
     return this.#pending;
   }
 
-  /** What the command ends with. */
   get exitCode(): ExitCode {
     if (this.#failure !== undefined) return this.#failure;
     const isRefused = this.#hasRefused || this.#options.approver.hasRefused || this.#pending.length > 0;
@@ -138,26 +125,42 @@ export class ShellConversation {
     return this.#isUnshown ? ExitCode.failed : ExitCode.done;
   }
 
-  /** Says something, and then puts what comes back as a form or a question. */
-  async say(ask: ShellAsk): Promise<void> {
+  async say(intent: string): Promise<void> {
     const attachments = this.#attachments;
     this.#attachments = [];
-    const given = attachments.length === 0 ? ask : { ...ask, attachments };
+    const given = attachments.length === 0 ? { intent } : { intent, attachments };
     await this.#run((signal) => this.#client.send({ ...given, signal }));
     await this.followUp();
   }
 
-  /** Answers a question that waits. */
-  async answer(pending: PendingApproval, reply: ApprovalReply): Promise<void> {
+  async answer(command: AnswerCommand): Promise<void> {
+    const { approver, view } = this.#options;
+    const pending = findPending(this.#pending, command.id, shortIdOf);
+    if (typeof pending === "string") {
+      view.note(pending);
+      return;
+    }
+    const reason = command.kind === "reject" ? command.reason : undefined;
+    const decision = command.kind === "approve" ? ("approved" as const) : ("refused" as const);
+    const reply = { decision, ...(reason === undefined ? {} : { reason }) };
+    approver.noteReply(reply);
     await this.#answer(pending, reply);
     await this.followUp();
   }
 
-  /** Puts forms, and each question that was not put yet. Without a terminal and `--approve` they are only shown. */
+  showPending(): number {
+    const { view } = this.#options;
+    for (const one of this.#pending) {
+      view.pending(one);
+      view.note(`  /approve ${shortIdOf(one)}   /reject ${shortIdOf(one)} [REASON]`);
+    }
+    return this.#pending.length;
+  }
+
   async followUp(): Promise<void> {
     for (let put = 0; put < maxFollowUps; put++) {
       const form = this.#forms.shift();
-      const pending = form ? undefined : this.#pending.find((one) => !this.#put.has(questionOf(one)));
+      const pending = form ? undefined : this.#pending.find((one) => !this.#put.has(questionKey(one)));
       if (form) await this.#fill(form);
       else if (pending) await this.#ask(pending);
       else return;
@@ -165,7 +168,6 @@ export class ShellConversation {
     for (const form of this.#forms.splice(0)) this.#options.view.form(form);
   }
 
-  /** Gives up what is under way. False where nothing is. */
   cancel(): boolean {
     if (this.#running === undefined) return false;
     this.#running.abort();
@@ -176,7 +178,6 @@ export class ShellConversation {
     return this.#client.close();
   }
 
-  /** Says once what the engine does not offer, and what is dropped for that. */
   #tellDenial({ capability, code, message }: CapabilityDenial): void {
     if (this.#denied.has(capability)) return;
     this.#denied.add(capability);
@@ -190,7 +191,6 @@ export class ShellConversation {
     );
   }
 
-  /** Gives whether it could be shown. */
   #show(directive: ActionDirective): boolean {
     const { isShown, form } = this.#options.view.card(directive);
     if (form) this.#forms.push(form);
@@ -211,7 +211,7 @@ export class ShellConversation {
   }
 
   async #ask(pending: PendingApproval): Promise<void> {
-    this.#put.add(questionOf(pending));
+    this.#put.add(questionKey(pending));
     const reply = await this.#cancellable((signal) => this.#options.approver.answerPending(pending, signal));
     if (reply !== undefined) {
       await this.#answer(pending, reply);
@@ -220,15 +220,13 @@ export class ShellConversation {
     }
   }
 
-  /** Answers a question. Where the answer does not count, the engine is asked what has become of it: it tells, or asks once more. */
   async #answer(pending: PendingApproval, reply: ApprovalReply): Promise<void> {
     const code = await this.#run((signal) => this.#client.answer(pending, reply, { signal }), pending);
     if (code === undefined || !ended.has(code)) return;
-    this.#put.delete(questionOf(pending));
+    this.#put.delete(questionKey(pending));
     await this.#run((signal) => this.#client.send({ signal }));
   }
 
-  /** Does something that Ctrl-C gives up. */
   async #cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     this.#running = controller;
@@ -239,7 +237,6 @@ export class ShellConversation {
     }
   }
 
-  /** Gives the code of what went wrong. */
   async #run(
     call: (signal: AbortSignal) => Promise<ShellOutcome>,
     answers?: PendingApproval,
@@ -261,7 +258,7 @@ export class ShellConversation {
     const isAnswered = answers !== undefined && (error === undefined || ended.has(error.code));
     const left = isAnswered ? this.#pending.filter((pending) => pending !== answers) : this.#pending;
     // What is asked once more is the same question, with what answers it now.
-    const asked = new Map([...left, ...pendingApprovals].map((pending) => [questionOf(pending), pending]));
+    const asked = new Map([...left, ...pendingApprovals].map((pending) => [questionKey(pending), pending]));
     this.#pending = [...asked.values()];
     const { hasRefused, isUnshown, lines } = judgeResults(results);
     this.#hasRefused ||= hasRefused;

@@ -1,23 +1,145 @@
 import { type ActionDirective, misfitTextOf, type RiskTier } from "@harnesskit/protocol/openharness";
 import type { PendingApproval } from "@harnesskit/shell-client";
-import { type FormModel, readChart, readForm, readTable } from "@harnesskit/shell-client/cards";
+import {
+  type ChartModel,
+  type FormModel,
+  readChart,
+  readForm,
+  readTable,
+  type TableModel,
+} from "@harnesskit/shell-client/cards";
 import { displayText } from "@harnesskit/wire";
-import { oneLine } from "../terminal/one-line.ts";
-import type { Terminal } from "../terminal/terminal.ts";
-import { wrapText } from "../terminal/wrap-text.ts";
-import { Prose } from "../timeline/prose.ts";
-import { chartLines, formLines, tableLines } from "./card-text.ts";
-import { questionLines } from "./shell-question.ts";
+import stringWidth from "fast-string-width";
+import { ConversationView } from "../terminal/conversation-view.ts";
+import type { Style } from "../terminal/terminal.ts";
+import { oneLine } from "../terminal/text.ts";
+import { questionLines } from "./approvals.ts";
 
-const textOf = (value: unknown, name: string): string | undefined => {
+const gap = "  ";
+const minColumnWidth = 4;
+const defaultChartWidth = 80;
+const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+const pad = (text: string, width: number, isRight: boolean): string => {
+  const space = " ".repeat(Math.max(0, width - stringWidth(text)));
+  return isRight ? space + text : text + space;
+};
+
+const fit = (widths: readonly number[], room: number): number[] => {
+  const fitted = [...widths];
+  let excess = fitted.reduce((sum, width) => sum + width, 0) - room;
+  while (excess > 0) {
+    const widest = Math.max(...fitted);
+    if (widest <= minColumnWidth) break;
+    const second = Math.max(minColumnWidth, ...fitted.filter((width) => width < widest));
+    const widestOnes = fitted.flatMap((width, index) => (width === widest ? [index] : []));
+    const step = Math.max(1, Math.min(widest - second, Math.ceil(excess / widestOnes.length)));
+    for (const index of widestOnes) {
+      if (excess <= 0) break;
+      const taken = Math.min(step, excess);
+      fitted[index] = widest - taken;
+      excess -= taken;
+    }
+  }
+  return fitted;
+};
+
+const moreText = (count: number, what: string): string[] =>
+  count === 0 ? [] : [`… ${count.toLocaleString("en-US")} more ${what}${count === 1 ? "" : "s"}`];
+
+/** A table in aligned columns, which a terminal of so many columns shows on one line a row. */
+const tableLines = (table: TableModel, style: Style, columns: number | undefined): string[] => {
+  const { columns: heads, rows, hiddenRows, hiddenColumns } = table;
+  const wanted = heads.map(({ label }, index) =>
+    rows.reduce((most, row) => Math.max(most, stringWidth(row[index] ?? "")), stringWidth(label)),
+  );
+  const room = (columns ?? Number.POSITIVE_INFINITY) - gap.length * (heads.length - 1);
+  const widths = Number.isFinite(room) ? fit(wanted, room) : wanted;
+  const line = (cells: readonly string[]): string =>
+    widths
+      .map((width, index) => pad(oneLine(cells[index] ?? "", width), width, heads[index]?.isNumeric === true))
+      .join(gap)
+      .trimEnd();
+  return [
+    style.bold(line(heads.map(({ label }) => label))),
+    style.dim(widths.map((width) => "─".repeat(width)).join(gap)),
+    ...rows.map(line),
+    ...[...moreText(hiddenRows, "row"), ...moreText(hiddenColumns, "column")].map((text) => style.dim(text)),
+  ];
+};
+
+const bar = (share: number, width: number): string => {
+  const parts = Math.round(Math.max(0, Math.min(1, share)) * width * 8);
+  return "█".repeat(Math.floor(parts / 8)) + (eighths[parts % 8] ?? "");
+};
+
+const figure = (value: number): string => {
+  const size = Math.abs(value);
+  return size !== 0 && (size >= 1e15 || size < 1e-4) ? value.toExponential(3) : value.toLocaleString("en-US");
+};
+
+/** A chart as one bar for each value, its length by the value's size; a negative one is dim. */
+const chartLines = (chart: ChartModel, style: Style, columns: number | undefined): string[] => {
+  const { labels, series, unit, range, hiddenPoints, hiddenSeries } = chart;
+  const isSingle = series.length === 1;
+  const named = labels.flatMap((label, point) =>
+    series.map(({ name, values }, number) => ({
+      label: number === 0 ? label : "",
+      name: isSingle ? "" : name,
+      value: values[point],
+    })),
+  );
+  const widthOf = (texts: readonly string[], most: number) =>
+    Math.min(
+      most,
+      texts.reduce((widest, text) => Math.max(widest, stringWidth(text)), 0),
+    );
+  const total = columns ?? defaultChartWidth;
+  const labelWidth = widthOf(labels, Math.floor(total / 4));
+  const nameWidth = widthOf(
+    named.map(({ name }) => name),
+    Math.floor(total / 5),
+  );
+  const figures = named.map(({ value }) => (value === undefined ? "–" : figure(value)));
+  const figureWidth = widthOf(figures, total);
+  const nameSpace = isSingle ? 0 : nameWidth + gap.length;
+  const barWidth = Math.max(5, total - labelWidth - nameSpace - figureWidth - gap.length * 2);
+  const largest = Math.max(Math.abs(range.min), Math.abs(range.max));
+  const lines = named.map(({ label, name, value }, index) => {
+    const drawn = value === undefined ? "" : bar(Math.abs(value) / largest, barWidth);
+    const painted = value !== undefined && value < 0 ? style.dim(drawn) : style.cyan(drawn);
+    const space = " ".repeat(barWidth - stringWidth(drawn));
+    const head = pad(oneLine(label, labelWidth), labelWidth, false) + gap;
+    const seriesName = isSingle ? "" : pad(oneLine(name, nameWidth), nameWidth, false) + gap;
+    return `${head}${seriesName}${painted}${space}${gap}${pad(figures[index] ?? "", figureWidth, true)}`;
+  });
+  return [
+    ...(unit === undefined ? [] : [style.dim(`in ${unit}`)]),
+    ...lines,
+    ...[
+      ...moreText(hiddenPoints, "point"),
+      ...(hiddenSeries === 0 ? [] : [`… ${hiddenSeries} more series`]),
+    ].map((text) => style.dim(text)),
+  ];
+};
+
+/** What a form asks for, if no user can be asked. */
+const formLines = ({ fields }: FormModel, style: Style): string[] => [
+  ...fields.map(({ label, type, isRequired, options }) => {
+    const which = type === "choice" ? options.map((option) => option.label).join(", ") : type;
+    return `  ${label}${isRequired ? " (needed)" : ""}: ${style.dim(which)}`;
+  }),
+  style.dim("  Fill it in at a terminal, or say it in words."),
+];
+
+const stringField = (value: unknown, name: string): string | undefined => {
   const isObject = typeof value === "object" && value !== null && Object.hasOwn(value, name);
   const text = isObject ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
   return typeof text === "string" ? text : undefined;
 };
 
-/** Of a card of text: the text itself, or `{ text }` or `{ message }`. */
 const wordsOf = (data: unknown): string | undefined =>
-  typeof data === "string" ? data : (textOf(data, "text") ?? textOf(data, "message"));
+  typeof data === "string" ? data : (stringField(data, "text") ?? stringField(data, "message"));
 
 export interface ShownCard {
   readonly isShown: boolean;
@@ -25,32 +147,10 @@ export interface ShownCard {
 }
 
 /** Shows what an engine sends as safe text. */
-export class ShellView {
-  readonly #terminal: Terminal;
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-  }
-
-  /** What was written where there is no terminal that shows it. */
-  said(line: string): void {
-    this.#line(`› ${this.#terminal.style.bold(displayText(line, { maxLength: 2_000 }))}`);
-  }
-
-  note(text: string): void {
-    this.#line(this.#terminal.style.dim(text));
-  }
-
-  prose(text: string): void {
-    const prose = new Prose(this.#terminal, (word) => word);
-    prose.push(text);
-    if (prose.end()) this.#terminal.write("\n");
-  }
-
-  /** A `render_ui`. Gives the form, where it is one, and whether the card or its text could be shown. */
+export class ShellView extends ConversationView {
   card(directive: ActionDirective): ShownCard {
     const { payload = {} } = directive;
-    const component = textOf(payload, "component") ?? "";
+    const component = stringField(payload, "component") ?? "";
     const form = component === "form" ? readForm(payload.data) : undefined;
     const lines = form ? [] : this.#cardLines(component, payload.data);
     if (lines === undefined) {
@@ -58,14 +158,14 @@ export class ShellView {
       this.prose(text ?? `(a card that cannot be shown here: ${oneLine(component, 100)})`);
       return { isShown: text !== undefined };
     }
-    const title = textOf(payload, "title");
-    if (title !== undefined && title !== "") this.#line(this.#terminal.style.bold(oneLine(title, 200)));
-    for (const line of lines) this.#line(line);
+    const title = stringField(payload, "title");
+    if (title !== undefined && title !== "") this.line(this.terminal.style.bold(oneLine(title, 200)));
+    this.lines(lines);
     return { isShown: true, ...(form && { form }) };
   }
 
   #cardLines(component: string, data: unknown): string[] | undefined {
-    const { style, columns } = this.#terminal;
+    const { style, columns } = this.terminal;
     const table = component === "table" ? readTable(data) : undefined;
     if (table) return tableLines(table, style, columns);
     const chart = component === "chart" ? readChart(data) : undefined;
@@ -74,27 +174,19 @@ export class ShellView {
     return text === undefined ? undefined : displayText(text, { multiline: true }).split("\n");
   }
 
-  /** What a form asks for, where nobody can be asked. */
   form(form: FormModel): void {
-    for (const line of formLines(form, this.#terminal.style)) this.#line(line);
+    this.lines(formLines(form, this.terminal.style));
   }
 
   question(directive: ActionDirective, risk: RiskTier): void {
-    const { style, columns } = this.#terminal;
-    for (const line of questionLines(directive, risk, style)) this.#line(wrapText(line, columns));
+    this.lines(questionLines(directive, risk, this.terminal.style));
   }
 
-  /** A question that was left waiting. */
   pending({ directive }: PendingApproval): void {
     this.question(directive, directive.risk_tier ?? "caution");
   }
 
-  /** How a question was answered without the user. */
   answered(text: string): void {
-    this.#line(`  ${this.#terminal.style.yellow(text)}`);
-  }
-
-  #line(line: string): void {
-    this.#terminal.write(`${line}\n`);
+    this.line(`  ${this.terminal.style.yellow(text)}`);
   }
 }

@@ -1,12 +1,11 @@
 import { resolve } from "node:path";
-import type { AccessOptions } from "../ahp/credentials.ts";
+import type { AccessOptions } from "../ahp/token.ts";
 import { usageError } from "../cli-error.ts";
 
-/** The command line's words about who judges. */
+/** The options that choose the policy. */
 export interface PolicyOptions {
   /** A policy's file; false for `--no-policy`. @default the default policy */
   readonly policy?: string | false;
-  /** The endpoint of a harness that runs, or is started by it. */
   readonly ahp?: string;
   readonly ahpTokenFile?: string;
   readonly ahpApiKeyFile?: string;
@@ -15,17 +14,12 @@ export interface PolicyOptions {
   readonly policyTimeout?: number;
 }
 
-/** Who judges what the agent wants to do. */
+/** What judges the agent's actions. */
 export type PolicyChoice =
-  /** A child of ours, with the policy that ships or one of the user's. */
-  | { readonly kind: "child"; readonly policy: string }
-  /** A harness of the user's. */
+  /** A policy file, judged by in this process. @default the shipped one */
+  | { readonly kind: "file"; readonly file: string | undefined }
   | ({ readonly kind: "endpoint"; readonly endpoint: string } & AccessOptions)
-  /** Nobody but the user, who is asked about what writes or executes. */
   | { readonly kind: "none" };
-
-/** What the default policy calls itself. */
-export const defaultPolicyName = "coding-agent";
 
 /** Reads the options. Throws a usage error for those that contradict each other. */
 export const toPolicyChoice = (options: PolicyOptions): PolicyChoice => {
@@ -34,7 +28,7 @@ export const toPolicyChoice = (options: PolicyOptions): PolicyChoice => {
     throw usageError("--policy-timeout takes 0.1 to 600 seconds");
   }
   if (ahp !== undefined && policy !== undefined) {
-    throw usageError("--ahp cannot be used with --policy or --no-policy", "Say who judges: one of them");
+    throw usageError("--ahp cannot be used with --policy or --no-policy", "Choose one of them");
   }
   if (ahp !== undefined) {
     return {
@@ -50,9 +44,9 @@ export const toPolicyChoice = (options: PolicyOptions): PolicyChoice => {
       throw usageError(`${option} is about the harness of --ahp`, "Name it: --ahp http://…");
   }
   if (policy === false) return { kind: "none" };
-  if (policy === undefined) return { kind: "child", policy: "default" };
+  if (policy === undefined) return { kind: "file", file: undefined };
   if (policy === "") throw usageError("--policy: the name of the file is empty");
-  return { kind: "child", policy: resolve(policy) };
+  return { kind: "file", file: resolve(policy) };
 };
 
 const accessOptions = ({ ahpTokenFile, ahpApiKeyFile, ahpCredentialsInQuery }: PolicyOptions) =>
@@ -72,6 +66,6 @@ export const toPolicyArgs = ({ policy, ahp, policyTimeout, ...options }: PolicyO
   ...(policyTimeout === undefined ? [] : ["--policy-timeout", String(policyTimeout)]),
 ];
 
-/** What is said where nobody judges. */
+/** The warning if no policy is in force. */
 export const noPolicyText =
   "NO POLICY is in force (--no-policy): only you are asked, before what writes or executes";

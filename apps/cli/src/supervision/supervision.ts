@@ -1,64 +1,160 @@
-import type { HarnessEndpoint } from "@harnesskit/ahp-client";
-import type { JudgedCall, PromptGate, ToolGate, ToolOutcome, TurnObserver } from "@harnesskit/thread-server";
-import { type Clock, quietly, systemClock } from "@harnesskit/wire";
-import { HarnessLink, type HarnessLinkOptions } from "./harness-link.ts";
-import { PolicyGate } from "./policy-gate.ts";
-import { RunReports } from "./run-reports.ts";
+import { createAhpClient, type HarnessEndpoint } from "@harnesskit/ahp-client";
+import { createThreadGates, type ThreadGates } from "@harnesskit/ahp-client/thread-gates";
+import { type Clock, HarnessError, systemClock } from "@harnesskit/wire";
+import { workspaceAgentId } from "@harnesskit/workspace-agent/declarations";
+import { CliError } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+import { createLocalPolicy } from "./local-policy.ts";
+import type { PolicyChoice } from "./policy-choice.ts";
 
 /** What a thread server needs to work under a policy, and what ends it. */
 export interface Supervision {
-  /** As a thread server takes them. */
-  readonly seams: {
-    readonly gate: ToolGate;
-    readonly promptGate: PromptGate;
-    readonly observer: TurnObserver;
-  };
-  /** Settles when the harness can be asked, or is not there in time. */
-  whenReady(): Promise<void>;
-  /** Ends the sessions, sends what waits, and ends a harness that is a child. Idempotent. */
+  readonly seams: Pick<ThreadGates, "gate" | "promptGate" | "observer">;
+  /** Ends the sessions, sends what waits, and closes the harness that was opened for it. Idempotent. */
   close(): Promise<void>;
 }
 
-export interface SupervisionOptions extends Omit<HarnessLinkOptions, "endpoint"> {
+export interface SupervisionOptions {
   readonly endpoint: HarnessEndpoint;
-  /** What the policy is called until it says so itself. @default as the harness */
+  readonly version: string;
+  /** The policy's name until a decision names it. @default the harness's name */
   readonly policyName?: string | undefined;
-  /** The agent that has the tools: the first part of their ids. */
-  readonly toolAgent: string;
+  readonly note: (line: string) => void;
+  /** How long a decision may take; the first one includes the harness's start. @default 10000 */
+  readonly timeoutMs?: number;
+  /** How long after its loss actions wait for a harness that was there. @default 2000 */
+  readonly awayMs?: number;
   readonly clock?: Clock;
 }
 
+const flushTimeoutMs = 500;
+
+const refusing = "until it answers nothing is allowed";
+
 /** Connects to the harness at once, and lets nothing happen that it has not allowed. */
 export const createSupervision = (options: SupervisionOptions): Supervision => {
-  const { policyName, toolAgent, clock = systemClock } = options;
-  const link = new HarnessLink(options);
-  const name = () => policyName ?? link.harnessName ?? "of an unknown harness";
-  const gate = new PolicyGate({ link, name, toolAgent, clock });
-  const reports = new RunReports({ link, clock });
-  link.start();
-  const seams = {
-    gate: {
-      before: (call: JudgedCall, options: { signal: AbortSignal }) => {
-        // A report that cannot be made decides nothing.
-        quietly(() => reports.callProposed(call));
-        return gate.tools.before(call, options);
-      },
-      after: (call: JudgedCall, outcome: ToolOutcome) => {
-        reports.callEnded(call, outcome);
-        gate.report(call, outcome);
-      },
-    },
-    promptGate: gate.prompts,
-    observer: reports,
-  };
+  const { endpoint, version, policyName, note, clock = systemClock } = options;
+  const { timeoutMs = 10_000, awayMs: waitMs = 2000 } = options;
+  let wasReady = false;
+  let hasFailed = false;
+  let isClosing = false;
   let closing: Promise<void> | undefined;
+  const client = createAhpClient({
+    ...endpoint,
+    framework: "harness-serve",
+    version,
+    agentId: "harness",
+    clock,
+    deadlines: { gate: timeoutMs, handshake: timeoutMs },
+    reconnect: { initialDelayMs: 100, maxDelayMs: 5_000, maxAttempts: Number.POSITIVE_INFINITY, waitMs },
+    onError: (error) => {
+      if (wasReady || hasFailed || isClosing) return;
+      hasFailed = true;
+      note(`the policy harness cannot be reached: ${describeError(error)}; ${refusing}`);
+    },
+  });
+  client.onState((state) => {
+    if (state === "ready" && wasReady) note("the policy harness answers again");
+    if (state === "reconnecting") note(`the policy harness is away, and is tried again; ${refusing}`);
+    wasReady ||= state === "ready";
+  });
+  const gates = createThreadGates({
+    client,
+    policyName: () => policyName ?? client.harness?.harness_info.name,
+    toolAgent: workspaceAgentId,
+    onError: (error) => note(`a report could not be sent: ${describeError(error)}`),
+    clock,
+  });
+  client.connect({ retry: true, timeoutMs }).catch(() => {});
+  const close = async () => {
+    if (client.state === "ready") await client.flush({ timeoutMs: flushTimeoutMs });
+    await client.close();
+  };
   return {
-    seams,
-    whenReady: () => link.whenReady(),
+    seams: gates,
     close() {
-      reports.end();
-      closing ??= link.close();
+      isClosing = true;
+      gates.end();
+      closing ??= close();
       return closing;
     },
   };
+};
+
+const describeError = (error: unknown): string => {
+  const code = HarnessError.isInstance(error) ? ` (${error.code})` : "";
+  return `${oneLine(error instanceof Error ? error.message : String(error), 300)}${code}`;
+};
+
+export interface OpenSupervisionOptions {
+  readonly choice: Exclude<PolicyChoice, { kind: "none" }>;
+  readonly workspace: string;
+  readonly version: string;
+  readonly timeoutMs: number | undefined;
+  readonly note: (line: string) => void;
+}
+
+/** What the shipped policy calls itself. */
+const shippedPolicyName = "coding-agent";
+
+/** The supervision that was chosen; the shipped policy is read while the rest is loaded. Rejects with a usage error. */
+export const openSupervision = async (options: OpenSupervisionOptions): Promise<Supervision> => {
+  const { choice, version, timeoutMs, note } = options;
+  const common = { version, note, ...(timeoutMs && { timeoutMs }) };
+  const { endpoint, close, policyName } =
+    choice.kind === "file" ? await openFile(choice.file, options) : await openNamed(choice);
+  const supervision = createSupervision({ ...common, endpoint, policyName });
+  let closing: Promise<void> | undefined;
+  return {
+    ...supervision,
+    close() {
+      closing ??= supervision.close().finally(close);
+      return closing;
+    },
+  };
+};
+
+interface OpenedHarness {
+  readonly endpoint: HarnessEndpoint;
+  readonly policyName?: string;
+  close(): void | Promise<void>;
+}
+
+const openFile = async (
+  file: string | undefined,
+  { workspace, version, note }: OpenSupervisionOptions,
+): Promise<OpenedHarness> => {
+  const policy =
+    file === undefined
+      ? undefined
+      : await (await import("../ahp/policy-file.ts")).readNamedPolicy(file, workspace);
+  const onError = (error: unknown) => note(`the policy: ${describeError(error)}`);
+  const { exchange, close } = createLocalPolicy({ workspace, policy, version, note, onError });
+  return { endpoint: { exchange }, close, policyName: policy?.name ?? shippedPolicyName };
+};
+
+const openNamed = async ({
+  endpoint,
+  ...access
+}: Extract<PolicyChoice, { kind: "endpoint" }>): Promise<OpenedHarness> => {
+  // Loaded only if needed: it imports every transport.
+  const [{ openEndpoint }, { readAccess }] = await Promise.all([
+    import("../ahp/endpoint.ts"),
+    import("../ahp/token.ts"),
+  ]);
+  try {
+    return openEndpoint(endpoint, await readAccess(access));
+  } catch (error) {
+    if (!CliError.isInstance(error)) throw error;
+    const { code, message, hint, exitCode, cause } = error;
+    const named = (text: string) =>
+      text
+        .replace(/--to\b(?!-)/g, "--ahp")
+        .replace(/--(?=(?:token-file|api-key-file|credentials-in-query)\b)/g, "--ahp-");
+    throw new CliError(code, named(message), {
+      exitCode,
+      cause,
+      ...(hint !== undefined && { hint: named(hint) }),
+    });
+  }
 };

@@ -1,13 +1,13 @@
+import type { HarnessError } from "@harnesskit/wire";
+import { describeFailure } from "../cli-error.ts";
+
 export interface LineBudgetOptions {
-  /** Lines that are written before the rest is only counted. */
   readonly maxLines: number;
-  /** Writes a line, which stands for so many. */
   readonly write: (line: string, count: number) => void;
-  /** The line that says how many more there were. */
   readonly more: (count: string) => string;
 }
 
-/** Writes the first of many lines, and at the end how many more there were: who causes them does not fill a terminal. */
+/** Writes the first of many lines, and at the end how many more there were, so that they do not fill the terminal. */
 export class LineBudget {
   readonly #options: LineBudgetOptions;
   #left: number;
@@ -28,12 +28,39 @@ export class LineBudget {
     this.#options.write(line, count);
   }
 
-  /** Says how many more there were, if there were any, and begins anew. */
   end(): void {
     const { maxLines, write, more } = this.#options;
     const count = this.#more;
     this.#more = 0;
     this.#left = maxLines;
     if (count > 0) write(more(count.toLocaleString("en-US")), count);
+  }
+}
+
+const maxTold = 5;
+
+/** Says on stderr what a server sent that was of no use. */
+export class ErrorNotes {
+  readonly #command: string;
+  readonly #lines: LineBudget;
+
+  constructor(command: string) {
+    this.#command = command;
+    this.#lines = new LineBudget({
+      maxLines: maxTold,
+      write: (line) => process.stderr.write(`${line}\n`),
+      more: (count) => `${command}: … and ${count} more`,
+    });
+  }
+
+  readonly tell = (error: HarnessError): void => this.#lines.tell(describeFailure(this.#command, error));
+
+  /** For a follower, which reads again what it had to drop: a full buffer is not reported. */
+  readonly tellFollower = (error: HarnessError): void => {
+    if (error.code !== "buffer_full") this.tell(error);
+  };
+
+  end(): void {
+    this.#lines.end();
   }
 }

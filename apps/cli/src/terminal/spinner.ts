@@ -1,3 +1,4 @@
+import type { EventBody } from "@harnesskit/protocol/threads";
 import { type Clock, systemClock } from "@harnesskit/wire";
 import stringWidth from "fast-string-width";
 
@@ -14,7 +15,6 @@ export interface SpinnerOptions {
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const frameMs = 100;
-/** How long nothing may have been written before it is shown. */
 const quietMs = 300;
 
 const saveCursor = "\u001b7";
@@ -55,7 +55,6 @@ export class Spinner {
     process.once("exit", this.rest);
   }
 
-  /** Something works from now on; the time of what had the same label goes on. */
   work(label: string): void {
     if (this.#work?.label === label) return;
     this.#hide();
@@ -63,7 +62,6 @@ export class Spinner {
     this.#cancelTimer ??= this.#clock.after(frameMs, this.#tick);
   }
 
-  /** Nothing works: it is taken away. */
   readonly rest = (): void => {
     this.#hide();
     this.#work = undefined;
@@ -71,7 +69,6 @@ export class Spinner {
     this.#cancelTimer = undefined;
   };
 
-  /** Takes it away for good, and gives the streams back. */
   dispose(): void {
     this.rest();
     process.off("exit", this.rest);
@@ -93,7 +90,6 @@ export class Spinner {
     });
   }
 
-  /** Keeps the column in which the next character is written. */
   #follow(data: string | Uint8Array): void {
     this.#lastWriteMs = this.#clock.now();
     const text = typeof data === "string" ? data : Buffer.from(data).toString("utf8");
@@ -122,5 +118,46 @@ export class Spinner {
     if (!this.#isShown) return;
     this.#isShown = false;
     this.#write(`${restoreCursor}${clearRight}`);
+  }
+}
+
+/** Tells a spinner from the events of a thread what works: the model, a tool, or nothing while a user is asked. */
+export class WorkSigns {
+  readonly #spinner: Spinner | undefined;
+  readonly #asked = new Set<string>();
+
+  constructor(spinner: Spinner | undefined) {
+    this.#spinner = spinner;
+  }
+
+  observe({ type, data }: EventBody): void {
+    if (!this.#spinner) return;
+    switch (type) {
+      case "turn.started":
+        this.#works("working");
+        break;
+      case "item.started":
+        if (data.type === "tool_exec") this.#works("running");
+        break;
+      case "item.completed":
+        if (data.type === "tool_exec") this.#works("working");
+        break;
+      case "approval.requested":
+        this.#asked.add(data.requestId);
+        this.#spinner.rest();
+        break;
+      case "approval.resolved":
+        this.#asked.delete(data.requestId);
+        this.#works("running");
+        break;
+      case "turn.completed":
+      case "turn.error":
+        this.#asked.clear();
+        this.#spinner.rest();
+    }
+  }
+
+  #works(label: string): void {
+    if (this.#asked.size === 0) this.#spinner?.work(label);
   }
 }

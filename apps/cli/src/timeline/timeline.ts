@@ -1,18 +1,12 @@
 import type { EventBody, Item, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
-import { errorWord } from "../run/turn-outcome.ts";
-import { formatDuration } from "../terminal/duration.ts";
-import { oneLine } from "../terminal/one-line.ts";
-import type { Spinner } from "../terminal/spinner.ts";
+import { type Spinner, WorkSigns } from "../terminal/spinner.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { wrapText } from "../terminal/wrap-text.ts";
-import { changeLines, ranMark } from "./judgement-view.ts";
-import { LogView } from "./log-view.ts";
-import { Prose } from "./prose.ts";
-import { RefusedCalls } from "./refused-calls.ts";
-import { toolEnding } from "./tool-ending.ts";
+import { formatDuration, oneLine, wrapText } from "../terminal/text.ts";
+import { changeLines, ranMark } from "./judgements.ts";
+import { errorWord, RefusedCalls, toolEnding } from "./outcomes.ts";
+import { LogView, Prose } from "./text-streams.ts";
 import { toolSubject } from "./tool-title.ts";
-import { WorkSigns } from "./work-signs.ts";
 
 export interface TimelineOptions {
   readonly terminal: Terminal;
@@ -24,14 +18,12 @@ export interface TimelineOptions {
 
 type Block = "none" | "prose" | "tool" | "note";
 
-/** An item that was begun and not completed, with how much of its text was shown. */
 interface Open {
   readonly item: Item;
   readonly view: Prose | LogView | undefined;
   shown: string;
 }
 
-/** The text of a prompt's parts, as far as they are that. */
 const promptText = (content: ItemData<"user_message">["content"] = []): string =>
   content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 
@@ -43,9 +35,7 @@ export class Timeline {
   readonly #open = new Map<string, Open>();
   readonly #refused = new RefusedCalls();
   #block: Block = "none";
-  /** The tool whose line has no end yet. */
   #openLine: string | undefined;
-  /** The message that is being written. */
   #writing: string | undefined;
 
   constructor({ terminal, showPrompt = true, spinner }: TimelineOptions) {
@@ -80,13 +70,11 @@ export class Timeline {
     }
   }
 
-  /** Lines between the events: what is asked of the user, and notes. They are safe text. */
   lines(lines: readonly string[]): void {
     this.#begin("tool");
     this.#write(lines);
   }
 
-  /** Lines of safe text, broken between words where the terminal is narrow. */
   #write(lines: readonly string[]): void {
     for (const line of lines) this.#terminal.write(`${wrapText(line, this.#terminal.columns)}\n`);
   }

@@ -1,23 +1,23 @@
-import { safeJson } from "../terminal/safe-json.ts";
+import { safeJson } from "../terminal/text.ts";
 
 type Input = Readonly<Record<string, unknown>>;
 
-const text = (value: unknown): string => (typeof value === "string" ? value : safeJson(value ?? null));
-const inPath = ({ path }: Input): string => (path === undefined ? "" : ` in ${text(path)}`);
+const asText = (value: unknown): string => (typeof value === "string" ? value : safeJson(value ?? null));
+const inPath = ({ path }: Input): string => (path === undefined ? "" : ` in ${asText(path)}`);
 
 /** What a tool works on, as untrusted text. */
 export const toolSubject = (tool: string, input: Input): string => {
   switch (tool) {
     case "bash":
-      return text(input.command);
+      return asText(input.command);
     case "read":
     case "write":
     case "edit":
-      return text(input.path);
+      return asText(input.path);
     case "glob":
-      return `${text(input.pattern)}${inPath(input)}`;
+      return `${asText(input.pattern)}${inPath(input)}`;
     case "grep":
-      return `${text(input.pattern)}${inPath(input)}`;
+      return `${asText(input.pattern)}${inPath(input)}`;
     default:
       return safeJson(input);
   }

@@ -1,5 +1,4 @@
-import { createStyle } from "../../src/terminal/style.ts";
-import type { Terminal } from "../../src/terminal/terminal.ts";
+import { createStyle, type Terminal } from "../../src/terminal/terminal.ts";
 
 /** A terminal that keeps what is written. */
 export class FakeTerminal implements Terminal {

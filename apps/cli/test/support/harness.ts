@@ -84,7 +84,7 @@ export class RunningProgram {
     return vi.waitFor(
       () => {
         const found = text().match(pattern);
-        if (!found) throw new RangeError(`no ${pattern} in ${this.stdout}\n${this.stderr}`);
+        if (!found) throw new RangeError(`no ${pattern} in ${this.stdout.slice(-4000)}\n${this.stderr}`);
         return found;
       },
       { timeout: 15_000, interval: 20 },
@@ -135,7 +135,7 @@ export const nothingRunsWith = (text: string): Promise<void> =>
       const left = await processesWith(text);
       if (left.length > 0) throw new RangeError(`still running: ${left.join("\n")}`);
     },
-    { timeout: 15_000, interval: 50 },
+    { timeout: 15_000, interval: 150 },
   );
 
 /** The lines of an output as JSON. Throws for one that is none. */

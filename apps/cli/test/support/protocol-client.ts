@@ -12,16 +12,20 @@ interface Message {
 /** Speaks the protocol with `harness serve`, one JSON line at a time. Every line of its output must be JSON-RPC. */
 export class ProtocolClient {
   #nextId = 1;
+  readonly #messages: Message[] = [];
+  /** Characters of the output that were read. */
+  #read = 0;
 
   constructor(readonly program: RunningProgram) {}
 
-  /** What the server has written so far. Throws for a line that is no JSON. */
-  get messages(): Message[] {
-    const whole = this.program.stdout.slice(0, this.program.stdout.lastIndexOf("\n") + 1);
-    return whole
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line) as Message);
+  /** What the server has written so far; the same array at every call. Throws for a line that is not JSON. */
+  get messages(): readonly Message[] {
+    const end = this.program.stdout.lastIndexOf("\n") + 1;
+    // Tests ask again and again, so that each line is parsed only once.
+    const lines = this.program.stdout.slice(this.#read, end).split("\n");
+    for (const line of lines) if (line !== "") this.#messages.push(JSON.parse(line) as Message);
+    this.#read = Math.max(this.#read, end);
+    return this.#messages;
   }
 
   async call(method: string, params: Record<string, unknown> = {}): Promise<Message> {
@@ -49,7 +53,8 @@ export class ProtocolClient {
     return vi.waitFor(
       () => {
         const found = this.messages.find(matches);
-        if (!found) throw new RangeError(`not yet: ${this.program.stdout}\n${this.program.stderr}`);
+        if (!found)
+          throw new RangeError(`not yet: ${this.program.stdout.slice(-2000)}\n${this.program.stderr}`);
         return found;
       },
       { timeout: 15_000, interval: 20 },

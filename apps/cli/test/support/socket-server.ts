@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { createPeer, type Peer } from "@harnesskit/wire";
+import { createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { onTestFinished, vi } from "vitest";
 import { makeWorkspace, type RunningProgram, startHarness } from "./harness.ts";
 

@@ -2,7 +2,8 @@ import type { Socket } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createUnixListener } from "@harnesskit/transport-uds";
-import { createPeer, methodNotFound, type Peer } from "@harnesskit/wire";
+import { methodNotFound } from "@harnesskit/wire";
+import { createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { onTestFinished } from "vitest";
 import { makeWorkspace } from "./harness.ts";
 

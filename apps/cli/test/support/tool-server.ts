@@ -144,7 +144,7 @@ export class ToolServer {
         if (found.length !== 1) throw new RangeError(`${found.length} agents: ${this.program.stderr}`);
         return found;
       },
-      { timeout: 15_000, interval: 30 },
+      { timeout: 15_000, interval: 100 },
     );
     return Number(pids[0]?.[0]);
   }

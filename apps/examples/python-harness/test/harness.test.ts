@@ -45,7 +45,7 @@ describe.each([
 ])("the Python harness over %s", (_name, connect) => {
   it("decides for our client", async () => {
     const client = await connect();
-    expect(await client.handshake()).toMatchObject({
+    expect(await client.connect()).toMatchObject({
       protocol_version: "2.4",
       harness_info: { name: "python-harness", capabilities: expect.arrayContaining(["batch", "rate_limit"]) },
       config: { timeout_ms: 10_000, batch_size: 100, max_depth: 10 },
@@ -70,21 +70,21 @@ describe.each([
       retry_after_ms: 70,
       current_usage: "",
     } as const;
-    expect(await client.sendTyped("rate_limit", limit)).toEqual({
+    expect(await client.decide("rate_limit", limit)).toEqual({
       origin: "harness",
       decision: { decision: "retry", retry_after_ms: 70 },
     });
     const question = { session_id: "s", confirmation_type: "user_confirm", message: "Sure?" } as const;
-    expect(await client.sendTyped("confirmation", question)).toMatchObject({
+    expect(await client.decide("confirmation", question)).toMatchObject({
       decision: { decision: "escalate" },
     });
     const idle = { idle_duration_ms: 1, idle_reason: "none" };
-    expect(await client.sendTyped("idle", idle)).toMatchObject({ decision: { decision: "allow" } });
+    expect(await client.decide("idle", idle)).toMatchObject({ decision: { decision: "allow" } });
   });
 
   it("decides a batch in its order, and what fails in it is blocked alone", async () => {
     const client = await connect();
-    await client.handshake();
+    await client.connect();
     const verdicts = await client.batch([
       { event_type: "pre_action", payload: bash("ls") },
       { event_type: "pre_action", payload: { tool_name: "bash" } },
@@ -102,7 +102,7 @@ describe.each([
 
   it("takes notifications and keeps the runs that it is told of", async () => {
     const client = await connect();
-    await client.handshake();
+    await client.connect();
     expect(client.notify("session_start", {})).toMatchObject({ accepted: true });
     const run = { run_id: "run-1", session_id: client.sessionId, updated_at: "2026-01-01T00:00:00Z" };
     client.notify("run_lifecycle", { ...run, status: "executing" });
@@ -117,7 +117,7 @@ describe.each([
 
   it("never allows where it has no say", async () => {
     const client = await connect();
-    await client.handshake();
+    await client.connect();
     const failed = await client.decide("pre_action", { no: "arguments" });
     expect(failed).toMatchObject({
       origin: "client",
@@ -126,13 +126,13 @@ describe.each([
       error: { rpcCode: -32603 },
     });
     const plan = { session_id: "s", task_description: "t", available_strategies: ["none" as const] };
-    expect(await client.sendTyped("planning", plan)).toMatchObject({
+    expect(await client.decide("planning", plan)).toMatchObject({
       code: "not_handled",
       decision: { decision: "block" },
       error: { rpcMessage: "Handler error: Capability not supported: planning" },
     });
     const thought = { session_id: "s", reasoning_type: "reflexion", problem_statement: "p" } as const;
-    expect(await client.sendTyped("reasoning", thought)).toMatchObject({ code: "not_handled" });
+    expect(await client.decide("reasoning", thought)).toMatchObject({ code: "not_handled" });
     expect(await client.query("weather", "Rain?")).toEqual({
       answer: null,
       reason: "this harness answers queries of type runs",
@@ -288,7 +288,7 @@ describe("the Python harness", () => {
     const url = await serveHttp((await makeDirectory()).tokenFile);
     const exchange = createHttpExchange({ url, credentials: { bearer: "some-other-token-than-that" } });
     onTestFinished(() => exchange.close());
-    await expect(introduce({ exchange }).handshake()).rejects.toMatchObject({
+    await expect(introduce({ exchange }).connect()).rejects.toMatchObject({
       name: "AhpFailure",
       code: "unauthorized",
     });

@@ -21,7 +21,7 @@ export interface AccessPlaces {
 const accessKey = "web-shell/access";
 const lastKey = (engine: string): string => `web-shell/last/${engine}`;
 
-const isLoopback = (hostname: string): boolean =>
+const isLocalHost = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 
 /** The engine's URL, where a token may be sent to it: encrypted, on this machine, or where the page itself is from. */
@@ -31,7 +31,7 @@ const engineUrl = (text: string, page: string): string | undefined => {
   if (url.username !== "" || url.password !== "" || url.hash !== "") return undefined;
   const isSafe =
     url.protocol === "https:" ||
-    (url.protocol === "http:" && (isLoopback(url.hostname) || url.origin === new URL(page).origin));
+    (url.protocol === "http:" && (isLocalHost(url.hostname) || url.origin === new URL(page).origin));
   return isSafe ? url.href : undefined;
 };
 
@@ -53,7 +53,7 @@ const readFragment = (
   return { engine, token, session };
 };
 
-/** A name of a session that nobody guesses. */
+/** A session name that cannot be guessed. */
 export const newSessionId = (): string => randomId("sess");
 
 const readKept = (tab: Shelf, page: string): Access | undefined => {
@@ -75,7 +75,7 @@ export const keepAccess = (access: Access, { tab, browser }: AccessPlaces): void
 
 /**
  * The access that the fragment gives, else the one of before the reload. A link without a session goes on with the one
- * that the engine had last in this browser. Undefined where there is none, `invalid` where the fragment names none that can
+ * that the engine had last in this browser. Undefined without one, `invalid` where the fragment names a session that cannot
  * be used.
  */
 export const openAccess = (

@@ -31,7 +31,7 @@ const useTail = (said: number) => {
       const { scrollHeight, clientHeight } = document.documentElement;
       const { scrollY } = window;
       const isAtEnd = scrollHeight - clientHeight - scrollY < endPx;
-      // What grows below moves the end away, and nobody up.
+      // Growth below does not scroll the page.
       if (isAtEnd || scrollY < before) isFollowing.current = isAtEnd;
       before = scrollY;
     };
@@ -59,7 +59,7 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
   const { log, end } = useTail(entries.filter(({ kind }) => kind === "user").length);
   const takesFocus = useCallback(() => (field.current?.value ?? "") === "", []);
   const focusField = () => field.current?.focus();
-  // Nobody waits for these: what came of them is in the state.
+  // Not awaited: the results are in the state.
   const actions = {
     takesFocus,
     onAgain: (id: string) => {

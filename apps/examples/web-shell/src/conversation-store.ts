@@ -1,8 +1,9 @@
 import { ContinuationSchema } from "@harnesskit/protocol/openharness";
 import type { ShellSession } from "@harnesskit/shell-client";
+import { isObject } from "@harnesskit/wire/json";
 import type { Shelf } from "./access.ts";
 import { type Entry, mergeEntries } from "./entries.ts";
-import { fieldOf, isFields } from "./values.ts";
+import { valueAt } from "./values.ts";
 
 /** What is kept of a conversation, so that a reload goes on with it. */
 export interface Kept {
@@ -31,16 +32,16 @@ const fieldsByKind: Readonly<Record<string, (entry: Readonly<Record<string, unkn
   card: ({ component, title, fallback }) =>
     isText(component) && isTextOrNone(title) && isTextOrNone(fallback),
   approval: ({ question, state, pending }) =>
-    isText(fieldOf(question, "message")) &&
-    isTextOrNone(fieldOf(question, "title")) &&
+    isText(valueAt(question, "message")) &&
+    isTextOrNone(valueAt(question, "title")) &&
     isText(state) &&
-    (pending === undefined || (isFields(pending) && isFields(pending.continuation))),
+    (pending === undefined || (isObject(pending) && isObject(pending.continuation))),
   error: ({ code, text }) => isText(code) && isText(text),
 };
 
 /** Whether something that was kept, perhaps by another version of the page, is an entry. */
 const isEntry = (value: unknown): value is Entry => {
-  if (!isFields(value) || !isText(value.id) || typeof value.atMs !== "number") return false;
+  if (!isObject(value) || !isText(value.id) || typeof value.atMs !== "number") return false;
   const kind =
     typeof value.kind === "string" && Object.hasOwn(fieldsByKind, value.kind) ? value.kind : undefined;
   return kind !== undefined && fieldsByKind[kind]?.(value) === true;
@@ -48,7 +49,7 @@ const isEntry = (value: unknown): value is Entry => {
 
 /** Whether something is where a shell of a session was. */
 const isSession = (value: unknown, sessionId: string): value is ShellSession =>
-  isFields(value) &&
+  isObject(value) &&
   value.sessionId === sessionId &&
   value.conversationId === undefined &&
   ContinuationSchema.optional().safeParse(value.continuation).success;
@@ -89,8 +90,8 @@ export class ConversationStore {
   #parse(text: string): Kept {
     try {
       const found: unknown = JSON.parse(text);
-      const entries = fieldOf(found, "entries");
-      const session = fieldOf(found, "session");
+      const entries = valueAt(found, "entries");
+      const session = valueAt(found, "session");
       return {
         entries: Array.isArray(entries) ? entries.filter(isEntry) : [],
         session: isSession(session, this.#sessionId) ? session : undefined,

@@ -1,7 +1,7 @@
 import { type ActionDirective, fallbackTextOf, misfitTextOf } from "@harnesskit/protocol/openharness";
-import type { PendingApproval } from "@harnesskit/shell-client";
+import type { PendingApproval, ShellOutcome } from "@harnesskit/shell-client";
 import type { NewEntry, Question } from "./entries.ts";
-import { fieldOf, lineOf } from "./values.ts";
+import { lineOf, safeLine, valueAt } from "./values.ts";
 
 /** Fields of a payload with a place of their own. */
 const shown: ReadonlySet<string> = new Set([
@@ -12,8 +12,8 @@ const shown: ReadonlySet<string> = new Set([
   "fallback_message",
 ]);
 
-const textOf = (payload: unknown, name: string): string | undefined => {
-  const text = fieldOf(payload, name);
+const stringIn = (payload: unknown, name: string): string | undefined => {
+  const text = valueAt(payload, name);
   return typeof text === "string" ? text : undefined;
 };
 
@@ -28,20 +28,20 @@ export const cardEntry = (directive: ActionDirective): NewEntry => {
   const { payload } = directive;
   return {
     kind: "card",
-    component: textOf(payload, "component") ?? "",
+    component: stringIn(payload, "component") ?? "",
     title: lineOf(payload, "title", 200),
-    data: fieldOf(payload, "data"),
+    data: valueAt(payload, "data"),
     fallback: misfitTextOf(directive),
     isSettled: false,
   };
 };
 
 /** What is asked: of a `request_approval`, or of any other directive before it is carried out. */
-export const questionOf = (directive: ActionDirective, risk: Question["risk"]): Question => {
+export const approvalQuestion = (directive: ActionDirective, risk: Question["risk"]): Question => {
   const { action_type: type, payload = {} } = directive;
   const message = fallbackTextOf(directive) ?? "";
   const others = Object.entries(payload).filter(([name, value]) => !shown.has(name) && value !== message);
-  const subject = fieldOf(payload, "subject");
+  const subject = valueAt(payload, "subject");
   if (type !== "request_approval") {
     return { title: "The engine wants to do this", message: type, risk, subject: payload };
   }
@@ -58,8 +58,26 @@ export const questionOf = (directive: ActionDirective, risk: Question["risk"]): 
 /** A question of the engine that waits for its answer. */
 export const approvalEntry = (pending: PendingApproval): NewEntry => ({
   kind: "approval",
-  question: questionOf(pending.directive, pending.directive.risk_tier ?? "caution"),
+  question: approvalQuestion(pending.directive, pending.directive.risk_tier ?? "caution"),
   pending,
   state: "open",
   reason: undefined,
 });
+
+/** A sentence for each directive that was left out without a text of its own, and for each approval that could not be asked. */
+export const unshownTexts = ({ results }: ShellOutcome): string[] =>
+  results.flatMap(({ directive, outcome, error, shownInstead }) => {
+    const type = safeLine(directive.action_type, 100);
+    const why = safeLine(error?.message ?? "");
+    const hasFailed = outcome === "failed" || outcome === "expired";
+    if (outcome === "skipped_unknown" && directive.requires_user_approval === true) {
+      return [`An approval could not be asked: this page cannot do ${type}.`];
+    }
+    if (hasFailed && directive.action_type === "request_approval") {
+      return [`An approval could not be asked: ${why}`];
+    }
+    if (shownInstead !== undefined) return [];
+    if (outcome === "skipped_unknown")
+      return [`The engine sent something that this page cannot do (${type}).`];
+    return hasFailed ? [`Something was not shown (${type}): ${why}`] : [];
+  });

@@ -1,4 +1,4 @@
 import { config } from "zod";
 
-// Has to come before the first schema: the page's policy lets no text become code, which zod would try, and be told of.
+// Must be imported before the first schema: the page's policy forbids evaluation of strings, which zod would try.
 config({ jitless: true });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Shelf } from "../src/access.ts";
 import { ChatSession } from "../src/chat-session.ts";
 import { ConversationStore } from "../src/conversation-store.ts";
-import { UnderWay } from "../src/under-way.ts";
+import { UnansweredRequest } from "../src/unanswered-request.ts";
 
 const createShelf = (): Shelf => {
   const texts = new Map<string, string>();
@@ -49,9 +49,13 @@ describe("attachments of the page", () => {
 
   it("are sent again after a reload, with their message", () => {
     const tab = createShelf();
-    new UnderWay(tab, "k").put({ intent: "look", requestId: "r", attachments: ["a.png"] });
-    expect(new UnderWay(tab, "k").take()).toEqual({ intent: "look", requestId: "r", attachments: ["a.png"] });
-    tab.setItem("k/under-way", JSON.stringify({ intent: "look", requestId: "r", attachments: [1] }));
-    expect(new UnderWay(tab, "k").take()).toEqual({ intent: "look", requestId: "r" });
+    new UnansweredRequest(tab, "k").put({ intent: "look", requestId: "r", attachments: ["a.png"] });
+    expect(new UnansweredRequest(tab, "k").take()).toEqual({
+      intent: "look",
+      requestId: "r",
+      attachments: ["a.png"],
+    });
+    tab.setItem("k/unanswered", JSON.stringify({ intent: "look", requestId: "r", attachments: [1] }));
+    expect(new UnansweredRequest(tab, "k").take()).toEqual({ intent: "look", requestId: "r" });
   });
 });

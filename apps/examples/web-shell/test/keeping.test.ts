@@ -4,7 +4,7 @@ import { type AccessPlaces, openAccess, type Shelf } from "../src/access.ts";
 import { ChatSession } from "../src/chat-session.ts";
 import { ConversationStore } from "../src/conversation-store.ts";
 import { type Entry, mergeEntries } from "../src/entries.ts";
-import { UnderWay } from "../src/under-way.ts";
+import { UnansweredRequest } from "../src/unanswered-request.ts";
 
 const createShelf = (
   maxLength = Number.POSITIVE_INFINITY,
@@ -155,13 +155,13 @@ describe("a conversation", () => {
 
 it("offers once what was under way when the tab was left", () => {
   const shelf = createShelf();
-  const underWay = new UnderWay(shelf, "c");
+  const unanswered = new UnansweredRequest(shelf, "c");
   const sending = { intent: "do it", taskHint: { sop_id: "s" }, requestId: "req_1" };
-  underWay.put(sending);
-  expect(new UnderWay(shelf, "c").take()).toEqual(sending);
-  expect(underWay.take()).toBeUndefined();
-  shelf.setItem("c/under-way", '{"intent":7}');
-  expect(underWay.take()).toBeUndefined();
+  unanswered.put(sending);
+  expect(new UnansweredRequest(shelf, "c").take()).toEqual(sending);
+  expect(unanswered.take()).toBeUndefined();
+  shelf.setItem("c/unanswered", '{"intent":7}');
+  expect(unanswered.take()).toBeUndefined();
 });
 
 it("shows a question once, however often the engine asks it, and answers what was asked last", async () => {

@@ -58,10 +58,10 @@ it("takes the token and the API key from a header and from the query, and refuse
       const transport = createWebSocketTransport({ url, credentials, credentialsIn });
       const client = createAhpClient({ ...about, transport });
       onTestFinished(() => client.close());
-      expect((await client.handshake()).harness_info.name).toBe("websocket-harness");
+      expect((await client.connect()).harness_info.name).toBe("websocket-harness");
     }
   }
   const stranger = createAhpClient({ ...about, transport: createWebSocketTransport({ url }) });
   onTestFinished(() => stranger.close());
-  await expect(stranger.handshake()).rejects.toMatchObject({ name: "AhpFailure", code: "unauthorized" });
+  await expect(stranger.connect()).rejects.toMatchObject({ name: "AhpFailure", code: "unauthorized" });
 });

@@ -1,10 +1,8 @@
 import { ToolError } from "@harnesskit/agent-sdk";
 import { commandEnvironment } from "../command-environment.ts";
-import { type BashInput, bashDeclaration } from "../declarations/bash.ts";
+import { type BashInput, bashDeclaration } from "../declarations.ts";
 import type { WorkspaceToolDefinition } from "../definition.ts";
-
 import { type CommandResult, runCommand } from "../run-command.ts";
-import { throwIfCancelled } from "../text.ts";
 
 /** Output of the bash tool. */
 export type BashOutput = {
@@ -32,7 +30,6 @@ export const bashTool: WorkspaceToolDefinition<BashInput, BashOutput> = {
   },
 
   async run(input, { workspace, limits, env, signal, log, partialResult }) {
-    throwIfCancelled(signal);
     const timeoutMs = input.timeoutMs ?? limits.commandTimeoutMs;
     const request = {
       command: input.command,
@@ -48,7 +45,13 @@ export const bashTool: WorkspaceToolDefinition<BashInput, BashOutput> = {
     const result = await runCommand(request).catch((cause: unknown) => {
       throw new ToolError("tool.failed", "the shell could not be started", { cause });
     });
-    const output = toOutput(result);
+    const { exitCode, signal: endedBy, stdout, stderr, truncated } = result;
+    const output: BashOutput = {
+      exitCode,
+      ...(endedBy === null ? {} : { signal: endedBy }),
+      ...{ stdout, stderr },
+      ...(truncated ? { truncated: true } : {}),
+    };
     const failed = failureOf(result, timeoutMs);
     if (failed === undefined) return output;
     partialResult(output);
@@ -65,11 +68,3 @@ function failureOf({ ended, signal, exitCode }: CommandResult, timeoutMs: number
     ? undefined
     : new ToolError("tool.failed", `the command exited with code ${exitCode}`);
 }
-
-const toOutput = (result: CommandResult): BashOutput => ({
-  exitCode: result.exitCode,
-  ...(result.signal === null ? {} : { signal: result.signal }),
-  stdout: result.stdout,
-  stderr: result.stderr,
-  ...(result.truncated ? { truncated: true } : {}),
-});

@@ -1,5 +1,5 @@
 import { ToolError } from "@harnesskit/agent-sdk";
-import { type EditInput, editDeclaration } from "../declarations/edit.ts";
+import { type EditInput, editDeclaration } from "../declarations.ts";
 import type { CallContext, WorkspaceToolDefinition } from "../definition.ts";
 import { changedError, displayPath, notAFileError, toFileError } from "../file-errors.ts";
 import { type PresentFile, takeSnapshot } from "../file-snapshot.ts";
@@ -32,9 +32,7 @@ export const editTool: WorkspaceToolDefinition<EditInput, EditOutput> = {
   },
 
   async run(input, context) {
-    throwIfCancelled(context.signal);
     const { path } = input;
-    assertWritablePath(path);
     const { file, after } = await applyEdit(input, context, context.shownState);
     throwIfCancelled(context.signal);
     await replaceFile(context.workspace, path, Buffer.from(after), file);

@@ -1,10 +1,8 @@
 import { Deadline } from "../deadline.ts";
-import { type GlobInput, globDeclaration } from "../declarations/glob.ts";
+import { type GlobInput, globDeclaration } from "../declarations.ts";
 import type { WorkspaceToolDefinition } from "../definition.ts";
-import { normaliseGlob } from "../glob-pattern.ts";
+import { matchNames, normaliseGlob } from "../glob-pattern.ts";
 import { listFiles, relativeTo, stillInside } from "../list-files.ts";
-import { matchNames } from "../match-names.ts";
-import { throwIfCancelled } from "../text.ts";
 
 /** Output of the glob tool. */
 export type GlobOutput = {
@@ -29,28 +27,23 @@ export const globTool: WorkspaceToolDefinition<GlobInput, GlobOutput> = {
   },
 
   async run(input, { workspace, limits, ripgrep, signal }) {
-    throwIfCancelled(signal);
     const start = input.path ?? ".";
     await workspace.verify(start);
     const deadline = new Deadline(signal, limits.searchTimeoutMs);
-    try {
-      const files = await listFiles({
-        workspace,
-        start,
-        all: input.all ?? false,
-        maxFiles: limits.maxSearchedFiles,
-        ripgrep: await ripgrep(),
-        deadline,
-      });
-      const names = files.paths.map((path) => relativeTo(start, path));
-      const indexes = await matchNames(input.pattern, names, names.length, deadline);
-      const matching = indexes.map((index) => files.paths[index] as string);
-      // One more than is returned shows whether something is left out.
-      const paths = await stillInside(workspace, matching, limits.maxGlobPaths + 1, deadline);
-      const truncated = paths.length > limits.maxGlobPaths || files.truncated;
-      return { paths: paths.slice(0, limits.maxGlobPaths), ...(truncated ? { truncated: true } : {}) };
-    } finally {
-      deadline.dispose();
-    }
+    const files = await listFiles({
+      workspace,
+      start,
+      all: input.all ?? false,
+      maxFiles: limits.maxSearchedFiles,
+      ripgrep: await ripgrep(),
+      deadline,
+    });
+    const names = files.paths.map((path) => relativeTo(start, path));
+    const indexes = await matchNames(input.pattern, names, deadline);
+    const matching = indexes.map((index) => files.paths[index] as string);
+    // One more than is returned shows whether something is left out.
+    const paths = await stillInside(workspace, matching, limits.maxGlobPaths + 1, deadline);
+    const truncated = paths.length > limits.maxGlobPaths || files.truncated;
+    return { paths: paths.slice(0, limits.maxGlobPaths), ...(truncated ? { truncated: true } : {}) };
   },
 };

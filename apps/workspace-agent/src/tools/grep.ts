@@ -2,15 +2,14 @@ import { lstat } from "node:fs/promises";
 import { dirname } from "node:path/posix";
 import { isSecretFile } from "@harnesskit/command-judge/secret-files";
 import { Deadline } from "../deadline.ts";
-import { type GrepInput, grepDeclaration } from "../declarations/grep.ts";
-import type { RunContext, WorkspaceToolDefinition } from "../definition.ts";
+import { type GrepInput, grepDeclaration } from "../declarations.ts";
+import type { WorkspaceToolDefinition } from "../definition.ts";
 import { toFileError } from "../file-errors.ts";
-import { normaliseGlob } from "../glob-pattern.ts";
-import { type FileList, listFiles, relativeTo } from "../list-files.ts";
-import { matchNames } from "../match-names.ts";
-import { matchingLines } from "../matching-lines.ts";
-import { checkSearchPattern } from "../search-pattern.ts";
-import { cutText, throwIfCancelled } from "../text.ts";
+import { matchNames, normaliseGlob } from "../glob-pattern.ts";
+import { relativeTo } from "../list-files.ts";
+import { findLines, readMatchable } from "../matching-lines.ts";
+import { checkSearchPattern } from "../ripgrep.ts";
+import { cutText } from "../text.ts";
 
 /** Output of the grep tool. */
 export type GrepOutput = {
@@ -28,11 +27,7 @@ export const grepTool: WorkspaceToolDefinition<GrepInput, GrepOutput> = {
     const include = input.include === undefined ? undefined : normaliseGlob(input.include);
     const path = await workspace.resolve(input.path ?? ".");
     const deadline = new Deadline(new AbortController().signal, limits.searchTimeoutMs);
-    try {
-      await checkSearchPattern(input.pattern, await ripgrep(), deadline);
-    } finally {
-      deadline.dispose();
-    }
+    await checkSearchPattern(input.pattern, await ripgrep(), deadline);
     return {
       pattern: input.pattern,
       ...(path === "." ? {} : { path }),
@@ -43,67 +38,75 @@ export const grepTool: WorkspaceToolDefinition<GrepInput, GrepOutput> = {
 
   async run(input, context) {
     const { workspace, limits, signal } = context;
-    throwIfCancelled(signal);
+    const { path: start = ".", include, all = false, pattern } = input;
     const deadline = new Deadline(signal, limits.searchTimeoutMs);
-    try {
-      const ripgrep = await context.ripgrep();
-      const files = await filesToSearch(input, context, ripgrep, deadline);
-      const matches: GrepOutput["matches"] = [];
-      let { truncated } = files;
-      const search = {
-        workspace,
-        pattern: input.pattern,
-        ripgrep,
-        // One more than is returned shows whether something is left out.
-        maxMatchesPerFile: limits.maxGrepMatches + 1,
-        maxFileBytes: limits.maxGrepFileBytes,
-        deadline,
-      };
-      for await (const match of matchingLines(files.paths, search)) {
-        if (matches.length === limits.maxGrepMatches) {
-          truncated = true;
-          break;
-        }
-        matches.push({ ...match, text: cutText(match.text, limits.maxGrepLineLength) });
+    const ripgrep = await context.ripgrep();
+    const found = await lstat(await workspace.verify(start)).catch((error: unknown) => {
+      throw toFileError(error, start);
+    });
+    const isFile = found.isFile();
+    const maxFileBytes = limits.maxGrepFileBytes;
+    // One more than is returned shows whether something is left out.
+    const maxMatchesPerFile = limits.maxGrepMatches + 1;
+    const search = {
+      workspace,
+      start,
+      isFile,
+      all,
+      pattern,
+      ripgrep,
+      maxMatchesPerFile,
+      maxFileBytes,
+      deadline,
+    };
+    // ripgrep's own limit does not count for a file that it is named, and it holds a line whole.
+    const isTooLong = isFile && found.size > maxFileBytes;
+    const { lines, truncated } = isTooLong
+      ? { lines: new Map<string, number[]>(), truncated: false }
+      : await findLines(search);
+    const matches: GrepOutput["matches"] = [];
+    for (const path of await wanted([...lines.keys()].sort(), start, include, isFile, deadline)) {
+      deadline.throwIfOver();
+      const texts = await readMatchable(workspace, path, maxFileBytes);
+      for (const line of lines.get(path) ?? []) {
+        const text = texts[line - 1];
+        if (text === undefined) continue;
+        if (matches.length === limits.maxGrepMatches) return { matches, truncated: true };
+        matches.push({ path, line, text: cutText(text, limits.maxGrepLineLength) });
       }
-      return { matches, ...(truncated ? { truncated: true } : {}) };
-    } finally {
-      deadline.dispose();
     }
+    return { matches, ...(truncated ? { truncated: true } : {}) };
   },
 };
 
-/** The files to search: one, or those below a directory, as far as `include` names them. */
-async function filesToSearch(
-  { path: start = ".", include, all = false }: GrepInput,
-  { workspace, limits }: RunContext,
-  ripgrep: string,
+/** Those of the paths that `include` names. What marks itself as secret is left out, unless the call names it. */
+async function wanted(
+  paths: readonly string[],
+  start: string,
+  include: string | undefined,
+  isFile: boolean,
   deadline: Deadline,
-): Promise<FileList> {
-  const found = await lstat(await workspace.verify(start)).catch((error: unknown) => {
-    throw toFileError(error, start);
-  });
-  const files = found.isFile()
-    ? { paths: [start], truncated: false }
-    : await listFiles({ workspace, start, all, maxFiles: limits.maxSearchedFiles, ripgrep, deadline });
-  const paths = found.isFile() ? files.paths : searchable(files.paths, start, include);
-  if (include === undefined) return { ...files, paths };
-  const directory = found.isFile() ? dirname(start) : start;
-  const names = paths.map((path) => {
-    const relative = relativeTo(directory, path);
+): Promise<readonly string[]> {
+  const allowed = isFile ? paths : searchable(paths, start, include);
+  if (include === undefined) return allowed;
+  const names = allowed.map((path) => {
+    const relative = relativeTo(isFile ? dirname(start) : start, path);
     return include.includes("/") ? relative : relative.slice(relative.lastIndexOf("/") + 1);
   });
-  const indexes = await matchNames(include, names, names.length, deadline);
-  return { ...files, paths: indexes.map((index) => paths[index] as string) };
+  const indexes = await matchNames(include, names, deadline);
+  return indexes.map((index) => allowed[index] as string);
 }
 
 /**
- * What is searched of a folder. A file that holds secrets is read only where the call names it, so that a search of all
- * files, which may run without an approval, does not show it.
+ * The files of a folder whose lines are shown. A secret file is shown only if the call names it, so that a search of all files,
+ * which may run without an approval, does not.
  */
 function searchable(paths: readonly string[], start: string, include: string | undefined): readonly string[] {
   if (isSecretFile(start)) return paths;
-  const named = include?.slice(include.lastIndexOf("/") + 1);
-  const isNamed = (path: string): boolean => path.slice(path.lastIndexOf("/") + 1) === named;
+  if (include === undefined) return paths.filter((path) => !isSecretFile(path));
+  // Who judges the call sees its path and its pattern, and must see there too that the file is secret.
+  const namesSecret = isSecretFile(start === "." ? include : `${start}/${include}`);
+  const name = include.slice(include.lastIndexOf("/") + 1);
+  const isNamed = (path: string): boolean => namesSecret && path.slice(path.lastIndexOf("/") + 1) === name;
   return paths.filter((path) => !isSecretFile(path) || isNamed(path));
 }

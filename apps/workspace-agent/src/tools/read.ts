@@ -1,5 +1,5 @@
 import { ToolError } from "@harnesskit/agent-sdk";
-import { type ReadInput, readDeclaration } from "../declarations/read.ts";
+import { type ReadInput, readDeclaration } from "../declarations.ts";
 import type { WorkspaceToolDefinition } from "../definition.ts";
 import { displayPath, toFileError } from "../file-errors.ts";
 import { readLines } from "../read-lines.ts";
@@ -17,7 +17,7 @@ export type ReadOutput = {
   truncated?: true;
 };
 
-/** Reads lines of a text file. */
+/** Reads lines of a file. */
 export const readTool: WorkspaceToolDefinition<ReadInput, ReadOutput> = {
   ...readDeclaration,
 
@@ -31,7 +31,6 @@ export const readTool: WorkspaceToolDefinition<ReadInput, ReadOutput> = {
   },
 
   async run(input, { workspace, limits, signal }) {
-    throwIfCancelled(signal);
     const { path } = input;
     const from = input.offset ?? 1;
     const handle = await openRegularFile(workspace, path);

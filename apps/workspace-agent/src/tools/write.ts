@@ -1,5 +1,5 @@
 import { ToolError } from "@harnesskit/agent-sdk";
-import { type WriteInput, writeDeclaration } from "../declarations/write.ts";
+import { type WriteInput, writeDeclaration } from "../declarations.ts";
 import type { CallContext, WorkspaceToolDefinition } from "../definition.ts";
 import { changedError, displayPath, notAFileError } from "../file-errors.ts";
 import { type FileSnapshot, takeSnapshot } from "../file-snapshot.ts";
@@ -35,9 +35,7 @@ export const writeTool: WorkspaceToolDefinition<WriteInput, WriteOutput> = {
   },
 
   async run(input, { workspace, limits, signal, shownState }) {
-    throwIfCancelled(signal);
     const { path } = input;
-    assertWritablePath(path);
     const before = await takeSnapshot(workspace, path, limits.maxWriteBytes);
     if (shownState !== undefined && shownState !== before.state) throw changedError(path);
     throwIfCancelled(signal);

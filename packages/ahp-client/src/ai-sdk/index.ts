@@ -5,9 +5,11 @@ export {
   type SupervisionErrorCode,
   type SupervisionErrorDetails,
 } from "./supervision-error.ts";
-export type {
-  EscalationAnswer,
-  EscalationRequest,
-  SupervisingClient,
-  SupervisionOptions,
+export {
+  type EscalationAnswer,
+  type EscalationRequest,
+  type SupervisingClient,
+  type SupervisionLimits,
+  type SupervisionOptions,
+  supervisionLimits,
 } from "./supervision-options.ts";

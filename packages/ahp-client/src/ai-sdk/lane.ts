@@ -1,49 +1,36 @@
 import { BufferFullError } from "@harnesskit/wire";
+import { Lane as UnboundedLane } from "@harnesskit/wire/rpc";
+import { within } from "@harnesskit/wire/time";
 
-/** One place that its users have one after the other, in the order in which they came. */
+/** Lets in one user at a time, in the order in which they came. */
 export class Lane {
+  readonly #lane = new UnboundedLane(1);
   readonly #maxWaiting: number;
-  readonly #waiting: (() => void)[] = [];
-  #isTaken = false;
+  #waiting = 0;
 
   constructor(maxWaiting: number) {
     this.#maxWaiting = maxWaiting;
   }
 
   /**
-   * Resolves with what gives the place back, once it is free; with undefined when the signal aborted before. Rejects with
-   * `buffer_full` when too many wait.
+   * Resolves with the function that leaves the lane, once it is free; with undefined when the signal aborted before. Rejects
+   * with `buffer_full` when too many wait.
    */
   async enter(signal: AbortSignal | undefined): Promise<(() => void) | undefined> {
     if (signal?.aborted) return undefined;
-    if (this.#isTaken && !(await this.#turn(signal))) return undefined;
-    this.#isTaken = true;
-    return () => this.#leave();
-  }
-
-  #turn(signal: AbortSignal | undefined): Promise<boolean> {
-    if (this.#waiting.length >= this.#maxWaiting) {
-      return Promise.reject(new BufferFullError("maxQueued", this.#maxWaiting));
+    const leave = () => this.#lane.leave();
+    if (this.#lane.tryEnter()) return leave;
+    if (this.#waiting >= this.#maxWaiting) throw new BufferFullError("maxQueued", this.#maxWaiting);
+    this.#waiting++;
+    const turn = new Promise<void>((start) => this.#lane.wait(start));
+    try {
+      await within(turn, { name: "the queue", signal });
+      return leave;
+    } catch {
+      void turn.then(leave);
+      return undefined;
+    } finally {
+      this.#waiting--;
     }
-    return new Promise((resolve) => {
-      const onTurn = () => {
-        signal?.removeEventListener("abort", onAbort);
-        resolve(true);
-      };
-      const onAbort = () => {
-        const index = this.#waiting.indexOf(onTurn);
-        if (index >= 0) this.#waiting.splice(index, 1);
-        resolve(false);
-      };
-      this.#waiting.push(onTurn);
-      signal?.addEventListener("abort", onAbort, { once: true });
-    });
-  }
-
-  /** The place goes to the next one without ever being free, so that nobody slips in between. */
-  #leave(): void {
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#isTaken = false;
   }
 }

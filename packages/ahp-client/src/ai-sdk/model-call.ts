@@ -1,16 +1,14 @@
-import { HarnessError } from "@harnesskit/wire";
-import { isSameJson } from "./is-same-json.ts";
+import { HarnessError, jsonDifference } from "@harnesskit/wire";
+import { wait } from "@harnesskit/wire/time";
 import { type Judged, judge } from "./judge.ts";
 import type { Lane } from "./lane.ts";
 import type { CallOptions, GenerateResult, Model, Prompt, StreamResult } from "./model-types.ts";
 import { toModifiedPrompt } from "./modified-prompt.ts";
 import { observeStream } from "./observed-stream.ts";
-import { type Report, startReport } from "./outcome.ts";
-import { pause } from "./pause.ts";
 import { backOff, isRateLimit } from "./rate-limit.ts";
 import { ResponseSummary } from "./response-summary.ts";
 import { type ShownPrompt, showPrompt, toPromptMessage, toPromptSubject } from "./shown-prompt.ts";
-import type { Supervision } from "./supervision.ts";
+import type { ReportOutcome, Supervision } from "./supervision.ts";
 import { SupervisionError } from "./supervision-error.ts";
 
 export interface ModelCallOptions {
@@ -25,18 +23,18 @@ export class ModelCall {
   readonly #options: ModelCallOptions;
   readonly #summary: ResponseSummary;
   /** Undefined until the model is called. */
-  #report: Report | undefined;
+  #report: ReportOutcome | undefined;
 
   constructor(options: ModelCallOptions) {
     this.#options = options;
-    this.#summary = new ResponseSummary(options.supervision.options.maxReportTextBytes);
+    this.#summary = new ResponseSummary(options.supervision.limits.maxReportTextBytes);
   }
 
   async generate(): Promise<GenerateResult> {
     const { model, params } = this.#options;
     const result = await this.#attempts((prompt) => model.doGenerate({ ...params, prompt }));
     this.#summary.addResult(result);
-    this.#tell(undefined, false);
+    this.#end(undefined, false);
     return result;
   }
 
@@ -45,7 +43,7 @@ export class ModelCall {
     const result = await this.#attempts((prompt) => model.doStream({ ...params, prompt }));
     const stream = observeStream(result.stream, {
       part: (part) => this.#summary.add(part),
-      end: ({ error, isCancelled }) => this.#tell(error ?? this.#summary.error, isCancelled),
+      end: ({ error, isCancelled }) => this.#end(error ?? this.#summary.error, isCancelled),
       signal: params.abortSignal,
     });
     return { ...result, stream };
@@ -67,7 +65,7 @@ export class ModelCall {
         }
       }
     } catch (error) {
-      this.#tell(error, signal?.aborted ?? false);
+      this.#end(error, signal?.aborted ?? false);
       // The SDK knows an abort by its reason.
       signal?.throwIfAborted();
       throw error;
@@ -78,7 +76,8 @@ export class ModelCall {
 
   async #allowedPrompt(): Promise<Prompt> {
     const { supervision, model, params } = this.#options;
-    const { options } = supervision;
+    const { oversizePrompt } = supervision.options;
+    const limits = { ...supervision.limits, oversizePrompt };
     const subject = toPromptSubject(model, params.tools);
     const judged: Judged<ShownPrompt> = {
       eventType: "pre_prompt",
@@ -89,11 +88,11 @@ export class ModelCall {
           const reason = "the harness saw a part of the prompt, and cannot replace all of it";
           throw new SupervisionError("invalid_modification", reason, { eventType: "pre_prompt" });
         }
-        const next = showPrompt(toModifiedPrompt(modified, value), subject, options);
-        return isSameJson(next.text, value.text) ? value : next;
+        const next = showPrompt(toModifiedPrompt(modified, value), subject, limits);
+        return jsonDifference(JSON.parse(next.text), JSON.parse(value.text)) ? next : value;
       },
     };
-    const first = showPrompt(params.prompt, subject, options);
+    const first = showPrompt(params.prompt, subject, limits);
     return (await judge(supervision, judged, first, params.abortSignal)).value.prompt;
   }
 
@@ -108,15 +107,15 @@ export class ModelCall {
         throw new SupervisionError("rate_limited", reason, { eventType: "rate_limit", cause });
       });
     }
-    await pause(supervision.clock, waitMs, signal);
+    await wait(waitMs, supervision.clock, signal);
   }
 
-  #startReport(): Report {
+  #startReport(): ReportOutcome {
     const { supervision, model } = this.#options;
-    return startReport(supervision, "post_response", toPromptSubject(model, undefined));
+    return supervision.startReport("post_response", toPromptSubject(model, undefined));
   }
 
-  #tell(error: unknown, isCancelled: boolean): void {
+  #end(error: unknown, isCancelled: boolean): void {
     const fields = this.#summary.toJson();
     if (isCancelled) this.#report?.({ outcome: "cancelled", fields });
     else if (error !== undefined) this.#report?.({ outcome: "error", fields, error });

@@ -1,6 +1,6 @@
 import type { wrapLanguageModel } from "ai";
 
-// The types of `@ai-sdk/provider`, by way of `ai`, so that whoever uses this needs no further package.
+// The types of `@ai-sdk/provider`, by way of `ai`, so that users need no further package.
 
 export type Model = Parameters<typeof wrapLanguageModel>[0]["model"];
 export type CallOptions = Parameters<Model["doGenerate"]>[0];

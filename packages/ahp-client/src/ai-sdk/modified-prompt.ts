@@ -1,16 +1,14 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type JsonDifference, jsonDifference } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 import { modelMessageSchema } from "ai";
 import { describeLeftover, leftoverOf, readModification } from "../modification.ts";
 import type { FilePart, Message, Prompt } from "./model-types.ts";
 import { type ShownPrompt, showFile } from "./shown-prompt.ts";
 import { SupervisionError } from "./supervision-error.ts";
 
-const misfit = (reason: string): SupervisionError =>
+const invalidPrompt = (reason: string): SupervisionError =>
   new SupervisionError("invalid_modification", reason, { eventType: "pre_prompt" });
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Stands where a file is, while the rest of its message is checked. */
 const placeholder = { type: "text", text: "" };
@@ -18,14 +16,14 @@ const placeholder = { type: "text", text: "" };
 const refuseLeftover = (leftover: JsonDifference | undefined, where = ""): void => {
   if (!leftover) return;
   const path = where === "" ? leftover.path : `${where}.${leftover.path}`;
-  throw misfit(describeLeftover({ ...leftover, path }, "prompt"));
+  throw invalidPrompt(describeLeftover({ ...leftover, path }, "prompt"));
 };
 
 /** The file that a part refers to. What else the part says must be what the file is. */
 const fileOf = (part: Record<string, unknown>, files: readonly FilePart[], where: string): FilePart => {
   const ref = Number.isInteger(part.file_ref) ? (part.file_ref as number) : -1;
   const file = files[ref];
-  if (!file) throw misfit(`${where} is a file that the prompt did not have`);
+  if (!file) throw invalidPrompt(`${where} is a file that the prompt did not have`);
   refuseLeftover(leftoverOf(part as JsonObject, showFile(file, ref)), where);
   return file;
 };
@@ -44,19 +42,19 @@ const isLegacyOutput = (part: Record<string, unknown>): boolean =>
 
 const assertPart = (role: string, part: Record<string, unknown>): void => {
   if (!partsOf[role]?.includes(String(part.type)))
-    throw misfit(`a ${role} message has a part of another kind`);
-  if (part.type === "tool-call" && part.input === undefined) throw misfit("a tool call has no input");
-  if (isLegacyOutput(part)) throw misfit("the result of a tool is of another form");
+    throw invalidPrompt(`a ${role} message has a part of another kind`);
+  if (part.type === "tool-call" && part.input === undefined) throw invalidPrompt("a tool call has no input");
+  if (isLegacyOutput(part)) throw invalidPrompt("the result of a tool is of another form");
 };
 
-/** A message as it has to be after its validation: a text stands for a list of one text. */
+/** A message as it must be after its validation: a string stands for a list of one text part. */
 const withParts = (message: Record<string, unknown>): unknown =>
   typeof message.content === "string" && message.role !== "system"
     ? { ...message, content: [{ type: "text", text: message.content }] }
     : message;
 
-const toMessage = (given: unknown, files: readonly FilePart[], where: string): Message => {
-  if (!isObject(given)) throw misfit(`${where} is not a message`);
+const toPromptMessage = (given: unknown, files: readonly FilePart[], where: string): Message => {
+  if (!isObject(given)) throw invalidPrompt(`${where} is not a message`);
   const restored = new Map<number, FilePart>();
   let wanted = given;
   if (Array.isArray(given.content)) {
@@ -68,7 +66,7 @@ const toMessage = (given: unknown, files: readonly FilePart[], where: string): M
     wanted = { ...given, content };
   }
   const parsed = modelMessageSchema.safeParse(wanted);
-  if (!parsed.success) throw misfit(`${where} is not a message`);
+  if (!parsed.success) throw invalidPrompt(`${where} is not a message`);
   const message = withParts(parsed.data as never) as Message;
   refuseLeftover(jsonDifference(withParts(wanted), message, where));
   if (typeof message.content === "string") return message;
@@ -81,7 +79,7 @@ const toMessage = (given: unknown, files: readonly FilePart[], where: string): M
 
 /**
  * The prompt in a payload that the harness modified: `sent` with other messages, and changed in nothing else. They have
- * the form of the AI SDK, where a text may stand for a list of one text; a file is one of the prompt's own, by its
+ * the form of the AI SDK, where a string may stand for a list of one text part; a file is one of the prompt's own, by its
  * `file_ref`. Throws `invalid_modification`, which names what cannot be applied exactly.
  */
 export const toModifiedPrompt = (
@@ -89,8 +87,8 @@ export const toModifiedPrompt = (
   { payload: sent, files }: Pick<ShownPrompt, "payload" | "files">,
 ): Prompt => {
   const change = readModification(sent, modified, "prompt");
-  if ("leftover" in change) throw misfit(describeLeftover(change.leftover, "prompt"));
+  if ("leftover" in change) throw invalidPrompt(describeLeftover(change.leftover, "prompt"));
   const { wanted } = change;
-  if (!Array.isArray(wanted) || wanted.length === 0) throw misfit("prompt is not a list of messages");
-  return wanted.map((message, index) => toMessage(message, files, `prompt.${index}`));
+  if (!Array.isArray(wanted) || wanted.length === 0) throw invalidPrompt("prompt is not a list of messages");
+  return wanted.map((message, index) => toPromptMessage(message, files, `prompt.${index}`));
 };

@@ -13,7 +13,7 @@ export interface StreamObserver<T> {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The same stream, whose parts and end are told on the way. Nothing is read ahead. */
+/** The same stream, whose parts and end are reported on the way. Nothing is read ahead. */
 export const observeStream = <T>(
   stream: ReadableStream<T>,
   { part, end, signal }: StreamObserver<T>,
@@ -21,7 +21,7 @@ export const observeStream = <T>(
   const reader = stream.getReader();
   let onAbort = (): void => {};
   let isOver = false;
-  /** True for whoever is the first to end it. */
+  /** True for the first caller that ends it. */
   const finish = (how: StreamEnd): boolean => {
     if (isOver) return false;
     isOver = true;

@@ -25,7 +25,7 @@ const demandedMs = (headers: Headers, now: number): number | undefined => {
   return Number.isNaN(until) ? undefined : Math.max(0, until - now);
 };
 
-/** The longest number of milliseconds that can be told exactly. */
+/** The largest number of milliseconds that JSON holds exactly. */
 const toCount = (ms: number): number => Math.min(Math.ceil(ms), Number.MAX_SAFE_INTEGER);
 
 const firstDelayMs = 1000;
@@ -52,8 +52,8 @@ export const backOff = async (
   attempt: number,
   signal: AbortSignal | undefined,
 ): Promise<BackOff> => {
-  const { client, clock, options } = supervision;
-  const { maxRateLimitAttempts, maxRateLimitWaitMs } = options;
+  const { client, clock, limits } = supervision;
+  const { maxRateLimitAttempts, maxRateLimitWaitMs } = limits;
   const details = { eventType: "rate_limit", cause: error } as const;
   const headers = headersOf(error);
   const retryAfterMs = toCount(
@@ -76,7 +76,7 @@ export const backOff = async (
   const waitMs = decision.decision === "retry" ? decision.retry_after_ms : retryAfterMs;
   if (attempt >= maxRateLimitAttempts || waitMs > maxRateLimitWaitMs) {
     const name = attempt >= maxRateLimitAttempts ? "maxRateLimitAttempts" : "maxRateLimitWaitMs";
-    const reason = `${name} of ${options[name]} is reached`;
+    const reason = `${name} of ${limits[name]} is reached`;
     throw new SupervisionError("rate_limited", reason, { ...details, retryAfterMs: waitMs });
   }
   return { waitMs, isQueued: decision.decision === "queue" };

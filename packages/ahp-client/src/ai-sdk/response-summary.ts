@@ -16,7 +16,7 @@ const tolerant = (look: () => void): void => {
   }
 };
 
-/** What a report tells of a response: the beginning of its text, its tool calls by name, how it finished, its usage. */
+/** What is reported of a response: the beginning of its text, its tool calls by name, how it finished, its usage. */
 export class ResponseSummary {
   readonly #maxTextBytes: number;
   readonly #toolCalls: JsonObject[] = [];
@@ -24,7 +24,7 @@ export class ResponseSummary {
   #text = "";
   #textLength = 0;
   #end: JsonObject = {};
-  /** An error that the stream told of. */
+  /** An error that the stream reported. */
   error: unknown;
 
   constructor(maxTextBytes: number) {
@@ -56,12 +56,12 @@ export class ResponseSummary {
     else if (part.type === "text-delta") this.#addText(part.delta);
     else if (part.type === "tool-call") this.#addToolCall(part);
     else if (part.type === "finish") this.#finish(part.finishReason, part.usage);
-    else if (part.type === "error") this.error = part.error ?? "the model's stream told of an error";
+    else if (part.type === "error") this.error = part.error ?? "the model's stream reported an error";
   }
 
   #addText(text: string): void {
     this.#textLength += text.length;
-    // One more than can be told, so that it is seen to be cut.
+    // One more than can be reported, so that the cut is visible.
     const room = this.#maxTextBytes + 1 - this.#text.length;
     if (room > 0) this.#text += text.slice(0, room);
   }

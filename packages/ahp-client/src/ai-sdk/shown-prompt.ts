@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { displayText } from "@harnesskit/wire";
-import { byteLength, clip } from "./clip.ts";
+import { utf8Length } from "@harnesskit/wire/json";
+import { clip } from "./clip.ts";
 import type { CallOptions, FilePart, Message, Prompt } from "./model-types.ts";
 import { SupervisionError } from "./supervision-error.ts";
 
@@ -38,7 +39,7 @@ const describeData = (data: unknown): JsonObject => {
   const tagged = data as { type?: unknown; data?: unknown; url?: unknown; text?: unknown };
   if (tagged.type === "data") return describeData(tagged.data);
   if (tagged.type === "url") return describeData(tagged.url);
-  if (tagged.type === "text") return { size_bytes: byteLength(String(tagged.text)) };
+  if (tagged.type === "text") return { size_bytes: utf8Length(String(tagged.text)) };
   return {};
 };
 
@@ -73,7 +74,7 @@ const isSystem = (message: JsonValue | undefined): boolean =>
 
 /** Leaves out the oldest messages until the rest is small enough: system messages last. */
 const dropOldest = (messages: readonly JsonValue[], maxBytes: number): JsonValue[] => {
-  const sizes = messages.map((message) => byteLength(JSON.stringify(message)) + 1);
+  const sizes = messages.map((message) => utf8Length(JSON.stringify(message)) + 1);
   let bytes = sizes.reduce((sum, size) => sum + size, 2);
   const dropped = new Set<number>();
   for (const systemToo of [false, true]) {
@@ -94,17 +95,17 @@ const shorten = (messages: readonly JsonValue[], maxBytes: number): JsonValue[] 
   let textBytes = Math.max(minTextBytes, Math.floor(maxBytes / 4));
   for (;;) {
     const short = messages.map((message) => cutTexts(message, textBytes));
-    if (byteLength(JSON.stringify(short)) <= maxBytes) return short;
+    if (utf8Length(JSON.stringify(short)) <= maxBytes) return short;
     if (textBytes === minTextBytes) return dropOldest(short, maxBytes);
     textBytes = Math.max(minTextBytes, Math.floor(textBytes / 4));
   }
 };
 
-const toText = (messages: unknown): string => {
+const stringifyMessages = (messages: unknown): string => {
   try {
     return JSON.stringify(messages);
   } catch (cause) {
-    throw new SupervisionError("unjudgeable", "the prompt is no JSON", { eventType: "pre_prompt", cause });
+    throw new SupervisionError("unjudgeable", "the prompt is not JSON", { eventType: "pre_prompt", cause });
   }
 };
 
@@ -112,9 +113,9 @@ const toText = (messages: unknown): string => {
 export const showPrompt = (prompt: Prompt, subject: JsonObject, limits: PromptLimits): ShownPrompt => {
   const { maxEventTextBytes: maxBytes, oversizePrompt } = limits;
   const files: FilePart[] = [];
-  const text = toText(toShownMessages(prompt, files));
+  const text = stringifyMessages(toShownMessages(prompt, files));
   const messages = JSON.parse(text) as JsonValue[];
-  const bytes = byteLength(text);
+  const bytes = utf8Length(text);
   if (bytes <= maxBytes) {
     return { prompt, text, files, isWhole: true, payload: { ...subject, prompt: messages } };
   }
@@ -134,6 +135,6 @@ export const toPromptMessage = (
 ): string => {
   const last = JSON.stringify((JSON.parse(text) as JsonValue[]).at(-1) ?? null);
   const name = displayText(`${model.provider}/${model.modelId}`, { maxLength: 200 });
-  const size = `${prompt.length} messages, ${byteLength(text)} bytes`;
+  const size = `${prompt.length} messages, ${utf8Length(text)} bytes`;
   return `Send a prompt (${size}) to the model ${name}? Its last message:\n${displayText(last, { maxLength: 4000 })}`;
 };

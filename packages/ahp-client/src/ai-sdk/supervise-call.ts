@@ -4,7 +4,6 @@ import { clip } from "./clip.ts";
 import { confirm } from "./confirm.ts";
 import { judge } from "./judge.ts";
 import { judgedCopy } from "./judged-copy.ts";
-import { startReport } from "./outcome.ts";
 import type { Supervision } from "./supervision.ts";
 import { SupervisionError } from "./supervision-error.ts";
 import { type Arguments, toArguments, toArgumentsMessage, toJudgedCall } from "./tool-arguments.ts";
@@ -26,7 +25,7 @@ const toResultFields = (result: unknown, maxBytes: number): JsonObject => {
     const text = typeof result === "string" ? result : JSON.stringify(result);
     return text === undefined ? {} : { result: clip(text, maxBytes) };
   } catch {
-    // What has no JSON is not told.
+    // What has no JSON is not reported.
     return {};
   }
 };
@@ -44,11 +43,11 @@ export async function* superviseCall(
     tool_call_id: toolCallId,
     ...(wasModified && { arguments_modified: true }),
   };
-  const report = startReport(supervision, "post_action", subject);
+  const report = supervision.startReport("post_action", subject);
   const succeeded = (result: unknown) => {
     report({
       outcome: "success",
-      fields: toResultFields(result, supervision.options.maxReportTextBytes),
+      fields: toResultFields(result, supervision.limits.maxReportTextBytes),
     });
   };
   try {
@@ -69,7 +68,7 @@ export async function* superviseCall(
     report({ outcome: abortSignal?.aborted ? "cancelled" : "error", error });
     throw error;
   } finally {
-    // Whoever reads the outputs may stop before their end.
+    // A reader of the outputs may stop before their end.
     report({ outcome: "cancelled" });
   }
 }
@@ -80,7 +79,8 @@ const allowedInput = async (
   call: SupervisedCall,
 ): Promise<{ readonly input: unknown; readonly wasModified: boolean }> => {
   const { toolName, tool, input, options } = call;
-  const { maxEventTextBytes, approvals } = supervision.options;
+  const { approvals } = supervision.options;
+  const { maxEventTextBytes } = supervision.limits;
   const signal = options.abortSignal;
   const judged = toJudgedCall({ toolName, tool, toolCallId: options.toolCallId }, maxEventTextBytes);
   const first = toArguments(toolName, input, maxEventTextBytes);
@@ -110,7 +110,7 @@ const needsApproval = async (
     return answer !== false;
   } catch (cause) {
     const details = { eventType: "pre_action", toolName, cause } as const;
-    throw new SupervisionError("unavailable", "whether it needs approval cannot be told", details);
+    throw new SupervisionError("unavailable", "it is unknown whether it needs approval", details);
   }
 };
 

@@ -6,14 +6,14 @@ import { Supervision } from "./supervision.ts";
 import type { SupervisingClient, SupervisionOptions } from "./supervision-options.ts";
 
 /**
- * Gives the same model, which is called only when the harness allows it (AHP 2.4): `pre_prompt` before each call of it,
+ * Returns the same model, which is called only when the harness allows it (AHP 2.4): `pre_prompt` before each call of it,
  * with the prompt; `rate_limit` when its provider answers with HTTP 429; `post_response` after it, also when it fails, is
  * aborted, or its stream ends. A call that does not happen rejects with a `SupervisionError`, which the AI SDK does not try
  * again; an abort rejects with the reason of the signal.
  *
  * Where the harness does not decide rate limits, a 429 stays the provider's error, and the AI SDK tries again as far as
  * its `maxRetries` goes; each attempt is judged. Other middleware belongs around this one and not inside of it, since what
- * is judged has to be what is sent.
+ * is judged must be what is sent.
  *
  * Throws `invalid_argument` for options that cannot be used.
  */
@@ -23,7 +23,7 @@ export const superviseModel = (
   options: SupervisionOptions = {},
 ): Model => {
   const supervision = new Supervision(client, options);
-  const lane = new Lane(supervision.options.maxQueued);
+  const lane = new Lane(supervision.limits.maxQueued);
   return wrapLanguageModel({
     model,
     middleware: {

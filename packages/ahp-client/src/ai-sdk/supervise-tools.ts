@@ -36,13 +36,13 @@ const supervisedTool = (supervision: Supervision, toolName: string, tool: Tool):
 };
 
 /**
- * Gives the same tools, each of which runs only when the harness allows it (AHP 2.4, `pre_action`), with the arguments
+ * Returns the same tools, each of which runs only when the harness allows it (AHP 2.4, `pre_action`), with the arguments
  * that were judged, and reports how it went (`post_action`). A call that does not run rejects with a `SupervisionError`,
  * which the AI SDK hands to the model as the tool's error. What is wrapped is `execute`: tools without one, which a
  * client or the provider runs, are passed on as they are, and so are the callbacks `onInputStart`, `onInputDelta` and
  * `onInputAvailable`.
  *
- * After the tool's schema the arguments have to be JSON; times may be among them. A tool that streams its output has to
+ * After the tool's schema the arguments must be JSON, except for Dates. A tool that streams its output must
  * be an `async function*`; of another one that returns an iterable only the last output arrives.
  *
  * Throws `invalid_argument` for options that cannot be used.

@@ -1,16 +1,16 @@
 import { displayText, HarnessError } from "@harnesskit/wire";
 import type { FailureCode } from "../errors.ts";
-import type { ClientVerdict } from "../verdict.ts";
+import type { ClientVerdict } from "../judge.ts";
 
 /** Why a supervised model was not called, or a supervised tool not run. */
 export type SupervisionErrorCode =
   /** The harness's policy forbids it. */
   | "blocked"
-  /** Whoever was asked to confirm it said no. */
+  /** The approver said no. */
   | "refused"
   /** No decision, or no answer to a confirmation, came in time. */
   | "timed_out"
-  /** Nobody could decide: the harness gave no usable decision, or there was nobody to confirm. `failure` says more. */
+  /** There is no decision: the harness gave no usable one, or no approver answered. `failure` says more. */
   | "unavailable"
   /** The harness put it off more often, or for longer, than the options allow. */
   | "deferred"
@@ -32,7 +32,7 @@ export interface SupervisionErrorDetails {
   readonly toolName?: string;
   /** Why the harness gave no decision, where it gave none. */
   readonly failure?: FailureCode;
-  /** When to ask again, with `deferred` and `rate_limited`, where somebody said. */
+  /** When to ask again, with `deferred` and `rate_limited`, where the harness or the provider said. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
@@ -41,7 +41,7 @@ const headline: Readonly<Record<SupervisionErrorCode, string>> = {
   blocked: "Blocked by policy",
   refused: "Refused",
   timed_out: "Not run, no decision came in time",
-  unavailable: "Not run, nobody could decide",
+  unavailable: "Not run, there is no decision",
   deferred: "Not run, deferred by policy",
   invalid_modification: "Not run, the policy's modification does not fit",
   too_many_modifications: "Not run, the policy modified it too often",
@@ -80,7 +80,7 @@ export class SupervisionError extends HarnessError {
   }
 }
 
-const codeOf = (failure: FailureCode): SupervisionErrorCode => {
+const supervisionCodeOf = (failure: FailureCode): SupervisionErrorCode => {
   switch (failure) {
     case "timeout":
       return "timed_out";
@@ -98,4 +98,4 @@ export const undecided = (
   { code, reason, error }: ClientVerdict<unknown>,
   details: SupervisionErrorDetails,
 ): SupervisionError =>
-  new SupervisionError(codeOf(code), reason, { ...details, failure: code, cause: error });
+  new SupervisionError(supervisionCodeOf(code), reason, { ...details, failure: code, cause: error });

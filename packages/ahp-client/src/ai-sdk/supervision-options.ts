@@ -1,9 +1,17 @@
-import { type Clock, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import {
+  type Clock,
+  checkNumber,
+  defineLimits,
+  type HarnessError,
+  InvalidArgumentError,
+  type LimitsOf,
+  systemClock,
+} from "@harnesskit/wire";
 import type { AhpClient } from "../client-options.ts";
 import type { EventFields } from "../events.ts";
 
 /** What supervision uses of a client. */
-export type SupervisingClient = Pick<AhpClient, "sendTyped" | "notify" | "supports" | "sessionId">;
+export type SupervisingClient = Pick<AhpClient, "decide" | "notify" | "supports" | "sessionId">;
 
 /** What a person is asked. */
 export interface EscalationRequest {
@@ -28,95 +36,81 @@ export interface EscalationAnswer {
   readonly reason?: string;
 }
 
+/** What one supervision may use at most. */
+export const supervisionLimits = defineLimits({
+  /**
+   * The largest prompt or arguments in an event, in bytes of JSON. Larger arguments are refused; of a larger prompt the
+   * harness sees a part, marked `truncated`.
+   */
+  maxEventTextBytes: { default: 1024 * 1024, min: 1000 },
+  /** The longest string in `post_action` and `post_response`, in bytes; more is cut. */
+  maxReportTextBytes: { default: 16 * 1024, min: 0 },
+  /** How often one prompt or call may be modified before it is refused. */
+  maxModifications: { default: 3, min: 0 },
+  /** How often one prompt or call may be deferred before it is refused. */
+  maxDeferrals: { default: 3, min: 0 },
+  /** How long one prompt or call may be deferred in all. */
+  maxDeferMs: { default: 30_000, min: 0 },
+  /** Calls of the model for one request, the first included, where its provider limits the rate. */
+  maxRateLimitAttempts: 3,
+  /** The longest wait before another attempt; where the provider demands more, no attempt follows. */
+  maxRateLimitWaitMs: { default: 60_000, min: 0 },
+  /** Requests of one supervised model that the harness may have queued; one more fails. */
+  maxQueued: { default: 100, min: 0 },
+});
+export type SupervisionLimits = LimitsOf<typeof supervisionLimits>;
+
 export interface SupervisionOptions {
   /**
-   * Asks a person where the harness escalates, and for tools with `needsApproval`. What throws or is no approval refuses.
+   * Asks a person where the harness escalates, and for tools with `needsApproval`. Anything but an approval refuses, also an error.
    * @default the harness is asked with a `confirmation` event; where it does not decide these, nothing runs
    */
   readonly onEscalate?: (request: EscalationRequest) => EscalationAnswer | PromiseLike<EscalationAnswer>;
   /** How long `onEscalate` may take, in milliseconds. @default 600000 (10 min) */
   readonly escalationTimeoutMs?: number;
-  /**
-   * The largest prompt or arguments in an event, in bytes of JSON. Larger arguments are refused; of a larger prompt the
-   * harness sees a part, marked `truncated`. @default 1048576 (1 MiB)
-   */
-  readonly maxEventTextBytes?: number;
-  /** The largest text in `post_action` and `post_response`, in bytes; more is cut. @default 16384 (16 KiB) */
-  readonly maxReportTextBytes?: number;
-  /** What becomes of a prompt above `maxEventTextBytes`. @default "truncate" */
+  /** @default see each limit of `supervisionLimits` */
+  readonly limits?: Partial<SupervisionLimits>;
+  /** How a prompt above `maxEventTextBytes` is handled. @default "truncate" */
   readonly oversizePrompt?: "truncate" | "refuse";
-  /** How often one prompt or call may be modified before it is refused. @default 3 */
-  readonly maxModifications?: number;
-  /** How often one prompt or call may be put off before it is refused. @default 3 */
-  readonly maxDeferrals?: number;
-  /** How long one prompt or call may be put off in all, in milliseconds. @default 30000 */
-  readonly maxDeferMs?: number;
-  /** Calls of the model for one request, the first included, where its provider limits the rate. @default 3 */
-  readonly maxRateLimitAttempts?: number;
-  /** The longest wait before another attempt, in milliseconds; where more is demanded there is none. @default 60000 */
-  readonly maxRateLimitWaitMs?: number;
-  /** Requests of one supervised model that the harness may have queued; one more fails. @default 100 */
-  readonly maxQueued?: number;
   /**
-   * Who approves a tool with `needsApproval`. `harness`: whoever answers an escalation, when the call is about to run.
+   * Who approves a tool with `needsApproval`. `harness`: the approver of escalations, when the call is about to run.
    * `sdk`: the flow of the AI SDK; if the harness then modifies the arguments, they are confirmed as with `harness`.
    * @default "harness"
    */
   readonly approvals?: "harness" | "sdk";
-  /** Depth, context and metadata of the events, or what tells them for each event. @default none */
+  /** Depth, context and metadata of the events, or a function that returns them for each event. @default absent */
   readonly fields?: EventFields | (() => EventFields);
-  /** Told of a report that could not be sent; the work goes on. What it throws is ignored. @default nobody is told */
-  readonly onError?: (error: HarnessError) => void;
-  /** For waits and durations. @default the real time; a wait keeps the process alive */
+  /** Receives a report that could not be sent; the work goes on. What it throws is ignored. @default no report */
+  readonly onError?: (
+    error: HarnessError,
+    context: { readonly eventType: "post_action" | "post_response" },
+  ) => void;
+  /** For waits and durations. @default the real time */
   readonly clock?: Clock;
 }
 
-type Optional = "onEscalate" | "onError" | "fields";
-
-export type ResolvedSupervision = Required<Omit<SupervisionOptions, Optional>> &
-  Pick<SupervisionOptions, "onEscalate" | "onError"> & { readonly fields: () => EventFields };
-
-const maxTimerMs = 2 ** 31 - 1;
-
-/** Real time whose waits keep the process alive: whoever waits to ask again has work to do. */
-const waitingClock: Clock = {
-  now: () => Date.now(),
-  after(delayMs, callback) {
-    const timer = setTimeout(callback, Math.min(delayMs, maxTimerMs));
-    return () => clearTimeout(timer);
-  },
-};
-
-const whole = (name: string, value: number, min: number): number => {
-  if (Number.isSafeInteger(value) && value >= min) return value;
-  throw new InvalidArgumentError(`${name} is a whole number, at least ${min}`);
-};
+export interface ResolvedSupervision
+  extends Pick<SupervisionOptions, "onEscalate" | "onError">,
+    Required<Pick<SupervisionOptions, "escalationTimeoutMs" | "oversizePrompt" | "approvals" | "clock">> {
+  readonly limits: SupervisionLimits;
+  readonly fields: () => EventFields;
+}
 
 const oneOf = <T extends string>(name: string, value: T, values: readonly T[]): T => {
   if (values.includes(value)) return value;
-  throw new InvalidArgumentError(`${name} is one of ${values.join(", ")}`);
+  throw new InvalidArgumentError(`${name} must be one of ${values.join(", ")}`);
 };
 
-/** Fills in the defaults. Throws `invalid_argument` for what cannot be used. */
+/** Fills in the defaults. Throws `invalid_argument` for invalid options. */
 export const resolveSupervision = (options: SupervisionOptions): ResolvedSupervision => {
-  const { onEscalate, onError, fields = {}, clock = waitingClock } = options;
-  const count = (name: keyof SupervisionOptions, fallback: number, min: number): number =>
-    whole(name, (options[name] as number | undefined) ?? fallback, min);
+  const { fields = {}, oversizePrompt = "truncate", approvals = "harness" } = options;
   return {
-    ...(onEscalate && { onEscalate }),
-    ...(onError && { onError }),
+    clock: systemClock,
+    ...options,
+    limits: supervisionLimits.resolve(options.limits),
+    escalationTimeoutMs: checkNumber("escalationTimeoutMs", options.escalationTimeoutMs ?? 600_000),
     fields: typeof fields === "function" ? fields : () => fields,
-    clock,
-    escalationTimeoutMs: count("escalationTimeoutMs", 600_000, 1),
-    maxEventTextBytes: count("maxEventTextBytes", 1024 * 1024, 1000),
-    maxReportTextBytes: count("maxReportTextBytes", 16 * 1024, 0),
-    oversizePrompt: oneOf("oversizePrompt", options.oversizePrompt ?? "truncate", ["truncate", "refuse"]),
-    maxModifications: count("maxModifications", 3, 0),
-    maxDeferrals: count("maxDeferrals", 3, 0),
-    maxDeferMs: count("maxDeferMs", 30_000, 0),
-    maxRateLimitAttempts: count("maxRateLimitAttempts", 3, 1),
-    maxRateLimitWaitMs: count("maxRateLimitWaitMs", 60_000, 0),
-    maxQueued: count("maxQueued", 100, 0),
-    approvals: oneOf("approvals", options.approvals ?? "harness", ["harness", "sdk"]),
+    oversizePrompt: oneOf("oversizePrompt", oversizePrompt, ["truncate", "refuse"]),
+    approvals: oneOf("approvals", approvals, ["harness", "sdk"]),
   };
 };

@@ -1,8 +1,9 @@
 import type { BlockingEventType, DecisionFor, EventPayloadInput } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { HarnessError, quietly } from "@harnesskit/wire";
+import { callSafely, HarnessError } from "@harnesskit/wire";
 import { AhpUsageError } from "../errors.ts";
-import type { Verdict } from "../verdict.ts";
+import type { Verdict } from "../judge.ts";
+import { clip } from "./clip.ts";
 import { SupervisionError, type SupervisionErrorDetails } from "./supervision-error.ts";
 import {
   type ResolvedSupervision,
@@ -11,10 +12,28 @@ import {
   type SupervisionOptions,
 } from "./supervision-options.ts";
 
-const message = (thrown: unknown): string =>
-  thrown instanceof Error ? thrown.message : "it failed without an error";
+/** How an action ended. `cancelled`: its caller gave it up. */
+export type Outcome =
+  | { readonly outcome: "success"; readonly fields: JsonObject }
+  | { readonly outcome: "error" | "cancelled"; readonly fields?: JsonObject; readonly error?: unknown };
 
-/** A client with the options of one supervision: what every part of it asks and tells through. */
+/** Reports an outcome; of several the first. */
+export type ReportOutcome = (outcome: Outcome) => void;
+
+/** An error as it is reported: its name, its code where it has one, its message up to a length. No stack. */
+const describeError = (error: unknown, maxBytes: number): JsonObject => {
+  if (!(error instanceof Error)) {
+    return { name: "unknown", message: clip(typeof error === "string" ? error : "", maxBytes) };
+  }
+  const { code } = error as { code?: unknown };
+  return {
+    name: clip(error.name, 200),
+    ...((typeof code === "string" || typeof code === "number") && { code: clip(String(code), 200) }),
+    message: clip(error.message, maxBytes),
+  };
+};
+
+/** A client with the options of one supervision. */
 export class Supervision {
   readonly client: SupervisingClient;
   readonly options: ResolvedSupervision;
@@ -29,9 +48,13 @@ export class Supervision {
     return this.options.clock;
   }
 
+  get limits() {
+    return this.options.limits;
+  }
+
   /**
-   * Asks the harness. Whatever keeps the question from being asked is a {@link SupervisionError}: `unavailable` (there was
-   * no handshake), or `unjudgeable` (it is no event).
+   * Asks the harness. A question that cannot be asked is a {@link SupervisionError}: `unavailable` (there was no handshake),
+   * or `unjudgeable` (it is not a valid event).
    */
   async ask<T extends BlockingEventType>(
     eventType: T,
@@ -41,15 +64,15 @@ export class Supervision {
   ): Promise<Verdict<DecisionFor<T>>> {
     try {
       const fields = this.options.fields();
-      return await this.client.sendTyped(eventType, payload, { ...fields, ...(signal && { signal }) });
+      return await this.client.decide(eventType, payload, { ...fields, ...(signal && { signal }) });
     } catch (cause) {
-      const isBadEvent = AhpUsageError.isInstance(cause) && cause.code === "invalid_event";
-      const code = isBadEvent ? "unjudgeable" : "unavailable";
-      throw new SupervisionError(code, message(cause), { ...details, cause });
+      const isInvalid = AhpUsageError.isInstance(cause) && cause.code === "invalid_event";
+      const message = cause instanceof Error ? cause.message : "it failed without an error";
+      throw new SupervisionError(isInvalid ? "unjudgeable" : "unavailable", message, { ...details, cause });
     }
   }
 
-  /** Tells the harness. What was done is done: that it could not be told changes nothing for who did it. */
+  /** Reports to the harness. A report that cannot be sent changes nothing for the caller. */
   report(eventType: "post_action" | "post_response", payload: JsonObject): void {
     try {
       this.client.notify(eventType, payload as JsonValue, this.options.fields());
@@ -57,7 +80,25 @@ export class Supervision {
       const error = HarnessError.isInstance(cause)
         ? cause
         : new HarnessError("report_failed", `${eventType} could not be sent`, { cause });
-      quietly(() => this.options.onError?.(error));
+      callSafely(() => this.options.onError?.(error, { eventType }));
     }
+  }
+
+  /** Begins to measure the duration of an action whose outcome will be reported. */
+  startReport(eventType: "post_action" | "post_response", subject: JsonObject): ReportOutcome {
+    const startedAt = this.clock.now();
+    let isReported = false;
+    return (end) => {
+      if (isReported) return;
+      isReported = true;
+      const error = "error" in end ? end.error : undefined;
+      this.report(eventType, {
+        ...subject,
+        outcome: end.outcome,
+        duration_ms: Math.max(0, Math.round(this.clock.now() - startedAt)),
+        ...end.fields,
+        ...(error !== undefined && { error: describeError(error, this.limits.maxReportTextBytes) }),
+      });
+    };
   }
 }

@@ -1,15 +1,14 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { displayText } from "@harnesskit/wire";
+import { displayText, jsonDifference } from "@harnesskit/wire";
+import { JsonError, utf8Length } from "@harnesskit/wire/json";
 import type { Tool } from "ai";
 import { describeLeftover, leftoverOf, readModification } from "../modification.ts";
-import { byteLength } from "./clip.ts";
-import { isSameJson } from "./is-same-json.ts";
 import type { Judged } from "./judge.ts";
-import { isNoJson, judgedCopy } from "./judged-copy.ts";
+import { judgedCopy } from "./judged-copy.ts";
 import { SupervisionError } from "./supervision-error.ts";
 import { validateArguments } from "./tool-schema.ts";
 
-/** A tool's arguments, and the JSON that says all of them. Nobody else holds `input`. */
+/** A tool's arguments, and the JSON that says all of them. No other code holds `input`. */
 export interface Arguments {
   readonly input: unknown;
   readonly text: string;
@@ -24,10 +23,15 @@ export interface ToolCall {
 /** The arguments as they can be judged. Throws `unjudgeable` where the harness could not be shown all of them. */
 export const toArguments = (toolName: string, given: unknown, maxBytes: number): Arguments => {
   const details = { eventType: "pre_action", toolName } as const;
-  const input = judgedCopy(given);
-  if (isNoJson(input)) throw new SupervisionError("unjudgeable", `the arguments: ${input.problem}`, details);
+  let input: unknown;
+  try {
+    input = judgedCopy(given);
+  } catch (cause) {
+    const message = JsonError.isInstance(cause) ? cause.message : "they cannot be read";
+    throw new SupervisionError("unjudgeable", `the arguments: ${message}`, { ...details, cause });
+  }
   const text = JSON.stringify(input) ?? "null";
-  if (text.length <= maxBytes && byteLength(text) <= maxBytes) return { input, text };
+  if (utf8Length(text) <= maxBytes) return { input, text };
   const reason = `the arguments have more than the ${maxBytes} bytes that an event may hold`;
   throw new SupervisionError("unjudgeable", reason, details);
 };
@@ -44,7 +48,7 @@ export const toJudgedCall = (
   { toolName, toolCallId, tool }: ToolCall,
   maxBytes: number,
 ): Judged<Arguments> => {
-  const misfit = (reason: string) =>
+  const invalidArguments = (reason: string) =>
     new SupervisionError("invalid_modification", reason, { eventType: "pre_action", toolName });
   const toPayload = ({ text }: Arguments): JsonObject => ({
     action_type: "tool_call",
@@ -60,15 +64,15 @@ export const toJudgedCall = (
     toPayload,
     async modify(value, modified) {
       const change = readModification(toPayload(value), modified, "arguments");
-      if ("leftover" in change) throw misfit(describeLeftover(change.leftover, "arguments"));
+      if ("leftover" in change) throw invalidArguments(describeLeftover(change.leftover, "arguments"));
       const { wanted } = change;
-      if (isSameJson(JSON.stringify(wanted), value.text)) return value;
+      if (!jsonDifference(wanted, JSON.parse(value.text))) return value;
       const validated = await validateArguments(tool, wanted);
       if ("problem" in validated)
-        throw misfit(`its arguments do not fit the tool's schema: ${validated.problem}`);
+        throw invalidArguments(`its arguments do not fit the tool's schema: ${validated.problem}`);
       const next = toArguments(toolName, validated.value, maxBytes);
       const leftover = leftoverOf(modified, toPayload(next));
-      if (leftover) throw misfit(`by the tool's schema ${describeLeftover(leftover, "arguments")}`);
+      if (leftover) throw invalidArguments(`by the tool's schema ${describeLeftover(leftover, "arguments")}`);
       return next;
     },
   };

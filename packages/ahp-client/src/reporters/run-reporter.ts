@@ -1,19 +1,18 @@
 import type { EventPayloadInput, RunLifecycle, RunStatus } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { type Clock, type CreateId, randomId, systemClock } from "@harnesskit/wire";
+import { type Clock, type CreateId, checkNumber, randomId, systemClock } from "@harnesskit/wire";
 import type { AhpClient } from "../client-options.ts";
-import { assertFits, resolveMaxSnapshotLength, wholeNumber } from "./assert-fits.ts";
-import { definedFields } from "./defined-fields.ts";
-import { TaskList, type TaskListReporter } from "./task-list-reporter.ts";
+import { assertFits, definedFields, type RunContext } from "./snapshot.ts";
+import { TaskListReporter } from "./task-list-reporter.ts";
 import { assertTransition, isTerminal, ReporterError, runTransitions } from "./transitions.ts";
-import { VerificationAttempt, type VerificationReporter } from "./verification-reporter.ts";
+import { VerificationReporter } from "./verification-reporter.ts";
 
 export interface RunReporterOptions {
   /** @default a random one */
   readonly runId?: string;
-  /** What the run is for. @default none */
+  /** What the run is for. @default absent */
   readonly prompt?: string;
-  /** @default none */
+  /** @default absent */
   readonly metadata?: JsonObject;
   /**
    * Characters of one contract, about as JSON, that the harness takes (its own `maxSnapshotLength`): a larger one is refused
@@ -28,98 +27,72 @@ export interface RunReporterOptions {
   readonly createId?: CreateId;
 }
 
-/** What a run says with its status. What is left out stays as it was. */
+/** The fields that can change with the status of a run. A field that is left out stays as it was. */
 export type RunDetails = Partial<Pick<RunLifecycle, "result_summary" | "error" | "metadata">>;
-
-/** Reports one run with its durable contracts: where it stands, its tasks, its verifications. */
-export interface RunReporter {
-  readonly runId: string;
-  readonly status: RunStatus;
-  readonly tasks: TaskListReporter;
-  /** Moves the run on. Throws `illegal_transition`, `snapshot_too_large` (`ReporterError`); then nothing is sent. */
-  set(status: RunStatus, details?: RunDetails): void;
-  /**
-   * Begins a verification, which is pending; the one before needs an outcome, or a review, and does not change after that.
-   * Throws `run_ended`, `verification_open`.
-   */
-  verification(): VerificationReporter;
-}
 
 /** What a reporter needs of a client. */
 export type ReportingClient = Pick<AhpClient, "notify" | "sessionId">;
 
 const detailNames = ["result_summary", "error", "metadata"] as const;
 
-class Run implements RunReporter {
+/** Reports one run with its durable contracts: its status, its tasks, its verifications. */
+export class RunReporter {
   readonly runId: string;
   readonly tasks: TaskListReporter;
   readonly #client: ReportingClient;
   readonly #clock: Clock;
-  readonly #createId: CreateId;
   readonly #maxSnapshotLength: number;
+  readonly #context: RunContext;
   #snapshot: Omit<RunLifecycle, "updated_at">;
   #verification: VerificationReporter | undefined;
-  /** Of two snapshots with the same time a reader could not tell the later one, nor after a clock was set back. */
   #lastTime = 0;
 
+  /** @internal */
   constructor(client: ReportingClient, options: RunReporterOptions) {
     const { clock = systemClock, createId = randomId } = options;
     this.#client = client;
     this.#clock = clock;
-    this.#createId = createId;
-    this.#maxSnapshotLength = resolveMaxSnapshotLength(options.maxSnapshotLength);
-    const maxTasks = wholeNumber("maxTasks", options.maxTasks ?? 1000);
+    this.#maxSnapshotLength = checkNumber("maxSnapshotLength", options.maxSnapshotLength ?? 1_048_576);
+    const maxTasks = checkNumber("maxTasks", options.maxTasks ?? 1000);
     this.runId = options.runId ?? createId("run");
-    this.#snapshot = { ...this.#ids(), status: "created", ...definedFields(options, ["prompt", "metadata"]) };
-    this.#send(this.#snapshot, this.#now());
-    this.tasks = new TaskList({
+    const ids = { run_id: this.runId, session_id: client.sessionId };
+    this.#snapshot = { ...ids, status: "created", ...definedFields(options, ["prompt", "metadata"]) };
+    this.#sendStatus(this.#snapshot, this.#now());
+    this.#context = {
       now: () => this.#now(),
-      createId: () => createId("task"),
+      createId,
       assertOpen: () => this.#assertOpen(),
-      maxTasks,
-      send: (tasks, updatedAt, omitted) => {
-        const metadata = omitted === 0 ? {} : { metadata: { omitted_tasks: omitted } };
-        this.#tell("task_list", { ...this.#ids(), tasks, updated_at: updatedAt, ...metadata });
-      },
-    });
+      send: (type, snapshot) => this.#send(type, { ...ids, ...snapshot } as never),
+    };
+    this.tasks = new TaskListReporter(this.#context, maxTasks);
   }
 
   get status(): RunStatus {
     return this.#snapshot.status;
   }
 
+  /** Moves the run on. Throws `illegal_transition`, `snapshot_too_large` (`ReporterError`); then nothing is sent. */
   set(status: RunStatus, details: RunDetails = {}): void {
     assertTransition(`run ${JSON.stringify(this.runId)}`, runTransitions, this.status, status);
     const now = this.#now();
     const isStart = status === "planning" || status === "executing";
     const startedAt = this.#snapshot.started_at ?? (isStart ? now : undefined);
     const next = { ...this.#snapshot, ...definedFields(details, detailNames), status };
-    this.#send(startedAt === undefined ? next : { ...next, started_at: startedAt }, now);
+    this.#sendStatus(startedAt === undefined ? next : { ...next, started_at: startedAt }, now);
   }
 
+  /**
+   * Begins a verification, which is pending; the one before needs an outcome, or a review, and does not change after that.
+   * Throws `run_ended`, `verification_open`.
+   */
   verification(): VerificationReporter {
     this.#assertOpen();
     const before = this.#verification?.status;
     if (before === "pending" || before === "running") {
       throw new ReporterError("verification_open", `the verification before is ${before}`);
     }
-    const attempt: VerificationReporter = new VerificationAttempt({
-      createId: () => this.#createId("check"),
-      assertOpen: () => {
-        this.#assertOpen();
-        if (this.#verification === attempt) return;
-        throw new ReporterError("superseded", "a later verification of the run was begun");
-      },
-      send: (snapshot) => {
-        this.#tell("verification", { ...this.#ids(), ...snapshot, updated_at: this.#now() });
-      },
-    });
-    this.#verification = attempt;
-    return attempt;
-  }
-
-  #ids() {
-    return { run_id: this.runId, session_id: this.#client.sessionId };
+    this.#verification = new VerificationReporter(this.#context, (each) => each === this.#verification);
+    return this.#verification;
   }
 
   #assertOpen(): void {
@@ -127,13 +100,12 @@ class Run implements RunReporter {
     throw new ReporterError("run_ended", `run ${JSON.stringify(this.runId)} is ${this.status}`);
   }
 
-  #send(snapshot: Omit<RunLifecycle, "updated_at">, updatedAt: string): void {
-    this.#tell("run_lifecycle", { ...snapshot, updated_at: updatedAt });
-    // What was sent is JSON, so that it can be cloned; and what its caller changes later was not sent.
+  #sendStatus(snapshot: Omit<RunLifecycle, "updated_at">, updatedAt: string): void {
+    this.#send("run_lifecycle", { ...snapshot, updated_at: updatedAt });
     this.#snapshot = structuredClone(snapshot);
   }
 
-  #tell<T extends "run_lifecycle" | "task_list" | "verification">(
+  #send<T extends "run_lifecycle" | "task_list" | "verification">(
     type: T,
     payload: EventPayloadInput<T>,
   ): void {
@@ -141,7 +113,7 @@ class Run implements RunReporter {
     this.#client.notify(type, payload);
   }
 
-  /** The time, at least a millisecond after the one before. */
+  /** At least a millisecond after the last one, so that the order of snapshots shows in their times. */
   #now(): string {
     this.#lastTime = Math.max(Math.floor(this.#clock.now()), this.#lastTime + 1);
     return new Date(this.#lastTime).toISOString();
@@ -154,4 +126,4 @@ class Run implements RunReporter {
  * The notifications are kept and sent as any other.
  */
 export const createRunReporter = (client: ReportingClient, options: RunReporterOptions = {}): RunReporter =>
-  new Run(client, options);
+  new RunReporter(client, options);

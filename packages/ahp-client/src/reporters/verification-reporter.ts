@@ -1,77 +1,54 @@
 import type { Verification, VerificationCheck, VerificationStatus } from "@harnesskit/protocol/ahp";
-import { definedFields } from "./defined-fields.ts";
+import { definedFields, type RunContext } from "./snapshot.ts";
 import { assertTransition, isTerminal, ReporterError, verificationTransitions } from "./transitions.ts";
 
-/** What a check says beside its status. What is left out stays as it was. */
+/** The other fields of a check. A field that is left out stays as it was. */
 export type CheckDetails = Partial<Omit<VerificationCheck, "id" | "status">>;
 
 /** A new check; it is pending. */
 export type NewCheck = CheckDetails & { readonly subject: string; readonly id?: string };
 
-/** What a verification says beside its status and checks. */
+/** The other fields of a verification. */
 export type VerificationDetails = Partial<Pick<Verification, "artifacts" | "residual_risks" | "metadata">>;
 
-/** One attempt to verify a run. Each change sends it whole, and throws `snapshot_too_large` where that is too long. */
-export interface VerificationReporter {
-  readonly status: VerificationStatus;
-  /** The checks as they were last sent; a copy. */
-  readonly checks: readonly VerificationCheck[];
-  /** Moves the verification on. Throws `illegal_transition`, `superseded`, `run_ended`. */
-  set(status: VerificationStatus, details?: VerificationDetails): void;
-  /** Adds a check and gives its id. Throws `duplicate_id`, `superseded`, `run_ended`, and `illegal_transition` after an outcome. */
-  addCheck(check: NewCheck): string;
-  /**
-   * Moves a check on. Throws `illegal_transition`, also after the verification's outcome, `unknown_id`, `superseded`,
-   * `run_ended`.
-   */
-  setCheck(id: string, status: VerificationStatus, details?: CheckDetails): void;
-}
-
-export type VerificationSnapshot = Pick<
-  Verification,
-  "status" | "artifacts" | "residual_risks" | "metadata"
-> & {
-  readonly checks: VerificationCheck[];
-};
-
-export interface VerificationOptions {
-  readonly createId: () => string;
-  /** Throws `run_ended`, and `superseded` when a later attempt was begun. */
-  readonly assertOpen: () => void;
-  /** Sends it; throws when it cannot be sent, and then nothing has changed. */
-  readonly send: (snapshot: VerificationSnapshot) => void;
-}
+type Snapshot = VerificationDetails & Pick<Verification, "status"> & { readonly checks: VerificationCheck[] };
 
 const detailNames = ["artifacts", "residual_risks", "metadata"] as const;
 const checkDetailNames = ["subject", "command", "message", "evidence", "artifacts", "metadata"] as const;
 
-export class VerificationAttempt implements VerificationReporter {
-  readonly #options: VerificationOptions;
-  #snapshot: VerificationSnapshot = { status: "pending", checks: [] };
+/** One attempt to verify a run. Each change sends it whole, and throws `snapshot_too_large` where that is too long. */
+export class VerificationReporter {
+  readonly #run: RunContext;
+  readonly #isCurrent: (verification: VerificationReporter) => boolean;
+  #snapshot: Snapshot = { status: "pending", checks: [] };
 
-  constructor(options: VerificationOptions) {
-    this.#options = options;
-    options.send(this.#snapshot);
+  /** @internal */
+  constructor(run: RunContext, isCurrent: (verification: VerificationReporter) => boolean) {
+    this.#run = run;
+    this.#isCurrent = isCurrent;
+    this.#send(this.#snapshot);
   }
 
   get status(): VerificationStatus {
     return this.#snapshot.status;
   }
 
+  /** The checks as they were last sent; a copy. */
   get checks(): readonly VerificationCheck[] {
     return structuredClone(this.#snapshot.checks);
   }
 
+  /** Moves the verification on. Throws `illegal_transition`, `superseded`, `run_ended`. */
   set(status: VerificationStatus, details: VerificationDetails = {}): void {
-    this.#options.assertOpen();
+    this.#assertCurrent();
     assertTransition("the verification", verificationTransitions, this.status, status);
     this.#send({ ...this.#snapshot, ...definedFields(details, detailNames), status });
   }
 
+  /** Adds a check and returns its id. Throws `duplicate_id`, `superseded`, `run_ended`, and `illegal_transition` after an outcome. */
   addCheck(check: NewCheck): string {
-    this.#assertOpen();
-    const { id = this.#options.createId(), subject } = check;
-    const { checks } = this.#snapshot;
+    const { checks } = this.#withoutOutcome();
+    const { id = this.#run.createId("check"), subject } = check;
     if (checks.some((each) => each.id === id)) {
       throw new ReporterError("duplicate_id", `there is a check ${JSON.stringify(id)} already`);
     }
@@ -80,9 +57,12 @@ export class VerificationAttempt implements VerificationReporter {
     return id;
   }
 
+  /**
+   * Moves a check on. Throws `illegal_transition`, also after the verification's outcome, `unknown_id`, `superseded`,
+   * `run_ended`.
+   */
   setCheck(id: string, status: VerificationStatus, details: CheckDetails = {}): void {
-    this.#assertOpen();
-    const { checks } = this.#snapshot;
+    const { checks } = this.#withoutOutcome();
     const check = checks.find((each) => each.id === id);
     if (!check) throw new ReporterError("unknown_id", `there is no check ${JSON.stringify(id)}`);
     assertTransition(`check ${JSON.stringify(id)}`, verificationTransitions, check.status, status);
@@ -90,15 +70,20 @@ export class VerificationAttempt implements VerificationReporter {
     this.#send({ ...this.#snapshot, checks: checks.map((each) => (each === check ? changed : each)) });
   }
 
-  #assertOpen(): void {
-    this.#options.assertOpen();
-    if (!isTerminal(verificationTransitions, this.status)) return;
+  #assertCurrent(): void {
+    this.#run.assertOpen();
+    if (this.#isCurrent(this)) return;
+    throw new ReporterError("superseded", "a later verification of the run was begun");
+  }
+
+  #withoutOutcome(): Snapshot {
+    this.#assertCurrent();
+    if (!isTerminal(verificationTransitions, this.status)) return this.#snapshot;
     throw new ReporterError("illegal_transition", `the verification has its outcome: ${this.status}`);
   }
 
-  #send(snapshot: VerificationSnapshot): void {
-    this.#options.send(snapshot);
-    // What was sent is JSON, so that it can be cloned; and what its caller changes later was not sent.
+  #send(snapshot: Snapshot): void {
+    this.#run.send("verification", { ...snapshot, updated_at: this.#run.now() });
     this.#snapshot = structuredClone(snapshot);
   }
 }

@@ -62,7 +62,7 @@ export const startHarness = async (
     ...options.client,
     channel: pair.client,
   } as AhpClientOptions);
-  await client.handshake();
+  await client.connect();
   onTestFinished(async () => {
     await client.close();
     await server.close();

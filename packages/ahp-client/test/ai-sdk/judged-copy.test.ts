@@ -1,7 +1,8 @@
+import { JsonError } from "@harnesskit/wire/json";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clip } from "../../src/ai-sdk/clip.ts";
-import { isNoJson, judgedCopy } from "../../src/ai-sdk/judged-copy.ts";
+import { judgedCopy } from "../../src/ai-sdk/judged-copy.ts";
 
 describe("the copy of what is judged", () => {
   it("is equal to any JSON, shares nothing with it, and has the same JSON", () => {
@@ -16,7 +17,7 @@ describe("the copy of what is judged", () => {
     );
   });
 
-  it("is refused for anything whose JSON would say less, and never throws", () => {
+  it("throws a JsonError for anything whose JSON would say less", () => {
     const holder = fc.anything({
       withBigInt: true,
       withDate: true,
@@ -28,8 +29,13 @@ describe("the copy of what is judged", () => {
     });
     fc.assert(
       fc.property(holder, (given) => {
-        const copy = judgedCopy(given);
-        if (isNoJson(copy)) return;
+        let copy: unknown;
+        try {
+          copy = judgedCopy(given);
+        } catch (error) {
+          expect(JsonError.isInstance(error)).toBe(true);
+          return;
+        }
         // What JSON brings back is what would run, but for times and fields that are not there.
         const restored: unknown = JSON.parse(JSON.stringify(copy) ?? "null");
         const plain = JSON.stringify(judgedCopy(restored));
@@ -42,7 +48,19 @@ describe("the copy of what is judged", () => {
   it("is refused for what nests too deeply", () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level++) deep = [deep];
-    expect(judgedCopy(deep)).toMatchObject({ problem: expect.stringContaining("deeper") });
+    expect(() => judgedCopy(deep)).toThrow("deeper");
+  });
+
+  it("keeps Dates, copied, and refuses invalid ones", () => {
+    const at = new Date(0);
+    const copy = judgedCopy({ at }) as { at: Date };
+    at.setTime(1);
+    expect(copy).toEqual({ at: new Date(0) });
+    expect(() => judgedCopy([new Date(Number.NaN)])).toThrow("a Date is invalid");
+  });
+
+  it("refuses a key __proto__, which a plain copy would leave out", () => {
+    expect(() => judgedCopy(JSON.parse('{"a": [{"__proto__": {"b": 1}}]}'))).toThrow("__proto__");
   });
 });
 

@@ -206,7 +206,7 @@ describe("a supervised model", () => {
 
   it("shows a part of a large prompt, marked so, and sends all of it", async () => {
     const text = "ä".repeat(5000);
-    const { model, calls, of } = await start({}, { maxEventTextBytes: 2000 });
+    const { model, calls, of } = await start({}, { limits: { maxEventTextBytes: 2000 } });
     await generateText({
       model,
       system: "short",
@@ -222,7 +222,7 @@ describe("a supervised model", () => {
     expect(payload.prompt.slice(0, 2)).toEqual([{ role: "system", content: "short" }, user("old")]);
     expect(payload.prompt[2].content[0].text).toMatch(/^ä+… \[\d+ more bytes\]$/);
     expect(calls[0]?.prompt.at(-1)).toEqual(user(text));
-    const many = await start({}, { maxEventTextBytes: 1000 });
+    const many = await start({}, { limits: { maxEventTextBytes: 1000 } });
     const messages = Array.from({ length: 50 }, (_, index) => ({
       role: "user" as const,
       content: `message ${index}`,
@@ -243,11 +243,11 @@ describe("a supervised model", () => {
           modified_payload: { prompt: payload.prompt },
         }),
       },
-      { maxEventTextBytes: 1000 },
+      { limits: { maxEventTextBytes: 1000 } },
     );
     const large = { model: part.model, prompt: "x".repeat(5000) };
     expect(await rejection(generateText(large))).toMatchObject({ code: "invalid_modification" });
-    const strict = await start({}, { maxEventTextBytes: 1000, oversizePrompt: "refuse" });
+    const strict = await start({}, { limits: { maxEventTextBytes: 1000 }, oversizePrompt: "refuse" });
     expect(await rejection(generateText({ ...large, model: strict.model }))).toMatchObject({
       code: "unjudgeable",
     });
@@ -260,7 +260,7 @@ describe("the report of a response", () => {
   it("comes when a stream ends, with its text and its tool calls", async () => {
     const { model, of, settled } = await start(
       {},
-      { maxReportTextBytes: 8 },
+      { limits: { maxReportTextBytes: 8 } },
       { text: "one two three" },
       {
         calls: [["read", { path: "a" }]],
@@ -384,7 +384,7 @@ describe("the report of a response", () => {
       sessionId: "s",
       supports: () => true,
       notify: (type: string) => told.push(type),
-      sendTyped: async () => {
+      decide: async () => {
         abort.abort();
         return { origin: "harness", decision: { decision: "allow" } };
       },

@@ -36,7 +36,7 @@ const start = async (answer: Answer, options: Partial<AhpClientOptions> = {}) =>
     ...options,
     channel: pair.client,
   } as AhpClientOptions);
-  await client.handshake();
+  await client.connect();
   onTestFinished(() => client.close());
   const runs: unknown[] = [];
   const bash = tool({

@@ -185,7 +185,7 @@ describe("a model whose provider limits the rate", () => {
         },
       }),
       harness.client,
-      { clock, maxQueued: 2 },
+      { clock, limits: { maxQueued: 2 } },
     );
     const abort = new AbortController();
     const ask = async (content: string, abortSignal?: AbortSignal) =>

@@ -222,7 +222,7 @@ describe("the decision about a tool call", () => {
     expect(runs).toEqual([]);
     const none = await start(
       { pre_action: modifyTo({ arguments: { command: "pwd", times: 1 } }) },
-      { maxModifications: 0 },
+      { limits: { maxModifications: 0 } },
     );
     expect(await rejection(none.run())).toMatchObject({ code: "too_many_modifications" });
     expect(none.runs).toEqual([]);
@@ -351,7 +351,7 @@ describe("what runs is what was judged", () => {
       cyclic,
     ];
     for (const input of cases) {
-      const { run, runs, seen } = await start({}, { maxEventTextBytes: 1000 });
+      const { run, runs, seen } = await start({}, { limits: { maxEventTextBytes: 1000 } });
       expect(await rejection(run(input))).toMatchObject({ name: "SupervisionError", code: "unjudgeable" });
       expect(runs).toEqual([]);
       expect(seen).toEqual([]);
@@ -372,7 +372,7 @@ describe("what runs is what was judged", () => {
   });
 
   it("an input that grows beyond the frame of the connection is refused as well", async () => {
-    const { run, runs } = await start({}, { maxEventTextBytes: 8 * 1024 * 1024 });
+    const { run, runs } = await start({}, { limits: { maxEventTextBytes: 8 * 1024 * 1024 } });
     expect(await rejection(run({ command: "x".repeat(5 * 1024 * 1024) }))).toMatchObject({
       code: "unjudgeable",
       failure: "unsendable",
@@ -434,7 +434,7 @@ describe("the report of a tool call", () => {
         }),
       },
       client,
-      { maxReportTextBytes: 100 },
+      { limits: { maxReportTextBytes: 100 } },
     );
     await tools.large.execute?.({}, callOptions);
     await tools.odd.execute?.({}, callOptions);
@@ -461,7 +461,7 @@ describe("the report of a tool call", () => {
     const broken = {
       sessionId: client.sessionId,
       supports: client.supports.bind(client),
-      sendTyped: client.sendTyped.bind(client),
+      decide: client.decide.bind(client),
       notify: () => {
         throw new TypeError("broken");
       },
@@ -529,10 +529,10 @@ describe("what is not wrapped", () => {
   it("options that cannot be used are refused at once", async () => {
     const { client } = await startHarness();
     for (const options of [
-      { maxEventTextBytes: 0 },
-      { maxDeferrals: -1 },
-      { maxDeferMs: 1.5 },
-      { maxRateLimitAttempts: 0 },
+      { limits: { maxEventTextBytes: 0 } },
+      { limits: { maxDeferrals: -1 } },
+      { limits: { maxDeferMs: 1.5 } },
+      { limits: { maxRateLimitAttempts: 0 } },
       { approvals: "nobody" },
       { oversizePrompt: "cut" },
     ] as object[]) {

@@ -1,3 +1,4 @@
+import type { BlockingEventType, NotificationEventType } from "@harnesskit/protocol/ahp";
 import type { Clock } from "@harnesskit/wire";
 import { onTestFinished } from "vitest";
 import {
@@ -5,6 +6,7 @@ import {
   type AhpClientOptions,
   AhpFailure,
   AhpUsageError,
+  type CallOptions,
   createAhpClient,
 } from "../../src/index.ts";
 import { FakeHarness } from "./fake-harness.ts";
@@ -29,7 +31,7 @@ export const connected = async (
 ) => {
   const harness = new FakeHarness(answer, options.clock);
   const client = clientOf(harness, options);
-  await client.handshake();
+  await client.connect();
   return { harness, client };
 };
 
@@ -56,4 +58,16 @@ export const misuseOf = async (run: () => unknown): Promise<string> => {
     throw new Error("it threw no AhpUsageError", { cause: error });
   }
   throw new Error("it threw nothing");
+};
+
+/** Sends a whole event as a caller does that has one. */
+export const decideFull = (client: AhpClient, event: any, options: CallOptions = {}) => {
+  const { event_type, payload, ...fields } = event ?? {};
+  return client.decide(event_type as BlockingEventType, payload, { ...fields, ...options });
+};
+
+/** The same for a notification. */
+export const notifyFull = (client: AhpClient, event: any) => {
+  const { event_type, payload, ...fields } = event ?? {};
+  return client.notify(event_type as NotificationEventType, payload, fields);
 };

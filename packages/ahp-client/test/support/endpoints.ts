@@ -24,9 +24,9 @@ const token = "a-token-for-tests-0123456789";
 /** Our server on a port of its own, with HTTP and WebSocket at `/ahp`. */
 const startHttp = async () => {
   const harness = createTestServer();
-  const server = createHttpServer({ token, routes: { "/ahp": harness }, graceMs: 500 });
+  const server = createHttpServer({ token, routes: { "/ahp": harness }, limits: { graceMs: 500 } });
   await server.listen();
-  const listener = server.webSocketListener({ path: "/ahp", closeTimeoutMs: 500 });
+  const listener = server.webSocketListener({ path: "/ahp", limits: { closeTimeoutMs: 500 } });
   await listener.listen((channel) => harness.connect(channel));
   return {
     harness,

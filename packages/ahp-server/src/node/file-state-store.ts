@@ -9,15 +9,15 @@ import {
   renameSync,
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { InvalidArgumentError, quietly } from "@harnesskit/wire";
+import { callSafely, InvalidArgumentError } from "@harnesskit/wire";
 import { parseStateRecord, type StateRecord } from "../state/state-record.ts";
 import { type StateStore, StateStoreError } from "../state/state-store.ts";
 import {
-  codeOf,
   linesOf,
   openStateFile,
   remove,
   syncDirectoryOf,
+  systemCodeOf,
   writeAll,
   writeLines,
 } from "./state-file.ts";
@@ -46,7 +46,7 @@ const parseLine = (line: Buffer): StateRecord | undefined => {
 };
 
 const notKept = (cause: unknown): StateStoreError =>
-  new StateStoreError("state_not_kept", `the state cannot be written (${codeOf(cause)})`, { cause });
+  new StateStoreError("state_not_kept", `the state cannot be written (${systemCodeOf(cause)})`, { cause });
 
 const displaced = (): StateStoreError =>
   new StateStoreError("state_not_kept", "the state's file was moved, removed or exchanged while it was open");
@@ -115,10 +115,10 @@ class FileStateStore implements StateStore {
       this.#size = size;
       this.#isTorn = false;
     } catch (cause) {
-      quietly(() => remove(temporary));
+      callSafely(() => remove(temporary));
       throw StateStoreError.isInstance(cause) ? cause : notKept(cause);
     }
-    quietly(() => syncDirectoryOf(this.#path));
+    callSafely(() => syncDirectoryOf(this.#path));
   }
 
   close(): void {
@@ -227,7 +227,7 @@ export const openFileStateStore = (options: FileStateStoreOptions): StateStore =
     const { size } = fstatSync(file);
     if (size > maxBytes) {
       file = setAside(path, file);
-      quietly(() => onError?.(damaged(path, `all ${size} bytes, more than maxBytes of ${maxBytes},`)));
+      callSafely(() => onError?.(damaged(path, `all ${size} bytes, more than maxBytes of ${maxBytes},`)));
     } else {
       const found = scan(file);
       if (found.badLines.length > 0) {
@@ -235,13 +235,13 @@ export const openFileStateStore = (options: FileStateStoreOptions): StateStore =
         const named = found.badLines.slice(0, maxNamedLines).join(", ");
         const more = found.badLines.length > maxNamedLines ? ", …" : "";
         const what = `${found.badLines.length} of ${found.lines} lines (${named}${more})`;
-        quietly(() => onError?.(damaged(path, what)));
+        callSafely(() => onError?.(damaged(path, what)));
       } else if (found.size < size) ftruncateSync(file, found.size);
     }
     return new FileStateStore(path, maxBytes, file);
   } catch (cause) {
     if (StateStoreError.isInstance(cause)) throw cause;
-    const why = `the state's file cannot be used: the system says ${codeOf(cause)}`;
+    const why = `the state's file cannot be used: the system says ${systemCodeOf(cause)}`;
     throw new StateStoreError("state_unreadable", why, { cause });
   }
 };

@@ -18,7 +18,7 @@ const newline = 0x0a;
 const safely = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** The operating system's name for an error (`ENOSPC`), if it has one. */
-export const codeOf = (error: unknown): string =>
+export const systemCodeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "unknown";
 
 const unreadable = (why: string, cause?: unknown): StateStoreError =>
@@ -30,7 +30,7 @@ export const openStateFile = (path: string, flags = constants.O_CREAT): number =
   try {
     file = openSync(path, constants.O_RDWR | constants.O_APPEND | flags | safely, 0o600);
   } catch (cause) {
-    throw unreadable(`it cannot be opened (${codeOf(cause)})`, cause);
+    throw unreadable(`it cannot be opened (${systemCodeOf(cause)})`, cause);
   }
   const { mode, nlink, uid } = fstatSync(file);
   const user = process.geteuid?.();
@@ -108,7 +108,7 @@ export const remove = (path: string): void => {
   try {
     unlinkSync(path);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (systemCodeOf(error) !== "ENOENT") throw error;
   }
 };
 

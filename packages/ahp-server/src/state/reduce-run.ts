@@ -1,6 +1,6 @@
-import type { RunStatus, Verification, VerificationStatus } from "@harnesskit/protocol/ahp";
+import type { RunLifecycle, RunStatus, Verification, VerificationStatus } from "@harnesskit/protocol/ahp";
 import type { Snapshot } from "../check-event.ts";
-import { toInstant } from "../instant.ts";
+import { toInstant } from "./instant.ts";
 import type { RunState } from "./run-state.ts";
 
 /** What a snapshot did. */
@@ -9,16 +9,10 @@ export interface Change {
   readonly reason?: "stale" | "run_finished" | "irregular";
 }
 
-/** A run with what its state does not show: how old and how large its snapshots are. */
-export interface RunEntry {
-  readonly key: string;
-  /** Tells senders with the same ids apart. */
-  readonly owner: string;
-  /** Grows with each update of any run. */
-  order: number;
-  state: RunState;
-  readonly newest: { lifecycle: number; tasks: number; verification: number };
-  readonly lengths: { lifecycle: number; tasks: number; verifications: number[] };
+/** A run after a snapshot; the same object where it was not applied. */
+export interface Reduced {
+  readonly state: RunState;
+  readonly change: Change;
 }
 
 const finished: ReadonlySet<RunStatus> = new Set(["completed", "failed", "cancelled"]);
@@ -26,67 +20,28 @@ const underWay: ReadonlySet<VerificationStatus> = new Set(["pending", "running"]
 
 export const isFinished = (status: RunStatus): boolean => finished.has(status);
 
-/** The characters of all its snapshots. */
-export const lengthOf = ({ lengths }: RunEntry): number => {
-  let length = lengths.lifecycle + lengths.tasks;
-  for (const each of lengths.verifications) length += each;
-  return length;
-};
-
-const stale: Change = { applied: false, reason: "stale" };
-const done: Change = { applied: true };
-
-const applyLifecycle = (
-  entry: RunEntry,
-  { payload, length }: Snapshot & { type: "run_lifecycle" },
-): Change => {
-  const instant = toInstant(payload.updated_at);
-  if (instant < entry.newest.lifecycle) return stale;
-  const { status: before } = entry.state;
-  const { status } = payload;
+const withLifecycle = (state: RunState, lifecycle: RunLifecycle): Reduced => {
+  const { status: before } = state;
+  const { status } = lifecycle;
   if (before !== undefined && isFinished(before) && before !== status) {
-    return { applied: false, reason: "run_finished" };
+    return { state, change: { applied: false, reason: "run_finished" } };
   }
-  entry.newest.lifecycle = instant;
-  entry.lengths.lifecycle = length;
-  entry.state = { ...entry.state, lifecycle: payload, status, isFinished: isFinished(status) };
   const isRestart = status === "created" && before !== undefined && before !== "created";
-  return isRestart ? { applied: true, reason: "irregular" } : done;
+  return {
+    state: { ...state, lifecycle, status, isFinished: isFinished(status) },
+    change: isRestart ? { applied: true, reason: "irregular" } : { applied: true },
+  };
 };
 
-const applyTasks = (entry: RunEntry, { payload, length }: Snapshot & { type: "task_list" }): Change => {
-  const instant = toInstant(payload.updated_at);
-  if (instant < entry.newest.tasks) return stale;
-  entry.newest.tasks = instant;
-  entry.lengths.tasks = length;
-  entry.state = { ...entry.state, task_list: payload };
-  return done;
-};
-
-/** A snapshot replaces the last one, unless that had an outcome and this one is of a new attempt. */
-const applyVerification = (
-  entry: RunEntry,
-  { payload, length }: Snapshot & { type: "verification" },
+/** A verification replaces the last one, unless that had an outcome and this one is of a new attempt. */
+const withAttempt = (
+  attempts: readonly Verification[],
+  next: Verification,
   maxAttempts: number,
-): Change => {
-  const instant = toInstant(payload.updated_at);
-  if (instant < entry.newest.verification) return stale;
-  const attempts: Verification[] = [...entry.state.verifications];
-  const { verifications: lengths } = entry.lengths;
+): Verification[] => {
   const last = attempts.at(-1);
-  if (last && (underWay.has(last.status) || !underWay.has(payload.status))) {
-    attempts.pop();
-    lengths.pop();
-  }
-  attempts.push(payload);
-  lengths.push(length);
-  if (attempts.length > maxAttempts) {
-    attempts.shift();
-    lengths.shift();
-  }
-  entry.newest.verification = instant;
-  entry.state = { ...entry.state, verifications: attempts };
-  return done;
+  const isSameAttempt = last && (underWay.has(last.status) || !underWay.has(next.status));
+  return [...(isSameAttempt ? attempts.slice(0, -1) : attempts), next].slice(-maxAttempts);
 };
 
 /**
@@ -94,13 +49,22 @@ const applyVerification = (
  * time, and what is newer stays. Two things are flagged: a run that has ended keeps its status, and one that goes back to
  * `created` is believed and counted.
  */
-export const reduceRun = (entry: RunEntry, snapshot: Snapshot, maxAttempts: number): Change => {
+export const reduceRun = (state: RunState, snapshot: Snapshot, maxAttempts: number): Reduced => {
+  const { lifecycle, task_list, verifications } = state;
+  const known = { run_lifecycle: lifecycle, task_list, verification: verifications.at(-1) }[snapshot.type];
+  if (known && toInstant(snapshot.payload.updated_at) < toInstant(known.updated_at)) {
+    return { state, change: { applied: false, reason: "stale" } };
+  }
+  const change = { applied: true };
   switch (snapshot.type) {
     case "run_lifecycle":
-      return applyLifecycle(entry, snapshot);
+      return withLifecycle(state, snapshot.payload);
     case "task_list":
-      return applyTasks(entry, snapshot);
+      return { state: { ...state, task_list: snapshot.payload }, change };
     case "verification":
-      return applyVerification(entry, snapshot, maxAttempts);
+      return {
+        state: { ...state, verifications: withAttempt(verifications, snapshot.payload, maxAttempts) },
+        change,
+      };
   }
 };

@@ -1,5 +1,5 @@
 import { type AhpServerLimits, resolveLimits } from "../limits.ts";
-import { createStats, DecisionCounts } from "../server-stats.ts";
+import { ServerStats } from "../server-stats.ts";
 import type { RunState } from "./run-state.ts";
 import { RunStates } from "./run-states.ts";
 import type { StateRecord } from "./state-record.ts";
@@ -18,8 +18,8 @@ export function* replayRuns(
   { limits = {} }: ReplayOptions = {},
 ): Generator<RunState, void> {
   const states = new RunStates({
-    limits: resolveLimits(limits, undefined).limits,
-    stats: createStats(new DecisionCounts()),
+    limits: resolveLimits(limits).limits,
+    stats: new ServerStats(),
     onError: () => {},
   });
   for (const record of records) {

@@ -1,9 +1,9 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { jsonLength } from "@harnesskit/protocol/envelope";
+import { joinKey } from "@harnesskit/wire";
 import type { Snapshot } from "../check-event.ts";
-import { toInstant } from "../instant.ts";
-import { sessionKey } from "../owner-key.ts";
-import { isFinished, type RunEntry } from "./reduce-run.ts";
+import { isFinished } from "./reduce-run.ts";
+import type { RunState } from "./run-state.ts";
 import type { RunRecord, StateRecord } from "./state-record.ts";
 
 /** Who sent an event, as the state knows it. */
@@ -27,8 +27,7 @@ export const toEventRecord = (sender: Sender, { type, payload }: Snapshot): Stat
 /** An event's record as what was accepted. */
 export const fromEventRecord = (record: Exclude<StateRecord, RunRecord>): [Sender, Snapshot] => {
   const { kind, owner, principal, agent_id: agentId, payload } = record;
-  const snapshot = { type: kind, payload, length: jsonLength(payload) } as Snapshot;
-  return [{ owner, principal, agentId }, snapshot];
+  return [{ owner, principal, agentId }, { type: kind, payload } as Snapshot];
 };
 
 /** All that is known of a run, as a record. */
@@ -47,13 +46,35 @@ export const toRunRecord = ({ owner, state }: RunEntry): RunRecord => {
   };
 };
 
-const never = Number.NEGATIVE_INFINITY;
-const instantOf = (snapshot: { readonly updated_at: string } | undefined): number =>
-  snapshot ? toInstant(snapshot.updated_at) : never;
-const lengthOf = (snapshot: unknown): number => (snapshot === undefined ? 0 : jsonLength(snapshot));
+/** A run, and what its state does not show. */
+export interface RunEntry {
+  readonly key: string;
+  /** Tells senders with the same ids apart. */
+  readonly owner: string;
+  /** Grows with each update of any run. */
+  order: number;
+  state: RunState;
+  /** The characters of all its snapshots. */
+  length: number;
+}
+
+const snapshotsOf = ({ lifecycle, task_list, verifications }: RunState): readonly unknown[] => [
+  lifecycle,
+  task_list,
+  ...verifications,
+];
+
+/** How many characters of snapshots a run has more after a change; only what changed is measured. */
+export const lengthChange = (before: RunState, after: RunState): number => {
+  const [old, now] = [snapshotsOf(before), snapshotsOf(after)];
+  let length = 0;
+  for (const snapshot of now) if (!old.includes(snapshot)) length += jsonLength(snapshot);
+  for (const snapshot of old) if (!now.includes(snapshot)) length -= jsonLength(snapshot);
+  return length;
+};
 
 export const runKey = (owner: string, sessionId: string, runId: string): string =>
-  sessionKey(sessionKey(owner, sessionId), runId);
+  joinKey(owner, sessionId, runId);
 
 /** A run of which nothing is known yet. */
 export const newEntry = (owner: string, sessionId: string, runId: string): RunEntry => ({
@@ -73,37 +94,19 @@ export const newEntry = (owner: string, sessionId: string, runId: string): RunEn
     ignored: 0,
     irregular: 0,
   },
-  newest: { lifecycle: never, tasks: never, verification: never },
-  lengths: { lifecycle: 0, tasks: 0, verifications: [] },
+  length: 0,
 });
 
 /** The run that a record holds. */
 export const fromRunRecord = (record: RunRecord): RunEntry => {
-  const { owner, run_id, session_id, agent_id, principal, lifecycle, task_list, verifications } = record;
-  const entry = newEntry(owner, session_id, run_id);
-  return {
-    ...entry,
-    state: {
-      ...entry.state,
-      agent_id,
-      principal,
-      status: lifecycle?.status,
-      isFinished: lifecycle !== undefined && isFinished(lifecycle.status),
-      lifecycle,
-      task_list,
-      verifications,
-      ignored: record.ignored,
-      irregular: record.irregular,
-    },
-    newest: {
-      lifecycle: instantOf(lifecycle),
-      tasks: instantOf(task_list),
-      verification: instantOf(verifications.at(-1)),
-    },
-    lengths: {
-      lifecycle: lengthOf(lifecycle),
-      tasks: lengthOf(task_list),
-      verifications: verifications.map(lengthOf),
-    },
+  const { kind: _kind, owner, lifecycle, ...known } = record;
+  const entry = newEntry(owner, known.session_id, known.run_id);
+  const state: RunState = {
+    ...entry.state,
+    ...known,
+    lifecycle,
+    status: lifecycle?.status,
+    isFinished: lifecycle !== undefined && isFinished(lifecycle.status),
   };
+  return { ...entry, state, length: lengthChange(entry.state, state) };
 };

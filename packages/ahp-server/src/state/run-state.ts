@@ -4,11 +4,11 @@ import type { RunLifecycle, RunStatus, Task, TaskList, Verification } from "@har
 export interface RunState {
   readonly run_id: string;
   readonly session_id: string;
-  /** Who sent the last event about it. */
+  /** The agent that sent the last event about it. */
   readonly agent_id: string;
-  /** Whom that came from, as the transport says. */
+  /** The sender of that event, as the transport says. */
   readonly principal: unknown;
-  /** Undefined while only its tasks or a verification were told. */
+  /** Undefined while only its tasks or a verification are known. */
   readonly status: RunStatus | undefined;
   /** Whether it is completed, failed or cancelled. */
   readonly isFinished: boolean;
@@ -18,7 +18,7 @@ export interface RunState {
   readonly verifications: readonly Verification[];
   /** Snapshots that were not applied: older than what was known, or another status after the end. */
   readonly ignored: number;
-  /** Snapshots that were applied though no run goes this way. */
+  /** Snapshots that were applied although their order is not regular. */
   readonly irregular: number;
 }
 
@@ -46,7 +46,7 @@ export interface AhpState {
   /** The runs, the one updated longest ago first. */
   runs(filter?: RunFilter): RunState[];
   run(runId: string, selector?: RunSelector): RunState | undefined;
-  /** The tasks of a run; none where none were told. */
+  /** The tasks of a run; an empty list if they are not known. */
   tasks(runId: string, selector?: RunSelector): readonly Task[];
   /** The verifications of a run, one for each attempt, oldest first. */
   verifications(runId: string, selector?: RunSelector): readonly Verification[];

@@ -1,11 +1,13 @@
 import type { Snapshot } from "../check-event.ts";
 import type { ResolvedLimits } from "../limits.ts";
-import type { AhpServerStats } from "../server-stats.ts";
-import { type Change, lengthOf, type RunEntry, reduceRun } from "./reduce-run.ts";
+import type { ServerStats } from "../server-stats.ts";
+import { type Change, reduceRun } from "./reduce-run.ts";
 import {
   fromEventRecord,
   fromRunRecord,
+  lengthChange,
   newEntry,
+  type RunEntry,
   runKey,
   type Sender,
   toEventRecord,
@@ -23,20 +25,20 @@ const matches = (state: RunState, { sessionId, status, isFinished }: RunFilter):
 
 export interface RunStatesOptions {
   readonly limits: ResolvedLimits;
-  readonly stats: AhpServerStats;
-  /** Where the state is kept beside. @default nowhere */
+  readonly stats: ServerStats;
+  /** Where the state is kept, too. @default nowhere */
   readonly store?: StateStore | undefined;
   /** Must not throw. */
   readonly onError: (error: unknown) => void;
 }
 
-/** What a store may hold that nobody needs any more: so much, and as much as what is needed. */
+/** How much a store may hold that is not needed any more, besides as much as is needed. */
 const compactionSlack = 1_048_576;
 
 /** Keeps the runs, each by its sender, session and id, within the limits. */
 export class RunStates implements AhpState {
   readonly #limits: ResolvedLimits;
-  readonly #stats: AhpServerStats;
+  readonly #stats: ServerStats;
   /** In the order of their last update. */
   readonly #live = new Map<string, RunEntry>();
   readonly #finished = new Map<string, RunEntry>();
@@ -89,7 +91,7 @@ export class RunStates implements AhpState {
     const entry = fromRunRecord(record);
     const known = this.#find(entry.key);
     if (known) this.#remove(known);
-    this.#length += lengthOf(entry);
+    this.#length += entry.length;
     this.#place(entry);
     this.#makeRoom(entry);
     return entry.state;
@@ -128,9 +130,10 @@ export class RunStates implements AhpState {
     const key = runKey(sender.owner, sessionId, runId);
     const known = this.#find(key);
     const entry = known ?? newEntry(sender.owner, sessionId, runId);
-    const before = known ? lengthOf(known) : 0;
-    const change = reduceRun(entry, snapshot, this.#limits.maxVerificationsPerRun);
-    const { state } = entry;
+    const { state, change } = reduceRun(entry.state, snapshot, this.#limits.maxVerificationsPerRun);
+    const grown = lengthChange(entry.state, state);
+    entry.length += grown;
+    this.#length += grown;
     entry.state = {
       ...state,
       agent_id: sender.agentId,
@@ -138,7 +141,6 @@ export class RunStates implements AhpState {
       ignored: state.ignored + (change.applied ? 0 : 1),
       irregular: state.irregular + (change.reason === "irregular" ? 1 : 0),
     };
-    this.#length += lengthOf(entry) - before;
     this.#place(entry);
     this.#makeRoom(entry);
     this.#watches.push(key);
@@ -228,7 +230,7 @@ export class RunStates implements AhpState {
   #remove(entry: RunEntry): void {
     this.#live.delete(entry.key);
     this.#finished.delete(entry.key);
-    this.#length -= lengthOf(entry);
+    this.#length -= entry.length;
     const same = this.#byRunId.get(entry.state.run_id);
     same?.delete(entry);
     if (same?.size === 0) this.#byRunId.delete(entry.state.run_id);

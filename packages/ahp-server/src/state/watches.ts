@@ -3,7 +3,7 @@ import { BufferFullError } from "@harnesskit/wire";
 const ended = { done: true, value: undefined } as const;
 
 interface WatchSource<T> {
-  /** The newest value under a key; undefined where there is none, or none that is watched. */
+  /** The newest value under a key; undefined if absent or not watched. */
   readonly read: (key: string) => T | undefined;
   readonly forget: () => void;
 }

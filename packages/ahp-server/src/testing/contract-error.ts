@@ -10,12 +10,12 @@ export class ContractError extends HarnessError {
 }
 
 /** Throws `contract_broken` unless both are the same JSON. */
-export const demandSame = (actual: unknown, expected: unknown, what: string): void => {
+export const expectSame = (actual: unknown, expected: unknown, what: string): void => {
   const difference = jsonDifference(expected, actual);
   if (difference) throw new ContractError(`${what}: ${difference.path || "all of it"} is ${difference.kind}`);
 };
 
 /** Throws `contract_broken` unless the condition holds. */
-export function demand(condition: boolean, otherwise: string): asserts condition {
+export function expectThat(condition: boolean, otherwise: string): asserts condition {
   if (!condition) throw new ContractError(otherwise);
 }

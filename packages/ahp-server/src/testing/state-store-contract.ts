@@ -1,6 +1,6 @@
 import type { RunRecord, StateRecord } from "../state/state-record.ts";
 import { type StateStore, StateStoreError } from "../state/state-store.ts";
-import { ContractError, demand, demandSame } from "./contract-error.ts";
+import { ContractError, expectSame, expectThat } from "./contract-error.ts";
 
 /** A store that a case may do anything with. */
 export interface OpenedStateStore {
@@ -57,9 +57,9 @@ const run: RunRecord = {
 };
 
 const demandKept = async ({ store, next }: Context, expected: readonly StateRecord[], what: string) => {
-  demandSame([...store.load()], expected, `${what}, in the same process`);
+  expectSame([...store.load()], expected, `${what}, in the same process`);
   const other = await next();
-  demandSame([...other.load()], expected, `${what}, in the next process`);
+  expectSame([...other.load()], expected, `${what}, in the next process`);
 };
 
 const demandRefused = (call: () => void, what: string): void => {
@@ -93,7 +93,7 @@ const cases: readonly { readonly name: string; run(context: Context): void | Pro
       const other = await next();
       if (other !== store) store.close();
       other.append(lifecycle(2));
-      demandSame([...(await next()).load()], [lifecycle(1), lifecycle(2)], "both records");
+      expectSame([...(await next()).load()], [lifecycle(1), lifecycle(2)], "both records");
     },
   },
   {
@@ -135,12 +135,12 @@ const cases: readonly { readonly name: string; run(context: Context): void | Pro
         store.append(lifecycle(second));
         sizes.push(store.size);
       }
-      demand(
+      expectThat(
         sizes.every((size, index) => index === 0 || size > (sizes[index - 1] ?? 0)),
         "it does not grow",
       );
       store.replace([lifecycle(3)]);
-      demand(store.size < (sizes[3] ?? 0), "it does not shrink");
+      expectThat(store.size < (sizes[3] ?? 0), "it does not shrink");
     },
   },
   {

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { verifies } from "@harnesskit/conformance/verifies";
-import { createHttpServer } from "@harnesskit/transport-http/node";
+import { createHttpServer, type HttpServerOptions } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { event, handshake, notification, request } from "../support/messages.ts";
 import { startServer } from "../support/server.ts";
@@ -10,7 +10,7 @@ const bearer = { authorization: `Bearer ${token}` };
 const json = { "content-type": "application/json" };
 
 /** A harness at `/ahp`, over HTTP as it comes. */
-const start = async (options: object = {}) => {
+const start = async (options: Pick<HttpServerOptions<unknown>, "limits" | "allowedOrigins"> = {}) => {
   const seen: string[] = [];
   const { server: harness } = startServer({
     pre_action: ({ payload }) => {
@@ -22,7 +22,12 @@ const start = async (options: object = {}) => {
       seen.push("post_action");
     },
   });
-  const server = createHttpServer({ token, routes: { "/ahp": harness }, graceMs: 500, ...options });
+  const server = createHttpServer({
+    token,
+    routes: { "/ahp": harness },
+    ...options,
+    limits: { graceMs: 500, ...options.limits },
+  });
   await server.listen();
   onTestFinished(async () => {
     await harness.close();
@@ -166,7 +171,7 @@ describe("over HTTP", () => {
 
   it("a body above the size limit is refused with 413", async () => {
     verifies("AHP-170", "AHP-179");
-    const { post, shake, seen } = await start({ maxBodyBytes: 2000 });
+    const { post, shake, seen } = await start({ limits: { maxBodyBytes: 2000 } });
     await shake();
     const parsed = vi.spyOn(JSON, "parse");
     onTestFinished(() => parsed.mockRestore());

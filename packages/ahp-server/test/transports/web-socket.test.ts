@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { verifies } from "@harnesskit/conformance/verifies";
-import { createHttpServer } from "@harnesskit/transport-http/node";
+import { createHttpServer, type HttpServerOptions } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type ClientOptions, WebSocket } from "ws";
 import { event, handshake, notification, request } from "../support/messages.ts";
@@ -8,11 +8,14 @@ import { startServer } from "../support/server.ts";
 
 const token = "a+token/for=tests&0123%456789";
 
-const start = async (options: object = {}, serverOptions: object = {}) => {
+const start = async (
+  options: Pick<HttpServerOptions<unknown>, "limits" | "allowedOrigins"> = {},
+  serverOptions: object = {},
+) => {
   const { server: harness } = startServer({ pre_action: () => ({ decision: "allow" }) }, serverOptions);
-  const server = createHttpServer({ token, graceMs: 500, ...options });
+  const server = createHttpServer({ token, ...options, limits: { graceMs: 500, ...options.limits } });
   await server.listen();
-  const listener = server.webSocketListener({ path: "/ahp", closeTimeoutMs: 200 });
+  const listener = server.webSocketListener({ path: "/ahp", limits: { closeTimeoutMs: 200 } });
   await listener.listen((channel) => harness.connect(channel));
   onTestFinished(async () => {
     await harness.close();

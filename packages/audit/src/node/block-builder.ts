@@ -15,7 +15,6 @@ const quote = 0x22;
 const brace = 0x7d;
 const newline = 0x0a;
 const hashDigits = 64;
-const maxPooled = 4;
 
 export interface BlockBuilderOptions {
   readonly head: AuditHead;
@@ -28,9 +27,8 @@ export interface BlockBuilderOptions {
 /** Puts lines into a buffer as they will be in the file, each with its check, and seals them. */
 export class BlockBuilder {
   readonly #blockBytes: number;
-  readonly #pool: Buffer[] = [];
-  #chunk: Buffer;
-  #view: DataView;
+  readonly #chunk: Buffer;
+  readonly #view: DataView;
   #used = 0;
   #lastLine = 0;
   #lines = 0;
@@ -111,7 +109,7 @@ export class BlockBuilder {
     const digits = bodyEnd + hashPrefix.length;
     chunk.write(this.#hash, digits, "latin1");
     chunk[digits + hashDigits] = quote;
-    const bytes = this.#take(this.#endLine(this.#lastLine, digits + hashDigits + 1));
+    const bytes = Buffer.from(chunk.subarray(0, this.#endLine(this.#lastLine, digits + hashDigits + 1)));
     const head = { seq: this.#seq, hash: this.#hash };
     const block = { bytes, lines: this.#lines, head };
     const file = this.#file;
@@ -119,25 +117,10 @@ export class BlockBuilder {
     return file === undefined ? block : { ...block, file };
   }
 
-  /** The first bytes of the buffer: itself where it is rather full, else a copy, so that what waits takes no more room than it says. */
-  #take(length: number): Buffer {
-    const full = this.#chunk;
-    if (length < this.#blockBytes / 2) return Buffer.from(full.subarray(0, length));
-    this.#chunk = this.#pool.pop() ?? Buffer.allocUnsafeSlow(this.#blockBytes);
-    this.#view = new DataView(this.#chunk.buffer);
-    return full.subarray(0, length);
-  }
-
   #reset(): void {
     this.#used = 0;
     this.#lines = 0;
     this.#file = undefined;
     this.#unsealed = new Uint8Array(0);
-  }
-
-  /** Takes back the memory of a block that was written. */
-  release({ bytes }: Block): void {
-    const isOwn = bytes.byteOffset === 0 && bytes.buffer.byteLength === this.#blockBytes;
-    if (isOwn && this.#pool.length < maxPooled) this.#pool.push(Buffer.from(bytes.buffer));
   }
 }

@@ -1,11 +1,15 @@
 import { resolve } from "node:path";
-import { AuditError } from "../audit-error.ts";
-import { type AuditLimits, type SetLimits, toLimits, wholeNumber } from "../limits.ts";
+import { checkNumber, defineLimits, InvalidArgumentError, type LimitsOf } from "@harnesskit/wire";
+import type { AuditError } from "../audit-error.ts";
+import type { AuditHead } from "../audit-head.ts";
+import type { AuditEntryInput } from "../entry.ts";
+import { entryLimits } from "../limits.ts";
 import { createRedactor, type Redactor } from "../redactor.ts";
+import type { AuditAction, AuditSink } from "../sink.ts";
 import { type AuditFileSystem, nodeFileSystem } from "./file-system.ts";
 
 /**
- * When the disk is asked to make entries durable, so that they outlive a loss of power and not only of the process.
+ * When the disk must make entries durable, so that they outlive a loss of power and not only of the process.
  *
  * - `flush`: on `flush()`, on `close()` and when a file is full.
  * - `block`: after each write.
@@ -13,19 +17,28 @@ import { type AuditFileSystem, nodeFileSystem } from "./file-system.ts";
  */
 export type AuditSync = "flush" | "block" | "never";
 
-export interface FileAuditSinkOptions extends AuditLimits {
-  /** The file. Full ones get numbers behind its name. Nobody else may be able to write to its directory. */
-  readonly path: string;
+const megabyte = 1024 * 1024;
+
+/** What a log in files may use. */
+export const fileLimits = defineLimits({
+  ...entryLimits,
+  /** Bytes written at once; at least four times `maxEntryBytes`. @default 131072 */
+  maxBlockBytes: { default: 128 * 1024, max: 4 * megabyte },
   /** Bytes of one file; at least twice `maxBlockBytes`. @default 67108864 */
-  readonly maxFileBytes?: number;
+  maxFileBytes: 64 * megabyte,
   /** Files kept, the current one included; older ones are removed. @default 16 */
-  readonly maxFiles?: number;
+  maxFiles: { default: 16, min: 2, max: 100_000 },
+  /** Bytes that wait for the disk; entries beyond are dropped and counted. At least twice `maxBlockBytes`. @default 8388608 */
+  maxQueuedBytes: { default: 8 * megabyte, max: 1024 * megabyte },
+});
+export type FileAuditLimits = LimitsOf<typeof fileLimits>;
+
+export interface FileAuditSinkOptions {
+  /** The file. Full ones get numbers behind its name. No other user may be able to write to its directory. */
+  readonly path: string;
+  readonly limits?: Partial<FileAuditLimits>;
   /** How long an entry waits for others before they are written together. @default 10 */
   readonly flushIntervalMs?: number;
-  /** Bytes written at once; at least four times `maxEntryBytes`. @default 131072 */
-  readonly maxBlockBytes?: number;
-  /** Bytes that wait for the disk; entries beyond are dropped and counted. At least twice `maxBlockBytes`. @default 8388608 */
-  readonly maxQueuedBytes?: number;
   /** How long to wait after a write that failed. @default 1000 */
   readonly retryIntervalMs?: number;
   /** @default "flush" */
@@ -34,60 +47,56 @@ export interface FileAuditSinkOptions extends AuditLimits {
   readonly redactor?: Redactor;
   /** Milliseconds since 1970. @default Date.now */
   readonly clock?: () => number;
-  /** Told of writes that failed and of entries that are dropped. What it throws is ignored. @default nobody */
+  /** Receives writes that failed and entries that are dropped. What it throws is ignored. */
   readonly onError?: (error: AuditError) => void;
   /** The file system. @default node:fs/promises */
   readonly fileSystem?: AuditFileSystem;
 }
 
-/** The options with their defaults. */
-export interface SinkSettings extends Omit<Required<FileAuditSinkOptions>, keyof AuditLimits> {
-  readonly limits: SetLimits;
+/** An audit log in files. */
+export interface FileAuditSink extends AuditSink {
+  /** What is written so far: keep it elsewhere now and then, and verify the log against it. */
+  readonly head: AuditHead;
+  /** Entries that were never written: beyond `maxQueuedBytes`, after `close`, or left when it failed. */
+  readonly dropped: number;
+  begin(entry: AuditEntryInput): AuditAction;
 }
 
-const megabyte = 1024 * 1024;
-const syncs: readonly string[] = ["flush", "block", "never"];
+/** The options with their defaults. */
+export type SinkSettings = Required<FileAuditSinkOptions> & { readonly limits: FileAuditLimits };
 
-/** Throws `audit_invalid_options`. */
+const syncs: readonly string[] = ["flush", "block", "never"];
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Limits whose defaults and minima follow from others. */
+const resolveLimits = (given: Partial<FileAuditLimits> = {}): FileAuditLimits => {
+  const limits = fileLimits.resolve(given);
+  const minBlockBytes = 4 * limits.maxEntryBytes;
+  const maxBlockBytes = given.maxBlockBytes ?? Math.max(limits.maxBlockBytes, minBlockBytes);
+  const min = 2 * maxBlockBytes;
+  const maxQueuedBytes = given.maxQueuedBytes ?? Math.max(limits.maxQueuedBytes, min);
+  checkNumber("limits.maxBlockBytes", maxBlockBytes, { min: minBlockBytes, max: 4 * megabyte });
+  checkNumber("limits.maxFileBytes", limits.maxFileBytes, { min });
+  checkNumber("limits.maxQueuedBytes", maxQueuedBytes, { min, max: 1024 * megabyte });
+  return { ...limits, maxBlockBytes, maxQueuedBytes };
+};
+
+/** Throws `invalid_argument`. */
 export const toSettings = (options: FileAuditSinkOptions): SinkSettings => {
-  const { path, sync = "flush" } = options;
+  const { path, sync = "flush", flushIntervalMs = 10, retryIntervalMs = 1000 } = options;
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
-    throw new AuditError(
-      "audit_invalid_options",
-      "path is a path in the file system: not empty, without NUL",
-    );
+    throw new InvalidArgumentError("path must be a path in the file system: not empty, without NUL");
   }
-  if (!syncs.includes(sync)) {
-    throw new AuditError("audit_invalid_options", `sync is one of ${syncs.join(", ")}`);
-  }
-  const limits = toLimits(options);
-  const smallestBlock = 4 * limits.maxEntryBytes;
-  const maxBlockBytes = wholeNumber(
-    "maxBlockBytes",
-    options.maxBlockBytes ?? Math.max(128 * 1024, smallestBlock),
-    smallestBlock,
-    4 * megabyte,
-  );
-  const huge = Number.MAX_SAFE_INTEGER;
-  const day = 24 * 60 * 60 * 1000;
+  if (!syncs.includes(sync)) throw new InvalidArgumentError(`sync must be one of ${syncs.join(", ")}`);
   return {
     path: resolve(path),
-    maxFileBytes: wholeNumber("maxFileBytes", options.maxFileBytes ?? 64 * megabyte, 2 * maxBlockBytes, huge),
-    maxFiles: wholeNumber("maxFiles", options.maxFiles ?? 16, 2, 100_000),
-    flushIntervalMs: wholeNumber("flushIntervalMs", options.flushIntervalMs ?? 10, 0, day),
-    maxBlockBytes,
-    maxQueuedBytes: wholeNumber(
-      "maxQueuedBytes",
-      options.maxQueuedBytes ?? Math.max(8 * megabyte, 2 * maxBlockBytes),
-      2 * maxBlockBytes,
-      1024 * megabyte,
-    ),
-    retryIntervalMs: wholeNumber("retryIntervalMs", options.retryIntervalMs ?? 1000, 1, day),
+    limits: resolveLimits(options.limits),
+    flushIntervalMs: checkNumber("flushIntervalMs", flushIntervalMs, { min: 0, max: dayMs }),
+    retryIntervalMs: checkNumber("retryIntervalMs", retryIntervalMs, { max: dayMs }),
     sync,
     redactor: options.redactor ?? createRedactor(),
     clock: options.clock ?? Date.now,
     onError: options.onError ?? (() => {}),
     fileSystem: options.fileSystem ?? nodeFileSystem,
-    limits,
   };
 };

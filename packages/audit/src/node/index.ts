@@ -1,6 +1,11 @@
 export { createFileAuditSink } from "./create-file-audit-sink.ts";
-export type { FileAuditSink } from "./file-audit-sink.ts";
-export type { AuditSync, FileAuditSinkOptions } from "./file-sink-options.ts";
+export {
+  type AuditSync,
+  type FileAuditLimits,
+  type FileAuditSink,
+  type FileAuditSinkOptions,
+  fileLimits,
+} from "./file-sink-options.ts";
 export type { AuditFileSystem } from "./file-system.ts";
 export { type AuditFilter, readAuditFile } from "./read-audit-file.ts";
 export { verifyAuditFile } from "./verify-audit-file.ts";

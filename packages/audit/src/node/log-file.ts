@@ -5,7 +5,7 @@ import { isMissing, openOwnFile, syncDirectory, UnsafeFileError } from "@harness
 import { AuditError } from "../audit-error.ts";
 import type { AuditFileSystem } from "./file-system.ts";
 import { listNumbered, numberedPath } from "./log-names.ts";
-import { checkFile } from "./secure-path.ts";
+import { checkLogFile } from "./secure-path.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDWR } = constants;
 
@@ -26,7 +26,7 @@ export const openForAppend = async (
     });
   }
   try {
-    await checkFile(file);
+    await checkLogFile(file);
   } catch (error) {
     await file.close();
     throw error;

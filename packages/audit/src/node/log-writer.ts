@@ -9,8 +9,8 @@ export interface LogWriterOptions {
   readonly head: AuditHead;
   readonly syncEachBlock: boolean;
   readonly retryIntervalMs: number;
-  /** A block is on disk, and its memory is free. */
-  readonly onWritten: (block: Block) => void;
+  /** A block was written. */
+  readonly onWritten: () => void;
   /** The system refused something. */
   readonly onError: (error: AuditError) => void;
 }
@@ -125,7 +125,7 @@ export class LogWriter {
       this.#written++;
       this.#head = block.head;
       this.#settle();
-      this.#options.onWritten(block);
+      this.#options.onWritten();
     }
   }
 

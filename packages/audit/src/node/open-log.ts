@@ -44,7 +44,7 @@ const headBefore = async (fileSystem: AuditFileSystem, path: string | undefined)
 };
 
 /**
- * Opens the log, makes it where there is none, and cuts off what its last writer died in. Throws `audit_damaged`,
+ * Opens the log, creates it if needed, and cuts off what its last writer left incomplete. Throws `audit_damaged`,
  * `audit_insecure_path` and what the system throws.
  */
 export const openLog = async (fileSystem: AuditFileSystem, path: string): Promise<OpenedLog> => {

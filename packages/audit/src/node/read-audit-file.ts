@@ -1,5 +1,5 @@
 import { AuditError } from "../audit-error.ts";
-import { type AuditEntry, AuditEntrySchema } from "../entry-schema.ts";
+import { type AuditEntry, AuditEntrySchema } from "../entry.ts";
 import { splitLines } from "../split-lines.ts";
 import { chunksOf, openFiles } from "./open-files.ts";
 

@@ -1,43 +1,28 @@
 import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
-import { makeDirectory } from "@harnesskit/node-kit";
+import { makeDirectory, privatePathProblem } from "@harnesskit/node-kit";
 import { AuditError } from "../audit-error.ts";
 import type { AuditFileSystem } from "./file-system.ts";
 
-const insecure = (reason: string): AuditError => new AuditError("audit_insecure_path", reason);
-
-const belongsToOther = ({ uid }: Stats): boolean => {
-  const user = process.geteuid?.();
-  return user !== undefined && uid !== user;
+const demandPrivate = (found: Stats, kind: "file" | "directory", name: string): void => {
+  const problem = privatePathProblem(found, { kind });
+  if (problem !== undefined) throw new AuditError("audit_insecure_path", `${name} ${problem}`);
 };
-
-const isWritableByOthers = ({ mode }: Stats): boolean => process.platform !== "win32" && (mode & 0o022) !== 0;
 
 /**
- * Makes the directory of the log, mode 0700, or checks that an existing one is this user's and that nobody else can
+ * Creates the directory of the log, mode 0700, or checks that an existing one is this user's and that no other user can
  * write to it. Throws `audit_insecure_path`.
  */
-export const openDirectory = async (fileSystem: AuditFileSystem, path: string): Promise<void> => {
+export const openLogDirectory = async (fileSystem: AuditFileSystem, path: string): Promise<void> => {
   const directory = dirname(path);
   await makeDirectory(directory, fileSystem);
-  const found = await fileSystem.lstat(directory);
-  if (found.isSymbolicLink()) throw insecure("the log's directory is a symbolic link: use the real one");
-  if (!found.isDirectory()) throw insecure("the log's directory is no directory");
-  if (belongsToOther(found))
-    throw insecure("the log's directory belongs to another user: use one of your own");
-  if (isWritableByOthers(found)) {
-    throw insecure("others can write to the log's directory: chmod it to 0700 or use another");
-  }
+  demandPrivate(await fileSystem.lstat(directory), "directory", "the log's directory");
 };
 
-/** Checks an opened file of the log and takes it away from others' eyes. Throws `audit_insecure_path`. */
-export const checkFile = async (file: FileHandle): Promise<void> => {
+/** Checks an open file of the log and makes it readable by this user only. Throws `audit_insecure_path`. */
+export const checkLogFile = async (file: FileHandle): Promise<void> => {
   const found = await file.stat();
-  if (!found.isFile()) throw insecure("the log is no regular file: use another path");
-  if (found.nlink > 1) throw insecure("the log has a second name (a hard link): use another path");
-  if (belongsToOther(found)) throw insecure("the log belongs to another user: use another path");
-  if (isWritableByOthers(found))
-    throw insecure("others can write to the log: chmod it to 0600 or use another");
+  demandPrivate(found, "file", "the log");
   if ((found.mode & 0o777) !== 0o600 && process.platform !== "win32") await file.chmod(0o600);
 };

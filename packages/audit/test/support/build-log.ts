@@ -1,12 +1,12 @@
 import { type AuditHead, genesis } from "../../src/audit-head.ts";
 import { EntryFormatter } from "../../src/entry-formatter.ts";
-import { toLimits } from "../../src/limits.ts";
+import { memoryLimits } from "../../src/limits.ts";
 import { BlockBuilder } from "../../src/node/block-builder.ts";
 import { createRedactor } from "../../src/redactor.ts";
 
 /** The lines of a log as the sink writes them, with a seal after each of `blocks` many entries. */
 export const buildLog = (blocks: readonly number[]): { lines: string[]; head: AuditHead } => {
-  const formatter = new EntryFormatter(createRedactor(), toLimits());
+  const formatter = new EntryFormatter(createRedactor(), memoryLimits.resolve());
   const builder = new BlockBuilder({
     head: genesis,
     unsealed: new Uint8Array(0),

@@ -1,14 +1,11 @@
 import type { NodeContext } from "@harnesskit/graph";
-import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import type { ApprovalAnswer } from "./approval.ts";
-import { type FoundCall, findCall } from "./arrange-history.ts";
-import { CallResults } from "./call-results.ts";
+import { findCall } from "./arrange-history.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState, ChatUpdate, WaitingCall } from "./chat-state.ts";
 import type { CallFailure } from "./failure-text.ts";
-import { checkInput, runTool } from "./run-tool.ts";
-import { unknownTool } from "./tools-node.ts";
+import { planCall } from "./plan-call.ts";
+import { CallResults } from "./tools-node.ts";
 
 type Context = NodeContext<ChatGraphFields>;
 
@@ -20,15 +17,15 @@ export const askNode = ({ waiting }: ChatState, context: Context): ChatUpdate =>
   return context.suspend({ signal_id: waiting.signal_id, metadata });
 };
 
-/** Asks again, and says why: the answer was none. */
-const again = ({ request, ...waiting }: WaitingCall, problem: string): ChatUpdate => ({
+/** Asks again, with the problem of the last answer. */
+const askAgain = ({ request, ...waiting }: WaitingCall, problem: string): ChatUpdate => ({
   approval: null,
   waiting: { ...waiting, request: { ...request, problem } },
   is_kept: true,
 });
 
-const rejection = ({ reason }: { readonly reason?: string | undefined }): CallFailure => {
-  const why = reason === undefined || reason.trim() === "" ? "" : ` The reason: ${reason}`;
+const rejection = (reason = ""): CallFailure => {
+  const why = reason.trim() === "" ? "" : ` The reason: ${reason}`;
   return {
     status: "rejected",
     code: "rejected",
@@ -36,55 +33,7 @@ const rejection = ({ reason }: { readonly reason?: string | undefined }): CallFa
   };
 };
 
-/** The result of a call whose input a person has changed: the model has to know what was done. */
-const editedText = (input: JsonObject, output: string): string =>
-  JSON.stringify({ note: "The user approved this call with another input.", input, output });
-
-type Approval = Extract<ApprovalAnswer, { decision: "approve" }>;
-
-interface Approved {
-  readonly chat: ChatSettings;
-  readonly found: FoundCall;
-  readonly approval: Approval;
-  readonly messages: ChatState["messages"];
-  readonly context: Context;
-  readonly results: CallResults;
-}
-
-/** Runs an approved call. Gives what is wrong with the approval, where something is; then nothing has run. */
-const runApproved = async ({
-  chat,
-  found,
-  approval,
-  messages,
-  context,
-  results,
-}: Approved): Promise<string | undefined> => {
-  const { call } = found;
-  const tool = chat.tools[call.name];
-  if (tool === undefined) {
-    await results.add(call, unknownTool(call.name, chat));
-    return undefined;
-  }
-  const { input: edited } = approval;
-  const input = edited ?? call.arguments;
-  const checked = await checkInput(tool, input);
-  if ("failure" in checked) {
-    if (edited !== undefined) return checked.failure.message;
-    await results.add(call, checked.failure);
-    return undefined;
-  }
-  await results.run(found, input, async () => {
-    const output = await runTool(tool, checked.input, { chat, call, messages, signal: context.signal });
-    return edited === undefined ? output : editedText(edited, output);
-  });
-  return undefined;
-};
-
-/**
- * Does what the answer says: runs the call, or has it rejected. An answer that is none, or is for another request, pauses
- * the turn again.
- */
+/** Applies the answer: runs the call, or rejects it. An answer that is not valid, or for another request, pauses the turn again. */
 export const settleNode =
   (chat: ChatSettings) =>
   async (state: ChatState, context: Context): Promise<ChatUpdate> => {
@@ -94,17 +43,18 @@ export const settleNode =
     const found = findCall(messages, waiting.id);
     // Done by a process that died before it could say so, or answered by the application.
     if (found === undefined || found.hasResult) return done;
-    const results = new CallResults(chat, state, context, true);
+    const scope = { chat, state, context };
+    const results = new CallResults(scope, true);
     if (await results.addInterrupted(found)) return { ...done, ...results.update };
-    if (approval === null) return again(waiting, "the signal brought no answer");
+    if (approval === null) return askAgain(waiting, "the signal brought no answer");
     if (approval.digest !== undefined && approval.digest !== waiting.request.digest) {
-      return again(waiting, "the answer is for another request");
+      return askAgain(waiting, "the answer is for another request");
     }
-    if (approval.decision === "reject") {
-      await results.add(found.call, rejection(approval));
-    } else {
-      const problem = await runApproved({ chat, found, approval, messages, context, results });
-      if (problem !== undefined) return again(waiting, problem);
+    if (approval.decision === "reject") await results.add(found.call, rejection(approval.reason));
+    else {
+      const plan = await planCall(found.call, scope, approval);
+      if (plan.kind === "ask_again") return askAgain(waiting, plan.problem);
+      if (plan.kind !== "ask") await results.settle(found, plan);
     }
     return { ...done, ...results.update };
   };

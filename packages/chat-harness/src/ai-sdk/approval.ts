@@ -8,11 +8,11 @@ const maxReasonLength = 10_000;
 /** The digest of the request that an answer is for; with it, an answer to another request does nothing. */
 const boundTo = z.string().min(1).optional();
 
-/** What a person says to a call that waits. Fields that are not known are refused: half an answer is none. */
+/** A person's answer to a call that waits. Unknown fields are refused. */
 export const ApprovalAnswerSchema = z.discriminatedUnion("decision", [
   z.strictObject({
     decision: z.literal("approve"),
-    /** What the tool is called with instead of what the model asked for. */
+    /** The input of the tool, in place of the model's. */
     input: JsonObjectSchema.optional(),
     digest: boundTo,
   }),
@@ -39,16 +39,16 @@ export const ApprovalRequestSchema = z.object({
 export type ApprovalRequest = z.infer<typeof ApprovalRequestSchema>;
 
 /**
- * The approval that a descriptor asks for; undefined where it asks for something else. Whoever shows it to a person
- * compares the digest with that of what is shown.
+ * The approval that a descriptor asks for; undefined if it asks for something else. The program that shows it to a
+ * person compares the digest with that of what it shows.
  */
 export const approvalRequestOf = (
   descriptor: Pick<SignalDescriptor, "metadata">,
 ): ApprovalRequest | undefined => ApprovalRequestSchema.safeParse(descriptor.metadata).data;
 
 /**
- * The payload of the signal that answers an approval: `{ approval: answer }`. A payload is put over the state of the
- * paused turn, so build it here, and never pass on what a client sent. Throws a `ZodError` for what is no answer.
+ * The payload of the signal that answers an approval: `{ approval: answer }`. A payload replaces fields of the paused state, so
+ * build it here, and never forward what a client sent. Throws a `ZodError` for an answer that is not valid.
  */
 export const toApprovalPayload = (answer: ApprovalAnswer): JsonObject => ({
   approval: ApprovalAnswerSchema.parse(answer) as JsonObject,

@@ -1,5 +1,5 @@
 import type { AssistantMessage, ChatMessage, ToolCall, ToolMessage } from "@harnesskit/protocol/chat";
-import { ChatModelError } from "./chat-model-error.ts";
+import { ChatModelError } from "./to-model-error.ts";
 
 /** What the assistant said in one step, and the results of its calls that there are, by the calls' ids. */
 export interface Step {
@@ -25,7 +25,7 @@ export const isStep = (piece: Piece): piece is Step => !("role" in piece);
 export const callsOf = ({ tool_calls: calls }: AssistantMessage): readonly ToolCall[] => calls ?? [];
 
 const unasked = (): ChatModelError =>
-  new ChatModelError("provider_invalid_request", "a tool's message answers a call that nobody made");
+  new ChatModelError("provider_invalid_request", "a message of a tool answers a call that does not exist");
 
 /** The conversation by turns, and the turn that the last message belongs to. */
 interface Arrangement {
@@ -98,7 +98,7 @@ export interface FoundCall {
   readonly hasResult: boolean;
 }
 
-/** Finds the last call with an id; undefined where nobody made one. Looks at no more than what came since. */
+/** Finds the last call with an id, from the end of the history; undefined if the history has no such call. */
 export const findCall = (messages: readonly ChatMessage[], id: string): FoundCall | undefined => {
   let hasResult = false;
   for (let index = messages.length - 1; index >= 0; index--) {

@@ -1,7 +1,50 @@
 import type { AssistantBlock, ImageBlock, UserBlock } from "@harnesskit/protocol/chat";
+import { isObject } from "@harnesskit/wire/json";
 import type { AssistantModelMessage, ImagePart, ProviderMetadata, TextPart, UserModelMessage } from "ai";
-import { ChatModelError } from "./chat-model-error.ts";
-import { metadataOfText, textOfMetadata } from "./provider-metadata.ts";
+import { ChatModelError } from "./to-model-error.ts";
+
+/** The kinds of provider strings in content blocks. */
+type Kind = "signature" | "redactedData";
+
+/** The bare string of metadata that holds only Anthropic's signature or hidden thinking. */
+const bareText = (metadata: ProviderMetadata, kind: Kind): string | undefined => {
+  const [[provider, values] = [], ...others] = Object.entries(metadata);
+  if (provider !== "anthropic" || others.length > 0 || !isObject(values)) return undefined;
+  const [[key, text] = [], ...more] = Object.entries(values);
+  return key === kind && more.length === 0 && typeof text === "string" ? text : undefined;
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The metadata that a string holds as JSON; undefined for a bare string. */
+const spelledOut = (text: string, kind: Kind): ProviderMetadata | undefined => {
+  if (!text.startsWith('{"')) return undefined;
+  const value = parse(text);
+  if (!isObject(value) || !Object.values(value).every(isObject) || JSON.stringify(value) !== text)
+    return undefined;
+  const metadata = value as ProviderMetadata;
+  const bare = bareText(metadata, kind);
+  return bare === undefined || spelledOut(bare, kind) !== undefined ? metadata : undefined;
+};
+
+/**
+ * A provider's metadata as the one string of a chat message. Anthropic's signature alone, and its hidden thinking, are bare
+ * strings, as in other implementations; anything else is JSON.
+ */
+const textOfMetadata = (metadata: ProviderMetadata, kind: Kind): string => {
+  const bare = bareText(metadata, kind);
+  return bare === undefined || spelledOut(bare, kind) !== undefined ? JSON.stringify(metadata) : bare;
+};
+
+/** The way back from {@link textOfMetadata}. Each provider reads only its own part. */
+const metadataOfText = (text: string, kind: Kind): ProviderMetadata =>
+  spelledOut(text, kind) ?? { anthropic: { [kind]: text } };
 
 export type UserPart = Exclude<UserModelMessage["content"], string>[number];
 export type AssistantPart = Exclude<AssistantModelMessage["content"], string>[number];
@@ -29,9 +72,9 @@ const unusable = (what: string): ChatModelError => new ChatModelError("provider_
 const toImagePart = ({ source, media_type: mediaType, detail }: ImageBlock): ImagePart => {
   const isUrl = source.type === "url";
   const image = isUrl ? source.url : source.base64_data;
-  // The SDK takes a text for an address where it can, and for bytes elsewhere: nothing may change its meaning.
+  // The SDK reads a string as an address if it can, and as bytes otherwise.
   if (URL.canParse(image) !== isUrl) {
-    throw unusable(isUrl ? "the address of an image is no URL" : "the bytes of an image are not base64");
+    throw unusable(isUrl ? "the address of an image is not a URL" : "the bytes of an image are not base64");
   }
   return {
     type: "image",
@@ -41,7 +84,7 @@ const toImagePart = ({ source, media_type: mediaType, detail }: ImageBlock): Ima
   };
 };
 
-/** A block of a user's message as a part for the AI SDK. Throws `provider_invalid_request` for an image that is none. */
+/** A block of a user's message as a part for the AI SDK. Throws `provider_invalid_request` for an image that is not valid. */
 export const toUserPart = (block: UserBlock): UserPart =>
   block.type === "text"
     ? { type: "text", text: block.text, ...toOptions(block.signature) }
@@ -53,7 +96,7 @@ const fromImagePart = ({ image, mediaType, providerOptions }: ImagePart): ImageB
   const detail = providerOptions?.openai?.imageDetail;
   const shown = details.has(detail) ? { detail: detail as NonNullable<ImageBlock["detail"]> } : {};
   const text = image instanceof URL ? image.href : image;
-  if (typeof text !== "string") throw unusable("the bytes of an image have to be base64 text");
+  if (typeof text !== "string") throw unusable("the bytes of an image must be a base64 string");
   if (URL.canParse(text)) {
     const type = mediaType === undefined ? {} : { media_type: mediaType };
     return { type: "image", source: { type: "url", url: text }, ...type, ...shown };

@@ -1,7 +1,7 @@
 import type { NodeContext } from "@harnesskit/graph";
 import type { ToolCall } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { quietly } from "@harnesskit/wire";
+import { callSafely } from "@harnesskit/wire";
 import type { ChatGraphFields } from "./chat-state.ts";
 
 /** What happens in a turn while it happens. */
@@ -32,12 +32,13 @@ export type ChatListener = (event: ChatEvent) => unknown;
 
 export type Tell = (progress: ChatProgress) => void;
 
-/** Tells the listener of a turn's progress. Nobody waits for it, and what it throws is dropped. */
+/** Returns what reports the progress of a turn to the listener, without waiting for it; what it throws is dropped. */
 export const teller = (
   listener: ChatListener | undefined,
   { sessionId, invocationId }: NodeContext<ChatGraphFields>,
   step: number,
 ): Tell => {
   if (listener === undefined) return () => {};
-  return (progress) => quietly(() => listener(Object.freeze({ ...progress, sessionId, invocationId, step })));
+  return (progress) =>
+    callSafely(() => listener(Object.freeze({ ...progress, sessionId, invocationId, step })));
 };

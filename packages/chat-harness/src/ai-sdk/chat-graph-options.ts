@@ -1,7 +1,55 @@
-import { type Clock, InvalidArgumentError, systemClock } from "@harnesskit/wire";
-import type { CallSettings, LanguageModel, ProviderMetadata, Tool, ToolSet } from "ai";
+import {
+  type Clock,
+  checkNumber,
+  defineLimits,
+  InvalidArgumentError,
+  type LimitsOf,
+  systemClock,
+} from "@harnesskit/wire";
+import {
+  asSchema,
+  type CallSettings,
+  jsonSchema,
+  type LanguageModel,
+  type ProviderMetadata,
+  type Tool,
+  type ToolSet,
+} from "ai";
 import type { ChatListener } from "./chat-events.ts";
-import { showTools } from "./show-tools.ts";
+import { reasonText } from "./failure-text.ts";
+import { ChatModelError } from "./to-model-error.ts";
+
+/**
+ * A tool as the model sees it. The graph runs it and asks for approvals, and checks the input when it does, perhaps in
+ * another process: what is stored is what the model said, and not what a schema made of it.
+ */
+const showTool = async (tool: Tool): Promise<Tool> =>
+  Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, {
+    inputSchema: jsonSchema(await asSchema(tool.inputSchema).jsonSchema),
+    execute: undefined,
+    needsApproval: undefined,
+    toModelOutput: undefined,
+    onInputStart: undefined,
+    onInputDelta: undefined,
+    onInputAvailable: undefined,
+  });
+
+/**
+ * The tools as the model sees them. Rejects with a {@link ChatModelError} `provider_invalid_request` for one that it cannot
+ * be shown.
+ */
+const showTools = async (tools: Readonly<Record<string, Tool>>): Promise<ToolSet> => {
+  const shown: ToolSet = Object.create(null);
+  for (const [name, tool] of Object.entries(tools)) {
+    try {
+      shown[name] = await showTool(tool);
+    } catch (cause) {
+      const message = `the model cannot be shown the input of the tool ${name}: ${reasonText(cause)}`;
+      throw new ChatModelError("provider_invalid_request", message, { cause });
+    }
+  }
+  return shown;
+};
 
 /** What the model is asked with in each step. */
 export type ChatModelSettings = Omit<CallSettings, "abortSignal" | "maxRetries" | "timeout"> & {
@@ -9,68 +57,66 @@ export type ChatModelSettings = Omit<CallSettings, "abortSignal" | "maxRetries" 
   readonly providerOptions?: ProviderMetadata;
 };
 
+export const chatGraphLimits = defineLimits({
+  /** How often one turn asks the model; the last time without tools. */
+  maxSteps: 20,
+  /** Characters of one answer of the model, including thinking and arguments of calls. */
+  maxAnswerLength: 1_000_000,
+  /** Calls in one answer of the model. */
+  maxCalls: 100,
+  /** Characters of one tool's result; a longer one is an error for the model. */
+  maxResultLength: 100_000,
+});
+export type ChatGraphLimits = LimitsOf<typeof chatGraphLimits>;
+
 export interface ChatGraphOptions {
   /** Any model of the AI SDK. */
   readonly model: LanguageModel;
-  /** Instructions that are before every conversation and in none. @default none */
+  /** Instructions before every conversation, which are not part of it. @default none */
   readonly system?: string;
   /**
    * Tools of the AI SDK, each with `execute`. One with `needsApproval` (true, or a function of the input that says so) pauses the
    * turn before it runs. @default {}
    */
   readonly tools?: ToolSet;
-  /** How often one turn asks the model; the last time without tools. @default 20 */
-  readonly maxSteps?: number;
   /** What the model is asked with. @default {} */
   readonly settings?: ChatModelSettings;
-  /** How often a request is tried again when the provider fails before its answer begins. @default 2 */
+  /** How often a request is repeated if the provider fails before its answer begins. @default 2 */
   readonly maxRetries?: number;
   /** How long one answer of the model may take. @default 300000 */
   readonly modelTimeoutMs?: number;
   /** How long one tool may run. @default 120000 */
   readonly toolTimeoutMs?: number;
-  /** Characters of one answer of the model, thinking and arguments of calls included. @default 1000000 */
-  readonly maxAnswerLength?: number;
-  /** How many calls one answer of the model may have. @default 100 */
-  readonly maxCalls?: number;
-  /** Characters of one tool's result; a longer one is an error that says so. @default 100000 */
-  readonly maxResultLength?: number;
-  /** Told of text as it comes, and of calls. It changes nothing: nobody waits for it. @default nobody */
+  /** See {@link ChatGraphLimits}. */
+  readonly limits?: Partial<ChatGraphLimits>;
+  /** Receives text, calls and results as they come. The turn does not wait for it. @default no report */
   readonly onEvent?: ChatListener;
   /** Time. @default that of the system */
   readonly clock?: Clock;
 }
 
 /** The options with their defaults. */
-export interface ChatSettings {
-  readonly model: LanguageModel;
+export interface ChatSettings
+  extends ChatGraphLimits,
+    Required<
+      Pick<
+        ChatGraphOptions,
+        "model" | "settings" | "maxRetries" | "modelTimeoutMs" | "toolTimeoutMs" | "clock"
+      >
+    > {
   readonly system: string | undefined;
   readonly tools: Readonly<Record<string, Tool>>;
   /** The tools as the model sees them. Rejects with a `ChatModelError` for one that it cannot be shown. */
   readonly shownTools: () => Promise<ToolSet>;
-  readonly settings: ChatModelSettings;
   readonly onEvent: ChatListener | undefined;
-  readonly clock: Clock;
-  readonly maxSteps: number;
-  readonly maxRetries: number;
-  readonly modelTimeoutMs: number;
-  readonly toolTimeoutMs: number;
-  readonly maxAnswerLength: number;
-  readonly maxCalls: number;
-  readonly maxResultLength: number;
 }
-
-const wholeNumber = (name: string, value: number, least: number): number => {
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new InvalidArgumentError(`${name} is no integer of at least ${least}`);
-};
 
 const checkedTools = (tools: ToolSet): Readonly<Record<string, Tool>> => {
   const own: Record<string, Tool> = Object.create(null);
   for (const [name, tool] of Object.entries(tools)) {
     if (name === "") throw new InvalidArgumentError("a tool has no name");
     if (typeof tool?.execute !== "function") {
-      throw new InvalidArgumentError(`the tool ${name} has no execute: nobody would run it here`);
+      throw new InvalidArgumentError(`the tool ${name} needs execute`);
     }
     own[name] = tool as Tool;
   }
@@ -96,12 +142,9 @@ export const toChatSettings = (options: ChatGraphOptions): ChatSettings => {
     settings: options.settings ?? {},
     onEvent: options.onEvent,
     clock: options.clock ?? systemClock,
-    maxSteps: wholeNumber("maxSteps", options.maxSteps ?? 20, 1),
-    maxRetries: wholeNumber("maxRetries", options.maxRetries ?? 2, 0),
-    modelTimeoutMs: wholeNumber("modelTimeoutMs", options.modelTimeoutMs ?? 300_000, 1),
-    toolTimeoutMs: wholeNumber("toolTimeoutMs", options.toolTimeoutMs ?? 120_000, 1),
-    maxAnswerLength: wholeNumber("maxAnswerLength", options.maxAnswerLength ?? 1_000_000, 1),
-    maxCalls: wholeNumber("maxCalls", options.maxCalls ?? 100, 1),
-    maxResultLength: wholeNumber("maxResultLength", options.maxResultLength ?? 100_000, 1),
+    maxRetries: checkNumber("maxRetries", options.maxRetries ?? 2, { min: 0 }),
+    modelTimeoutMs: checkNumber("modelTimeoutMs", options.modelTimeoutMs ?? 300_000),
+    toolTimeoutMs: checkNumber("toolTimeoutMs", options.toolTimeoutMs ?? 120_000),
+    ...chatGraphLimits.resolve(options.limits),
   };
 };

@@ -5,7 +5,7 @@ import { type ChatGraphFields, type ChatState, chatState } from "./chat-state.ts
 import { modelNode } from "./model-node.ts";
 import { toolsNode } from "./tools-node.ts";
 
-/** A graph that leads a conversation, to be compiled by a chat harness. */
+/** The graph of a conversation, which a chat harness compiles. */
 export interface ChatGraph {
   /** Compiles it. Of its state the session keeps the messages and which calls were begun, whatever `session.fields` says. */
   compile(options?: CompileOptions<ChatGraphFields>): CompiledGraph<ChatGraphFields>;
@@ -19,13 +19,13 @@ const afterAnswer = ({ waiting, queue }: ChatState) => {
 };
 
 /**
- * A chat graph over any model of the AI SDK, for `createChatHarness({ graph })`: asks the model, runs the tools that it
- * calls, and goes on until it calls none. A call whose tool needs an approval pauses the turn (section "Composition with
+ * A chat graph over any model of the AI SDK, for `createChatHarness({ graph })`: asks the model, and runs the tools that it
+ * calls until it calls none. A call whose tool needs an approval pauses the turn (section "Composition with
  * suspension"): the message that asks for it is stored, and the signal's payload, made by `toApprovalPayload`, has it
  * run, or rejected. Each call runs once: what was done before a pause is not done again behind it.
  *
- * What fails in a tool is told to the model. What fails in the model fails the turn with a `ChatModelError`, whose
- * `category` is one of the specification's. Throws `invalid_argument` for options that cannot be used.
+ * The model receives the failure of a tool. A failure of the model fails the turn with a `ChatModelError`, whose `category` is
+ * one of the specification's. Throws `invalid_argument` for options that are not valid.
  */
 export const createChatGraph = (options: ChatGraphOptions): ChatGraph => {
   const chat = toChatSettings(options);

@@ -1,6 +1,6 @@
 import { append, defineState, lastWriteWins, type StateOf, type UpdateOf } from "@harnesskit/graph";
 import * as z from "zod";
-import { messagesField } from "../messages-field.ts";
+import { messagesField } from "../chat-turns.ts";
 import { ApprovalAnswerSchema, ApprovalRequestSchema } from "./approval.ts";
 
 /**
@@ -9,10 +9,9 @@ import { ApprovalAnswerSchema, ApprovalRequestSchema } from "./approval.ts";
  */
 const QueuedCallSchema = z.object({
   id: z.string().min(1),
-  /** Why its arguments are none, where the model's could not be read. */
+  /** Why the model's arguments could not be read; null if they could. */
   problem: z.string().nullable(),
 });
-export type QueuedCall = z.infer<typeof QueuedCallSchema>;
 
 /** The call that the turn is paused for. */
 const WaitingCallSchema = z.object({

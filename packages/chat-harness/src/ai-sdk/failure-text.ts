@@ -21,15 +21,15 @@ export interface CallFailure {
   readonly message: string;
 }
 
-/** Characters of an error's own words that the model is told. */
+/** Characters of an error's message that the model receives. */
 const maxReasonLength = 2_000;
 
-/** A failure as the text of a tool's message: one JSON object, by which it is known again. */
+/** A failure as the content of a tool's message: one JSON object, which {@link failureOfText} recognises. */
 export const failureText = ({ status, code, message }: CallFailure): string =>
   JSON.stringify({ status, code, message });
 
-/** What was thrown, as the model is told it. No stack. */
-export const reasonOf = (error: unknown): string => {
+/** The message of an error for the model, without its stack. */
+export const reasonText = (error: unknown): string => {
   const text = error instanceof Error ? error.message : typeof error === "string" ? error : "";
   return text.trim() === ""
     ? "it does not say why"
@@ -38,7 +38,7 @@ export const reasonOf = (error: unknown): string => {
 
 const statuses = new Set<unknown>(["failed", "rejected", "not_run"]);
 
-/** The failure that a tool's message tells; undefined for a result. */
+/** The failure in a tool's message; undefined for a result. */
 export const failureOfText = (text: string): CallFailure | undefined => {
   if (!text.startsWith('{"status":"')) return undefined;
   try {
@@ -53,7 +53,7 @@ export const failureOfText = (text: string): CallFailure | undefined => {
   }
 };
 
-/** What the model is told of a call that has no result yet. It is never stored. */
+/** Stands for the result of a call that waits, for the model. It is never stored. */
 export const waitingText = JSON.stringify({
   status: "waiting",
   code: "waiting_for_approval",

@@ -6,26 +6,25 @@ import type {
   UserBlock,
 } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { isObject } from "@harnesskit/wire/json";
 import type { ModelMessage, ToolCallPart, ToolResultPart } from "ai";
 import { type AssistantPart, fromAssistantPart, fromUserPart, toSignature } from "./blocks.ts";
-import { ChatModelError } from "./chat-model-error.ts";
 import { waitingText } from "./failure-text.ts";
+import { ChatModelError } from "./to-model-error.ts";
 
 const noRoom = (what: string): ChatModelError =>
   new ChatModelError("provider_invalid_request", `a chat message has no room for ${what}`);
 
-/** Blocks as content: text alone is a text. */
+/** Blocks as content: a string for a single text block. */
 const toContent = <Block extends UserBlock | AssistantBlock>(blocks: readonly Block[]): string | Block[] => {
   const [first, ...others] = blocks;
   const isPlain = first?.type === "text" && first.signature === undefined && others.length === 0;
   return isPlain ? first.text : [...blocks];
 };
 
-/** The arguments of a call as the object that they have to be; what is none is kept under a name. */
+/** The arguments of a call as an object; any other value is kept under a name. */
 export const toArguments = (input: unknown): JsonObject =>
-  typeof input === "object" && input !== null && !Array.isArray(input)
-    ? (input as JsonObject)
-    : { unusable_input: (input ?? null) as JsonObject[string] };
+  isObject(input) ? (input as JsonObject) : { unusable_input: (input ?? null) as JsonObject[string] };
 
 const toCall = (part: ToolCallPart): ToolCall => ({
   id: part.toolCallId,
@@ -60,7 +59,7 @@ const fromAssistant = (content: string | readonly AssistantPart[]): AssistantMes
   return toAssistantChatMessage(blocks, calls);
 };
 
-/** The output of a tool as the text of its message. What stands for a result that there is not yet is none. */
+/** The output of a tool as the content of its message. */
 export const outputText = (output: ToolResultPart["output"]): string => {
   switch (output.type) {
     case "text":

@@ -8,10 +8,14 @@ export {
 } from "./approval.ts";
 export type { ChatEvent, ChatListener, ChatProgress } from "./chat-events.ts";
 export { type ChatGraph, createChatGraph } from "./chat-graph.ts";
-export type { ChatGraphOptions, ChatModelSettings } from "./chat-graph-options.ts";
-export { ChatModelError, type ChatModelErrorCode } from "./chat-model-error.ts";
+export {
+  type ChatGraphLimits,
+  type ChatGraphOptions,
+  type ChatModelSettings,
+  chatGraphLimits,
+} from "./chat-graph-options.ts";
 export { type ChatGraphFields, chatState } from "./chat-state.ts";
 export { type CallFailure, type CallFailureCode, failureOfText } from "./failure-text.ts";
 export { fromModelMessages } from "./from-model-messages.ts";
-export { toModelError } from "./to-model-error.ts";
+export { ChatModelError, type ChatModelErrorCode, toModelError } from "./to-model-error.ts";
 export { toModelMessages } from "./to-model-messages.ts";

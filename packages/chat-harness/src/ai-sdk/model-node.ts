@@ -1,13 +1,118 @@
 import type { NodeContext } from "@harnesskit/graph";
-import type { ModelMessage } from "ai";
+import { settleWithin } from "@harnesskit/wire/time";
+import {
+  type ModelMessage,
+  type StreamTextResult,
+  streamText,
+  type TextStreamPart,
+  ToolChoiceViolationError,
+  type ToolSet,
+} from "ai";
 import { openCallIds } from "./arrange-history.ts";
-import { askModel } from "./ask-model.ts";
-import { teller } from "./chat-events.ts";
+import { type Tell, teller } from "./chat-events.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState, ChatUpdate } from "./chat-state.ts";
 import { toAssistantChatMessage } from "./from-model-messages.ts";
-import { toModelError } from "./to-model-error.ts";
+import { type Answer, readAnswer } from "./read-answer.ts";
+import { ChatModelError, toModelError } from "./to-model-error.ts";
 import { toModelMessages } from "./to-model-messages.ts";
+
+interface Question {
+  readonly messages: ModelMessage[];
+  /** False: the model is not to ask for calls. */
+  readonly allowsCalls: boolean;
+  /** Ids that calls of the answer must not have. */
+  readonly usedIds: ReadonlySet<string>;
+  readonly signal: AbortSignal;
+  readonly tell: Tell;
+}
+
+/** The addresses of images go to the provider as they are; nothing is fetched here. */
+const fetchNothing = async (requests: readonly unknown[]): Promise<null[]> => requests.map(() => null);
+
+const invalidAnswer = (message: string) => new ChatModelError("provider_invalid_response", message);
+
+/** Reports what the model says as it comes, and bounds it: each piece counts one more, so that empty ones are bounded as well. */
+const followParts = async (
+  parts: AsyncIterable<TextStreamPart<ToolSet>>,
+  maxLength: number,
+  tell: Tell,
+): Promise<void> => {
+  let length = 0;
+  for await (const part of parts) {
+    // The last answer of a turn is asked for without calls; those that come nevertheless are dropped.
+    if (part.type === "error" && !ToolChoiceViolationError.isInstance(part.error)) throw part.error;
+    const isText = part.type === "text-delta" || part.type === "reasoning-delta";
+    const delta = isText ? part.text : part.type === "tool-input-delta" ? part.delta : "";
+    length += delta.length + 1;
+    if (length > maxLength) {
+      throw invalidAnswer(`the model's answer is longer than maxAnswerLength, ${maxLength} characters`);
+    }
+    if (isText && delta !== "") tell({ type: part.type === "text-delta" ? "text" : "thinking", delta });
+  }
+};
+
+const readStream = async (
+  stream: StreamTextResult<ToolSet, never>,
+  { maxAnswerLength, maxCalls }: ChatSettings,
+  { usedIds, tell }: Question,
+): Promise<Answer> => {
+  await followParts(stream.fullStream, maxAnswerLength, tell);
+  const [content, reason, usage] = await Promise.all([stream.content, stream.finishReason, stream.usage]);
+  const answer = readAnswer(content, usedIds);
+  const { length } = answer.calls;
+  if (length > maxCalls) {
+    throw invalidAnswer(`the model asks for ${length} calls at once, more than maxCalls, ${maxCalls}`);
+  }
+  if (reason === "content-filter") {
+    throw new ChatModelError("provider_invalid_request", "the model's provider withheld the answer");
+  }
+  const isSilent = length === 0 && !answer.blocks.some(({ type }) => type === "text");
+  if (isSilent && reason === "length") {
+    throw invalidAnswer("the model reached its limit before it said anything");
+  }
+  if (isSilent && (reason === "error" || reason === "other")) {
+    throw invalidAnswer("the model gave no answer");
+  }
+  const { inputTokens, outputTokens } = usage;
+  tell({ type: "model_ended", reason, inputTokens, outputTokens });
+  return answer;
+};
+
+/**
+ * Asks the model once. Throws a {@link ChatModelError}, and the signal's reason when cancelled. An answer that was cut
+ * because of its length is an answer.
+ */
+const askModel = async (chat: ChatSettings, question: Question): Promise<Answer> => {
+  const { clock, modelTimeoutMs: timeoutMs } = chat;
+  question.signal.throwIfAborted();
+  const settled = await settleWithin(
+    async (signal) => {
+      const { providerOptions, ...settings } = chat.settings;
+      const stream = streamText({
+        ...settings,
+        ...(providerOptions === undefined ? {} : { providerOptions }),
+        ...(chat.system === undefined ? {} : { system: chat.system }),
+        model: chat.model,
+        messages: question.messages,
+        allowSystemInMessages: true,
+        tools: await chat.shownTools(),
+        toolChoice: question.allowsCalls ? "auto" : "none",
+        maxRetries: chat.maxRetries,
+        abortSignal: signal,
+        experimental_download: fetchNothing,
+        onError: () => {},
+      });
+      return readStream(stream, chat, question);
+    },
+    { name: "the model", signal: question.signal, timeoutMs, clock },
+  );
+  if (settled.status === "done") return settled.value;
+  question.signal.throwIfAborted();
+  if (settled.status === "failed") throw toModelError(settled.error);
+  const message = `the model did not answer within ${timeoutMs} ms`;
+  throw new ChatModelError("provider_timeout", message, { cause: settled.error });
+};
 
 const toPrompt = (messages: ChatState["messages"]): ModelMessage[] => {
   try {

@@ -1,14 +1,15 @@
 import type { AssistantBlock, ToolCall } from "@harnesskit/protocol/chat";
+import { isObject } from "@harnesskit/wire/json";
 import type { ProviderMetadata, StreamTextResult, ToolSet } from "ai";
 import { fromAssistantPart, toSignature } from "./blocks.ts";
-import { ChatModelError } from "./chat-model-error.ts";
-import { reasonOf } from "./failure-text.ts";
+import { reasonText } from "./failure-text.ts";
 import { toArguments } from "./from-model-messages.ts";
+import { ChatModelError } from "./to-model-error.ts";
 
 /** A call that the model asks for. */
 export interface AskedCall {
   readonly call: ToolCall;
-  /** Why its arguments are none; null for arguments. */
+  /** Why its arguments are not valid; null if they are. */
   readonly problem: string | null;
 }
 
@@ -37,14 +38,10 @@ const ownId = (id: string, used: Set<string>): string => {
   return own;
 };
 
-const isObject = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** Why the arguments of a call are none; null for arguments. */
-const problemOf = (part: CallContent): string | null => {
+const inputProblem = (part: CallContent): string | null => {
   if (isObject(part.input)) return null;
   const { error } = part as { error?: unknown };
-  return error === undefined ? "the input is no object" : reasonOf(error);
+  return error === undefined ? "the input is not an object" : reasonText(error);
 };
 
 const toAskedCall = (part: CallContent, used: Set<string>): AskedCall => {
@@ -57,7 +54,7 @@ const toAskedCall = (part: CallContent, used: Set<string>): AskedCall => {
     arguments: toArguments(part.input),
     ...toSignature(optionsOf(part)),
   };
-  return { call, problem: problemOf(part) };
+  return { call, problem: inputProblem(part) };
 };
 
 /** What the model said, as blocks and calls. `usedIds` are ids that no call may have. */
@@ -71,7 +68,7 @@ export const readAnswer = (content: readonly Content[], usedIds: ReadonlySet<str
       const block = fromAssistantPart({ type: part.type, text: part.text, ...optionsOf(part) });
       if (block !== undefined) blocks.push(block);
     } else if (part.type === "file") {
-      // A message of the assistant cannot hold it, and to say nothing would lose it unseen.
+      // A message of the assistant cannot hold a file.
       blocks.push({ type: "text", text: `[a file of type ${part.file.mediaType}, which was not kept]` });
     }
   }

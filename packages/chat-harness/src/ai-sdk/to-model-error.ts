@@ -1,4 +1,4 @@
-import { displayText } from "@harnesskit/wire";
+import { displayText, HarnessError } from "@harnesskit/wire";
 import {
   APICallError,
   EmptyResponseBodyError,
@@ -20,7 +20,41 @@ import {
   TypeValidationError,
   UnsupportedFunctionalityError,
 } from "ai";
-import { ChatModelError, type ChatModelErrorCode } from "./chat-model-error.ts";
+
+/** What kind of failure of a model it is, as the categories of errors name them (section "Error categories"). */
+export type ChatModelErrorCode =
+  | "provider_unavailable"
+  | "provider_timeout"
+  | "provider_rate_limit"
+  | "provider_model_not_loaded"
+  | "provider_authentication"
+  | "provider_invalid_model"
+  | "provider_invalid_request"
+  | "provider_invalid_response"
+  | "provider_unsupported_content_block";
+
+/** A model could not be asked, or did not answer. `category` is the code, by which a harness finds the bucket. */
+export class ChatModelError extends HarnessError {
+  override readonly name = "ChatModelError";
+  declare readonly code: ChatModelErrorCode;
+  readonly category: ChatModelErrorCode;
+  /** How long the provider wants to be left alone, where it says so. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: ChatModelErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly retryAfterMs?: number | undefined } = {},
+  ) {
+    super(code, message, "cause" in options ? { cause: options.cause } : undefined);
+    this.category = code;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+
+  static override isInstance(value: unknown): value is ChatModelError {
+    return HarnessError.isInstance(value) && value.name === "ChatModelError";
+  }
+}
 
 /** Characters of a provider's own words that an error repeats. */
 const maxDetailLength = 500;
@@ -31,26 +65,22 @@ const detailOf = (error: unknown): string => {
   return displayText(text.trim(), { maxLength: maxDetailLength });
 };
 
+const statuses: Readonly<Record<number, ChatModelErrorCode>> = {
+  401: "provider_authentication",
+  402: "provider_authentication",
+  403: "provider_authentication",
+  404: "provider_invalid_model",
+  408: "provider_timeout",
+  429: "provider_rate_limit",
+  504: "provider_timeout",
+};
+
 const byStatus = (status: number, detail: string): ChatModelErrorCode => {
-  switch (status) {
-    case 401:
-    case 402:
-    case 403:
-      return "provider_authentication";
-    case 404:
-      return "provider_invalid_model";
-    case 408:
-    case 504:
-      return "provider_timeout";
-    case 429:
-      return "provider_rate_limit";
-    case 503:
-      return /\bmodel\b.{0,80}\b(?:not loaded|loading)\b/i.test(detail)
-        ? "provider_model_not_loaded"
-        : "provider_unavailable";
-    default:
-      return status >= 400 && status < 500 ? "provider_invalid_request" : "provider_unavailable";
+  if (status === 503 && /\bmodel\b.{0,80}\b(?:not loaded|loading)\b/i.test(detail)) {
+    return "provider_model_not_loaded";
   }
+  const isRefused = status >= 400 && status < 500;
+  return statuses[status] ?? (isRefused ? "provider_invalid_request" : "provider_unavailable");
 };
 
 /** The types of error objects that providers send inside a stream. */
@@ -76,29 +106,38 @@ const ofStream = (error: unknown): ChatModelErrorCode | undefined => {
   return inner === error ? undefined : ofStream(inner);
 };
 
-const requestErrors = [
-  InvalidArgumentError,
-  InvalidMessageRoleError,
-  InvalidPromptError,
-  MessageConversionError,
-  MissingToolResultsError,
-];
-const responseErrors = [
-  EmptyResponseBodyError,
-  InvalidResponseDataError,
-  InvalidStreamPartError,
-  JSONParseError,
-  NoContentGeneratedError,
-  NoOutputGeneratedError,
-  ToolChoiceViolationError,
-  TypeValidationError,
-];
-const settingErrors = [LoadAPIKeyError, LoadSettingError];
+type ErrorKind = { isInstance(error: unknown): boolean };
 
-const isAny = (kinds: readonly { isInstance(error: unknown): boolean }[], error: unknown): boolean =>
-  kinds.some((kind) => kind.isInstance(error));
+/** The classes of the AI SDK's errors, by what they stand for. */
+const classes: readonly (readonly [ChatModelErrorCode, readonly ErrorKind[]])[] = [
+  ["provider_authentication", [LoadAPIKeyError, LoadSettingError]],
+  ["provider_invalid_model", [NoSuchModelError]],
+  [
+    "provider_invalid_request",
+    [
+      InvalidArgumentError,
+      InvalidMessageRoleError,
+      InvalidPromptError,
+      MessageConversionError,
+      MissingToolResultsError,
+    ],
+  ],
+  [
+    "provider_invalid_response",
+    [
+      EmptyResponseBodyError,
+      InvalidResponseDataError,
+      InvalidStreamPartError,
+      JSONParseError,
+      NoContentGeneratedError,
+      NoOutputGeneratedError,
+      ToolChoiceViolationError,
+      TypeValidationError,
+    ],
+  ],
+];
 
-const codeOf = (error: unknown): ChatModelErrorCode => {
+const errorCodeOf = (error: unknown): ChatModelErrorCode => {
   if (APICallError.isInstance(error) && error.statusCode !== undefined) {
     // A successful status with a body that cannot be read is reported in this way, too.
     if (error.statusCode < 300) return "provider_invalid_response";
@@ -109,11 +148,8 @@ const codeOf = (error: unknown): ChatModelErrorCode => {
       ? "provider_unsupported_content_block"
       : "provider_invalid_request";
   }
-  if (isAny(settingErrors, error)) return "provider_authentication";
-  if (NoSuchModelError.isInstance(error)) return "provider_invalid_model";
-  if (isAny(requestErrors, error)) return "provider_invalid_request";
-  if (isAny(responseErrors, error)) return "provider_invalid_response";
-  return ofStream(error) ?? "provider_unavailable";
+  const known = classes.find(([, kinds]) => kinds.some((kind) => kind.isInstance(error)));
+  return known?.[0] ?? ofStream(error) ?? "provider_unavailable";
 };
 
 const texts: Readonly<Record<ChatModelErrorCode, string>> = {
@@ -144,7 +180,7 @@ const retryAfterOf = (error: unknown): number | undefined => {
 export const toModelError = (error: unknown): ChatModelError => {
   if (ChatModelError.isInstance(error)) return error;
   const cause = RetryError.isInstance(error) ? error.lastError : error;
-  const code = codeOf(cause);
+  const code = errorCodeOf(cause);
   const detail = detailOf(cause);
   return new ChatModelError(code, detail === "" ? texts[code] : `${texts[code]}: ${detail}`, {
     cause: error,

@@ -26,7 +26,7 @@ const toAssistantMessage = (message: AssistantMessage): AssistantModelMessage =>
   return { role: "assistant", content: [...said, ...asked] };
 };
 
-const toOutput = (content: string): ToolResultPart["output"] => {
+const toResultOutput = (content: string): ToolResultPart["output"] => {
   const failure = failureOfText(content);
   return failure === undefined
     ? { type: "text", value: content }
@@ -37,7 +37,7 @@ const toResultPart = ({ id, name }: ToolCall, result: ToolMessage | undefined): 
   type: "tool-result",
   toolCallId: id,
   toolName: name,
-  output: toOutput(result?.content ?? waitingText),
+  output: toResultOutput(result?.content ?? waitingText),
 });
 
 const toStepMessages = ({ message, results }: Step): ModelMessage[] => {
@@ -61,11 +61,11 @@ export const toModelPrompt = (pieces: readonly Piece[]): ModelMessage[] =>
   });
 
 /**
- * A conversation as messages for the AI SDK, so that a model answers its last turn: text, images, thinking with its
- * signatures, hidden thinking, calls and results, without loss. Every call has its result right behind it, or one that
- * says that it waits for approval.
+ * A conversation as messages for the AI SDK, so that a model answers its last turn: text, images, thinking with its signatures,
+ * hidden thinking, calls and results, without loss. Every call is followed by its result, or by one that says that it waits for
+ * approval.
  *
- * Throws a {@link ChatModelError} `provider_invalid_request` for a result of no call and for an image that is none.
+ * Throws a {@link ChatModelError} `provider_invalid_request` for a result without a call and for an image that is not valid.
  */
 export const toModelMessages = (messages: readonly ChatMessage[]): ModelMessage[] =>
   toModelPrompt(piecesToAnswer(messages));

@@ -1,64 +1,78 @@
 import type { NodeContext } from "@harnesskit/graph";
-import type { ToolCall } from "@harnesskit/protocol/chat";
-import { digest } from "@harnesskit/wire";
-import type { ApprovalRequest } from "./approval.ts";
+import type { ToolCall, ToolMessage } from "@harnesskit/protocol/chat";
 import { type FoundCall, findCall } from "./arrange-history.ts";
-import { CallResults, signalIdOf } from "./call-results.ts";
+import { type Tell, teller } from "./chat-events.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
-import type { ChatGraphFields, ChatState, ChatUpdate, QueuedCall, WaitingCall } from "./chat-state.ts";
-import type { CallFailure } from "./failure-text.ts";
-import { checkInput, needsApproval, runTool } from "./run-tool.ts";
+import type { ChatGraphFields, ChatState, ChatUpdate } from "./chat-state.ts";
+import { type CallFailure, failureText } from "./failure-text.ts";
+import { type CallPlan, type NodeScope, planCall } from "./plan-call.ts";
 
-type Context = NodeContext<ChatGraphFields>;
-
-/** What is to be done with a call. */
-type Plan =
-  | { readonly kind: "fail"; readonly failure: CallFailure }
-  | { readonly kind: "ask"; readonly request: ApprovalRequest }
-  | { readonly kind: "run"; readonly run: () => Promise<string> };
-
-const fail = (failure: CallFailure): Plan => ({ kind: "fail", failure });
-
-export const unknownTool = (name: string, { tools }: ChatSettings): CallFailure => {
-  const known = Object.keys(tools);
-  const others = known.length === 0 ? "There are no tools." : `There are: ${known.join(", ")}.`;
-  return {
-    status: "not_run",
-    code: "unknown_tool",
-    message: `There is no tool ${JSON.stringify(name)}. ${others}`,
-  };
+const interrupted: CallFailure = {
+  status: "failed",
+  code: "tool_interrupted",
+  message:
+    "The process that ran this call ended before it. Whether it has done anything is not known. It is not run again.",
 };
 
-const toRequest = async ({ id, name, arguments: input }: ToolCall): Promise<ApprovalRequest | undefined> => {
-  try {
-    const bound = await digest({ tool: name, input });
-    return { kind: "tool_approval", tool: name, call_id: id, input, digest: bound };
-  } catch {
-    return undefined;
+/**
+ * The results of a node's calls. If the session has the calls already, the beginning and the result of each are saved at once, so
+ * that no call runs twice after a failure or a crash.
+ */
+export class CallResults {
+  readonly #messages: ToolMessage[] = [];
+  readonly #begun: string[] = [];
+  readonly #tell: Tell;
+  readonly #scope: NodeScope;
+  readonly #isKept: boolean;
+
+  constructor(scope: NodeScope, isKept = scope.state.is_kept) {
+    this.#tell = teller(scope.chat.onEvent, scope.context, scope.state.model_calls);
+    this.#scope = scope;
+    this.#isKept = isKept;
   }
-};
 
-const planCall = async (
-  { call }: FoundCall,
-  { problem }: QueuedCall,
-  { chat, state, context }: { chat: ChatSettings; state: ChatState; context: Context },
-): Promise<Plan> => {
-  const tool = chat.tools[call.name];
-  if (tool === undefined) return fail(unknownTool(call.name, chat));
-  const unusable = (message: string) => fail({ status: "not_run", code: "invalid_input", message });
-  if (problem !== null) return unusable(`The input cannot be used: ${problem}`);
-  const checked = await checkInput(tool, call.arguments);
-  if ("failure" in checked) return fail(checked.failure);
-  const run = { chat, call, messages: state.messages, signal: context.signal };
-  const needed = await needsApproval(tool, checked.input, run);
-  if (typeof needed === "object") return fail(needed);
-  if (!needed) return { kind: "run", run: () => runTool(tool, checked.input, run) };
-  const request = await toRequest(call);
-  // Nobody could be sure of what they approve.
-  return request === undefined
-    ? unusable("The input holds a text that is no Unicode, or is nested too deeply.")
-    : { kind: "ask", request };
-};
+  /** The update of the node. */
+  get update(): ChatUpdate {
+    return { messages: [...this.#messages], begun_calls: [...this.#begun] };
+  }
+
+  /** The id of a call's signal. It cannot be guessed without the id of the invocation. */
+  signalIdOf({ place }: FoundCall): string {
+    return `${this.#scope.context.invocationId}.${this.#scope.state.model_calls}.${place}`;
+  }
+
+  /** Adds a failure for a call that a process had begun when it died; returns false for any other call. */
+  async addInterrupted(found: FoundCall): Promise<boolean> {
+    if (!this.#scope.state.begun_calls.includes(this.signalIdOf(found))) return false;
+    await this.add(found.call, interrupted);
+    return true;
+  }
+
+  /** Runs a call and adds its result, or adds its failure. */
+  async settle(found: FoundCall, plan: Extract<CallPlan, { kind: "run" | "fail" }>): Promise<void> {
+    const { call } = found;
+    if (plan.kind === "fail") return this.add(call, plan.failure);
+    if (this.#isKept) {
+      this.#begun.push(this.signalIdOf(found));
+      await this.#scope.context.saveSession(this.update);
+    }
+    this.#tell({ type: "tool_started", call, input: plan.input });
+    await this.add(call, await plan.run());
+  }
+
+  /** Adds the result of a call. */
+  async add(call: ToolCall, result: string | CallFailure): Promise<void> {
+    const content = typeof result === "string" ? result : failureText(result);
+    this.#messages.push({ role: "tool", content, tool_call_id: call.id });
+    if (this.#isKept) await this.#scope.context.saveSession(this.update);
+    this.#tell({ type: "result", call, content });
+  }
+}
+
+const unusable = (problem: string): CallPlan => ({
+  kind: "fail",
+  failure: { status: "not_run", code: "invalid_input", message: `The input cannot be used: ${problem}` },
+});
 
 /**
  * Runs the calls that are open, one after the other as the model asked for them, up to the first that needs an
@@ -66,26 +80,21 @@ const planCall = async (
  */
 export const toolsNode =
   (chat: ChatSettings) =>
-  async (state: ChatState, context: Context): Promise<ChatUpdate> => {
-    const results = new CallResults(chat, state, context);
-    for (const [index, queued] of state.queue.entries()) {
-      const { id } = queued;
+  async (state: ChatState, context: NodeContext<ChatGraphFields>): Promise<ChatUpdate> => {
+    const scope = { chat, state, context };
+    const results = new CallResults(scope);
+    for (const [index, { id, problem }] of state.queue.entries()) {
       context.signal.throwIfAborted();
       const found = findCall(state.messages, id);
       if (found === undefined || found.hasResult) continue;
       if (await results.addInterrupted(found)) continue;
-      const plan = await planCall(found, queued, { chat, state, context });
+      const isUsable = problem === null || chat.tools[found.call.name] === undefined;
+      const plan = isUsable ? await planCall(found.call, scope) : unusable(problem);
       if (plan.kind === "ask") {
-        const waiting: WaitingCall = {
-          id,
-          signal_id: signalIdOf(context, state, found),
-          request: plan.request,
-        };
+        const waiting = { id, signal_id: results.signalIdOf(found), request: plan.request };
         return { ...results.update, queue: state.queue.slice(index + 1), waiting };
       }
-      const { call } = found;
-      if (plan.kind === "run") await results.run(found, call.arguments, plan.run);
-      else await results.add(call, plan.failure);
+      if (plan.kind !== "ask_again") await results.settle(found, plan);
     }
     return { ...results.update, queue: [] };
   };

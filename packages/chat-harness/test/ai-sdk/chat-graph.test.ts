@@ -139,7 +139,7 @@ describe("the tool loop", () => {
   it("asks without tools the last time, and drops calls that come nevertheless", async () => {
     const again = (id: string) => says(`${id}.`, { id, name: "add", input: { a: 1, b: 1 } });
     const script = scriptedModel(again("a"), again("b"), again("c"));
-    const chat = converse({ model: script.model, tools: { add }, maxSteps: 3 });
+    const chat = converse({ model: script.model, tools: { add }, limits: { maxSteps: 3 } });
     const end = await chat.send("go on");
     expect(end.outcome).toBe("completed");
     expect(script.asked.map(({ toolChoice }) => toolChoice)).toEqual([
@@ -156,7 +156,11 @@ describe("the tool loop", () => {
       name: "add",
       input: { a: 1, b: 1 },
     }));
-    const chat = converse({ model: scriptedModel(says("", ...calls)).model, tools: { add }, maxCalls: 2 });
+    const chat = converse({
+      model: scriptedModel(says("", ...calls)).model,
+      tools: { add },
+      limits: { maxCalls: 2 },
+    });
     await expect(chat.send("go")).rejects.toMatchObject({
       cause: {
         name: "ChatModelError",
@@ -209,7 +213,7 @@ describe("the tool loop", () => {
   it("refuses options that cannot be used", () => {
     const { model } = scriptedModel();
     const refused = expect.objectContaining({ code: "invalid_argument" });
-    expect(() => createChatGraph({ model, maxSteps: 0 })).toThrow(refused);
+    expect(() => createChatGraph({ model, limits: { maxSteps: 0 } })).toThrow(refused);
     expect(() => createChatGraph({ model: undefined as never })).toThrow(refused);
     const clientSide: Tool = { inputSchema: z.object({}) };
     expect(() => createChatGraph({ model, tools: { clientSide } })).toThrow(refused);

@@ -183,7 +183,7 @@ describe("a model that fails a turn", () => {
       const f = tool({ inputSchema: z.object({}), execute: async () => 1 });
       const { category, message } = await failure({
         model: scriptedModel(answer).model,
-        maxAnswerLength: 100,
+        limits: { maxAnswerLength: 100 },
         tools: { f },
       });
       expect({ category, isNamed: message.includes("maxAnswerLength") }).toEqual({

@@ -1,7 +1,8 @@
 import { append, defineGraph, defineState, END, type GraphStore, lastWriteWins } from "@harnesskit/graph";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import type { Clock } from "@harnesskit/wire";
-import type { ChatFields } from "../../src/chat-state.ts";
+import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import type { ChatFields } from "../../src/chat-turns.ts";
 import { type ChatHarness, createChatHarness, messagesField } from "../../src/index.ts";
 import { type At, ChatClient, createStoryGraph, type Ledger, namedStore } from "./shared.ts";
 
@@ -34,11 +35,6 @@ export interface CastOptions {
   /** What the harness has in place of the store. @default the store itself */
   readonly disturb?: (store: GraphStore) => GraphStore;
 }
-
-/** Lets everything that waits for nothing but other callbacks go on. */
-export const quiet = async (): Promise<void> => {
-  for (let rounds = 0; rounds < 3; rounds++) await new Promise<void>((resolve) => setImmediate(resolve));
-};
 
 interface Life {
   readonly store: GraphStore;
@@ -90,7 +86,7 @@ export class Cast {
     const { file, clock, disturb = (store) => store } = this.#options;
     const at = this.#at;
     // A process that is killed takes nothing out of the page cache, so nobody has to wait for the disk.
-    const opened = await openSqliteStore({ file, clock, leasePollMs, sync: "none" });
+    const opened = await openSqliteStore({ file, clock, limits: { leasePollMs }, sync: "none" });
     const store = disturb(namedStore(opened, at));
     this.#store = store;
     at("opened");
@@ -115,7 +111,7 @@ export class Cast {
     }
     this.#life = { store, harness, unsubscribe: new Map() };
     for (const id of this.evidence.listening) this.#subscribe(id);
-    await quiet();
+    await nextTurn(3);
     return found;
   }
 
@@ -138,7 +134,7 @@ export class Cast {
       this.evidence.listening.push(sessionId);
       this.#subscribe(sessionId);
     }
-    await quiet();
+    await nextTurn(3);
   }
 
   async unlisten(sessionId: string): Promise<void> {
@@ -178,7 +174,7 @@ export class Cast {
       await run(this);
       this.evidence.next++;
       this.#at(`after ${name}`);
-      await quiet();
+      await nextTurn(3);
       const [first] = this.broken;
       if (first !== undefined) throw first;
     }

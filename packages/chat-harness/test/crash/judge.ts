@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { GraphStore } from "@harnesskit/graph";
 import { createManualClock, type ManualClock } from "@harnesskit/wire/testing";
-import { Cast, type CastOptions, type Evidence, leasePollMs, leaseTtlMs, quiet, type Step } from "./cast.ts";
+import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import { Cast, type CastOptions, type Evidence, leasePollMs, leaseTtlMs, type Step } from "./cast.ts";
 import { type CrashPoint, CrashPoints } from "./crash-points.ts";
 import { checkEnd, checkNow, readSession } from "./shared.ts";
 import { sessionIds } from "./story.ts";
@@ -33,7 +34,7 @@ const inLeaseTime = async <T>(work: Promise<T>, clock: ManualClock, stepsOf: () 
   const limitMs = clock.now() + leaseTtlMs + 2 * leasePollMs;
   while (!isSettled) {
     const before = stepsOf();
-    for (let rounds = 0; rounds < 3 && !isSettled; rounds++) await quiet();
+    for (let rounds = 0; rounds < 3 && !isSettled; rounds++) await nextTurn(3);
     if (isSettled || stepsOf() !== before) continue;
     if (clock.now() > limitMs) throw new Error("it waits for longer than the lease of a dead process holds");
     clock.advance(leasePollMs);
@@ -125,7 +126,7 @@ const finish = async (cast: Cast, steps: readonly Step[], isRecoveredFirst: bool
   await cast.tell(steps);
   for (const client of Object.values(cast.clients)) await client.answerStrangers();
   await recover();
-  await quiet();
+  await nextTurn(3);
 };
 
 /**

@@ -84,7 +84,7 @@ const faults: readonly Fault[] = [
         if (batch.suspension?.kind !== "patch" || !isEnd(batch)) return store.commit(batch);
         return store.commit({ ...batch, suspension: { ...batch.suspension, isDelivered: true } });
       }),
-    found: /^s: the end of i1-\d+ counts as delivered, and nobody was told/,
+    found: /^s: the end of i1-\d+ counts as delivered and reached no listener/,
   },
   {
     name: "a lease that a dead process holds on and on",

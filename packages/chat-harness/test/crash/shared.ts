@@ -1,7 +1,7 @@
 import type { GraphStore } from "@harnesskit/graph";
 import type { SuspensionSummary } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { ChatFields } from "../../src/chat-state.ts";
+import type { ChatFields } from "../../src/chat-turns.ts";
 import type {
   Delivery,
   GraphSource,

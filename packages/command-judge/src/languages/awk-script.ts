@@ -26,7 +26,7 @@ const before = /^(?:print|printf|return|else|do|exit)$/;
 /** Words after which one awk begins a pattern and another divides. */
 const either = /^(?:in|case|getline|length|default|delete)$/;
 
-/** The tokens of a program; undefined where it cannot be told what is text in it. */
+/** The tokens of a program; undefined where strings cannot be recognised for certain. */
 const tokens = (script: string): readonly Token[] | undefined => {
   const found: Token[] = [];
   let at = 0;
@@ -60,14 +60,14 @@ const tokens = (script: string): readonly Token[] | undefined => {
   return found;
 };
 
-/** The value of a text; undefined where it is written with escapes that this does not know. */
-const textOf = (text: string): string | undefined =>
+/** The value of a string; undefined where it has escapes that are not supported. */
+const stringValue = (text: string): string | undefined =>
   /\\[^"\\/]/.test(text) ? undefined : text.slice(1, -1).replace(/\\(.)/g, "$1");
 
 const isEnd = (each: Token | undefined): boolean =>
   each === undefined || each.kind === "line" || /^[;})]$/.test(each.text);
 
-/** Reads a program of awk. What cannot be told apart for certain is not known. */
+/** Reads a program of awk. What cannot be recognised for certain is not known. */
 export const readAwkScript = (script: string): AwkScript => {
   const runs: string[] = [];
   const reads: string[] = [];
@@ -81,10 +81,10 @@ export const readAwkScript = (script: string): AwkScript => {
     unknown.push("is given a program that is not understood");
     return result;
   }
-  /** A text alone that stands here, up to what follows it. */
+  /** The value of a single string at a token. */
   const alone = (index: number): string | undefined => {
     const here = all[index];
-    return here?.kind === "text" && isEnd(all[index + 1]) ? textOf(here.text) : undefined;
+    return here?.kind === "text" && isEnd(all[index + 1]) ? stringValue(here.text) : undefined;
   };
   const note = (value: string | undefined, list: string[], what: string): void => {
     if (value === undefined) unknown.push(what);
@@ -116,7 +116,7 @@ export const readAwkScript = (script: string): AwkScript => {
       if (text === "|" || text === "|&") {
         const last = all[index - 1];
         const isFirst = index === 1 || /^[{;(!]$|^&&$|^\|\|$/.test(all[index - 2]?.text ?? "\n");
-        const value = last?.kind === "text" && isFirst ? textOf(last.text) : undefined;
+        const value = last?.kind === "text" && isFirst ? stringValue(last.text) : undefined;
         if (next?.text === "getline") note(value, runs, "runs a command that is not known");
         else note(alone(index + 1), runs, "runs a command that is not known");
       }

@@ -58,7 +58,7 @@ const numbers = (from: number, to: number, step: number): number[] | undefined =
   return Array.from({ length: count }, (_, index) => from + index * step * (to < from ? -1 : 1));
 };
 
-/** `1..5`, `a..e..2`; undefined where it is none or too long. */
+/** `1..5`, `a..e..2`; undefined for anything else, and for one that is too long. */
 const rangeOf = (text: string): string[] | undefined => {
   const [, from = "", to = "", by = "1"] =
     /^(-?\d+|[A-Za-z])\.\.(-?\d+|[A-Za-z])(?:\.\.-?(\d+))?$/.exec(text) ?? [];
@@ -88,7 +88,7 @@ export const expandBraces = (word: string): readonly string[] | undefined => {
         braces.commas.length === 0
           ? rangeOf(inner)
           : cuts.slice(1).map((cut, index) => source.slice((cuts[index] ?? 0) + 1, cut));
-      // What looks like a range and is none stays as it is.
+      // An invalid range stays as it is.
       if (choices === undefined && /^-?\d+\.\./.test(inner)) return undefined;
       const before = next.slice(0, braces.open);
       const after = next.slice(braces.close + 1);

@@ -1,4 +1,4 @@
-/** Whether a text holds a pattern of file names. */
+/** Whether a string holds a pattern of file names. */
 export const isPattern = (text: string): boolean => /[*?[]/.test(text);
 
 const escaped = (char: string): string => (/[\\^$.*+?()[\]{}|/]/.test(char) ? `\\${char}` : char);
@@ -14,7 +14,7 @@ const classOf = (text: string, at: number): { source: string; end: number } | un
   return { source: `[${inner.replace(/^[!^]/, "^")}]`, end };
 };
 
-/** The regular expression of a shell pattern; undefined where it is none that can be read. */
+/** The regular expression of a shell pattern; undefined where it cannot be read. */
 const patternToRegExp = (
   pattern: string,
   anchored: "both" | "start" | "end" | "none",

@@ -13,13 +13,25 @@ export interface PathPlaces {
   readonly secret: readonly string[];
 }
 
-export interface ResolvedPath {
+/** What is known of a path before it is used. */
+export interface PathJudgement {
+  /** Absolute where the working directory is known; patterns stay in it. */
   readonly path: string;
+  /** Whether it is, or may be, outside the workspace. */
   readonly outside: boolean;
+  /** Whether it is, or may be, a file that holds secrets. */
   readonly secret: boolean;
   /** Whether it cannot be said which file it is. */
   readonly unknown: boolean;
 }
+
+/** What is known of a path that may be any of these. */
+export const worstOf = (all: readonly PathJudgement[]): PathJudgement => ({
+  path: (all.find(({ outside }) => outside) ?? all.find(({ secret }) => secret) ?? all[0])?.path ?? "",
+  outside: all.some(({ outside }) => outside),
+  secret: all.some(({ secret }) => secret),
+  unknown: all.some(({ unknown }) => unknown),
+});
 
 const isAbsolute = (path: string): boolean => path.startsWith("/") || path.startsWith("~");
 
@@ -51,7 +63,7 @@ const throughProc = (path: string): string =>
 const isBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 
-/** The path with every pattern that may stand for `..` as `..`; undefined where there is none. */
+/** The path with every pattern that may stand for `..` as `..`; undefined without one. */
 const climbing = (path: string): string | undefined => {
   const parts = path
     .split("/")
@@ -63,7 +75,7 @@ const climbing = (path: string): string | undefined => {
 const insideOf = ({ workspace, allowed }: PathPlaces): readonly string[] =>
   workspace === undefined ? allowed : [workspace, ...allowed];
 
-const resolveFrom = (text: string, directory: string | undefined, places: PathPlaces): ResolvedPath => {
+const resolveFrom = (text: string, directory: string | undefined, places: PathPlaces): PathJudgement => {
   const path = joinPath(directory, text);
   if (path === undefined)
     return { path: shown(`…/${text}`), outside: true, secret: isSecretPath(text), unknown: true };
@@ -79,18 +91,13 @@ export const resolvePath = (
   text: string,
   directories: readonly string[] | undefined,
   places: PathPlaces,
-): ResolvedPath => {
+): PathJudgement => {
   const real = throughProc(places.home === undefined ? text : text.replace(/^~(?=\/|$)/, places.home));
   const other = climbing(real);
-  const all = [...(directories ?? [undefined])].flatMap((directory) =>
-    [real, ...(other === undefined ? [] : [other])].map((each) => resolveFrom(each, directory, places)),
+  const directory = directories === undefined ? [undefined] : directories;
+  const all = directory.flatMap((from) =>
+    [real, ...(other === undefined ? [] : [other])].map((each) => resolveFrom(each, from, places)),
   );
-  const first = all[0] ?? { path: shown(text), outside: true, secret: false, unknown: true };
-  const worst = all.find(({ outside }) => outside) ?? first;
-  return {
-    path: worst.path,
-    outside: worst.outside,
-    secret: all.some(({ secret }) => secret),
-    unknown: all.some(({ unknown }) => unknown),
-  };
+  if (all.length === 0) return { path: shown(text), outside: true, secret: false, unknown: true };
+  return worstOf(all);
 };

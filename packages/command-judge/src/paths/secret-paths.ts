@@ -19,7 +19,7 @@ const samples = [
 ];
 
 const patternIsSecret = (segment: string): boolean =>
-  // `*` and `*.ts` are everybody's patterns; a star does not stand for a leading dot either.
+  // `*` and `*.ts` are common patterns; a star does not stand for a leading dot either.
   (!/^[*?]/.test(segment) || segment.replace(/[*?]/g, "").length > 2) &&
   !/^\.?\*+$/.test(segment) &&
   samples.some((sample) => mayMatch(segment, sample));

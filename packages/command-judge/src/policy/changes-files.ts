@@ -1,7 +1,12 @@
 import { judgeCommand } from "../judge-command.ts";
 import { isPattern, mayMatch } from "../paths/glob.ts";
 import { joinPath, normalPath } from "../paths/resolve-path.ts";
-import { ownOf } from "./own-of.ts";
+
+/** An own property of what may be an object. */
+export const ownOf = (value: unknown, key: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined;
 
 /** Tools that change nothing. */
 const readers = /^(?:read|glob|grep)$/;

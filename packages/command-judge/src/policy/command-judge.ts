@@ -1,6 +1,9 @@
-import { changesFiles, type JudgedAction } from "./changes-files.ts";
-import { commandFunction } from "./command-function.ts";
-import { filesFunction } from "./files-function.ts";
+import { judgeCommand } from "../judge-command.ts";
+import type { CommandJudgement } from "../judgement.ts";
+import { judgePath } from "../paths/judge-path.ts";
+import { joinPath, type PathJudgement, worstOf } from "../paths/resolve-path.ts";
+import { toJudgeLists } from "../places.ts";
+import { changesFiles, type JudgedAction, ownOf } from "./changes-files.ts";
 
 export interface CommandJudgeOptions {
   /** Absolute path of the agent's home folder; without it, `~` is outside the workspace. @default undefined */
@@ -27,6 +30,89 @@ export interface CommandJudge {
   readonly functions: readonly JudgeFunction[];
   readonly changesFiles: (action: JudgedAction, files: readonly string[]) => boolean;
 }
+
+const onlyReads = "it only reads: the policy knows every program and option in it";
+
+const toMap = ({ verdict, reasons, programs, paths, secrets, network }: CommandJudgement) => ({
+  verdict,
+  why: reasons[0]?.text ?? (network ? "it only asks a service of this machine" : onlyReads),
+  codes: reasons.map(({ code }) => code),
+  programs,
+  outside: paths.some(({ outside }) => outside),
+  secret: secrets || paths.some(({ secret }) => secret),
+  network,
+});
+
+const notACommand = (text: string) =>
+  toMap({
+    verdict: "unknown",
+    reasons: [{ code: "not-a-command", text, verdict: "unknown" }],
+    programs: [],
+    paths: [],
+    secrets: false,
+    network: false,
+  });
+
+const judgeArguments = (args: unknown, { workspace, lists }: JudgeContext, home: string | undefined) => {
+  const command = ownOf(args, "command");
+  if (typeof command !== "string") return notACommand("the argument command is not a string");
+  const cwd = ownOf(args, "cwd") ?? ".";
+  const directory = typeof cwd === "string" ? joinPath(workspace, cwd) : undefined;
+  if (directory === undefined) return notACommand("the argument cwd is not a path");
+  const places = { workspace, directory, lists: toJudgeLists(lists), ...(home !== undefined && { home }) };
+  return toMap(judgeCommand(command, places));
+};
+
+/** `command(map): map`: what the command in a tool's arguments would do. */
+const commandFunction = (home: string | undefined): JudgeFunction => ({
+  signature: "command(map): map",
+  call: ([args], context) => judgeArguments(args, context, home),
+});
+
+/** Arguments that are globs below `path`, by the tool that has them; the pattern of another tool may be anything. */
+const globsOf: Readonly<Record<string, readonly string[]>> = { glob: ["pattern"], grep: ["include"] };
+
+const below = (path: string, glob: string): string =>
+  path === "" || glob.startsWith("/") || glob.startsWith("~") ? glob : `${path}/${glob}`;
+
+/** The paths and globs that a tool's arguments name; undefined where they cannot be read. */
+const pathsOf = (args: unknown, tool: unknown): readonly string[] | undefined => {
+  const globs = typeof tool === "string" && Object.hasOwn(globsOf, tool) ? globsOf[tool] : undefined;
+  const path = ownOf(args, "path") ?? (globs ? "." : undefined);
+  if (typeof path !== "string" || path === "") return undefined;
+  const found = [path];
+  for (const key of globs ?? []) {
+    const glob = ownOf(args, key);
+    if (typeof glob === "string") found.push(below(path, glob));
+    else if (glob !== undefined) return undefined;
+  }
+  return found;
+};
+
+const whyOf = (judged: readonly PathJudgement[]): string => {
+  const secret = judged.find((one) => one.secret);
+  if (secret) return `${secret.path} may hold secrets`;
+  const outside = judged.find((one) => one.outside);
+  if (outside) return `${outside.path} is outside the workspace`;
+  return judged.some(({ unknown }) => unknown)
+    ? "the policy cannot tell where the path leads"
+    : "inside the workspace";
+};
+
+const judgeFiles = (args: unknown, { event, workspace, lists }: JudgeContext, home: string | undefined) => {
+  const paths = pathsOf(args, ownOf(event.payload, "tool_name"));
+  if (!paths) return { outside: true, secret: false, unknown: true, why: "the arguments name no path" };
+  const places = { workspace, lists: toJudgeLists(lists), ...(home !== undefined && { home }) };
+  const judged = paths.map((path) => judgePath(path, places));
+  const { outside, secret, unknown } = worstOf(judged);
+  return { outside, secret, unknown, why: whyOf(judged) };
+};
+
+/** `files(map): map`: where the `path` of a tool's arguments leads, and the pattern of glob and the include of grep. */
+const filesFunction = (home: string | undefined): JudgeFunction => ({
+  signature: "files(map): map",
+  call: ([args], call) => judgeFiles(args, call, home),
+});
 
 /**
  * The judge as options of a policy engine, such as `loadPolicy(file, commandJudge({ home }))`:

@@ -3,18 +3,18 @@ import { isUnknown, mayBeOption, unknownMark, withoutGlobMark } from "../marks.t
 import { noteAssignment } from "../walk/environment.ts";
 import { noteHost } from "./hosts.ts";
 import { type Parsed, parseArguments } from "./parse-arguments.ts";
-import type { Call, Spec } from "./spec.ts";
+import { type Call, type Does, membersOf, noteEffect, operandsOf, type Spec, withOperands } from "./spec.ts";
 import { suspectArguments } from "./suspect-arguments.ts";
 
-const effects: Readonly<Record<CommandVerdict, readonly [code: string, what: string]>> = {
-  read: ["reads", "reads more"],
-  write: ["writes", "changes files"],
-  network: ["network", "connects to another machine"],
-  execute: ["runs-code", "runs code or commands that it is given"],
-  unknown: ["unknown-option", "does what is not known"],
-  exfiltration: ["sends-data", "sends data away"],
-  privilege: ["raises-privilege", "raises rights"],
-  destructive: ["destroys", "destroys files or data"],
+const effects: { readonly [V in CommandVerdict]: Does } = {
+  read: "read reads reads more",
+  write: "write writes changes files",
+  network: "network network connects to another machine",
+  execute: "execute runs-code runs code or commands that it is given",
+  unknown: "unknown unknown-option does what is not known",
+  exfiltration: "exfiltration sends-data sends data away",
+  privilege: "privilege raises-privilege raises rights",
+  destructive: "destructive destroys destroys files or data",
 };
 
 /** The path of a word, for a kind that deletes. */
@@ -73,7 +73,7 @@ const applyKind = (call: Call, kind: string, value: string): void => {
       noteAssignment(walk, value.split("=")[0] ?? "", value.slice(value.indexOf("=") + 1), true, scope);
       break;
     default:
-      walk.unknown("unknown-word", `${name}: it is not known what ${value} means`);
+      walk.unknown("unknown-word", `${name}: the policy cannot tell what ${value} means`);
       suspectArguments({ ...call, args: [value] });
   }
 };
@@ -82,7 +82,7 @@ const noteUnknown = (call: Call, spec: Spec, parsed: Parsed): void => {
   const { walk, name } = call;
   const isUncertain = parsed.isUncertain && spec.anyOption !== true;
   for (const option of parsed.unknown)
-    walk.unknown("unknown-option", `it is not known what the option ${option} of ${name} does`);
+    walk.unknown("unknown-option", `the policy cannot tell what the option ${option} of ${name} does`);
   if (isUncertain) walk.unknown("unknown-word", `a word of ${name} is not known, and may be an option`);
   if (parsed.unknown.length > 0 || isUncertain) suspectArguments(call);
 };
@@ -101,8 +101,7 @@ const kindsOf = (kinds: readonly string[], count: number): readonly (string | un
 const applyOperands = (call: Call, spec: Spec, parsed: Parsed): string | undefined => {
   const { walk, scope, name, stdin } = call;
   const isTree = spec.tree === "" || (spec.tree !== undefined && parsed.has(...spec.tree.split(" ")));
-  let kinds = (spec.operands ?? (spec.style === "words" ? "text..." : "")).split(" ");
-  if (spec.instead !== undefined && parsed.has(...spec.instead.split(" "))) kinds = kinds.slice(1);
+  const kinds = operandsOf(spec.style === "words" ? withOperands(spec.usage ?? "") : (spec.usage ?? ""));
   const command = kinds.indexOf("command");
   const count = command === -1 ? parsed.operands.length : Math.min(command, parsed.operands.length);
   const found = kindsOf(kinds, count);
@@ -118,7 +117,7 @@ const applyOperands = (call: Call, spec: Spec, parsed: Parsed): string | undefin
   }
   if (command === -1 || parsed.operands.length <= command) return undefined;
   const words = parsed.operands.slice(command);
-  if (mayBeOption(words[0] ?? "")) walk.unknown("unknown-word", `it is not known what ${name} runs`);
+  if (mayBeOption(words[0] ?? "")) walk.unknown("unknown-word", `the policy cannot tell what ${name} runs`);
   return walk.run(words, scope, stdin);
 };
 
@@ -126,7 +125,7 @@ const withDash = ({ args, walk, name }: Call): readonly string[] => {
   const [first = "", ...rest] = args;
   if (!/^[A-Za-z]/.test(first)) return args;
   if (!/^[A-Za-eg-z]*f?$/.test(first) || /[CI]/.test(first))
-    walk.unknown("unknown-option", `it is not known what ${name} ${first} does`);
+    walk.unknown("unknown-option", `the policy cannot tell what ${name} ${first} does`);
   return [`-${first}`, ...rest];
 };
 
@@ -138,29 +137,30 @@ export const applySpec = (call: Call, spec: Spec): string | undefined => {
   for (const { rule, value, isLate } of parsed.given) {
     if (isLate && value !== undefined && rule.kind === "text") walk.list(value, call.scope);
     if (value !== undefined && rule.kind !== undefined) applyKind(call, rule.kind, value);
-    if (rule.verdict === undefined) continue;
-    const [code, what] = effects[rule.verdict];
-    walk.report(rule.verdict, code, `${name} ${rule.name} ${what}`);
+    if (rule.verdict !== undefined) noteEffect(walk, effects[rule.verdict], `${name} ${rule.name}`);
   }
   if (spec.secrets === true)
     walk.secret("reads-environment", `${name} prints variables, which may hold secrets`);
   if (spec.network === true) walk.network(true);
   if (spec.does !== undefined && !(spec.unless !== undefined && parsed.has(...spec.unless.split(" ")))) {
-    const [verdict, code, what] = spec.does;
-    walk.report(verdict, code, `${name} ${what}`);
-    if (verdict === "unknown") suspectArguments(call);
+    if (noteEffect(walk, spec.does, name) === "unknown") suspectArguments(call);
   }
   spec.before?.(call, parsed);
   if (spec.commands !== undefined) {
     const [word, ...args] = parsed.operands;
-    if (word !== undefined && !isUnknown(word) && Object.hasOwn(spec.commands, word))
-      return applySpec({ ...call, name: `${name} ${word}`, args }, spec.commands[word] as Spec);
-    if (word === undefined && spec.operands !== undefined) return spec.judge?.(call, parsed);
+    const command = word === undefined || isUnknown(word) ? undefined : membersOf(spec.commands).get(word);
+    if (command !== undefined) return applySpec({ ...call, name: `${name} ${word}`, args }, command);
+    if (word === undefined && operandsOf(spec.usage ?? "").length > 0) {
+      spec.judge?.(call, parsed);
+      return undefined;
+    }
     if (word !== undefined || parsed.given.length === 0)
-      walk.unknown("unknown-program", `it is not known what ${name} ${word ?? ""} does`);
+      walk.unknown("unknown-program", `the policy cannot tell what ${name} ${word ?? ""} does`);
     suspectArguments(call);
-    return spec.judge?.(call, parsed);
+    spec.judge?.(call, parsed);
+    return undefined;
   }
   const printed = applyOperands(call, spec, parsed);
-  return spec.judge?.(call, parsed) ?? printed;
+  spec.judge?.(call, parsed);
+  return spec.prints?.(call, parsed) ?? printed;
 };

@@ -1,30 +1,27 @@
-import { acts, type Family, type Spec } from "./spec.ts";
+import { byArguments, type Family, type Spec, withOperands } from "./spec.ts";
 
 /** What runs code of the workspace: its build files, settings, plug-ins or tests. */
-const runsWorkspace = (what: string, options = ""): Spec => ({
-  options,
-  operands: "list...",
-  does: ["execute", "runs-workspace", what],
+const runsWorkspace = (what: string, usage = ""): Spec => ({
+  usage: withOperands(usage, "list..."),
+  does: `execute runs-workspace ${what}`,
 });
 
 const testOptions =
-  "-[qvsxlw] -t=text -k=text -m=text -c=unknown -p=unknown --run --watch --coverage --reporter=text --maxWorkers=text --testNamePattern=text --verbose --silent --bail?=text --passWithNoTests --no-header --tb=text --lf --ff --maxfail=number --cov?=text --ci --runInBand";
+  "-[qvsxlw] -t=text -k=text -m=text -c=unknown -p=unknown --run --watch --coverage --reporter=text --maxWorkers=text --testNamePattern=text --verbose --silent --bail?=text --passWithNoTests --no-header --tb=text --lf --ff --maxfail=number --cov?=text --ci --runInBand text...";
 
 /** Builds, checks and tests. All of them take settings from the workspace. */
 export const build: Family = {
   "make gmake": {
     ...runsWorkspace(
       "runs the commands of a makefile",
-      "-[Bksnwi] -j?=number -C=list -f=read -o=text --dry-run --silent --keep-going --always-make",
+      "-[Bksnwi] -j?=number -C=list -f=read -o=text --dry-run --silent --keep-going --always-make text...",
     ),
-    operands: "text...",
     judge: ({ args, walk, scope }) => {
       for (const arg of args) {
         if (!/^\w+:?=/.test(arg)) continue;
         walk.unknown("unknown-assignment", `make is given ${arg}`);
         walk.suspect(() => walk.script(arg.slice(arg.indexOf("=") + 1), scope.fresh(), undefined));
       }
-      return undefined;
     },
   },
   "cmake ninja meson bazel gradle gradlew mvn ant sbt scons rake xcodebuild msbuild dotnet swift mix lein stack cabal zig dune":
@@ -32,25 +29,20 @@ export const build: Family = {
   "cargo rustup go": {
     ...runsWorkspace("takes programs from the settings of the workspace"),
     style: "words",
-    judge: ({ args, walk, name }) => {
-      if (args.some((arg) => /^--(?:config|manifest-path)|^-Z/.test(arg)))
-        walk.unknown("unknown-option", `${name} is given settings`);
-      if (args.includes("publish"))
-        walk.report("exfiltration", "sends-data", "cargo publish publishes files");
-      return undefined;
-    },
+    judge: byArguments(
+      [/(?:^| )publish(?: |$)/, "exfiltration sends-data publishes files"],
+      [/(?:^| )(?:--(?:config|manifest-path)|-Z)/, "unknown unknown-option is given settings"],
+    ),
   },
-  gofmt: { style: "single", options: "-l -d -s -e -w!write", operands: "read..." },
+  gofmt: { style: "single", usage: "-l -d -s -e -w!write read..." },
   tsc: {
     style: "single",
-    options:
-      "--noEmit -noEmit -p=read --project=read --pretty=text --skipLibCheck --strict --watch -w -b --build -v --version --showConfig --listFiles",
-    operands: "read...",
+    usage:
+      "--noEmit -noEmit -p=read --project=read --pretty=text --skipLibCheck --strict --watch -w -b --build -v --version --showConfig --listFiles read...",
     judge: ({ walk }, parsed) => {
       // With -b, -v means that it says more.
       if (parsed.has("-b", "--build") || !parsed.has("--version", "-v", "--showConfig"))
         walk.report("write", "writes", "tsc may write files that its settings name");
-      return undefined;
     },
   },
   "eslint oxlint xo stylelint prettier biome tslint standard": runsWorkspace(
@@ -63,17 +55,11 @@ export const build: Family = {
       style: "words",
     },
   "vitest jest mocha ava tap jasmine karma cypress playwright pytest py.test tox nox nosetests rspec phpunit ctest":
-    {
-      ...runsWorkspace("runs the tests of the workspace", testOptions),
-      operands: "text...",
-    },
+    runsWorkspace("runs the tests of the workspace", testOptions),
   "webpack vite rollup esbuild parcel next nuxt turbo nx lerna gulp grunt babel swc tsup tsx ts-node storybook astro svelte-kit ng vue-cli-service expo":
     { ...runsWorkspace("runs the build of the workspace"), style: "words" },
-  "gcc g++ cc c++ clang clang++ rustc javac ld as": {
-    options: "-[cSEgvO] -o=write -I=list -L=list -D=text -l=text -O?=text -std=text",
-    operands: "read...",
-    does: ["write", "writes", "compiles, and writes what it makes"],
-  },
+  "gcc g++ cc c++ clang clang++ rustc javac ld as":
+    "-[cSEgvO] -o=write -I=list -L=list -D=text -l=text -O?=text -std=text read... => write writes compiles, and writes what it makes",
   "just task ansible ansible-playbook vagrant packer salt puppet chef-client pre-commit invoke fab doit overmind foreman honcho pm2 supervisorctl nodemon watchexec air act nix nix-shell nix-build":
-    acts("unknown", "runs-workspace", "runs what a file of the workspace says"),
+    "=> unknown runs-workspace runs what a file of the workspace says",
 };

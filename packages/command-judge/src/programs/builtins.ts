@@ -1,6 +1,6 @@
 import { hasMark, mayBeOption, unknownMark } from "../marks.ts";
 import { noteAssignment } from "../walk/environment.ts";
-import { acts, type Call, type Family } from "./spec.ts";
+import type { Call, Family } from "./spec.ts";
 
 /** What `echo` and `printf` print, where that is known without following escapes and formats. */
 const echo = ({ args }: Call): string | undefined => {
@@ -12,14 +12,14 @@ const echo = ({ args }: Call): string | undefined => {
 
 const printf = ({ args, walk }: Call): string | undefined => {
   if ((args[0]?.startsWith("-") === true && args[0] !== "--") || mayBeOption(args[0] ?? ""))
-    walk.unknown("unknown-option", `it is not known what printf ${args[0]} does`);
+    walk.unknown("unknown-option", `the policy cannot tell what printf ${args[0]} does`);
   const [text = unknownMark, value = ""] = args;
   if (/^%s(?:\\n)?$/.test(text) && args.length === 2) return value;
   return args.length === 1 && !/[%\\]/.test(text) ? text : undefined;
 };
 
 /** `export`, `declare` and their like: names, or assignments without anything that is evaluated again. */
-const declare = (call: Call): undefined => {
+const declare = (call: Call): void => {
   const { args, walk, scope, name } = call;
   const words = args.filter((arg) => !arg.startsWith("-"));
   if (words.length === 0) {
@@ -39,7 +39,7 @@ const declare = (call: Call): undefined => {
 /** Builtins that set variables whose names are their operands. */
 const setter =
   (skip: number) =>
-  ({ args, walk, scope, name }: Call): undefined => {
+  ({ args, walk, scope, name }: Call): void => {
     const words = args.filter((arg) => !arg.startsWith("-"));
     for (const word of words.slice(skip)) {
       if (!/^\w+$/.test(word))
@@ -48,11 +48,11 @@ const setter =
     }
   };
 
-const cd = ({ args, walk, scope }: Call): undefined => {
+const cd = ({ args, walk, scope }: Call): void => {
   const words = args.filter((arg) => !/^-[LPe@]$|^--$/.test(arg));
   const [path = "~"] = words;
   if (words.length > 1 || /^-|^[+-]\d/.test(path) || hasMark(path)) {
-    walk.unknown("unknown-path", "it is not known where cd leads");
+    walk.unknown("unknown-path", "the policy cannot tell where cd leads");
     scope.directories = undefined;
     return;
   }
@@ -60,22 +60,22 @@ const cd = ({ args, walk, scope }: Call): undefined => {
   scope.directories = scope.arrival(path);
 };
 
-const shellText = ({ args, walk, scope, name }: Call): undefined => {
-  walk.unknown("shell-text", `${name} evaluates a shell text`);
+const shellText = ({ args, walk, scope, name }: Call): void => {
+  walk.unknown("shell-text", `${name} evaluates a string as shell code`);
   walk.script(args.join(" "), scope.fresh(), undefined);
 };
 
-const trap = ({ args, walk, scope }: Call): undefined => {
+const trap = ({ args, walk, scope }: Call): void => {
   const [text = "-", ...signals] = args.filter((arg) => arg !== "--");
   for (const signal of signals)
     if (!/^[A-Z0-9+]+$/.test(signal))
-      walk.unknown("unknown-word", `it is not known what trap ${signal} means`);
+      walk.unknown("unknown-word", `the policy cannot tell what trap ${signal} means`);
   if (text === "-" || text === "-l" || text === "-p" || (signals.length === 0 && /^\w+$/.test(text))) return;
-  walk.unknown("shell-text", "trap makes the shell run a text later");
+  walk.unknown("shell-text", "trap makes the shell run commands later");
   walk.script(text, scope.fresh(), undefined);
 };
 
-const alias = ({ args, walk, scope }: Call): undefined => {
+const alias = ({ args, walk, scope }: Call): void => {
   for (const arg of args) {
     if (/^\w+$/.test(arg)) continue;
     walk.unknown("shell-text", `an alias changes what a name means: ${arg}`);
@@ -84,69 +84,63 @@ const alias = ({ args, walk, scope }: Call): undefined => {
 };
 
 /** `set -euo pipefail` and what else changes nothing but how errors end a script. */
-const set = ({ args, walk }: Call): undefined => {
+const set = ({ args, walk }: Call): void => {
   if (args.length === 0) walk.secret("reads-environment", "set prints variables, which may hold secrets");
   args.forEach((arg, index) => {
     const isName = /^[+-]\w*o$/.test(args[index - 1] ?? "");
     const isKnown = isName
       ? /^(?:pipefail|errexit|nounset|noglob|noclobber)$/.test(arg)
       : /^[+-][eufCo]+$/.test(arg);
-    if (!isKnown) walk.unknown("unknown-option", `it is not known what set ${arg} changes`);
+    if (!isKnown) walk.unknown("unknown-option", `the policy cannot tell what set ${arg} changes`);
   });
 };
 
 /** Builtins of the shell. */
 export const builtins: Family = {
-  echo: { style: "words", judge: echo },
-  printf: { style: "words", judge: printf },
+  echo: { style: "words", prints: echo },
+  printf: { style: "words", prints: printf },
   "true false :": { style: "words" },
-  "exit return break continue shift": { operands: "number" },
-  sleep: { operands: "number..." },
-  pwd: { options: "-[LP]" },
-  "wait times jobs": { options: "-[lnprs]", operands: "text..." },
-  history: { operands: "number" },
-  dirs: { options: "-[clpv]" },
-  type: { options: "-[afptP]", operands: "text...", anyOption: true },
-  "hash help": { operands: "" },
-  unalias: { does: ["unknown", "shell-text", "changes what names mean"], options: "-a", operands: "text..." },
-  ulimit: { options: "-[a]" },
-  umask: { options: "-[Sp]", operands: "" },
+  "exit return break continue shift": "number",
+  sleep: "number...",
+  pwd: "-[LP]",
+  "wait times jobs": "-[lnprs] text...",
+  history: "number",
+  dirs: "-[clpv]",
+  type: { usage: "-[afptP] text...", anyOption: true },
+  "hash help": "",
+  unalias: "-a text... => unknown shell-text changes what names mean",
+  ulimit: "-[a]",
+  umask: "-[Sp]",
   cd: { style: "words", judge: cd },
   "pushd popd": {
     style: "words",
     judge: (call) => {
       cd(call);
       call.scope.directories = undefined;
-      return undefined;
     },
   },
   "export declare typeset local readonly": {
-    options: "-[axrpgfF]",
-    operands: "text...",
+    usage: "-[axrpgfF] text...",
     judge: declare,
   },
-  unset: { options: "-v", operands: "text...", judge: setter(0) },
+  unset: { usage: "-v text...", judge: setter(0) },
   read: {
-    options: "-[rse] -n=number -N=number -t=number -u=number -p=text -d=text",
-    operands: "text...",
+    usage: "-[rse] -n=number -N=number -t=number -u=number -p=text -d=text text...",
     judge: setter(0),
   },
-  "mapfile readarray": { options: "-t -d=text -n=number -s=number", operands: "text...", judge: setter(0) },
-  getopts: { operands: "text...", judge: setter(1) },
+  "mapfile readarray": { usage: "-t -d=text -n=number -s=number text...", judge: setter(0) },
+  getopts: { usage: "text...", judge: setter(1) },
   set: { style: "words", judge: set },
-  shopt: acts("unknown", "shell-option", "changes how the shell reads commands"),
-  let: { style: "words", operands: "unknown..." },
+  shopt: "=> unknown shell-option changes how the shell reads commands",
+  let: { style: "words", usage: "unknown..." },
   eval: { style: "words", judge: shellText },
   "source .": {
     style: "words",
-    operands: "read text...",
-    does: ["unknown", "unknown-script", "runs a file whose content is not known"],
+    usage: "read text...",
+    does: "unknown unknown-script runs a file whose content is not checked",
   },
   trap: { style: "words", judge: trap },
   alias: { style: "words", judge: alias },
-  "complete compgen bind enable caller disown bg fg suspend logout fc": acts(
-    "unknown",
-    "shell-option",
-    "changes how the shell works",
-  ),
+  "complete compgen bind enable caller disown bg fg suspend logout fc":
+    "=> unknown shell-option changes how the shell works",
 };

@@ -11,7 +11,7 @@ const deletesAll =
 const privileges = /\b(?:superuser|grant\s+all|create\s+(?:role|user)|alter\s+(?:role|user))\b/i;
 
 /** Judges the statements that a database is given, and what they run of the shell. */
-const statements = (call: Call): undefined => {
+const statements = (call: Call): void => {
   const { args, stdin = "", walk, name } = call;
   for (const text of [...args, ...(hasMark(stdin) ? [] : [stdin])]) {
     const plain = text.replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, " ").trim();
@@ -27,7 +27,7 @@ const statements = (call: Call): undefined => {
 const database: Spec = {
   style: "words",
   network: true,
-  does: ["unknown", "unknown-statements", "runs statements that are not followed"],
+  does: "unknown unknown-statements runs statements that are not followed",
   judge: statements,
 };
 
@@ -35,9 +35,9 @@ const database: Spec = {
 export const databases: Family = {
   "psql mysql mariadb sqlite3 duckdb mongosh mongo clickhouse-client cqlsh sqlcmd redis-cli valkey-cli":
     database,
-  "dropdb dropuser": { ...database, does: ["destructive", "destroys-data", "deletes a database"] },
+  "dropdb dropuser": { ...database, does: "destructive destroys-data deletes a database" },
   "pg_dump mysqldump mongodump pg_restore createdb createuser": {
     ...database,
-    does: ["unknown", "unknown-statements", "copies or makes a database"],
+    does: "unknown unknown-statements copies or makes a database",
   },
 };

@@ -4,7 +4,7 @@ import type { Parsed } from "./parse-arguments.ts";
 import type { Call } from "./spec.ts";
 
 /** An address of git; `ext::program` runs a program. */
-export const address = (call: Call, text: string): undefined => {
+export const address = (call: Call, text: string): void => {
   const { walk, scope } = call;
   const command = /^ext::(.*)$/s.exec(text)?.[1];
   if (command === undefined) {
@@ -16,7 +16,7 @@ export const address = (call: Call, text: string): undefined => {
   walk.run(words, scope, undefined);
 };
 
-export const push = (call: Call, parsed: Parsed): undefined => {
+export const push = (call: Call, parsed: Parsed): void => {
   const { walk } = call;
   const [remote = "", ...refs] = parsed.operands;
   walk.network(true);
@@ -26,21 +26,21 @@ export const push = (call: Call, parsed: Parsed): undefined => {
   if (/:|^\/|^\.\.?\//.test(remote))
     walk.report("exfiltration", "sends-data", `git pushes to the address ${remote}`);
   if (isUnknown(parsed.operands.join("")))
-    walk.unknown("unknown-word", "it is not known what git pushes where");
+    walk.unknown("unknown-word", "the policy cannot tell what git pushes where");
 };
 
-export const checkout = ({ walk, args, name }: Call, parsed: Parsed): undefined => {
+export const checkout = ({ walk, args, name }: Call, parsed: Parsed): void => {
   if (args.includes("--") || parsed.operands.includes("."))
     walk.report("destructive", "git-destroys", `${name} discards changes`);
 };
 
-export const fetches = (call: Call, parsed: Parsed): undefined => {
+export const fetches = (call: Call, parsed: Parsed): void => {
   call.walk.network(true);
   const [first] = parsed.operands;
   if (first !== undefined && (/::|[:/@]/.test(first) || isUnknown(first))) address(call, first);
 };
 
-export const setting = ({ walk, scope, name }: Call, parsed: Parsed): undefined => {
+export const setting = ({ walk, scope, name }: Call, parsed: Parsed): void => {
   const isOld = !/^(?:get|set|list|unset|edit)$/.test(parsed.operands[0] ?? "");
   const words = isOld ? parsed.operands : parsed.operands.slice(1);
   const isReading =
@@ -65,11 +65,11 @@ export const setting = ({ walk, scope, name }: Call, parsed: Parsed): undefined 
   }
 };
 
-export const bisect = ({ args, walk, scope, stdin }: Call): undefined => {
+export const bisect = ({ args, walk, scope, stdin }: Call): void => {
   if (args[0] === "run") walk.run(args.slice(1), scope, stdin);
 };
 
-export const submodule = ({ args, walk, scope }: Call): undefined => {
+export const submodule = ({ args, walk, scope }: Call): void => {
   const at = args.indexOf("foreach");
   if (at === -1) return;
   const words = args.slice(at + 1).filter((arg) => !/^--(?:recursive|quiet)$/.test(arg));

@@ -1,15 +1,16 @@
 import { hasMark, isUnknown } from "../marks.ts";
 import type { Parsed } from "./parse-arguments.ts";
-import type { Call, Spec } from "./spec.ts";
+import { type Call, type Family, type Spec, withOperands } from "./spec.ts";
 
 /**
  * A revision, a path, or both: `HEAD:.env`. Each operand is judged as a path besides, because git takes a path wherever it
  * takes a revision.
  */
-const revisions = ({ walk, scope, name }: Call, parsed: Parsed): undefined => {
+const revisions = ({ walk, scope, name }: Call, parsed: Parsed): void => {
   for (const operand of parsed.operands) {
     if (parsed.has("--no-index")) walk.tree(operand, scope);
-    if (isUnknown(operand)) walk.unknown("unknown-word", `it is not known what ${name} shows: ${operand}`);
+    if (isUnknown(operand))
+      walk.unknown("unknown-word", `the policy cannot tell what ${name} shows: ${operand}`);
     else if (/^@?\{|^\^|^[\w@^~{}-]+$/.test(operand) && !/^\.|~\//.test(operand))
       walk.list(operand.replaceAll("~", "_"), scope);
     else walk.read(operand.slice(operand.indexOf(":") + 1), scope);
@@ -24,9 +25,8 @@ export const diffOptions =
 
 export const logOptions = `${diffOptions} -n=number -L=text -i -E -F -g -m -t --oneline --graph --all --branches?=text --tags?=text --remotes?=text --decorate?=text --no-decorate --author=text --committer=text --since=text --until=text --after=text --before=text --grep=text --invert-grep --max-count=number --skip=number --pretty?=text --format?=text --abbrev-commit --no-abbrev-commit --no-merges --merges --first-parent --reverse --follow --date=text --date-order --topo-order --full-history --no-walk --left-right --cherry-pick --cherry-mark --cherry --parents --children --boundary --simplify-by-decoration --walk-reflogs --source --no-notes --notes?=text --relative-date --count --cc`;
 
-export const reads = (options: string, judge: Spec["judge"] = revisions): Spec => ({
-  options,
-  operands: "text...",
+export const reads = (usage: string, judge: Spec["judge"] = revisions): Spec => ({
+  usage: withOperands(usage),
   ...(judge !== undefined && { judge }),
 });
 
@@ -37,19 +37,16 @@ const listsWithout =
     const isListing = parsed.given.some(({ rule }) => listing.test(rule.name));
     if (parsed.operands.length > 0 && !isListing)
       walk.report("write", "changes-repository", `${name} ${what}`);
-    return undefined;
   };
 
 /** Sub-commands of git that only read, and the options with which some of them do not. */
-export const gitReads: Readonly<Record<string, Spec>> = {
+export const gitReads: Family = {
   status: reads(
     "-[sbvzu] -u?=text --short --branch --porcelain?=text --long --verbose --untracked-files?=text --ignored?=text --no-renames --ahead-behind --show-stash --column?=text",
     undefined,
   ),
-  log: reads(logOptions),
+  "log show whatchanged rev-list": reads(logOptions),
   shortlog: reads("-[nsec] --numbered --summary --email --group=text --all --since=text --no-merges"),
-  show: reads(logOptions),
-  whatchanged: reads(logOptions),
   reflog: {
     ...reads(logOptions),
     judge: (call, parsed) => {
@@ -61,8 +58,7 @@ export const gitReads: Readonly<Record<string, Spec>> = {
   diff: reads(`${diffOptions} --cached --staged --merge-base --no-index --base --ours --theirs`),
   "diff-tree": reads(`${diffOptions} -r -t --root --no-commit-id --stdin --always`),
   "diff-index": reads(`${diffOptions} --cached -m`),
-  "diff-files": reads(diffOptions),
-  "range-diff": reads(diffOptions),
+  "diff-files range-diff": reads(diffOptions),
   blame: reads(
     "-[bcefklnstw] -L=text -M -C --date=text --porcelain --line-porcelain --since=text --contents=read -S=read --ignore-rev=text --ignore-revs-file=read --show-email --show-number --reverse",
   ),
@@ -73,7 +69,6 @@ export const gitReads: Readonly<Record<string, Spec>> = {
   "rev-parse": reads(
     "-q --abbrev-ref?=text --short?=number --verify --show-toplevel --show-prefix --git-dir --is-inside-work-tree --is-bare-repository --symbolic-full-name --all --branches --tags --absolute-git-dir --show-cdup --quiet",
   ),
-  "rev-list": reads(logOptions),
   "ls-files": reads(
     "-[cdmoistuzv] -x=text --cached --deleted --modified --others --ignored --stage --unmerged --exclude-standard --exclude=text --error-unmatch --full-name --eol --directory --deduplicate",
   ),
@@ -95,13 +90,11 @@ export const gitReads: Readonly<Record<string, Spec>> = {
   "verify-pack": reads("-[vs]"),
   version: reads("--build-options"),
   grep: {
-    options:
-      "-[aiIwvhHEGFPnlLzocpWq] -# -e=text -f=read -m=number -A=number -B=number -C=number --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --count --color?=text --no-color --break --heading --show-function --function-context --max-count=number --only-matching --and --or --not --all-match --quiet --cached --recursive --max-depth=number",
-    operands: "text...",
+    usage:
+      "-[aiIwvhHEGFPnlLzocpWq] -# -e=text -f=read -m=number -A=number -B=number -C=number --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --count --color?=text --no-color --break --heading --show-function --function-context --max-count=number --only-matching --and --or --not --all-match --quiet --cached --recursive --max-depth=number text...",
     judge: (call, parsed) => {
       const files = parsed.has("-e", "-f") ? parsed.operands : parsed.operands.slice(1);
       for (const path of files) call.walk.read(path.slice(path.indexOf(":") + 1), call.scope);
-      return undefined;
     },
   },
   branch: reads(

@@ -2,45 +2,34 @@ import { joinPath } from "../paths/resolve-path.ts";
 import { address, bisect, checkout, fetches, push, setting, submodule } from "./git-actions.ts";
 import { diffOptions, gitReads, logOptions, reads } from "./git-reads.ts";
 import type { Parsed } from "./parse-arguments.ts";
-import { acts, type Call, type Family, type Spec } from "./spec.ts";
+import { acts, type Call, type Family, type Judge, type Spec, withOperands } from "./spec.ts";
 
-const writes = (options = "", more: Partial<Spec> = {}): Spec => ({
-  options,
-  operands: "text...",
-  does: ["write", "changes-repository", "changes the repository"],
+const writes = (usage = "", more: Partial<Spec> = {}): Spec => ({
+  usage: withOperands(usage),
+  does: "write changes-repository changes the repository",
   ...more,
 });
 
 /** What runs the hooks of the repository. */
-const runsHooks = (options = "", more: Partial<Spec> = {}): Spec => ({
-  options,
-  operands: "text...",
-  does: ["execute", "runs-hooks", "changes the repository, and runs its hooks"],
+const runsHooks = (usage = "", more: Partial<Spec> = {}): Spec => ({
+  usage: withOperands(usage),
+  does: "execute runs-hooks changes the repository, and runs its hooks",
   ...more,
 });
 
-const destroys = (what: string, more: Partial<Spec> = {}): Spec => ({
-  style: "words",
-  does: ["destructive", "git-destroys", what],
-  ...more,
-});
+const destroys = (what: string, more: Spec = {}): Spec => acts(`destructive git-destroys ${what}`, more);
 
-const subcommands: Readonly<Record<string, Spec>> = {
+const secondIsAddress: Judge = (call, { operands }) => address(call, operands[1] ?? "");
+
+const subcommands: Family = {
   ...gitReads,
   remote: {
-    options: "-v --verbose",
-    operands: "text",
+    usage: "-v --verbose text",
     commands: {
-      "get-url": { options: "--all --push", operands: "text" },
-      add: writes("-f -t=text -m=text --tags --no-tags", {
-        judge: (call, parsed) => address(call, parsed.operands[1] ?? ""),
-      }),
-      "set-url": writes("--push --add --delete", {
-        judge: (call, parsed) => address(call, parsed.operands[1] ?? ""),
-      }),
-      rename: writes(),
-      remove: writes(),
-      rm: writes(),
+      "get-url": "--all --push text",
+      add: writes("-f -t=text -m=text --tags --no-tags", { judge: secondIsAddress }),
+      "set-url": writes("--push --add --delete", { judge: secondIsAddress }),
+      "rename remove rm": writes(),
       "set-head": writes("-a -d"),
       show: writes("-n", { network: true }),
       update: runsHooks("-p --prune", { network: true }),
@@ -48,12 +37,10 @@ const subcommands: Readonly<Record<string, Spec>> = {
     },
   },
   stash: {
-    options: "-[qku] -m=text --keep-index --include-untracked --message=text --staged",
-    operands: "text",
+    usage: "-[qku] -m=text --keep-index --include-untracked --message=text --staged text",
     judge: ({ walk, args }) => {
       if (args.length === 0 || args[0]?.startsWith("-") === true)
         walk.report("write", "changes-repository", "git stash changes the repository");
-      return undefined;
     },
     commands: {
       list: reads(logOptions),
@@ -62,8 +49,7 @@ const subcommands: Readonly<Record<string, Spec>> = {
         "-[qkup] -m=text --message=text --keep-index --include-untracked --staged --patch -a --all",
       ),
       save: writes("-[qku]"),
-      pop: writes("-q --index"),
-      apply: writes("-q --index"),
+      "pop apply": writes("-q --index"),
       branch: writes(),
       drop: destroys("discards stashed changes"),
       clear: destroys("discards all stashed changes"),
@@ -71,43 +57,32 @@ const subcommands: Readonly<Record<string, Spec>> = {
   },
   worktree: {
     commands: {
-      list: { options: "-[vz] --porcelain --verbose" },
-      add: runsHooks("-b=text -B=text -d -f --detach --force --checkout", { operands: "write text..." }),
-      remove: writes("-f!destructive --force!destructive", { operands: "delete" }),
+      list: "-[vz] --porcelain --verbose",
+      add: runsHooks("-b=text -B=text -d -f --detach --force --checkout write text..."),
+      remove: writes("-f!destructive --force!destructive delete"),
       prune: writes("-[nv] --dry-run"),
       move: writes(),
     },
   },
   notes: {
     commands: {
-      list: reads(""),
-      show: reads(""),
+      "list show": reads(""),
       add: writes("-m=text -f"),
       append: writes("-m=text"),
       remove: writes(),
     },
   },
-  bisect: {
-    style: "words",
-    does: ["execute", "runs-hooks", "changes the repository"],
-    judge: bisect,
-  },
-  submodule: {
-    style: "words",
-    does: ["execute", "runs-hooks", "changes submodules"],
-    judge: submodule,
-  },
+  bisect: acts("execute runs-hooks changes the repository", { judge: bisect }),
+  submodule: acts("execute runs-hooks changes submodules", { judge: submodule }),
   config: {
-    options:
-      "-[lze] -f=write --file=write --get --get-all --get-regexp --list --global --system --local --worktree --show-origin --show-scope --name-only --unset --unset-all --add --replace-all --type=text --bool --int --path --default=text --edit!execute --null",
-    operands: "text...",
+    usage:
+      "-[lze] -f=write --file=write --get --get-all --get-regexp --list --global --system --local --worktree --show-origin --show-scope --name-only --unset --unset-all --add --replace-all --type=text --bool --int --path --default=text --edit!execute --null text...",
     judge: setting,
   },
   push: {
-    options:
-      "-[uqvn46] -f!destructive -d!destructive -o=text --set-upstream --force!destructive --force-with-lease?=text!destructive --force-if-includes!destructive --delete!destructive --mirror!destructive --prune!destructive --tags --follow-tags --all --branches --dry-run --no-verify --quiet --verbose --progress --atomic --porcelain --push-option=text --receive-pack=shell --exec=shell",
-    operands: "text...",
-    does: ["execute", "runs-hooks", "runs the hooks of the repository"],
+    usage:
+      "-[uqvn46] -f!destructive -d!destructive -o=text --set-upstream --force!destructive --force-with-lease?=text!destructive --force-if-includes!destructive --delete!destructive --mirror!destructive --prune!destructive --tags --follow-tags --all --branches --dry-run --no-verify --quiet --verbose --progress --atomic --porcelain --push-option=text --receive-pack=shell --exec=shell text...",
+    does: "execute runs-hooks runs the hooks of the repository",
     judge: push,
   },
   pull: runsHooks(
@@ -119,22 +94,19 @@ const subcommands: Readonly<Record<string, Spec>> = {
     { judge: fetches },
   ),
   clone: {
-    options:
-      "-[qvnl] -b=text -o=text -u=shell -c=unknown -j=number --branch=text --depth=number --single-branch --no-single-branch --recurse-submodules?=text --recursive --bare --mirror --no-checkout --quiet --origin=text --upload-pack=shell --config=unknown --template=unknown --filter=text --sparse --no-tags --shallow-since=text --reference=read --jobs=number",
-    operands: "text write",
-    does: ["execute", "runs-hooks", "fetches a repository"],
+    usage:
+      "-[qvnl] -b=text -o=text -u=shell -c=unknown -j=number --branch=text --depth=number --single-branch --no-single-branch --recurse-submodules?=text --recursive --bare --mirror --no-checkout --quiet --origin=text --upload-pack=shell --config=unknown --template=unknown --filter=text --sparse --no-tags --shallow-since=text --reference=read --jobs=number text write",
+    does: "execute runs-hooks fetches a repository",
     judge: fetches,
   },
   "ls-remote": {
-    options:
-      "-[htq] --heads --tags --branches --refs --exit-code --symref --get-url --sort=text --upload-pack=shell",
-    operands: "text...",
-    does: ["network", "network", "asks a repository elsewhere"],
+    usage:
+      "-[htq] --heads --tags --branches --refs --exit-code --symref --get-url --sort=text --upload-pack=shell text...",
+    does: "network network asks a repository elsewhere",
     judge: fetches,
   },
   add: runsHooks(
-    "-[Aunfvp] --all --update --force --dry-run --verbose --intent-to-add --patch --chmod=text --renormalize",
-    { operands: "read..." },
+    "-[Aunfvp] --all --update --force --dry-run --verbose --intent-to-add --patch --chmod=text --renormalize read...",
   ),
   commit: runsHooks(
     "-[asvqnpe] -m=text -F=read -C=text -c=text -S?=text -u?=text --all --amend --no-edit --message=text --file=read --author=text --date=text --allow-empty --allow-empty-message --no-verify --signoff --quiet --verbose --dry-run --fixup=text --squash=text --no-gpg-sign --gpg-sign?=text --edit --reset-author --trailer=text",
@@ -158,40 +130,29 @@ const subcommands: Readonly<Record<string, Spec>> = {
     "-[cqdtm] -C!destructive -f!destructive --create --detach --guess --no-guess --track?=text --force!destructive --discard-changes!destructive --force-create!destructive --orphan --merge",
   ),
   restore: {
-    options: "-[SWqp] -s=text --staged --worktree --source=text --quiet --ours --theirs --patch",
-    operands: "write...",
-    does: ["write", "changes-repository", "changes the repository"],
+    usage: "-[SWqp] -s=text --staged --worktree --source=text --quiet --ours --theirs --patch write...",
+    does: "write changes-repository changes the repository",
     judge: ({ walk }, parsed) => {
       if (!parsed.has("-S", "--staged") || parsed.has("-W", "--worktree"))
         walk.report("destructive", "git-destroys", "git restore discards changes");
-      return undefined;
     },
   },
   reset: writes(
     "-[qpN] --hard!destructive --merge!destructive --keep!destructive --soft --mixed --quiet --patch --no-refresh",
   ),
   clean: {
-    options: "-[fdxXqin] -e=text --force --dry-run --exclude=text --interactive --quiet",
-    operands: "write...",
-    does: ["destructive", "git-destroys", "deletes files that git does not track"],
+    usage: "-[fdxXqin] -e=text --force --dry-run --exclude=text --interactive --quiet write...",
+    does: "destructive git-destroys deletes files that git does not track",
     unless: "-n --dry-run",
   },
-  rm: {
-    options:
-      "-[nq] -r!destructive -f!destructive --force!destructive --cached --dry-run --quiet --ignore-unmatch",
-    operands: "delete...",
-  },
-  mv: writes("-[fknv] --force --dry-run --verbose", { operands: "write..." }),
+  rm: "-[nq] -r!destructive -f!destructive --force!destructive --cached --dry-run --quiet --ignore-unmatch delete...",
+  mv: writes("-[fknv] --force --dry-run --verbose write..."),
   apply: runsHooks(
-    "-[Rv3N] -p=number -C=number --check --stat --numstat --summary --index --cached --3way --reverse --reject --whitespace=text --directory=text --include=text --exclude=text --unidiff-zero",
-    { operands: "read..." },
+    "-[Rv3N] -p=number -C=number --check --stat --numstat --summary --index --cached --3way --reverse --reject --whitespace=text --directory=text --include=text --exclude=text --unidiff-zero read...",
   ),
-  archive: {
-    options: "-[lv] -o=write --format=text --output=write --prefix=text --remote=unknown --exec=shell -#",
-    operands: "text...",
-    does: ["write", "writes", "packs files"],
-  },
-  init: runsHooks("-[q] -b=text --bare --initial-branch=text --quiet --shared?=text", { operands: "write" }),
+  archive:
+    "-[lv] -o=write --format=text --output=write --prefix=text --remote=unknown --exec=shell -# text... => write writes packs files",
+  init: runsHooks("-[q] -b=text --bare --initial-branch=text --quiet --shared?=text write"),
   gc: writes("--aggressive --auto --quiet --prune?=text!destructive"),
   prune: destroys("deletes history"),
   "filter-branch": destroys("rewrites history", {
@@ -199,7 +160,6 @@ const subcommands: Readonly<Record<string, Spec>> = {
       args.forEach((arg, index) => {
         if (/^--[\w-]+-filter$/.test(args[index - 1] ?? "")) walk.script(arg, scope.fresh(), undefined);
       });
-      return undefined;
     },
   }),
   "filter-repo": destroys("rewrites history"),
@@ -208,17 +168,16 @@ const subcommands: Readonly<Record<string, Spec>> = {
   "format-patch": writes("-o=write -# --stdout --cover-letter --signoff --numbered"),
   "sparse-checkout maintenance repack replace rerere update-index write-tree commit-tree hash-object mktree read-tree":
     writes(),
-  credential: acts("unknown", "uses-keys", "shows passwords"),
-  daemon: acts("exfiltration", "serves-files", "shows files to others"),
-  instaweb: acts("exfiltration", "serves-files", "shows files to others"),
-  "send-email": acts("exfiltration", "sends-data", "sends commits away"),
+  credential: "=> unknown uses-keys shows passwords",
+  "daemon instaweb": "=> exfiltration serves-files shows files to others",
+  "send-email": "=> exfiltration sends-data sends commits away",
 };
 
 /** Git takes settings, and so programs to run, from the repository that it finds. */
 const isInWorkspace = ({ walk, scope }: Call): boolean =>
   walk.workspace !== undefined && scope.directories?.length === 1 && scope.directories[0] === walk.workspace;
 
-const place = (call: Call, parsed: Parsed): undefined => {
+const checkRepository = (call: Call, parsed: Parsed): void => {
   const { walk, scope } = call;
   for (const path of parsed.values("-C")) {
     walk.list(path, scope);
@@ -242,12 +201,10 @@ const place = (call: Call, parsed: Parsed): undefined => {
 /** Version control. */
 export const git: Family = {
   "git hub": {
-    options:
+    usage:
       "-p --no-pager --paginate --version --no-optional-locks --literal-pathspecs --no-replace-objects -C=text -c=text --config-env=text --git-dir=unknown --work-tree=unknown --exec-path=unknown --namespace=unknown",
-    before: place,
-    commands: Object.fromEntries(
-      Object.entries(subcommands).flatMap(([names, spec]) => names.split(" ").map((name) => [name, spec])),
-    ),
+    before: checkRepository,
+    commands: subcommands,
   },
-  "git-lfs tig gitk": acts("unknown", "unknown-option", "may change the repository"),
+  "git-lfs tig gitk": "=> unknown unknown-option may change the repository",
 };

@@ -3,7 +3,7 @@ import { isPlainCode } from "../languages/plain-code.ts";
 import { hasMark, unknownMark } from "../marks.ts";
 import { isSecretPath } from "../paths/secret-paths.ts";
 import type { Parsed } from "./parse-arguments.ts";
-import { acts, type Call, type Family, type Spec } from "./spec.ts";
+import { type Call, type Family, noteEffect, type Spec } from "./spec.ts";
 import { suspectArguments } from "./suspect-arguments.ts";
 
 /** A file of a shell, or text on the input of one. */
@@ -15,34 +15,31 @@ const shell = (call: Call, parsed: Parsed): string | undefined => {
   if (!/^bash$/.test(name) && (/\$['"]|\(\(|\\\n/.test(text) || /^(?:zsh|fish|ksh)$/.test(name)))
     walk.unknown("other-shell", `${name} may read its text in another way than bash`);
   if (parsed.has("-c")) {
-    if (first === undefined) walk.unknown("unknown-script", `it is not known what ${name} runs`);
+    if (first === undefined) walk.unknown("unknown-script", `the policy cannot tell what ${name} runs`);
     else if (rest.length > 0 && /\$(?:[0-9@*#]|\{[0-9@*#!])/.test(first)) {
-      walk.unknown("unknown-script", "a shell text runs what its arguments say");
+      walk.unknown("unknown-script", "a shell script runs its arguments");
       suspectArguments(call);
       walk.suspect(() => walk.run(rest.slice(1), scope, undefined));
       walk.script(first, scope.fresh(), stdin);
     } else return walk.script(first, scope.fresh(), stdin);
-    return undefined;
   }
   if (first !== undefined && !parsed.has("-s")) {
     walk.list(first, scope);
-    walk.unknown("unknown-script", `${name} runs ${first}, a file whose content is not looked at`);
-    return undefined;
+    walk.unknown("unknown-script", `${name} runs ${first}, a file whose content is not checked`);
   }
   if (stdin !== undefined && !hasMark(stdin)) return walk.script(stdin, scope.fresh(), undefined);
-  walk.unknown("unknown-script", `it is not known what ${name} runs`);
+  walk.unknown("unknown-script", `the policy cannot tell what ${name} runs`);
   if (stdin !== undefined) walk.suspect(() => walk.script(stdin, scope.fresh(), undefined));
-  return undefined;
 };
 
 /** Code that stands in the command. */
 const judgeCode = (call: Call, code: string): void => {
   const { walk, name, scope } = call;
   if (hasMark(code)) walk.unknown("unknown-code", `the code for ${name} is not known in full`);
-  for (const { pattern, verdict, code: word, text } of codeShapes)
-    if (pattern.test(code)) walk.report(verdict, word, `the code for ${name} ${text}`);
+  for (const [pattern, does] of codeShapes)
+    if (pattern.test(code)) noteEffect(walk, does, `the code for ${name}`);
   if (isPlainCode(name, code)) return;
-  walk.unknown("unknown-code", `it is not known what the code for ${name} does`);
+  walk.unknown("unknown-code", `the policy cannot tell what the code for ${name} does`);
   for (const [, , path = ""] of code.matchAll(/(['"`])([^'"`\n]*)\1/g))
     if (isSecretPath(path) && /[./]/.test(path)) walk.read(path, scope);
   suspectArguments({ ...call, args: [code] });
@@ -51,7 +48,7 @@ const judgeCode = (call: Call, code: string): void => {
 /** An interpreter: code in an option, or a file, or its input. */
 const interpreter =
   (codeOptions: readonly string[], shows: readonly string[] = ["-v", "-V", "--version", "-h", "--help"]) =>
-  (call: Call, parsed: Parsed): undefined => {
+  (call: Call, parsed: Parsed): void => {
     const { walk, scope, name, stdin } = call;
     const code = parsed.values(...codeOptions);
     for (const each of code) judgeCode(call, each);
@@ -70,12 +67,12 @@ const interpreter =
     if (parsed.has(...shows) && parsed.operands.length === 0) return;
     const [file] = parsed.operands;
     if (file !== undefined)
-      walk.unknown("runs-file", `${name} runs ${file}, a file whose content is not looked at`);
+      walk.unknown("runs-file", `${name} runs ${file}, a file whose content is not checked`);
     else if (stdin !== undefined && !hasMark(stdin)) judgeCode(call, stdin);
-    else walk.unknown("unknown-code", `it is not known what ${name} runs`);
+    else walk.unknown("unknown-code", `the policy cannot tell what ${name} runs`);
   };
 
-const python = (call: Call, parsed: Parsed): undefined => {
+const python = (call: Call, parsed: Parsed): void => {
   const [module] = parsed.values("-m");
   if (module === undefined) {
     if (parsed.has("-c") && !parsed.has("-I", "-P"))
@@ -84,7 +81,8 @@ const python = (call: Call, parsed: Parsed): undefined => {
         "python may import a file of the workspace; with the option -I it does not",
       );
     // With -v it shows what it imports, and runs the code.
-    return interpreter(["-c"], ["-V", "--version"])(call, parsed);
+    interpreter(["-c"], ["-V", "--version"])(call, parsed);
+    return;
   }
   // The folder in which it starts is the first in which it looks for modules.
   call.walk.unknown("runs-module", `python runs the module ${module}, which may be a file of the workspace`);
@@ -92,20 +90,24 @@ const python = (call: Call, parsed: Parsed): undefined => {
     call.walk.report("exfiltration", "serves-files", "python shows files to other machines");
 };
 
-/** `-p` prints what the code of `-e` gives, or is followed by code; options behind that code are options of node. */
-const node = (call: Call, parsed: Parsed): undefined => {
-  if (!parsed.has("-p", "--print") || parsed.has("-e", "--eval"))
-    return interpreter(["-e", "--eval"])(call, parsed);
+/** `-p` prints the result of the code of `-e`, or is followed by code; options behind that code are options of node. */
+const node = (call: Call, parsed: Parsed): void => {
+  if (!parsed.has("-p", "--print") || parsed.has("-e", "--eval")) {
+    interpreter(["-e", "--eval"])(call, parsed);
+    return;
+  }
   const [code = unknownMark, ...rest] = parsed.operands;
   if (rest.some((each) => each.startsWith("-")))
-    call.walk.unknown("unknown-option", "it is not known what the options behind the code for node do");
+    call.walk.unknown(
+      "unknown-option",
+      "the policy cannot tell what the options behind the code for node do",
+    );
   judgeCode(call, code);
 };
 
 const codeFirst = (options: string, codeOptions: readonly string[]): Spec => ({
   style: "posix",
-  options,
-  operands: "text...",
+  usage: `${options} text...`,
   judge: interpreter(codeOptions),
 });
 
@@ -113,22 +115,20 @@ const codeFirst = (options: string, codeOptions: readonly string[]): Spec => ({
 export const interpreters: Family = {
   "sh bash zsh dash ksh ash fish": {
     style: "posix",
-    options:
-      "-[cefiulsxrnvp] -l --login --norc --noprofile --posix --version --rcfile=unknown --init-file=unknown -o=text -O=unknown",
-    operands: "text...",
-    judge: shell,
+    usage:
+      "-[cefiulsxrnvp] -l --login --norc --noprofile --posix --version --rcfile=unknown --init-file=unknown -o=text -O=unknown text...",
+    prints: shell,
   },
   "python python2 python3 pypy pypy3": {
     style: "posix",
-    options: "-[BEsSuIPOqVv] -c=text -m=text -W=text -X=unknown --version",
-    operands: "text...",
+    usage: "-[BEsSuIPOqVv] -c=text -m=text -W=text -X=unknown --version text...",
     judge: python,
   },
   "node nodejs": {
     ...codeFirst("-[vhp] -e=text --eval=text --print --version --no-warnings --no-deprecation --check", []),
     judge: node,
   },
-  "deno bunjs": acts("unknown", "runs-file", "runs code"),
+  "deno bunjs": "=> unknown runs-file runs code",
   perl: codeFirst("-[wnplavsW] -e=text -E=text -i?=text!write -F?=text -0?=number -V --version", [
     "-e",
     "-E",
@@ -136,5 +136,5 @@ export const interpreters: Family = {
   ruby: codeFirst("-[wnplavs] -e=text -i?=text!write -F?=text --version", ["-e"]),
   php: codeFirst("-[nv] -r=text --version", ["-r"]),
   "lua luajit Rscript R julia osascript scala groovy ghci erl elixir iex irb pry ipython ocaml racket sbcl tclsh expect pwsh powershell java kotlin":
-    acts("unknown", "runs-file", "runs code"),
+    "=> unknown runs-file runs code",
 };

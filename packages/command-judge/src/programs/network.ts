@@ -8,11 +8,11 @@ const sends = ({ walk, name }: Call, what: string): void => {
   walk.report("exfiltration", "sends-data", `${name} sends ${what} to another machine`);
 };
 
-const curl = (call: Call, parsed: Parsed): undefined => {
+const curl = (call: Call, parsed: Parsed): void => {
   const { walk, scope, name } = call;
   const targets = [...parsed.operands, ...parsed.values("--url")];
   if (targets.length === 0 && !parsed.has("-V", "--version"))
-    walk.unknown("unknown-address", `it is not known what ${name} connects to`);
+    walk.unknown("unknown-address", `the policy cannot tell what ${name} connects to`);
   const isProxied = parsed.has("-x", "--proxy", "--socks5", "--connect-to", "--resolve", "--preproxy");
   const isRemote = isProxied || targets.length === 0 || targets.some((target) => !isLocal(target));
   const bodies = parsed.values(
@@ -38,7 +38,7 @@ const curl = (call: Call, parsed: Parsed): undefined => {
   if (isSending && isRemote) sends(call, "data");
   else if (isSending)
     walk.report("write", "changes-service", `${name} changes things through a service of this machine`);
-  const told = parsed.values(
+  const headers = parsed.values(
     "-H",
     "--header",
     "-b",
@@ -50,7 +50,7 @@ const curl = (call: Call, parsed: Parsed): undefined => {
     "-u",
     "--user",
   );
-  for (const text of told) {
+  for (const text of headers) {
     if (text.startsWith("@")) walk.read(text.slice(1), scope);
     if (isRemote && (isUnknown(text) || text.startsWith("@"))) sends(call, "what is not known");
   }
@@ -63,9 +63,7 @@ const curl = (call: Call, parsed: Parsed): undefined => {
     walk.report("write", "writes", `${name} writes a file`);
 };
 
-const netcat = (call: Call, parsed: Parsed): undefined => {
-  for (const text of parsed.values("-e", "-c", "--exec", "--sh-exec"))
-    call.walk.script(text, call.scope.fresh(), undefined);
+const netcat = (call: Call, parsed: Parsed): void => {
   if (parsed.has("-z") && call.stdin === undefined) noteHost(call, parsed.operands[0] ?? "");
   else if (parsed.has("-l", "--listen") || !isLocal(parsed.operands[0] ?? ""))
     sends(call, "whatever it reads");
@@ -75,7 +73,7 @@ const netcat = (call: Call, parsed: Parsed): undefined => {
 const isRemotePath = (path: string): boolean => /^[^/.~][^/]*:|^\w+:\/\//.test(path);
 
 /** `scp`, `rsync`: the last operand is written, the others are read; on this machine or on another. */
-const copies = (call: Call, parsed: Parsed): undefined => {
+const copies = (call: Call, parsed: Parsed): void => {
   const { walk, scope, name } = call;
   const target = parsed.operands.at(-1) ?? "";
   for (const path of parsed.operands.slice(0, -1)) {
@@ -87,24 +85,21 @@ const copies = (call: Call, parsed: Parsed): undefined => {
   else sends(call, "files");
 };
 
-const ssh = (call: Call, parsed: Parsed): undefined => {
+const ssh = (call: Call, parsed: Parsed): void => {
   const { walk, scope, stdin, name } = call;
   const [host = "", ...words] = parsed.operands;
   noteHost(call, host);
-  if (words.length > 0) walk.script(words.join(" "), elsewhere(scope), undefined);
+  if (words.length > 0) walk.script(words.join(" "), scope.elsewhere(), undefined);
   else walk.unknown("remote-shell", `${name} opens a shell on another machine`);
   if (stdin !== undefined) sends(call, "its input");
 };
 
-const elsewhere = (scope: Call["scope"]): Call["scope"] =>
-  Object.assign(scope.fresh(), { directories: undefined });
-
-const lookup = (call: Call, parsed: Parsed): undefined => {
+const lookup = (call: Call, parsed: Parsed): void => {
   if (call.stdin !== undefined) sends(call, "its input");
   if (call.name.startsWith("ping") && parsed.has("-p")) sends(call, "data in its packets");
 };
 
-const http = (call: Call, parsed: Parsed): undefined => {
+const http = (call: Call, parsed: Parsed): void => {
   const [first = "", ...rest] = parsed.operands;
   const hasMethod = /^[A-Z]+$/.test(first);
   const [target = "", ...items] = hasMethod ? rest : [first, ...rest];
@@ -124,41 +119,36 @@ const http = (call: Call, parsed: Parsed): undefined => {
 
 const sender: Spec = {
   style: "words",
-  does: ["exfiltration", "sends-data", "sends what it is given to another machine"],
+  does: "exfiltration sends-data sends what it is given to another machine",
   judge: (call) => {
     for (const arg of call.args) if (/^[./~]|^\w[\w.-]*\.\w+$/.test(arg)) call.walk.read(arg, call.scope);
     call.walk.network(true);
-    return undefined;
   },
 };
-const serves: Spec = acts("exfiltration", "serves-files", "opens this machine to others", { network: true });
-const connects = ["network", "network", "connects to another machine"] as const;
+const serves: Spec = acts("exfiltration serves-files opens this machine to others", { network: true });
+const connects = "network network connects to another machine";
 
 /** Programs that connect to other machines. */
 export const network: Family = {
   curl: {
-    options:
-      "-[sSLfkigIvNOJ46#0Gq] -d=text -F=text -T=read -X=text -H=text -o=write -A=text -b=text -c=write -e=text -u=text -x=text -m=number -K=unknown -D=write -w=text -r=text -V -E=read --data=text --data-raw=text --data-binary=text --data-urlencode=text --data-ascii=text --json=text --form=text --upload-file=read --request=text --header=text --output=write --user-agent=text --cookie=text --cookie-jar=write --referer=text --user=text --proxy=text --max-time=number --connect-timeout=number --config=unknown --cert=read --key=read --dump-header=write --range=text --write-out=text --url=host --resolve=text --connect-to=text --retry=number --retry-delay=number --silent --show-error --location --fail --insecure --include --head --verbose --no-buffer --remote-name --remote-header-name --compressed --get --http1.1 --http2 --fail-with-body --progress-bar --socks5=text --preproxy=text --version --retry-connrefused --globoff",
-    operands: "host...",
+    usage:
+      "-[sSLfkigIvNOJ46#0Gq] -d=text -F=text -T=read -X=text -H=text -o=write -A=text -b=text -c=write -e=text -u=text -x=text -m=number -K=unknown -D=write -w=text -r=text -V -E=read --data=text --data-raw=text --data-binary=text --data-urlencode=text --data-ascii=text --json=text --form=text --upload-file=read --request=text --header=text --output=write --user-agent=text --cookie=text --cookie-jar=write --referer=text --user=text --proxy=text --max-time=number --connect-timeout=number --config=unknown --cert=read --key=read --dump-header=write --range=text --write-out=text --url=host --resolve=text --connect-to=text --retry=number --retry-delay=number --silent --show-error --location --fail --insecure --include --head --verbose --no-buffer --remote-name --remote-header-name --compressed --get --http1.1 --http2 --fail-with-body --progress-bar --socks5=text --preproxy=text --version --retry-connrefused --globoff host...",
     judge: curl,
   },
   "wget wget2": {
-    options:
-      "-[qcNSnv46] -O=write -o=write -a=write -P=write -U=text -T=number -t=number -i=unknown -e=unknown --quiet --no-verbose --header=text --post-data=text --post-file=read --body-data=text --body-file=read --method=text --output-document=write --output-file=write --directory-prefix=write --user-agent=text --timeout=number --tries=number --no-check-certificate --spider --server-response --continue --show-progress --use-askpass=shell --input-file=unknown --execute=unknown",
-    operands: "host...",
-    does: ["write", "writes", "writes what it fetches"],
+    usage:
+      "-[qcNSnv46] -O=write -o=write -a=write -P=write -U=text -T=number -t=number -i=unknown -e=unknown --quiet --no-verbose --header=text --post-data=text --post-file=read --body-data=text --body-file=read --method=text --output-document=write --output-file=write --directory-prefix=write --user-agent=text --timeout=number --tries=number --no-check-certificate --spider --server-response --continue --show-progress --use-askpass=shell --input-file=unknown --execute=unknown host...",
+    does: "write writes writes what it fetches",
     unless: "--spider",
     judge: curl,
   },
   "http https xh": {
-    options: "-[bhvF] --body --headers --verbose --follow --ignore-stdin -o=write",
-    operands: "text...",
+    usage: "-[bhvF] --body --headers --verbose --follow --ignore-stdin -o=write text...",
     judge: http,
   },
   "nc ncat netcat pwncat": {
-    options:
-      "-[lvnuzkN46dU] -p=number -w=number -s=text -i=number -q=number -e=text!exfiltration -c=text!exfiltration --exec=text!exfiltration --sh-exec=text!exfiltration --listen -x=text -X=text",
-    operands: "text...",
+    usage:
+      "-[lvnuzkN46dU] -p=number -w=number -s=text -i=number -q=number -e=shell!exfiltration -c=shell!exfiltration --exec=shell!exfiltration --sh-exec=shell!exfiltration --listen -x=text -X=text text...",
     network: true,
     judge: netcat,
   },
@@ -170,38 +160,32 @@ export const network: Family = {
         if (text !== undefined) walk.script(text.replace(/^["']|["']$/g, ""), scope.fresh(), undefined);
       }
       walk.network(true);
-      return undefined;
     },
   },
   "ssh autossh mosh": {
     style: "posix",
-    options:
-      "-[46AaCfgGKkMNnqTtVvXxYy] -b=text -c=text -D=text!exfiltration -E=write -e=text -F=unknown -i=read -J=text -L=text!exfiltration -l=text -m=text -O=text -o=unknown -p=number -R=text!exfiltration -S=unknown -W=text!exfiltration -w=text",
-    operands: "text...",
+    usage:
+      "-[46AaCfgGKkMNnqTtVvXxYy] -b=text -c=text -D=text!exfiltration -E=write -e=text -F=unknown -i=read -J=text -L=text!exfiltration -l=text -m=text -O=text -o=unknown -p=number -R=text!exfiltration -S=unknown -W=text!exfiltration -w=text text...",
     judge: ssh,
   },
   "sftp ssh-copy-id": sender,
   scp: {
-    options: "-[346BCpqrTv] -c=text -F=unknown -i=read -J=text -l=number -o=unknown -P=number -S=shell",
-    operands: "text...",
+    usage: "-[346BCpqrTv] -c=text -F=unknown -i=read -J=text -l=number -o=unknown -P=number -S=shell text...",
     judge: copies,
   },
   rsync: {
-    options:
-      "-[avzrlptgoDhnPqucHAXxWS] -e=shell -f=text --rsh=shell --archive --verbose --compress --recursive --dry-run --progress --partial --human-readable --exclude=text --include=text --exclude-from=read --delete!destructive --delete-before!destructive --delete-after!destructive --delete-excluded!destructive --remove-source-files!destructive --rsync-path=shell --stats --checksum --update --links --perms --times --info=text",
-    operands: "text...",
+    usage:
+      "-[avzrlptgoDhnPqucHAXxWS] -e=shell -f=text --rsh=shell --archive --verbose --compress --recursive --dry-run --progress --partial --human-readable --exclude=text --include=text --exclude-from=read --delete!destructive --delete-before!destructive --delete-after!destructive --delete-excluded!destructive --remove-source-files!destructive --rsync-path=shell --stats --checksum --update --links --perms --times --info=text text...",
     judge: copies,
   },
   "dig nslookup host drill kdig whois": {
-    options: "-[46trxv] -p=number -t=text -c=text -f=read!exfiltration",
-    operands: "host...",
+    usage: "-[46trxv] -p=number -t=text -c=text -f=read!exfiltration host...",
     does: connects,
     judge: lookup,
   },
   "ping ping6 fping traceroute tracepath mtr": {
-    options:
-      "-[46nqvbrR] -c=number -i=number -W=number -w=number -s=number -t=number -I=text -m=number -p=text",
-    operands: "host...",
+    usage:
+      "-[46nqvbrR] -c=number -i=number -W=number -w=number -s=number -t=number -I=text -m=number -p=text host...",
     does: connects,
     judge: lookup,
   },

@@ -18,7 +18,7 @@ export interface GivenOption {
   readonly isLate: boolean;
 }
 
-/** Arguments told apart by a table. */
+/** Arguments as a table classifies them. */
 export interface Parsed {
   readonly given: readonly GivenOption[];
   readonly operands: readonly string[];
@@ -54,11 +54,12 @@ const parseTable = (table: string): Rules => {
   return rules;
 };
 
-const tables = new WeakMap<Spec, Rules>();
+/** By usage: at most as many as the tables hold. */
+const tables = new Map<string, Rules>();
 
-const rulesOf = (spec: Spec): Rules => {
-  const known = tables.get(spec) ?? parseTable(spec.options ?? "");
-  tables.set(spec, known);
+const rulesOf = ({ usage = "" }: Spec): Rules => {
+  const known = tables.get(usage) ?? parseTable(usage);
+  tables.set(usage, known);
   return known;
 };
 

@@ -9,16 +9,16 @@ import { programTable } from "./table.ts";
 const systemFolder = /^\/(?:usr\/(?:local\/)?)?s?bin\/(?=[^/]+$)/;
 
 const listed = (name: string, { lists }: Walk): Spec | undefined => {
-  if (lists.read?.includes(name) === true) return { style: "words", operands: "read..." };
+  if (lists.read?.includes(name) === true) return { style: "words", usage: "read..." };
   if (lists.write?.includes(name) === true)
-    return { style: "words", operands: "write...", does: ["write", "writes", "changes files"] };
+    return { style: "words", usage: "write...", does: "write writes changes files" };
   return undefined;
 };
 
 const unknownProgram = (call: Call): undefined => {
   const { name, walk } = call;
   const isFile = name.includes("/");
-  const why = isFile ? "a file whose content is not known" : "a program that is in no table";
+  const why = isFile ? "a file whose content is not checked" : "a program that the tables do not know";
   walk.unknown(isFile ? "runs-file" : "unknown-program", `it runs ${name}, ${why}`);
   suspectArguments(call);
 };

@@ -26,13 +26,13 @@ const isNarrow = (parsed: Parsed): boolean => {
 /** `grep`, `rg` and their like: a pattern, then files; folders as a whole where it searches them. */
 const searcher =
   (isAlwaysTree: boolean) =>
-  (call: Call, parsed: Parsed): undefined => {
+  (call: Call, parsed: Parsed): void => {
     const { walk, scope } = call;
     const hasPattern = parsed.has("-e", "--regexp", "-f", "--file", "--files");
     const files = hasPattern ? parsed.operands : parsed.operands.slice(1);
     const isTree = isAlwaysTree || parsed.has("-r", "-R", "--recursive", "--dereference-recursive");
     const namesOnly = parsed.has("--files");
-    // Without files, grep -r never reads its input, and the others not where there is none.
+    // Without files, grep -r never reads its input, and the others only where there is one.
     const hasInput = isAlwaysTree && call.stdin !== undefined && call.stdin !== "";
     const named = files.length > 0 || !isTree || hasInput ? files : ["."];
     for (const file of named) {
@@ -53,7 +53,7 @@ const valuedTests = words(
   "-name -iname -path -ipath -wholename -iwholename -lname -ilname -regex -iregex -regextype -type -xtype -size -perm -user -group -uid -gid -mtime -atime -ctime -mmin -amin -cmin -links -inum -fstype -maxdepth -mindepth -printf -used -newer -anewer -cnewer -samefile -newermt -newerat -newerct -newermm",
 );
 
-const find = (call: Call): undefined => {
+const find = (call: Call): void => {
   const { args, walk, scope, stdin } = call;
   let at = args.findIndex((arg) => /^(?:[-(!,]|[\uE000\uE001])/.test(arg) && !/^-[HLP]$|^-O\d$/.test(arg));
   if (at === -1) at = args.length;
@@ -62,7 +62,7 @@ const find = (call: Call): undefined => {
   for (const root of roots) walk.list(root, scope);
   const patterns: string[] = [];
   const unclear = (word: string): void =>
-    walk.unknown("unknown-option", `it is not known what ${word} does in the expression of find`);
+    walk.unknown("unknown-option", `the policy cannot tell what ${word} does in the expression of find`);
   while (at < args.length) {
     const word = args[at++] ?? "";
     if (plainTests.has(word) || valuedTests.has(word)) {
@@ -104,7 +104,7 @@ const find = (call: Call): undefined => {
 /** Commands of xargs that are looked at. */
 const maxRuns = 16;
 
-const xargs = (call: Call, parsed: Parsed): undefined => {
+const xargs = (call: Call, parsed: Parsed): void => {
   const { walk, scope, stdin } = call;
   const words = parsed.operands.length === 0 ? ["echo"] : parsed.operands;
   const [placeholder] = parsed.values("-I", "-i", "--replace");
@@ -128,41 +128,36 @@ const xargs = (call: Call, parsed: Parsed): undefined => {
   for (const run of runs.slice(0, maxRuns)) walk.run(run, scope, undefined);
   if (runs.length > maxRuns) walk.unknown("too-large", "xargs runs more commands than are looked at");
   if (!isKnown && /^(?:rm|rmdir|unlink|shred)$/.test(words[0] ?? ""))
-    walk.report("destructive", "sweeping-delete", `xargs gives names that are not known to ${words[0]}`);
+    walk.report("destructive", "sweeping-delete", `xargs runs ${words[0]} with unknown names`);
 };
 
 /** Programs that look for files, and for text in them. */
 export const search: Family = {
   "grep egrep fgrep zgrep": {
-    options:
-      "-[EFGPiyvwxcLlqsbHhnoTUzZarR] -# -e=text -f=read -m=number -A=number -B=number -C=number --regexp=text --file=read --extended-regexp --fixed-strings --perl-regexp --basic-regexp --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count --color?=text --colour?=text --files-without-match --files-with-matches --max-count=number --only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --line-number --initial-tab --null --after-context=number --before-context=number --context=number --text --binary-files=text --recursive --dereference-recursive --include=text --exclude=text --exclude-dir=text --line-buffered --null-data --label=text",
-    operands: "text...",
+    usage:
+      "-[EFGPiyvwxcLlqsbHhnoTUzZarR] -# -e=text -f=read -m=number -A=number -B=number -C=number --regexp=text --file=read --extended-regexp --fixed-strings --perl-regexp --basic-regexp --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count --color?=text --colour?=text --files-without-match --files-with-matches --max-count=number --only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --line-number --initial-tab --null --after-context=number --before-context=number --context=number --text --binary-files=text --recursive --dereference-recursive --include=text --exclude=text --exclude-dir=text --line-buffered --null-data --label=text text...",
     judge: searcher(false),
   },
   rg: {
-    options:
-      "-[aFiHhIlLnNopPqSsUuvVwx0c.] -A=number -B=number -C=number -e=text -f=read -g=text -m=number -M=number -t=text -T=text -r=text -E=text -j=number -d=number --regexp=text --file=read --glob=text --iglob=text --type=text --type-not=text --type-list --files --files-with-matches --files-without-match --hidden --no-ignore --no-ignore-vcs --ignore-case --case-sensitive --smart-case --fixed-strings --pcre2 --multiline --multiline-dotall --line-number --no-line-number --column --count --count-matches --heading --no-heading --color=text --colors=text --max-count=number --max-depth=number --max-columns=number --max-filesize=text --after-context=number --before-context=number --context=number --word-regexp --line-regexp --invert-match --only-matching --no-messages --null --json --vimgrep --stats --sort=text --sortr=text --trim --text --follow --one-file-system --quiet --with-filename --no-filename --replace=text --passthru --no-config",
-    operands: "text...",
+    usage:
+      "-[aFiHhIlLnNopPqSsUuvVwx0c.] -A=number -B=number -C=number -e=text -f=read -g=text -m=number -M=number -t=text -T=text -r=text -E=text -j=number -d=number --regexp=text --file=read --glob=text --iglob=text --type=text --type-not=text --type-list --files --files-with-matches --files-without-match --hidden --no-ignore --no-ignore-vcs --ignore-case --case-sensitive --smart-case --fixed-strings --pcre2 --multiline --multiline-dotall --line-number --no-line-number --column --count --count-matches --heading --no-heading --color=text --colors=text --max-count=number --max-depth=number --max-columns=number --max-filesize=text --after-context=number --before-context=number --context=number --word-regexp --line-regexp --invert-match --only-matching --no-messages --null --json --vimgrep --stats --sort=text --sortr=text --trim --text --follow --one-file-system --quiet --with-filename --no-filename --replace=text --passthru --no-config text...",
     judge: searcher(true),
   },
   ag: {
-    options:
-      "-[aciklLnoQsSuvwz0] -A=number -B=number -C=number -G=text -g=text -m=number --hidden --ignore=text --literal --count --files-with-matches --nocolor --nogroup --color --group --column --depth=number",
-    operands: "text...",
+    usage:
+      "-[aciklLnoQsSuvwz0] -A=number -B=number -C=number -G=text -g=text -m=number --hidden --ignore=text --literal --count --files-with-matches --nocolor --nogroup --color --group --column --depth=number text...",
     judge: searcher(true),
   },
   "find gfind": { style: "words", judge: find },
   "fd fdfind": {
-    options:
-      "-[HIuasiFglp01qL] -e=text -E=text -t=text -d=number -S=text -c=text --hidden --no-ignore --absolute-path --ignore-case --case-sensitive --glob --fixed-strings --list-details --follow --full-path --max-depth=number --min-depth=number --exact-depth=number --type=text --extension=text --exclude=text --size=text --color=text --print0 --changed-within=text --changed-before=text --max-results=number",
-    operands: "text list...",
+    usage:
+      "-[HIuasiFglp01qL] -e=text -E=text -t=text -d=number -S=text -c=text --hidden --no-ignore --absolute-path --ignore-case --case-sensitive --glob --fixed-strings --list-details --follow --full-path --max-depth=number --min-depth=number --exact-depth=number --type=text --extension=text --exclude=text --size=text --color=text --print0 --changed-within=text --changed-before=text --max-results=number text list...",
     fallback: ".",
   },
-  "locate mlocate plocate": { options: "-[bceilpr0] -n=number", operands: "text..." },
+  "locate mlocate plocate": "-[bceilpr0] -n=number text...",
   "xargs gxargs": {
-    options:
-      "-[0rtxp] -I=text -n=number -L=number -P=number -s=number -d=text -a=read -E=text --null --no-run-if-empty --max-args=number --max-procs=number --max-lines?=number --delimiter=text --arg-file=read --replace?=text --verbose --exit",
-    operands: "text...",
+    usage:
+      "-[0rtxp] -I=text -n=number -L=number -P=number -s=number -d=text -a=read -E=text --null --no-run-if-empty --max-args=number --max-procs=number --max-lines?=number --delimiter=text --arg-file=read --replace?=text --verbose --exit text...",
     style: "posix",
     judge: xargs,
   },

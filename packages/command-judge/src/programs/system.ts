@@ -1,16 +1,13 @@
 import { isUnknown } from "../marks.ts";
-import { acts, type Call, type Family, type Spec } from "./spec.ts";
+import { acts, byArguments, byWords, type Call, type Does, type Family, type Spec } from "./spec.ts";
 
 /** A program of which some arguments only look, while all others act. */
-const looksOr = (looks: RegExp, verdict: "destructive" | "privilege", code: string, what: string): Spec => ({
+const looksOr = (looks: string, does: Does): Spec => ({
   style: "words",
-  judge: ({ args, walk, name }) => {
-    if (!looks.test(args.join(" "))) walk.report(verdict, code, `${name} ${what}`);
-    return undefined;
-  },
+  judge: byArguments([new RegExp(`^(?!${looks}$)`), does]),
 });
 
-const kill = ({ args, walk, name }: Call): undefined => {
+const kill = ({ args, walk, name }: Call): void => {
   if (args[0] === "-l" || args[0] === "-L") return;
   walk.report("write", "ends-processes", `${name} ends or signals processes`);
   const targets = args
@@ -21,92 +18,67 @@ const kill = ({ args, walk, name }: Call): undefined => {
   const ofUser = args.some((arg) => /^-(?:u|U|-euid|-user)/.test(arg) || arg === "." || arg === ".*");
   if (name === "killall5" || (name === "kill" ? endsAll : ofUser))
     walk.report("destructive", "kills-all", `${name} ends all processes`);
-  if (args.some(isUnknown)) walk.unknown("unknown-word", `it is not known which processes ${name} ends`);
-};
-
-/** Commands that a job table holds. */
-const jobs = ({ args, walk, name }: Call): undefined => {
-  if (args.includes("-r")) walk.report("destructive", "deletes", `${name} -r deletes all jobs`);
+  if (args.some(isUnknown))
+    walk.unknown("unknown-word", `the policy cannot tell which processes ${name} ends`);
 };
 
 /** Programs that control this machine. */
 export const system: Family = {
   "kill pkill killall killall5 skill": { style: "words", judge: kill },
-  "shutdown reboot halt poweroff init telinit": acts("destructive", "stops-machine", "stops this machine"),
+  "shutdown reboot halt poweroff init telinit": "=> destructive stops-machine stops this machine",
   systemctl: {
-    options: "--user --no-pager --all -a --type=text --state=text -n=number --full -l",
-    operands: "text...",
-    judge: ({ walk }, { operands }) => {
-      const [word = ""] = operands;
-      if (/^(?:status|show|cat|list-[a-z-]+|is-[a-z-]+|get-default)?$/.test(word)) return undefined;
-      if (/^(?:poweroff|reboot|halt|kexec|suspend|hibernate|rescue|emergency|isolate)$/.test(word))
-        walk.report("destructive", "stops-machine", "systemctl stops this machine");
-      walk.report("privilege", "controls-services", `systemctl ${word} controls services of the system`);
-      return undefined;
-    },
+    usage: "--user --no-pager --all -a --type=text --state=text -n=number --full -l text...",
+    judge: byWords(
+      [
+        /^(?:poweroff|reboot|halt|kexec|suspend|hibernate|rescue|emergency|isolate)\b/,
+        "destructive stops-machine stops this machine",
+      ],
+      [
+        /^(?!(?:(?:status|show|cat|list-[a-z-]+|is-[a-z-]+|get-default)(?: |$))|$)/,
+        "privilege controls-services controls services of the system",
+      ],
+    ),
   },
-  "service rc-service launchctl initctl": acts(
-    "privilege",
-    "controls-services",
-    "controls services of the system",
-  ),
-  dmesg: {
-    options:
-      "-[ehHkLprStTuwWxP] -f=text -l=text -c!destructive -C!destructive --clear!destructive --ctime --human --follow --decode --level=text --kernel --nopager --reltime --notime",
-  },
-  journalctl: {
-    options:
-      "-[aefklmqrxbHTLtuW] -u=text -n=number -p=text -S=text -U=text -o=text --unit=text --since=text --until=text --no-pager --lines=number --follow --priority=text --output=text --boot?=text --reverse --grep=text -c!destructive -C!destructive --clear!destructive --vacuum-time=text!destructive --vacuum-size=text!destructive --vacuum-files=text!destructive --rotate!destructive --flush!destructive",
-    operands: "text...",
-  },
+  "service rc-service launchctl initctl": "=> privilege controls-services controls services of the system",
+  dmesg:
+    "-[ehHkLprStTuwWxP] -f=text -l=text -c!destructive -C!destructive --clear!destructive --ctime --human --follow --decode --level=text --kernel --nopager --reltime --notime",
+  journalctl:
+    "-[aefklmqrxbHTLtuW] -u=text -n=number -p=text -S=text -U=text -o=text --unit=text --since=text --until=text --no-pager --lines=number --follow --priority=text --output=text --boot?=text --reverse --grep=text -c!destructive -C!destructive --clear!destructive --vacuum-time=text!destructive --vacuum-size=text!destructive --vacuum-files=text!destructive --rotate!destructive --flush!destructive text...",
   "mkfs mkfs.ext4 mkfs.ext3 mkfs.xfs mkfs.btrfs mkfs.vfat mkswap wipefs mke2fs newfs blkdiscard hdparm cryptsetup":
-    acts("destructive", "changes-disks", "formats or changes a disk"),
+    "=> destructive changes-disks formats or changes a disk",
   "fdisk sfdisk cfdisk gdisk sgdisk parted diskutil": looksOr(
-    /^(?:-l|--list)(?: \/dev\/\w+)?$|^list$/,
-    "destructive",
-    "changes-disks",
-    "changes how disks are divided or formatted",
+    String.raw`(?:(?:-l|--list)(?: /dev/\w+)?|list)`,
+    "destructive changes-disks changes how disks are divided or formatted",
   ),
   "mount umount losetup swapon swapoff": looksOr(
-    /^(?:-l|--show)?$/,
-    "privilege",
-    "mounts",
-    "changes what is mounted",
+    "(?:-l|--show)?",
+    "privilege mounts changes what is mounted",
   ),
   "iptables ip6tables nft ufw firewall-cmd": looksOr(
-    /^(?:(?:-n )?(?:-L|-S|--list)(?: [A-Z]+)?|status|--state)$/,
-    "privilege",
-    "changes-firewall",
-    "changes what the network lets through",
+    "(?:(?:-n )?(?:-L|-S|--list)(?: [A-Z]+)?|status|--state)",
+    "privilege changes-firewall changes what the network lets through",
   ),
   sysctl: looksOr(
-    /^(?:-a|(?:-n )?[a-z][\w.]*)$/,
-    "privilege",
-    "writes-kernel",
-    "changes settings of the kernel",
+    String.raw`(?:-a|(?:-n )?[a-z][\w.]*)`,
+    "privilege writes-kernel changes settings of the kernel",
   ),
   "ip ifconfig route nmcli brctl iwconfig": looksOr(
-    /^(?:-br )?(?:a|addr|address|link|route|r|l|neigh|-a)?(?: (?:show|list))?$/,
-    "privilege",
-    "changes-network",
-    "changes the network of this machine",
+    "(?:-br )?(?:a|addr|address|link|route|r|l|neigh|-a)?(?: (?:show|list))?",
+    "privilege changes-network changes the network of this machine",
   ),
   "timedatectl hostnamectl localectl loginctl": looksOr(
-    /^(?:status|show|list-[a-z-]+)?$/,
-    "privilege",
-    "changes-system",
-    "changes this machine",
+    "(?:status|show|list-[a-z-]+)?",
+    "privilege changes-system changes this machine",
   ),
-  "hwclock chronyd ntpdate": acts("privilege", "sets-clock", "sets the clock of this machine"),
-  "crontab at batch": acts("unknown", "runs-later", "shows, changes or deletes commands that run later", {
-    judge: jobs,
+  "hwclock chronyd ntpdate": "=> privilege sets-clock sets the clock of this machine",
+  "crontab at batch": acts("unknown runs-later shows, changes or deletes commands that run later", {
+    judge: byArguments([/(?:^| )-r(?: |$)/, "destructive deletes deletes all jobs"]),
   }),
-  "gdb lldb": acts("unknown", "runs-file", "runs or changes a program", {
-    judge: ({ args, walk }) => {
-      if (args.some((arg) => /^(?:-p\d*|--pid.*|--attach.*)$/.test(arg)))
-        walk.report("privilege", "looks-into-process", "it looks into another process");
-      return undefined;
-    },
+  "gdb lldb": acts("unknown runs-file runs or changes a program", {
+    judge: byArguments([
+      /(?:^| )(?:-p\d*(?: |$)|--pid|--attach)/,
+      "privilege looks-into-process looks into another process",
+    ]),
   }),
   openssl: {
     style: "words",
@@ -128,21 +100,14 @@ export const system: Family = {
         if (!arg.startsWith("-") && (isX509 || isDigest)) walk.read(arg, scope);
       });
       if (!isX509 && !isDigest && args.join(" ") !== "version")
-        walk.unknown("unknown-option", `it is not known what ${name} ${command} does`);
-      return undefined;
+        walk.unknown("unknown-option", `the policy cannot tell what ${name} ${command} does`);
     },
   },
-  "vi vim nvim nano emacs ed ex pico micro hx": {
-    options: "-[RnX]",
-    operands: "write...",
-    does: ["execute", "edits", "opens an editor, which can run commands"],
-  },
-  "open xdg-open start code cursor idea subl": acts("unknown", "opens", "opens a file with another program"),
-  "logrotate updatedb ldconfig": acts("privilege", "changes-system", "changes this machine"),
-  "identify ffprobe ffmpeg convert magick pandoc latex pdflatex xelatex gs": acts(
-    "unknown",
-    "unknown-option",
-    "may run programs that its input names",
-  ),
-  ldd: acts("unknown", "runs-file", "may run the file that it is given"),
+  "vi vim nvim nano emacs ed ex pico micro hx":
+    "-[RnX] write... => execute edits opens an editor, which can run commands",
+  "open xdg-open start code cursor idea subl": "=> unknown opens opens a file with another program",
+  "logrotate updatedb ldconfig": "=> privilege changes-system changes this machine",
+  "identify ffprobe ffmpeg convert magick pandoc latex pdflatex xelatex gs":
+    "=> unknown unknown-option may run programs that its input names",
+  ldd: "=> unknown runs-file may run the file that it is given",
 };

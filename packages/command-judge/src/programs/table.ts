@@ -11,7 +11,7 @@ import { packages } from "./packages.ts";
 import { privilege } from "./privilege.ts";
 import { readers } from "./readers.ts";
 import { search } from "./search.ts";
-import type { Family, Spec } from "./spec.ts";
+import { type Family, membersOf, type Spec } from "./spec.ts";
 import { system } from "./system.ts";
 import { textFilters } from "./text-filters.ts";
 import { wrappers } from "./wrappers.ts";
@@ -39,12 +39,6 @@ let table: ReadonlyMap<string, Spec> | undefined;
 
 /** All programs by their names. */
 export const programTable = (): ReadonlyMap<string, Spec> => {
-  table ??= new Map(
-    families.flatMap((family) =>
-      Object.entries(family).flatMap(([names, spec]) =>
-        names.split(" ").map((name): [string, Spec] => [name, spec]),
-      ),
-    ),
-  );
+  table ??= new Map(families.flatMap((family) => [...membersOf(family)]));
   return table;
 };

@@ -13,7 +13,7 @@ const runs = (call: Call, commands: readonly string[]): void => {
   }
 };
 
-const sed = (call: Call, parsed: Parsed): undefined => {
+const sed = (call: Call, parsed: Parsed): void => {
   const { walk, scope } = call;
   const given = parsed.values("-e", "--expression");
   const isInPlace = parsed.has("-i", "--in-place");
@@ -37,7 +37,7 @@ const sed = (call: Call, parsed: Parsed): undefined => {
   for (const path of script.writes) walk.write(path, scope);
 };
 
-const awk = (call: Call, parsed: Parsed): undefined => {
+const awk = (call: Call, parsed: Parsed): void => {
   const { walk, scope } = call;
   if (parsed.has("-f", "--file")) {
     walk.unknown("unknown-script", "awk runs a program whose content is not known");
@@ -64,7 +64,7 @@ const awk = (call: Call, parsed: Parsed): undefined => {
     walk.secret("reads-environment", "the program of awk reads the environment, which may hold secrets");
 };
 
-const jq = (call: Call, parsed: Parsed): undefined => {
+const jq = (call: Call, parsed: Parsed): void => {
   const { walk } = call;
   const filter = parsed.operands[0] ?? "";
   if (/\benv\b|\$ENV/.test(filter))
@@ -73,90 +73,45 @@ const jq = (call: Call, parsed: Parsed): undefined => {
     walk.unknown("unknown-script", "the filter of jq is not known in full");
 };
 
-/** The second operand is written. */
-const filtersTo = { operands: "read write" };
-
 /** Programs that change text on its way. */
 export const textFilters: Family = {
   "sed gsed": {
-    options:
-      "-[nErszu] -e=text -f=read -i?=text!write -l=number --quiet --silent --expression=text --file=read --in-place?=text!write --regexp-extended --separate --null-data --posix --sandbox --unbuffered --debug",
-    operands: "text...",
+    usage:
+      "-[nErszu] -e=text -f=read -i?=text!write -l=number --quiet --silent --expression=text --file=read --in-place?=text!write --regexp-extended --separate --null-data --posix --sandbox --unbuffered --debug text...",
     judge: sed,
   },
   "awk gawk mawk nawk": {
-    options: "-F=text -v=text -f=read --field-separator=text --assign=text --file=read",
-    operands: "text...",
+    usage: "-F=text -v=text -f=read --field-separator=text --assign=text --file=read text...",
     style: "posix",
     judge: awk,
   },
   "jq gojq": {
-    options:
-      "-[rjaScCsnRMe] --raw-output --join-output --ascii-output --compact-output --slurp --null-input --raw-input --sort-keys --color-output --monochrome-output --exit-status --tab --indent=number --stream --seq --unbuffered",
-    operands: "text read...",
+    usage:
+      "-[rjaScCsnRMe] --raw-output --join-output --ascii-output --compact-output --slurp --null-input --raw-input --sort-keys --color-output --monochrome-output --exit-status --tab --indent=number --stream --seq --unbuffered text read...",
     judge: jq,
   },
-  sort: {
-    options:
-      "-[bcCdfghiMnrRsuVz] -m -k=text -t=text -o=write -S=text -T=write --key=text --field-separator=text --output=write --buffer-size=text --parallel=number --reverse --unique --numeric-sort --human-numeric-sort --version-sort --general-numeric-sort --ignore-case --ignore-leading-blanks --check?=text --stable --zero-terminated --merge --random-sort --month-sort --dictionary-order",
-    operands: "read...",
-  },
-  uniq: {
-    options:
-      "-[cdDiuz] -f=number -s=number -w=number --count --repeated --unique --ignore-case --skip-fields=number --skip-chars=number --check-chars=number --all-repeated?=text --group?=text",
-    ...filtersTo,
-  },
-  cut: {
-    options:
-      "-[nsz] -b=text -c=text -d=text -f=text --bytes=text --characters=text --delimiter=text --fields=text --complement --only-delimited --output-delimiter=text",
-    operands: "read...",
-  },
-  tr: { options: "-[cCdst] --complement --delete --squeeze-repeats --truncate-set1", operands: "text text" },
+  sort: "-[bcCdfghiMnrRsuVz] -m -k=text -t=text -o=write -S=text -T=write --key=text --field-separator=text --output=write --buffer-size=text --parallel=number --reverse --unique --numeric-sort --human-numeric-sort --version-sort --general-numeric-sort --ignore-case --ignore-leading-blanks --check?=text --stable --zero-terminated --merge --random-sort --month-sort --dictionary-order read...",
+  uniq: "-[cdDiuz] -f=number -s=number -w=number --count --repeated --unique --ignore-case --skip-fields=number --skip-chars=number --check-chars=number --all-repeated?=text --group?=text read write",
+  cut: "-[nsz] -b=text -c=text -d=text -f=text --bytes=text --characters=text --delimiter=text --fields=text --complement --only-delimited --output-delimiter=text read...",
+  tr: "-[cCdst] --complement --delete --squeeze-repeats --truncate-set1 text text",
   "nl fold fmt expand unexpand rev pr": {
-    options: "-[abcdefFhijlmnoprstuvw] -# --width=number --spaces --tabs=text --bytes --initial",
-    operands: "read...",
+    usage: "-[abcdefFhijlmnoprstuvw] -# --width=number --spaces --tabs=text --bytes --initial read...",
     anyOption: true,
   },
-  column: {
-    options: "-[txenLR] -s=text -o=text -c=number -N=text --table --separator=text --json",
-    operands: "read...",
-  },
-  paste: { options: "-[sz] -d=text --delimiters=text --serial", operands: "read..." },
-  join: {
-    options: "-[iz] -1=number -2=number -t=text -o=text -a=number -e=text -v=number -j=number",
-    operands: "read read",
-  },
-  tsort: { operands: "read" },
-  shuf: {
-    options:
-      "-[erz] -i=text -n=number -o=write --input-range=text --head-count=number --output=write --repeat --echo",
-    operands: "read...",
-  },
-  "base64 base32 basenc": {
-    options:
-      "-[dDi] -w=number --decode --ignore-garbage --wrap=number --base64 --base64url --base32 --base16",
-    operands: "read",
-  },
-  xxd: {
-    options: "-[abCeEipruv] -c=number -g=number -l=number -s=text -o=number -ps",
-    operands: "read write",
-  },
-  iconv: {
-    options: "-[cls] -f=text -t=text -o=write --from-code=text --to-code=text --output=write --list",
-    operands: "read...",
-  },
-  numfmt: {
-    options: "--to=text --from=text --suffix=text --padding=number --field=text --grouping -d=text",
-    operands: "text...",
-  },
-  seq: {
-    options: "-[w] -f=text -s=text --equal-width --separator=text --format=text",
-    operands: "number...",
-  },
+  column: "-[txenLR] -s=text -o=text -c=number -N=text --table --separator=text --json read...",
+  paste: "-[sz] -d=text --delimiters=text --serial read...",
+  join: "-[iz] -1=number -2=number -t=text -o=text -a=number -e=text -v=number -j=number read read",
+  tsort: "read",
+  shuf: "-[erz] -i=text -n=number -o=write --input-range=text --head-count=number --output=write --repeat --echo read...",
+  "base64 base32 basenc":
+    "-[dDi] -w=number --decode --ignore-garbage --wrap=number --base64 --base64url --base32 --base16 read",
+  xxd: "-[abCeEipruv] -c=number -g=number -l=number -s=text -o=number -ps read write",
+  iconv: "-[cls] -f=text -t=text -o=write --from-code=text --to-code=text --output=write --list read...",
+  numfmt: "--to=text --from=text --suffix=text --padding=number --field=text --grouping -d=text text...",
+  seq: "-[w] -f=text -s=text --equal-width --separator=text --format=text number...",
   "expr factor yes": { style: "words" },
   yq: {
-    options: "-[rePM] -o=text -p=text --output-format=text",
-    operands: "text read...",
+    usage: "-[rePM] -o=text -p=text --output-format=text text read...",
     judge: ({ walk }, { operands }) => {
       const [filter = ""] = operands;
       if (
@@ -165,19 +120,13 @@ export const textFilters: Family = {
         /\b(?:env|load\w*|envsubst)\b/.test(filter)
       )
         walk.unknown("unknown-script", "the filter of yq is not understood");
-      return undefined;
     },
   },
-  ts: { options: "-[irsm]", operands: "text" },
+  ts: "-[irsm] text",
   tee: {
-    options: "-[aip] --append --ignore-interrupts --output-error?=text",
-    operands: "write...",
-    judge: ({ stdin }) => stdin,
+    usage: "-[aip] --append --ignore-interrupts --output-error?=text write...",
+    prints: ({ stdin }) => stdin,
   },
-  "split csplit": {
-    options:
-      "-[dxeukqsz] -b=text -l=number -n=text -a=number -C=text -f=text --lines=number --bytes=text --number=text --verbose --numeric-suffixes",
-    operands: "read write",
-    does: ["write", "writes", "makes files"],
-  },
+  "split csplit":
+    "-[dxeukqsz] -b=text -l=number -n=text -a=number -C=text -f=text --lines=number --bytes=text --number=text --verbose --numeric-suffixes read write => write writes makes files",
 };

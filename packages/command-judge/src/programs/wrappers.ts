@@ -1,10 +1,10 @@
 import { hasMark, mayBeOption } from "../marks.ts";
 import { noteAssignment } from "../walk/environment.ts";
 import type { Parsed } from "./parse-arguments.ts";
-import { acts, type Call, type Family, type Spec } from "./spec.ts";
+import { acts, type Call, type Family, type Spec, withOperands } from "./spec.ts";
 import { programTable } from "./table.ts";
 
-const wrapper = (options: string, operands = "command"): Spec => ({ style: "posix", options, operands });
+const wrapper = (usage: string): Spec => ({ style: "posix", usage: withOperands(usage, "command") });
 
 const env = (call: Call, parsed: Parsed): string | undefined => {
   const { walk, scope, stdin } = call;
@@ -14,7 +14,7 @@ const env = (call: Call, parsed: Parsed): string | undefined => {
     inside.directories = hasMark(folder) ? undefined : scope.arrival(folder);
   }
   for (const text of parsed.values("-S", "--split-string")) {
-    walk.unknown("unknown-script", "env splits a text into words");
+    walk.unknown("unknown-script", "env splits a string into words");
     walk.script(text, inside.fresh(), undefined);
   }
   const words = [...parsed.operands];
@@ -25,7 +25,6 @@ const env = (call: Call, parsed: Parsed): string | undefined => {
   if (words.length > 0) return walk.run(words, inside, stdin);
   if (!parsed.has("-S", "--split-string"))
     walk.secret("reads-environment", "it prints the environment, which may hold secrets");
-  return undefined;
 };
 
 const builtin = ({ walk, scope, stdin }: Call, parsed: Parsed): string | undefined => {
@@ -34,13 +33,13 @@ const builtin = ({ walk, scope, stdin }: Call, parsed: Parsed): string | undefin
 };
 
 /** Finds the command of a wrapper whose options are not known: the first word that is the name of a program. */
-const anyCommand = ({ args, walk, scope, stdin }: Call): undefined => {
+const anyCommand = ({ args, walk, scope, stdin }: Call): void => {
   const at = args.findIndex((arg) => !mayBeOption(arg) && (programTable().has(arg) || arg.includes("/")));
   if (at !== -1) walk.run(args.slice(at), scope, stdin);
 };
 
 /** Wrappers that run more than one command, or of which not all options are known. */
-const opaque = acts("unknown", "runs-code", "runs a command in a way that is not known", {
+const opaque = acts("unknown runs-code runs a command in a way that is not known", {
   judge: anyCommand,
 });
 
@@ -48,29 +47,26 @@ const opaque = acts("unknown", "runs-code", "runs a command in a way that is not
 export const wrappers: Family = {
   "env genv": {
     style: "posix",
-    options:
-      "-[i0v] -u=text -C=text -S=text --ignore-environment --null --unset=text --chdir=text --split-string=text --debug",
-    operands: "text...",
-    judge: env,
+    usage:
+      "-[i0v] -u=text -C=text -S=text --ignore-environment --null --unset=text --chdir=text --split-string=text --debug text...",
+    prints: env,
   },
-  nohup: { ...wrapper(""), does: ["write", "writes", "may write nohup.out"] },
+  nohup: { ...wrapper(""), does: "write writes may write nohup.out" },
   setsid: wrapper("-[cfw] --ctty --fork --wait"),
   nice: wrapper("-# -n=number --adjustment=number"),
   "timeout gtimeout": wrapper(
-    "-[v] -s=text -k=text --signal=text --kill-after=text --foreground --preserve-status --verbose",
-    "number command",
+    "-[v] -s=text -k=text --signal=text --kill-after=text --foreground --preserve-status --verbose number command",
   ),
   time: wrapper("-[pvaqV] -f=text -o=write --format=text --output=write --append --verbose --portability"),
   "stdbuf gstdbuf": wrapper("-i=text -o=text -e=text --input=text --output=text --error=text"),
   ionice: wrapper("-[t] -c=number -n=number -p=number!write --class=text --classdata=number"),
-  chrt: wrapper("-[abdfimorR] -T=number -P=number -D=number", "number command"),
-  taskset: wrapper("-[a] -c --cpu-list --all-tasks", "text command"),
+  chrt: wrapper("-[abdfimorR] -T=number -P=number -D=number number command"),
+  taskset: wrapper("-[a] -c --cpu-list --all-tasks text command"),
   "unbuffer chronic caffeinate catchsegv": wrapper("-[ipdsum] -t=number"),
   "command builtin exec": {
     style: "posix",
-    options: "-[pvVcl] -a=text",
-    operands: "text...",
-    judge: builtin,
+    usage: "-[pvVcl] -a=text text...",
+    prints: builtin,
   },
   "noglob nocorrect": wrapper(""),
   strace: wrapper(
@@ -81,13 +77,10 @@ export const wrappers: Family = {
   "/lib64/ld-linux-x86-64.so.2 /lib/ld-linux.so.2 /lib/ld-linux-aarch64.so.1 /lib/ld-musl-x86_64.so.1":
     opaque,
   "busybox toybox coreutils": acts(
-    "unknown",
-    "runs-applet",
-    "runs an applet, whose options are not in the tables",
+    "unknown runs-applet runs an applet, whose options are not in the tables",
     {
       judge: ({ args, walk, scope, stdin }) => {
         walk.run(args, scope, stdin);
-        return undefined;
       },
     },
   ),

@@ -28,6 +28,13 @@ export class Scope {
     return scope;
   }
 
+  /** The scope of a shell on another machine or in a container. */
+  elsewhere(): Scope {
+    const scope = this.fresh();
+    scope.directories = undefined;
+    return scope;
+  }
+
   /** Where `cd` to a path leads. */
   arrival(path: string): readonly string[] | undefined {
     const found = this.directories?.map((each) => joinPath(each, path) ?? "");

@@ -9,15 +9,13 @@ import {
   type Statement,
   type SyntaxNode,
 } from "unbash";
-import type { Findings } from "../findings.ts";
+import { Findings } from "../findings.ts";
 import { maxNesting, maxSteps, maxTextLength, maxUnrolled } from "../limits.ts";
 import { hasMark, unknownMark } from "../marks.ts";
-import type { JudgeLists } from "../places.ts";
 import { runProgram } from "../programs/run-program.ts";
 import { constantsOf } from "./constants.ts";
 import { noteAssignment } from "./environment.ts";
 import { ExpressionWalk } from "./expressions.ts";
-import { Notes } from "./notes.ts";
 import type { Scope } from "./scope.ts";
 import { runSimpleCommand, streamsOf } from "./simple-command.ts";
 import { WordExpander } from "./words.ts";
@@ -26,18 +24,12 @@ import { WordExpander } from "./words.ts";
  * One walk over the syntax of a command. Everything that may run is walked once, whether or not it is reached; what is
  * found is only ever added.
  */
-export class Walk extends Notes {
-  readonly words: WordExpander;
-  readonly expressions: ExpressionWalk;
+export class Walk extends Findings {
+  readonly words = new WordExpander(this);
+  readonly expressions = new ExpressionWalk(this);
   #constants: ReadonlySet<string> = new Set();
   #steps = 0;
   #nesting = 0;
-
-  constructor(findings: Findings, lists: JudgeLists, workspace: string | undefined) {
-    super(findings, lists, workspace);
-    this.words = new WordExpander(this);
-    this.expressions = new ExpressionWalk(this);
-  }
 
   // --- nested commands
   /** Counts one step; false where there are too many. */
@@ -63,9 +55,9 @@ export class Walk extends Notes {
   /** Judges a shell text; returns what it prints. */
   script(text: string, scope: Scope, stdin: string | undefined): string {
     if (hasMark(text))
-      this.unknown("unknown-script", `it runs a shell text that is not known in full: ${text}`);
+      this.unknown("unknown-script", `it runs a shell script that is not known in full: ${text}`);
     if (text.length > maxTextLength) {
-      this.unknown("too-large", "a shell text is too long to be judged");
+      this.unknown("too-large", "a shell script is too long to be judged");
       return unknownMark;
     }
     return this.#nested(() => {

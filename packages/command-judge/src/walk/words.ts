@@ -51,7 +51,7 @@ export class WordExpander {
     return this.fields(word, scope)[0] ?? "";
   }
 
-  /** The text of a here-document. */
+  /** The content of a here-document. */
   document(parts: readonly WordPart[], scope: Scope): string {
     return parts.map((part) => this.#part(part, scope).text).join("");
   }

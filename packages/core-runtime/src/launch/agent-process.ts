@@ -97,7 +97,7 @@ export class AgentProcess {
     });
   }
 
-  /** To the group, as long as the agent's process was not reaped: until then its id is nobody else's. */
+  /** To the group, as long as the agent's process was not reaped: until then no other process has its id. */
   #signal(signal: NodeJS.Signals): void {
     if (this.#exit) return;
     try {
@@ -115,17 +115,17 @@ export class AgentProcess {
     this.#settleExit(exit);
   }
 
-  /** The group keeps its id while anybody is in it; a process with that id is somebody else's, and so is its group. */
+  /** The group keeps its id while it has members; a live process with that id is another one, and so is its group. */
   #killRemains(): void {
     if (isAlive(this.pid)) return;
     try {
       process.kill(-this.pid, "SIGKILL");
     } catch {
-      // Nobody is left.
+      // No member is left.
     }
   }
 
-  /** Without a guard nobody would kill the agent after the core. */
+  /** Without a guard the agent would survive the core. */
   #guardGone(): void {
     if (this.#exit) return;
     this.#guardLost = true;
@@ -146,7 +146,7 @@ export class AgentProcess {
     };
   }
 
-  /** A process that nobody could find may hold the outputs open for ever. */
+  /** A process that could not be found may hold the outputs open for ever. */
   async #untilRead(closed: Promise<void>): Promise<void> {
     const givenUp = createDeferred<void>();
     const cancel = this.#options.clock.after(this.#options.outputTimeoutMs, givenUp.resolve);
@@ -177,8 +177,8 @@ const spawnAgent = (options: AgentProcessOptions, guard: ProcessGuard): ChildPro
 };
 
 /**
- * Starts an agent with its guard. The guard is there first, and the agent tells it its id before it runs the program;
- * so there is no moment in which the core could die and the program would live. Rejects with `start_failed`.
+ * Starts an agent with its guard. The guard is there first, and the agent sends it its id before it runs the program,
+ * so that the program never outlives the core. Rejects with `start_failed`.
  */
 export const startAgentProcess = async (options: AgentProcessOptions): Promise<AgentProcess> => {
   const guard = new ProcessGuard({

@@ -1,37 +1,13 @@
+import { systemErrorCode } from "@harnesskit/node-kit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import type { Clock } from "@harnesskit/wire";
-import type { Admission, Launch, LaunchObserver } from "../launch-port.ts";
-import { type AgentEnd, type AgentProcess, type OutputStream, startAgentProcess } from "./agent-process.ts";
-import type { CoreDirectory } from "./core-directory.ts";
+import { HarnessError } from "@harnesskit/wire";
+import type { Admission, LaunchObserver } from "../launch-port.ts";
+import { type AgentEnd, type AgentProcess, startAgentProcess } from "./agent-process.ts";
+import { type AgentReason, SpawnError } from "./errors.ts";
 import { launchEnvironment } from "./launch-environment.ts";
+import type { LaunchContext } from "./launch-options.ts";
 import type { ReadManifest } from "./read-manifest.ts";
 import { resolveCommand } from "./resolve-command.ts";
-
-/** One line that an agent wrote. */
-export interface AgentOutput {
-  readonly agentId: string;
-  readonly launchId: string;
-  readonly stream: OutputStream;
-  /** Without its end; untrusted. A line longer than `maxLineLength` comes in parts. */
-  readonly line: string;
-}
-
-/** What all runs of a core have in common. */
-export interface RunHost {
-  admit(launch: Launch, observer: LaunchObserver): Admission;
-  readonly directory: CoreDirectory;
-  /** What agents are told of the core's options. */
-  readonly heartbeatIntervalMs: number;
-  readonly maxFrameBytes: number;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  readonly onOutput: ((output: AgentOutput) => void) | undefined;
-  readonly maxLineLength: number;
-  readonly maxStderrBytes: number;
-  readonly guardTimeoutMs: number;
-  readonly killTimeoutMs: number;
-  readonly outputTimeoutMs: number;
-}
 
 /** A process that was started, with its right to connect. */
 export interface AgentRun {
@@ -43,58 +19,78 @@ export interface AgentRun {
 }
 
 const startProcess = async (
-  host: RunHost,
-  read: ReadManifest,
+  { core, options, directory: coreDirectory, limits, times, clock }: LaunchContext,
+  { directory, manifest }: ReadManifest,
   launchId: string,
-  admission: Admission,
+  token: string,
 ): Promise<AgentProcess> => {
-  const { directory, manifest } = read;
   const [command = "", ...args] = manifest.command;
   const environment = launchEnvironment({
-    source: host.environment,
+    source: options.environment ?? process.env,
     names: manifest.env ?? [],
-    socketPath: host.directory.socketPath,
-    token: admission.token,
+    socketPath: coreDirectory.socketPath,
+    token,
     launchId,
-    heartbeatIntervalMs: host.heartbeatIntervalMs,
-    maxFrameBytes: host.maxFrameBytes,
+    heartbeatIntervalMs: core.context.times.heartbeatIntervalMs,
+    maxFrameBytes: limits.maxFrameBytes,
   });
   const program = await resolveCommand({ command, directory, path: environment.PATH });
-  await host.directory.noteLaunch(launchId);
-  const { onOutput } = host;
+  await coreDirectory.noteLaunch(launchId);
+  const { onOutput } = options;
+  const { id: agentId } = manifest;
   return startAgentProcess({
-    ...host,
     launchId,
     program,
     args,
     directory,
     environment,
-    onLine: onOutput && ((stream, line) => onOutput({ agentId: manifest.id, launchId, stream, line })),
+    clock,
+    onLine:
+      onOutput &&
+      ((stream, line) => core.context.notify(agentId, () => onOutput({ agentId, launchId, stream, line }))),
+    maxLineLength: limits.maxOutputLineLength,
+    maxStderrBytes: limits.maxStderrBytes,
+    guardTimeoutMs: times.killTimeoutMs,
+    killTimeoutMs: times.killTimeoutMs,
+    outputTimeoutMs: times.outputTimeoutMs,
   });
 };
 
 /** Admits a launch and starts its process. Rejects with a `SpawnError`, or as `admit` does; then nothing is left. */
 export const startRun = async (
-  host: RunHost,
+  context: LaunchContext,
   read: ReadManifest,
   launchId: string,
   observer: LaunchObserver,
 ): Promise<AgentRun> => {
   const { manifest, hash } = read;
-  const admission = host.admit({ launchId, agentId: manifest.id, manifest, manifestHash: hash }, observer);
+  const { core, directory } = context;
+  const admission = core.admit({ launchId, agentId: manifest.id, manifest, manifestHash: hash }, observer);
   try {
-    const process = await startProcess(host, read, launchId, admission);
+    const process = await startProcess(context, read, launchId, admission.token);
     const gone = process.gone.then(async (end) => {
-      if (end.complete) await host.directory.forgetLaunch(launchId);
+      if (end.complete) await directory.forgetLaunch(launchId);
       return end;
     });
     return { launchId, admission, process, gone };
   } catch (cause) {
-    admission.revoke({
-      code: RuntimeErrorCode.AgentUnavailable,
-      message: "the agent's process could not be started",
-    });
-    await host.directory.forgetLaunch(launchId);
+    const message = "the agent's process could not be started";
+    admission.revoke({ code: RuntimeErrorCode.AgentUnavailable, message });
+    await directory.forgetLaunch(launchId);
     throw cause;
   }
+};
+
+/** Why no process was made. */
+export const spawnReason = (cause: unknown): AgentReason => {
+  if (cause instanceof SpawnError) return { code: cause.code, message: cause.message };
+  const why = HarnessError.isInstance(cause) ? cause.message : (systemErrorCode(cause) ?? "unknown");
+  return { code: "start_failed", message: `its process could not be started (${why})` };
+};
+
+/** A better reason than the exit of the process, if there is one. */
+export const endReason = ({ guardLost, notExecuted }: AgentEnd): AgentReason | undefined => {
+  if (guardLost) return { code: "guard_lost", message: "its guard was killed, so that it was killed too" };
+  if (notExecuted === undefined) return undefined;
+  return { code: "start_failed", message: `the system could not run its command: ${notExecuted}` };
 };

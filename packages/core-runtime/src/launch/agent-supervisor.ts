@@ -2,11 +2,12 @@ import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { randomId } from "@harnesskit/wire";
 import type { LaunchObserver } from "../launch-port.ts";
 import type { AgentEnd } from "./agent-process.ts";
-import { endReason, spawnReason } from "./agent-reasons.ts";
-import { type AgentRun, type RunHost, startRun } from "./agent-run.ts";
+import { type AgentRun, endReason, spawnReason, startRun } from "./agent-run.ts";
 import { type AgentExit, type AgentReason, AgentStartError, SpawnError } from "./errors.ts";
+import type { LaunchContext } from "./launch-options.ts";
 import type { LaunchedAgent } from "./launched-agent.ts";
 import { type ManifestDrift, manifestDrift, type ReadManifest } from "./read-manifest.ts";
+import { restartSettings } from "./restart-policy.ts";
 import { supervise } from "./supervise.ts";
 import {
   initialSupervision,
@@ -16,29 +17,23 @@ import {
   type SupervisionSettings,
 } from "./supervision.ts";
 
-/** What a supervisor needs from the core around it. */
-export interface SupervisorHost extends RunHost {
-  readonly random: () => number;
-  readonly maxManifestBytes: number | undefined;
-  /** Whether an agent whose manifest file changed is not started by the policy. */
-  readonly refuseManifestDrift: boolean;
-  settingsOf(read: ReadManifest): SupervisionSettings;
-  /** Settles when the agent has no call. Never rejects. */
-  whenIdle(agentId: string): Promise<void>;
+/** The agents of the core, around one supervisor. */
+export interface SupervisorOwner {
   /** The core is closing, and so its agents end. */
   readonly isClosing: boolean;
   /** Called after each change. */
-  changed(health: LaunchedAgent, before: LaunchedAgent): void;
+  changed(agent: LaunchedAgent, before: LaunchedAgent): void;
 }
 
 type Session = Pick<LaunchedAgent, "sessionId" | "agentVersion" | "status">;
 
 const noSession: Session = { status: "disconnected" };
 
-/** Runs one agent as {@link supervise} says: does what it wants done, and tells it what happens. */
+/** Runs one agent by {@link supervise}: performs its actions, and reports events to it. */
 export class AgentSupervisor {
   readonly agentId: string;
-  readonly #host: SupervisorHost;
+  readonly #context: LaunchContext;
+  readonly #owner: SupervisorOwner;
   #read: ReadManifest;
   #settings: SupervisionSettings;
   #state: Supervision;
@@ -50,18 +45,19 @@ export class AgentSupervisor {
   #end: AgentEnd | undefined;
   #lastExit: AgentExit | undefined;
   #drift: ManifestDrift | undefined;
-  /** Its session is ended with the word to come back after this time. */
+  /** Its session ends now, and it was asked to reconnect after this time. */
   #retryAfterMs: number | undefined;
   #cancelTimer: (() => void) | undefined;
   #health: LaunchedAgent;
   readonly #waiting = new Set<() => void>();
 
-  constructor(host: SupervisorHost, read: ReadManifest) {
+  constructor(context: LaunchContext, owner: SupervisorOwner, read: ReadManifest) {
     this.agentId = read.manifest.id;
-    this.#host = host;
+    this.#context = context;
+    this.#owner = owner;
     this.#read = read;
-    this.#settings = host.settingsOf(read);
-    this.#state = initialSupervision(host.clock.now());
+    this.#settings = this.#settingsOf(read);
+    this.#state = initialSupervision(context.clock.now());
     this.#health = this.#describe();
   }
 
@@ -73,7 +69,7 @@ export class AgentSupervisor {
     return this.#read.directory;
   }
 
-  /** Does something that ends the session of an agent that is to come back then. */
+  /** Runs `act`, which ends the session of an agent that is to reconnect after this time. */
   expectBack<T>(retryAfterMs: number, act: () => T): T {
     this.#retryAfterMs = retryAfterMs;
     try {
@@ -86,14 +82,14 @@ export class AgentSupervisor {
   /** Starts it by this manifest, after ending what runs. */
   restart(read: ReadManifest): void {
     this.#read = read;
-    this.#settings = this.#host.settingsOf(read);
+    this.#settings = this.#settingsOf(read);
     this.#drift = undefined;
-    this.#tell({ type: "restart" });
+    this.#report({ type: "restart" });
   }
 
-  /** Ends it, its calls first or at once: settles when nothing of it is left. */
+  /** Ends it, after its calls or at once; settles when nothing of it is left. */
   async stop({ atOnce = false }: { readonly atOnce?: boolean } = {}): Promise<void> {
-    this.#tell({ type: "stop", atOnce });
+    this.#report({ type: "stop", atOnce });
     await this.#until(() => this.#state.phase !== "stopping");
   }
 
@@ -109,18 +105,10 @@ export class AgentSupervisor {
       attempted ||= waits;
       return !waits && (phase !== "backoff" || attempted);
     });
-    if (this.#state.phase !== "ready") throw this.#startError();
-  }
-
-  #startError(): AgentStartError {
+    if (this.#state.phase === "ready") return;
     const reason: AgentReason = this.#state.reason ?? { code: "stopped", message: "it was stopped" };
-    const end = reason.code === "stopped" ? undefined : this.#end;
-    return new AgentStartError({
-      agentId: this.agentId,
-      reason,
-      exit: end?.exit,
-      stderrTail: end?.stderrTail,
-    });
+    const { exit, stderrTail } = (reason.code !== "stopped" && this.#end) || {};
+    throw new AgentStartError({ agentId: this.agentId, reason, exit, stderrTail });
   }
 
   async #until(isDone: () => boolean): Promise<void> {
@@ -131,9 +119,15 @@ export class AgentSupervisor {
     }
   }
 
-  #tell(event: SupervisionEvent): void {
-    const { clock, random } = this.#host;
-    const context = { nowMs: clock.now(), random: random(), settings: this.#settings };
+  #settingsOf({ manifest }: ReadManifest): SupervisionSettings {
+    const { times, options } = this.#context;
+    return { ...times, restart: restartSettings(options.restart, manifest.restart) };
+  }
+
+  #report(event: SupervisionEvent): void {
+    const { clock, options } = this.#context;
+    const random = (options.random ?? Math.random)();
+    const context = { nowMs: clock.now(), random, settings: this.#settings };
     const { state, action } = supervise(this.#state, event, context);
     if (state.phase === "starting" && this.#state.phase !== "starting") this.#end = undefined;
     this.#state = state;
@@ -147,11 +141,11 @@ export class AgentSupervisor {
     this.#cancelTimer = undefined;
     const { deadlineMs } = this.#state;
     if (deadlineMs === undefined) return;
-    const { clock } = this.#host;
+    const { clock } = this.#context;
     this.#cancelTimer = clock.after(Math.max(0, deadlineMs - clock.now()), () => {
-      // A timer that is due early, because its wait was too long for the system, is set again.
+      // The system's timers are limited: after a longer wait they are set again.
       if (clock.now() < deadlineMs) this.#arm();
-      else this.#tell({ type: "deadline" });
+      else this.#report({ type: "deadline" });
     });
   }
 
@@ -161,7 +155,7 @@ export class AgentSupervisor {
         void this.#spawn();
         return;
       case "drain":
-        void this.#host.whenIdle(this.agentId).then(() => this.#tell({ type: "drained" }));
+        void this.#context.core.whenIdle(this.agentId).then(() => this.#report({ type: "drained" }));
         return;
       case "goodbye":
         this.#revoke();
@@ -181,7 +175,7 @@ export class AgentSupervisor {
 
   #revoke(): void {
     this.#run?.admission.revoke(
-      this.#host.isClosing
+      this.#owner.isClosing
         ? { code: RuntimeErrorCode.CoreClosed, message: "the core is closing" }
         : { code: "agent.stopped", message: "the agent is being stopped" },
     );
@@ -191,51 +185,50 @@ export class AgentSupervisor {
     const launchId = randomId("lch");
     this.#launchId = launchId;
     try {
-      if (!this.#state.byHand) await this.#lookForDrift();
-      const run = await startRun(this.#host, this.#read, launchId, this.#observe(launchId));
+      if (!this.#state.byHand) await this.#checkDrift();
+      const run = await startRun(this.#context, this.#read, launchId, this.#observe(launchId));
       this.#run = run;
       this.#follow(run);
     } catch (cause) {
       this.#launchId = undefined;
-      this.#tell({ type: "start_failed", reason: spawnReason(cause) });
+      this.#report({ type: "start_failed", reason: spawnReason(cause) });
     }
   }
 
-  /**
-   * The policy starts what somebody launched, whatever the file says now; that it says something else is told, and if
-   * the core refuses that, the agent rests.
-   */
-  async #lookForDrift(): Promise<void> {
-    const { maxManifestBytes, refuseManifestDrift } = this.#host;
-    this.#drift = await manifestDrift(this.#read, { maxManifestBytes });
-    if (this.#drift !== undefined && refuseManifestDrift)
-      throw new SpawnError(
-        "manifest_drift",
-        "its manifest is not the one that it was launched with: restart it",
-      );
+  /** The policy starts what was launched, whatever the manifest says now, unless the core refuses a changed one. */
+  async #checkDrift(): Promise<void> {
+    const { limits, options } = this.#context;
+    this.#drift = await manifestDrift(this.#read, limits);
+    if (this.#drift === undefined || !options.refuseManifestDrift) return;
+    const message = "its manifest has changed since it was launched: restart it";
+    throw new SpawnError("manifest_drift", message);
   }
 
   #follow(run: AgentRun): void {
     // It was asked to end before there was a process.
     if (this.#state.phase !== "starting") run.process.kill();
     void run.process.exited.then((exit) => {
-      this.#tell({ type: "exited", exit });
+      this.#report({ type: "exited", exit });
       run.admission.revoke({ code: RuntimeErrorCode.AgentLost, message: "the agent's process has ended" });
     });
     void run.gone.then((end) => {
       this.#run = undefined;
       this.#launchId = undefined;
-      this.#session = noSession;
-      this.#toolIds = [];
+      this.#endSession();
       this.#end = end;
       this.#lastExit = end.exit;
       const reason = endReason(end);
-      this.#tell({ type: "gone", exit: end.exit, ...(reason && { reason }) });
+      this.#report({ type: "gone", exit: end.exit, ...(reason && { reason }) });
     });
     this.#update();
   }
 
-  /** What is told of another launch than the one that runs comes too late to mean anything. */
+  #endSession(): void {
+    this.#session = noSession;
+    this.#toolIds = [];
+  }
+
+  /** Events of a launch that is no longer the current one are ignored. */
   #observe(launchId: string): LaunchObserver {
     const ifCurrent = (act: () => void) => {
       if (this.#launchId === launchId) act();
@@ -244,24 +237,22 @@ export class AgentSupervisor {
       connected: ({ sessionId, agentVersion }) =>
         ifCurrent(() => {
           this.#session = { sessionId, agentVersion, status: "ok" };
-          this.#tell({ type: "connected" });
+          this.#report({ type: "connected" });
         }),
       registered: (toolIds) =>
         ifCurrent(() => {
           this.#toolIds = [...toolIds];
-          this.#tell({ type: "registered" });
+          this.#report({ type: "registered" });
         }),
       health: (status, message) =>
         ifCurrent(() => {
           this.#session = { ...this.#session, status };
-          this.#tell({ type: "health", status, ...(message !== undefined && { message }) });
+          this.#report({ type: "health", status, message });
         }),
       disconnected: ({ message }) =>
         ifCurrent(() => {
-          this.#session = noSession;
-          this.#toolIds = [];
-          const retryAfterMs = this.#retryAfterMs;
-          this.#tell({ type: "disconnected", message, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+          this.#endSession();
+          this.#report({ type: "disconnected", message, retryAfterMs: this.#retryAfterMs });
         }),
     };
   }
@@ -289,7 +280,7 @@ export class AgentSupervisor {
   #update(): void {
     const before = this.#health;
     this.#health = this.#describe();
-    this.#host.changed(this.#health, before);
+    this.#owner.changed(this.#health, before);
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
   }

@@ -2,15 +2,16 @@ import { randomBytes } from "node:crypto";
 import { chmod, mkdir, rm, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { systemErrorCode } from "@harnesskit/node-kit";
+import { ownedName, systemErrorCode } from "@harnesskit/node-kit";
 import { displayText, TransportError } from "@harnesskit/wire";
-import { type CoreOwner, coreDirectoryName, thisOwner } from "./core-owner.ts";
 
 /** A socket address has 108 bytes for the path on Linux and 104 on macOS and the BSDs; one of them is the NUL. */
 const maxSocketPathBytes = process.platform === "linux" ? 107 : 103;
 const socketName = "core";
-/** The listener binds under a temporary name beside the socket, and takes up to so many characters for it. */
+/** The listener binds under a temporary name beside the socket, of up to so many characters. */
 const neighbourName = "0123456789abcdef";
+/** The beginning of the name of each core's directory, which names its owner. */
+export const directoryPrefix = "hk-core";
 
 /** A private directory of one core: its socket, and a note of each launch that is not over. */
 export interface CoreDirectory {
@@ -33,45 +34,39 @@ export const baseDirectories = (
   return [...new Set([...(runtime?.startsWith("/") ? [runtime] : []), tmpdir(), "/tmp"])];
 };
 
-const hasRoom = (directory: string): boolean =>
-  Buffer.byteLength(join(directory, neighbourName)) <= maxSocketPathBytes;
-
-const makeIn = async (base: string, owner: CoreOwner): Promise<string> => {
-  const path = join(base, coreDirectoryName(owner, randomBytes(3).toString("hex")));
-  if (!hasRoom(path)) {
+const makeIn = async (base: string): Promise<string> => {
+  const path = join(base, ownedName(directoryPrefix, randomBytes(3).toString("hex")));
+  const shown = displayText(base, { maxLength: 300 });
+  if (Buffer.byteLength(join(path, neighbourName)) > maxSocketPathBytes) {
     throw new TransportError(
-      `a socket in ${displayText(base, { maxLength: 300 })} has too long a path: choose a shorter socketDirectory`,
+      `the path of a socket in ${shown} is too long: choose a shorter socketDirectory`,
     );
   }
-  await mkdir(path, { mode: 0o700 });
-  // A umask may have taken the owner's own rights away.
-  await chmod(path, 0o700);
-  return path;
+  try {
+    await mkdir(path, { mode: 0o700 });
+    // A umask may have taken the owner's own rights away.
+    await chmod(path, 0o700);
+    return path;
+  } catch (cause) {
+    const code = systemErrorCode(cause) ?? "unknown";
+    throw new TransportError(`cannot make a directory for the socket in ${shown} (${code})`, { cause });
+  }
 };
-
-const unusable = (base: string, cause: unknown): TransportError =>
-  cause instanceof TransportError
-    ? cause
-    : new TransportError(
-        `no directory for the socket can be made in ${displayText(base, { maxLength: 300 })} (${systemErrorCode(cause) ?? "unknown"})`,
-        { cause },
-      );
 
 /**
  * Makes a fresh directory that only this user can enter, with a path short enough for a socket, in the first of the
  * given directories that allows it. Its name says which process owns it. Rejects with `transport_failed`.
  */
 export const makeCoreDirectory = async (bases: readonly string[]): Promise<CoreDirectory> => {
-  const owner = thisOwner();
-  let failure: TransportError | undefined;
+  let failure: unknown;
   for (const base of bases) {
     try {
-      return coreDirectoryAt(await makeIn(base, owner));
+      return coreDirectoryAt(await makeIn(base));
     } catch (cause) {
-      failure ??= unusable(base, cause);
+      failure ??= cause;
     }
   }
-  throw failure ?? new TransportError("there is no directory for the socket");
+  throw failure ?? new TransportError("no directory for the socket was given");
 };
 
 /** The beginning of a note's name; the launch's id follows. */

@@ -1,6 +1,6 @@
 import { displayText, HarnessError } from "@harnesskit/wire";
 
-const show = (text: string): string => displayText(text, { maxLength: 300 });
+const shortText = (text: string): string => displayText(text, { maxLength: 300 });
 
 /**
  * `manifest_not_found`: the directory has none. `manifest_unsafe`: it is a link or no regular file.
@@ -24,7 +24,7 @@ export class ManifestError extends HarnessError {
     /** The field that is wrong, such as `restart.policy` or `command.0`, where it is one. */
     readonly field?: string,
   ) {
-    super(code, `the manifest ${show(path)} ${reason}`);
+    super(code, `the manifest ${shortText(path)} ${reason}`);
   }
 }
 
@@ -39,7 +39,7 @@ export interface AgentExit {
 /** Why an agent does not run, or not as it should. */
 export interface AgentReason {
   /**
-   * `stopped`: somebody asked. `exited`: the process ended. `command_not_found`, `command_not_executable`,
+   * `stopped`: it was asked for. `exited`: the process ended. `command_not_found`, `command_not_executable`,
    * `start_failed`: there was none. `connect_timeout`, `register_timeout`: it said no hello or named no tools in time.
    * `unhealthy`, `disconnected`: its session. `guard_lost`: its guard was killed. `manifest_drift`: its manifest
    * changed, and the core refuses that. `crash_loop`: it was given up.
@@ -81,8 +81,8 @@ export class AgentStartError extends HarnessError {
   readonly stderrTail: string;
 
   constructor({ agentId, reason, exit, stderrTail = "" }: AgentStartErrorOptions) {
-    const told = stderrTail === "" ? "" : `; its standard error ends with:\n${stderrTail}`;
-    super("agent_start_failed", `the agent ${show(agentId)} did not start: ${reason.message}${told}`);
+    const tail = stderrTail === "" ? "" : `; its standard error ends with:\n${stderrTail}`;
+    super("agent_start_failed", `the agent ${shortText(agentId)} did not start: ${reason.message}${tail}`);
     this.agentId = agentId;
     this.reason = reason;
     this.exit = exit;
@@ -95,7 +95,7 @@ export class AgentsNotReadyError extends HarnessError {
   override readonly name = "AgentsNotReadyError";
 
   constructor(readonly errors: readonly AgentStartError[]) {
-    const names = errors.map((error) => show(error.agentId)).join(", ");
+    const names = errors.map((error) => shortText(error.agentId)).join(", ");
     const [first] = errors;
     super("agents_not_ready", `not ready: ${names}. ${first?.message ?? ""}`, { cause: first });
   }
@@ -111,7 +111,7 @@ export class AgentExistsError extends HarnessError {
   ) {
     super(
       "agent_exists",
-      `the agent ${show(agentId)} of ${show(directory)} is there already: stop it first, or give this one another id`,
+      `the agent ${shortText(agentId)} of ${shortText(directory)} is there already: stop it first, or give this one another id`,
     );
   }
 }
@@ -121,7 +121,7 @@ export class UnknownAgentError extends HarnessError {
   override readonly name = "UnknownAgentError";
 
   constructor(readonly agentId: string) {
-    super("agent_unknown", `no agent ${show(agentId)} was launched by this core`);
+    super("agent_unknown", `no agent ${shortText(agentId)} was launched by this core`);
   }
 }
 

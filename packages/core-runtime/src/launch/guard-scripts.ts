@@ -1,6 +1,6 @@
 /**
- * Becomes the agent. It runs as the leader of a new session and group, tells the guard who it is, and then replaces
- * itself by the program, so that the agent is the core's own child and its exit is told by the system. File
+ * Becomes the agent. It runs as the leader of a new session and group, sends the guard its identity, and then replaces
+ * itself by the program, so that the agent is the core's own child and the system reports its exit to the core. File
  * descriptor 3 is the core's end of the guard's input; the program does not get it.
  *
  * Arguments: the program and its arguments. Nothing in them is looked at by the shell.
@@ -12,12 +12,12 @@ exec "$@" 3>&-
 `;
 
 /**
- * Waits until nobody holds the other end of its input, that is until the core has ended or wants the launch to end,
+ * Waits until the other end of its input is closed, that is until the core has ended or ends the launch,
  * and then kills what is left of the launch: the agent's group, and each process with the launch's id in its
  * environment, again and again until none is left. Signals do not end it; only SIGKILL does, and the core notices that.
  *
  * A group's id is used only if its leader is the one that said so (its start time is compared) or is gone: while any
- * process is left in the group, the system gives its id to nobody else.
+ * process is left in the group, the system does not reuse its id.
  *
  * Argument: the launch's id. Input: one line, the agent's process id and its /proc/PID/stat if the system has that.
  */

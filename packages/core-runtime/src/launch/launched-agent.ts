@@ -9,7 +9,7 @@ export interface LaunchedAgent extends SessionHealth {
   readonly state: AgentPhase;
   /** Since when it is in this state, in milliseconds since the epoch. */
   readonly sinceMs: number;
-  /** What led to this state, where nobody wished it; `reason` says it for people. */
+  /** What led to this state, unless it was asked for; `reason` says it for people. */
   readonly reasonCode?: AgentReasonCode;
   /** Starts by the policy since the last one by hand. */
   readonly restarts: number;
@@ -26,8 +26,8 @@ export interface LaunchedAgent extends SessionHealth {
   /** Of the manifest by which it runs. */
   readonly manifestHash: string;
   /**
-   * The manifest file is no longer the one by which the agent runs: another, or none that can be read. It runs by the
-   * old one until somebody calls `restart` or `launch`.
+   * The manifest file is no longer the one by which the agent runs: it changed, or cannot be read. The agent runs by the
+   * old one until `restart` or `launch` is called.
    */
   readonly manifestDrift?: "changed" | "unreadable";
 }

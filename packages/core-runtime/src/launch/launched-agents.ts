@@ -1,5 +1,10 @@
+import type { AuditEntryInput } from "@harnesskit/audit";
+import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { BufferFullError } from "@harnesskit/wire";
-import { AgentSupervisor, type SupervisorHost } from "./agent-supervisor.ts";
+import { type CallResult, coreResult } from "../call-result.ts";
+import type { CallGate } from "../call-router.ts";
+import { Watches, type WatchOptions } from "../watch.ts";
+import { AgentSupervisor, type SupervisorOwner } from "./agent-supervisor.ts";
 import {
   AgentExistsError,
   AgentStartError,
@@ -8,24 +13,52 @@ import {
   ManifestError,
   UnknownAgentError,
 } from "./errors.ts";
+import type { LaunchContext } from "./launch-options.ts";
 import type { LaunchedAgent } from "./launched-agent.ts";
 import { type ReadManifest, readManifest } from "./read-manifest.ts";
 
-const isAtRest = ({ state }: LaunchedAgent): boolean => state === "stopped" || state === "crash_loop";
+/** The entry for the state that an agent came into. */
+const stateEntry = (agent: LaunchedAgent): AuditEntryInput => ({
+  action: `agent.${agent.state}`,
+  outcome: agent.state === "crash_loop" ? "limited" : agent.reasonCode === undefined ? "ok" : "failed",
+  agent_id: agent.agentId,
+  session_id: agent.sessionId,
+  details: {
+    reason: agent.reasonCode,
+    restarts: agent.restarts,
+    launch_id: agent.launchId,
+    manifest_hash: agent.manifestHash,
+    ...(agent.state === "backoff" && { wait_ms: (agent.nextStartMs ?? 0) - agent.sinceMs }),
+    ...(agent.lastExit && { exit_code: agent.lastExit.code, exit_signal: agent.lastExit.signal }),
+  },
+});
 
-/** All agents that a core was told to run, by their ids. */
-export class LaunchedAgents {
-  readonly #host: SupervisorHost;
-  readonly #maxAgents: number;
+const driftEntry = ({
+  agentId,
+  manifestDrift,
+  manifestHash,
+  reasonCode,
+}: LaunchedAgent): AuditEntryInput => ({
+  action: "agent.manifest_drift",
+  outcome: reasonCode === "manifest_drift" ? "refused" : "ok",
+  agent_id: agentId,
+  details: { drift: manifestDrift, manifest_hash: manifestHash },
+});
+
+/** All agents that a core launched, by their ids. */
+export class LaunchedAgents implements SupervisorOwner, CallGate {
+  /** The core ends: it takes no more calls. */
+  isClosing = false;
+  readonly #context: LaunchContext;
   readonly #agents = new Map<string, AgentSupervisor>();
-  #closed = false;
+  readonly #watches: Watches<LaunchedAgent>;
 
-  constructor(host: SupervisorHost, options: { readonly maxAgents: number }) {
-    this.#host = host;
-    this.#maxAgents = options.maxAgents;
+  constructor(context: LaunchContext) {
+    this.#context = context;
+    this.#watches = new Watches(context.limits.maxWatchers);
   }
 
-  /** How each agent does, in the order in which they were launched first. */
+  /** In the order in which they were launched first. */
   get all(): readonly LaunchedAgent[] {
     return Array.from(this.#agents.values(), (agent) => agent.health);
   }
@@ -53,12 +86,8 @@ export class LaunchedAgents {
     const agent = this.#get(agentId);
     const read = await this.#readManifest(agent.directory);
     if (read.manifest.id !== agentId) {
-      throw new ManifestError(
-        "manifest_invalid",
-        read.directory,
-        `is of another agent than ${agentId} now`,
-        "id",
-      );
+      const reason = `is of another agent than ${agentId} now`;
+      throw new ManifestError("manifest_invalid", read.directory, reason, "id");
     }
     this.#assertOpen();
     agent.restart(read);
@@ -70,10 +99,10 @@ export class LaunchedAgents {
     await this.#get(agentId).stop();
   }
 
-  /** Does something that ends the session of an agent that is to come back after this time. */
-  expectBack<T>(agentId: string, retryAfterMs: number | undefined, act: () => T): T {
+  /** Runs `act`, which ends a session; with `retryAfterMs` its agent is expected to reconnect. */
+  expectGoodbye<T>(agentId: string, retryAfterMs: number | undefined, act: () => T): T {
     const agent = this.#agents.get(agentId);
-    return agent === undefined || retryAfterMs === undefined ? act() : agent.expectBack(retryAfterMs, act);
+    return agent && retryAfterMs !== undefined ? agent.expectBack(retryAfterMs, act) : act();
   }
 
   async ready(): Promise<void> {
@@ -84,24 +113,53 @@ export class LaunchedAgents {
     if (errors.length > 0) throw new AgentsNotReadyError(errors);
   }
 
-  /** Ends all of them at once, and starts none any more. */
+  watch(options: WatchOptions | undefined): AsyncIterableIterator<LaunchedAgent> {
+    const present = this.all.map((agent): [string, LaunchedAgent] => [agent.agentId, agent]);
+    return this.#watches.open(present, options);
+  }
+
+  /** Ends all of them at once. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.isClosing = true;
     await Promise.all(Array.from(this.#agents.values(), (agent) => agent.stop({ atOnce: true })));
   }
 
+  closeWatches(): void {
+    this.#watches.close();
+  }
+
+  changed(agent: LaunchedAgent, before: LaunchedAgent): void {
+    const { audit } = this.#context.core.context;
+    this.#watches.push(agent.agentId, agent);
+    if (agent.manifestDrift !== undefined && agent.manifestDrift !== before.manifestDrift) {
+      audit.record(driftEntry(agent));
+    }
+    if (agent.state !== before.state) audit.record(stateEntry(agent));
+  }
+
+  refusal(agentId: string): CallResult | undefined {
+    if (this.isClosing) return coreResult(RuntimeErrorCode.CoreClosed, "the core takes no more calls");
+    if (this.#agents.get(agentId)?.health.state !== "stopping") return undefined;
+    return coreResult(RuntimeErrorCode.AgentUnavailable, "the agent is being stopped", { retryable: true });
+  }
+
+  expects(agentId: string): boolean {
+    return this.#agents.has(agentId);
+  }
+
   #readManifest(directory: string): Promise<ReadManifest> {
-    return readManifest(directory, { maxManifestBytes: this.#host.maxManifestBytes });
+    return readManifest(directory, this.#context.limits);
   }
 
   #start(read: ReadManifest): AgentSupervisor {
     this.#assertOpen();
     const { id } = read.manifest;
+    const { maxAgents } = this.#context.limits;
     const present = this.#agents.get(id);
-    if (present && !isAtRest(present.health)) throw new AgentExistsError(id, read.directory);
-    if (!present && this.#agents.size >= this.#maxAgents)
-      throw new BufferFullError("maxAgents", this.#maxAgents);
-    const agent = present ?? new AgentSupervisor(this.#host, read);
+    const state = present?.health.state ?? "stopped";
+    if (state !== "stopped" && state !== "crash_loop") throw new AgentExistsError(id, read.directory);
+    if (!present && this.#agents.size >= maxAgents) throw new BufferFullError("maxAgents", maxAgents);
+    const agent = present ?? new AgentSupervisor(this.#context, this, read);
     this.#agents.set(id, agent);
     agent.restart(read);
     return agent;
@@ -114,6 +172,6 @@ export class LaunchedAgents {
   }
 
   #assertOpen(): void {
-    if (this.#closed) throw new CoreStoppedError();
+    if (this.isClosing) throw new CoreStoppedError();
   }
 }

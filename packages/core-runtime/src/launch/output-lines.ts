@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { displayText, quietly } from "@harnesskit/wire";
+import { callSafely, displayText } from "@harnesskit/wire";
 
 export interface OutputLinesOptions {
   /** Characters of one line; a longer one comes in parts. */
@@ -10,7 +10,7 @@ export interface OutputLinesOptions {
   readonly onLine: ((line: string) => void) | undefined;
 }
 
-/** Reads one output of an agent to its end, however much it is: tells its lines, and keeps the last of it. */
+/** Reads one output of an agent to its end: reports its lines, and keeps the last of it. */
 export class OutputLines {
   readonly #stream: Readable;
   readonly #options: OutputLinesOptions;
@@ -56,26 +56,26 @@ export class OutputLines {
     const { maxLineLength } = this.#options;
     const lines = (this.#line + text).split("\n");
     this.#line = lines.pop() ?? "";
-    for (const line of lines) this.#tell(line);
+    for (const line of lines) this.#report(line);
     while (this.#line.length > maxLineLength) {
-      this.#tell(this.#line.slice(0, maxLineLength));
+      this.#report(this.#line.slice(0, maxLineLength));
       this.#line = this.#line.slice(maxLineLength);
     }
   }
 
-  #tell(line: string): void {
+  #report(line: string): void {
     const { maxLineLength, onLine } = this.#options;
     const whole = line.endsWith("\r") ? line.slice(0, -1) : line;
     for (let start = 0; start === 0 || start < whole.length; start += maxLineLength) {
       // The output is read on, whatever its listener does.
-      quietly(() => onLine?.(whole.slice(start, start + maxLineLength)));
+      callSafely(() => onLine?.(whole.slice(start, start + maxLineLength)));
     }
   }
 
   #finish(): void {
     if (this.#done) return;
     this.#done = true;
-    if (this.#line.length > 0) this.#tell(this.#line);
+    if (this.#line.length > 0) this.#report(this.#line);
     this.#line = "";
   }
 }

@@ -31,7 +31,7 @@ export class ProcessGuard {
   readonly #input: Socket;
   #finished = false;
 
-  /** Starts a guard. Throws `start_failed` when there is no shell or no room for a process. */
+  /** Starts a guard. Throws `start_failed` when the shell or another process cannot be started. */
   constructor(options: ProcessGuardOptions) {
     this.#options = options;
     this.#child = spawn(shell, ["-c", guardScript, "harnesskit-guard", options.launchId], {
@@ -54,7 +54,7 @@ export class ProcessGuard {
     this.#input.on("error", () => {});
   }
 
-  /** The core's end of the guard's input, for the process that becomes the agent: there it says who it is. */
+  /** The core's end of the guard's input: the process that becomes the agent writes its identity there. */
   get input(): Socket {
     return this.#input;
   }

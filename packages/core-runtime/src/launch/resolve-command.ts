@@ -4,7 +4,7 @@ import { delimiter, resolve } from "node:path";
 import { displayText } from "@harnesskit/wire";
 import { SpawnError } from "./errors.ts";
 
-/** Where programs are looked for when nobody says. */
+/** The `PATH` of an environment without one. */
 const defaultPath = "/usr/local/bin:/usr/bin:/bin";
 
 type Found = "program" | "not_executable" | "nothing";

@@ -1,13 +1,12 @@
-import { enterPhase } from "./enter-phase.ts";
 import type { AgentExit, AgentReason } from "./errors.ts";
 import { backoffMs } from "./restart-policy.ts";
-import { superviseSession } from "./supervise-session.ts";
-import type {
-  AgentPhase,
-  Supervision,
-  SupervisionContext,
-  SupervisionEvent,
-  SupervisionStep,
+import {
+  type AgentPhase,
+  enterPhase,
+  type Supervision,
+  type SupervisionContext,
+  type SupervisionEvent,
+  type SupervisionStep,
 } from "./supervision.ts";
 
 const exitReason = ({ code, signal }: AgentExit): AgentReason => ({
@@ -30,7 +29,7 @@ const start = (state: Supervision, context: SupervisionContext, byHand: boolean)
   action: "spawn",
 });
 
-/** Asks the process to end: its calls first. */
+/** Ends the process, after its calls. */
 const end = (
   state: Supervision,
   context: SupervisionContext,
@@ -44,21 +43,17 @@ const end = (
   action: "drain",
 });
 
-/** Says goodbye to an agent that is there to hear it, and asks the others to end. */
+/** Sends goodbye to a connected agent, and SIGTERM to the others. */
 const leave = (state: Supervision, context: SupervisionContext): SupervisionStep => {
   if (!state.connected) return terminate(state, context);
   const deadlineMs = context.nowMs + context.settings.goodbyeGraceMs;
   return { state: { ...state, ending: "leaving", deadlineMs }, action: "goodbye" };
 };
 
-const terminate = (state: Supervision, context: SupervisionContext): SupervisionStep => ({
-  state: {
-    ...state,
-    ending: "terminating",
-    deadlineMs: context.nowMs + context.settings.stopGraceMs,
-  },
-  action: "terminate",
-});
+const terminate = (state: Supervision, { nowMs, settings }: SupervisionContext): SupervisionStep => {
+  const deadlineMs = nowMs + settings.stopGraceMs;
+  return { state: { ...state, ending: "terminating", deadlineMs }, action: "terminate" };
+};
 
 /** Ends the process by force, because it failed. */
 const killFailed = (
@@ -70,7 +65,7 @@ const killFailed = (
   action: "kill",
 });
 
-/** Without a process: what the policy wants now. */
+/** Without a process: what the policy says. */
 const followPolicy = (
   state: Supervision,
   context: SupervisionContext,
@@ -84,10 +79,10 @@ const followPolicy = (
   if (!wanted) return { state: enterPhase(state, "stopped", context, rest) };
   const recent = state.restartsMs.filter((at) => nowMs - at < restart.burstWindowMs);
   if (recent.length >= restart.maxBurst) {
-    const message = `it was given up after ${recent.length} restarts within ${restart.burstWindowMs} ms: ${reason?.message ?? "it ended"}`;
-    return {
-      state: enterPhase(state, "crash_loop", context, { ...rest, reason: { code: "crash_loop", message } }),
-    };
+    const restarts = `${recent.length} restarts within ${restart.burstWindowMs} ms`;
+    const message = `it was given up after ${restarts}: ${reason?.message ?? "it ended"}`;
+    const givenUp = { ...rest, reason: { code: "crash_loop" as const, message } };
+    return { state: enterPhase(state, "crash_loop", context, givenUp) };
   }
   const stable = state.readyAtMs !== undefined && nowMs - state.readyAtMs >= restart.stableAfterMs;
   const failures = stable ? 0 : state.failures;
@@ -101,9 +96,18 @@ const followPolicy = (
   };
 };
 
-const rested = (state: Supervision, context: SupervisionContext): SupervisionStep => ({
-  state: enterPhase(state, "stopped", context, { connected: false, registered: false, ending: undefined }),
-});
+/** After the process: what was asked for meanwhile, or what the policy says. */
+const next = (
+  state: Supervision,
+  context: SupervisionContext,
+  reason: AgentReason,
+  failed: boolean,
+): SupervisionStep => {
+  if (state.next === "start") return start(state, context, true);
+  if (state.next === "policy") return followPolicy(state, context, reason, failed);
+  const rest = { connected: false, registered: false, ending: undefined };
+  return { state: enterPhase(state, "stopped", context, rest) };
+};
 
 const hasProcess = (phase: AgentPhase): boolean =>
   phase === "starting" || phase === "ready" || phase === "unhealthy" || phase === "stopping";
@@ -113,17 +117,30 @@ const gone = (
   event: SupervisionEvent & { type: "gone" },
   context: SupervisionContext,
 ) => {
-  if (state.next === "start") return start(state, context, true);
-  if (state.next === "rest") return rested(state, context);
-  const { exit } = event;
-  const reason = event.reason ?? (state.failed ? state.reason : undefined) ?? exitReason(exit);
-  return followPolicy(state, context, reason, state.failed || event.reason !== undefined || exit.code !== 0);
+  const reason = event.reason ?? (state.failed ? state.reason : undefined) ?? exitReason(event.exit);
+  return next(state, context, reason, state.failed || event.reason !== undefined || event.exit.code !== 0);
+};
+
+const startFailed = (
+  state: Supervision,
+  reason: AgentReason,
+  context: SupervisionContext,
+): SupervisionStep => {
+  if (state.phase === "stopping") return next(state, context, state.reason ?? reason, true);
+  if (state.phase !== "starting") return { state };
+  if (state.byHand || reason.code === "manifest_drift") {
+    return { state: enterPhase(state, "stopped", context, { reason }) };
+  }
+  return followPolicy(state, context, reason, true);
 };
 
 const lateReason = ({ connected }: Supervision, { settings }: SupervisionContext): AgentReason =>
   connected
-    ? { code: "register_timeout", message: `it registered no tools within ${settings.registerTimeoutMs} ms` }
-    : { code: "connect_timeout", message: `it said no hello within ${settings.connectTimeoutMs} ms` };
+    ? {
+        code: "register_timeout",
+        message: `it did not register tools within ${settings.registerTimeoutMs} ms`,
+      }
+    : { code: "connect_timeout", message: `it did not connect within ${settings.connectTimeoutMs} ms` };
 
 const deadline = (state: Supervision, context: SupervisionContext): SupervisionStep => {
   switch (state.phase) {
@@ -152,7 +169,49 @@ const stop = (state: Supervision, atOnce: boolean, context: SupervisionContext):
   return state.phase === "stopping" ? { state: { ...state, next: "rest" } } : end(state, context, "rest");
 };
 
-/** Any event in any phase: what follows, and what is to be done. Pure. */
+/** Whether the agent is to run, so that its session counts. */
+const isWanted = ({ phase }: Supervision): boolean =>
+  phase === "starting" || phase === "ready" || phase === "unhealthy";
+
+const serve = (state: Supervision, context: SupervisionContext): SupervisionStep => ({
+  state: enterPhase(state, "ready", context, {
+    connected: true,
+    registered: true,
+    readyAtMs: state.readyAtMs ?? context.nowMs,
+  }),
+});
+
+const disconnected = (
+  state: Supervision,
+  { message, retryAfterMs }: SupervisionEvent & { type: "disconnected" },
+  context: SupervisionContext,
+): SupervisionStep => {
+  const { reconnectTimeoutMs, connectTimeoutMs } = context.settings;
+  const waitMs = retryAfterMs === undefined ? reconnectTimeoutMs : retryAfterMs + connectTimeoutMs;
+  const change = {
+    connected: false,
+    registered: false,
+    deadlineMs: context.nowMs + waitMs,
+    reason: { code: "disconnected" as const, message: `its session ended: ${message}` },
+  };
+  const phase = state.phase === "starting" ? "starting" : "unhealthy";
+  return { state: enterPhase(state, phase, context, change) };
+};
+
+const healthChanged = (
+  state: Supervision,
+  { status, message = "it reports that it is unhealthy" }: SupervisionEvent & { type: "health" },
+  context: SupervisionContext,
+): SupervisionStep => {
+  if (!state.registered) return { state };
+  if (status !== "unhealthy") return state.phase === "ready" ? { state } : serve(state, context);
+  if (state.phase === "unhealthy") return { state };
+  const deadlineMs = context.nowMs + context.settings.unhealthyTimeoutMs;
+  const change = { deadlineMs, reason: { code: "unhealthy" as const, message } };
+  return { state: enterPhase(state, "unhealthy", context, change) };
+};
+
+/** The next state after any event in any phase, and the action to perform. Pure. */
 export const supervise = (
   state: Supervision,
   event: SupervisionEvent,
@@ -168,15 +227,7 @@ export const supervise = (
     case "stop":
       return stop(state, event.atOnce ?? false, context);
     case "start_failed":
-      if (state.phase === "stopping") {
-        if (state.next === "start") return start(state, context, true);
-        if (state.next === "rest") return rested(state, context);
-        return followPolicy(state, context, state.reason ?? event.reason, true);
-      }
-      if (state.phase !== "starting") return { state };
-      if (state.byHand || event.reason.code === "manifest_drift")
-        return { state: enterPhase(state, "stopped", context, { reason: event.reason }) };
-      return followPolicy(state, context, event.reason, true);
+      return startFailed(state, event.reason, context);
     case "drained":
       return state.ending === "draining" ? leave(state, context) : { state };
     case "exited": {
@@ -195,7 +246,18 @@ export const supervise = (
       return state.deadlineMs !== undefined && context.nowMs >= state.deadlineMs
         ? deadline(state, context)
         : { state };
-    default:
-      return superviseSession(state, event, context);
+    case "connected": {
+      if (!isWanted(state) || state.phase === "ready") return { state };
+      const deadlineMs = context.nowMs + context.settings.registerTimeoutMs;
+      const reason = state.phase === "starting" ? undefined : state.reason;
+      return { state: { ...state, connected: true, deadlineMs, reason } };
+    }
+    case "registered":
+      // More tools do not change the health of an agent that is unhealthy.
+      return isWanted(state) && !state.registered ? serve(state, context) : { state };
+    case "disconnected":
+      return isWanted(state) ? disconnected(state, event, context) : { state };
+    case "health":
+      return isWanted(state) ? healthChanged(state, event, context) : { state };
   }
 };

@@ -1,11 +1,12 @@
+import type { LaunchTimes } from "../core-limits.ts";
 import type { AgentExit, AgentReason } from "./errors.ts";
 import type { RestartSettings } from "./restart-policy.ts";
 
 /**
- * `stopped`: nobody wants it to run, or its policy lets it rest. `starting`: from the start of the process to the first
- * registration of tools. `ready`: it serves. `unhealthy`: it runs, but its session is gone or its heartbeats are, or it
- * says so itself. `stopping`: from the wish to end it until nothing of it is left. `backoff`: it waits for its next start.
- * `crash_loop`: it was started too often and given up; a start by hand leaves this state.
+ * `stopped`: it was stopped, or its policy does not restart it. `starting`: from the start of the process to the first
+ * registration of tools. `ready`: it serves. `unhealthy`: it runs, but it lost its session or missed heartbeats, or it
+ * reports so itself. `stopping`: from the request to end it until nothing of it is left. `backoff`: it waits for its
+ * next start. `crash_loop`: it was started too often and given up; a start by hand leaves this state.
  */
 export type AgentPhase =
   | "stopped"
@@ -16,28 +17,28 @@ export type AgentPhase =
   | "backoff"
   | "crash_loop";
 
-/** What an agent's supervision knows. Never changed, only followed by another. */
+/** What an agent's supervision knows. Immutable. */
 export interface Supervision {
   readonly phase: AgentPhase;
   /** Since when, in milliseconds of the clock. */
   readonly sinceMs: number;
   /** When `deadline` is due. */
   readonly deadlineMs?: number | undefined;
-  /** What led here, where it was no wish. */
+  /** What led here, unless it was asked for. */
   readonly reason?: AgentReason | undefined;
-  /** The session is there; in the phases in which a process is. */
+  /** It has a session; in the phases in which it has a process. */
   readonly connected: boolean;
   /** Tools were registered in this run. */
   readonly registered: boolean;
-  /** When this run came to serve. */
+  /** When this run was ready first. */
   readonly readyAtMs?: number | undefined;
-  /** The running attempt was asked for by somebody and not by the policy. */
+  /** The running attempt was asked for by the caller, not by the policy. */
   readonly byHand: boolean;
   /** How far the ending of the process is. */
   readonly ending?: "draining" | "leaving" | "terminating" | "killing" | undefined;
   /** What follows the ending. */
   readonly next: "rest" | "start" | "policy";
-  /** Whether the policy is to take the run for a failure, however the process ended. */
+  /** The run counts as a failure for the policy, however the process ended. */
   readonly failed: boolean;
   /** Restarts in a row without a stable run. */
   readonly failures: number;
@@ -48,43 +49,40 @@ export interface Supervision {
 }
 
 export type SupervisionEvent =
-  /** Somebody wants it to run. Also leaves a `crash_loop`. */
+  /** It is to run. Also leaves a `crash_loop`. */
   | { readonly type: "start" }
-  /** Somebody wants it to end and to run again. */
+  /** It is to end and to run again. */
   | { readonly type: "restart" }
-  /** Somebody wants it to rest: when its calls are done, or at once. */
+  /** It is to end: when its calls are done, or at once. */
   | { readonly type: "stop"; readonly atOnce?: boolean }
-  /** There is no process: it could not be made. */
+  /** No process could be made. */
   | { readonly type: "start_failed"; readonly reason: AgentReason }
   | { readonly type: "connected" }
   | { readonly type: "registered" }
-  | { readonly type: "health"; readonly status: "ok" | "degraded" | "unhealthy"; readonly message?: string }
-  /** With `retryAfterMs` it was told to come back then. */
-  | { readonly type: "disconnected"; readonly message: string; readonly retryAfterMs?: number }
+  | {
+      readonly type: "health";
+      readonly status: "ok" | "degraded" | "unhealthy";
+      readonly message?: string | undefined;
+    }
+  /** With `retryAfterMs` it was asked to reconnect then. */
+  | { readonly type: "disconnected"; readonly message: string; readonly retryAfterMs?: number | undefined }
   /** Its calls are done. */
   | { readonly type: "drained" }
   /** The agent's own process has ended. */
   | { readonly type: "exited"; readonly exit: AgentExit }
-  /** Nothing of the run is left. `reason` says better than the exit why it ended. */
+  /** Nothing of the run is left. `reason` is better than the exit. */
   | { readonly type: "gone"; readonly exit: AgentExit; readonly reason?: AgentReason }
   | { readonly type: "deadline" };
 
 /**
- * What is to be done. `drain`: tell when the last call is done. `goodbye`: end the session in good order. `terminate`: end
- * it if it is still there, and send SIGTERM. `kill`: the same with SIGKILL.
+ * `drain`: report when the last call is done. `goodbye`: end the session. `terminate`: end it if it is still there, and
+ * send SIGTERM. `kill`: the same with SIGKILL.
  */
 export type SupervisionAction = "spawn" | "drain" | "goodbye" | "terminate" | "kill";
 
-export interface SupervisionSettings {
+export type SupervisionSettings = Omit<LaunchTimes, "killTimeoutMs" | "outputTimeoutMs"> & {
   readonly restart: RestartSettings;
-  readonly connectTimeoutMs: number;
-  readonly registerTimeoutMs: number;
-  readonly reconnectTimeoutMs: number;
-  readonly unhealthyTimeoutMs: number;
-  readonly drainTimeoutMs: number;
-  readonly goodbyeGraceMs: number;
-  readonly stopGraceMs: number;
-}
+};
 
 export interface SupervisionContext {
   readonly nowMs: number;
@@ -109,4 +107,19 @@ export const initialSupervision = (nowMs: number): Supervision => ({
   failures: 0,
   restartsMs: [],
   restarts: 0,
+});
+
+/** Into another phase, without the deadline and the reason of the one before. */
+export const enterPhase = (
+  state: Supervision,
+  phase: AgentPhase,
+  { nowMs }: SupervisionContext,
+  change: Partial<Supervision> = {},
+): Supervision => ({
+  ...state,
+  sinceMs: phase === state.phase ? state.sinceMs : nowMs,
+  deadlineMs: undefined,
+  reason: undefined,
+  ...change,
+  phase,
 });

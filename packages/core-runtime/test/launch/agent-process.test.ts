@@ -5,12 +5,13 @@ import { join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { randomId, systemClock } from "@harnesskit/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../../../scripts/lib/test-kit.ts";
 import {
   type AgentProcess,
   type AgentProcessOptions,
   startAgentProcess,
 } from "../../src/launch/agent-process.ts";
-import { isAlive, processesWith, stateOf, until, untilNothingOf, zombiesOf } from "./support/processes.ts";
+import { isAlive, processesWith, stateOf, untilNothingOf, zombiesOf } from "./support/processes.ts";
 
 let directory: string;
 let lines: string[];
@@ -162,7 +163,7 @@ describe("an agent's process", () => {
     expect(stateOf(agent.guardPid)).toBeUndefined();
   });
 
-  it("does not wait for a descendant that nobody can find and that holds its output", async () => {
+  it("does not wait for a descendant that cannot be found and that holds its output", async () => {
     const script = `
       const { spawn } = require("node:child_process");
       const child = spawn("/bin/sleep", ["1000"], { detached: true, env: {}, stdio: ["ignore", "inherit", "inherit"] });

@@ -4,12 +4,12 @@ import { existsSync } from "node:fs";
 import { chmod, chown, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { buildSourceBundle } from "../../../../scripts/lib/source-bundle.ts";
+import { nextTurn, until } from "../../../../scripts/lib/test-kit.ts";
 import type { LaunchedAgent } from "../../src/index.ts";
 import { AgentDirectories } from "./support/agent-directory.ts";
-import { isAlive, processesWith, until, untilNothingOf, zombiesOf } from "./support/processes.ts";
+import { isAlive, processesWith, untilNothingOf, zombiesOf } from "./support/processes.ts";
 
 const nobody = 65_534;
 const isRoot = process.geteuid?.() === 0;

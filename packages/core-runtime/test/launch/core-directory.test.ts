@@ -4,18 +4,13 @@ import { existsSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ownedName, ownerOfName, type ProcessIdentity, thisProcess } from "@harnesskit/node-kit";
 import { randomId } from "@harnesskit/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../../../scripts/lib/test-kit.ts";
 import { baseDirectories, makeCoreDirectory } from "../../src/launch/core-directory.ts";
-import {
-  type CoreOwner,
-  coreDirectoryName,
-  isProvablyGone,
-  ownerOfName,
-  thisOwner,
-} from "../../src/launch/core-owner.ts";
 import { sweepCores } from "../../src/launch/sweep-cores.ts";
-import { isAlive, stateOf, until } from "./support/processes.ts";
+import { isAlive, stateOf } from "./support/processes.ts";
 
 let base: string;
 beforeEach(async () => {
@@ -23,8 +18,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(base, { recursive: true, force: true }));
 
-const leave = async (owner: CoreOwner, unique = "abcdef"): Promise<string> => {
-  const path = join(base, coreDirectoryName(owner, unique));
+const leave = async (owner: ProcessIdentity, unique = "abcdef"): Promise<string> => {
+  const path = join(base, ownedName("hk-core", unique, owner));
   await mkdir(path, { mode: 0o700 });
   return path;
 };
@@ -42,7 +37,7 @@ describe("a core's directory", () => {
     const other = await makeCoreDirectory([base]);
     expect(one.path).not.toBe(other.path);
     expect(statSync(one.path).mode & 0o777).toBe(0o700);
-    expect(ownerOfName(one.path.slice(base.length + 1))).toEqual(thisOwner());
+    expect(ownerOfName("hk-core", one.path.slice(base.length + 1))).toEqual(thisProcess());
     await one.noteLaunch("lch_1");
     expect(await readdir(one.path)).toEqual(["launch-lch_1"]);
     await one.forgetLaunch("lch_1");
@@ -76,11 +71,11 @@ describe("a core's directory", () => {
 });
 
 describe("what killed cores left", () => {
-  it("is swept when its owner is gone: nobody has its process id, or somebody else", async () => {
-    const here = thisOwner();
+  it("is swept when its owner is gone: its process id is free, or another process has it", async () => {
+    const here = thisProcess();
     const dead = await leave({ ...here, pid: await freePid() });
     await writeFile(join(dead, "core"), "");
-    const reused = await leave({ ...here, start: "1" });
+    const reused = await leave({ ...here, started: "1" });
     const own = await leave(here);
     expect((await sweepCores([base, join(base, "nothing")])).sort()).toEqual([dead, reused].sort());
     expect(await readdir(base)).toEqual([own.slice(base.length + 1)]);
@@ -88,21 +83,21 @@ describe("what killed cores left", () => {
 
   it("stays when that cannot be proved", async () => {
     const pid = await freePid();
-    const otherWorld = await leave({ ...thisOwner(), pid, world: "00000000" });
-    const unknownStart = await leave({ ...thisOwner(), start: "0" });
+    const otherWorld = await leave({ ...thisProcess(), pid, world: "00000000" });
+    const unknownStart = await leave({ ...thisProcess(), started: undefined });
     expect(await sweepCores([base])).toEqual([]);
     expect(existsSync(otherWorld) && existsSync(unknownStart)).toBe(true);
   });
 
-  it("stays when it is no directory of this user alone", async () => {
-    const dead = { ...thisOwner(), pid: await freePid() };
+  it("stays when other users can enter it, or it is a link", async () => {
+    const dead = { ...thisProcess(), pid: await freePid() };
     const open = await leave(dead, "aaaaaa");
     await rm(open, { recursive: true });
     await mkdir(open);
     const target = join(base, "target");
     await mkdir(target, { mode: 0o700 });
     await writeFile(join(target, "precious"), "");
-    await symlink(target, join(base, coreDirectoryName(dead, "bbbbbb")));
+    await symlink(target, join(base, ownedName("hk-core", "bbbbbb", dead)));
     await mkdir(join(base, "hk-core-something-else"), { mode: 0o700 });
     expect(await sweepCores([base])).toEqual([]);
     expect((await readdir(base)).length).toBe(4);
@@ -116,7 +111,7 @@ describe("what killed cores left", () => {
     const orphan = spawn("/bin/sleep", ["1000"], { ...options, env: env(launchId) });
     const stranger = spawn("/bin/sleep", ["1000"], { ...options, env: env(`${launchId}0`) });
     try {
-      const dead = await leave({ ...thisOwner(), pid: await freePid() });
+      const dead = await leave({ ...thisProcess(), pid: await freePid() });
       await writeFile(join(dead, `launch-${launchId}`), "");
       await writeFile(join(dead, "launch-"), "");
       await sweepCores([base]);
@@ -126,31 +121,6 @@ describe("what killed cores left", () => {
     } finally {
       orphan.kill("SIGKILL");
       stranger.kill("SIGKILL");
-    }
-  });
-});
-
-describe("a process as an owner", () => {
-  it("is told apart from another one with its id", () => {
-    const here = thisOwner();
-    expect(isProvablyGone(here)).toBe(false);
-    expect(isProvablyGone({ ...here, start: `${here.start}0` })).toBe(true);
-    expect(ownerOfName(coreDirectoryName(here, "123456"))).toEqual(here);
-    for (const name of ["hk-core-", "hk-core-0-1-2-3", `${coreDirectoryName(here, "123456")}x`, "x"]) {
-      expect(ownerOfName(name)).toBeUndefined();
-    }
-  });
-
-  it("is gone when it has ended, also before its parent has taken note of that", async () => {
-    // The child ends when its parent is no shell any more, which would take note of it.
-    const child = "sh -c 'until grep -q sleep /proc/$PPID/comm; do :; done'";
-    const parent = spawn("/bin/sh", ["-c", `${child} & echo $!; exec sleep 1000`]);
-    try {
-      const pid = Number(String((await once(parent.stdout, "data"))[0]));
-      await until(() => stateOf(pid) === "Z", "a zombie");
-      expect(isProvablyGone({ ...thisOwner(), pid, start: "1" })).toBe(true);
-    } finally {
-      parent.kill("SIGKILL");
     }
   });
 });

@@ -1,6 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { processesWith, stateOf, until, untilNothingOf, zombiesOf } from "./support/processes.ts";
+import { until } from "../../../../scripts/lib/test-kit.ts";
+import { processesWith, stateOf, untilNothingOf, zombiesOf } from "./support/processes.ts";
 import { healthOf, KeptAudit, RunningCores, untilHealth } from "./support/running-cores.ts";
 
 let cores: RunningCores;

@@ -29,7 +29,7 @@ describe("a manifest", () => {
     });
   });
 
-  it("has to be there", async () => {
+  it("must exist", async () => {
     await expect(readManifest(directory)).rejects.toMatchObject(refusal("manifest_not_found"));
     path = join(directory, "nothing", "opensentience.agent.json");
     await expect(readManifest(join(directory, "nothing"))).rejects.toMatchObject(

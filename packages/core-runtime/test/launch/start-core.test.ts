@@ -3,9 +3,10 @@ import { readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { verifies } from "@harnesskit/conformance/verifies";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../../../scripts/lib/test-kit.ts";
 import type { AgentOutput, RunningCore } from "../../src/index.ts";
 import { writeManifest } from "./support/agent-directory.ts";
-import { processesWith, until } from "./support/processes.ts";
+import { processesWith } from "./support/processes.ts";
 import { healthOf, KeptAudit, RunningCores } from "./support/running-cores.ts";
 
 let cores: RunningCores;
@@ -187,7 +188,7 @@ describe("a core with agents", () => {
     await closed;
   });
 
-  it("says of an agent that was launched and never served that it is away, not that there is no such tool", async () => {
+  it("answers agent.unavailable, not tool.not_found, for an agent that was launched and never served", async () => {
     const restart = { policy: "never" } as const;
     const agent = await cores.agents.make(["--exit-at-start"], { restart });
     const core = await cores.start({ agents: [agent.directory] });
@@ -222,7 +223,7 @@ describe("a core with agents", () => {
     expect(processesWith(launchId)).toEqual([]);
   });
 
-  it("waits for an agent that was told when to come back", async () => {
+  it("waits for an agent that was asked to reconnect later", async () => {
     const agent = await cores.agents.make();
     const core = await cores.start({ agents: [agent.directory], reconnectTimeoutMs: 10 });
     await core.ready();
@@ -262,10 +263,10 @@ describe("a core with agents", () => {
     expect(await core.call(`${agent.id}/echo`, {}).result).toMatchObject({ error: { code: "core.closed" } });
   });
 
-  it("bounds its agents and those who watch them", async () => {
+  it("bounds its agents and their watchers", async () => {
     const one = await cores.agents.make();
     const two = await cores.agents.make();
-    const core = await cores.start({ maxAgents: 1, limits: { maxWatchers: 1 } });
+    const core = await cores.start({ limits: { maxAgents: 1, maxWatchers: 1 } });
     await core.launch(one.directory);
     await expect(core.launch(two.directory)).rejects.toMatchObject({
       code: "buffer_full",
@@ -342,7 +343,7 @@ describe("a core that cannot start", () => {
 });
 
 describe("a manifest that changes", () => {
-  it("is told and not followed by the policy, and followed by a restart by hand", async () => {
+  it("is reported and not followed by the policy, and followed by a restart by hand", async () => {
     verifies("RUN-59");
     const audit = new KeptAudit();
     const agent = await cores.agents.make([], { restart: { policy: "always" } });

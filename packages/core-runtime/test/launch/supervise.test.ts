@@ -97,7 +97,7 @@ describe("the supervision of an agent", () => {
     expect(subject.actions).toEqual(["spawn", "drain", "goodbye"]);
   });
 
-  it("ends at once when that is wished, and without a goodbye where nobody hears it", () => {
+  it("ends at once when asked to, and without a goodbye when it is not connected", () => {
     const ready = new Subject().tell({ type: "start" }).serve().tell({ type: "stop", atOnce: true });
     expect(ready.actions).toEqual(["spawn", "goodbye"]);
     const patient = new Subject().tell({ type: "start" }).serve().tell({ type: "restart" });
@@ -156,7 +156,7 @@ describe("the supervision of an agent", () => {
     });
   });
 
-  it("waits longer for an agent that was told when to come back", () => {
+  it("waits longer for an agent that was asked to reconnect later", () => {
     const told = new Subject().tell({ type: "start" }).serve();
     told.tell({ type: "disconnected", message: "later", retryAfterMs: 2000 }).after(2999);
     expect(told.state.phase).toBe("unhealthy");

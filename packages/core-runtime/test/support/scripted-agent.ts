@@ -12,11 +12,6 @@ export const silentObserver: LaunchObserver = {
   disconnected() {},
 };
 
-/** Lets everything that waits in microtasks and immediates happen. */
-export const settled = async (rounds = 5): Promise<void> => {
-  for (let round = 0; round < rounds; round++) await new Promise((resolve) => setImmediate(resolve));
-};
-
 /** What an agent says, on a channel that somebody else reads. */
 export class AgentVoice {
   sessionId = "";

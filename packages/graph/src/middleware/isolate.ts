@@ -1,7 +1,7 @@
-import { quietly } from "@harnesskit/wire";
+import { callSafely } from "@harnesskit/wire";
 import type { Middleware, MiddlewareContext } from "../run/context.ts";
 import type { Fields, StateOf, UpdateOf } from "../state/schema.ts";
-import { isFinal } from "./is-final.ts";
+import { endsNode } from "./final-errors.ts";
 
 export interface IsolateOptions<F extends Fields> {
   /** The update of a node that failed, or what makes it of the error and the state that the node received. */
@@ -13,7 +13,7 @@ export interface IsolateOptions<F extends Fields> {
 }
 
 /**
- * Middleware that gives an update in place of a failure, so that the run goes on (pipeline-utilities §6.3). Observers see the node
+ * Middleware that replaces a failure by an update, so that the run continues (pipeline-utilities §6.3). Observers see the node
  * end `completed`, with that update and without an error. It never takes a suspension or a cancellation. A `fallback` that throws
  * fails the node.
  */
@@ -27,8 +27,8 @@ export const isolate =
     try {
       return await next(state);
     } catch (error) {
-      if (isFinal(error, context) || !isolateOn(error)) throw error;
-      quietly(() => onError?.(error, context));
+      if (endsNode(error, context) || !isolateOn(error)) throw error;
+      callSafely(() => onError?.(error, context));
       return typeof fallback === "function" ? fallback(error, state) : fallback;
     }
   };

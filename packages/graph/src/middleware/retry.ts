@@ -3,14 +3,14 @@ import {
   type BackoffOptions,
   backoffDelayMs,
   type Clock,
-  InvalidArgumentError,
+  checkNumber,
   resolveBackoff,
   systemClock,
   wait,
 } from "@harnesskit/wire";
 import { errorCategory } from "../errors.ts";
-import { isFinal } from "./is-final.ts";
-import type { MiddlewareOfAny } from "./middleware-of-any.ts";
+import type { MiddlewareOfAny } from "./final-errors.ts";
+import { endsNode } from "./final-errors.ts";
 
 export interface RetryOptions {
   /** How often the node is called at most, the first call included; 1 or more. @default 3 */
@@ -43,9 +43,7 @@ export const retry = ({
   retryOn = isTransient,
   clock = systemClock,
 }: RetryOptions = {}): MiddlewareOfAny => {
-  if (!Number.isSafeInteger(attempts) || attempts < 1) {
-    throw new InvalidArgumentError("attempts must be an integer of at least 1");
-  }
+  checkNumber("attempts", attempts);
   const delays = resolveBackoff(backoff ?? {}, {
     maxAttempts: attempts,
     initialDelayMs: 1000,
@@ -56,7 +54,7 @@ export const retry = ({
       try {
         return await next(state);
       } catch (error) {
-        if (attempt >= attempts || isFinal(error, context) || !retryOn(error, attempt)) throw error;
+        if (attempt >= attempts || endsNode(error, context) || !retryOn(error, attempt)) throw error;
       }
       await wait(backoffDelayMs(attempt, delays), clock, context.signal);
       context.signal.throwIfAborted();

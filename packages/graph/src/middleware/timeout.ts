@@ -1,6 +1,6 @@
 import { type Clock, InvalidArgumentError, systemClock } from "@harnesskit/wire";
 import { GraphError } from "../errors.ts";
-import type { MiddlewareOfAny } from "./middleware-of-any.ts";
+import type { MiddlewareOfAny } from "./final-errors.ts";
 
 export interface TimeoutOptions {
   /** How long a call may take, with all middleware inside of this one, in milliseconds. More than 0. */

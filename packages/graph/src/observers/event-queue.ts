@@ -1,139 +1,127 @@
-import { createDeferred, type Deferred } from "@harnesskit/wire";
-import { messageOf } from "../errors.ts";
-import type { Delivery } from "./observers.ts";
-import type { GraphWarning } from "./warn.ts";
+import { BufferFullError, checkNumber, createDeferred } from "@harnesskit/wire";
+import { settleWithin } from "@harnesskit/wire/time";
+import type { GraphErrorContext } from "../compile-options.ts";
+import { thrownMessage } from "../errors.ts";
+import type { NodeEvent } from "./node-event.ts";
+import type { Registration } from "./observers.ts";
 
 export interface EventQueueOptions {
   readonly invocationId: string;
   readonly maxQueuedEvents: number;
   /** Must not throw. */
-  readonly onWarning: (warning: GraphWarning) => void;
+  readonly onError: (error: unknown, context: GraphErrorContext) => void;
   /** Calls in the asynchronous context that observers see. */
   readonly enter: (callback: () => void) => void;
-  /** Called when the invocation has ended and everything is delivered or given up. */
-  readonly onIdle: (queue: EventQueue) => void;
+  /** The queues that have not delivered everything; this one among them until it has. */
+  readonly queues: Set<EventQueue>;
 }
 
-/** The events of one invocation, delivered one after the other, to one observer after the other. Nobody waits for it. */
+/** An event with its observers, in order. */
+interface EventDelivery {
+  readonly event: NodeEvent;
+  readonly to: readonly Registration[];
+}
+
+/** The events of one invocation, delivered one after the other, to one observer after the other. The run does not wait for it. */
 export class EventQueue {
-  readonly invocationId: string;
   readonly #options: EventQueueOptions;
-  #queued: Delivery[] = [];
-  #head = 0;
-  /** How many events were delivered, given up or dropped so far. */
-  #done = 0;
-  #isBusy = false;
-  #isEnded = false;
+  /** Settles when the events so far are delivered. */
+  #tail: Promise<void> = Promise.resolve();
+  /** Settles when the invocation has ended and everything is delivered or dropped. */
+  readonly #idle = createDeferred<void>();
   #isCancelled = false;
-  #dropped = 0;
-  #waiting: { readonly until: number; readonly deferred: Deferred<void> }[] = [];
   #pushed = 0;
+  #delivered = 0;
+  #dropped = 0;
 
   constructor(options: EventQueueOptions) {
-    this.invocationId = options.invocationId;
     this.#options = options;
+    options.queues.add(this);
   }
 
-  push(delivery: Delivery): void {
-    if (this.#isCancelled) return;
-    if (this.#queued.length - this.#head >= this.#options.maxQueuedEvents) {
-      if (this.#dropped++ === 0) {
-        const message = `maxQueuedEvents of ${this.#options.maxQueuedEvents} is reached; events are dropped`;
-        this.#options.onWarning({ kind: "observer_queue_full", message });
-      }
+  get invocationId(): string {
+    return this.#options.invocationId;
+  }
+
+  push(delivery: EventDelivery): void {
+    if (this.#isCancelled || delivery.to.length === 0) return;
+    const { maxQueuedEvents, onError, enter } = this.#options;
+    if (this.#pushed - this.#delivered >= maxQueuedEvents) {
+      if (this.#dropped++ > 0) return;
+      const error = new BufferFullError("maxQueuedEvents", maxQueuedEvents);
+      onError(error, { kind: "observer_queue_full", message: `${error.message}; events are dropped` });
       return;
     }
-    this.#queued.push(delivery);
     this.#pushed++;
-    if (!this.#isBusy) this.#options.enter(() => void this.#work());
+    enter(() => {
+      this.#tail = this.#tail.then(() => this.#deliver(delivery));
+    });
+  }
+
+  async #deliver({ event, to }: EventDelivery): Promise<void> {
+    for (const { observe, phases } of to) {
+      if (this.#isCancelled) return;
+      if (!phases.has(event.phase)) continue;
+      try {
+        await observe(event);
+      } catch (cause) {
+        const message = `an observer of ${event.node_name} threw: ${thrownMessage(cause)}`;
+        this.#options.onError(cause, { kind: "observer_failed", message });
+      }
+    }
+    this.#delivered++;
   }
 
   /** No event comes after this. */
   end(): void {
-    this.#isEnded = true;
-    if (!this.#isBusy) this.#finish();
-  }
-
-  async #work(): Promise<void> {
-    this.#isBusy = true;
-    // The node that made the event goes on first.
-    await undefined;
-    while (!this.#isCancelled && this.#head < this.#queued.length) {
-      const { event, to } = this.#queued[this.#head++] as Delivery;
-      if (this.#head > 1024) {
-        this.#queued = this.#queued.slice(this.#head);
-        this.#head = 0;
-      }
-      for (const { observe, phases } of to) {
-        if (this.#isCancelled) break;
-        if (!phases.has(event.phase)) continue;
-        try {
-          await observe(event);
-        } catch (cause) {
-          this.#warn(cause, event.node_name);
-        }
-      }
-      this.#done++;
-      this.#settle();
-    }
-    this.#isBusy = false;
-    if (this.#isEnded) this.#finish();
-  }
-
-  #warn(cause: unknown, node: string): void {
-    const message = `an observer of ${node} threw: ${messageOf(cause)}`;
-    this.#options.onWarning({ kind: "observer_failed", message, cause });
-  }
-
-  #settle(): void {
-    const isOver = this.#isCancelled || (this.#isEnded && this.#done >= this.#pushed);
-    const rest = this.#waiting.filter(({ until, deferred }) => {
-      if (!isOver && this.#done < until) return true;
-      deferred.resolve();
-      return false;
-    });
-    this.#waiting = rest;
+    void this.#tail.then(() => this.#finish());
   }
 
   #finish(): void {
-    this.#settle();
-    this.#options.onIdle(this);
+    this.#idle.resolve();
+    this.#options.queues.delete(this);
   }
 
-  /** Settles when the events so far are delivered. */
-  delivered(): Promise<void> {
-    return this.#until(this.#pushed);
+  /** Waits until the events so far are delivered, and drops nothing. */
+  async drain(options: DrainOptions): Promise<DrainSummary> {
+    const mark = this.#pushed;
+    const isDone = await isDoneWithin(Promise.race([this.#tail, this.#idle.promise]), options);
+    return { undelivered_count: isDone ? 0 : this.#undelivered(mark), timeout_reached: !isDone };
   }
 
-  /** Settles when the invocation has ended and all its events are delivered. */
-  idle(): Promise<void> {
-    return this.#until(Number.POSITIVE_INFINITY);
+  #undelivered(mark: number): number {
+    return Math.max(0, mark - this.#delivered) + this.#dropped;
   }
 
-  #until(until: number): Promise<void> {
-    const isOver = this.#isCancelled || (this.#isEnded && this.#done >= this.#pushed);
-    if (isOver || this.#done >= until) return Promise.resolve();
-    const deferred = createDeferred<void>();
-    this.#waiting.push({ until, deferred });
-    return deferred.promise;
+  /** Waits until invocations have ended and their events are delivered; drops what is left when the time is over. */
+  static async drainAll(queues: readonly EventQueue[], options: DrainOptions): Promise<DrainSummary> {
+    const isDone = await isDoneWithin(Promise.all(queues.map((queue) => queue.#idle.promise)), options);
+    const counts = queues.map((queue) => queue.#undelivered(queue.#pushed));
+    if (!isDone) for (const queue of queues) queue.#cancel();
+    return { undelivered_count: counts.reduce((sum, count) => sum + count, 0), timeout_reached: !isDone };
   }
 
-  /** How many of the first events are not delivered: of all so far, or of those up to a mark. */
-  undelivered(mark = this.#pushed): number {
-    return Math.max(0, mark - this.#done) + this.#dropped;
-  }
-
-  /** How many events there were so far. */
-  get mark(): number {
-    return this.#pushed;
-  }
-
-  /** Gives up what is not delivered. */
-  cancel(): void {
-    if (this.#isCancelled) return;
+  /** Drops what is not delivered. */
+  #cancel(): void {
     this.#isCancelled = true;
-    this.#queued = [];
-    this.#head = 0;
     this.#finish();
   }
 }
+
+export interface DrainOptions {
+  /** How long to wait, in milliseconds. @default until it is done */
+  readonly timeoutMs?: number;
+}
+
+export interface DrainSummary {
+  /** Events that are not delivered to all of their observers. */
+  readonly undelivered_count: number;
+  readonly timeout_reached: boolean;
+}
+
+const isDoneWithin = async (done: Promise<unknown>, { timeoutMs }: DrainOptions): Promise<boolean> => {
+  if (timeoutMs !== undefined) {
+    checkNumber("timeoutMs", timeoutMs, { min: 0, max: Number.POSITIVE_INFINITY, allowFraction: true });
+  }
+  return (await settleWithin(done, { name: "drain", timeoutMs })).status === "done";
+};

@@ -57,5 +57,5 @@ export interface NodeEvent {
   readonly parallel_branches_config?: ParallelBranchesConfig;
 }
 
-/** Is told what happens. What it throws is a warning and changes nothing. */
+/** Receives events. What it throws goes to `onError` and changes nothing. */
 export type Observer = (event: NodeEvent) => unknown;

@@ -1,15 +1,15 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
-import type { EventPhase, NodeEvent, Observer } from "./node-event.ts";
+import type { EventPhase, Observer } from "./node-event.ts";
 
 export interface ObserverOptions {
-  /** The phases that it is told of, at least one. @default started, completed and suspended */
+  /** The phases of its events, at least one. @default started, completed and suspended */
   readonly phases?: readonly EventPhase[];
 }
 
 /** An observer that is passed to one invocation. */
 export type ObserverInput = Observer | ({ readonly observe: Observer } & ObserverOptions);
 
-/** An observer with what it wants to know. */
+/** An observer with its phases. */
 export interface Registration {
   readonly observe: Observer;
   readonly phases: ReadonlySet<EventPhase>;
@@ -32,9 +32,3 @@ export const toRegistrations = (inputs: readonly ObserverInput[] = []): readonly
   inputs.map((input) =>
     typeof input === "function" ? toRegistration(input) : toRegistration(input.observe, input),
   );
-
-/** An event with who is told of it, in order. */
-export interface Delivery {
-  readonly event: NodeEvent;
-  readonly to: readonly Registration[];
-}

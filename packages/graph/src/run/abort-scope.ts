@@ -1,82 +1,62 @@
-import { isThenable } from "@harnesskit/wire";
+import { createDeferred } from "@harnesskit/wire";
 import { GraphError } from "../errors.ts";
 
-/** Tells nodes that nobody waits for them. Makes an `AbortSignal` only for those who look at one. */
+/** Aborts nodes whose result is not needed any more. */
 export class AbortScope {
-  #controller: AbortController | undefined;
-  #reason: GraphError | undefined;
+  readonly #controller = new AbortController();
   readonly #children = new Set<AbortScope>();
   readonly #parent: AbortScope | undefined;
-  /** True where code in it may be left behind, because middleware said so for it or for what is around it. */
-  #canAbandon: boolean;
-  readonly #leave = new Set<(reason: GraphError) => void>();
+  /** Rejects when the scope is abandoned; only if middleware may do that, here or around. */
+  readonly #abandoned: ReturnType<typeof createDeferred<never>> | undefined;
 
   constructor(parent?: AbortScope, canAbandon = false) {
     this.#parent = parent;
-    this.#canAbandon = canAbandon;
+    if (canAbandon || (parent !== undefined && parent.#abandoned !== undefined)) {
+      this.#abandoned = createDeferred();
+      this.#abandoned.promise.catch(() => {});
+    }
     if (parent === undefined) return;
-    this.#canAbandon ||= parent.#canAbandon;
     parent.#children.add(this);
-    this.#reason = parent.#reason;
+    if (parent.signal.aborted) this.abort(parent.signal.reason as GraphError);
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
-    }
     return this.#controller.signal;
   }
 
   abort(reason: GraphError): void {
-    if (this.#reason !== undefined) return;
-    this.#reason = reason;
-    this.#controller?.abort(reason);
+    this.#controller.abort(reason);
     for (const child of this.#children) child.abort(reason);
   }
 
-  /** Aborts it, and has no caller wait any longer for the code in it: see {@link race}. */
+  /** Aborts it, and stops waiting for the code in it: see {@link race}. */
   abandon(reason: GraphError): void {
     this.abort(reason);
-    for (const leave of this.#leave) leave(reason);
+    this.#abandoned?.reject(reason);
     for (const child of this.#children) child.abandon(reason);
   }
 
-  /** What code in it gives; rejects with the reason once the scope is abandoned, and what the code does then is dropped. */
-  race<T>(given: T | PromiseLike<T>): T | PromiseLike<T> {
-    if (!this.#canAbandon || !isThenable(given)) return given;
-    return new Promise<T>((resolve, reject) => {
-      const done = () => this.#leave.delete(reject);
-      this.#leave.add(reject);
-      given.then(
-        (value) => {
-          done();
-          resolve(value);
-        },
-        (error: unknown) => {
-          done();
-          reject(error);
-        },
-      );
-    });
+  /** The result of code in it; rejects with the reason once the scope is abandoned, and the code is not waited for. */
+  race<T>(code: () => Promise<T>): Promise<T> {
+    return this.#abandoned === undefined ? code() : Promise.race([code(), this.#abandoned.promise]);
   }
 
-  /** Throws the reason where it was aborted. */
+  /** Throws the reason if it was aborted. */
   check(): void {
-    if (this.#reason !== undefined) throw this.#reason;
+    this.signal.throwIfAborted();
   }
 
-  /** Nobody below is told any more. */
+  /** Detaches it from the scope around it. */
   end(): void {
     if (this.#parent !== undefined) this.#parent.#children.delete(this);
   }
 }
 
-/** What an invocation ends with whose caller gave it up. */
-export const cancelled = (reason: unknown): GraphError =>
+/** The error of an invocation that its caller has cancelled. */
+export const cancelledBy = (reason: unknown): GraphError =>
   new GraphError("invocation_cancelled", "the invocation was cancelled", { cause: reason });
 
-/** Calls `onAbort` when a signal is aborted, at once where it is; gives what stops listening. */
+/** Calls `onAbort` when a signal aborts, immediately if it has; returns a function that stops that. */
 export const follow = (signal: AbortSignal | undefined, onAbort: (reason: unknown) => void): (() => void) => {
   if (signal === undefined) return () => {};
   const abort = () => onAbort(signal.reason);

@@ -19,6 +19,6 @@ export const installAmbientStorage = (installed: AmbientStorage): void => {
   storage = installed;
 };
 
-/** Calls with a scope, where there is what carries it. `scope` is made only then. */
-export const runIn = <T>(scope: () => AmbientScope, callback: () => T): T =>
-  storage === undefined ? callback() : storage.run(scope(), callback);
+/** Calls with a scope, where there is what carries it. */
+export const runIn = <T>(scope: AmbientScope, callback: () => T): T =>
+  storage === undefined ? callback() : storage.run(scope, callback);

@@ -1,16 +1,17 @@
+import type { PlannedPart } from "../compile/plan.ts";
 import type { AnyBody } from "../definition.ts";
 import { GraphError } from "../errors.ts";
-import { replaceFields } from "../state/apply.ts";
+import { replaceChanged } from "../state/apply.ts";
 import { type Snapshot, snapshotOf } from "../state/snapshot.ts";
 import { AbortScope, follow } from "./abort-scope.ts";
 import { runIn } from "./ambient.ts";
-import { callFanOut } from "./call-fan-out.ts";
-import { callParallel } from "./call-parallel.ts";
-import { callSubgraph } from "./call-subgraph.ts";
 import type { NextOptions } from "./context.ts";
+import { callFanOut, callParallel } from "./fan-out.ts";
+import { innerFrame } from "./frame.ts";
+import { middlewareContext, nodeContext } from "./node-context.ts";
 import type { NodeRun } from "./node-run.ts";
-import { BodyContext, RunContext } from "./run-context.ts";
-import type { Cursor } from "./run-graph.ts";
+import { Pause } from "./pause.ts";
+import { type Cursor, innerState, outerUpdate, runGraph } from "./run-graph.ts";
 
 const callBody = async (
   run: NodeRun,
@@ -20,9 +21,9 @@ const callBody = async (
 ): Promise<unknown> => {
   const attempt = run.begin(state.view, abort);
   try {
-    const context = new BodyContext(run, attempt, abort);
-    const scope = () => ({ info: run.frame.invocation.info, suspend: context.suspend });
-    const update = await abort.race(runIn(scope, () => body(state.view, context)));
+    const context = nodeContext(run, attempt, abort);
+    const scope = { info: run.info, suspend: context.suspend };
+    const update = await abort.race(async () => runIn(scope, () => body(state.view, context)));
     run.checkOver();
     attempt.isOver = true;
     return update;
@@ -32,29 +33,41 @@ const callBody = async (
   }
 };
 
-/** Does what the node is there for. */
-const perform = async (
+/** Runs a subgraph, or resumes it. Errors and suspensions in it are those of its nodes. */
+const callSubgraph = async (
+  run: NodeRun,
+  state: Snapshot,
+  abort: AbortScope,
+  cursor: Cursor | undefined,
+): Promise<unknown> => {
+  const [part] = run.node.parts as readonly [PlannedPart];
+  const frame = innerFrame(run.frame, run.node.name, part.plan, state, { abort });
+  try {
+    return outerUpdate(part, await runGraph(frame, cursor?.state ?? innerState(part, state), cursor));
+  } catch (error) {
+    if (error instanceof Pause) run.pauseWith(error);
+    else run.passing = error;
+    throw error;
+  }
+};
+
+const callKind = async (
   run: NodeRun,
   received: object,
   abort: AbortScope,
   cursor: Cursor | undefined,
 ): Promise<unknown> => {
   run.checkOver();
-  const state = snapshotOf(received) ?? replaceFields(run.state, received, run.origin);
-  const { definition } = run.node;
-  switch (definition.kind) {
-    case "body":
-      return callBody(run, definition.body, state, abort);
-    case "subgraph":
-      return callSubgraph(run, definition, state, abort, cursor?.inner);
-    case "fan_out":
-      return callFanOut(run, definition.fanOut, state, abort);
-    case "parallel":
-      return callParallel(run, definition, state, abort);
-  }
+  const { node } = run;
+  const state = snapshotOf(received) ?? replaceChanged(run.state, received, run.origin);
+  if (node.kind === "body") return callBody(run, node.body, state, abort);
+  if (node.kind === "subgraph") return callSubgraph(run, state, abort, cursor?.inner);
+  return node.kind === "fan_out"
+    ? callFanOut(run, node.fanOut, state, abort)
+    : callParallel(run, node, state, abort);
 };
 
-/** What a call gives that middleware may end by a signal of its own; it is not waited for then. */
+/** A call that middleware may end by a signal of its own; then the call is not waited for. */
 const callUnder = async (
   run: NodeRun,
   outer: AbortScope,
@@ -71,31 +84,27 @@ const callUnder = async (
   });
   try {
     scope.check();
-    return await scope.race(call(scope));
+    return await scope.race(() => call(scope));
   } finally {
     unfollow();
     scope.end();
   }
 };
 
-/** Calls a node through the middleware around it; gives its update. */
+/** Calls a node through the middleware around it; returns its update. */
 export const callNode = (run: NodeRun, cursor: Cursor | undefined): Promise<unknown> => {
   const { middleware } = run.node;
   const { abort: outermost } = run.frame;
-  if (middleware.length === 0) return perform(run, run.state.view, outermost, cursor);
   const call = async (index: number, received: object, abort: AbortScope): Promise<unknown> => {
     const layer = middleware[index];
-    if (layer === undefined) return perform(run, received, abort, cursor);
+    if (layer === undefined) return callKind(run, received, abort, cursor);
     run.checkOver();
     if (abort !== outermost) abort.check();
     const next = (state: object = received, { signal }: NextOptions = {}) =>
       signal === undefined
         ? call(index + 1, state, abort)
         : callUnder(run, abort, signal, (scope) => call(index + 1, state, scope));
-    return runIn(
-      () => run.middlewareScope(),
-      () => layer(received, next, new RunContext(run, abort)),
-    );
+    return runIn(run, () => layer(received, next, middlewareContext(run, abort)));
   };
   return call(0, run.state.view, outermost);
 };

@@ -7,7 +7,7 @@ export interface InvocationInfo {
   readonly correlationId: string;
   /** Null for an invocation of no session. */
   readonly sessionId: string | null;
-  /** What the invocation was started with, not looked at. */
+  /** As given by the caller. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -35,7 +35,7 @@ export interface MiddlewareContext extends InvocationInfo {
   readonly fanOutIndex: number | undefined;
   /** The name of the branch, in one of parallel branches. */
   readonly branchName: string | undefined;
-  /** Aborted when nobody waits for the node any more. */
+  /** Aborts when the result of the node is not needed any more. */
   readonly signal: AbortSignal;
 }
 
@@ -46,27 +46,27 @@ export interface NodeContext<F extends Fields = Fields> extends MiddlewareContex
   /** True where the body runs again because it suspended with `markNodeCompleted: false`. */
   readonly isResumed: boolean;
   /**
-   * Pauses the invocation here. Does not return: what the body does after it is not waited for, and what it gives back is
+   * Pauses the invocation here. Does not return: what the body does after it is not waited for, and what it returns is
    * dropped, also when it catches what this throws. Throws `suspension_in_unsupported_context` in a fan-out or branches
    * that collect errors, and after the body has ended; that ends the run, also when it is caught. Throws
    * `invalid_argument` for a descriptor without a signal id.
    */
   suspend(descriptor: SuspendDescriptor, options?: SuspendOptions): never;
   /**
-   * Saves the session now, with the update merged into the state of this node. Gives false, and does nothing, where there
-   * is no session or no store. Rejects with `session_save_failed`, or with `session_write_conflict`, `reducer_error` and
+   * Saves the session now, with the update merged into the state of this node. Returns false, and does nothing, without a
+   * session or a store. Rejects with `session_save_failed`, or with `session_write_conflict`, `reducer_error` and
    * `state_validation_error`; in a subgraph, which has no session, with `session_save_failed`.
    */
   saveSession(update?: UpdateOf<F>): Promise<boolean>;
 }
 
-/** What a function without `return` gives. */
+/** The result of a function without `return`. */
 export type Nothing = ReturnType<() => void>;
 
 /** Something now or later. */
 export type MaybePromise<T> = T | PromiseLike<T>;
 
-/** What a node gives back: an update of some fields, or nothing. */
+/** The result of a node: an update of some fields, or nothing. */
 export type NodeResult<F extends Fields> = UpdateOf<F> | undefined | Nothing;
 
 /** The body of a node. The state is frozen. */
@@ -86,7 +86,7 @@ export interface NextOptions {
 
 /**
  * What is put around a node. It may call `next` any number of times, with another state or the one it got, catch what
- * it throws, and change what it gives. A suspension comes out of `next` as an error that {@link isSuspension} knows; catching
+ * it throws, and change its result. A suspension comes out of `next` as an error that {@link isSuspension} knows; catching
  * it changes nothing.
  */
 export type Middleware<F extends Fields = Fields> = (

@@ -12,29 +12,23 @@ export interface Frame {
   readonly namespace: readonly string[];
   /** The states of the graphs around, when they entered here. */
   readonly parents: readonly Snapshot[];
-  /** Attached to the graphs from the outermost to this one, and then those of the invocation. */
-  readonly observers: readonly Registration[];
-  /** For each name in the namespace, the index of the item that was entered there; null where it was none. */
+  /** The observers that are attached to the graphs from the outermost to this one. */
+  readonly attached: readonly Registration[];
+  /** For each name in the namespace, the index of the item that was entered there; null for none. */
   readonly fanOutIndexes: readonly (number | null)[];
-  /** For each name in the namespace, the branch that was entered there; null where it was none. */
+  /** For each name in the namespace, the branch that was entered there; null for none. */
   readonly branchNames: readonly (string | null)[];
-  /** False where errors are collected: what suspended there could not be told from what failed. */
+  /** False where errors are collected. */
   readonly canSuspend: boolean;
   readonly abort: AbortScope;
 }
 
-/** The entry of the innermost fan-out, or branches, around a graph; undefined where there are none. */
+/** The entry of the innermost fan-out, or branches, around a graph; undefined outside of one. */
 export const innermost = <T>(chain: readonly (T | null)[]): T | undefined =>
   chain.findLast((entry) => entry !== null) ?? undefined;
 
-interface FrameChange {
-  /** The item that it is the instance of. */
-  readonly fanOutIndex?: number;
-  /** The branch that it is. */
-  readonly branchName?: string;
-  readonly canSuspend?: boolean;
-  readonly abort?: AbortScope;
-}
+/** What names an instance of a fan-out, or a branch. */
+export type TaskName = { readonly fan_out_index?: number; readonly branch_name?: string };
 
 /** The run of a graph inside of a node of another one. */
 export const innerFrame = (
@@ -42,20 +36,14 @@ export const innerFrame = (
   nodeName: string,
   plan: Plan,
   state: Snapshot,
-  { fanOutIndex, branchName, ...change }: FrameChange = {},
-): Frame => {
-  const { invocation } = outer;
-  const own = invocation.observersOf(plan);
-  const passed = invocation.observers.length;
-  const attached = outer.observers.slice(0, outer.observers.length - passed);
-  return {
-    ...outer,
-    plan,
-    namespace: [...outer.namespace, nodeName],
-    parents: [...outer.parents, state],
-    fanOutIndexes: [...outer.fanOutIndexes, fanOutIndex ?? null],
-    branchNames: [...outer.branchNames, branchName ?? null],
-    observers: own.length === 0 ? outer.observers : [...attached, ...own, ...invocation.observers],
-    ...change,
-  };
-};
+  { task = {}, ...change }: Partial<Pick<Frame, "canSuspend" | "abort">> & { readonly task?: TaskName },
+): Frame => ({
+  ...outer,
+  plan,
+  namespace: [...outer.namespace, nodeName],
+  parents: [...outer.parents, state],
+  fanOutIndexes: [...outer.fanOutIndexes, task.fan_out_index ?? null],
+  branchNames: [...outer.branchNames, task.branch_name ?? null],
+  attached: [...outer.attached, ...outer.invocation.attachedTo(plan)],
+  ...change,
+});

@@ -1,126 +1,113 @@
 import type { PlannedNode } from "../compile/plan.ts";
-import { GraphError, type GraphErrorCode, messageOf } from "../errors.ts";
-import type { FanOutConfig, NodeEvent, ParallelBranchesConfig } from "../observers/node-event.ts";
-import type { Snapshot } from "../state/snapshot.ts";
+import { GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
+import type { NodeEvent } from "../observers/node-event.ts";
+import { Snapshot } from "../state/snapshot.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import type { AmbientScope } from "./ambient.ts";
-import { type Frame, innermost } from "./frame.ts";
-import type { Pause } from "./pause.ts";
-import { isUnsupported, unsupported } from "./unsupported.ts";
+import type { InvocationInfo } from "./context.ts";
+import { type Frame, innermost, type TaskName } from "./frame.ts";
+import { type Pause, unsupported } from "./pause.ts";
+import type { Cursor } from "./run-graph.ts";
 
-export type AttemptConfigs = {
-  readonly fan_out_config?: FanOutConfig;
-  readonly parallel_branches_config?: ParallelBranchesConfig;
-};
+export type AttemptConfigs = Pick<NodeEvent, "fan_out_config" | "parallel_branches_config">;
 
 /** One call of a node's body, or of what a fan-out or branches node does. */
 export interface Attempt {
   readonly index: number;
   readonly received: object;
   readonly configs: AttemptConfigs;
-  /** True once nobody waits for it: it has ended or suspended. */
+  /** True once it has ended or suspended. */
   isOver: boolean;
-  /** Why it failed. Told when the node goes on to another attempt or fails, and not where middleware recovers it. */
+  /** Why it failed. Reported when another attempt begins or the node fails, and not if middleware recovers it. */
   failure: GraphError | undefined;
 }
 
-/** What names an instance of a fan-out, or a branch. */
-export type TaskMetadata = {
-  readonly fan_out_index?: number;
-  readonly branch_name?: string;
-};
-
-/** How a resumed run comes back to a node. */
-export interface Return {
-  readonly attemptIndex: number;
-}
-
-/** One node being run: its attempts, what observers are told of them, and the suspension that may come out of it. */
-export class NodeRun {
+/** One run of a node: its attempts, their events, and its suspension. Middleware runs in it as its scope. */
+export class NodeRun implements AmbientScope {
   readonly frame: Frame;
   readonly node: PlannedNode;
   readonly state: Snapshot;
   readonly namespace: readonly string[];
-  /** The errors that belong to a node inside, and pass as they are. */
+  /** True where the body runs again behind a suspension. */
+  readonly isReturn: boolean;
+  /** The error that belongs to a node inside, and passes as it is. */
   passing: unknown;
   /** The error of the item or branch that failed the node, with what names it. */
-  failedTask: { readonly error: unknown; readonly metadata: TaskMetadata } | undefined;
+  failedTask: { readonly error: unknown; readonly task: TaskName } | undefined;
   #pause: Pause | undefined;
   #onPause: ((pause: Pause) => void) | undefined;
   #refused: GraphError | undefined;
   #step: number | undefined;
   #attempts: number;
-  /** True where the body runs again behind a suspension. */
-  readonly isReturn: boolean;
-  /** The attempt whose end observers were not told yet. */
+  /** The attempt whose end is not reported yet. */
   #open: Attempt | undefined;
 
-  constructor(frame: Frame, node: PlannedNode, state: Snapshot, back?: Return) {
+  /** @param resumedAt where the body of a resumed run runs again */
+  constructor(frame: Frame, node: PlannedNode, state: Snapshot, resumedAt?: Pick<Cursor, "attemptIndex">) {
     this.frame = frame;
     this.node = node;
     this.state = state;
     this.namespace = [...frame.namespace, node.name];
-    this.#attempts = back?.attemptIndex ?? 0;
-    this.isReturn = back !== undefined;
+    this.#attempts = resumedAt?.attemptIndex ?? 0;
+    this.isReturn = resumedAt !== undefined;
   }
 
-  get step(): number {
+  get info(): InvocationInfo {
+    return this.frame.invocation.info;
+  }
+
+  /** What code of the middleware gets. */
+  suspend(): never {
+    throw this.refuse("middleware cannot suspend");
+  }
+
+  get #ownStep(): number {
     this.#step ??= this.frame.invocation.takeStep();
     return this.#step;
   }
 
-  /** True where a body or a node of its own has run, so that the node counts as run. */
-  get hasRun(): boolean {
-    return this.#step !== undefined;
+  /** What ended the node for good: a suspension, or the refusal of one. */
+  get #ending(): Pause | GraphError | undefined {
+    return this.#pause ?? this.#refused;
   }
 
-  get pause(): Pause | undefined {
-    return this.#pause;
-  }
-
-  /** Waits for the node's code, unless it suspends; then nobody waits for it any more. */
+  /** Waits for the node's code, until it suspends. */
   settle(chain: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#onPause = reject;
       // A body that suspends before it first waits has done so already.
       if (this.#pause !== undefined) reject(this.#pause);
       chain.then(
-        (update) => {
-          if (this.#pause !== undefined) reject(this.#pause);
-          else if (this.#refused !== undefined) reject(this.#refused);
-          else resolve(update);
-        },
-        (error: unknown) => reject(this.#pause ?? this.#refused ?? error),
+        (update) => (this.#ending === undefined ? resolve(update) : reject(this.#ending)),
+        (error: unknown) => reject(this.#ending ?? error),
       );
     });
   }
 
   /** Throws again what ended the node for good, where something has. */
   checkOver(): void {
-    if (this.#pause !== undefined) throw this.#pause;
-    if (this.#refused !== undefined) throw this.#refused;
+    if (this.#ending !== undefined) throw this.#ending;
   }
 
-  /** Has the node end with a suspension. */
+  /** Ends the node with a suspension. */
   pauseWith(pause: Pause): void {
     if (this.#pause !== undefined) return;
     this.#pause = pause;
-    if (this.#open !== undefined) {
-      const attempt = this.#open;
+    const attempt = this.#open;
+    if (attempt !== undefined) {
       attempt.isOver = true;
       this.#open = undefined;
-      pause.position = { namespace: [...this.namespace], step: this.step };
-      pause.reports.push((error) => this.#tellPause(attempt, pause, error));
+      pause.position = { namespace: [...this.namespace], step: this.#ownStep };
+      const { descriptor } = pause;
+      pause.reports.push((error) => {
+        if (error === undefined) this.#report("suspended", attempt, { descriptor });
+        else this.#reportEnd(attempt, error);
+      });
     }
     this.#onPause?.(pause);
   }
 
-  #tellPause(attempt: Attempt, { descriptor }: Pause, error: GraphError | undefined): void {
-    if (error === undefined) this.#tell("suspended", attempt, { descriptor });
-    else this.#tell("completed", attempt, { error: { category: error.code, instance: error } });
-  }
-
-  /** Has the node fail because something suspended where it cannot. */
+  /** Fails the node, because code suspended where that is not possible. */
   refuse(message: string): GraphError {
     this.#refused ??= unsupported(message, this.place);
     return this.#refused;
@@ -130,124 +117,99 @@ export class NodeRun {
   begin(received: object, abort: AbortScope, configs: AttemptConfigs = {}): Attempt {
     this.checkOver();
     abort.check();
-    this.#closeBefore();
-    const attempt: Attempt = {
-      index: this.#attempts++,
-      received,
-      configs,
-      isOver: false,
-      failure: undefined,
-    };
-    void this.step;
+    this.#close(this.#open?.failure ?? this.state);
+    const attempt = { index: this.#attempts++, received, configs, isOver: false, failure: undefined };
+    void this.#ownStep;
     this.#open = attempt;
-    this.#tell("started", attempt, {});
+    this.#report("started", attempt, {});
     return attempt;
   }
 
   /** Ends a call that threw; middleware may still recover the node, or call it again. */
   fail(attempt: Attempt, error: unknown): void {
     attempt.isOver = true;
-    if (this.#open === attempt && this.#isTold) attempt.failure = this.wrap(error);
+    if (this.#open === attempt && this.#isObserved) attempt.failure = this.wrap(error);
   }
 
-  /** Ends the call that runs, which middleware waits for no longer; what it does from now on is dropped. */
+  /** Ends the running call, which middleware has cancelled; what it does from now on is dropped. */
   abandon(error: GraphError): void {
     if (this.#open !== undefined && !this.#open.isOver) this.fail(this.#open, error);
   }
 
-  /** Tells how the last call ended: another one begins now. */
-  #closeBefore(): void {
-    const failure = this.#open?.failure;
-    this.#close(failure === undefined ? { state: this.state } : { error: failure });
-  }
-
-  /** Has the last call count as one that went well: middleware made an update of its failure. */
-  recover(): void {
-    if (this.#open !== undefined) this.#open.failure = undefined;
-  }
-
-  /** Tells how the last call ended, by the state after the node: the update of the call, or what middleware made of it. */
+  /** The node has this state behind it: a failure of the last call was replaced by an update. */
   complete(state: Snapshot): void {
-    this.#close({ state });
+    this.#close(state);
+    if (this.#step === undefined) return;
+    this.frame.invocation.positions.push({ namespace: [...this.namespace], step: this.#step });
   }
 
-  /** Tells how the last call ended: with its own failure, or with the error of what came after it. */
-  failWith(error: GraphError): void {
-    this.#close({ error: this.#open?.failure ?? error });
+  /** The node has failed; `hasUpdate` where its update is the reason, and not its last call. */
+  failWith(error: GraphError, hasUpdate: boolean): void {
+    this.#close(hasUpdate ? error : (this.#open?.failure ?? error));
   }
 
-  #close(outcome: { readonly state: Snapshot } | { readonly error: GraphError }): void {
+  #close(outcome: Snapshot | GraphError): void {
     const attempt = this.#open;
     if (attempt === undefined) return;
     attempt.isOver = true;
     this.#open = undefined;
-    if ("error" in outcome) {
-      this.#tell("completed", attempt, { error: { category: outcome.error.code, instance: outcome.error } });
-    } else {
-      this.#tell("completed", attempt, { post_state: outcome.state.view });
-    }
+    this.#reportEnd(attempt, outcome);
   }
 
-  get #isTold(): boolean {
-    return this.frame.invocation.isTold(this.frame.observers);
+  get #isObserved(): boolean {
+    return this.frame.invocation.isObserved(this.frame.attached);
   }
 
-  #tell(phase: NodeEvent["phase"], attempt: Attempt, facts: Partial<NodeEvent>): void {
-    const { frame } = this;
-    if (!this.#isTold) return;
-    const fanOutIndex = innermost(frame.fanOutIndexes);
-    const branchName = innermost(frame.branchNames);
+  #reportEnd(attempt: Attempt, outcome: Snapshot | GraphError): void {
+    const facts =
+      outcome instanceof Snapshot
+        ? { post_state: outcome.view }
+        : { error: { category: outcome.code, instance: outcome } };
+    this.#report("completed", attempt, facts);
+  }
+
+  #report(phase: NodeEvent["phase"], attempt: Attempt, facts: Partial<NodeEvent>): void {
+    if (!this.#isObserved) return;
+    const { invocation, parents, fanOutIndexes, branchNames, attached } = this.frame;
+    const fanOutIndex = innermost(fanOutIndexes);
+    const branchName = innermost(branchNames);
     const event: NodeEvent = {
       phase,
-      invocation_id: frame.invocation.info.invocationId,
-      correlation_id: frame.invocation.info.correlationId,
+      invocation_id: this.info.invocationId,
+      correlation_id: this.info.correlationId,
       node_name: this.node.name,
       namespace: this.namespace,
-      step: this.step,
+      step: this.#ownStep,
       pre_state: attempt.received,
       ...facts,
-      parent_states: frame.parents.map((parent) => parent.view),
+      parent_states: parents.map((parent) => parent.view),
       attempt_index: attempt.index,
       ...(fanOutIndex === undefined ? {} : { fan_out_index: fanOutIndex }),
       ...(branchName === undefined ? {} : { branch_name: branchName }),
-      fan_out_index_chain: frame.fanOutIndexes,
-      branch_name_chain: frame.branchNames,
+      fan_out_index_chain: fanOutIndexes,
+      branch_name_chain: branchNames,
       ...attempt.configs,
     };
-    frame.invocation.tell(Object.freeze(event), frame.observers);
+    invocation.report(Object.freeze(event), attached);
   }
 
   /** An error of this node, the thrown one as its cause. */
-  wrap(cause: unknown, code: GraphErrorCode = this.#code): GraphError {
-    if (cause === this.passing && GraphError.isInstance(cause)) return cause;
-    if (isUnsupported(cause) && cause === this.#refused) return cause;
-    const task = this.failedTask?.error === cause ? this.failedTask : undefined;
-    const branch = task?.metadata.branch_name;
-    const where = branch === undefined ? this.node.name : `${this.node.name}: branch ${branch}`;
-    return new GraphError(code, `${where}: ${messageOf(cause)}`, {
+  wrap(cause: unknown): GraphError {
+    if (GraphError.isInstance(cause) && (cause === this.passing || cause === this.#refused)) return cause;
+    const isParallel = this.node.kind === "parallel";
+    const code: GraphErrorCode = isParallel ? "parallel_branches_branch_failed" : "node_exception";
+    const task = this.failedTask?.error === cause ? this.failedTask?.task : undefined;
+    const branch = task?.branch_name === undefined ? "" : `: branch ${task.branch_name}`;
+    return new GraphError(code, `${this.node.name}${branch}: ${thrownMessage(cause)}`, {
       cause,
       ...this.place,
-      ...(task === undefined ? {} : { data: task.metadata }),
+      ...(task === undefined ? {} : { data: task }),
     });
-  }
-
-  get #code(): GraphErrorCode {
-    return this.node.definition.kind === "parallel" ? "parallel_branches_branch_failed" : "node_exception";
-  }
-
-  /** What asynchronous code of the middleware sees. */
-  middlewareScope(): AmbientScope {
-    return {
-      info: this.frame.invocation.info,
-      suspend: () => {
-        throw this.refuse("middleware cannot suspend");
-      },
-    };
   }
 
   /** Names the node in errors, with the state that it received. */
   get place() {
-    return { nodeName: this.node.name, namespace: this.namespace, recoverableState: this.state.view };
+    return { ...this.origin, recoverableState: this.state.view };
   }
 
   /** Names the node in errors of its update. */

@@ -1,8 +1,15 @@
 import type { CompletedPosition, SignalDescriptor } from "@harnesskit/protocol/chat";
 import { HarnessError } from "@harnesskit/wire";
-import type { GraphError } from "../errors.ts";
+import { GraphError, type GraphErrorDetails } from "../errors.ts";
 import type { Snapshot } from "../state/snapshot.ts";
-import type { TaskMetadata } from "./node-run.ts";
+import type { TaskName } from "./frame.ts";
+
+export const unsupported = (message: string, details: GraphErrorDetails = {}): GraphError =>
+  new GraphError("suspension_in_unsupported_context", message, details);
+
+/** True for an attempt to suspend where that is not possible; it fails the whole run. */
+export const isUnsupported = (error: unknown): error is GraphError =>
+  GraphError.isInstance(error) && error.code === "suspension_in_unsupported_context";
 
 /** The state of one graph at a pause, and its node that had not ended. */
 export interface PauseFrame {
@@ -10,39 +17,29 @@ export interface PauseFrame {
   readonly state: Snapshot;
 }
 
-export interface PauseFacts {
-  readonly descriptor: SignalDescriptor;
-  readonly markNodeCompleted: boolean;
-  readonly attemptIndex: number;
-  /** The names on the way to the node that suspended. */
-  readonly namespace: readonly string[];
-}
-
 /** Thrown through the graph by a node that suspends. */
 export class Pause extends HarnessError {
   override readonly name = "Pause";
-  descriptor: SignalDescriptor;
-  readonly markNodeCompleted: boolean;
-  readonly attemptIndex: number;
-  readonly namespace: readonly string[];
-  /** The innermost node that can be gone back to: the suspending one, or the fan-out or branches node around it. */
+  /** The innermost node that a resume can return to: the suspending one, or the fan-out or branches node around it. */
   position: CompletedPosition | undefined;
   /** The graphs on the way out, innermost first. */
   frames: PauseFrame[] = [];
-  /** Tell the observers how it ended: suspended, or failed because it could not be kept. In the order of the events. */
+  /** Report to observers how it ended: suspended, or failed because it could not be stored. In the order of the events. */
   readonly reports: ((error?: GraphError) => void)[] = [];
 
-  constructor(facts: PauseFacts) {
-    super("invocation_suspended", `${facts.namespace.join(" › ")} waits for ${facts.descriptor.signal_id}`);
-    this.descriptor = facts.descriptor;
-    this.markNodeCompleted = facts.markNodeCompleted;
-    this.attemptIndex = facts.attemptIndex;
-    this.namespace = facts.namespace;
+  /** @param namespace the names on the way to the node that suspended */
+  constructor(
+    public descriptor: SignalDescriptor,
+    readonly markNodeCompleted: boolean,
+    readonly attemptIndex: number,
+    readonly namespace: readonly string[],
+  ) {
+    super("invocation_suspended", `${namespace.join(" › ")} waits for ${descriptor.signal_id}`);
   }
 
-  /** Makes it a pause of the node around: what was inside of it is run again or not at all. */
-  lift(metadata: TaskMetadata): void {
-    this.descriptor = { ...this.descriptor, metadata: { ...this.descriptor.metadata, ...metadata } };
+  /** Turns it into a pause of the node around; what was inside of that runs again or not at all. */
+  lift(task: TaskName): void {
+    this.descriptor = { ...this.descriptor, metadata: { ...this.descriptor.metadata, ...task } };
     this.frames = [];
   }
 
@@ -52,8 +49,8 @@ export class Pause extends HarnessError {
 }
 
 /**
- * True for what a suspending node throws through its own code and the middleware around it. Pass it on: catching it changes
- * nothing, and calling `next` again throws it again.
+ * True for what a suspending node throws through its own code and the middleware around it. Rethrow it: catching it has no
+ * effect, and calling `next` again throws it again.
  */
 export const isSuspension = (error: unknown): boolean =>
   HarnessError.isInstance(error) && error.name === "Pause";

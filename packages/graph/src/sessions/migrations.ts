@@ -1,12 +1,12 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { GraphCompileError, GraphError, messageOf } from "../errors.ts";
-import { isMapping } from "../state/check.ts";
+import { isObject } from "@harnesskit/wire/json";
+import { GraphCompileError, GraphError, thrownMessage } from "../errors.ts";
 import type { Migration } from "./session-options.ts";
 
 /** The registered migrations, by the version that they begin with. */
 export type MigrationTable = ReadonlyMap<string, readonly Migration[]>;
 
-const text = (version: string): string => (version === "" ? "no version" : JSON.stringify(version));
+const quoteVersion = (version: string): string => (version === "" ? "no version" : JSON.stringify(version));
 
 /** Throws `session_state_migration_chain_ambiguous` for two migrations of the same pair. */
 export const createMigrationTable = (migrations: readonly Migration[]): MigrationTable => {
@@ -17,7 +17,7 @@ export const createMigrationTable = (migrations: readonly Migration[]): Migratio
     if (known.some((other) => other.to === to)) {
       throw new GraphCompileError(
         "session_state_migration_chain_ambiguous",
-        `two migrations lead from ${text(from)} to ${text(to)}`,
+        `two migrations lead from ${quoteVersion(from)} to ${quoteVersion(to)}`,
         { data: { from_version: from, to_version: to } },
       );
     }
@@ -26,18 +26,20 @@ export const createMigrationTable = (migrations: readonly Migration[]): Migratio
   return table;
 };
 
-const describe = (table: MigrationTable): string => {
-  const pairs = [...table.values()].flat().map(({ from, to }) => `${text(from)} to ${text(to)}`);
+const describeMigrations = (table: MigrationTable): string => {
+  const pairs = [...table.values()]
+    .flat()
+    .map(({ from, to }) => `${quoteVersion(from)} to ${quoteVersion(to)}`);
   return pairs.length === 0 ? "none" : pairs.join(", ");
 };
 
-/** The shortest chain between two versions, found breadth first. Throws where there is none, or more than one. */
+/** The shortest chain between two versions, found breadth first. Throws for no chain, and for more than one. */
 const findChain = (table: MigrationTable, from: string, to: string): readonly Migration[] => {
   const data = {
     from_version: from,
     to_version: to,
     registered_migrations_count: [...table.values()].flat().length,
-    registry_description: describe(table),
+    registry_description: describeMigrations(table),
   };
   let ends = new Map<string, Migration[][]>([[from, [[]]]]);
   const seen = new Set([from]);
@@ -47,7 +49,7 @@ const findChain = (table: MigrationTable, from: string, to: string): readonly Mi
       if (found.length === 1) return found[0] as Migration[];
       throw new GraphError(
         "session_state_migration_chain_ambiguous",
-        `several shortest chains lead from ${text(from)} to ${text(to)}`,
+        `several shortest chains lead from ${quoteVersion(from)} to ${quoteVersion(to)}`,
         { data },
       );
     }
@@ -65,7 +67,7 @@ const findChain = (table: MigrationTable, from: string, to: string): readonly Mi
   }
   throw new GraphError(
     "session_state_migration_missing",
-    `no migration leads from ${text(from)} to ${text(to)} (registered: ${data.registry_description})`,
+    `no migration leads from ${quoteVersion(from)} to ${quoteVersion(to)} (registered: ${data.registry_description})`,
     { data },
   );
 };
@@ -83,11 +85,11 @@ export const migrate = async (
     try {
       fields = await step.migrate(fields);
     } catch (cause) {
-      const message = `the migration from ${text(step.from)} to ${text(step.to)} threw: ${messageOf(cause)}`;
+      const message = `the migration from ${quoteVersion(step.from)} to ${quoteVersion(step.to)} threw: ${thrownMessage(cause)}`;
       throw new GraphError("session_state_migration_failed", message, { cause, data });
     }
-    if (!isMapping(fields)) {
-      const message = `the migration from ${text(step.from)} to ${text(step.to)} gave no object`;
+    if (!isObject(fields)) {
+      const message = `the migration from ${quoteVersion(step.from)} to ${quoteVersion(step.to)} returned a value that is not an object`;
       throw new GraphError("session_state_migration_failed", message, { data });
     }
   }

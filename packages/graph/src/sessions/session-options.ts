@@ -5,7 +5,7 @@ import type { Fields } from "../state/schema.ts";
 export interface Migration {
   readonly from: string;
   readonly to: string;
-  /** Gets a copy of the stored fields, which it may change; gives the fields of the other version. */
+  /** Receives a copy of the stored fields, which it may change; returns the fields of the other version. */
   readonly migrate: (state: JsonObject) => JsonObject | PromiseLike<JsonObject>;
 }
 
@@ -15,7 +15,7 @@ export interface SessionOptions<F extends Fields = Fields> {
    * never stored and begin with their defaults. @default "all"
    */
   readonly fields?: "all" | readonly (keyof F & string)[] | { readonly [K in keyof F & string]?: string };
-  /** The version of the stored fields. @default the empty text: no version */
+  /** The version of the stored fields. @default the empty string: no version */
   readonly schemaVersion?: string;
   /**
    * How states of other versions become this one; the shortest chain is used. Two for the same pair do not compile

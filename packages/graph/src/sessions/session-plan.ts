@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { checkNumber, InvalidArgumentError } from "@harnesskit/wire";
 import { GraphCompileError } from "../errors.ts";
 import type { StateSchema } from "../state/schema.ts";
 import { createMigrationTable, type MigrationTable } from "./migrations.ts";
@@ -16,12 +16,16 @@ export interface SessionPlan {
   readonly leaseWaitMs: number;
 }
 
-const fieldsOf = (schema: StateSchema, fields: SessionOptions["fields"]): (readonly [string, string])[] => {
-  if (fields === undefined || fields === "all") return schema.slots.map(({ name }) => [name, name] as const);
+const sessionFields = (
+  schema: StateSchema,
+  fields: SessionOptions["fields"],
+): (readonly [string, string])[] => {
+  if (fields === undefined || fields === "all")
+    return [...schema.specs.keys()].map((name) => [name, name] as const);
   const pairs = Array.isArray(fields)
     ? fields.map((name: string) => [name, name] as const)
     : Object.entries(fields as Record<string, string>).filter(([, stored]) => stored !== undefined);
-  const unknown = pairs.find(([field]) => !schema.places.has(field));
+  const unknown = pairs.find(([field]) => !schema.specs.has(field));
   if (unknown !== undefined) {
     throw new GraphCompileError(
       "mapping_references_undeclared_field",
@@ -34,18 +38,16 @@ const fieldsOf = (schema: StateSchema, fields: SessionOptions["fields"]): (reado
   return pairs;
 };
 
-const demandDuration = (value: number, name: string, least: number): number => {
-  if (Number.isFinite(value) && value >= least) return value;
-  throw new InvalidArgumentError(`${name} is no duration of at least ${least}`);
-};
+const durationOf = (name: string, value: number, min: number): number =>
+  checkNumber(name, value, { min, max: Number.MAX_VALUE, allowFraction: true });
 
-/** Throws a {@link GraphCompileError}, or `invalid_argument` for an option that is none. */
+/** Throws a {@link GraphCompileError}, or `invalid_argument` for an option that is not valid. */
 export const planSessions = (schema: StateSchema, options: SessionOptions = {}): SessionPlan => ({
-  fields: fieldsOf(schema, options.fields),
+  fields: sessionFields(schema, options.fields),
   schemaVersion: options.schemaVersion ?? "",
   migrations: createMigrationTable(options.migrations ?? []),
   autoSave: options.autoSave ?? true,
   concurrency: options.concurrency ?? "last-write-wins",
-  leaseTtlMs: demandDuration(options.leaseTtlMs ?? 30_000, "leaseTtlMs", 1),
-  leaseWaitMs: demandDuration(options.leaseWaitMs ?? 60_000, "leaseWaitMs", 0),
+  leaseTtlMs: durationOf("leaseTtlMs", options.leaseTtlMs ?? 30_000, 1),
+  leaseWaitMs: durationOf("leaseWaitMs", options.leaseWaitMs ?? 60_000, 0),
 });

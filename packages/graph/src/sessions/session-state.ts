@@ -1,8 +1,7 @@
 import type { SignalDescriptor, SuspensionSummary } from "@harnesskit/protocol/chat";
-import { InvalidArgumentError } from "@harnesskit/wire";
-import { messageOf } from "../errors.ts";
-import type { Host } from "../run/host.ts";
-import { loadedState } from "../run/start.ts";
+import { checkNumber, InvalidArgumentError } from "@harnesskit/wire";
+import { thrownMessage } from "../errors.ts";
+import type { Host } from "../run/invocation.ts";
 import type { Fields, StateOf } from "../state/schema.ts";
 import type { StoredSession } from "../stores/session-store.ts";
 import { loadError, SessionBinding } from "./session-binding.ts";
@@ -39,7 +38,7 @@ export interface SessionState<F extends Fields = Fields> {
   readonly waiting: readonly PausedInvocation[];
   /** As the next run would load it; null where no state was saved. */
   readonly state: StateOf<F> | null;
-  /** Of the saved state; null where there is none. */
+  /** Of the saved state; null without one. */
   readonly version: number | null;
   /** The states that were saved and that the store still has, the current one first. */
   readonly history: readonly SavedState<F>[];
@@ -66,7 +65,7 @@ const toSaved = async ({ plan, sessions }: Host, record: StoredSession): Promise
   const facts = { version, schema_version, saved_at };
   try {
     const binding = await SessionBinding.of(sessions, record.session_id, record);
-    return { ...facts, state: loadedState(plan.defaults(), binding).view as StateOf<Fields> };
+    return { ...facts, state: binding.toState(plan.defaults()).view as StateOf<Fields> };
   } catch {
     return { ...facts, state: null };
   }
@@ -91,9 +90,7 @@ export const readSessionState = async (
 ): Promise<SessionState | null> => {
   if (typeof sessionId !== "string" || sessionId === "") throw new InvalidArgumentError("sessionId is empty");
   if (!host.keepsSessions) throw new InvalidArgumentError("getState needs a store: compile({ store })");
-  if (!Number.isSafeInteger(historyLimit) || historyLimit < 0) {
-    throw new InvalidArgumentError("historyLimit must be an integer of at least 0");
-  }
+  checkNumber("historyLimit", historyLimit, { min: 0 });
   const read = async () => {
     const { record, waiting } = await readTogether(host, sessionId);
     if (record === null || historyLimit === 0) return { record, waiting, kept: [] };
@@ -103,11 +100,11 @@ export const readSessionState = async (
     return { record, waiting, kept: [record, ...earlier].slice(0, historyLimit) };
   };
   const { record, waiting, kept } = await read().catch((cause: unknown) => {
-    throw loadError(messageOf(cause), cause);
+    throw loadError(thrownMessage(cause), cause);
   });
   if (record === null && waiting.length === 0) return null;
   const binding = await SessionBinding.of(host.sessions, sessionId, record);
-  const state = record === null ? null : (loadedState(host.plan.defaults(), binding).view as StateOf<Fields>);
+  const state = record === null ? null : (binding.toState(host.plan.defaults()).view as StateOf<Fields>);
   return {
     session_id: sessionId,
     status: waiting.length > 0 ? "suspended" : "idle",

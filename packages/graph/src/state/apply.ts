@@ -1,125 +1,98 @@
+import { isObject } from "@harnesskit/wire/json";
 import { GraphError, type GraphErrorDetails } from "../errors.ts";
 import { SharedList } from "../shared-list.ts";
-import { isMapping } from "./check.ts";
-import { FieldFault } from "./field-fault.ts";
-import type { Slot, StateSchema } from "./schema.ts";
+import { FieldFault, type FieldSpec } from "./field.ts";
+import type { StateSchema } from "./schema.ts";
 import { Snapshot } from "./snapshot.ts";
 
-/** Where an update comes from, for the error that names it. */
+/** The node of an update, for errors. */
 export interface UpdateOrigin {
   readonly nodeName?: string;
   readonly namespace?: readonly string[];
 }
 
-const toGraphError = (
-  fault: unknown,
-  { name, spec }: Slot,
-  origin: UpdateOrigin,
-  state: Snapshot | undefined,
-): unknown => {
-  if (!(fault instanceof FieldFault)) return fault;
-  const details: GraphErrorDetails = {
-    ...origin,
-    ...(fault.cause === undefined ? {} : { cause: fault.cause }),
-    ...(state === undefined ? {} : { recoverableState: state.view }),
-    fields: [name],
-  };
-  return fault.kind === "reducer"
-    ? new GraphError("reducer_error", `${spec.reducer} of ${name}: ${fault.message}`, {
-        ...details,
-        reducer: spec.reducer,
-      })
-    : new GraphError("state_validation_error", `${name}${fault.message}`, details);
-};
-
-const parsedDefault = (slot: Slot): unknown => {
+/** Calls a field; what it refuses becomes a `reducer_error` or a `state_validation_error` that names the field. */
+const callField = <T>(name: string, { reducer }: FieldSpec, details: GraphErrorDetails, call: () => T): T => {
   try {
-    return slot.spec.parse(slot.spec.makeDefault());
+    return call();
   } catch (fault) {
-    throw toGraphError(fault, slot, {}, undefined);
+    if (!(fault instanceof FieldFault)) throw fault;
+    const all = { ...details, fields: [name], ...(fault.cause === undefined ? {} : { cause: fault.cause }) };
+    throw fault.kind === "reducer"
+      ? new GraphError("reducer_error", `${reducer} of ${name}: ${fault.message}`, { ...all, reducer })
+      : new GraphError("state_validation_error", `${name}${fault.message}`, all);
   }
 };
 
 /**
- * Makes what gives the state with nothing but defaults. Lists are new each time, since they grow in place; all else is
- * parsed once. What it gives throws `state_validation_error`.
+ * Returns a function that creates the state of all defaults. Lists are new each time, since they grow in place; all else is
+ * parsed once. The function throws `state_validation_error`.
  */
 export const createDefaults = (schema: StateSchema): (() => Snapshot) => {
-  let parsed: readonly unknown[] | undefined;
+  let parsed: readonly (readonly [string, unknown])[] | undefined;
   return () => {
-    parsed ??= schema.slots.map(parsedDefault);
-    const cells = parsed.map((cell) => (cell instanceof SharedList ? cell.copy() : cell));
-    return new Snapshot(schema, cells);
+    parsed ??= [...schema.specs].map(([name, spec]) => [
+      name,
+      callField(name, spec, {}, () => spec.parse(spec.makeDefault())),
+    ]);
+    const copies = parsed.map(
+      ([name, cell]) => [name, cell instanceof SharedList ? cell.copy() : cell] as const,
+    );
+    return new Snapshot(schema, new Map(copies));
   };
 };
 
-const placeOf = (schema: StateSchema, name: string, origin: UpdateOrigin, state: Snapshot): number => {
-  const place = schema.places.get(name);
-  if (place !== undefined) return place;
-  throw new GraphError("state_validation_error", `the state has no field ${name}`, {
-    ...origin,
-    recoverableState: state.view,
-    fields: [name],
-  });
-};
-
-const entriesOf = (
+/** Changes the cells of the fields that have a value. Throws for values that are not an object, and for unknown fields. */
+const change = (
+  state: Snapshot,
   values: unknown,
   what: string,
   origin: UpdateOrigin,
-  state: Snapshot,
-): [string, unknown][] => {
-  if (values === undefined || values === null) return [];
-  if (isMapping(values)) return Object.entries(values).filter(([, value]) => value !== undefined);
-  throw new GraphError("state_validation_error", `${what} is no object`, {
-    ...origin,
-    recoverableState: state.view,
-  });
+  toCell: (spec: FieldSpec, value: unknown, cell: unknown, name: string) => unknown,
+): Snapshot => {
+  if (values === undefined || values === null) return state;
+  const details = { ...origin, recoverableState: state.view };
+  if (!isObject(values)) {
+    throw new GraphError("state_validation_error", `${what} is not an object`, details);
+  }
+  const changes = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) continue;
+    const spec = state.schema.specs.get(name);
+    if (spec === undefined) {
+      const message = `the state has no field ${name}`;
+      throw new GraphError("state_validation_error", message, { ...details, fields: [name] });
+    }
+    const cell = state.cell(name);
+    const next = callField(name, spec, details, () => toCell(spec, value, cell, name));
+    if (next !== cell) changes.set(name, next);
+  }
+  return state.with(changes);
 };
 
 /** Merges an update by the reducers of its fields. Throws `reducer_error` or `state_validation_error`. */
-export const applyUpdate = (state: Snapshot, update: unknown, origin: UpdateOrigin): Snapshot => {
-  const changes = new Map<number, unknown>();
-  for (const [name, value] of entriesOf(update, "the update", origin, state)) {
-    const place = placeOf(state.schema, name, origin, state);
-    const slot = state.schema.slots[place] as Slot;
-    try {
-      const cell = state.cell(place);
-      const next = slot.spec.reduce(cell, value);
-      if (next !== cell) changes.set(place, next);
-    } catch (fault) {
-      throw toGraphError(fault, slot, origin, state);
-    }
-  }
-  return state.with(changes);
-};
+export const applyUpdate = (state: Snapshot, update: unknown, origin: UpdateOrigin): Snapshot =>
+  change(state, update, "the update", origin, (spec, value, cell) => spec.reduce(cell, value));
 
-/** Puts whole values in place of what was there, without the reducers. Throws `state_validation_error`. */
-export const replaceFields = (state: Snapshot, values: unknown, origin: UpdateOrigin = {}): Snapshot => {
-  const changes = new Map<number, unknown>();
-  for (const [name, value] of entriesOf(values, "the state", origin, state)) {
-    const place = placeOf(state.schema, name, origin, state);
-    const slot = state.schema.slots[place] as Slot;
-    try {
-      changes.set(place, slot.spec.parse(value));
-    } catch (fault) {
-      throw toGraphError(fault, slot, origin, state);
-    }
-  }
-  return state.with(changes);
-};
+/** Replaces whole values, without the reducers. Throws `state_validation_error`. */
+export const replaceFields = (state: Snapshot, values: unknown): Snapshot =>
+  change(state, values, "the state", {}, (spec, value) => spec.parse(value));
+
+/** The same for values that were stored: they are validated, and kept as they are. */
+export const loadFields = (state: Snapshot, values: unknown): Snapshot =>
+  change(state, values, "the state", {}, (spec, value) => spec.parse(value, true));
+
+/** The same for the state that middleware passes on: what it has not changed is not parsed again. */
+export const replaceChanged = (state: Snapshot, values: unknown, origin: UpdateOrigin): Snapshot =>
+  change(state, values, "the state", origin, (spec, value, cell, name) =>
+    value === state.valueOf(name) ? cell : spec.parse(value),
+  );
 
 /**
- * Merges the values that a run was started with: over a field that was loaded by its reducer, in place of a default.
- * Throws `reducer_error` or `state_validation_error`.
+ * Merges the initial values of a run: by the reducer into a field that was loaded, in place of a default otherwise. Throws
+ * `reducer_error` or `state_validation_error`.
  */
-export const applyInitial = (state: Snapshot, values: unknown, loaded: ReadonlySet<string>): Snapshot => {
-  const whole: Record<string, unknown> = {};
-  const updates: Record<string, unknown> = {};
-  for (const [name, value] of entriesOf(values, "the initial state", {}, state)) {
-    const place = placeOf(state.schema, name, {}, state);
-    if (loaded.has(name)) updates[name] = (state.schema.slots[place] as Slot).spec.toUpdate(value);
-    else whole[name] = value;
-  }
-  return applyUpdate(replaceFields(state, whole), updates, {});
-};
+export const applyInitial = (state: Snapshot, values: unknown, loaded: ReadonlySet<string>): Snapshot =>
+  change(state, values, "the initial state", {}, (spec, value, cell, name) =>
+    loaded.has(name) ? spec.reduce(cell, spec.toUpdate(value)) : spec.parse(value),
+  );

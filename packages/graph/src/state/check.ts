@@ -1,58 +1,79 @@
+import { isObject, isPlainObject, maxJsonDepth } from "@harnesskit/wire/json";
 import { listOfView } from "../list-view.ts";
-import { FieldFault } from "./field-fault.ts";
-import { deepFreeze } from "./freeze.ts";
-import type { FieldSchema } from "./standard-schema.ts";
+import { FieldFault, type FieldSchema } from "./field.ts";
 
-const placeOf = (path: readonly (PropertyKey | { readonly key: PropertyKey })[] = []): string =>
+const freeze = (value: unknown, depth: number): void => {
+  if (typeof value !== "object" || value === null) return;
+  if (depth > maxJsonDepth) throw new RangeError(`nested deeper than ${maxJsonDepth} levels`);
+  if (Array.isArray(value)) {
+    // The view of a list is frozen with all its items.
+    if (listOfView(value) !== undefined) return;
+    for (const item of value) freeze(item, depth + 1);
+  } else if (isPlainObject(value)) {
+    for (const key of Object.keys(value)) freeze(value[key], depth + 1);
+  } else {
+    return;
+  }
+  Object.freeze(value);
+};
+
+/**
+ * Freezes arrays and plain objects at any depth and returns the value. Other objects in it, such as a `Date`, stay as they are: a
+ * state that is not stored need not be JSON. Throws a `RangeError` for a value that is nested too deeply.
+ */
+export const deepFreeze = <T>(value: T): T => {
+  freeze(value, 1);
+  return value;
+};
+
+const pathOf = (path: readonly (PropertyKey | { readonly key: PropertyKey })[] = []): string =>
   path
     .map((part) => (typeof part === "object" ? part.key : part))
     .map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`))
     .join("");
 
-/** The value as its schema gives it, deeply frozen. Throws a {@link FieldFault} where the schema does not take it. */
-export const check = (schema: FieldSchema, value: unknown, place = ""): unknown => {
+/**
+ * The value as its schema returns it, deeply frozen. A stored value has been through the schema before: it is kept as it is, since
+ * a schema that transforms must not see its own output. Throws a {@link FieldFault} if the schema refuses the value.
+ */
+export const check = (schema: FieldSchema, given: unknown, isStored = false, place = ""): unknown => {
+  const fault = (why: string, cause?: unknown) => new FieldFault("validation", `${place}${why}`, cause);
+  const value = listOfView(given)?.toArray() ?? given;
   let result: ReturnType<FieldSchema["~standard"]["validate"]>;
   try {
-    result = schema["~standard"].validate(listOfView(value)?.toArray() ?? value);
+    result = schema["~standard"].validate(value);
   } catch (cause) {
-    throw new FieldFault("validation", `${place}: the schema threw`, cause);
+    throw fault(": the schema threw", cause);
   }
   if (result instanceof Promise) {
     result.catch(() => {});
-    throw new FieldFault("validation", `${place}: the schema answers with a promise`);
+    throw fault(": the schema answers with a promise");
   }
   if (result.issues !== undefined) {
     const [issue] = result.issues;
-    throw new FieldFault(
-      "validation",
-      `${place}${placeOf(issue?.path)}: ${issue?.message ?? "refused"}`,
-      result,
-    );
+    throw fault(`${pathOf(issue?.path)}: ${issue?.message ?? "refused"}`, result);
   }
   try {
-    return deepFreeze(result.value);
+    return deepFreeze(isStored ? value : result.value);
   } catch (cause) {
-    throw new FieldFault("validation", `${place}: cannot be frozen`, cause);
+    throw fault(": it cannot be frozen", cause);
   }
 };
 
-/** Each item as the schema gives it. `from` is the index of the first one, for the message. */
-export const checkItems = (schema: FieldSchema, items: readonly unknown[], from = 0): unknown[] =>
-  items.map((item, index) => check(schema, item, `[${from + index}]`));
-
-/** True for objects that are no arrays. */
-export const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+/** Checks the items of a list; `offset` is the index of the first one in the field. */
+export const checkItems = (
+  item: FieldSchema,
+  items: readonly unknown[],
+  isStored = false,
+  offset = 0,
+): unknown[] => Array.from(items, (value, index) => check(item, value, isStored, `[${offset + index}]`));
 
 /** Throws a {@link FieldFault} of a reducer unless this is a list. */
 export function demandList(value: unknown, what: string): asserts value is readonly unknown[] {
-  if (!Array.isArray(value)) throw new FieldFault("reducer", `${what} is no list`);
+  if (!Array.isArray(value)) throw new FieldFault("reducer", `${what} is not a list`);
 }
 
 /** Throws a {@link FieldFault} of a reducer unless this is a mapping. */
-export function demandMapping(
-  value: unknown,
-  what: string,
-): asserts value is Readonly<Record<string, unknown>> {
-  if (!isMapping(value)) throw new FieldFault("reducer", `${what} is no mapping`);
+export function demandMapping(value: unknown, what: string): asserts value is Record<string, unknown> {
+  if (!isObject(value)) throw new FieldFault("reducer", `${what} is not a mapping`);
 }

@@ -1,5 +1,5 @@
-import { isMapping } from "./check.ts";
-import { FieldFault } from "./field-fault.ts";
+import { isObject } from "@harnesskit/wire/json";
+import { FieldFault } from "./field.ts";
 
 /** What tells an item from others: the name of one of its properties, or a function. */
 export type KeyOf<T> = (keyof T & string) | ((item: T) => ItemKey);
@@ -13,12 +13,12 @@ export const keyProblem = (key: unknown): string | undefined =>
     ? undefined
     : "the key is neither the name of a property nor a function";
 
-/** Reads the key of an item; throws a {@link FieldFault} where there is none that can be compared. */
+/** Reads the key of an item; throws a {@link FieldFault} if it cannot be compared. */
 export const keyReader = (key: KeyOf<unknown> | undefined): ((item: unknown) => ItemKey) => {
   const read = (item: unknown): unknown => {
     if (key === undefined) return item;
     if (typeof key === "function") return key(item);
-    return isMapping(item) && Object.hasOwn(item, key) ? item[key] : undefined;
+    return isObject(item) && Object.hasOwn(item, key) ? item[key] : undefined;
   };
   return (item) => {
     let found: unknown;

@@ -1,10 +1,8 @@
 import { listOfView } from "../list-view.ts";
 import { SharedList } from "../shared-list.ts";
 import { checkItems, demandList } from "./check.ts";
-import type { Field, FieldSpec, ReducerName } from "./field.ts";
-import { FieldFault } from "./field-fault.ts";
+import { type Field, FieldFault, type FieldSchema, type FieldSpec, type ReducerName } from "./field.ts";
 import { type KeyOf, keyProblem, keyReader } from "./item-key.ts";
-import type { FieldSchema } from "./standard-schema.ts";
 
 export interface ListOptions<T> {
   /** What the list holds before anything is added. @default [] */
@@ -37,23 +35,23 @@ const growingField = <T, Update>(
   const spec: FieldSpec = {
     reducer: growth.reducer,
     problem: growth.problem,
-    isList: true,
     settings: [item, ...(growth.settings ?? [])],
     makeDefault: () => options.default ?? [],
-    parse(given) {
+    parse(given, isStored) {
       const value = listOfView(given) ?? given;
       if (!(value instanceof SharedList)) {
         if (!Array.isArray(value)) throw new FieldFault("validation", ": expected a list");
-        return trust(SharedList.of(checkItems(item, value)));
+        return trust(SharedList.of(checkItems(item, value, isStored)));
       }
       const list = value as SharedList<unknown>;
       const done = Math.min(validated.get(list.lineage) ?? 0, list.length);
       if (done === list.length) return list;
-      return trust(list.first(done).append(checkItems(item, list.slice(done), done)));
+      const checked = checkItems(item, list.slice(done), isStored, done);
+      return trust(isStored ? list : list.first(done).append(checked));
     },
     reduce(cell, update) {
       const list = cell as SharedList<unknown>;
-      const items = checkItems(item, growth.itemsOf(update), list.length);
+      const items = checkItems(item, growth.itemsOf(update), false, list.length);
       const added = growth.select?.(list, items) ?? items;
       return trust(list.append(added));
     },
@@ -90,8 +88,8 @@ export const concatFlatten = <T>(
 
 export interface DedupeOptions<T> extends ListOptions<T> {
   /**
-   * What tells two items apart: the name of a property or a function. It has to give a string, a number, a boolean, a bigint
-   * or null. @default the item itself
+   * The key of an item: the name of a property or a function. It must be a string, a number, a boolean, a bigint or
+   * null. @default the item itself
    */
   readonly key?: KeyOf<T>;
 }

@@ -4,34 +4,26 @@ import type { Field, FieldSpec } from "./field.ts";
 /** Fields by name. */
 export type Fields = Readonly<Record<string, Field>>;
 
-/** What a field holds. */
+/** The value of a field. */
 export type FieldValue<F> = F extends Field<infer Value, infer _> ? Value : never;
-/** What an update of a field looks like. */
+/** An update of a field. */
 export type FieldUpdate<F> = F extends Field<infer _, infer Update> ? Update : never;
 
-/** What a state holds: each field with its value. Deeply frozen at run time. */
+/** The values of a state. Deeply frozen at run time. */
 export type StateOf<F extends Fields> = { readonly [K in keyof F]: FieldValue<F[K]> };
 
-/** What a node gives back: updates of some fields, each as its reducer takes it. */
+/** What a node returns: updates of some fields, each as its reducer takes it. */
 export type UpdateOf<F extends Fields> = { readonly [K in keyof F]?: FieldUpdate<F[K]> | undefined };
 
-/** Values for some fields, as a run begins with them. */
+/** The initial values of some fields. */
 export type InitialOf<F extends Fields> = { readonly [K in keyof F]?: FieldValue<F[K]> | undefined };
-
-/** A field's place in a state. */
-export interface Slot {
-  readonly name: string;
-  readonly spec: FieldSpec;
-}
 
 /** The declared fields of a state. */
 export interface StateSchema<F extends Fields = Fields> {
   readonly fields: F;
-  /** @internal */
-  readonly slots: readonly Slot[];
-  /** @internal By name, the index of the slot. */
-  readonly places: ReadonlyMap<string, number>;
-  /** @internal Names that were declared in two ways. */
+  /** @internal By name, in the order of the declaration. */
+  readonly specs: ReadonlyMap<string, FieldSpec>;
+  /** @internal Names with two different declarations. */
   readonly conflicts: readonly string[];
 }
 
@@ -41,8 +33,8 @@ const differ = (one: FieldSpec, other: FieldSpec): boolean =>
   one.settings.some((setting, index) => setting !== other.settings[index]);
 
 /**
- * Declares a state. Several parts become one; a field may be in more than one if it is declared alike in all of them (the
- * graph does not compile otherwise: `conflicting_reducers`). Throws `invalid_argument` for a name that cannot be one.
+ * Declares a state. Several parts become one; a field may be in more than one if its declarations are equal (otherwise the
+ * graph does not compile: `conflicting_reducers`). Throws `invalid_argument` for a name that is not valid.
  */
 export function defineState<F extends Fields>(fields: F): StateSchema<F>;
 export function defineState<A extends Fields, B extends Fields>(
@@ -50,22 +42,20 @@ export function defineState<A extends Fields, B extends Fields>(
   b: B,
 ): StateSchema<Omit<A, keyof B> & B>;
 export function defineState(...parts: Fields[]): StateSchema {
-  const slots: Slot[] = [];
-  const places = new Map<string, number>();
+  const specs = new Map<string, FieldSpec>();
   const conflicts: string[] = [];
   const fields: Record<string, Field> = {};
   for (const [name, field] of parts.flatMap((part) => Object.entries(part))) {
     if (name === "" || name === "__proto__") {
-      throw new InvalidArgumentError(`a field of a state cannot be called ${JSON.stringify(name)}`);
+      throw new InvalidArgumentError(`${JSON.stringify(name)} is not a valid name of a field`);
     }
-    const place = places.get(name);
-    if (place === undefined) {
-      places.set(name, slots.length);
-      slots.push({ name, spec: field.spec });
+    const known = specs.get(name);
+    if (known === undefined) {
+      specs.set(name, field.spec);
       fields[name] = field;
-    } else if (differ((slots[place] as Slot).spec, field.spec)) {
+    } else if (differ(known, field.spec)) {
       conflicts.push(name);
     }
   }
-  return { fields, slots, places, conflicts };
+  return { fields, specs, conflicts };
 }

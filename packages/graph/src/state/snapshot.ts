@@ -1,64 +1,50 @@
 import { SharedList } from "../shared-list.ts";
 import type { StateSchema } from "./schema.ts";
 
-/** Where a view keeps the snapshot that it is of; not enumerable, so that a copy of it is just an object. */
+/** Where a view keeps its snapshot; not enumerable, so that a copy of the view is a plain object. */
 const source = Symbol("snapshot");
 
-/** A state at one moment: its cells, and what users see of it. */
+/** By the name of a field, its cell. */
+export type Cells = ReadonlyMap<string, unknown>;
+
+/** A state at one moment: its cells, and the view of it that users see. */
 export class Snapshot {
   readonly schema: StateSchema;
-  readonly #cells: readonly unknown[];
+  readonly #cells: Cells;
   #view: object | undefined;
 
-  /** `cells` are in the order of the schema's slots, and belong to the snapshot. */
-  constructor(schema: StateSchema, cells: readonly unknown[]) {
+  constructor(schema: StateSchema, cells: Cells) {
     this.schema = schema;
     this.#cells = cells;
   }
 
-  cell(place: number): unknown {
-    return this.#cells[place];
-  }
-
-  /** The cell of a field by name; undefined where it is not declared. */
-  cellOf(name: string): unknown {
-    const place = this.schema.places.get(name);
-    return place === undefined ? undefined : this.#cells[place];
+  /** The cell of a field; undefined if it is not declared. */
+  cell(name: string): unknown {
+    return this.#cells.get(name);
   }
 
   /** The value of a field as users see it. */
   valueOf(name: string): unknown {
-    const cell = this.cellOf(name);
+    const cell = this.#cells.get(name);
     return cell instanceof SharedList ? cell.view : cell;
   }
 
-  /** This state with other cells in some places. */
-  with(changes: ReadonlyMap<number, unknown>): Snapshot {
-    if (changes.size === 0) return this;
-    const cells = [...this.#cells];
-    for (const [place, cell] of changes) cells[place] = cell;
-    return new Snapshot(this.schema, cells);
+  /** This state with other cells for some fields. */
+  with(changes: Cells): Snapshot {
+    return changes.size === 0 ? this : new Snapshot(this.schema, new Map([...this.#cells, ...changes]));
   }
 
-  /**
-   * The state as a frozen object. A list that is shared is a view of it, which costs nothing however long the list is.
-   */
+  /** The state as a frozen object. A list in it is a view, which costs nothing however long the list is. */
   get view(): object {
-    this.#view ??= this.#makeView();
-    return this.#view;
-  }
-
-  #makeView(): object {
-    const view: Record<string | symbol, unknown> = {};
-    Object.defineProperty(view, source, { value: this });
-    for (const [place, { name }] of this.schema.slots.entries()) {
-      const cell = this.#cells[place];
-      view[name] = cell instanceof SharedList ? cell.view : cell;
+    if (this.#view === undefined) {
+      const values = [...this.#cells.keys()].map((name) => [name, this.valueOf(name)] as const);
+      const view = Object.fromEntries(values);
+      this.#view = Object.freeze(Object.defineProperty(view, source, { value: this }));
     }
-    return Object.freeze(view);
+    return this.#view;
   }
 }
 
-/** The snapshot that a state was made of; undefined for any other object. */
+/** The snapshot of a state; undefined for any other object. */
 export const snapshotOf = (state: object): Snapshot | undefined =>
   (state as { readonly [source]?: Snapshot })[source];

@@ -1,12 +1,45 @@
+import { HarnessError } from "@harnesskit/wire";
 import type { LeaseProof, LeaseStore } from "./lease-store.ts";
 import type { SessionReceipt, SessionStore, SessionWrite } from "./session-store.ts";
 import type { SuspensionReceipt, SuspensionStore, SuspensionWrite } from "./suspension-store.ts";
+
+/** Why a store refuses a call. */
+export type StoreErrorCode =
+  | "store_failed"
+  | "store_closed"
+  | "store_full"
+  | "session_write_conflict"
+  | "suspension_conflict"
+  | "signal_taken"
+  | "lease_taken"
+  | "lease_lost";
+
+/** A store could not do what it was asked to. Nothing was written. */
+export class StoreError extends HarnessError {
+  override readonly name = "StoreError";
+  declare readonly code: StoreErrorCode;
+  /** What the storage says is wrong, in the terms of the store's package; undefined if the code says it all. */
+  readonly reason: string | undefined;
+
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    { reason, ...options }: { cause?: unknown; reason?: string } = {},
+  ) {
+    super(code, message, options);
+    this.reason = reason;
+  }
+
+  static override isInstance(value: unknown): value is StoreError {
+    return HarnessError.isInstance(value) && value.name === "StoreError";
+  }
+}
 
 /** What is written at once: all of it or nothing. */
 export interface StoreBatch {
   readonly session?: SessionWrite;
   readonly suspension?: SuspensionWrite;
-  /** Leases that have to be held still by whoever writes; otherwise the batch is refused with `lease_lost`. */
+  /** Leases that the caller must still hold; otherwise the batch is refused with `lease_lost`. */
   readonly leases?: readonly LeaseProof[];
 }
 
@@ -23,10 +56,10 @@ export interface GraphStore {
   readonly suspensions: SuspensionStore;
   readonly leases: LeaseStore;
   /**
-   * Writes a session and a suspension, as `sessions.save` and `suspensions.save` do one of them: both or neither, also when
-   * the process is killed in between. Nobody can read one without the other. Rejects as they do, and with `lease_lost`.
+   * Writes a session and a suspension, as `sessions.save` and `suspensions.save` write one of them: both or neither, also if
+   * the process is killed in between, and readers see both or neither. Rejects as they do, and with `lease_lost`.
    */
   commit(batch: StoreBatch): Promise<StoreReceipt>;
-  /** Gives back whatever is held. Calls after it reject with `store_closed`. Idempotent. */
+  /** Releases what the store holds. Calls after it reject with `store_closed`. Idempotent. */
   close(): Promise<void>;
 }

@@ -1,10 +1,9 @@
 import { HarnessError } from "@harnesskit/wire";
-import type { GraphStore, StoreBatch, StoreReceipt } from "./graph-store.ts";
+import { type GraphStore, type StoreBatch, StoreError, type StoreReceipt } from "./graph-store.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import type { SessionStore } from "./session-store.ts";
-import { StoreError } from "./store-error.ts";
-import type { SuspensionStore } from "./suspension-store.ts";
+import { type StoredSuspension, type SuspensionStore, suspensionIdOf } from "./suspension-store.ts";
 
 export interface JoinedStores {
   readonly sessions: SessionStore;
@@ -16,41 +15,36 @@ export interface JoinedStores {
   readonly close?: () => Promise<void>;
 }
 
-const failed = (cause: unknown): HarnessError =>
+const asStoreError = (cause: unknown): HarnessError =>
   HarnessError.isInstance(cause) ? cause : new StoreError("store_failed", "a store failed", { cause });
 
 /**
- * Makes one store of two that know nothing of each other. A suspension is written first and taken back when its session
- * cannot be written; what that cannot cover is a process that dies between the two writes, so prefer a store that keeps
- * both. Leases that were lost are not noticed by writes.
+ * Joins independent stores. A suspension is written first and undone if its session cannot be written, which does not cover a
+ * process that dies between the two writes: prefer a store that keeps both. Writes do not check leases.
  */
 export const joinStores = ({ sessions, suspensions, leases, close }: JoinedStores): GraphStore => {
   const memory = createMemoryStore();
   const kept = suspensions ?? memory.suspensions;
   let isClosed = false;
 
-  const takeBack = async (batch: StoreBatch, before: Awaited<ReturnType<SuspensionStore["load"]>>) => {
-    const { suspension } = batch;
-    if (suspension === undefined) return;
-    const id = suspension.kind === "put" ? suspension.record.invocation_id : suspension.invocationId;
+  const undo = async (id: string, before: StoredSuspension | null) => {
     await kept.delete(id);
     if (before === null) return;
     const { revision: _, updated_at: __, ...record } = before;
     await kept.save({ kind: "put", record });
   };
-  const commit = async (batch: StoreBatch): Promise<StoreReceipt> => {
-    const { session, suspension } = batch;
+  const commit = async ({ session, suspension }: StoreBatch): Promise<StoreReceipt> => {
     if (suspension === undefined)
       return session === undefined ? {} : { session: await sessions.save(session) };
     if (session === undefined) return { suspension: await kept.save(suspension) };
-    const id = suspension.kind === "put" ? suspension.record.invocation_id : suspension.invocationId;
+    const id = suspensionIdOf(suspension);
     const before = await kept.load(id);
     const receipt = await kept.save(suspension);
     try {
       return { session: await sessions.save(session), suspension: receipt };
     } catch (error) {
-      await takeBack(batch, before);
-      throw failed(error);
+      await undo(id, before);
+      throw asStoreError(error);
     }
   };
   return {

@@ -1,32 +1,90 @@
-/** That somebody holds a key; what a write shows. */
+import { type Clock, HarnessError } from "@harnesskit/wire";
+
+/** Proof that a key is held, for the store to check when it writes. */
 export interface LeaseProof {
   readonly key: string;
-  /** Greater than that of every earlier holder of the key. */
+  /** Greater than the fence of every earlier holder of the key. */
   readonly fence: number;
 }
 
-/** The right to work under a key, held by one at a time, until its time is over or it is given back. */
+/** The exclusive right to work under a key, until it expires or is released. */
 export interface Lease extends LeaseProof {
-  /** Holds it for another `ttlMs` from now. Rejects with `lease_lost` where it was lost or given back. */
+  /** Extends it by its `ttlMs` from now. Rejects with `lease_lost` if it has expired or was released. */
   renew(): Promise<void>;
-  /** Gives it back; the next one in line has it. Idempotent, and nothing happens where it was lost. */
+  /** Releases it to the next caller in line. Idempotent; does nothing if the lease was lost. */
   release(): Promise<void>;
 }
 
 export interface LeaseOptions {
-  /** How long it holds without being renewed: what a crash costs the next one. At least 1. */
+  /** How long the lease lasts without a renewal, which is what a crash costs the next holder. At least 1. */
   readonly ttlMs: number;
-  /** How long to wait for it while somebody else holds it; 0: not at all. @default 0 */
+  /** How long to wait while the key is held; 0: not at all. @default 0 */
   readonly waitMs?: number;
-  /** Gives the waiting up; it rejects with `lease_taken`. */
+  /** Stops the wait, which rejects with `lease_taken`. */
   readonly signal?: AbortSignal;
 }
 
-/** Who may work on what, over all processes that use the same storage. Every method may reject with `store_failed`. */
+/** Exclusive access between all processes that share a storage. Every method may reject with `store_failed`. */
 export interface LeaseStore {
   /**
-   * Takes a key, any text that is not empty. In one process, those who wait get it in the order in which they came.
-   * Rejects with `lease_taken` where it is held for longer than `waitMs`.
+   * Takes a key, any string that is not empty. Callers of one process get it in the order of their calls. Rejects with
+   * `lease_taken` if the key stays held for longer than `waitMs`.
    */
   acquire(key: string, options: LeaseOptions): Promise<Lease>;
 }
+
+/** A lease that renews itself until it is released. */
+export interface HeldLease {
+  readonly proof: LeaseProof;
+  /** False if another caller may hold it by now. Never rejects. */
+  isHeld(): Promise<boolean>;
+  /** Never rejects: if the storage fails, the lease expires. */
+  release(): Promise<void>;
+}
+
+const isLost = (error: unknown): boolean => HarnessError.isInstance(error) && error.code === "lease_lost";
+
+/**
+ * Takes a lease and renews it every third of its `ttlMs`. Rejects as the store does: `lease_taken` if the key stayed held for
+ * `waitMs`, `store_failed`, `store_closed`.
+ */
+export const holdLease = async (
+  leases: LeaseStore,
+  key: string,
+  options: LeaseOptions,
+  clock: Clock,
+): Promise<HeldLease> => {
+  const lease = await leases.acquire(key, options);
+  let isReleased = false;
+  let stopTimer = () => {};
+  const renew = async (): Promise<boolean> => {
+    try {
+      await lease.renew();
+      return true;
+    } catch (error) {
+      // A storage that fails may recover before the lease expires.
+      return !isLost(error);
+    }
+  };
+  const renewLater = () => {
+    stopTimer = clock.after(options.ttlMs / 3, () => {
+      void renew().then((mayGoOn) => {
+        if (mayGoOn && !isReleased) renewLater();
+      });
+    });
+  };
+  renewLater();
+  return {
+    proof: { key: lease.key, fence: lease.fence },
+    isHeld: renew,
+    async release() {
+      isReleased = true;
+      stopTimer();
+      try {
+        await lease.release();
+      } catch {
+        // The lease expires.
+      }
+    },
+  };
+};

@@ -1,42 +1,81 @@
-import type { SessionSummary, SuspensionSummary } from "@harnesskit/protocol/chat";
+import type { SessionSummary } from "@harnesskit/protocol/chat";
 import { type Clock, systemClock } from "@harnesskit/wire";
-import type { GraphStore, StoreBatch, StoreReceipt } from "./graph-store.ts";
-import { createMemoryLeases } from "./memory-leases.ts";
-import type { SessionFilter, SessionReceipt, SessionWrite, StoredSession } from "./session-store.ts";
-import { StoreError } from "./store-error.ts";
+import { type GraphStore, type StoreBatch, StoreError, type StoreReceipt } from "./graph-store.ts";
+import { LeaseQueue, type LeaseTable } from "./lease-queue.ts";
+import type { LeaseProof } from "./lease-store.ts";
+import {
+  checkSessionWrite,
+  type SessionFilter,
+  type SessionReceipt,
+  type SessionWrite,
+  type StoredSession,
+} from "./session-store.ts";
 import { SuspensionIndex } from "./suspension-index.ts";
-import type {
-  StoredSuspension,
-  SuspensionPatch,
-  SuspensionPut,
-  SuspensionReceipt,
-  SuspensionWrite,
+import {
+  checkSuspensionWrite,
+  patchSuspension,
+  type StoredSuspension,
+  type SuspensionReceipt,
+  type SuspensionWrite,
+  suspensionIdOf,
+  suspensionSummary,
 } from "./suspension-store.ts";
 
 export interface MemoryStoreOptions {
   /** How many sessions it keeps at most; a write of another is refused with `store_full`. @default 100000 */
   readonly maxSessions?: number;
-  /** How many states of each session it keeps, the current one among them; then the oldest go. @default 50 */
+  /** How many states of each session it keeps, including the current one; then the oldest are dropped. @default 50 */
   readonly maxHistory?: number;
   /** How many suspensions may wait at once; another is refused with `store_full`. @default 100000 */
   readonly maxSuspensions?: number;
-  /** How many suspensions that have ended and are delivered are remembered; then the oldest go. @default 10000 */
+  /** How many suspensions that have ended and are delivered are kept; then the oldest are dropped. @default 10000 */
   readonly maxEnded?: number;
   /** Time. @default that of the system */
   readonly clock?: Clock;
 }
 
-const summaryOf = ({ state: _, ...summary }: StoredSession): SessionSummary => summary;
+const sessionSummary = ({ state: _, ...summary }: StoredSession): SessionSummary => summary;
 
-const suspensionSummaryOf = ({
-  frames: _,
-  completed_positions: __,
-  ...summary
-}: StoredSuspension): SuspensionSummary => summary;
+const createLeaseTable = (
+  clock: Clock,
+  nextNumber: () => number,
+): LeaseTable & { demand(proof: LeaseProof): void } => {
+  const holders = new Map<string, { readonly fence: number; readonly expiresAtMs: number }>();
+  const demand = ({ key, fence }: LeaseProof) => {
+    const holder = holders.get(key);
+    if (holder?.fence === fence && holder.expiresAtMs > clock.now()) return;
+    throw new StoreError("lease_lost", `the lease of ${key} is not held any more`);
+  };
+  const dropExpired = () => {
+    for (const [key, { expiresAtMs }] of holders) {
+      if (expiresAtMs > clock.now()) break;
+      holders.delete(key);
+    }
+  };
+  return {
+    demand,
+    take(key, ttlMs) {
+      dropExpired();
+      const heldUntilMs = holders.get(key)?.expiresAtMs ?? 0;
+      if (heldUntilMs > clock.now()) return { heldUntilMs };
+      const fence = nextNumber();
+      holders.set(key, { fence, expiresAtMs: clock.now() + ttlMs });
+      return { fence };
+    },
+    renew(proof, ttlMs) {
+      demand(proof);
+      holders.delete(proof.key);
+      holders.set(proof.key, { fence: proof.fence, expiresAtMs: clock.now() + ttlMs });
+    },
+    release({ key, fence }) {
+      if (holders.get(key)?.fence === fence) holders.delete(key);
+    },
+  };
+};
 
 /**
- * Sessions and suspensions in the memory of this process, for tests and for what need not survive it. States are kept as they
- * are, frozen and shared, so that a turn costs what is new in it.
+ * Sessions and suspensions in the memory of this process, for tests and for what need not survive it. States are frozen and
+ * shared, so that a turn costs what is new in it.
  */
 export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore => {
   const { maxSessions = 100_000, maxSuspensions = 100_000, maxEnded = 10_000, clock = systemClock } = options;
@@ -45,23 +84,21 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
   /** By session, the states before the current one, the oldest first. */
   const histories = new Map<string, StoredSession[]>();
   const suspensions = new SuspensionIndex();
-  /** Ids of what has ended and is delivered, the oldest first. */
+  /** Ids of suspensions that have ended and are delivered, the oldest first. */
   const ended = new Set<string>();
   let lastNumber = 0;
   let isClosed = false;
   const nextNumber = () => ++lastNumber;
-  const leases = createMemoryLeases(clock, nextNumber);
+  const leaseTable = createLeaseTable(clock, nextNumber);
+  const leases = new LeaseQueue({ table: leaseTable, clock });
   const now = () => new Date(clock.now()).toISOString();
   const demandOpen = () => {
     if (isClosed) throw new StoreError("store_closed", "the store is closed");
   };
 
-  const checkSession = ({ sessionId, expectedVersion }: SessionWrite): void => {
-    const stored = sessions.get(sessionId)?.version ?? null;
-    if (expectedVersion !== undefined && expectedVersion !== stored) {
-      const message = `the session is at version ${stored}, not ${expectedVersion}`;
-      throw new StoreError("session_write_conflict", message);
-    }
+  const checkSession = (write: SessionWrite): void => {
+    const stored = sessions.get(write.sessionId)?.version ?? null;
+    checkSessionWrite(write, stored);
     if (stored === null && sessions.size >= maxSessions) {
       throw new StoreError("store_full", `maxSessions of ${maxSessions} is reached`);
     }
@@ -72,81 +109,57 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
     if (history.length >= maxHistory) history.shift();
     histories.set(record.session_id, history);
   };
-  const writeSession = (write: SessionWrite): SessionReceipt => {
+  const writeSession = ({ sessionId, state, schemaVersion }: SessionWrite): SessionReceipt => {
     const version = nextNumber();
     const time = now();
-    const before = sessions.get(write.sessionId);
+    const before = sessions.get(sessionId);
     if (before !== undefined) remember(before);
-    // Put anew, so that the order of the map is that of the writes.
-    sessions.delete(write.sessionId);
-    const record: StoredSession = {
-      session_id: write.sessionId,
-      state: write.state,
-      schema_version: write.schemaVersion,
-      version,
-      created_at: before?.created_at ?? time,
-      updated_at: time,
-    };
-    sessions.set(write.sessionId, Object.freeze(record));
+    // Inserted again, so that the order of the map is the order of the writes.
+    sessions.delete(sessionId);
+    const created = before?.created_at ?? time;
+    const times = { created_at: created, updated_at: time };
+    const record = { session_id: sessionId, state, schema_version: schemaVersion, version, ...times };
+    sessions.set(sessionId, Object.freeze(record));
     return { version };
   };
 
-  const conflict = (message: string) => new StoreError("suspension_conflict", message);
-  const checkPut = ({ record, expectedRevision, isSignalUnique = false }: SuspensionPut): void => {
-    const stored = suspensions.get(record.invocation_id);
-    const revision = stored?.revision ?? null;
-    if (expectedRevision !== undefined && expectedRevision !== revision) {
-      throw conflict(`the suspension is at revision ${revision}, not ${expectedRevision}`);
-    }
-    if (stored !== undefined && stored.status !== "suspended") throw conflict("the invocation has ended");
-    if (stored === undefined && suspensions.waitingCount >= maxSuspensions) {
+  const checkSuspension = (write: SuspensionWrite): void => {
+    const id = suspensionIdOf(write);
+    const stored = suspensions.get(id);
+    checkSuspensionWrite(write, stored);
+    if (write.kind === "patch") return;
+    if (stored === undefined && suspensions.suspendedCount >= maxSuspensions) {
       throw new StoreError("store_full", `maxSuspensions of ${maxSuspensions} is reached`);
     }
-    if (!isSignalUnique) return;
-    const wanted = record.descriptor.signal_id;
-    if (suspensions.isTaken(wanted, record.invocation_id)) {
-      throw new StoreError("signal_taken", `another invocation waits for ${wanted}`);
+    const signalId = write.record.descriptor.signal_id;
+    if (write.isSignalUnique === true && suspensions.isTaken(signalId, id)) {
+      throw new StoreError("signal_taken", `another invocation waits for ${signalId}`);
     }
   };
-  const checkPatch = ({ invocationId, status, expectedRevision }: SuspensionPatch): void => {
-    const stored = suspensions.get(invocationId);
-    if (stored === undefined) throw conflict("no suspension has this id");
-    if (expectedRevision !== undefined && expectedRevision !== stored.revision) {
-      throw conflict(`the suspension is at revision ${stored.revision}, not ${expectedRevision}`);
+  const writeSuspension = (write: SuspensionWrite): SuspensionReceipt => {
+    const added = { revision: nextNumber(), updated_at: now() };
+    let record: StoredSuspension;
+    if (write.kind === "put") record = { ...write.record, ...added };
+    else {
+      const stored = suspensions.get(write.invocationId) as StoredSuspension;
+      const state = write.status === undefined ? {} : { frames: [], completed_positions: [] };
+      record = patchSuspension({ ...stored, ...state }, write, added);
     }
-    if (status !== undefined && stored.status !== "suspended") throw conflict("the invocation has ended");
-  };
-  const keep = (record: StoredSuspension): SuspensionReceipt => {
-    const { invocation_id: id, status, is_delivered: isDelivered } = record;
     suspensions.set(Object.freeze(record));
-    if (status !== "suspended" && isDelivered) ended.add(id);
+    if (record.status !== "suspended" && record.is_delivered) ended.add(record.invocation_id);
     for (const oldest of ended) {
       if (ended.size <= maxEnded) break;
       ended.delete(oldest);
       suspensions.delete(oldest);
     }
-    return { revision: record.revision };
-  };
-  const writeSuspension = (write: SuspensionWrite): SuspensionReceipt => {
-    const meta = { revision: nextNumber(), updated_at: now() };
-    if (write.kind === "put") return keep({ ...write.record, ...meta });
-    const stored = suspensions.get(write.invocationId) as StoredSuspension;
-    return keep({
-      ...stored,
-      ...meta,
-      ...(write.status === undefined ? {} : { status: write.status, frames: [], completed_positions: [] }),
-      ...(write.signal === undefined ? {} : { signal: write.signal }),
-      ...(write.result === undefined ? {} : { result: write.result }),
-      ...(write.isDelivered === undefined ? {} : { is_delivered: write.isDelivered }),
-    });
+    return { revision: added.revision };
   };
 
   const commit = async ({ session, suspension, leases: proofs = [] }: StoreBatch): Promise<StoreReceipt> => {
     demandOpen();
-    for (const proof of proofs) leases.demand(proof);
+    for (const proof of proofs) leaseTable.demand(proof);
     if (session !== undefined) checkSession(session);
-    if (suspension?.kind === "put") checkPut(suspension);
-    if (suspension?.kind === "patch") checkPatch(suspension);
+    if (suspension !== undefined) checkSuspension(suspension);
     return {
       ...(session === undefined ? {} : { session: writeSession(session) }),
       ...(suspension === undefined ? {} : { suspension: writeSuspension(suspension) }),
@@ -177,7 +190,7 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
           .reverse()
           .filter((record) => schemaVersion === undefined || record.schema_version === schemaVersion)
           .filter((record) => updatedBefore === undefined || record.updated_at < updatedBefore)
-          .map(summaryOf);
+          .map(sessionSummary);
       },
     },
     suspensions: {
@@ -193,18 +206,14 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
       },
       async list(filter = {}) {
         demandOpen();
-        return suspensions.list(filter).map(suspensionSummaryOf);
+        return suspensions.list(filter).map(suspensionSummary);
       },
     },
-    leases: {
-      async acquire(key, leaseOptions) {
-        demandOpen();
-        return leases.acquire(key, leaseOptions);
-      },
-    },
+    leases,
     commit,
     async close() {
       isClosed = true;
+      leases.close();
     },
   };
 };

@@ -1,30 +1,31 @@
 import type { StoredSuspension, SuspensionFilter } from "./suspension-store.ts";
 
-const summaryOrder = (a: StoredSuspension, b: StoredSuspension): number =>
+type Records = Map<string, StoredSuspension>;
+
+const bySuspension = (a: StoredSuspension, b: StoredSuspension): number =>
   a.suspended_at < b.suspended_at ? -1 : Number(a.suspended_at > b.suspended_at);
 
-const fits = (record: StoredSuspension, filter: SuspensionFilter): boolean =>
+const matchesFilter = (record: StoredSuspension, filter: SuspensionFilter): boolean =>
   (filter.status === undefined || record.status === filter.status) &&
   (filter.sessionId === undefined || record.session_id === filter.sessionId) &&
   (filter.signalId === undefined || record.descriptor.signal_id === filter.signalId) &&
   (filter.isDelivered === undefined || record.is_delivered === filter.isDelivered);
 
-type Records = ReadonlyMap<string, StoredSuspension>;
-
-/** Suspensions by their ids, in the order in which they came, and found by what they wait for without a walk through all. */
+/** Suspensions by id in the order of their arrival. Finding what waits does not walk through what has ended. */
 export class SuspensionIndex {
-  readonly #all = new Map<string, StoredSuspension>();
-  readonly #waiting = new Map<string, StoredSuspension>();
-  readonly #undelivered = new Map<string, StoredSuspension>();
-  readonly #bySignal = new Map<string, Map<string, StoredSuspension>>();
+  readonly #all: Records = new Map();
+  /** Those that wait for a signal, or whose end is not delivered. */
+  readonly #open: Records = new Map();
+  readonly #bySignal = new Map<string, Records>();
+  #suspendedCount = 0;
 
   get(invocationId: string): StoredSuspension | undefined {
     return this.#all.get(invocationId);
   }
 
   /** How many wait for a signal. */
-  get waitingCount(): number {
-    return this.#waiting.size;
+  get suspendedCount(): number {
+    return this.#suspendedCount;
   }
 
   /** Whether another invocation waits for a signal. */
@@ -33,18 +34,16 @@ export class SuspensionIndex {
     return records.some(({ status, invocation_id: id }) => status === "suspended" && id !== invocationId);
   }
 
-  /** Keeps a record, in place of the one with its id. */
+  /** Adds a record, or replaces the one with its id in place. */
   set(record: StoredSuspension): void {
     const { invocation_id: id, descriptor } = record;
     const before = this.#all.get(id);
     if (before !== undefined && before.descriptor.signal_id !== descriptor.signal_id) this.#unlink(before);
+    this.#suspendedCount += Number(record.status === "suspended") - Number(before?.status === "suspended");
     this.#all.set(id, record);
-    // What stays where it is keeps its place, so that those of one moment stay in their order.
-    if (record.status === "suspended") this.#waiting.set(id, record);
-    else this.#waiting.delete(id);
-    if (record.is_delivered) this.#undelivered.delete(id);
-    else this.#undelivered.set(id, record);
-    const others = this.#bySignal.get(descriptor.signal_id) ?? new Map<string, StoredSuspension>();
+    if (record.status === "suspended" || !record.is_delivered) this.#open.set(id, record);
+    else this.#open.delete(id);
+    const others: Records = this.#bySignal.get(descriptor.signal_id) ?? new Map();
     this.#bySignal.set(descriptor.signal_id, others.set(id, record));
   }
 
@@ -52,8 +51,8 @@ export class SuspensionIndex {
     const record = this.#all.get(invocationId);
     if (record === undefined) return;
     this.#unlink(record);
-    this.#waiting.delete(invocationId);
-    this.#undelivered.delete(invocationId);
+    this.#suspendedCount -= Number(record.status === "suspended");
+    this.#open.delete(invocationId);
     this.#all.delete(invocationId);
   }
 
@@ -63,15 +62,13 @@ export class SuspensionIndex {
     if (others?.size === 0) this.#bySignal.delete(descriptor.signal_id);
   }
 
-  /** Those that fit, the one suspended first at the head. */
+  /** Those that match, the first suspended first. */
   list(filter: SuspensionFilter): StoredSuspension[] {
-    const places: (Records | undefined)[] = [
-      this.#all,
-      ...(filter.status === "suspended" ? [this.#waiting] : []),
-      ...(filter.isDelivered === false ? [this.#undelivered] : []),
-      ...(filter.signalId === undefined ? [] : [this.#bySignal.get(filter.signalId)]),
-    ];
-    const smallest = places.reduce((best, place) => ((place?.size ?? 0) < (best?.size ?? 0) ? place : best));
-    return [...(smallest?.values() ?? [])].filter((record) => fits(record, filter)).sort(summaryOrder);
+    const isOpen = filter.status === "suspended" || filter.isDelivered === false;
+    const most: Records = isOpen ? this.#open : this.#all;
+    const records = filter.signalId === undefined ? most : this.#bySignal.get(filter.signalId);
+    return [...(records?.values() ?? [])]
+      .filter((record) => matchesFilter(record, filter))
+      .sort(bySuspension);
   }
 }

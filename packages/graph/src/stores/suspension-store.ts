@@ -4,14 +4,15 @@ import type {
   SuspensionStatus,
   SuspensionSummary,
 } from "@harnesskit/protocol/chat";
-import type { StoredState } from "./stored-state.ts";
+import { StoreError } from "./graph-store.ts";
+import type { StoredState } from "./session-store.ts";
 
-/** A frame as a store gives it, its lists shared. */
+/** A frame as a store returns it, with shared lists. */
 export interface StoredFrame extends Omit<SuspensionFrame, "state"> {
   readonly state: StoredState;
 }
 
-/** A suspension as a store gives it. */
+/** A suspension as a store returns it. */
 export interface StoredSuspension extends Omit<SuspensionRecord, "frames"> {
   readonly frames: readonly StoredFrame[];
 }
@@ -19,18 +20,18 @@ export interface StoredSuspension extends Omit<SuspensionRecord, "frames"> {
 /** A pause to be stored, over an earlier one of the same invocation if there is one. */
 export interface SuspensionPut {
   readonly kind: "put";
-  /** The record but for what the store itself adds. */
+  /** The record without what the store itself adds. */
   readonly record: Omit<StoredSuspension, "revision" | "updated_at">;
-  /** The revision that has to be stored, null for none; otherwise `suspension_conflict`. Left out: any. */
+  /** The revision that must be stored, null for none; otherwise `suspension_conflict`. Left out: any. */
   readonly expectedRevision?: number | null;
   /**
-   * Refuses the write with `signal_taken` where another invocation that is suspended waits for the same signal id.
+   * Refuses the write with `signal_taken` if another suspended invocation waits for the same signal id.
    * @default false
    */
   readonly isSignalUnique?: boolean;
 }
 
-/** What changes on a suspension that exists; what is left out stays. */
+/** A change of a suspension that exists; what is left out stays. */
 export interface SuspensionPatch {
   readonly kind: "patch";
   readonly invocationId: string;
@@ -39,21 +40,21 @@ export interface SuspensionPatch {
   readonly signal?: SuspensionRecord["signal"];
   readonly result?: SuspensionRecord["result"];
   readonly isDelivered?: boolean;
-  /** The revision that has to be stored; otherwise `suspension_conflict`. Left out: any. */
+  /** The revision that must be stored; otherwise `suspension_conflict`. Left out: any. */
   readonly expectedRevision?: number;
 }
 
 export type SuspensionWrite = SuspensionPut | SuspensionPatch;
 
-/** What became of a write. */
+/** The result of a write. */
 export interface SuspensionReceipt {
-  /** The revision of what is stored now. */
+  /** The revision that is stored now. */
   readonly revision: number;
 }
 
 export interface SuspensionFilter {
   readonly status?: SuspensionStatus;
-  /** Only suspensions of this session; null: only those of none. */
+  /** Only suspensions of this session; null: only those without a session. */
   readonly sessionId?: string | null;
   /** Only suspensions that wait, or last waited, for this signal. */
   readonly signalId?: string;
@@ -62,21 +63,63 @@ export interface SuspensionFilter {
 
 /**
  * Where paused invocations are kept, found by their invocation id. Every method rejects with a {@link StoreError},
- * `store_failed` when the storage fails. A record stays until it is deleted; a store may drop the oldest that have ended
+ * `store_failed` if the storage fails. A record stays until it is deleted; a store may drop the oldest that have ended
  * and are delivered.
  */
 export interface SuspensionStore {
-  /** The record, or null. What it gives is never changed by later writes. */
+  /** The record, or null. Later writes never change the result. */
   load(invocationId: string): Promise<StoredSuspension | null>;
   /**
    * Stores a pause or changes one, all or nothing, and settles when it would survive the end of this process. Each write
-   * of a record gives it a greater revision. Rejects with `suspension_conflict` where `expectedRevision` is not what
-   * is stored, and for a patch of a record that does not exist or has ended and would end again; with `signal_taken`
-   * as a put asks for.
+   * of a record gives it a greater revision. Rejects with `suspension_conflict` if another revision than `expectedRevision` is stored, and
+   * for a patch of a record that does not exist or that has ended and would end again; with `signal_taken` if the put
+   * asks for it.
    */
   save(write: SuspensionWrite): Promise<SuspensionReceipt>;
-  /** Removes a record, which cancels what waits. One that does not exist is removed already. */
+  /** Removes a record, which cancels a paused invocation. Does nothing if the record does not exist. */
   delete(invocationId: string): Promise<void>;
-  /** All suspensions that fit, without their state, the one suspended first at the head. */
+  /** All suspensions that match, without their state, the first suspended first. */
   list(filter?: SuspensionFilter): Promise<SuspensionSummary[]>;
 }
+
+export const suspensionIdOf = (write: SuspensionWrite): string =>
+  write.kind === "put" ? write.record.invocation_id : write.invocationId;
+
+/** Throws `suspension_conflict` if a write does not apply to what is stored; for implementations of stores. */
+export const checkSuspensionWrite = (
+  write: SuspensionWrite,
+  stored: Pick<SuspensionSummary, "status" | "revision"> | undefined,
+): void => {
+  const conflict = (message: string) => new StoreError("suspension_conflict", message);
+  const revision = stored?.revision ?? null;
+  if (write.kind === "patch" && stored === undefined) throw conflict("no suspension has this id");
+  if (write.expectedRevision !== undefined && write.expectedRevision !== revision) {
+    throw conflict(`the suspension is at revision ${revision}, not ${write.expectedRevision}`);
+  }
+  const hasEnded = stored !== undefined && stored.status !== "suspended";
+  if (hasEnded && (write.kind === "put" || write.status !== undefined)) {
+    throw conflict("the invocation has ended");
+  }
+};
+
+/** A record after a patch, with what the store adds to it; for implementations of stores. */
+export const patchSuspension = <Stored extends SuspensionSummary>(
+  stored: Stored,
+  { status, signal, result, isDelivered }: SuspensionPatch,
+  added: Pick<SuspensionSummary, "revision" | "updated_at">,
+): Stored => ({
+  ...stored,
+  ...added,
+  ...(status === undefined ? {} : { status }),
+  ...(signal === undefined ? {} : { signal }),
+  ...(result === undefined ? {} : { result }),
+  ...(isDelivered === undefined ? {} : { is_delivered: isDelivered }),
+});
+
+/** A record without its state; for implementations of stores. */
+export const suspensionSummary = <Stored extends Partial<Pick<StoredSuspension, "frames">>>({
+  frames: _,
+  completed_positions: __,
+  ...summary
+}: Stored & { readonly completed_positions?: unknown }): Omit<Stored, "frames" | "completed_positions"> =>
+  summary as Omit<Stored, "frames" | "completed_positions">;

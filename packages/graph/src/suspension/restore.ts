@@ -1,12 +1,17 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { isObject } from "@harnesskit/wire/json";
 import type { Plan, PlannedNode } from "../compile/plan.ts";
-import { GraphError, messageOf } from "../errors.ts";
-import type { Host } from "../run/host.ts";
+import { GraphError, thrownMessage } from "../errors.ts";
+import type { Host, Resumption } from "../run/invocation.ts";
 import type { Cursor } from "../run/run-graph.ts";
+import { migrate } from "../sessions/migrations.ts";
+import type { SessionBinding } from "../sessions/session-binding.ts";
 import type { SessionPlan } from "../sessions/session-plan.ts";
 import { SharedList } from "../shared-list.ts";
-import { replaceFields } from "../state/apply.ts";
-import { isMapping } from "../state/check.ts";
+import { loadFields, replaceFields } from "../state/apply.ts";
 import type { Snapshot } from "../state/snapshot.ts";
+import { plainCopy } from "../state/stored-json.ts";
+import type { StoredSession } from "../stores/session-store.ts";
 import type { StoredFrame, StoredSuspension } from "../stores/suspension-store.ts";
 
 /** Why a record cannot be resumed. */
@@ -24,6 +29,39 @@ export const invalidRecord = (reason: Reason, message: string, cause?: unknown):
     ...(cause === undefined ? {} : { cause }),
   });
 
+const renamed = (names: ReadonlyMap<string, string>, state: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(state).map(([name, value]) => [names.get(name) ?? name, value]));
+
+/**
+ * The lists that a frame leaves to its session, as they were at the pause. Of a session that has another version meanwhile, they
+ * are empty: it has them in that version, and what becomes of these is not used.
+ */
+const listsOf = ({ session_lists: places }: StoredFrame, session: StoredSession | undefined): JsonObject =>
+  Object.fromEntries(
+    Object.values(places).map(({ session_field: name, length }) => {
+      const list = session?.state[name];
+      return [name, list instanceof SharedList || Array.isArray(list) ? list.slice(0, length) : []];
+    }),
+  );
+
+/** The state of the outermost graph in the current version, migrated as a session is; undefined for a record that has it. */
+const migratedState = async (
+  { schemaVersion, fields, migrations }: SessionPlan,
+  { schema_version: from, frames: [outermost] }: StoredSuspension,
+  session: StoredSession | null,
+): Promise<JsonObject | undefined> => {
+  if (from === schemaVersion || outermost === undefined) return undefined;
+  const lists = listsOf(outermost, session?.schema_version === from ? session : undefined);
+  const own = renamed(new Map(fields), plainCopy(outermost.state));
+  const migrated = await migrate(
+    migrations,
+    { ...own, ...plainCopy<JsonObject>(lists) },
+    from,
+    schemaVersion,
+  );
+  return renamed(new Map(fields.map(([field, name]) => [name, field])), migrated);
+};
+
 /** A graph on the way to the node that suspended. */
 interface Level {
   readonly plan: Plan;
@@ -31,120 +69,114 @@ interface Level {
   readonly state: Snapshot;
 }
 
-/** What a pause was restored to. */
-export interface Restored {
-  readonly levels: readonly Level[];
-  /** The state of the outermost graph, as it was and with what the session has got since. */
-  readonly paused: Snapshot;
-}
-
-const changed = (node: string) =>
-  invalidRecord("graph_changed", `the graph has no node ${node} of this kind any more`);
-
-const levelState = (plan: Plan, frame: StoredFrame, lists: Readonly<Record<string, unknown>>): Snapshot => {
-  // What the graph does not declare any more is left out, as the session does.
-  const known = Object.entries({ ...frame.state, ...lists }).filter(([name]) => plan.schema.places.has(name));
+/** What a stored state is in a graph. What the graph does not declare any more is left out, as the session does. */
+const levelState = (
+  { schema, defaults }: Plan,
+  values: Readonly<Record<string, unknown>>,
+  put: typeof loadFields,
+): Snapshot => {
+  const known = Object.entries(values).filter(([name]) => schema.specs.has(name));
   try {
-    return replaceFields(plan.defaults(), Object.fromEntries(known));
+    return put(defaults(), Object.fromEntries(known));
   } catch (cause) {
-    throw invalidRecord("state_invalid", `the kept state is none of the graph's: ${messageOf(cause)}`, cause);
+    const message = `the stored state is not one of the graph: ${thrownMessage(cause)}`;
+    throw invalidRecord("state_invalid", message, cause);
   }
-};
-
-/** The lists of the session as they are now, by field. `session` is the state that was made of it. */
-const sessionLists = (
-  plan: SessionPlan,
-  record: StoredSuspension,
-  session: Snapshot | undefined,
-): Record<string, unknown> => {
-  if (!record.is_session_saved) return {};
-  if (session === undefined) {
-    throw invalidRecord("session_missing", "the session of the paused invocation does not exist any more");
-  }
-  const cells = plan.fields.map(([field]) => [field, session.cellOf(field)] as const);
-  return Object.fromEntries(cells.filter(([, cell]) => cell instanceof SharedList));
 };
 
 /**
- * The states of a record as states of the graph. Lists that the session keeps are what the session has now: what was
- * said between the pause and now stays, and what comes is added behind it. Throws `suspension_record_invalid`.
+ * The graphs of a record, outermost first. Lists that the session keeps are what the session has now: what was said between the
+ * pause and now stays, and what comes is added behind it. A record of the current version is validated and kept as it is; what a
+ * migration has made of the outermost graph's state is parsed.
  */
-export const restore = (
-  { plan: outermost, sessions }: Host,
-  record: StoredSuspension,
-  session: Snapshot | undefined,
-): Restored => {
+const levelsOf = (
+  outermost: Plan,
+  { frames }: StoredSuspension,
+  lists: Readonly<Record<string, unknown>>,
+  migrated: JsonObject | undefined,
+): Level[] => {
   const levels: Level[] = [];
-  let plan = outermost;
-  for (const [index, frame] of record.frames.entries()) {
-    const node = plan.nodes.get(frame.node);
-    if (node === undefined) throw changed(frame.node);
-    const lists = index === 0 ? sessionLists(sessions, record, session) : {};
-    levels.push({ plan, node, state: levelState(plan, frame, lists) });
-    const isLast = index === record.frames.length - 1;
-    if (isLast === (node.definition.kind === "subgraph")) throw changed(frame.node);
-    if (node.definition.kind === "subgraph") plan = node.definition.graph.plan;
+  let plan: Plan | undefined = outermost;
+  for (const frame of frames) {
+    const node: PlannedNode | undefined = plan?.nodes.get(frame.node);
+    const isLast = levels.length === frames.length - 1;
+    if (plan === undefined || node === undefined || isLast === (node.kind === "subgraph")) {
+      throw invalidRecord("graph_changed", `the graph has no node ${frame.node} of this kind any more`);
+    }
+    const isFirst = levels.length === 0;
+    const values = isFirst ? { ...(migrated ?? frame.state), ...lists } : frame.state;
+    const put = isFirst && migrated !== undefined ? replaceFields : loadFields;
+    levels.push({ plan, node, state: levelState(plan, values, put) });
+    plan = node.parts[0]?.plan;
   }
-  const [first] = levels;
-  if (first === undefined) throw invalidRecord("state_invalid", "the record has no state");
-  return { levels, paused: first.state };
+  return levels;
 };
 
-/**
- * By level, the fields of a payload that belong to it: the innermost graph that declares a field gets it. Throws
- * `suspension_resume_payload_invalid` for a field that none declares.
- */
-const targets = (
-  levels: readonly Level[],
-  payload: Readonly<Record<string, unknown>>,
-): Map<number, object> => {
-  const found = new Map<number, Record<string, unknown>>();
+const invalidPayload = (message: string, details: { cause?: unknown; fields?: readonly string[] } = {}) =>
+  new GraphError("suspension_resume_payload_invalid", message, details);
+
+/** By level, the fields of a payload that belong to it: the innermost graph that declares a field gets it. */
+const targetsOf = (levels: readonly Level[], payload: object): Map<Level, Record<string, unknown>> => {
+  const found = new Map<Level, Record<string, unknown>>();
   for (const [name, value] of Object.entries(payload)) {
-    const level = levels.findLastIndex(({ plan }) => plan.schema.places.has(name));
     if (value === undefined) continue;
-    if (level < 0) {
-      const message = `the payload has a field ${name}, which no paused graph declares`;
-      throw new GraphError("suspension_resume_payload_invalid", message, { fields: [name] });
+    const level = levels.findLast(({ plan }) => plan.schema.specs.has(name));
+    if (level === undefined) {
+      throw invalidPayload(`the payload has a field ${name}, which no paused graph declares`, {
+        fields: [name],
+      });
     }
-    const fields = found.get(level) ?? {};
-    fields[name] = value;
-    found.set(level, fields);
+    found.set(level, { ...found.get(level), [name]: value });
   }
   return found;
 };
 
 /**
- * Puts a signal's payload over the restored states, whole values without the reducers. Gives where the run goes on. Throws `suspension_resume_payload_invalid`.
+ * Puts a signal's payload over the restored states, whole values without the reducers. Returns where the run continues.
+ * Throws `suspension_resume_payload_invalid`.
  */
-export const overlay = ({ levels }: Restored, record: StoredSuspension, payload: unknown): Cursor => {
-  if (!isMapping(payload)) {
-    throw new GraphError("suspension_resume_payload_invalid", "the payload of the signal is no object");
-  }
-  const fields = targets(levels, payload);
+const overlay = (levels: readonly Level[], record: StoredSuspension, payload: unknown): Cursor => {
+  if (!isObject(payload)) throw invalidPayload("the payload of the signal is not an object");
+  const targets = targetsOf(levels, payload);
   const isOwn = record.namespace.length === record.frames.length;
   let cursor: Cursor | undefined;
-  for (let index = levels.length - 1; index >= 0; index--) {
-    const { node, state } = levels[index] as Level;
-    let merged: Snapshot;
+  for (const level of levels.toReversed()) {
+    let state: Snapshot;
     try {
-      merged = replaceFields(state, fields.get(index));
+      state = replaceFields(level.state, targets.get(level));
     } catch (cause) {
-      throw new GraphError(
-        "suspension_resume_payload_invalid",
-        `the payload does not fit: ${messageOf(cause)}`,
-        {
-          cause,
-          ...(GraphError.isInstance(cause) ? { fields: cause.fields } : {}),
-        },
-      );
+      const fields = GraphError.isInstance(cause) ? { fields: cause.fields } : {};
+      throw invalidPayload(`the payload is not valid: ${thrownMessage(cause)}`, { cause, ...fields });
     }
     cursor = {
-      node,
-      state: merged,
+      node: level.node,
+      state,
       inner: cursor,
       isDone: cursor === undefined && record.mark_node_completed,
       attemptIndex: isOwn ? record.attempt_index : 0,
     };
   }
   return cursor as Cursor;
+};
+
+/** What a record is resumed to. Rejects with `suspension_record_invalid` and the errors of migrations and payloads. */
+export const restore = async (
+  { plan, sessions }: Host,
+  record: StoredSuspension,
+  session: SessionBinding | undefined,
+  payload: unknown,
+): Promise<Resumption> => {
+  const current = session?.loaded ? session.toState(plan.defaults()) : undefined;
+  if (record.is_session_saved && current === undefined) {
+    throw invalidRecord("session_missing", "the session of the paused invocation does not exist any more");
+  }
+  const migrated = await migratedState(sessions, record, session?.stored ?? null);
+  const shared = record.is_session_saved ? sessions.fields : [];
+  const lists = shared
+    .map(([field]) => [field, current?.cell(field)] as const)
+    .filter(([, cell]) => cell instanceof SharedList);
+  const levels = levelsOf(plan, record, Object.fromEntries(lists), migrated);
+  const [first] = levels;
+  if (first === undefined) throw invalidRecord("state_invalid", "the record has no state");
+  return { cursor: overlay(levels, record, payload), record, paused: first.state };
 };

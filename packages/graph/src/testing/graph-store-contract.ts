@@ -2,8 +2,19 @@ import type { GraphStore } from "../stores/graph-store.ts";
 import { commitCases } from "./commit-cases.ts";
 import { historyCases } from "./history-cases.ts";
 import { sessionCases } from "./session-cases.ts";
-import type { OpenedStore, StoreCase } from "./store-case.ts";
 import { suspensionCases } from "./suspension-cases.ts";
+
+/** A store that a case may do anything with. */
+export interface OpenedStore {
+  readonly store: GraphStore;
+  /**
+   * Opens the same storage once more, as another process would; left out by a store that lives in one process. The cases close
+   * what it returns.
+   */
+  readonly reopen?: () => GraphStore | Promise<GraphStore>;
+  /** Removes what the store has kept. Called once after each case, also when it failed. */
+  dispose(): void | Promise<void>;
+}
 
 export interface GraphStoreContractOptions {
   /** The store's name; it begins each case's name. */
@@ -19,29 +30,36 @@ export interface ContractCase {
   run(): Promise<void>;
 }
 
-const bind = ({ name, open }: GraphStoreContractOptions, entry: StoreCase): ContractCase => ({
-  name: `${name}: ${entry.name}`,
-  async run() {
-    const opened = await open();
-    const others: GraphStore[] = [];
-    try {
-      await entry.run({
-        store: opened.store,
-        async other() {
-          if (opened.reopen === undefined) return opened.store;
-          const other = await opened.reopen();
-          others.push(other);
-          return other;
-        },
-      });
-    } finally {
-      for (const other of others) await other.close();
-      await opened.store.close();
-      await opened.dispose();
-    }
-  },
-});
+/** What a case works with. */
+export interface StoreContext {
+  readonly store: GraphStore;
+  /** Another store over the same storage, or the same one where the storage has only one. */
+  other(): Promise<GraphStore>;
+}
+
+/** Cases by their names. */
+export type StoreCases = Readonly<Record<string, (context: StoreContext) => Promise<void>>>;
+
+const runCase = async (open: GraphStoreContractOptions["open"], body: StoreCases[string]): Promise<void> => {
+  const { store, reopen = () => store, dispose } = await open();
+  const opened = new Set([store]);
+  try {
+    await body({
+      store,
+      async other() {
+        const other = await reopen();
+        opened.add(other);
+        return other;
+      },
+    });
+  } finally {
+    for (const each of opened) await each.close();
+    await dispose();
+  }
+};
 
 /** The cases that every {@link GraphStore} passes: sessions and their history, suspensions, both at once, leases. */
-export const graphStoreContract = (options: GraphStoreContractOptions): ContractCase[] =>
-  [...sessionCases, ...historyCases, ...suspensionCases, ...commitCases].map((entry) => bind(options, entry));
+export const graphStoreContract = ({ name, open }: GraphStoreContractOptions): ContractCase[] =>
+  Object.entries({ ...sessionCases, ...historyCases, ...suspensionCases, ...commitCases }).map(
+    ([title, body]) => ({ name: `${name}: ${title}`, run: () => runCase(open, body) }),
+  );

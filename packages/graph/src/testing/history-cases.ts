@@ -1,93 +1,81 @@
-import { demand, demandSame } from "./contract-error.ts";
-import type { StoreCase } from "./store-case.ts";
-import { firstWrite, nextWrite, plain } from "./store-samples.ts";
+import { equal, holds, plain } from "./checks.ts";
+import type { StoreCases } from "./graph-store-contract.ts";
+import { firstWrite, nextWrite } from "./store-samples.ts";
 
 /** What every store remembers of the states of a session. */
-export const historyCases: readonly StoreCase[] = [
-  {
-    name: "a session that was never saved has no history",
-    async run({ store }) {
-      demandSame(await store.sessions.history("none", 10), [], "the history of an unknown session");
-    },
+export const historyCases: StoreCases = {
+  async "a session that was never saved has no history"({ store }) {
+    equal(await store.sessions.history("none", 10), [], "the history of an unknown session");
   },
-  {
-    name: "the states of a session are given as they were saved, the last one first",
-    async run(context) {
-      const { sessions } = context.store;
-      const versions = [(await sessions.save(firstWrite("s", { note: "a", list: [] }))).version];
-      await sessions.save(firstWrite("other", { list: ["x"] }));
-      for (let turn = 1; turn < 10; turn++) {
-        const loaded = await sessions.load("s");
-        demand(loaded !== null, "s is stored and is not found");
-        const write = nextWrite(loaded, [turn, { turn }]);
-        const { version } = await sessions.save({
-          ...write,
-          schemaVersion: `${turn}`,
-          state: { ...write.state, note: `turn ${turn}` },
-          changes: { ...write.changes, fields: { note: `turn ${turn}` } },
-        });
-        versions.unshift(version);
+  async "the states of a session are given as they were saved, the last one first"(context) {
+    const { sessions } = context.store;
+    const versions = [(await sessions.save(firstWrite("s", { note: "a", list: [] }))).version];
+    await sessions.save(firstWrite("other", { list: ["x"] }));
+    for (let turn = 1; turn < 10; turn++) {
+      const loaded = await sessions.load("s");
+      holds(loaded !== null, "s is stored and is not found");
+      const write = nextWrite(loaded, [turn, { turn }]);
+      const { version } = await sessions.save({
+        ...write,
+        schemaVersion: `${turn}`,
+        state: { ...write.state, note: `turn ${turn}` },
+        changes: { ...write.changes, fields: { note: `turn ${turn}` } },
+      });
+      versions.unshift(version);
+    }
+    for (const store of [context.store, await context.other()]) {
+      const history = await store.sessions.history("s", 100);
+      equal(
+        history.map(({ version }) => version),
+        versions,
+        "the versions",
+      );
+      for (const [index, record] of history.entries()) {
+        const turn = 9 - index;
+        const list = Array.from({ length: turn }, (_, at) => [at + 1, { turn: at + 1 }]).flat();
+        equal(record.state, { note: turn === 0 ? "a" : `turn ${turn}`, list }, `state ${turn}`);
+        equal(record.schema_version, turn === 0 ? "1" : `${turn}`, "the schema version");
+        equal(record.session_id, "s", "the id");
+        holds(record.updated_at >= record.created_at, "a state was saved before its session began");
       }
-      for (const store of [context.store, await context.other()]) {
-        const history = await store.sessions.history("s", 100);
-        demandSame(
-          history.map(({ version }) => version),
-          versions,
-          "the versions",
-        );
-        for (const [index, record] of history.entries()) {
-          const turn = 9 - index;
-          const list = Array.from({ length: turn }, (_, at) => [at + 1, { turn: at + 1 }]).flat();
-          demandSame(plain(record.state), { note: turn === 0 ? "a" : `turn ${turn}`, list }, `state ${turn}`);
-          demandSame(record.schema_version, turn === 0 ? "1" : `${turn}`, "the schema version");
-          demandSame(record.session_id, "s", "the id");
-          demand(record.updated_at >= record.created_at, "a state was saved before its session began");
-        }
-        demandSame(plain((await store.sessions.load("s"))?.state), plain(history[0]?.state), "the first one");
-        demandSame((await store.sessions.history("s", 3)).length, 3, "how many are given");
+      equal((await store.sessions.load("s"))?.state, plain(history[0]?.state), "the first one");
+      equal((await store.sessions.history("s", 3)).length, 3, "how many are given");
+    }
+  },
+  async "what is given of a history is right, also where lists were cut, replaced and removed"(context) {
+    const { sessions } = context.store;
+    const saved = new Map<number, unknown>();
+    const save = async (write: Parameters<typeof sessions.save>[0]) => {
+      saved.set((await sessions.save(write)).version, plain(write.state));
+      const loaded = await sessions.load("s");
+      holds(loaded !== null, "s is stored and is not found");
+      return loaded;
+    };
+    let loaded = await save(firstWrite("s", { list: [1, 2, 3], list2: ["x"], note: null }));
+    loaded = await save(nextWrite(loaded, [4]));
+    const cut = firstWrite("s", { list: [1, 9], list2: ["x"], note: null });
+    const changes = { fields: {}, lists: { list: { keep: 1, items: [9] } }, removed: [] };
+    loaded = await save({ ...cut, baseVersion: loaded.version, changes });
+    loaded = await save(nextWrite(loaded, [10]));
+    const { list2: _, ...rest } = loaded.state;
+    const removal = { fields: {}, lists: {}, removed: ["list2"] };
+    loaded = await save({ ...cut, state: rest, baseVersion: loaded.version, changes: removal });
+    loaded = await save(firstWrite("s", { list: ["all", "new"] }));
+    await save(nextWrite(loaded, ["more"]));
+    for (const store of [context.store, await context.other()]) {
+      const history = await store.sessions.history("s", 100);
+      holds(history.length >= 2, "what was added to a list forgets the state before");
+      for (const { version, state } of history) {
+        equal(state, saved.get(version), `the state of version ${version}`);
       }
-    },
+    }
   },
-  {
-    name: "what is given of a history is right, also where lists were cut, replaced and removed",
-    async run(context) {
-      const { sessions } = context.store;
-      const saved = new Map<number, unknown>();
-      const save = async (write: Parameters<typeof sessions.save>[0]) => {
-        saved.set((await sessions.save(write)).version, plain(write.state));
-        const loaded = await sessions.load("s");
-        demand(loaded !== null, "s is stored and is not found");
-        return loaded;
-      };
-      let loaded = await save(firstWrite("s", { list: [1, 2, 3], list2: ["x"], note: null }));
-      loaded = await save(nextWrite(loaded, [4]));
-      const cut = firstWrite("s", { list: [1, 9], list2: ["x"], note: null });
-      const changes = { fields: {}, lists: { list: { keep: 1, items: [9] } }, removed: [] };
-      loaded = await save({ ...cut, baseVersion: loaded.version, changes });
-      loaded = await save(nextWrite(loaded, [10]));
-      const { list2: _, ...rest } = loaded.state;
-      const removal = { fields: {}, lists: {}, removed: ["list2"] };
-      loaded = await save({ ...cut, state: rest, baseVersion: loaded.version, changes: removal });
-      loaded = await save(firstWrite("s", { list: ["all", "new"] }));
-      await save(nextWrite(loaded, ["more"]));
-      for (const store of [context.store, await context.other()]) {
-        const history = await store.sessions.history("s", 100);
-        demand(history.length >= 2, "what was added to a list forgets the state before");
-        for (const { version, state } of history) {
-          demandSame(plain(state), saved.get(version), `the state of version ${version}`);
-        }
-      }
-    },
+  async "a session that was deleted has no history, also when it comes back"({ store: { sessions } }) {
+    await sessions.save(firstWrite("s", { list: [1] }));
+    await sessions.save(firstWrite("s", { list: [2] }));
+    await sessions.delete("s");
+    equal(await sessions.history("s", 10), [], "the history after a delete");
+    await sessions.save(firstWrite("s", { list: [3] }));
+    equal((await sessions.history("s", 10)).length, 1, "the history of what came back");
   },
-  {
-    name: "a session that was deleted has no history, also when it comes back",
-    async run({ store: { sessions } }) {
-      await sessions.save(firstWrite("s", { list: [1] }));
-      await sessions.save(firstWrite("s", { list: [2] }));
-      await sessions.delete("s");
-      demandSame(await sessions.history("s", 10), [], "the history after a delete");
-      await sessions.save(firstWrite("s", { list: [3] }));
-      demandSame((await sessions.history("s", 10)).length, 1, "the history of what came back");
-    },
-  },
-];
+};

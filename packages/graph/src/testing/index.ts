@@ -1,8 +1,7 @@
-export { ContractError } from "./contract-error.ts";
 export {
   type ContractCase,
   type GraphStoreContractOptions,
   graphStoreContract,
+  type OpenedStore,
 } from "./graph-store-contract.ts";
 export { type SessionSeed, seedSession } from "./seed-session.ts";
-export type { OpenedStore } from "./store-case.ts";

@@ -1,7 +1,12 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { SharedList } from "../shared-list.ts";
-import type { SessionWrite, StoredSession } from "../stores/session-store.ts";
-import type { ListChange, StoredList, StoredState } from "../stores/stored-state.ts";
+import type {
+  ListChange,
+  SessionWrite,
+  StoredList,
+  StoredSession,
+  StoredState,
+} from "../stores/session-store.ts";
 import type { StoredSuspension, SuspensionPut } from "../stores/suspension-store.ts";
 
 type Sample = Readonly<Record<string, JsonValue | readonly JsonValue[]>>;
@@ -14,9 +19,6 @@ export const stateOf = (sample: Sample): StoredState =>
       name.startsWith("list") ? SharedList.of(value as JsonValue[]) : (value as JsonValue),
     ]),
   );
-
-/** A state as JSON, its lists as arrays. */
-export const plain = (state: StoredState | undefined): unknown => JSON.parse(JSON.stringify(state ?? null));
 
 const everythingIn = (state: StoredState) => {
   const fields: Record<string, JsonValue> = {};
@@ -44,10 +46,8 @@ export const nextWrite = (
   items: readonly JsonValue[],
   change: Partial<SessionWrite> = {},
 ): SessionWrite => {
-  const before = loaded.state.list as StoredList;
-  const list = (before instanceof SharedList ? before : SharedList.of(before as readonly JsonValue[])).append(
-    items,
-  );
+  const before = loaded.state.list as StoredList | readonly JsonValue[];
+  const list = (before instanceof SharedList ? before : SharedList.of(before)).append(items);
   return {
     sessionId: loaded.session_id,
     schemaVersion: loaded.schema_version,

@@ -52,7 +52,7 @@ export const failure = async (run: Promise<unknown>): Promise<GraphError> => {
   return error as GraphError;
 };
 
-/** An observer that keeps what it is told. */
+/** An observer that records its events. */
 export const recorder = () => {
   const events: NodeEvent[] = [];
   return {

@@ -1,7 +1,8 @@
 import * as z from "zod";
+import { IntegerSchema } from "../checked.ts";
 import { tolerantObject } from "../null-as-absent.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
-import { IntegerSchema, MetadataSchema } from "./common.ts";
+import { MetadataSchema } from "./common.ts";
 
 export const RunStatusSchema = z.enum([
   "created",
@@ -83,7 +84,7 @@ export const TaskSchema = tolerantObject({
 });
 export type Task = z.infer<typeof TaskSchema>;
 
-/** `task_list`: all tasks of a run, in place of those that were told before. */
+/** `task_list`: all tasks of a run, in place of those reported before. */
 export const TaskListSchema = tolerantObject({
   run_id: z.string(),
   session_id: z.string(),

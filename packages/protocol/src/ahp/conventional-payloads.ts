@@ -9,7 +9,7 @@ export const ToolCallPayloadSchema = z.looseObject({
   arguments: JsonValueSchema,
 });
 
-/** `pre_prompt` as agents of this SDK send it: a text or messages, and who gets them. */
+/** `pre_prompt` as agents of this SDK send it: a string or messages, and the model that receives them. */
 export const PromptPayloadSchema = z.looseObject({
   prompt: JsonValueSchema,
   files: z.array(z.string()).optional(),
@@ -18,8 +18,8 @@ export const PromptPayloadSchema = z.looseObject({
 });
 
 /**
- * What the payloads hold that the protocol leaves free: for what advises people, such as a policy's parser. An event is
- * never refused for them.
+ * Payloads that the protocol does not specify, for tools that advise people, such as a policy's parser. An event is never
+ * refused because of them.
  */
 export const conventionalPayloads = {
   pre_action: ToolCallPayloadSchema,

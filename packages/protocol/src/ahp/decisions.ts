@@ -1,62 +1,35 @@
 import * as z from "zod";
-import { JsonValueSchema } from "../envelope/json.ts";
-import { keepJsonObject } from "../envelope/keep-json.ts";
+import { IntegerSchema } from "../checked.ts";
+import { ExactJsonValueSchema, JsonValueSchema } from "../envelope/json.ts";
 import { tolerantObject } from "../null-as-absent.ts";
-import { quickSchema } from "../quick-schema.ts";
-import { FactSchema, IntegerSchema, MetadataSchema } from "./common.ts";
+import { FactSchema, MetadataSchema } from "./common.ts";
 import { IntentSchema, TargetSchema } from "./context-values.ts";
-import { PlanningStrategySchema } from "./specialised-payloads.ts";
+import { PlanningStrategySchema } from "./payloads.ts";
 
 const metadata = { metadata: MetadataSchema.optional() };
 const block = tolerantObject({ decision: z.literal("block"), reason: z.string(), ...metadata });
 
 /** The answer to `pre_action` and `pre_prompt`, and to every event of a batch. */
-export const DecisionSchema = quickSchema(
-  z.discriminatedUnion("decision", [
-    tolerantObject({
-      decision: z.literal("allow"),
-      modified_payload: JsonValueSchema.optional(),
-      ...metadata,
-    }),
-    block,
-    tolerantObject({ decision: z.literal("modify"), modified_payload: JsonValueSchema, ...metadata }),
-    tolerantObject({
-      decision: z.literal("defer"),
-      retry_after_ms: IntegerSchema,
-      reason: z.string().optional(),
-    }),
-    tolerantObject({
-      decision: z.literal("escalate"),
-      reason: z.string(),
-      escalation_target: z.string().optional(),
-    }),
-  ]),
-  (value): unknown => keepDecision(value),
-);
+export const DecisionSchema = z.discriminatedUnion("decision", [
+  tolerantObject({
+    decision: z.literal("allow"),
+    modified_payload: ExactJsonValueSchema.optional(),
+    ...metadata,
+  }),
+  block,
+  tolerantObject({ decision: z.literal("modify"), modified_payload: ExactJsonValueSchema, ...metadata }),
+  tolerantObject({
+    decision: z.literal("defer"),
+    retry_after_ms: IntegerSchema,
+    reason: z.string().optional(),
+  }),
+  tolerantObject({
+    decision: z.literal("escalate"),
+    reason: z.string(),
+    escalation_target: z.string().optional(),
+  }),
+]);
 export type Decision = z.infer<typeof DecisionSchema>;
-
-const isAbsent = (value: unknown): boolean => value === undefined || value === null;
-
-/** An allow or a block, with or without metadata, and an escalation: what policies answer. */
-const keepDecision = (value: unknown): Decision | undefined => {
-  if (typeof value !== "object" || value === null) return undefined;
-  const { decision, reason, metadata, modified_payload, escalation_target } = value as Record<
-    string,
-    unknown
-  >;
-  const isText = typeof reason === "string";
-  if (decision === "escalate") {
-    return isText && isAbsent(escalation_target) ? { decision, reason } : undefined;
-  }
-  if (!isAbsent(modified_payload) || !(decision === "allow" || (decision === "block" && isText)))
-    return undefined;
-  const kept: Decision = decision === "allow" ? { decision } : { decision, reason: reason as string };
-  if (isAbsent(metadata)) return kept;
-  const known = keepJsonObject(metadata);
-  if (known === undefined) return undefined;
-  kept.metadata = known;
-  return kept;
-};
 
 /** The answer to `idle`. */
 export const IdleDecisionSchema = z.discriminatedUnion("decision", [

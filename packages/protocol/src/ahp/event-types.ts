@@ -15,40 +15,27 @@ import {
 import {
   ConfirmationPayloadSchema,
   ContextPerceptionPayloadSchema,
+  HeartbeatPayloadSchema,
   IdlePayloadSchema,
   IntentDetectionPayloadSchema,
   MemoryRecallPayloadSchema,
   PlanningPayloadSchema,
   RateLimitPayloadSchema,
   ReasoningPayloadSchema,
-} from "./specialised-payloads.ts";
-import { HeartbeatPayloadSchema, SuccessPayloadSchema } from "./telemetry-payloads.ts";
+  SuccessPayloadSchema,
+} from "./payloads.ts";
+
+const generic = { specialised: false, batchable: true, contract: false, decision: DecisionSchema } as const;
 
 /** A gate: a request, answered with the generic decision. */
-const gate = <P extends z.ZodType>(payload: P) =>
-  ({
-    blocking: true,
-    specialised: false,
-    batchable: true,
-    contract: false,
-    payload,
-    decision: DecisionSchema,
-  }) as const;
+const gate = <P extends z.ZodType>(payload: P) => ({ ...generic, blocking: true, payload }) as const;
 
 /** A request with a decision of its own. */
 const specialised = <P extends z.ZodType, D extends z.ZodType>(payload: P, decision: D) =>
   ({ blocking: true, specialised: true, batchable: false, contract: false, payload, decision }) as const;
 
-/** A notification, which gets a generic decision where it stands in a batch. */
-const telemetry = <P extends z.ZodType>(payload: P) =>
-  ({
-    blocking: false,
-    specialised: false,
-    batchable: true,
-    contract: false,
-    payload,
-    decision: DecisionSchema,
-  }) as const;
+/** A notification, which gets a generic decision in a batch. */
+const telemetry = <P extends z.ZodType>(payload: P) => ({ ...generic, blocking: false, payload }) as const;
 
 /** A notification whose payload a harness checks in any case. */
 const contract = <P extends z.ZodType>(payload: P) => ({ ...telemetry(payload), contract: true }) as const;

@@ -1,5 +1,4 @@
 export { withoutNulls } from "../null-as-absent.ts";
-export { quickSafeParse } from "../quick-schema.ts";
 export { type Fact, FactSchema } from "./common.ts";
 export {
   DomainSchema,
@@ -60,7 +59,6 @@ export {
   type ReasoningDecision,
   ReasoningDecisionSchema,
 } from "./decisions.ts";
-export { AhpErrorCode } from "./error-codes.ts";
 export { type AhpEvent, AhpEventSchema, type EventContext, EventContextSchema } from "./event.ts";
 export {
   type AhpEventType,
@@ -101,6 +99,7 @@ export {
   ConfirmationPayloadSchema,
   ConfirmationTypeSchema,
   ContextPerceptionPayloadSchema,
+  HeartbeatPayloadSchema,
   IdlePayloadSchema,
   IntentDetectionPayloadSchema,
   LimitTypeSchema,
@@ -111,6 +110,6 @@ export {
   RateLimitPayloadSchema,
   ReasoningPayloadSchema,
   ReasoningTypeSchema,
-} from "./specialised-payloads.ts";
-export { HeartbeatPayloadSchema, SuccessPayloadSchema } from "./telemetry-payloads.ts";
-export { AHP_VERSION, defaultAhpLimits, defaultHarnessCapabilities } from "./version.ts";
+  SuccessPayloadSchema,
+} from "./payloads.ts";
+export { AHP_VERSION, AhpErrorCode, defaultAhpLimits, defaultHarnessCapabilities } from "./version.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { IntegerSchema } from "../checked.ts";
 import { JsonValueSchema } from "../envelope/json.ts";
 import type { MethodTable } from "../envelope/method-table.ts";
 import { tolerantObject } from "../null-as-absent.ts";
-import { IntegerSchema } from "./common.ts";
 import { DecisionSchema } from "./decisions.ts";
 import { AhpEventSchema } from "./event.ts";
 

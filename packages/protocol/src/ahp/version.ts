@@ -11,7 +11,7 @@ export const defaultAhpLimits = {
   max_depth: 10,
 } as const;
 
-/** What a harness says that it can do unless it was told what to say. */
+/** The capabilities that a harness advertises by default. */
 export const defaultHarnessCapabilities = [
   "pre_action",
   "post_action",
@@ -22,3 +22,9 @@ export const defaultHarnessCapabilities = [
   "task_list",
   "verification",
 ] as const;
+
+/** The codes of JSON-RPC errors beside the standard ones. */
+export const AhpErrorCode = {
+  /** The handshake asked for another major version. */
+  UnsupportedVersion: -32000,
+} as const;

@@ -34,7 +34,7 @@ const told = (issue: Issue): Told => {
   return { path: [...issue.path, ...inner.path], message: inner.message };
 };
 
-const place = (path: readonly PropertyKey[]): string =>
+const pathText = (path: readonly PropertyKey[]): string =>
   path.map((key) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`)).join("");
 
 const hasCalls = (value: object): boolean => {
@@ -70,5 +70,5 @@ export const chatMessageProblem = (value: unknown): string | undefined => {
   const issue = form.safeParse(value).error?.issues[0];
   if (issue === undefined) return undefined;
   const { path, message } = told(issue);
-  return `message${place(path)}: ${message}`;
+  return `message${pathText(path)}: ${message}`;
 };

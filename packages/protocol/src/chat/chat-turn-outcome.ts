@@ -1,8 +1,15 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import { ChatMessageSchema, SystemMessageSchema } from "./chat-message.ts";
-import { ErrorBucketSchema } from "./error-bucket-schema.ts";
-import { SignalDescriptorSchema } from "./signal-descriptor.ts";
+import type { ErrorBucket } from "./error-buckets.ts";
+import { SignalDescriptorSchema } from "./records.ts";
+
+/** The schema of {@link ErrorBucket}, which stands in a file without zod. */
+export const ErrorBucketSchema = z.enum([
+  "session_terminating",
+  "retryable_transient",
+  "user_correctable",
+]) satisfies z.ZodType<ErrorBucket>;
 
 /**
  * Which way a turn took (section "Inbound message → session → invoke wiring"): a new session, one with a history, a signal; or, for

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Text. Alone in a list it means the same as the text itself as content. The signature is the provider's, kept as it is. */
+/** Text. Alone in a list it means the same as its string as content. The signature is the provider's, kept as it is. */
 export const TextBlockSchema = z.object({
   type: z.literal("text"),
   text: z.string().min(1),

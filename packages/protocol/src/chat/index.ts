@@ -20,6 +20,7 @@ export {
   CompletedTurnSchema,
   type DispatchPath,
   DispatchPathSchema,
+  ErrorBucketSchema,
   type ErroredTurn,
   ErroredTurnSchema,
   type SuspendedTurn,
@@ -43,7 +44,6 @@ export {
   type UserBlock,
   UserBlockSchema,
 } from "./content-block.ts";
-export { ErrorBucketSchema } from "./error-bucket-schema.ts";
 export {
   type ErrorBucket,
   type ErrorCategory,
@@ -61,6 +61,8 @@ export {
   SessionRecordSchema,
   type SessionSummary,
   SessionSummarySchema,
+  type SignalDescriptor,
+  SignalDescriptorSchema,
   type SuspensionFrame,
   SuspensionFrameSchema,
   type SuspensionRecord,
@@ -70,4 +72,3 @@ export {
   type SuspensionSummary,
   SuspensionSummarySchema,
 } from "./records.ts";
-export { type SignalDescriptor, SignalDescriptorSchema } from "./signal-descriptor.ts";

@@ -1,17 +1,23 @@
 import * as z from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
-import { SignalDescriptorSchema } from "./signal-descriptor.ts";
 
 const id = z.string().min(1);
 const count = z.int().nonnegative();
 const time = Rfc3339Schema;
 
-/** A session as it is kept: the fields of the state that belong to it, in the version of the schema that wrote them. */
+/** What a suspended turn waits for. `metadata` belongs to the node that suspends; no other code reads it. */
+export const SignalDescriptorSchema = z.object({
+  signal_id: id,
+  metadata: JsonObjectSchema.optional(),
+});
+export type SignalDescriptor = z.infer<typeof SignalDescriptorSchema>;
+
+/** A session as it is stored: the fields of the state that belong to it, in the version of the schema that wrote them. */
 export const SessionRecordSchema = z.object({
   session_id: id,
   state: JsonObjectSchema,
-  /** The version that the application gave its state; the empty text where it gave none. */
+  /** The version that the application gave its state; an empty string without one. */
   schema_version: z.string(),
   /** Grows with every write of any session of the store, and is never given twice. */
   version: z.int().positive(),
@@ -73,7 +79,7 @@ export const SuspensionRecordSchema = z.object({
   /** The graphs on the way to the node that suspended, outermost first. Empty once the invocation has ended. */
   frames: z.array(SuspensionFrameSchema),
   signal: AcceptedSignalSchema.nullable(),
-  /** What whoever resumed it left here at the end: a reply that may still have to be delivered. */
+  /** What the resuming code stored at the end: a reply that may not be delivered yet. */
   result: JsonValueSchema,
   /** True once the result needs no delivery any more. */
   is_delivered: z.boolean(),

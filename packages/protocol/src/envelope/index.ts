@@ -3,6 +3,17 @@ export { JsonRpcErrorCode } from "./error-codes.ts";
 export { type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
 export { jsonLength } from "./json-length.ts";
 export {
+  isPlainObject,
+  type JsonProblem,
+  type JsonWalked,
+  type JsonWalkOptions,
+  type JsonWalkResult,
+  maxJsonDepth,
+  maxMessageDepth,
+  utf8Length,
+  walkJson,
+} from "./json-walk.ts";
+export {
   type ErrorObject,
   ErrorObjectSchema,
   type ErrorResponse,

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { quickSchema } from "../quick-schema.ts";
-import { keepJson, keepJsonObject } from "./keep-json.ts";
+import { isPlainObject, type JsonWalkOptions, maxMessageDepth, walkJson } from "./json-walk.ts";
 
 /** Any JSON value. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
@@ -8,26 +7,90 @@ export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObj
 /** Any JSON object. */
 export type JsonObject = { [key: string]: JsonValue };
 
+interface JsonCheck extends Pick<JsonWalkOptions, "nonFinite"> {
+  readonly isObject?: boolean;
+  /** Keep every key, also `__proto__`. @default false */
+  readonly isExact?: boolean;
+}
+
+/** Whether the walk would find nothing to refuse and nothing to leave out, as in nearly every value. */
+const isClean = (value: unknown, levels: number): boolean => {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return true;
+    case "number":
+      return Number.isFinite(value);
+    case "object":
+      break;
+    default:
+      return false;
+  }
+  if (value === null) return true;
+  if (levels === 0) return false;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      if (!isClean(value[index], levels - 1)) return false;
+    }
+    return true;
+  }
+  if (!isPlainObject(value)) return false;
+  for (const key of Object.keys(value)) {
+    if (key === "__proto__" || !isClean(value[key], levels - 1)) return false;
+  }
+  return true;
+};
+
+const isCleanJson = (value: unknown): boolean => {
+  try {
+    return isClean(value, maxMessageDepth);
+  } catch {
+    // A getter or a proxy threw: the walk says where.
+    return false;
+  }
+};
+
+/** Checks a value, and replaces it by a copy only where something of it must be left out. */
+const checkJson =
+  ({ isObject = false, isExact = false, nonFinite = "refuse" }: JsonCheck) =>
+  (payload: z.core.ParsePayload): void => {
+    const { value, issues } = payload;
+    if (isObject && (typeof value !== "object" || value === null || Array.isArray(value))) {
+      issues.push({ code: "invalid_type", expected: "object", input: value });
+      return;
+    }
+    if (isCleanJson(value)) return;
+    const { result, problem } = walkJson(value, { maxDepth: maxMessageDepth, nonFinite, copy: !isExact });
+    if (problem) {
+      const { keys, message, code } = problem;
+      issues.push({ code: "custom", input: value, path: [...keys], message, params: { code } });
+    } else if (result.needsCopy) {
+      payload.value = result.value;
+    }
+  };
+
+/** @internal A schema of any JSON value. */
+export const jsonValueSchema = (own: JsonCheck = {}): z.ZodType<JsonValue> =>
+  z.unknown().check(checkJson(own)) as z.ZodType as z.ZodType<JsonValue>;
+
+/** @internal A schema of any JSON object. */
+export const jsonObjectSchema = (own: JsonCheck = {}): z.ZodType<JsonObject> =>
+  z
+    .unknown()
+    .check(checkJson({ ...own, isObject: true }))
+    .meta({ type: "object" }) as z.ZodType as z.ZodType<JsonObject>;
+
 /**
- * Any JSON value. A key `__proto__` is dropped at any depth; a value without one is given back itself and not copied.
- * The codecs bound its depth before it gets here.
+ * Any JSON value of at most `maxMessageDepth` levels. A key `__proto__` is dropped at any depth; a value without one is
+ * returned itself and not copied.
  */
-export const JsonValueSchema: z.ZodType<JsonValue> = quickSchema(
-  z.lazy(() =>
-    z.union([
-      z.string(),
-      z.number(),
-      z.boolean(),
-      z.null(),
-      z.array(JsonValueSchema),
-      z.record(z.string(), JsonValueSchema),
-    ]),
-  ),
-  keepJson,
-);
+export const JsonValueSchema = jsonValueSchema();
+
+/**
+ * @internal Any JSON value with every key, also `__proto__`: for a change that is applied completely or refused. Read it with
+ * `Object.hasOwn` and `Object.entries`.
+ */
+export const ExactJsonValueSchema = jsonValueSchema({ isExact: true });
 
 /** Any JSON object, as {@link JsonValueSchema} takes it. */
-export const JsonObjectSchema: z.ZodType<JsonObject> = quickSchema(
-  z.lazy(() => z.record(z.string(), JsonValueSchema)),
-  keepJsonObject,
-);
+export const JsonObjectSchema = jsonObjectSchema();

@@ -1,7 +1,7 @@
-import { quickParse } from "../quick-schema.ts";
 import { type ActionType, defineActionType } from "./action-type.ts";
 import { coreActionTypes } from "./core-actions.ts";
 import type { ActionDirective } from "./directive.ts";
+import { parseWith } from "./parsed.ts";
 
 const marker = Symbol.for("harnesskit.error");
 
@@ -36,11 +36,11 @@ export interface ActionRegistry {
   problemOf(directive: ActionDirective): DirectiveProblem | undefined;
 }
 
-const problemOf = (known: ActionType, { payload }: ActionDirective): DirectiveProblem | undefined => {
+const payloadProblem = (known: ActionType, { payload }: ActionDirective): DirectiveProblem | undefined => {
   if (payload === undefined) {
     return known.needsPayload ? { code: "payload_missing", path: "payload" } : undefined;
   }
-  const parsed = quickParse(known.payload, payload);
+  const parsed = parseWith(known.payload, payload);
   if ("data" in parsed) return undefined;
   return { code: "payload_invalid", path: parsed.path === "" ? "payload" : `payload.${parsed.path}` };
 };
@@ -73,7 +73,7 @@ export const createActionRegistry = (own: readonly ActionType[] = []): ActionReg
     problemOf(directive) {
       const definition = known.get(directive.action_type);
       if (!definition) return { code: "unknown_action_type", path: "action_type" };
-      return problemOf(definition, directive);
+      return payloadProblem(definition, directive);
     },
   };
 };

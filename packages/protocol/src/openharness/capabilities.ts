@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { tolerantObject } from "../null-as-absent.ts";
 import { openObject } from "./open-object.ts";
 
 /** The features that the specification names (section 5.3). Implementations may define others. */
@@ -15,7 +16,7 @@ export const CapabilitiesSchema = openObject();
 export type Capabilities = z.infer<typeof CapabilitiesSchema>;
 
 /** A feature that a shell asked for and does not get. */
-export const CapabilityDenialSchema = z.object({
+export const CapabilityDenialSchema = tolerantObject({
   capability: z.string().min(1),
   /** For programs: `not_supported`, `disabled_by_policy`, or one of the engine's own. */
   code: z.string().optional(),

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { keepOf, quickSchema } from "../quick-schema.ts";
 import { type ActionType, defineActionType } from "./action-type.ts";
 import { ShellCapability } from "./capabilities.ts";
 import { ContinuationSchema } from "./context.ts";
@@ -15,26 +14,27 @@ const messageShape = {
   ...fallback,
 };
 
-/** A schema that requires `message` or `text`, with the quick way in of its shape. */
+/** A schema that requires `message` or `text`. */
 const withMessage = <Schema extends z.ZodType<{ message?: string | undefined; text?: string | undefined }>>(
   schema: Schema,
-): Schema => {
-  const keep = keepOf(schema);
-  const hasMessage = ({ message, text }: z.output<Schema>) => message !== undefined || text !== undefined;
-  const checked = schema
-    .refine(hasMessage, { path: ["message"], message: "expected a string in `message` or in `text`" })
-    .meta({ anyOf: [{ required: ["message"] }, { required: ["text"] }] });
-  return quickSchema(checked, (value) => {
-    const kept = keep(value);
-    return kept !== undefined && hasMessage(kept as z.output<Schema>) ? kept : undefined;
-  });
-};
+): Schema =>
+  schema
+    .refine(({ message, text }) => message !== undefined || text !== undefined, {
+      path: ["message"],
+      message: "expected a string in `message` or in `text`",
+    })
+    .meta({
+      anyOf: ["message", "text"].map((name) => ({
+        required: [name],
+        properties: { [name]: { type: "string" } },
+      })),
+    });
 
 /** `render_message`: text for the user. */
 export const RenderMessagePayloadSchema = withMessage(
   openShape({
     ...messageShape,
-    /** How the text is written: `markdown`. Anything else, and nothing, is plain text. */
+    /** The format of the message: `markdown`. Anything else, and nothing, is plain text. */
     format: OpenValueSchema.optional(),
   }),
 );

@@ -1,8 +1,9 @@
 import * as z from "zod";
-import { type Parsed, quickParse } from "../quick-schema.ts";
+import { WholeSchema } from "../checked.ts";
+import { tolerantObject } from "../null-as-absent.ts";
 import { ExtensionsSchema } from "./context.ts";
-import { WholeSchema } from "./numbers.ts";
-import { closedShape, openObject } from "./open-object.ts";
+import { openObject } from "./open-object.ts";
+import { type Parsed, parseWith } from "./parsed.ts";
 
 export const DirectivePrioritySchema = z.enum(["low", "normal", "high", "critical"]);
 export type DirectivePriority = z.infer<typeof DirectivePrioritySchema>;
@@ -14,7 +15,7 @@ export const RiskTierSchema = z.enum(["safe", "caution", "dangerous"]);
 export type RiskTier = z.infer<typeof RiskTierSchema>;
 
 /** One thing that a shell is to show or to do (section 10). */
-export const ActionDirectiveSchema = closedShape({
+export const ActionDirectiveSchema = tolerantObject({
   /** A core type, or a name of one's own as `com.example.plugin.invoke`. */
   action_type: z.string().min(1),
   /** A hint. */
@@ -34,4 +35,4 @@ export type ActionDirective = z.infer<typeof ActionDirectiveSchema>;
 
 /** Parses one directive. Never throws for JSON. */
 export const parseActionDirective = (directive: unknown): Parsed<ActionDirective> =>
-  quickParse(ActionDirectiveSchema, directive);
+  parseWith(ActionDirectiveSchema, directive);

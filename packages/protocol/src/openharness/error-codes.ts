@@ -13,10 +13,10 @@ export const ShellErrorCode = {
   Forbidden: "forbidden",
   /** The same `request_id` was used for another request. */
   RequestIdConflict: "request_id_conflict",
-  /** A continuation that is none of this engine's, or of another session, run, or user. */
+  /** The continuation was not issued by this engine, or belongs to another session, run or user. */
   InvalidContinuation: "invalid_continuation",
   ContinuationExpired: "continuation_expired",
-  /** Somebody has used the continuation before. */
+  /** The continuation was used before. */
   ContinuationUsed: "continuation_used",
   /** The answer is about something else than what was asked. */
   ApprovalMismatch: "approval_mismatch",
@@ -26,11 +26,11 @@ export const ShellErrorCode = {
   NotSupported: "not_supported",
   /** What was to be done needs an ability that the shell does not have. */
   CapabilityRequired: "capability_required",
-  /** Too much is under way. */
+  /** Too many requests are in progress. */
   EngineOverloaded: "engine_overloaded",
-  /** Nobody waits for the answer any more, or the engine is closing. */
+  /** The caller no longer waits, or the engine is closing. */
   Cancelled: "cancelled",
-  /** The engine failed. What happened is told to its operator alone. */
+  /** The engine failed. Only its operator sees the cause. */
   InternalError: "internal_error",
 } as const;
 export type ShellErrorCode = (typeof ShellErrorCode)[keyof typeof ShellErrorCode];

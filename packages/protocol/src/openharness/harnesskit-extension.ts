@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { tolerantObject } from "../null-as-absent.ts";
 import { ContinuationSchema } from "./context.ts";
 import type { ActionDirective } from "./directive.ts";
 
@@ -6,7 +7,7 @@ import type { ActionDirective } from "./directive.ts";
 export const HARNESSKIT_EXTENSION = "dev.harnesskit";
 
 /** What a user said to a `request_approval`. */
-export const ApprovalAnswerSchema = z.object({
+export const ApprovalAnswerSchema = tolerantObject({
   decision: z.enum(["approved", "refused"]),
   /** What was said yes or no to: the digest of what `approvalSubject` gives. */
   digest: z.string().optional(),
@@ -16,11 +17,11 @@ export const ApprovalAnswerSchema = z.object({
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswerSchema>;
 
 /** `request.context.extensions["dev.harnesskit"]`: what a shell says beyond the protocol. */
-export const RequestExtensionSchema = z.object({ approval: ApprovalAnswerSchema.optional() });
+export const RequestExtensionSchema = tolerantObject({ approval: ApprovalAnswerSchema.optional() });
 export type RequestExtension = z.infer<typeof RequestExtensionSchema>;
 
 /** `response.extensions["dev.harnesskit"]`: what an engine says beyond the protocol. */
-export const ResponseExtensionSchema = z.object({
+export const ResponseExtensionSchema = tolerantObject({
   /** Where the conversation is, also where the shell named none. */
   session_id: z.string().optional(),
   conversation_id: z.string().optional(),
@@ -34,14 +35,14 @@ const ownOf = (extensions: unknown): unknown =>
     ? (extensions as Record<string, unknown>)[HARNESSKIT_EXTENSION]
     : undefined;
 
-/** The field of this project in a request's `context.extensions`. Undefined where there is none, `invalid` where it is none of these. */
+/** The field of this project in a request's `context.extensions`. Undefined if absent, `invalid` if malformed. */
 export const requestExtensionOf = (extensions: unknown): RequestExtension | "invalid" | undefined => {
   const own = ownOf(extensions);
   if (own === undefined) return undefined;
   return RequestExtensionSchema.safeParse(own).data ?? "invalid";
 };
 
-/** The field of this project in a response's `extensions`. Undefined where there is none that can be used. */
+/** The field of this project in a response's `extensions`. Undefined if absent or malformed. */
 export const responseExtensionOf = (extensions: unknown): ResponseExtension | undefined =>
   ResponseExtensionSchema.safeParse(ownOf(extensions)).data;
 

@@ -1,4 +1,3 @@
-export type { Parsed } from "../quick-schema.ts";
 export {
   type ActionRegistry,
   ActionRegistryError,
@@ -71,6 +70,7 @@ export {
 } from "./harnesskit-extension.ts";
 export { inlineAttachment } from "./inline-attachment.ts";
 export { fallbackTextOf, misfitTextOf, withMessageText } from "./message-text.ts";
+export type { Parsed } from "./parsed.ts";
 export { relayShellRequest, relayShellResponse } from "./relay.ts";
 export {
   parseShellRequest,

@@ -5,7 +5,7 @@ const maxInlineLength = 2048;
 /** An address may be so long, with all that is signed in it. */
 const maxUriLength = 8192;
 
-/** Whether a text is a `data:` address, as one is read: without what is ignored before it and the breaks in it. */
+/** Whether a string is a `data:` address, read without the characters that are ignored before it and its line breaks. */
 const isDataUri = (key: string, text: string): boolean => {
   if (!text.includes(":")) return false;
   const bare = text.replace(/^[\p{Cc}\p{Cf}\s]+|[\t\n\r]/gu, "");

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../envelope/json.ts";
 import type { ActionDirective } from "./directive.ts";
 
-const stringIn = (payload: JsonObject | undefined, names: readonly string[]): string | undefined => {
+const firstString = (payload: JsonObject | undefined, names: readonly string[]): string | undefined => {
   if (payload === undefined) return undefined;
   for (const name of names) {
     const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
@@ -15,11 +15,11 @@ const stringIn = (payload: JsonObject | undefined, names: readonly string[]): st
  * `fallback_message`. Undefined where none of them is a string that is not empty.
  */
 export const fallbackTextOf = ({ payload }: ActionDirective): string | undefined =>
-  stringIn(payload, ["message", "text", "fallback_message"]);
+  firstString(payload, ["message", "text", "fallback_message"]);
 
 /** The string that stands for a directive whose payload does not fit: `fallback_message` first, else as {@link fallbackTextOf}. */
 export const misfitTextOf = ({ payload }: ActionDirective): string | undefined =>
-  stringIn(payload, ["fallback_message", "message", "text"]);
+  firstString(payload, ["fallback_message", "message", "text"]);
 
 /**
  * A `render_message` with its string both as `message` and as `text`: engines send the one or the other, and shells read the
@@ -28,8 +28,8 @@ export const misfitTextOf = ({ payload }: ActionDirective): string | undefined =
 export const withMessageText = (directive: ActionDirective): ActionDirective => {
   const { action_type: type, payload } = directive;
   if (type !== "render_message" || payload === undefined) return directive;
-  const message = stringIn(payload, ["message"]);
-  const text = stringIn(payload, ["text"]);
+  const message = firstString(payload, ["message"]);
+  const text = firstString(payload, ["text"]);
   const found = message ?? text;
   if (found === undefined || message === text) return directive;
   if (message !== undefined && text !== undefined) return directive;

@@ -1,13 +1,14 @@
 import type * as z from "zod";
 import type { JsonObject } from "../envelope/json.ts";
-import { keepOpenObject } from "./open-object.ts";
+import { maxMessageDepth, walkJson } from "../envelope/json-walk.ts";
 import { type ShellRequest, ShellRequestSchema } from "./request.ts";
 import { type ShellResponse, ShellResponseSchema } from "./response.ts";
 
 const relayed = <T>(schema: z.ZodType<T>, message: unknown): T & JsonObject => {
   const known = schema.parse(message);
   // What the schema has accepted is an object; only what is no JSON at all, such as a function in an unknown field, is not kept.
-  return (keepOpenObject(message) ?? known) as T & JsonObject;
+  const { result } = walkJson(message, { maxDepth: maxMessageDepth, nonFinite: "null", copy: true });
+  return (result?.value ?? known) as T & JsonObject;
 };
 
 /**

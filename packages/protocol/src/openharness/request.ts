@@ -1,8 +1,9 @@
 import * as z from "zod";
-import { type Parsed, quickParse } from "../quick-schema.ts";
+import { tolerantObject } from "../null-as-absent.ts";
 import { CapabilitiesSchema } from "./capabilities.ts";
 import { ExtensionsSchema, ShellContextSchema } from "./context.ts";
-import { closedShape, openShape } from "./open-object.ts";
+import { openShape } from "./open-object.ts";
+import { type Parsed, parseWith } from "./parsed.ts";
 import { ProtocolVersionSchema } from "./version.ts";
 
 /** Who asks, by reference (section 7). Other keys than these are the deployment's; a secret among them is never shown to anybody. */
@@ -13,7 +14,7 @@ export const ShellAuthSchema = openShape({
 });
 export type ShellAuth = z.infer<typeof ShellAuthSchema>;
 
-export const ShellRequestPayloadSchema = closedShape({
+export const ShellRequestPayloadSchema = tolerantObject({
   auth: ShellAuthSchema.optional(),
   context: ShellContextSchema.optional(),
   extensions: ExtensionsSchema.optional(),
@@ -21,7 +22,7 @@ export const ShellRequestPayloadSchema = closedShape({
 export type ShellRequestPayload = z.infer<typeof ShellRequestPayloadSchema>;
 
 /** What a shell sends (section 5.1). */
-export const ShellRequestSchema = closedShape({
+export const ShellRequestSchema = tolerantObject({
   protocol_version: ProtocolVersionSchema,
   /** The same for every attempt of one request; echoed. */
   request_id: z.string().min(1).optional(),
@@ -34,4 +35,4 @@ export type ShellRequest = z.infer<typeof ShellRequestSchema>;
 
 /** Parses a message. Never throws for JSON. */
 export const parseShellRequest = (message: unknown): Parsed<ShellRequest> =>
-  quickParse(ShellRequestSchema, message);
+  parseWith(ShellRequestSchema, message);

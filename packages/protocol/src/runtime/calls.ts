@@ -1,7 +1,8 @@
 import * as z from "zod";
+import { boundedString } from "../checked.ts";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
-import { messageOf, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
+import { messageSchema, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
 
 /** Who calls a tool (section 4.3.1). Metadata only, never an authorization. */
 export const CallerSchema = z.object({
@@ -19,7 +20,7 @@ export const CallContextSchema = z.object({
 export type CallContext = z.infer<typeof CallContextSchema>;
 
 /** The core wants a tool to run (section 4.3.1). `request_id` is always set. */
-export const CoreToolCallSchema = messageOf(
+export const CoreToolCallSchema = messageSchema(
   "core.tool.call",
   z.object({
     call_id: RuntimeIdSchema,
@@ -28,7 +29,7 @@ export const CoreToolCallSchema = messageOf(
     /** Time that the call may take, in milliseconds. */
     timeout_ms: z.int().positive().optional(),
     /** The same key means the same call: it may be made again without a second effect. */
-    idempotency_key: z.string().min(1).max(256).optional(),
+    idempotency_key: boundedString(256).optional(),
     caller: CallerSchema.optional(),
     context: CallContextSchema.optional(),
   }),
@@ -45,7 +46,7 @@ const streamed = {
 const TextDataSchema = z.object({ text: z.string() });
 
 /** What a running call says before its result (section 4.3.2). */
-export const AgentToolStreamSchema = messageOf(
+export const AgentToolStreamSchema = messageSchema(
   "agent.tool.stream",
   z.discriminatedUnion("channel", [
     z.object({ ...streamed, channel: z.literal("stdout"), data: TextDataSchema }),
@@ -82,7 +83,7 @@ export const CallStatusSchema = z.enum(["succeeded", "failed", "canceled"]);
 export type CallStatus = z.infer<typeof CallStatusSchema>;
 
 /** The end of a call, sent exactly once (section 4.3.3). */
-export const AgentToolResultSchema = messageOf(
+export const AgentToolResultSchema = messageSchema(
   "agent.tool.result",
   z.object({
     call_id: RuntimeIdSchema,
@@ -97,7 +98,7 @@ export const AgentToolResultSchema = messageOf(
 export type AgentToolResult = z.infer<typeof AgentToolResultSchema>;
 
 /** The core wants a call to stop (section 4.4.1). */
-export const CoreToolCancelSchema = messageOf(
+export const CoreToolCancelSchema = messageSchema(
   "core.tool.cancel",
   z.object({
     call_id: RuntimeIdSchema,
@@ -109,7 +110,7 @@ export const CoreToolCancelSchema = messageOf(
 export type CoreToolCancel = z.infer<typeof CoreToolCancelSchema>;
 
 /** The agent heard it; the result still follows (section 4.4.2). */
-export const AgentToolCancelAckSchema = messageOf(
+export const AgentToolCancelAckSchema = messageSchema(
   "agent.tool.cancel_ack",
   z.object({
     call_id: RuntimeIdSchema,

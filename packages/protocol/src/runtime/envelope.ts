@@ -1,10 +1,11 @@
 import * as z from "zod";
+import { boundedString } from "../checked.ts";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
 import { RUNTIME_PROTOCOL_VERSION } from "./limits.ts";
 
 /** An id of a message, request, call or session. */
-export const RuntimeIdSchema = z.string().min(1).max(256);
+export const RuntimeIdSchema = boundedString(256);
 
 /** Who is behind a message or a call (section 3.2). Metadata only, never an authorization. */
 export const ActorSchema = z.object({
@@ -14,10 +15,10 @@ export const ActorSchema = z.object({
 });
 export type Actor = z.infer<typeof ActorSchema>;
 
-/** What went wrong (section 3.3). Nothing in it is secret; `debug` is left out unless somebody asked for it. */
+/** What went wrong (section 3.3). Nothing in it is secret; `debug` is left out unless requested. */
 export const RuntimeErrorSchema = z.object({
   /** For programs, see `RuntimeErrorCode`. */
-  code: z.string().min(1).max(256),
+  code: boundedString(256),
   /** For people. */
   message: z.string(),
   details: JsonObjectSchema.optional(),
@@ -52,14 +53,14 @@ const fieldsBesideType = {
 /** What any message looks like before its type and version are known here (section 3). */
 export const RuntimeEnvelopeSchema = z.object({
   v: z.int(),
-  type: z.string().min(1).max(256),
+  type: boundedString(256),
   ...fieldsBesideType,
   payload: JsonObjectSchema,
 });
 export type RuntimeEnvelope = z.infer<typeof RuntimeEnvelopeSchema>;
 
 /** The schema of the messages of one type. */
-export const messageOf = <Type extends string, Payload extends z.ZodType>(type: Type, payload: Payload) =>
+export const messageSchema = <Type extends string, Payload extends z.ZodType>(type: Type, payload: Payload) =>
   z.object({
     v: z.literal(RUNTIME_PROTOCOL_VERSION),
     type: z.literal(type),

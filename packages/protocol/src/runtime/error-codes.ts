@@ -7,7 +7,7 @@ export const RuntimeErrorCode = {
   Unauthorized: "protocol.unauthorized",
   /** No version is spoken by both sides, or a message says another one than was agreed (section 6.1). */
   UnsupportedVersion: "protocol.unsupported_version",
-  /** What arrived is no message of this protocol: not JSON, no envelope, or a payload that does not fit its type. */
+  /** Not a valid message of this protocol: not JSON, no envelope, or a payload that does not fit its type. */
   InvalidMessage: "protocol.invalid_message",
   /** The message's type is unknown here (section 6.2). */
   UnknownType: "protocol.unknown_type",
@@ -53,7 +53,7 @@ export const RuntimeErrorCode = {
   IdempotencyConflict: "tool.idempotency_conflict",
   /** The agent is not there now: not started, unhealthy, restarting or given up. */
   AgentUnavailable: "agent.unavailable",
-  /** The agent died or was cut off while the call was running; nobody knows how far it came. */
+  /** The agent died or was cut off while the call was running; its effects are unknown. */
   AgentLost: "agent.lost",
   /** The core is shutting down. */
   CoreClosed: "core.closed",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
-import { messageOf, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
+import { messageSchema, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
 
 /** The id of an agent, as its manifest has it. It has no slash: the first slash of a tool's id ends it. */
 export const AgentIdSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/);
@@ -15,7 +15,7 @@ export const SemanticVersionSchema = z
   );
 
 /** The first message on a connection (section 4.1.1). */
-export const AgentHelloSchema = messageOf(
+export const AgentHelloSchema = messageSchema(
   "agent.hello",
   z.object({
     /** Secret: the token that the core gave the process at its launch. */
@@ -35,7 +35,7 @@ export const AgentHelloSchema = messageOf(
 export type AgentHello = z.infer<typeof AgentHelloSchema>;
 
 /** The core lets the agent in (section 4.1.2). One with an `error` is a {@link CoreRefusal}. */
-export const CoreWelcomeSchema = messageOf(
+export const CoreWelcomeSchema = messageSchema(
   "core.welcome",
   z.object({
     accepted_version: z.int(),
@@ -48,13 +48,13 @@ export const CoreWelcomeSchema = messageOf(
 export type CoreWelcome = z.infer<typeof CoreWelcomeSchema>;
 
 /** The core does not let the agent in (sections 4.1.2, 6.1): a welcome with an error, after which it closes. */
-export const CoreRefusalSchema = messageOf("core.welcome", JsonObjectSchema).extend({
+export const CoreRefusalSchema = messageSchema("core.welcome", JsonObjectSchema).extend({
   error: RuntimeErrorSchema,
 });
 export type CoreRefusal = z.infer<typeof CoreRefusalSchema>;
 
 /** The core will close the connection (section 4.1.3). */
-export const CoreGoodbyeSchema = messageOf(
+export const CoreGoodbyeSchema = messageSchema(
   "core.goodbye",
   z.object({
     reason: z.string(),
@@ -65,7 +65,7 @@ export const CoreGoodbyeSchema = messageOf(
 export type CoreGoodbye = z.infer<typeof CoreGoodbyeSchema>;
 
 /** Sent once every `heartbeat_interval_ms` (section 4.5.1). */
-export const AgentHeartbeatSchema = messageOf(
+export const AgentHeartbeatSchema = messageSchema(
   "agent.heartbeat",
   z.object({
     session_id: RuntimeIdSchema,
@@ -78,17 +78,21 @@ export const AgentHeartbeatSchema = messageOf(
 export type AgentHeartbeat = z.infer<typeof AgentHeartbeatSchema>;
 
 /** Are you there? (section 4.5.2) */
-export const CorePingSchema = messageOf("core.ping", z.object({}));
+export const CorePingSchema = messageSchema("core.ping", z.object({}));
 export type CorePing = z.infer<typeof CorePingSchema>;
 
 /** The answer to a ping, with its `id` in `in_reply_to` (section 4.5.2). */
-export const AgentPongSchema = messageOf("agent.pong", z.object({}));
+export const AgentPongSchema = messageSchema("agent.pong", z.object({}));
 export type AgentPong = z.infer<typeof AgentPongSchema>;
 
 /** The core answers a message that it cannot take and whose sender waits (section 6.2). */
-export const CoreErrorSchema = messageOf("core.error", z.object({})).extend({ error: RuntimeErrorSchema });
+export const CoreErrorSchema = messageSchema("core.error", z.object({})).extend({
+  error: RuntimeErrorSchema,
+});
 export type CoreError = z.infer<typeof CoreErrorSchema>;
 
 /** The agent answers a message that it cannot take and whose sender waits (section 6.2). */
-export const AgentErrorSchema = messageOf("agent.error", z.object({})).extend({ error: RuntimeErrorSchema });
+export const AgentErrorSchema = messageSchema("agent.error", z.object({})).extend({
+  error: RuntimeErrorSchema,
+});
 export type AgentError = z.infer<typeof AgentErrorSchema>;

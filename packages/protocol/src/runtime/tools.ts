@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
-import { messageOf, RuntimeErrorSchema } from "./envelope.ts";
+import { messageSchema, RuntimeErrorSchema } from "./envelope.ts";
 
 /** A tool's name without its agent. It has no slash: a tool's id has exactly one. */
 export const ToolNameSchema = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$/);
@@ -21,7 +21,7 @@ export const ToolDeclarationSchema = z.object({
   output_schema: JsonObjectSchema.optional(),
   /** Such as `streaming` and `cancellation`. */
   capabilities: z.array(z.string().max(128)).max(64).optional(),
-  /** The tool changes something outside itself. Left out: nobody knows. */
+  /** The tool changes something outside itself. Left out: unknown. */
   side_effects: z.boolean().optional(),
   /** The tool may run only when a directive asks for it. */
   requires_directive: z.boolean().optional(),
@@ -34,7 +34,7 @@ export type ToolDeclaration = z.infer<typeof ToolDeclarationSchema>;
  * The agent declares tools (section 4.2.1). Each entry of `tools` is a {@link ToolDeclaration}; it is judged on its own,
  * so that a wrong one is rejected and the others hold.
  */
-export const AgentToolsRegisterSchema = messageOf(
+export const AgentToolsRegisterSchema = messageSchema(
   "agent.tools.register",
   z.object({
     tools: z.array(JsonObjectSchema),
@@ -45,7 +45,7 @@ export const AgentToolsRegisterSchema = messageOf(
 export type AgentToolsRegister = z.infer<typeof AgentToolsRegisterSchema>;
 
 /** Which tools the core took, and why not the others (section 4.2.2). */
-export const CoreToolsRegisteredSchema = messageOf(
+export const CoreToolsRegisteredSchema = messageSchema(
   "core.tools.registered",
   z.object({
     registered: z.array(z.string()),
@@ -55,7 +55,7 @@ export const CoreToolsRegisteredSchema = messageOf(
 export type CoreToolsRegistered = z.infer<typeof CoreToolsRegisteredSchema>;
 
 /** The agent takes tools back (section 4.2.3). */
-export const AgentToolsUnregisterSchema = messageOf(
+export const AgentToolsUnregisterSchema = messageSchema(
   "agent.tools.unregister",
   z.object({ tool_ids: z.array(z.string()) }),
 );
@@ -65,7 +65,7 @@ export type AgentToolsUnregister = z.infer<typeof AgentToolsUnregisterSchema>;
  * The tools are gone (section 4.2.3). The specification gives it no fields; a core that lists `tool_ids` leaves out
  * those that were not registered.
  */
-export const CoreToolsUnregisteredSchema = messageOf(
+export const CoreToolsUnregisteredSchema = messageSchema(
   "core.tools.unregistered",
   z.object({ tool_ids: z.array(z.string()).optional() }),
 );

@@ -43,6 +43,7 @@ export {
   type ThreadNotificationParams,
   threadNotifications,
 } from "./notifications.ts";
+export { isPreviewCut } from "./preview-cut.ts";
 export {
   type FileInput,
   FileInputSchema,

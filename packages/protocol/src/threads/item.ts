@@ -14,7 +14,7 @@ export const ItemTypeSchema = z.enum([
 ]);
 export type ItemType = z.infer<typeof ItemTypeSchema>;
 
-/** How a tool call stands. `unknown`: it may have run, nobody recorded its end. */
+/** The state of a tool call. `unknown`: it may have run, and its end was not recorded. */
 export const ToolStatusSchema = z.enum([
   "pending",
   "running",
@@ -55,7 +55,7 @@ export const ItemDataSchemas = {
     model: ModelRefSchema.optional(),
     /** What a policy said of it. */
     judgement: PromptJudgementSchema.optional(),
-    /** The model is not given it: it was not allowed, or not yet. */
+    /** Kept from the model: not allowed, or not allowed yet. */
     withheld: z.literal(true).optional(),
   }),
   assistant_message: z.object({
@@ -125,20 +125,17 @@ export interface ItemOf<T extends ItemType> {
 /** One thing that was said, done, asked or made in a turn. */
 export type Item = { [T in ItemType]: ItemOf<T> }[ItemType];
 
-const itemOf = <T extends ItemType, D extends z.ZodType>(type: T, data: D) =>
+const itemSchemas = Object.entries(ItemDataSchemas).map(([type, data]) =>
   z.object({
     itemId: z.string(),
     threadId: z.string(),
     turnId: z.string(),
     type: z.literal(type),
     data: data.optional(),
-  });
+  }),
+);
 
-export const ItemSchema: z.ZodType<Item> = z.discriminatedUnion("type", [
-  itemOf("user_message", ItemDataSchemas.user_message),
-  itemOf("assistant_message", ItemDataSchemas.assistant_message),
-  itemOf("tool_exec", ItemDataSchemas.tool_exec),
-  itemOf("tool_log", ItemDataSchemas.tool_log),
-  itemOf("approval", ItemDataSchemas.approval),
-  itemOf("artifact", ItemDataSchemas.artifact),
-]);
+export const ItemSchema = z.discriminatedUnion(
+  "type",
+  itemSchemas as [(typeof itemSchemas)[number]],
+) as z.ZodType as z.ZodType<Item>;

@@ -72,7 +72,7 @@ export const threadMethods = {
         cursor: z.string().optional(),
         /** Only threads of this directory. */
         directory: z.string().optional(),
-        /** Only threads whose title contains this text, in any case. */
+        /** Only threads whose title contains this string, in any case. */
         title: z.string().optional(),
         /** Only threads that were used after this time, in milliseconds since the epoch. */
         updatedAfter: z.number().optional(),

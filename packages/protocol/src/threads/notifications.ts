@@ -60,17 +60,12 @@ export type EventBody = {
   [N in EventName]: Pick<EventOf<N>, "type" | "data">;
 }[EventName];
 
-const eventOf = <N extends EventName, D extends z.ZodType>(type: N, data: D) =>
-  z.object({ seq: z.int().positive(), time: TimestampSchema, type: z.literal(type), data });
+const { "thread.deleted": _deleted, ...events } = threadNotifications;
+const eventSchemas = Object.entries(events).map(([type, data]) =>
+  z.object({ seq: z.int().positive(), time: TimestampSchema, type: z.literal(type), data }),
+);
 
-export const EventSchema: z.ZodType<Event> = z.discriminatedUnion("type", [
-  eventOf("thread.created", threadNotifications["thread.created"]),
-  eventOf("turn.started", threadNotifications["turn.started"]),
-  eventOf("turn.completed", threadNotifications["turn.completed"]),
-  eventOf("turn.error", threadNotifications["turn.error"]),
-  eventOf("item.started", threadNotifications["item.started"]),
-  eventOf("item.delta", threadNotifications["item.delta"]),
-  eventOf("item.completed", threadNotifications["item.completed"]),
-  eventOf("approval.requested", threadNotifications["approval.requested"]),
-  eventOf("approval.resolved", threadNotifications["approval.resolved"]),
-]);
+export const EventSchema = z.discriminatedUnion(
+  "type",
+  eventSchemas as [(typeof eventSchemas)[number]],
+) as z.ZodType as z.ZodType<Event>;

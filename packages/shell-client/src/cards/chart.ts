@@ -1,4 +1,5 @@
-import { cellText, fieldOf, firstOf, isFields, lineOf } from "./values.ts";
+import { isObject } from "@harnesskit/wire/json";
+import { cardField, cellText, firstOf, lineOf } from "./values.ts";
 
 export interface ChartSeries {
   readonly name: string;
@@ -34,29 +35,29 @@ interface Source {
 
 /** `{ points: [{ label, value }] }`: one series. */
 const fromPoints = (points: readonly unknown[]): Source => ({
-  labels: points.map((point) => fieldOf(point, "label")),
-  series: [{ name: "", values: points.map((point) => fieldOf(point, "value")) }],
+  labels: points.map((point) => cardField(point, "label")),
+  series: [{ name: "", values: points.map((point) => cardField(point, "value")) }],
 });
 
 /** `{ labels, series: [{ name, values }] }`. */
 const fromSeries = (labels: unknown, series: readonly unknown[]): Source => ({
   labels: Array.isArray(labels) ? labels : [],
   series: series.flatMap((one, index) => {
-    const values = fieldOf(one, "values");
+    const values = cardField(one, "values");
     return Array.isArray(values) ? [{ name: lineOf(one, "name", 60) ?? `${index + 1}`, values }] : [];
   }),
 });
 
 const sourceOf = (data: unknown): Source | undefined => {
-  const points = fieldOf(data, "points");
+  const points = cardField(data, "points");
   if (Array.isArray(points)) return fromPoints(points);
-  const series = fieldOf(data, "series");
-  return Array.isArray(series) ? fromSeries(fieldOf(data, "labels"), series) : undefined;
+  const series = cardField(data, "series");
+  return Array.isArray(series) ? fromSeries(cardField(data, "labels"), series) : undefined;
 };
 
-/** Reads what a chart shows. Undefined for what is none, and for one without a number. */
+/** Reads what a chart shows. Undefined for anything else, and for a chart without a number. */
 export const readChart = (data: unknown): ChartModel | undefined => {
-  const source = isFields(data) ? sourceOf(data) : undefined;
+  const source = isObject(data) ? sourceOf(data) : undefined;
   if (source === undefined) return undefined;
   const { kept, hidden: hiddenSeries } = firstOf(source.series, chartLimits.maxSeries);
   const length = kept.reduce((most, { values }) => Math.max(most, values.length), 0);
@@ -72,7 +73,7 @@ export const readChart = (data: unknown): ChartModel | undefined => {
   const min = Math.min(0, ...numbers);
   if (!Number.isFinite(max - min)) return undefined;
   return {
-    kind: fieldOf(data, "kind") === "line" ? "line" : "bar",
+    kind: cardField(data, "kind") === "line" ? "line" : "bar",
     labels: indices.map((index) => cellText(source.labels[index], 60) || String(index + 1)),
     series,
     unit: lineOf(data, "unit", 20),

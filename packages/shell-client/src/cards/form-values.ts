@@ -22,7 +22,7 @@ const isDate = (text: string): boolean => {
 
 const checkNumber = (text: string, { min, max }: FormField): CheckedField => {
   const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(value)) return { problem: "This is no number." };
+  if (!Number.isFinite(value)) return { problem: "Enter a number." };
   if (min !== undefined && value < min) return { problem: `At least ${min}.` };
   if (max !== undefined && value > max) return { problem: `At most ${max}.` };
   return { value };
@@ -31,7 +31,7 @@ const checkNumber = (text: string, { min, max }: FormField): CheckedField => {
 const checkField = (field: FormField, raw: string | boolean | undefined): CheckedField => {
   if (field.type === "checkbox") {
     const isOn = raw === true;
-    return field.isRequired && !isOn ? { problem: "This has to be ticked." } : { value: isOn };
+    return field.isRequired && !isOn ? { problem: "Tick this box." } : { value: isOn };
   }
   const whole = typeof raw === "string" ? raw : "";
   const text = field.type === "multiline" ? whole : whole.trim();
@@ -43,9 +43,9 @@ const checkField = (field: FormField, raw: string | boolean | undefined): Checke
     case "number":
       return checkNumber(text, field);
     case "date":
-      return isDate(text) ? { value: text } : { problem: "This is no date." };
+      return isDate(text) ? { value: text } : { problem: "Enter a date." };
     case "email":
-      return /^[^\s@]+@[^\s@]+$/.test(text) ? { value: text } : { problem: "This is no e-mail address." };
+      return /^[^\s@]+@[^\s@]+$/.test(text) ? { value: text } : { problem: "Enter an e-mail address." };
     case "choice":
       return field.options.some(({ value }) => value === text)
         ? { value: text }

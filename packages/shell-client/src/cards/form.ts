@@ -1,5 +1,6 @@
 import type { TaskHint } from "@harnesskit/protocol/openharness";
-import { cellText, fieldOf, firstOf, isFields, lineOf } from "./values.ts";
+import { isObject } from "@harnesskit/wire/json";
+import { cardField, cellText, firstOf, lineOf } from "./values.ts";
 
 export type FormFieldType = "text" | "multiline" | "number" | "date" | "email" | "choice" | "checkbox";
 
@@ -37,39 +38,39 @@ export const formLimits: {
 const types: readonly string[] = ["text", "multiline", "number", "date", "email", "choice", "checkbox"];
 
 const typeOf = (field: unknown): FormFieldType | undefined => {
-  const type = fieldOf(field, "type") ?? "text";
+  const type = cardField(field, "type") ?? "text";
   return typeof type === "string" && types.includes(type) ? (type as FormFieldType) : undefined;
 };
 
 const numberOf = (field: unknown, name: string): number | undefined => {
-  const value = fieldOf(field, name);
+  const value = cardField(field, name);
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 };
 
 const optionsOf = (field: unknown): FormField["options"] => {
-  const options = fieldOf(field, "options");
+  const options = cardField(field, "options");
   if (!Array.isArray(options)) return [];
   return firstOf(options, formLimits.maxOptions).kept.flatMap((option) => {
-    const value = isFields(option) ? fieldOf(option, "value") : option;
+    const value = isObject(option) ? cardField(option, "value") : option;
     if (typeof value !== "string" && typeof value !== "number") return [];
     return [{ value: String(value), label: lineOf(option, "label", 100) ?? cellText(value, 100) }];
   });
 };
 
 const readField = (field: unknown): FormField | undefined => {
-  const name = fieldOf(field, "name");
+  const name = cardField(field, "name");
   const type = typeOf(field);
   if (typeof name !== "string" || !/^(?!__proto__$)[\w.-]{1,64}$/.test(name) || type === undefined)
     return undefined;
   const options = optionsOf(field);
   if (type === "choice" && options.length === 0) return undefined;
-  const value = fieldOf(field, "value");
+  const value = cardField(field, "value");
   const text = typeof value === "string" || typeof value === "number" ? String(value) : "";
   return {
     name,
     label: lineOf(field, "label", 200) ?? name,
     type,
-    isRequired: fieldOf(field, "required") === true,
+    isRequired: cardField(field, "required") === true,
     help: lineOf(field, "help", 500),
     placeholder: lineOf(field, "placeholder", 100),
     options,
@@ -80,22 +81,22 @@ const readField = (field: unknown): FormField | undefined => {
 };
 
 /**
- * Reads `{ fields, submit? }`. Undefined for what is no form. One with a field that cannot be shown is none either: to
+ * Reads `{ fields, submit? }`. Undefined for anything else, also for a form with a field that cannot be shown: to
  * leave the field out would send something else than was asked for.
  */
 export const readForm = (data: unknown): FormModel | undefined => {
-  const fields = fieldOf(data, "fields");
+  const fields = cardField(data, "fields");
   if (!Array.isArray(fields) || fields.length === 0 || fields.length > formLimits.maxFields) return undefined;
   const read = fields.map(readField).filter((field) => field !== undefined);
   const names = new Set(read.map(({ name }) => name));
   if (read.length !== fields.length || names.size !== read.length) return undefined;
-  const submit = fieldOf(data, "submit");
-  const intent = fieldOf(submit, "intent");
-  const taskHint = fieldOf(submit, "task_hint");
+  const submit = cardField(data, "submit");
+  const intent = cardField(submit, "intent");
+  const taskHint = cardField(submit, "task_hint");
   return {
     fields: read,
     submitLabel: lineOf(submit, "label", 60) ?? "Send",
     intent: typeof intent === "string" && intent !== "" ? intent.slice(0, 2_000) : undefined,
-    taskHint: isFields(taskHint) ? (taskHint as TaskHint) : undefined,
+    taskHint: isObject(taskHint) ? (taskHint as TaskHint) : undefined,
   };
 };

@@ -1,4 +1,5 @@
-import { cellText, fieldOf, firstOf, isFields, lineOf } from "./values.ts";
+import { isObject } from "@harnesskit/wire/json";
+import { cardField, cellText, firstOf, lineOf } from "./values.ts";
 
 export interface TableColumn {
   readonly label: string;
@@ -24,7 +25,7 @@ export const tableLimits: { readonly maxRows: number; readonly maxColumns: numbe
 /** How a column says what it holds: a name, or `{ key, label }`. */
 const columnOf = (column: unknown, index: number): { key: string; label: string } => {
   if (typeof column === "string") return { key: column, label: cellText(column, 100) };
-  const key = fieldOf(column, "key");
+  const key = cardField(column, "key");
   const label = lineOf(column, "label", 100);
   const name = typeof key === "string" ? key : (label ?? String(index + 1));
   return { key: name, label: label ?? cellText(name, 100) };
@@ -32,23 +33,23 @@ const columnOf = (column: unknown, index: number): { key: string; label: string 
 
 /** Columns by the fields of the first rows, where none are named. */
 const columnsOf = (data: unknown, rows: readonly unknown[]): readonly unknown[] => {
-  const named = fieldOf(data, "columns");
+  const named = cardField(data, "columns");
   if (Array.isArray(named)) return named;
   const [first] = rows;
   if (Array.isArray(first)) return first.map((_, index) => String(index + 1));
-  return isFields(first) ? Object.keys(first) : [];
+  return isObject(first) ? Object.keys(first) : [];
 };
 
-/** Reads `{ columns?, rows }`, or a list of rows; a row is a list or an object. Undefined for what is no table. */
+/** Reads `{ columns?, rows }`, or a list of rows; a row is a list or an object. Undefined for anything else. */
 export const readTable = (data: unknown): TableModel | undefined => {
-  const rows = Array.isArray(data) ? data : fieldOf(data, "rows");
+  const rows = Array.isArray(data) ? data : cardField(data, "rows");
   if (!Array.isArray(rows)) return undefined;
   const { kept: columns, hidden: hiddenColumns } = firstOf(columnsOf(data, rows), tableLimits.maxColumns);
   if (columns.length === 0) return undefined;
   const named = columns.map(columnOf);
   const { kept, hidden: hiddenRows } = firstOf(rows, tableLimits.maxRows);
   const values = kept.map((row) =>
-    named.map(({ key }, index): unknown => (Array.isArray(row) ? row[index] : fieldOf(row, key))),
+    named.map(({ key }, index): unknown => (Array.isArray(row) ? row[index] : cardField(row, key))),
   );
   const isNumeric = (index: number) => {
     const filled = values.map((row) => row[index]).filter((value) => value !== undefined && value !== null);

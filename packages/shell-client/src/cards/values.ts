@@ -1,22 +1,17 @@
 import { displayText } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** An object that is no list. */
-export const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** A field of its own: what every object inherits is none. */
-export const fieldOf = (value: unknown, name: string): unknown =>
-  isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+/** An own field; inherited ones do not count. */
+export const cardField = (value: unknown, name: string): unknown =>
+  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 /** What an engine wrote as one line that hides nothing, cut after so many characters. */
 const safeLine = (text: string, maxLength = 300): string =>
   displayText(text.slice(0, maxLength * 2).replace(/\s+/g, " "), { maxLength }).trim();
 
-/** A text field, where there is one that is not empty. */
+/** A string field that is not empty. */
 export const lineOf = (value: unknown, name: string, maxLength?: number): string | undefined => {
-  const text = fieldOf(value, name);
+  const text = cardField(value, name);
   return typeof text === "string" && text.trim() !== "" ? safeLine(text, maxLength) : undefined;
 };
 

@@ -14,7 +14,7 @@ export const openParts = async (
 
 /** One number that a statement gives. */
 export const numberOf = (file: StoreFile, sql: string): number => {
-  const value = file.prepare(sql).get()?.[0];
+  const value = file.get(sql)?.[0];
   if (typeof value !== "number") throw new TypeError(`${sql} gave no number`);
   return value;
 };

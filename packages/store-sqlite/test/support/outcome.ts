@@ -1,5 +1,5 @@
+import { StoreError } from "@harnesskit/graph";
 import { HarnessError } from "@harnesskit/wire";
-import { SqliteStoreError } from "../../src/index.ts";
 
 /** What a call came to: a value, or the class, code and reason of its error. */
 export const outcomeOf = async (call: Promise<unknown>): Promise<unknown> => {
@@ -8,7 +8,8 @@ export const outcomeOf = async (call: Promise<unknown>): Promise<unknown> => {
   } catch (error) {
     if (!HarnessError.isInstance(error)) throw error;
     const { name, code } = error;
-    return error instanceof SqliteStoreError ? { name, code, reason: error.reason } : { name, code };
+    const reason = error instanceof StoreError ? error.reason : undefined;
+    return reason === undefined ? { name, code } : { name, code, reason };
   }
 };
 

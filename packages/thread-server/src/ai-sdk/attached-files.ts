@@ -11,7 +11,7 @@ import type { FilePart, TextPart } from "ai";
 import { TurnError } from "../errors.ts";
 import type { TurnContext } from "../turn-runner.ts";
 
-/** How the files of a turn's input reach the model: who reads them, and the limits of one request to the model. */
+/** How the files of a turn's input reach the model: the function that reads them, and the limits of one request to the model. */
 export interface AttachmentOptions extends AttachmentLimits {
   /**
    * Returns the bytes of a file. `directory` is the thread's. It decides what may be read; what it throws as an `AttachmentError`

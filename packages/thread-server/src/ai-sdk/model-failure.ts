@@ -2,18 +2,13 @@ import { displayText } from "@harnesskit/wire";
 import { APICallError, RetryError, UnsupportedFunctionalityError } from "ai";
 import { TurnError } from "../errors.ts";
 
-const byStatus = (status: number | undefined): TurnError | undefined => {
-  if (status === 401 || status === 403) {
-    return new TurnError("model_unauthorized", "The model's provider refused the credentials.");
-  }
-  if (status === 404)
-    return new TurnError("model_not_found", "The model's provider does not know this model.");
-  if (status === 429)
-    return new TurnError("model_rate_limited", "The model's provider limits the rate. Try again later.");
-  if (status === 413 || status === 400) {
-    return new TurnError("model_refused", `The model's provider refused the request (HTTP ${status}).`);
-  }
-  return undefined;
+const failures: Readonly<Record<number, readonly [code: string, text: string]>> = {
+  400: ["model_refused", "refused the request (HTTP 400)."],
+  401: ["model_unauthorized", "refused the credentials."],
+  403: ["model_unauthorized", "refused the credentials."],
+  404: ["model_not_found", "does not know this model."],
+  413: ["model_refused", "refused the request (HTTP 413)."],
+  429: ["model_rate_limited", "limits the rate. Try again later."],
 };
 
 /** Words a failure of the model: which kind, without the provider's text, which may hold anything. */
@@ -26,10 +21,7 @@ export const toModelFailure = (error: unknown): TurnError => {
       cause: error,
     });
   }
-  const known = APICallError.isInstance(cause) ? byStatus(cause.statusCode) : undefined;
-  const { code, message } = known ?? {
-    code: "model_unavailable",
-    message: "The model could not be reached or failed.",
-  };
-  return new TurnError(code, message, { cause: error });
+  const known = APICallError.isInstance(cause) ? failures[cause.statusCode ?? 0] : undefined;
+  if (known) return new TurnError(known[0], `The model's provider ${known[1]}`, { cause: error });
+  return new TurnError("model_unavailable", "The model could not be reached or failed.", { cause: error });
 };

@@ -1,6 +1,7 @@
 import type { Item, ItemData } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
 import type { ModelMessage, ToolResultPart } from "ai";
+import { defined } from "../defined.ts";
 import type { ToolOutcome } from "../turn-runner.ts";
 import type { FileParts } from "./attached-files.ts";
 
@@ -21,10 +22,10 @@ export const toToolResult = (toolCallId: string, toolName: string, outcome: Tool
   type: "tool-result",
   toolCallId,
   toolName,
-  output: toOutput(outcome),
+  output: toResultOutput(outcome),
 });
 
-const toOutput = ({
+const toResultOutput = ({
   status,
   output,
   error = status,
@@ -88,18 +89,12 @@ export const toModelMessages = (items: readonly Item[], files?: FileParts): Mode
       stepFor(turnId, data.step, true).content.push({ type: "text", text: data.text });
     } else if (type === "tool_exec") {
       const current = stepFor(turnId, data.step, false);
-      const { callId: toolCallId = itemId, tool: toolName, input } = data;
+      const { callId: toolCallId = itemId, tool: toolName, input, output, error, code } = data;
+      const status = data.status === "pending" || data.status === "running" ? "unknown" : data.status;
       current.content.push({ type: "tool-call", toolCallId, toolName, input });
-      current.results.push(toToolResult(toolCallId, toolName, toOutcome(data)));
+      current.results.push(toToolResult(toolCallId, toolName, defined({ status, output, error, code })));
     }
   }
   flush();
   return messages;
 };
-
-const toOutcome = ({ status, output, error, code }: ItemData<"tool_exec">): ToolOutcome => ({
-  status: status === "pending" || status === "running" ? "unknown" : status,
-  ...(output === undefined ? {} : { output }),
-  ...(error === undefined ? {} : { error }),
-  ...(code === undefined ? {} : { code }),
-});

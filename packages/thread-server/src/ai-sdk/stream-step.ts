@@ -1,7 +1,8 @@
 import type { Usage } from "@harnesskit/protocol/threads";
+import { inputSchemaOf, type Tool } from "@harnesskit/wire/tool";
 import { jsonSchema, type LanguageModel, type ModelMessage, streamText, type ToolSet, tool } from "ai";
+import { defined } from "../defined.ts";
 import { TurnError } from "../errors.ts";
-import type { Tool } from "../tools.ts";
 import type { MessageWriter, TurnContext } from "../turn-runner.ts";
 import { toModelFailure } from "./model-failure.ts";
 
@@ -23,44 +24,22 @@ export interface StepOptions {
 /** The tools as the model sees them. They have no `execute`: the server runs them. */
 const toToolSet = (tools: readonly Tool[]): ToolSet => {
   const set: ToolSet = {};
-  for (const { name, description, inputSchema } of tools) {
-    set[name] = tool({ description, inputSchema: jsonSchema(inputSchema) });
+  for (const each of tools) {
+    set[each.name] = tool({ description: each.description, inputSchema: jsonSchema(inputSchemaOf(each)) });
   }
   return set;
 };
 
-/** Writes the parts of a stream as items: one `assistant_message` a block, reasoning marked as such. */
-class StepWriter {
-  readonly #open = new Map<string, MessageWriter>();
-
-  constructor(
-    readonly turn: TurnContext,
-    readonly step: number,
-  ) {}
-
-  start(id: string, reasoning: boolean): void {
-    const { step } = this;
-    this.#open.set(id, this.turn.message(reasoning ? { reasoning: true, step } : { step }));
-  }
-
-  append(id: string, text: string): void {
-    this.#open.get(id)?.append(text);
-  }
-
-  async end(id: string): Promise<void> {
-    const writer = this.#open.get(id);
-    this.#open.delete(id);
-    await writer?.complete();
-  }
-
-  async endAll(): Promise<void> {
-    for (const id of [...this.#open.keys()]) await this.end(id);
-  }
-}
-
 /** Calls the model once and streams what it says. Throws a `TurnError` for a model that fails, the signal's reason when cancelled. */
 export const streamStep = async (turn: TurnContext, options: StepOptions): Promise<StepResult> => {
-  const writer = new StepWriter(turn, options.step);
+  const { step } = options;
+  /** The `assistant_message` of each block that is open. */
+  const open = new Map<string, MessageWriter>();
+  const end = async (id: string) => {
+    const message = open.get(id);
+    open.delete(id);
+    await message?.complete();
+  };
   const calls: StepResult["calls"][number][] = [];
   const stream = streamText({
     model: options.model,
@@ -76,15 +55,18 @@ export const streamStep = async (turn: TurnContext, options: StepOptions): Promi
       switch (part.type) {
         case "text-start":
         case "reasoning-start":
-          writer.start(part.id, part.type === "reasoning-start");
+          open.set(
+            part.id,
+            turn.message({ ...(part.type === "reasoning-start" && { reasoning: true }), step }),
+          );
           break;
         case "text-delta":
         case "reasoning-delta":
-          writer.append(part.id, part.text);
+          open.get(part.id)?.append(part.text);
           break;
         case "text-end":
         case "reasoning-end":
-          await writer.end(part.id);
+          await end(part.id);
           break;
         case "tool-call":
           calls.push({ callId: part.toolCallId, tool: part.toolName, input: part.input });
@@ -95,7 +77,7 @@ export const streamStep = async (turn: TurnContext, options: StepOptions): Promi
           break;
       }
     }
-    await writer.endAll();
+    for (const id of [...open.keys()]) await end(id);
     turn.signal.throwIfAborted();
     const [response, usage, finishReason] = await Promise.all([
       stream.response,
@@ -106,25 +88,12 @@ export const streamStep = async (turn: TurnContext, options: StepOptions): Promi
       throw new TurnError("model_output_limit", "The model reached its output limit.");
     if (finishReason === "content-filter")
       throw new TurnError("model_filtered", "The model's provider withheld the answer.");
-    return { messages: withoutResults(response.messages), calls, usage: toUsage(usage) };
+    const { inputTokens, outputTokens, totalTokens } = usage;
+    // The SDK answers an unusable call by itself; here every answer to a call comes from the server.
+    const messages = response.messages.filter(({ role }) => role === "assistant");
+    return { messages, calls, usage: defined({ inputTokens, outputTokens, totalTokens }) };
   } catch (error) {
     turn.signal.throwIfAborted();
     throw toModelFailure(error);
   }
-};
-
-/** The SDK answers an unusable call by itself; here every answer to a call comes from the server. */
-const withoutResults = (messages: readonly ModelMessage[]): ModelMessage[] =>
-  messages.filter(({ role }) => role === "assistant");
-
-const toUsage = (usage: {
-  inputTokens?: number | undefined;
-  outputTokens?: number | undefined;
-  totalTokens?: number | undefined;
-}): Usage => {
-  const known: Usage = {};
-  for (const key of ["inputTokens", "outputTokens", "totalTokens"] as const) {
-    if (usage[key] !== undefined) known[key] = usage[key];
-  }
-  return known;
 };

@@ -1,21 +1,20 @@
 import { createHash } from "node:crypto";
-import { dirname } from "node:path";
-import { isExisting, syncDirectory } from "@harnesskit/node-kit";
+import { join } from "node:path";
+import { isExisting } from "@harnesskit/node-kit";
 import type { ArtifactWriter } from "../thread-store.ts";
-import type { StoreFileSystem } from "./store-file-system.ts";
+import { type StoreDirectory, toStoreError } from "./store-directory.ts";
 
 /** Begins a file that must not exist yet, mode 0600. One that could not be written to its end is removed. */
-export const openArtifactFile = async (
-  fileSystem: StoreFileSystem,
-  path: string,
-): Promise<ArtifactWriter> => {
+export const openArtifactFile = async (directory: StoreDirectory, name: string): Promise<ArtifactWriter> => {
+  const { fileSystem } = directory;
   try {
     // Not with what is above it: a thread that was deleted does not come back.
-    await fileSystem.mkdir(dirname(path), { mode: 0o700 });
-    await syncDirectory(dirname(dirname(path)), fileSystem);
+    await fileSystem.mkdir(directory.path, { mode: 0o700 });
+    await directory.sync("parent");
   } catch (error) {
     if (!isExisting(error)) throw error;
   }
+  const path = join(directory.path, name);
   const file = await fileSystem.open(path, "wx", 0o600);
   const hash = createHash("sha256");
   let sizeBytes = 0;
@@ -25,7 +24,7 @@ export const openArtifactFile = async (
     } catch (error) {
       await file.close().catch(() => {});
       await fileSystem.rm(path, { force: true });
-      throw error;
+      throw toStoreError(error);
     }
   };
   return {
@@ -42,7 +41,7 @@ export const openArtifactFile = async (
       orRemove(async () => {
         await file.datasync();
         await file.close();
-        await syncDirectory(dirname(path), fileSystem);
+        await directory.sync();
         return { path, sizeBytes, sha256: hash.digest("hex") };
       }),
   };

@@ -11,14 +11,14 @@ const isInside = (root: string, path: string): boolean => {
 /**
  * Keeps the directories of threads inside `root`: for the option `resolveDirectory`. What it returns takes a directory
  * (absolute, or relative to `root`; `root` itself by default) and gives its real path. It throws -32602 for one that
- * does not exist, is no directory, or lies outside once links are followed.
+ * does not exist, is not a directory, or lies outside once links are followed.
  */
 export const createDirectoryResolver =
   (root: string) =>
   async (directory: string | undefined): Promise<string> => {
     const realRoot = await realpath(root);
     if (directory === undefined) return realRoot;
-    if (directory.includes("\0")) throw invalidParams("The directory is no path");
+    if (directory.includes("\0")) throw invalidParams("The directory must be a path without NUL");
     let path: string;
     try {
       path = await realpath(resolve(realRoot, directory));
@@ -27,6 +27,6 @@ export const createDirectoryResolver =
     }
     if (!isInside(realRoot, path))
       throw invalidParams("The directory does not exist inside the server's directory");
-    if (!(await stat(path)).isDirectory()) throw invalidParams("The directory is no directory");
+    if (!(await stat(path)).isDirectory()) throw invalidParams("The directory must be a directory");
     return path;
   };

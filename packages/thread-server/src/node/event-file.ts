@@ -46,7 +46,7 @@ export class EventFile {
     this.#checkedSize = size;
   }
 
-  /** Opens the log, makes it where there is none, and cuts off a last line that was not written to its end. */
+  /** Opens the log, creates it if needed, and cuts off a last line that was not written to its end. */
   static async open(fileSystem: StoreFileSystem, path: string, maxBytes: number): Promise<EventFile> {
     const file = await fileSystem.openLog(path, "append", maxBytes);
     try {

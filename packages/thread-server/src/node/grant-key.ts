@@ -1,9 +1,11 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { createFileAtomic, isMissing, makeDirectory } from "@harnesskit/node-kit";
+import { createFileAtomic, makeDirectory } from "@harnesskit/node-kit";
 import type { Grant } from "@harnesskit/protocol/threads";
 import { canonicalJson } from "@harnesskit/wire";
+import { StoreError } from "../errors.ts";
+import { unlessMissing } from "./store-directory.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
 
 const maxKeyBytes = 4096;
@@ -12,18 +14,9 @@ const maxKeyBytes = 4096;
 export const defaultGrantKeyPath = (): string =>
   join(process.env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "harnesskit", "grants.key");
 
-const readKey = async (fileSystem: StoreFileSystem, path: string): Promise<string | undefined> => {
-  try {
-    return await fileSystem.readFile(path, maxKeyBytes);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-};
-
 /**
- * Seals `always` answers with a key of the user's own. Whoever can put a file into a workspace, a cloned repository for
- * one, does not have it, and so cannot bring answers along that nobody gave.
+ * Seals `always` answers with a key of the user's own. A person who can put a file into a workspace, a cloned repository for
+ * one, does not have it, and so cannot bring answers along that the user never gave.
  */
 export class GrantSeal {
   #key: string | undefined;
@@ -35,27 +28,32 @@ export class GrantSeal {
 
   /** The seal of an answer. Makes the key with the first one. */
   async seal(grant: Grant): Promise<string> {
-    this.#key ??= await readKey(this.fileSystem, this.keyPath);
-    if (this.#key === undefined) {
+    if ((await this.#read()) === undefined) {
       await makeDirectory(dirname(this.keyPath), this.fileSystem);
       await createFileAtomic(this.keyPath, randomBytes(32).toString("hex"), this.fileSystem);
-      this.#key = await this.fileSystem.readFile(this.keyPath, maxKeyBytes);
     }
-    return hmac(this.#key, grant);
+    const key = await this.#read();
+    if (key === undefined) throw new StoreError("store_failed", "The key that seals grants cannot be read");
+    return hmac(key, grant);
   }
 
   /** True for an answer that was sealed with this key. */
   async holds(grant: Grant, seal: unknown): Promise<boolean> {
-    this.#key ??= await readKey(this.fileSystem, this.keyPath);
-    if (this.#key === undefined || typeof seal !== "string") return false;
+    const key = await this.#read();
+    if (key === undefined || typeof seal !== "string") return false;
     try {
-      const expected = Buffer.from(hmac(this.#key, grant));
+      const expected = Buffer.from(hmac(key, grant));
       const given = Buffer.from(seal);
       return expected.length === given.length && timingSafeEqual(expected, given);
     } catch {
       // A value without a canonical form was never sealed.
       return false;
     }
+  }
+
+  async #read(): Promise<string | undefined> {
+    this.#key ??= await unlessMissing(this.fileSystem.readFile(this.keyPath, maxKeyBytes));
+    return this.#key;
   }
 }
 

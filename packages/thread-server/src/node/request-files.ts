@@ -1,17 +1,14 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { createFileAtomic, isMissing, makeDirectory, syncDirectory } from "@harnesskit/node-kit";
 import { StoreError } from "../errors.ts";
 import type { KeptClaim, ThreadClaim } from "../thread-store.ts";
-import type { StoreFileSystem } from "./store-file-system.ts";
-import { isFileSafeId } from "./thread-files.ts";
+import { type StoreDirectory, unlessMissing } from "./store-directory.ts";
+import { isThreadId } from "./thread-files.ts";
 
 export interface RequestFilesOptions {
-  readonly fileSystem: StoreFileSystem;
-  readonly directory: string;
+  readonly directory: StoreDirectory;
   /** Files that are kept; past it the oldest go, a tenth at a time. */
   readonly maxRequests: number;
-  /** How long a file is kept. */
   readonly maxRequestAgeMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -23,16 +20,8 @@ const maxAttempts = 10;
 /** How long nothing is looked at for its age alone. */
 const pruneIntervalMs = 60 * 60 * 1000;
 
-/** How many files are looked at together. */
-const parallelLooks = 32;
-
 /** A claim is two short words. */
 const maxClaimBytes = 4096;
-
-interface Aged {
-  readonly name: string;
-  readonly time: number;
-}
 
 /**
  * What is remembered of requests: a file for each claimed key, made exclusively and named by the key's hash, and one for
@@ -47,99 +36,56 @@ export class RequestFiles {
   }
 
   async claim(key: string, claim: ThreadClaim): Promise<KeptClaim> {
-    const { fileSystem, directory } = this.#options;
-    const path = join(directory, `${createHash("sha256").update(key).digest("hex")}.txt`);
-    await makeDirectory(directory, fileSystem);
+    const { directory } = this.#options;
+    const name = `${createHash("sha256").update(key).digest("hex")}.txt`;
+    await directory.make();
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      if (await createFileAtomic(path, toText(claim), fileSystem)) {
-        await this.prune();
+      if (await directory.create(name, `${claim.threadId} ${claim.requestDigest}`)) {
+        await this.#prune();
         return { ...claim, isDeleted: false };
       }
-      // Whoever made it may not have come to this yet.
-      await syncDirectory(directory, fileSystem);
-      const text = await this.#read(path);
+      // The server that created it may not have come to this yet.
+      await directory.sync();
+      const text = await directory.read(name, maxClaimBytes);
       if (text === undefined) continue;
-      const kept = toClaim(text);
-      return { ...kept, isDeleted: await this.#isMarked(kept.threadId) };
+      const [threadId = "", ...rest] = text.split(" ");
+      const isDeleted = isThreadId(threadId) && (await directory.has(deletionMark(threadId)));
+      return { threadId, requestDigest: rest.join(" "), isDeleted };
     }
     throw new StoreError("store_failed", "The request could not be claimed");
   }
 
-  /** Notes that a thread is deleted, for who claims it. Where nothing was ever claimed there is nothing to note. */
+  /** Notes that a thread is deleted, for later claims. Where nothing was ever claimed there is nothing to note. */
   async markDeleted(threadId: string): Promise<void> {
-    const { fileSystem, directory } = this.#options;
-    if (!(await this.#exists(directory))) return;
-    await createFileAtomic(this.#markPath(threadId), "", fileSystem);
-    await this.prune();
+    const { directory } = this.#options;
+    if ((await directory.names()) === undefined) return;
+    await directory.create(deletionMark(threadId), "");
+    await this.#prune();
   }
 
-  /** Removes what is too old or too much. What cannot be removed now is removed another time. */
-  async prune(): Promise<void> {
-    const { fileSystem, directory, maxRequests, maxRequestAgeMs, now } = this.#options;
+  /** Removes what is too old or too much. What cannot be removed now is removed another time: the request itself is served. */
+  async #prune(): Promise<void> {
+    const { directory, maxRequests, maxRequestAgeMs, now } = this.#options;
     try {
-      const names = await fileSystem.readdir(directory);
+      const names = (await directory.names()) ?? [];
       if (names.length <= maxRequests && now() - this.#prunedAt < pruneIntervalMs) return;
       this.#prunedAt = now();
-      const files = await this.#byAge(names);
+      const files: { readonly name: string; readonly time: number }[] = [];
+      for (const name of names) {
+        const found = await unlessMissing(directory.fileSystem.lstat(join(directory.path, name)));
+        if (found) files.push({ name, time: found.mtimeMs });
+      }
+      // Of the same moment, a claim goes before the mark of its thread.
+      files.sort((a, b) => a.time - b.time || (a.name < b.name ? -1 : 1));
       const tooMany = files.length <= maxRequests ? 0 : files.length - Math.floor(maxRequests * 0.9);
       for (const [index, { name, time }] of files.entries()) {
         if (index >= tooMany && now() - time <= maxRequestAgeMs) break;
-        await fileSystem.rm(join(directory, name), { force: true });
+        await directory.remove(name);
       }
     } catch {
-      // The request itself is served; the next one tries again.
-    }
-  }
-
-  /** The oldest first; of the same moment, a claim before the mark of its thread. */
-  async #byAge(names: readonly string[]): Promise<Aged[]> {
-    const { fileSystem, directory } = this.#options;
-    const files: Aged[] = [];
-    for (let start = 0; start < names.length; start += parallelLooks) {
-      const some = names.slice(start, start + parallelLooks).map(async (name): Promise<Aged[]> => {
-        try {
-          return [{ name, time: (await fileSystem.lstat(join(directory, name))).mtimeMs }];
-        } catch (error) {
-          if (isMissing(error)) return [];
-          throw error;
-        }
-      });
-      files.push(...(await Promise.all(some)).flat());
-    }
-    return files.sort((a, b) => a.time - b.time || (a.name < b.name ? -1 : 1));
-  }
-
-  async #isMarked(threadId: string): Promise<boolean> {
-    return isFileSafeId(threadId) && this.#exists(this.#markPath(threadId));
-  }
-
-  #markPath(threadId: string): string {
-    return join(this.#options.directory, `${threadId}.deleted`);
-  }
-
-  async #exists(path: string): Promise<boolean> {
-    try {
-      await this.#options.fileSystem.lstat(path);
-      return true;
-    } catch (error) {
-      if (isMissing(error)) return false;
-      throw error;
-    }
-  }
-
-  async #read(path: string): Promise<string | undefined> {
-    try {
-      return await this.#options.fileSystem.readFile(path, maxClaimBytes);
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
+      // The next request tries again.
     }
   }
 }
 
-const toText = ({ threadId, requestDigest }: ThreadClaim): string => `${threadId} ${requestDigest}`;
-
-const toClaim = (text: string): ThreadClaim => {
-  const [threadId = "", ...rest] = text.split(" ");
-  return { threadId, requestDigest: rest.join(" ") };
-};
+const deletionMark = (threadId: string): string => `${threadId}.deleted`;

@@ -10,7 +10,7 @@ export interface StoreFileSystem
   extends Pick<typeof fs, "mkdir" | "readdir" | "open" | "rename" | "link" | "rm" | "lstat"> {
   /** Reads a whole file of the store. Rejects with an `UnsafeFileError` for a link, a FIFO, a device or a larger file. */
   readFile(path: string, maxBytes: number): Promise<string>;
-  /** Opens a log, which is read in parts; `append` makes it where there is none. Rejects as `readFile` does. */
+  /** Opens a log, which is read in parts; `append` creates it if needed. Rejects as `readFile` does. */
   openLog(path: string, mode: "read" | "append", maxBytes: number): Promise<fs.FileHandle>;
 }
 

@@ -1,32 +1,103 @@
+import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryName, UnsafeFileError } from "@harnesskit/node-kit";
+import { type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
+import { StoreError } from "../errors.ts";
+import { readEvents, readLastEvents } from "./read-events.ts";
+import { StoreDirectory, unlessMissing } from "./store-directory.ts";
+import type { StoreFileSystem } from "./store-file-system.ts";
 
-/** The ids that a store makes files for: no dot, slash or NUL can be in one, and no device has such a name. */
-const fileSafeId = /^ses_[A-Za-z0-9]{1,64}$/;
+/** True for an id that a store can have made up: no dot, slash or NUL is in it, and no device has such a name. */
+export const isThreadId = (threadId: string): boolean => /^ses_[A-Za-z0-9]{1,64}$/.test(threadId);
 
-/** True for an id that a store can have made up. */
-export const isFileSafeId = (threadId: string): boolean => fileSafeId.test(threadId);
+/** A larger `meta.json` is passed over: the log says the same. */
+const maxMetaBytes = 1024 * 1024;
 
-/** Where one thread's files lie (section "Persistence"). */
-export interface ThreadFiles {
-  readonly directory: string;
-  readonly events: string;
-  readonly meta: string;
+/** True for a file that was not renamed to its place, and for the mark of a takeover. */
+const isLeftover = (name: string): boolean => temporaryName.test(name) || name.endsWith(".stale");
+
+/** The files of one thread (section "Persistence"): `threads/{threadId}/meta.json`, `events.jsonl`, `lock.json`, `artifacts/`. */
+export class ThreadFiles {
+  readonly directory: StoreDirectory;
+  readonly artifacts: StoreDirectory;
+  readonly log: string;
   readonly lock: string;
-  /** Directory of the files beside the log. */
-  readonly artifacts: string;
+  readonly #maxLogBytes: number;
+
+  /** Throws `store_failed` for an id that no store created. */
+  constructor(
+    fileSystem: StoreFileSystem,
+    root: string,
+    readonly threadId: string,
+    maxLogBytes: number,
+  ) {
+    if (!isThreadId(threadId)) throw new StoreError("store_failed", "The thread id is not one of this store");
+    this.directory = new StoreDirectory(fileSystem, root, "threads", threadId);
+    this.artifacts = new StoreDirectory(fileSystem, root, "threads", threadId, "artifacts");
+    this.log = join(this.directory.path, "events.jsonl");
+    this.lock = join(this.directory.path, "lock.json");
+    this.#maxLogBytes = maxLogBytes;
+  }
+
+  /** The thread, or undefined. What `meta.json` does not say is read from the log. */
+  async read(): Promise<Thread | undefined> {
+    await this.artifacts.refuseLinks();
+    return (await this.#readMeta()) ?? (await this.#readFromLog().catch(() => undefined));
+  }
+
+  writeMeta(thread: Thread): Promise<void> {
+    return this.directory.write("meta.json", `${JSON.stringify(thread, null, 2)}\n`);
+  }
+
+  /** Works on the log as it is for reading; undefined before the first event. */
+  async withLog<T>(work: (log: FileHandle) => Promise<T>): Promise<T | undefined> {
+    const log = await this.openLog();
+    try {
+      return log && (await work(log));
+    } finally {
+      await log?.close();
+    }
+  }
+
+  /** The log for reading; undefined before the first event. */
+  async openLog(): Promise<FileHandle | undefined> {
+    await this.artifacts.refuseLinks();
+    return unlessMissing(this.directory.fileSystem.openLog(this.log, "read", this.#maxLogBytes));
+  }
+
+  /** Removes what servers that died left half-done, and writes a lost `meta.json` anew. The caller holds the lock. */
+  async mend(): Promise<void> {
+    for (const name of (await this.directory.names()) ?? [])
+      if (isLeftover(name)) await this.directory.remove(name);
+    if (await this.#readMeta()) return;
+    const thread = await this.#readFromLog().catch(() => undefined);
+    // Where that fails, the log still says what is in it.
+    if (thread) await this.writeMeta(thread).catch(() => {});
+  }
+
+  /** What `meta.json` says; undefined where it is missing, is not a regular file of at most 1 MiB, or no thread of this id. */
+  async #readMeta(): Promise<Thread | undefined> {
+    try {
+      const { data } = ThreadSchema.safeParse(
+        JSON.parse((await this.directory.read("meta.json", maxMetaBytes)) ?? ""),
+      );
+      return data?.threadId === this.threadId ? data : undefined;
+    } catch (error) {
+      if (error instanceof SyntaxError || UnsafeFileError.isInstance(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** The thread as it was created, and last used at the last event; undefined where the log begins otherwise. */
+  #readFromLog(): Promise<Thread | undefined> {
+    return this.withLog(async (log) => {
+      for await (const event of readEvents(log, { limit: 1 })) {
+        if (event.type !== "thread.created" || event.data.thread.threadId !== this.threadId) return undefined;
+        const { thread } = event.data;
+        const last = (await readLastEvents(log, 4096)).at(-1) ?? event;
+        return { ...thread, time: { created: thread.time.created, updated: last.time } };
+      }
+      return undefined;
+    });
+  }
 }
-
-export const threadsDirectory = (root: string): string => join(root, "threads");
-
-/** The files of a thread, or undefined for an id that no store has made up. */
-export const threadFiles = (root: string, threadId: string): ThreadFiles | undefined => {
-  if (!isFileSafeId(threadId)) return undefined;
-  const directory = join(threadsDirectory(root), threadId);
-  return {
-    directory,
-    events: join(directory, "events.jsonl"),
-    meta: join(directory, "meta.json"),
-    lock: join(directory, "lock.json"),
-    artifacts: join(directory, "artifacts"),
-  };
-};

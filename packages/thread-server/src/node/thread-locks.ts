@@ -1,68 +1,68 @@
+import {
+  acquireFileLock,
+  type FileLock,
+  FileLockError,
+  type FileLockOptions,
+  isLockOwnerDead,
+} from "@harnesskit/node-kit";
 import { StoreError } from "../errors.ts";
 import type { ThreadLease } from "../thread-store.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
-import { type AcquiredLock, acquireLock, type LockOwner, readLock } from "./thread-lock.ts";
 
 /** How often a lock that cannot be removed is tried again at once. */
 const maxReleaseAttempts = 3;
 
-/**
- * The locks that one store takes. One that was given back and could not be removed is no lock for this store: it is
- * taken again as it lies there, and removed as soon as that works.
- */
+/** The locks that one store takes. One that it gave back and could not remove counts as that of a dead process. */
 export class ThreadLocks {
-  readonly #fileSystem: StoreFileSystem;
-  readonly #isOwnerDead: (owner: LockOwner) => boolean;
-  /** Locks that could not be removed, by their paths. */
-  readonly #left = new Map<string, AcquiredLock>();
+  readonly #options: FileLockOptions;
+  /** Locks that could not be removed, by their nonces. */
+  readonly #left = new Map<string, FileLock>();
 
-  constructor(fileSystem: StoreFileSystem, isOwnerDead: (owner: LockOwner) => boolean) {
-    this.#fileSystem = fileSystem;
-    this.#isOwnerDead = isOwnerDead;
+  constructor(
+    fileSystem: StoreFileSystem,
+    isOwnerDead: NonNullable<FileLockOptions["isOwnerDead"]> = isLockOwnerDead,
+  ) {
+    this.#options = {
+      fileSystem: { ...fileSystem, readText: (path, maxBytes) => fileSystem.readFile(path, maxBytes) },
+      isOwnerDead: (owner) => this.#left.has(owner.nonce) || isOwnerDead(owner),
+    };
   }
 
-  /** Takes a lock. Rejects with `thread_locked` while somebody else holds it, or with `lock_unreadable`. */
+  /** Takes a lock. Rejects with `thread_locked` while another server holds it, or with `lock_unreadable`. */
   async acquire(path: string): Promise<ThreadLease> {
-    const left = this.#left.get(path);
-    this.#left.delete(path);
     await this.removeLeft();
-    const lock = (await this.#again(path, left)) ?? (await this.#take(path));
-    return { release: () => this.#release(path, lock) };
+    try {
+      const lock = await acquireFileLock(path, this.#options);
+      return { release: () => this.#release(lock) };
+    } catch (error) {
+      if (!FileLockError.isInstance(error)) throw error;
+      if (error.code === "file_locked")
+        throw new StoreError("thread_locked", "Another server writes this thread");
+      const file = path.split(/[\\/]/).slice(-3).join("/");
+      throw new StoreError(
+        "lock_unreadable",
+        `The lock file ${file} names no server, so it is unknown which one writes the thread: see \`harness doctor\``,
+      );
+    }
   }
 
   /** Removes what could not be removed before, as far as that works now. */
   async removeLeft(): Promise<void> {
-    for (const [path, lock] of [...this.#left]) {
-      // Who asks for it meanwhile has taken it out, and is not to lose it.
-      if (!this.#left.delete(path)) continue;
-      await lock.release().catch(() => this.#left.set(path, lock));
+    for (const [nonce, lock] of [...this.#left]) {
+      await lock.release().then(
+        () => this.#left.delete(nonce),
+        () => {},
+      );
     }
   }
 
-  #take(path: string): Promise<AcquiredLock> {
-    return acquireLock(path, this.#fileSystem, this.#isOwnerDead);
-  }
-
-  /** The lock that was left, if it still lies there. */
-  async #again(path: string, left: AcquiredLock | undefined): Promise<AcquiredLock | undefined> {
-    if (!left) return undefined;
-    try {
-      const owner = await readLock(path, this.#fileSystem);
-      return typeof owner === "object" && owner.nonce === left.nonce ? left : undefined;
-    } catch (error) {
-      this.#left.set(path, left);
-      throw error;
-    }
-  }
-
-  async #release(path: string, lock: AcquiredLock): Promise<void> {
+  async #release(lock: FileLock): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        await lock.release();
-        return;
+        return await lock.release();
       } catch (cause) {
         if (attempt < maxReleaseAttempts) continue;
-        this.#left.set(path, lock);
+        this.#left.set(lock.owner.nonce, lock);
         const message = "The lock of a thread could not be removed; it is tried again";
         throw new StoreError("store_failed", message, { cause });
       }

@@ -1,3 +1,5 @@
+import { AssertionError } from "node:assert";
+import { inspect } from "node:util";
 import { ContractError } from "@harnesskit/wire/testing";
 import type { ThreadStore } from "../thread-store.ts";
 import { besideCases } from "./store-cases-beside.ts";
@@ -33,17 +35,6 @@ export interface StoreContractCase {
   run(): Promise<void>;
 }
 
-/** What a case works with. */
-export interface StoreCaseContext extends Omit<ContractStore, "dispose"> {
-  readonly contenders: number;
-}
-
-/** A case before it is bound to a store. */
-export interface StoreCase {
-  readonly name: string;
-  run(context: StoreCaseContext): Promise<void>;
-}
-
 /** The cases that every {@link ThreadStore} passes, wherever it keeps its threads. */
 export const threadStoreContract = (options: ThreadStoreContractOptions): StoreContractCase[] => {
   const { name, makeStore, contenders = 50 } = options;
@@ -54,8 +45,12 @@ export const threadStoreContract = (options: ThreadStoreContractOptions): StoreC
       try {
         await entry.run({ store, reopen, contenders });
       } catch (cause) {
-        if (cause instanceof ContractError) throw cause;
-        throw new ContractError(`the store failed: ${cause}`, { cause });
+        const { message } = cause as Error;
+        if (!(cause instanceof AssertionError))
+          throw new ContractError(`the store failed: ${message}`, { cause });
+        const { operator, expected, actual } = cause;
+        const difference = `: expected ${inspect(expected)}, got ${inspect(actual)}`;
+        throw new ContractError(`${message}${operator === "deepStrictEqual" ? difference : ""}`, { cause });
       } finally {
         await dispose();
       }

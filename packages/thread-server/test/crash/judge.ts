@@ -68,8 +68,3 @@ export const seeded = (seed: number): (() => number) => {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 };
-
-/** Lets what was under way when the process died come to where it waits for the disk. */
-export const quiet = async (): Promise<void> => {
-  for (let rounds = 0; rounds < 30; rounds++) await new Promise<void>((resolve) => setImmediate(resolve));
-};

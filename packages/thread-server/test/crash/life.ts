@@ -1,8 +1,10 @@
+import type { FileLockOwner } from "@harnesskit/node-kit";
 import type { Event } from "@harnesskit/protocol/threads";
 import type { Channel } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
+import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadServer, type Tool, type TurnRunner } from "../../src/index.ts";
-import { createFileThreadStore, type LockOwner } from "../../src/node/index.ts";
+import { createFileThreadStore } from "../../src/node/index.ts";
 import { RawClient, type Received } from "../support/raw-client.ts";
 import { recordingTool } from "../support/tools.ts";
 import { ModelFileSystem, type ModelFileSystemOptions } from "./model-file-system.ts";
@@ -26,10 +28,6 @@ export interface SentRequest {
   readonly params: Record<string, unknown>;
 }
 
-const rounds = async (count: number) => {
-  for (let left = count; left > 0; left--) await new Promise<void>((resolve) => setImmediate(resolve));
-};
-
 /** Does what the input says, from where the log says that an earlier server had come. */
 const scriptedRunner: TurnRunner = {
   async run(turn) {
@@ -46,7 +44,7 @@ const scriptedRunner: TurnRunner = {
         const message = turn.message();
         for (const text of step.say) {
           message.append(text);
-          await rounds(2);
+          await nextTurn(2);
         }
         await message.complete();
       }
@@ -56,7 +54,7 @@ const scriptedRunner: TurnRunner = {
 };
 
 const nonceIn = (content: Buffer | undefined): string | undefined =>
-  content && /"nonce":"(lock_[0-9a-f]+)"/.exec(content.toString("latin1"))?.[1];
+  content && /"nonce":"([0-9a-f-]+)"/.exec(content.toString("latin1"))?.[1];
 
 /** One server on a disk, from its start to its end or its crash, and everything that was seen of it. */
 export class Life {
@@ -80,10 +78,9 @@ export class Life {
       store: createFileThreadStore({
         root: storeRoot,
         fileSystem: this.fileSystem.calls,
-        isOwnerDead: ({ nonce }: LockOwner) => dead.has(nonce),
+        isOwnerDead: ({ nonce }: FileLockOwner) => dead.has(nonce),
       }),
-      maxOutputLength: 500,
-      maxLogLength: 300,
+      limits: { maxOutputLength: 500, maxLogLength: 300 },
       createId: (prefix) => `${prefix}_${name}n${++ids}`,
       onError: (error) => void this.errors.push(error),
     });
@@ -154,26 +151,26 @@ export class Life {
     return [
       recordingTool("bash", "execute", async ({ command }) => {
         began(command);
-        await rounds(3);
+        await nextTurn(3);
         return { ok: true };
       }),
       recordingTool("read", "read", async ({ command }) => {
         began(command);
         return { text: "content" };
       }),
-      recordingTool("big", "read", async ({ command }, { log }) => {
+      recordingTool("big", "read", async ({ command }, { stdout, stderr }) => {
         began(command);
         for (let part = 0; part < 4; part++) {
-          log("stdout", `${"o".repeat(120)}\n`);
-          log("stderr", "e\n");
-          await rounds(1);
+          void stdout(`${"o".repeat(120)}\n`);
+          void stderr("e\n");
+          await nextTurn(1);
         }
         return { text: "ü".repeat(2000) };
       }),
       // Hangs in the life that began the thread, until it is told to stop.
-      recordingTool("hang", "read", ({ command }, { signal, log }) => {
+      recordingTool("hang", "read", ({ command }, { signal, stdout }) => {
         began(command);
-        log("stdout", "waiting");
+        void stdout("waiting");
         if (life !== "A") return Promise.resolve({ ok: true });
         return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
       }),

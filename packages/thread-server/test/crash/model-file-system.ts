@@ -1,4 +1,5 @@
 import { constants } from "node:fs/promises";
+import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import type { StoreFileSystem } from "../../src/node/index.ts";
 import { type DiskImage, type DiskOp, ModelDisk } from "./model-disk.ts";
 
@@ -28,9 +29,6 @@ const systemError = (code: string, call: string): NodeJS.ErrnoException =>
   Object.assign(new Error(`${code}: ${call}`), { code });
 
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
-
-/** One round of the event loop: what is under way beside the call can happen before it. */
-const round = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** The half of a write, and every second part of what has several. */
 const halfOf = (ops: readonly DiskOp[]): DiskOp[] => {
@@ -102,7 +100,7 @@ export class ModelFileSystem {
 
   /** One call: looks at the disk, says what it would do, and does it unless the plan has a fault for it. */
   async #step<T>(call: string, work: () => { ops?: DiskOp[]; value: T }): Promise<T> {
-    await round();
+    await nextTurn();
     if (this.#crashed) return never();
     const fault = this.plan(this.journal.length, call);
     if (fault?.fault === "crash") this.#crashed = true;

@@ -1,7 +1,8 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { afterAll, describe, expect, it } from "vitest";
+import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import { crashPoints } from "./crash-points.ts";
-import { Figures, inTime, judge, quiet, seeded } from "./judge.ts";
+import { Figures, inTime, judge, seeded } from "./judge.ts";
 import { evidenceOf, Life } from "./life.ts";
 import { scripts } from "./scripts.ts";
 import { verifyRestart } from "./verify.ts";
@@ -45,8 +46,8 @@ describe("a server that dies once", () => {
         const plan = (at: number) => (at === step ? ({ fault: "crash", half } as const) : undefined);
         const life = new Life("A", { plan });
         void script.run(life).catch(() => {});
-        while (!life.fileSystem.hasCrashed) await quiet();
-        await quiet();
+        while (!life.fileSystem.hasCrashed) await nextTurn(30);
+        await nextTurn(30);
         const evidence = evidenceOf(life, Number.POSITIVE_INFINITY);
         const image = life.fileSystem.disk.survivors("written");
         const restart = verifyRestart({ image, evidence, wholeLogSurvives: true, nextLife: "B" });

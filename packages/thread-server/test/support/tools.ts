@@ -1,20 +1,25 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { type Tool, ToolError, type ToolExecution, type TurnRunner } from "../../src/index.ts";
+import { type Tool, type ToolContext, ToolError, type TurnRunner } from "../../src/index.ts";
+
+export interface RecordingTool extends Tool {
+  readonly runs: JsonObject[];
+  prepare: NonNullable<Tool["prepare"]>;
+}
 
 /** A tool that records what it runs. */
 export const recordingTool = (
   name: string,
-  effects: Tool["effects"],
-  run: (input: JsonObject, execution: ToolExecution) => Promise<JsonObject | string> = async () => ({
+  effects: NonNullable<Tool["effects"]>,
+  run: (input: JsonObject, context: ToolContext) => Promise<JsonObject | string> = async () => ({
     ok: true,
   }),
-): Tool & { readonly runs: JsonObject[] } => {
+): RecordingTool => {
   const runs: JsonObject[] = [];
   return {
     name,
     effects,
     description: `The ${name} tool.`,
-    inputSchema: { type: "object", properties: { command: { type: "string" } } },
+    input: { type: "object", properties: { command: { type: "string" } } },
     runs,
     async prepare(input) {
       if (typeof input !== "object" || input === null || Array.isArray(input)) {
@@ -24,11 +29,11 @@ export const recordingTool = (
       return {
         input: normalised,
         preview: `would ${name}`,
-        run: async (execution) => {
-          runs.push(normalised);
-          return run(normalised, execution);
-        },
       };
+    },
+    run: async (input: JsonObject, context) => {
+      runs.push(input);
+      return run(input, context);
     },
   };
 };

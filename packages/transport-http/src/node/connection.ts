@@ -1,87 +1,88 @@
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { Slots } from "@harnesskit/wire";
+import type { Duplex } from "node:stream";
+import { systemErrorCode } from "@harnesskit/node-kit";
+import { commonHeaders } from "../server/answers.ts";
 import type { NodeRequest } from "./node-request.ts";
+import { refuseUpgrade } from "./write-answer.ts";
 
-/** Characters of answers that wait for those before them, at most, and what each counts beside its body. */
-const maxWaiting = 64 * 1024;
-const answerOverhead = 512;
+/** How many faults a client may send behind requests that are still handled. */
+const maxFaults = 64;
 
-/** A connection of a server, and what is under way on it. */
-export class Connection {
+/** A connection of a server, with the requests that are handled on it. */
+export class ServerConnection {
   readonly #socket: Socket;
-  readonly #requests = new Slots<NodeRequest>();
-  /** What comes behind the requests that came whole. */
-  #behind: (() => void) | undefined;
-  #waiting = 0;
+  readonly #requests: NodeRequest[] = [];
+  #whenAnswered: (() => void) | undefined;
+  #faults = 0;
   #isClosing = false;
-  /** It is closed behind a request: nothing that comes after that is handled (RFC 9112, 9.6). */
+  /** It closes behind a request: nothing that comes after that request is handled (RFC 9112, 9.6). */
   isEnding = false;
-  /** What came that is no HTTP. */
-  faults = 0;
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    // Node closes the response that is written, and forgets those behind it.
+    // Node closes the response that is being written, and not those that wait behind it.
     socket.once("close", () => this.#abortAll());
-    // What was handled in this turn is answered by then. For what takes longer, a client that ended its side is gone.
+    // What was received in this turn is answered by then. For what takes longer, a client that ended its side is gone.
     socket.once("end", () =>
       setImmediate(() => {
-        if ([...this.#requests].some(({ isAnswered }) => !isAnswered)) socket.end();
+        if (this.#requests.some(({ isOver }) => !isOver)) socket.end();
       }),
     );
   }
 
-  /** A request that came whole is not answered yet. */
+  /** A request that was received whole is not answered yet. */
   get isBusy(): boolean {
-    return [...this.#requests].some(({ isWhole }) => isWhole);
-  }
-
-  /** A request was answered before it came whole, and still comes. */
-  get isAnsweredEarly(): boolean {
-    return [...this.#requests].some(({ isWhole, isAnswered }) => !isWhole && isAnswered);
+    return this.#requests.some(({ isWhole }) => isWhole);
   }
 
   /** How many requests are handled. */
-  get underWay(): number {
-    return this.#requests.size;
+  get size(): number {
+    return this.#requests.length;
   }
 
-  /** A request is handled, until the function that is returned is called, once. */
-  begin(request: NodeRequest): () => void {
-    const slot = this.#requests.add(request);
+  /** Adds a request. Call the returned function once, when its response is closed. */
+  add(request: NodeRequest): () => void {
+    this.#requests.push(request);
     return () => {
-      this.#requests.remove(slot);
-      this.#goOn();
+      this.#requests.splice(this.#requests.indexOf(request), 1);
+      this.#settle();
     };
+  }
+
+  /** Calls `run` when all requests that were received whole are answered. Ignored while another call waits. */
+  whenAnswered(run: () => void): void {
+    if (this.#whenAnswered) return;
+    this.#whenAnswered = run;
+    this.#settle();
   }
 
   /**
-   * An answer waits for those before it, until the function that is returned is called; undefined where there is no room. Node would take
-   * it, too, and then read no more, and not see that the client goes.
+   * Answers what is not a readable HTTP request with 400, 408 or 431, behind the answers before it, and closes the
+   * connection. A request that does not end in time closes it at once while others are handled.
    */
-  waitInLine(bodyLength: number): (() => void) | undefined {
-    if (this.#waiting >= maxWaiting) return undefined;
-    const length = bodyLength + answerOverhead;
-    this.#waiting += length;
-    return () => {
-      this.#waiting -= length;
-    };
+  refuse(error: Error): void {
+    const code = systemErrorCode(error);
+    this.isEnding = true;
+    this.#faults++;
+    if ((code === "ERR_HTTP_REQUEST_TIMEOUT" && this.isBusy) || this.#faults > maxFaults) {
+      this.#socket.destroy();
+      return;
+    }
+    this.whenAnswered(() => {
+      const isAnswered = this.#requests.some((request) => !request.isWhole && request.isAnswered);
+      if (isAnswered) this.#socket.end();
+      else refuseFault(this.#socket, code);
+    });
   }
 
-  /** Calls `run` once all requests that came whole are answered; not where it closes before, nor where something waits already. */
-  behindAnswers(run: () => void): void {
-    if (this.#behind) return;
-    this.#behind = run;
-    this.#goOn();
-  }
-
-  /** Closes it once its requests are answered. */
+  /** Closes the connection once its requests are answered. */
   closeWhenIdle(): void {
     this.#isClosing = true;
-    if (this.underWay === 0) this.#socket.destroy();
+    if (this.size === 0) this.#socket.destroy();
   }
 
-  /** Tells whoever handles a request that nobody waits any longer, and cuts it. */
+  /** Aborts the signals of its requests and closes the connection at once. */
   destroy(): void {
     this.#abortAll();
     this.#socket.destroy();
@@ -91,12 +92,66 @@ export class Connection {
     for (const request of this.#requests) request.abort();
   }
 
-  #goOn(): void {
-    const behind = this.#behind;
-    if (behind) {
+  #settle(): void {
+    const run = this.#whenAnswered;
+    if (run) {
       if (this.isBusy) return;
-      this.#behind = undefined;
-      behind();
-    } else if (this.#isClosing && this.underWay === 0) this.#socket.destroySoon();
+      this.#whenAnswered = undefined;
+      run();
+    } else if (this.#isClosing && this.size === 0) this.#socket.destroySoon();
+  }
+}
+
+const statusOf = (code: string | undefined): number => {
+  if (code === "HPE_HEADER_OVERFLOW") return 431;
+  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+};
+
+const refuseFault = (socket: Duplex, code: string | undefined): void => {
+  if (code === "ECONNRESET" || !socket.writable) socket.destroy();
+  else refuseUpgrade(socket, { status: statusOf(code), headers: commonHeaders });
+};
+
+/** The connections of a server. */
+export class ConnectionSet {
+  readonly #connections = new Map<Duplex, ServerConnection>();
+  #refused = 0;
+
+  constructor(server: Server, event: "connection" | "secureConnection") {
+    // Otherwise Node ends its side as soon as the client ends its own, and answers of the same turn are lost.
+    (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+    server.on(event, (socket: Socket) => {
+      this.#connections.set(socket, new ServerConnection(socket));
+      socket.once("close", () => this.#connections.delete(socket));
+    });
+    server.on("drop", () => this.#refused++);
+    server.on("clientError", (error, socket) => {
+      const connection = this.of(socket);
+      if (connection) connection.refuse(error);
+      else refuseFault(socket, systemErrorCode(error));
+    });
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** Undefined for a connection that is closed. */
+  of(socket: Duplex): ServerConnection | undefined {
+    return this.#connections.get(socket);
+  }
+
+  /** Closes idle connections now, and each of the others once its requests are answered. */
+  closeIdle(): void {
+    for (const connection of this.#connections.values()) connection.closeWhenIdle();
+  }
+
+  /** Aborts all requests and closes all connections at once. */
+  destroyAll(): void {
+    for (const connection of this.#connections.values()) connection.destroy();
   }
 }

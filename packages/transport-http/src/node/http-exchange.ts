@@ -1,20 +1,83 @@
-import { assertCounts, assertTimes } from "../check-options.ts";
-import { createExchangeClient, type HttpExchange, type HttpExchangeOptions } from "../exchange-client.ts";
-import { type ClientTlsOptions, createNodePoster } from "./node-poster.ts";
+import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
+import { request as secureRequest, Agent as TlsAgent } from "node:https";
+import type { SecureContextOptions } from "node:tls";
+import { FrameTooLargeError } from "@harnesskit/wire";
+import {
+  createExchangeClient,
+  type HttpExchange,
+  type HttpExchangeOptions,
+  type Poster,
+  type PostReply,
+} from "../exchange-client.ts";
+import { joinChunks } from "../read-body.ts";
+import { type NodeExchangeLimits, nodeExchangeLimits } from "./limits.ts";
 
-export interface NodeHttpExchangeOptions extends HttpExchangeOptions {
-  /** Connections at one time; further messages wait for one. @default 64 */
-  readonly maxConnections?: number;
-  /** How long an idle connection is kept for the next message. @default 4000 */
-  readonly keepAliveMs?: number;
+/** What a client needs to trust the server, and the server to trust the client. */
+export interface ClientTlsOptions extends Pick<SecureContextOptions, "ca" | "cert" | "key"> {
+  /** The name that the server's certificate must contain. @default the URL's host */
+  readonly servername?: string;
+}
+
+export interface NodeHttpExchangeOptions extends Omit<HttpExchangeOptions, "limits"> {
+  /** @default see each limit */
+  readonly limits?: Partial<NodeExchangeLimits>;
   /** For `https:` URLs. @default the system's certificate authorities */
   readonly tls?: ClientTlsOptions;
 }
 
-/** A client that posts each message to one URL over Node's own HTTP client. Throws `invalid_argument`. */
+const readReply = (response: IncomingMessage, maxBytes: number): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    response.on("data", (chunk: Uint8Array) => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length > maxBytes) response.destroy(new FrameTooLargeError(maxBytes));
+    });
+    response.on("end", () => resolve(joinChunks(chunks, length)));
+    response.on("error", reject);
+  });
+
+const toPostReply = (response: IncomingMessage): PostReply => ({
+  status: response.statusCode ?? 0,
+  header(name) {
+    const value = response.headers[name];
+    return typeof value === "string" ? value : undefined;
+  },
+  read: (maxBytes) => readReply(response, maxBytes),
+  discard() {
+    // A reply without a body leaves its connection for the next message.
+    if (response.statusCode === 204) response.resume();
+    else response.destroy();
+  },
+});
+
+/** Posts with `node:http` over connections that stay open. An idle one does not keep the process alive. */
+const createNodePoster = (
+  url: URL,
+  { maxConnections, keepAliveMs }: NodeExchangeLimits,
+  tls: ClientTlsOptions | undefined,
+): Poster => {
+  const isSecure = url.protocol === "https:";
+  // An idle connection is closed before the usual server does it: a message on its way then would be lost.
+  const pool = { keepAlive: true, maxSockets: maxConnections, timeout: keepAliveMs };
+  const agent = isSecure ? new TlsAgent({ ...pool, ...tls }) : new PlainAgent(pool);
+  const send = isSecure ? secureRequest : plainRequest;
+  return {
+    post: ({ headers, body, onStart }) =>
+      new Promise((resolve, reject) => {
+        const request = send(url, { method: "POST", agent, headers });
+        onStart(() => request.destroy());
+        request.on("response", (response) => resolve(toPostReply(response)));
+        request.on("error", reject);
+        request.end(body);
+      }),
+    close: () => agent.destroy(),
+  };
+};
+
+/** Creates a client that posts each message to one URL over Node's own HTTP client. Throws `invalid_argument`. */
 export const createHttpExchange = (options: NodeHttpExchangeOptions): HttpExchange => {
-  const { maxConnections = 64, keepAliveMs = 4000, tls } = options;
-  assertCounts({ maxConnections });
-  assertTimes({ keepAliveMs });
-  return createExchangeClient(options, (url) => createNodePoster(url, { maxConnections, keepAliveMs, tls }));
+  const limits = nodeExchangeLimits.resolve(options.limits);
+  return createExchangeClient(options, limits, (url) => createNodePoster(url, limits, options.tls));
 };

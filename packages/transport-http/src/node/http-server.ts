@@ -7,11 +7,10 @@ import {
   type Listener,
   systemClock,
 } from "@harnesskit/wire";
-import type { Authenticate, TokenPrincipal } from "../server/authenticate.ts";
+import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "../server/authenticate.ts";
 import { type CoreParts, createCore } from "../server/handler-options.ts";
 import { loopbackHosts } from "./loopback.ts";
 import { bindServer, createNodeServer, hostAndPort } from "./node-server.ts";
-import { createNodeTokenAuthenticate } from "./node-token.ts";
 import {
   type HttpServerOptions,
   type ResolvedServerOptions,
@@ -71,18 +70,18 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
   #closing: Promise<void> | undefined;
 
   constructor(options: HttpServerOptions<Principal>) {
-    const { tls, routes = {}, fallback, clock = systemClock, bodyTimeoutMs = 10_000 } = options;
+    const { tls, routes = {}, fallback, clock = systemClock } = options;
     this.#options = options;
     this.#resolved = resolveServerOptions(options);
     this.#clock = clock;
     // Everything that does not depend on the port is judged now and not first when it listens.
     this.#createParts(["localhost"], "0".repeat(32));
-    this.#server = createNodeServer({ ...this.#resolved, bodyTimeoutMs }, tls);
+    this.#server = createNodeServer(this.#resolved.limits, tls);
     this.#traffic = new Traffic(this.#server, tls !== undefined, {
       fallback,
       isRoute: (path) => Object.hasOwn(routes, path),
       endpoints: this.#endpoints,
-      keepAliveMs: this.#resolved.keepAliveMs,
+      keepAliveMs: this.#resolved.limits.keepAliveMs,
       clock,
     });
   }
@@ -148,10 +147,15 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
     const { routes = {}, health, token, authenticate, allowedHosts = ownHosts } = this.#options;
     const asked = health === false ? undefined : health?.ready;
     const ready = async () => this.#state === "open" && (asked === undefined || (await asked()));
-    const byToken = (): Authenticate<unknown> => createNodeTokenAuthenticate(token ?? ownToken);
+    const byToken = (): Authenticate<unknown> => createTokenAuthenticate(token ?? ownToken);
     return createCore<Principal>(
       { ...this.#options, health: health === false ? false : { ...health, ready } },
-      { routes, allowedHosts, authenticate: authenticate ?? (byToken() as Authenticate<Principal>) },
+      {
+        limits: this.#resolved.limits,
+        routes,
+        allowedHosts,
+        authenticate: authenticate ?? (byToken() as Authenticate<Principal>),
+      },
     );
   }
 
@@ -172,7 +176,7 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
     this.#traffic.parts = this.#createParts(hosts, this.#tokenFile?.token ?? "");
   }
 
-  /** Told apart from the state that the compiler has seen: time went by. */
+  /** Hides from the compiler that the state was checked before: it may have changed since. */
   #isClosing(): boolean {
     return this.#state === "closing";
   }
@@ -183,19 +187,19 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
     this.#traffic.stop();
     const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const cut = () => this.#traffic.connections.destroyAll();
-    // A connection that is not read keeps no process alive, and who waits for the close has more to do behind it.
-    const takeBack = this.#clock.after(this.#resolved.graceMs, cut, true);
+    // A connection that is not read keeps no process alive, and the caller of close has more to do after it.
+    const cancelTimer = this.#clock.after(this.#resolved.limits.graceMs, cut, true);
     await Promise.all([...this.#endpoints.values()].map((endpoint) => endpoint.close()));
     this.#traffic.connections.closeIdle();
     await stopped;
-    takeBack();
+    cancelTimer();
     await this.#tokenFile?.remove();
   }
 }
 
 /**
  * Makes a server on `node:http`: exchanges by POST and WebSockets, on this machine only unless more is asked for. A
- * token is always needed; where neither a token nor `authenticate` is given, one is made and its file told. Throws
+ * token is always needed; where neither a token nor `authenticate` is given, one is created and written to a file. Throws
  * `invalid_argument`.
  */
 export const createHttpServer = <Principal = TokenPrincipal>(

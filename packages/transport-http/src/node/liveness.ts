@@ -22,9 +22,9 @@ export interface LivenessSubject {
 /** Asks the other side again and again whether it is there. Gives what stops it. */
 export const watchLiveness = (options: LivenessOptions, subject: LivenessSubject): (() => void) => {
   const { clock, pingIntervalMs, pongTimeoutMs } = options;
-  let takeBack = () => {};
+  let cancelTimer = () => {};
   const waitToAsk = () => {
-    takeBack = clock.after(pingIntervalMs, ask);
+    cancelTimer = clock.after(pingIntervalMs, ask);
   };
   const ask = () => {
     if (subject.isPaused()) {
@@ -33,11 +33,11 @@ export const watchLiveness = (options: LivenessOptions, subject: LivenessSubject
     }
     const before = subject.bytesRead();
     subject.ping();
-    takeBack = clock.after(pongTimeoutMs, () => {
+    cancelTimer = clock.after(pongTimeoutMs, () => {
       if (subject.isPaused() || subject.bytesRead() !== before) waitToAsk();
       else subject.dead();
     });
   };
   waitToAsk();
-  return () => takeBack();
+  return () => cancelTimer();
 };

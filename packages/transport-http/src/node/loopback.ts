@@ -6,7 +6,7 @@ loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
 /** True for an address of the loopback interface; a name could lead anywhere. */
-const isLoopback = (host: string): boolean => {
+const isLoopbackAddress = (host: string): boolean => {
   const family = isIP(host);
   return family !== 0 && !host.includes("%") && loopback.check(host, family === 4 ? "ipv4" : "ipv6");
 };
@@ -15,7 +15,7 @@ const isLoopback = (host: string): boolean => {
 export const assertBindable = (host: string, allowRemote: boolean): void => {
   if (isIP(host) === 0)
     throw new InvalidArgumentError("host is an address, as 127.0.0.1 or ::1, and no name");
-  if (allowRemote || isLoopback(host)) return;
+  if (allowRemote || isLoopbackAddress(host)) return;
   throw new InvalidArgumentError(
     `${host} is open to other machines: pass allowRemote: true with allowedHosts, and use TLS, if that is meant`,
   );

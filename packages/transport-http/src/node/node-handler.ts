@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
-import { quietly } from "@harnesskit/wire";
+import { callSafely } from "@harnesskit/wire";
 
 /** A web-standard handler, as far as the adapter calls it. */
 export type WebHandler = (
@@ -57,7 +57,7 @@ const writeResponse = async (
 /**
  * Mounts a web-standard handler in Express or on `node:http`. The request's signal aborts when the client goes away
  * before its answer is complete; a streamed answer stops then. A handler that fails is answered 500 without a word,
- * and `onError` is told; what that throws is ignored.
+ * and `onError` receives the failure; what that throws is ignored.
  * In Express, mount it before any parser of bodies.
  */
 export const toNodeHandler =
@@ -74,7 +74,7 @@ export const toNodeHandler =
       const response = await handler(request, remoteAddress === undefined ? {} : { remoteAddress });
       await writeResponse(response, outgoing, incoming);
     } catch (error) {
-      if (!abort.signal.aborted) quietly(() => onError(error));
+      if (!abort.signal.aborted) callSafely(() => onError(error));
       if (outgoing.headersSent) outgoing.destroy();
       else {
         outgoing.writeHead(500, { "content-length": 0, connection: "close" });

@@ -3,24 +3,22 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { systemErrorCode } from "@harnesskit/node-kit";
 import { HarnessError, TransportError } from "@harnesskit/wire";
-import type { ResolvedServerOptions, ServerTlsOptions } from "./server-options.ts";
+import type { HttpServerLimits } from "./limits.ts";
+import type { ServerTlsOptions } from "./server-options.ts";
 
 /** `127.0.0.1:8080`, `[::1]:8080`. */
 export const hostAndPort = (host: string, port: number): string =>
   `${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 /** Node's server with all its limits set. */
-export const createNodeServer = (
-  options: ResolvedServerOptions & { readonly bodyTimeoutMs: number },
-  tls: ServerTlsOptions | undefined,
-): Server => {
+export const createNodeServer = (options: HttpServerLimits, tls: ServerTlsOptions | undefined): Server => {
   const { headersTimeoutMs, bodyTimeoutMs, keepAliveMs, maxHeaderBytes, maxConnections } = options;
   const settings = {
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersTimeoutMs,
     // The whole request; the body has its own, shorter time.
     requestTimeout: headersTimeoutMs + bodyTimeoutMs + 5000,
-    // A little longer than what clients are told, so that no message crosses the close on its way.
+    // A little longer than what clients are promised, so that no message crosses the close on its way.
     keepAliveTimeout: keepAliveMs + 2000,
     connectionsCheckingInterval: Math.min(1000, headersTimeoutMs),
     noDelay: true,

@@ -1,10 +1,10 @@
 import type { SecureContextOptions, TlsOptions } from "node:tls";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import { assertCounts, assertTimes } from "../check-options.ts";
 import type { Authenticate } from "../server/authenticate.ts";
 import type { HttpContext } from "../server/context.ts";
 import type { ExchangeRoute } from "../server/exchange-core.ts";
 import type { HandlerOptions } from "../server/handler-options.ts";
+import { type HttpServerLimits, httpServerLimits } from "./limits.ts";
 import { assertBindable } from "./loopback.ts";
 
 /** What the server shows and asks for where it speaks TLS. */
@@ -18,7 +18,7 @@ export type FallbackHandler<Principal> = (
   context: HttpContext<Principal>,
 ) => Response | Promise<Response>;
 
-export interface HttpServerOptions<Principal> extends HandlerOptions {
+export interface HttpServerOptions<Principal> extends Omit<HandlerOptions, "limits"> {
   /** An address of this machine. @default "127.0.0.1" */
   readonly host?: string;
   /** 0 lets the system choose. @default 0 */
@@ -39,27 +39,15 @@ export interface HttpServerOptions<Principal> extends HandlerOptions {
   readonly allowedHosts?: readonly string[];
   /** @default plain HTTP */
   readonly tls?: ServerTlsOptions;
-  /** Connections at one time; further ones are closed at once and counted. @default 1024 */
-  readonly maxConnections?: number;
-  /** Bytes of one request's headers; then 431. @default 16384 */
-  readonly maxHeaderBytes?: number;
-  /** How long a request's headers may take; then 408. @default 10000 */
-  readonly headersTimeoutMs?: number;
-  /** How long an idle connection is kept. @default 60000 */
-  readonly keepAliveMs?: number;
-  /** How long `close` waits for what is being handled. @default 5000 */
-  readonly graceMs?: number;
+  /** @default see each limit */
+  readonly limits?: Partial<HttpServerLimits>;
 }
 
 /** The options with their defaults. */
 export interface ResolvedServerOptions {
   readonly host: string;
   readonly port: number;
-  readonly maxConnections: number;
-  readonly maxHeaderBytes: number;
-  readonly headersTimeoutMs: number;
-  readonly keepAliveMs: number;
-  readonly graceMs: number;
+  readonly limits: HttpServerLimits;
 }
 
 /** Checks the options. Throws `invalid_argument`. */
@@ -78,16 +66,5 @@ export const resolveServerOptions = <Principal>(
   }
   const ways = [options.token, options.tokenFile, options.authenticate].filter((way) => way !== undefined);
   if (ways.length > 1) throw new InvalidArgumentError("pass one of token, tokenFile and authenticate");
-  const counts = {
-    maxConnections: options.maxConnections ?? 1024,
-    maxHeaderBytes: options.maxHeaderBytes ?? 16_384,
-  };
-  const times = {
-    headersTimeoutMs: options.headersTimeoutMs ?? 10_000,
-    keepAliveMs: options.keepAliveMs ?? 60_000,
-    graceMs: options.graceMs ?? 5000,
-  };
-  assertCounts(counts);
-  assertTimes(times);
-  return { host, port, ...counts, ...times };
+  return { host, port, limits: httpServerLimits.resolve(options.limits) };
 };

@@ -36,7 +36,7 @@ const isOurs = async (path: string): Promise<boolean> => {
   return found.isDirectory() && found.uid === process.geteuid?.() && (found.mode & 0o777) === 0o700;
 };
 
-const sweep = async (path: string): Promise<void> => {
+const sweepDirectory = async (path: string): Promise<void> => {
   if (!(await isOurs(path))) return;
   const names = await readdir(path);
   if (!names.every((name) => filePattern.test(name))) return;
@@ -51,7 +51,7 @@ const sweepLeftovers = async (base: string, world: string): Promise<void> => {
   if ((mode & 0o022) !== 0 && (mode & 0o1000) === 0) return;
   for (const name of await readdir(base)) {
     const [, itsWorld, pid] = namePattern.exec(name) ?? [];
-    if (itsWorld === world && !isAlive(Number(pid))) await sweep(join(base, name)).catch(() => {});
+    if (itsWorld === world && !isAlive(Number(pid))) await sweepDirectory(join(base, name)).catch(() => {});
   }
 };
 

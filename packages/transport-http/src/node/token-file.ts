@@ -33,7 +33,7 @@ const checkDirectory = async (directory: string): Promise<void> => {
   const found = await lstat(directory);
   const user = process.geteuid?.();
   if (!found.isDirectory())
-    throw new InsecureTokenFileError(directory, "is no directory: choose another path");
+    throw new InsecureTokenFileError(directory, "is not a directory: choose another path");
   if (user !== undefined && found.uid !== user) {
     throw new InsecureTokenFileError(directory, "belongs to another user: choose a directory of your own");
   }

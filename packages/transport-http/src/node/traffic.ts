@@ -1,21 +1,18 @@
+import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "@harnesskit/wire";
-import { refusal } from "../server/answers.ts";
-import { type HttpContext, pickHeaders } from "../server/context.ts";
+import { refuseWith } from "../server/answers.ts";
+import { type HttpContext, toContext } from "../server/context.ts";
 import type { CoreParts } from "../server/handler-options.ts";
 import type { Answer } from "../server/request-view.ts";
-import { answerClientFault } from "./client-faults.ts";
-import { ConnectionSet } from "./connection-set.ts";
+import { ConnectionSet, type ServerConnection } from "./connection.ts";
 import { toNodeHandler } from "./node-handler.ts";
 import { hasDoubleHeaders, NodeRequest } from "./node-request.ts";
-import { ServedRequest } from "./served-request.ts";
 import type { FallbackHandler } from "./server-options.ts";
-import { TurnStages } from "./turn-stages.ts";
-import { refuseUpgrade } from "./upgrade-answer.ts";
 import type { WebSocketEndpoint } from "./web-socket-listener.ts";
-import { writeAnswer } from "./write-answer.ts";
+import { refuseUpgrade, writeAnswer } from "./write-answer.ts";
 
 export interface TrafficOptions<Principal> {
   readonly fallback: FallbackHandler<Principal> | undefined;
@@ -25,30 +22,32 @@ export interface TrafficOptions<Principal> {
   readonly clock: Clock;
 }
 
-type AdmittedUpgrade<Principal> = {
+interface Served<Principal> {
+  readonly parts: CoreParts<Principal>;
+  readonly connection: ServerConnection;
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly request: NodeRequest;
+}
+
+interface AdmittedUpgrade<Principal> {
   readonly endpoint: WebSocketEndpoint<Principal>;
   readonly context: HttpContext<Principal>;
-};
+}
 
-/** Everything that comes in at Node's server, led to the rules and back. */
+/** Takes the requests, upgrades and tunnels of Node's server, and sends what the rules answer. */
 export class Traffic<Principal> {
   readonly connections: ConnectionSet;
   readonly #server: Server;
   readonly #options: TrafficOptions<Principal>;
-  readonly #stages: TurnStages<ServedRequest<Principal>>;
   /** Set once the server is bound: some of the rules depend on the port. */
   parts: CoreParts<Principal> | undefined;
   #isClosing = false;
+  #answered: { readonly served: Served<Principal>; readonly answer: Answer }[] = [];
 
   constructor(server: Server, isTls: boolean, options: TrafficOptions<Principal>) {
     this.#server = server;
     this.#options = options;
-    this.#stages = new TurnStages({
-      clock: options.clock,
-      room: () => this.parts?.core.room ?? 0,
-      begin: (served) => this.#safely(served, this.#answer),
-      send: (served) => this.#safely(served, this.#send),
-    });
     this.connections = new ConnectionSet(server, isTls ? "secureConnection" : "connection");
     server.on("request", (request, response) => this.#serve(request, response));
     server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
@@ -59,10 +58,7 @@ export class Traffic<Principal> {
       if (served) this.#write(served, { status: 417, headers: {} });
     });
     server.on("connect", (_request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      this.#takeOver(socket, head, () => refuseUpgrade(socket, refusal(405, { allow: "POST" })));
-    });
-    server.on("clientError", (error, socket) => {
-      answerClientFault(error, socket, this.connections.of(socket));
+      this.#takeOver(socket, head, () => refuseUpgrade(socket, refuseWith(405, { allow: "POST" })));
     });
     server.on("tlsClientError", (_error: Error, socket: Duplex) => void socket.destroy());
   }
@@ -75,14 +71,15 @@ export class Traffic<Principal> {
     });
   }
 
-  /** Takes nothing new from now on, and closes each connection once its requests are answered. */
+  /** Refuses new requests from now on, and closes each connection once its requests are answered. */
   stop(): void {
     this.#isClosing = true;
   }
 
   /**
-   * What takes a connection over waits for the answers before it. Node reads no more then, and so that the client is seen to go we do: who sends
-   * more before `letGo` is cut off, as a client has to wait for its answer (RFC 6455, 4.1).
+   * Runs what takes a connection over, behind the answers before it. Node no longer reads the connection then. It is
+   * read here, so that its end is seen; a client that sends more before `letGo` is cut off, because a client must wait
+   * for its answer (RFC 6455, 4.1).
    */
   #takeOver(socket: Duplex, head: Buffer, run: (letGo: () => void) => void): void {
     socket.on("error", () => {});
@@ -94,15 +91,15 @@ export class Traffic<Principal> {
     const cut = () => void socket.destroy();
     if (head.length > 0) cut();
     socket.on("data", cut);
-    connection.behindAnswers(() => run(() => socket.off("data", cut)));
+    connection.whenAnswered(() => run(() => socket.off("data", cut)));
   }
 
-  /** Undefined for a request that is not handled: its connection ends before it. */
+  /** Undefined for a request that is not handled: its connection closes before it. */
   #open(
     incoming: IncomingMessage,
     response: ServerResponse,
     beforeBody?: () => void,
-  ): ServedRequest<Principal> | undefined {
+  ): Served<Principal> | undefined {
     const { parts } = this;
     const connection = this.connections.of(incoming.socket);
     if (!parts || !connection) {
@@ -111,49 +108,38 @@ export class Traffic<Principal> {
     }
     if (connection.isEnding) return undefined;
     if (!response.shouldKeepAlive) connection.isEnding = true;
-    return new ServedRequest(parts, connection, incoming, response, beforeBody);
+    const request = new NodeRequest(incoming, response, beforeBody);
+    const remove = connection.add(request);
+    response.once("close", () => {
+      if (!response.writableFinished) request.abort();
+      remove();
+    });
+    return { parts, connection, incoming, response, request };
   }
 
+  /** Each request runs in an async context of its own: Node has one for all requests of a connection. */
   #serve(incoming: IncomingMessage, response: ServerResponse, beforeBody?: () => void): void {
     const served = this.#open(incoming, response, beforeBody);
-    if (served) this.#stages.handle(served);
+    if (served) new AsyncResource("HarnessKitRequest").runInAsyncScope(() => void this.#answer(served));
   }
 
-  /** What fails here fails for one connection. */
-  #safely(served: ServedRequest<Principal>, run: (served: ServedRequest<Principal>) => void): void {
-    try {
-      run(served);
-    } catch (error) {
-      served.parts.core.tell(error, served.request, "http");
-      served.incoming.socket.destroy();
-    }
-  }
-
-  readonly #answer = (served: ServedRequest<Principal>): void => {
+  async #answer(served: Served<Principal>): Promise<void> {
     const { parts, request, incoming } = served;
-    request.begin();
     const { fallback, isRoute } = this.#options;
     const { path } = request;
     const isOwn = path === undefined || isRoute(path);
-    const refused = this.#refuse(incoming, isOwn);
-    if (refused) {
-      this.#write(served, parts.core.finish(request, refused));
-      return;
+    if (hasDoubleHeaders(incoming)) this.#write(served, parts.core.finish(request, refuseWith(400)));
+    else if (this.#isClosing && isOwn) this.#write(served, parts.core.finish(request, refuseWith(503)));
+    else {
+      const answer = await parts.core.answer(request);
+      if (!fallback || isOwn || answer.status !== 404) this.#send(served, answer);
+      else await this.#fallBack(served, fallback, path);
     }
-    void parts.core.answer(request).then((answer) => {
-      if (!fallback || path === undefined || isOwn || answer.status !== 404) this.#write(served, answer);
-      else void this.#fallBack(served, fallback, path);
-    });
-  };
-
-  #refuse(incoming: IncomingMessage, isOwn: boolean): Answer | undefined {
-    if (hasDoubleHeaders(incoming)) return refusal(400);
-    return this.#isClosing && isOwn ? refusal(503) : undefined;
   }
 
-  /** Hands what is no route's to the fallback. */
+  /** Serves a path that is not a route. */
   async #fallBack(
-    served: ServedRequest<Principal>,
+    served: Served<Principal>,
     fallback: FallbackHandler<Principal>,
     path: string,
   ): Promise<void> {
@@ -165,10 +151,7 @@ export class Traffic<Principal> {
         this.#write(served, core.finish(request, admitted));
         return;
       }
-      const { principal } = admitted;
-      const { remoteAddress } = request;
-      const headers = pickHeaders(request, contextHeaders);
-      const context: HttpContext<Principal> = { transport: "http", path, remoteAddress, principal, headers };
+      const context = { transport: "http", ...toContext(request, path, admitted, contextHeaders) } as const;
       const serve = async (asked: Request) => {
         const own = await fallback(asked, context);
         const shown = new Headers(own.headers);
@@ -178,40 +161,41 @@ export class Traffic<Principal> {
       await toNodeHandler(serve, (error) => core.tell(error, request, "http"))(incoming, response);
     } catch (error) {
       core.tell(error, request, "http");
-      this.#write(served, core.finish(request, refusal(500)));
+      this.#write(served, core.finish(request, refuseWith(500)));
     }
   }
 
-  #write(served: ServedRequest<Principal>, answer: Answer): void {
-    served.answer = answer;
-    served.request.answered();
-    this.#stages.answer(served);
-  }
-
-  /** Writes the answer, once those before it on its connection are written. */
-  readonly #send = (served: ServedRequest<Principal>): void => {
-    const { request, response, connection, answer } = served;
-    // One whose request still comes is left to Node, as that has to be read.
-    const isWaiting = response.socket === null && request.isWhole;
-    const leave = isWaiting ? connection.waitInLine(answer?.body?.length ?? 0) : undefined;
-    if (!leave) {
-      this.#sendNow(served);
+  /** Answers of one turn of the event loop are written together: the receiver's process wakes up once for all. */
+  #send(served: Served<Principal>, answer: Answer): void {
+    // An answer that may close its connection is not held back: what comes behind it must find it closing.
+    if (!served.incoming.complete || this.#isClosing) {
+      this.#write(served, answer);
       return;
     }
-    response.once("socket", () => {
-      leave();
-      served.runInAsyncScope(() => this.#safely(served, this.#sendNow));
+    if (this.#answered.push({ served, answer }) > 1) return;
+    setImmediate(() => {
+      const answered = this.#answered;
+      this.#answered = [];
+      for (const { served, answer } of answered) this.#write(served, answer);
     });
-  };
+  }
 
-  readonly #sendNow = ({ incoming, response, answer, connection }: ServedRequest<Principal>): void => {
-    if (!answer) return;
+  /** A failure here closes this connection only. */
+  #write({ parts, request, incoming, response, connection }: Served<Principal>, answer: Answer): void {
     const { clock, keepAliveMs } = this.#options;
-    // Those behind it on its connection are answered, too: the last of them closes it.
-    const isLast = this.#isClosing && connection.underWay === 1;
-    const options = { clock, keepAliveMs: isLast ? undefined : keepAliveMs };
-    if (writeAnswer(incoming, response, answer, options)) connection.isEnding = true;
-  };
+    // The last of those that wait on the connection closes it.
+    const isLast = this.#isClosing && connection.size === 1;
+    try {
+      const closes = writeAnswer(incoming, response, answer, {
+        clock,
+        keepAliveMs: isLast ? undefined : keepAliveMs,
+      });
+      if (closes) connection.isEnding = true;
+    } catch (error) {
+      parts.core.tell(error, request, "http");
+      incoming.socket.destroy();
+    }
+  }
 
   async #upgrade(incoming: IncomingMessage, duplex: Duplex, head: Buffer, letGo: () => void): Promise<void> {
     const socket = duplex as Socket;
@@ -222,7 +206,7 @@ export class Traffic<Principal> {
       return;
     }
     const request = new NodeRequest(incoming);
-    const end = connection.begin(request);
+    const remove = connection.add(request);
     try {
       const taken = await this.#admitUpgrade(parts, request, incoming);
       if ("status" in taken) refuseUpgrade(socket, parts.core.finish(request, taken));
@@ -232,9 +216,9 @@ export class Traffic<Principal> {
       }
     } catch (error) {
       parts.core.tell(error, request, "websocket");
-      refuseUpgrade(socket, parts.core.finish(request, refusal(500)));
+      refuseUpgrade(socket, parts.core.finish(request, refuseWith(500)));
     } finally {
-      end();
+      remove();
     }
   }
 
@@ -243,18 +227,17 @@ export class Traffic<Principal> {
     request: NodeRequest,
     incoming: IncomingMessage,
   ): Promise<Answer | AdmittedUpgrade<Principal>> {
-    const { path, remoteAddress } = request;
-    if (hasDoubleHeaders(incoming) || path === undefined) return refusal(400);
+    const { path } = request;
+    if (hasDoubleHeaders(incoming) || path === undefined) return refuseWith(400);
     const refused = guard.check(request);
     if (refused) return refused;
     const endpoint = this.#options.endpoints.get(path);
-    if (!endpoint) return refusal(404);
+    if (!endpoint) return refuseWith(404);
     const admitted = await core.admit(request, "websocket", endpoint.acceptQueryCredentials);
     if (!("principal" in admitted)) return admitted;
-    const busy = this.#isClosing ? refusal(503) : endpoint.refuse(incoming);
+    const busy = this.#isClosing ? refuseWith(503) : endpoint.refuse(incoming);
     if (busy) return busy;
-    const { principal } = admitted;
-    const headers = pickHeaders(request, contextHeaders);
-    return { endpoint, context: { transport: "websocket", path, remoteAddress, principal, headers } };
+    const context = toContext(request, path, admitted, contextHeaders);
+    return { endpoint, context: { transport: "websocket", ...context } };
   }
 }

@@ -1,33 +1,39 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { type Channel, HarnessError, InvalidArgumentError, type Listener, quietly } from "@harnesskit/wire";
+import {
+  type Channel,
+  type Clock,
+  callSafely,
+  HarnessError,
+  InvalidArgumentError,
+  type Listener,
+  systemClock,
+} from "@harnesskit/wire";
 import { type WebSocket, WebSocketServer } from "ws";
-import { assertCounts, assertPath, assertTimes } from "../check-options.ts";
-import { refusal } from "../server/answers.ts";
+import { assertPath } from "../check-options.ts";
+import { refuseWith } from "../server/answers.ts";
 import type { HttpContext } from "../server/context.ts";
 import type { Answer } from "../server/request-view.ts";
-import {
-  assertProtocols,
-  createSocketChannel,
-  resolveSocketLimits,
-  type SocketChannel,
-  type SocketLimits,
-} from "../socket/socket-channel.ts";
-import type { NodeSocketOptions } from "./node-socket-options.ts";
+import { assertProtocols, createSocketChannel, type SocketChannel } from "../socket/socket-channel.ts";
+import { type WebSocketListenerLimits, webSocketListenerLimits } from "./limits.ts";
 import { WsSocket, wsLimits } from "./ws-socket.ts";
 
-export interface WebSocketListenerOptions extends NodeSocketOptions {
+export interface WebSocketListenerOptions {
   /** The path that takes WebSockets; it may take posted messages too. */
   readonly path: string;
   /** Names of what is spoken. A client that asks for others only is refused with 400; one that asks for none is taken. @default any */
   readonly protocols?: readonly string[];
   /** Takes the secret from the query (`api_key=…`, `token=…`) where no header has one. @default true */
   readonly acceptQueryCredentials?: boolean;
-  /** Connections at one time; further ones are answered 503. @default 1024 */
-  readonly maxConnections?: number;
+  /** Compresses messages (permessage-deflate). It costs memory for each connection. @default false */
+  readonly compression?: boolean;
+  /** @default see each limit */
+  readonly limits?: Partial<WebSocketListenerLimits>;
+  /** @default the server's */
+  readonly clock?: Clock;
 }
 
-/** What a server knows about who is at the other end of a WebSocket. */
+/** What a server knows about the client of a WebSocket. */
 export interface WebSocketContext<Principal = unknown> extends HttpContext<Principal> {
   readonly transport: "websocket";
   /** The subprotocol that was chosen. */
@@ -48,28 +54,25 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
   readonly acceptQueryCredentials: boolean;
   readonly #server: WebSocketServer;
   readonly #protocols: readonly string[];
-  readonly #limits: SocketLimits;
+  readonly #limits: WebSocketListenerLimits;
   readonly #live;
-  readonly #maxConnections: number;
+  readonly #clock: Clock;
   readonly #open = new Map<WebSocket, SocketChannel<WebSocketContext<Principal>>>();
   readonly #remove: (endpoint: WebSocketEndpoint<Principal>) => void;
   #accept: ((channel: Channel<WebSocketContext<Principal>>) => void) | undefined;
   #isClosed = false;
 
   constructor(options: WebSocketListenerOptions, remove: (endpoint: WebSocketEndpoint<Principal>) => void) {
-    const { protocols = [], maxConnections = 1024, compression = false } = options;
-    const { pingIntervalMs = 30_000, pongTimeoutMs = 10_000, acceptQueryCredentials = true } = options;
-    this.#limits = resolveSocketLimits(options);
-    const { clock, maxFrameBytes } = this.#limits;
+    const { protocols = [], compression = false, acceptQueryCredentials = true } = options;
+    const { clock = systemClock } = options;
+    this.#limits = webSocketListenerLimits.resolve(options.limits);
     assertPath(options.path);
     assertProtocols(protocols);
-    assertCounts({ maxConnections });
-    assertTimes({ pingIntervalMs, pongTimeoutMs });
     this.path = options.path;
     this.acceptQueryCredentials = acceptQueryCredentials;
     this.#protocols = protocols;
-    this.#maxConnections = maxConnections;
-    this.#live = { clock, pingIntervalMs, pongTimeoutMs, maxFrameBytes, compression };
+    this.#clock = clock;
+    this.#live = { ...this.#limits, clock, compression };
     this.#remove = remove;
     this.#server = new WebSocketServer({
       noServer: true,
@@ -98,13 +101,13 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
 
   /** The refusal of an upgrade that cannot be taken now; undefined for one that can. */
   refuse(request: IncomingMessage): Answer | undefined {
-    if (!this.#accept || this.#isClosed || this.#open.size >= this.#maxConnections) {
-      return refusal(503, { "retry-after": "1" });
+    if (!this.#accept || this.#isClosed || this.#open.size >= this.#limits.maxConnections) {
+      return refuseWith(503, { "retry-after": "1" });
     }
     const offered = request.headers["sec-websocket-protocol"];
     if (offered === undefined || this.#protocols.length === 0) return undefined;
     const names = new Set(offered.split(",").map((name) => name.trim()));
-    return this.#choose(names) === undefined ? refusal(400) : undefined;
+    return this.#choose(names) === undefined ? refuseWith(400) : undefined;
   }
 
   take({ request, socket, head, context }: AdmittedUpgrade<Principal>): void {
@@ -112,10 +115,10 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
       const frames = new WsSocket(ws, socket, this.#live);
       const protocol = ws.protocol === "" ? undefined : ws.protocol;
       const full = { ...context, transport: "websocket", protocol } as const;
-      const open = createSocketChannel<WebSocketContext<Principal>>(frames, full, this.#limits);
+      const open = createSocketChannel<WebSocketContext<Principal>>(frames, full, this.#limits, this.#clock);
       this.#open.set(ws, open);
       ws.once("close", () => this.#open.delete(ws));
-      quietly(
+      callSafely(
         () => this.#accept?.(open.channel),
         (cause) =>
           open.channel.close(

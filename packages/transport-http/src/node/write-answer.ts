@@ -1,22 +1,23 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 import type { Clock } from "@harnesskit/wire";
 import type { Answer } from "../server/request-view.ts";
 
-/** What is still read of a body that is not wanted, so that its sender sees the answer and no reset. */
+/** How much of an unwanted body is still read, so that its sender receives the answer and not a reset. */
 const lingerBytes = 256 * 1024;
 const lingerMs = 1000;
 
 export interface WriteAnswerOptions {
   readonly clock: Clock;
-  /** What the client is told about how long the connection is kept; undefined closes it after the answer. */
+  /** The `Keep-Alive` time that the client is given; undefined closes the connection after the answer. */
   readonly keepAliveMs: number | undefined;
 }
 
-/** Answers before the body has come: the rest of it is read for a moment, and then the connection is closed. */
+/** Ends an answer that was sent before the body was received: reads on for a moment, then closes the connection. */
 const endAfterBody = (request: IncomingMessage, response: ServerResponse, clock: Clock): void => {
   let read = 0;
   const finish = () => {
-    takeBack();
+    cancelTimer();
     request.off("data", onData);
     response.end();
   };
@@ -24,7 +25,7 @@ const endAfterBody = (request: IncomingMessage, response: ServerResponse, clock:
     read += chunk.length;
     if (read > lingerBytes) finish();
   };
-  const takeBack = clock.after(lingerMs, finish);
+  const cancelTimer = clock.after(lingerMs, finish);
   request.on("data", onData);
   request.once("end", finish);
   request.once("close", finish);
@@ -32,7 +33,7 @@ const endAfterBody = (request: IncomingMessage, response: ServerResponse, clock:
   request.resume();
 };
 
-/** Writes the answer of one request. True where the connection is closed behind it. */
+/** Writes the answer of one request. Returns true when the connection closes behind it. */
 export const writeAnswer = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -41,27 +42,35 @@ export const writeAnswer = (
 ): boolean => {
   if (response.destroyed || response.headersSent) return false;
   const { status, body } = answer;
-  const isEarly = !request.complete && (request.headers["content-length"] ?? "0") !== "0";
-  const isUnread = isEarly || (!request.complete && request.headers["transfer-encoding"] !== undefined);
-  const bytes = body === undefined ? 0 : Buffer.byteLength(body);
-  // Node takes a list faster than an object.
-  const headers: string[] = [];
-  for (const name in answer.headers) headers.push(name, answer.headers[name] ?? "");
-  if (answer.own) headers.push(...answer.own);
-  if (status !== 204) headers.push("content-length", String(bytes));
+  const hasBody =
+    (request.headers["content-length"] ?? "0") !== "0" || request.headers["transfer-encoding"] !== undefined;
+  const isUnread = !request.complete && hasBody;
   const closes = isUnread || keepAliveMs === undefined;
-  if (closes) headers.push("connection", "close");
-  else if (response.shouldKeepAlive)
-    headers.push("keep-alive", `timeout=${Math.max(1, Math.floor(keepAliveMs / 1000))}`);
+  const headers: Record<string, string> = { ...answer.headers };
+  if (status !== 204) headers["content-length"] = String(body === undefined ? 0 : Buffer.byteLength(body));
+  if (closes) headers.connection = "close";
+  else if (response.shouldKeepAlive) {
+    headers["keep-alive"] = `timeout=${Math.max(1, Math.floor(keepAliveMs / 1000))}`;
+  }
   response.writeHead(status, headers);
   const shown = request.method === "HEAD" ? undefined : body;
   if (!isUnread) {
-    // Where each character is one byte, both encodings give the same, and this one is faster.
-    response.end(shown, bytes === body?.length ? "latin1" : "utf8");
+    response.end(shown);
     return closes;
   }
   if (shown === undefined) response.flushHeaders();
   else response.write(shown);
   endAfterBody(request, response, clock);
   return closes;
+};
+
+/** Answers an upgrade with plain HTTP, and closes the connection. */
+export const refuseUpgrade = (socket: Duplex, { status, headers, body }: Answer): void => {
+  const length = body === undefined ? 0 : Buffer.byteLength(body);
+  const lines = Object.entries({ ...headers, "content-length": String(length), connection: "close" });
+  socket.on("error", () => {});
+  socket.once("finish", () => socket.destroy());
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`);
+  socket.write(`${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`);
+  socket.end(body);
 };

@@ -8,16 +8,16 @@ import {
 } from "@harnesskit/wire";
 import type { WebSocket } from "ws";
 import { WebSocketCloseError } from "../errors.ts";
+import type { ChannelLimits } from "../limits.ts";
 import { closeCode } from "../socket/frame-codec.ts";
 import type { FrameSocket, FrameSocketEvents } from "../socket/frame-socket.ts";
-import type { SocketLimits } from "../socket/socket-channel.ts";
 import { type LivenessOptions, watchLiveness } from "./liveness.ts";
 
 /** Bytes that are still read for a handler that is busy, so that pings are seen and answered meanwhile. */
 const readAheadBytes = 64 * 1024;
 
-/** What the `ws` package is told about limits. */
-export const wsLimits = ({ maxFrameBytes, closeTimeoutMs }: SocketLimits, compression: boolean) => ({
+/** The limits as options of the `ws` package. */
+export const wsLimits = ({ maxFrameBytes, closeTimeoutMs }: ChannelLimits, compression: boolean) => ({
   maxPayload: maxFrameBytes,
   maxFragments: 1024,
   maxBufferedChunks: Math.max(16 * 1024, Math.ceil(maxFrameBytes / 256)),

@@ -10,14 +10,17 @@ const sentences = {
   413: "The message is over the limit.",
   415: "A message is application/json in UTF-8.",
   500: "The request could not be handled.",
-  503: "Too much is under way: try again.",
+  503: "Too many requests at the moment: try again.",
 } as const;
 
 /** A status that is refused with a sentence of plain text. */
 export type RefusedStatus = keyof typeof sentences;
 
 /** A refusal. It says nothing about the request, the server or the secret. */
-export const refusal = (status: RefusedStatus, headers: Readonly<Record<string, string>> = {}): Answer => ({
+export const refuseWith = (
+  status: RefusedStatus,
+  headers: Readonly<Record<string, string>> = {},
+): Answer => ({
   status,
   headers: { "content-type": "text/plain; charset=utf-8", ...headers },
   body:
@@ -27,7 +30,7 @@ export const refusal = (status: RefusedStatus, headers: Readonly<Record<string, 
 });
 
 /** 401 with the scheme that is asked for (RFC 9110, 11.6.1). */
-export const unauthorized = (): Answer => refusal(401, { "www-authenticate": 'Bearer realm="harness"' });
+export const unauthorized = (): Answer => refuseWith(401, { "www-authenticate": 'Bearer realm="harness"' });
 
 /** The headers of an answer with a message, beside {@link commonHeaders}. */
 export const jsonHeaders: Readonly<Record<string, string>> = { "content-type": "application/json" };

@@ -22,7 +22,7 @@ export interface AuthenticationRequest {
   readonly signal: AbortSignal;
 }
 
-/** Who it is; or a refusal: `unauthorized` (401, other credentials may do) or `forbidden` (403). */
+/** The principal; or a refusal: `unauthorized` (401, other credentials may do) or `forbidden` (403). */
 export type Authentication<Principal> =
   | { readonly principal: Principal }
   | { readonly refused: "unauthorized" | "forbidden" };
@@ -47,9 +47,9 @@ export interface TokenPrincipal {
 }
 
 /** The one principal of a server with a token. */
-export const tokenPrincipal: TokenPrincipal = Object.freeze({ kind: "token" });
+const tokenPrincipal: TokenPrincipal = Object.freeze({ kind: "token" });
 
-/** Lets everybody in: for a handler behind another check of credentials. */
+/** Admits every client: for a handler behind another check of credentials. */
 export const allowAnyone: Authenticate<undefined> = () => ({ principal: undefined });
 
 const headerCredential = (request: Pick<RequestView, "header">): ShownCredential | undefined => {
@@ -79,9 +79,30 @@ export const shownCredential = (
 const minSecretLength = 16;
 
 /** Throws `invalid_argument` unless it is a secret that a header can carry and that cannot be guessed at once. */
-export const assertToken = (token: string): void => {
+const assertToken = (token: string): void => {
   if (/^[\x21-\x7e]+$/.test(token) && token.length >= minSecretLength) return;
   throw new InvalidArgumentError(
     `a token has at least ${minSecretLength} visible ASCII characters and no space`,
   );
+};
+
+/** Looks at every character of the token, so that the time does not tell where a guess differs. */
+const isSecret = (given: string, token: string): boolean => {
+  let difference = given.length ^ token.length;
+  for (let index = 0; index < token.length; index++) {
+    difference |= given.charCodeAt(index) ^ token.charCodeAt(index);
+  }
+  return difference === 0;
+};
+
+/**
+ * Admits clients with this token, as a bearer or as an API key; it is compared in constant time. Throws
+ * `invalid_argument` for a token below 16 visible ASCII characters.
+ */
+export const createTokenAuthenticate = (token: string): Authenticate<TokenPrincipal> => {
+  assertToken(token);
+  return ({ credential }) =>
+    credential !== undefined && isSecret(credential.secret, token)
+      ? { principal: tokenPrincipal }
+      : { refused: "unauthorized" };
 };

@@ -1,26 +1,26 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
 import type { RequestView } from "./request-view.ts";
 
-/** What a server knows about who sends a message. */
+/** What a server knows about the sender of a message. */
 export interface HttpContext<Principal = unknown> {
   readonly transport: "http" | "websocket";
-  /** The path that was asked for. */
+  /** The path that was requested. */
   readonly path: string;
   readonly remoteAddress: string | undefined;
-  /** Who it is, as `authenticate` said. */
+  /** What `authenticate` returned. */
   readonly principal: Principal;
-  /** The headers that `contextHeaders` names, as far as they came. */
+  /** The headers that `contextHeaders` names, as far as the request has them. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** The context of one exchange. */
 export interface HttpExchangeContext<Principal = unknown> extends HttpContext<Principal> {
   readonly transport: "http";
-  /** Aborts when the client goes away before it has its answer, and when the server stops waiting. */
+  /** Aborts when the client disconnects before it has its answer, and when the server stops waiting. */
   readonly signal: AbortSignal;
 }
 
-/** The headers that a context shows when nothing is said. */
+/** The headers that a context shows by default. */
 export const defaultContextHeaders: readonly string[] = ["user-agent"];
 
 const secret = new Set(["authorization", "cookie", "proxy-authorization", "x-api-key"]);
@@ -30,20 +30,42 @@ export const checkedContextHeaders = (names: readonly string[]): readonly string
   names.map((name) => {
     const lower = name.toLowerCase();
     if (!secret.has(lower)) return lower;
-    throw new InvalidArgumentError(
-      `the header ${lower} holds a credential and belongs to authenticate alone`,
-    );
+    throw new InvalidArgumentError(`contextHeaders: ${lower} holds a credential; read it in authenticate`);
   });
 
-/** Picks the named headers. */
-export const pickHeaders = (
+/** The context of a request, without its transport. */
+export const toContext = <Principal>(
   request: RequestView,
-  names: readonly string[],
-): Readonly<Record<string, string>> => {
-  const picked: Record<string, string> = {};
-  for (const name of names) {
+  path: string,
+  { principal }: { readonly principal: Principal },
+  contextHeaders: readonly string[],
+): Omit<HttpContext<Principal>, "transport"> => {
+  const headers: Record<string, string> = {};
+  for (const name of contextHeaders) {
     const value = request.header(name);
-    if (value !== undefined) picked[name] = value;
+    if (value !== undefined) headers[name] = value;
   }
-  return picked;
+  return { path, remoteAddress: request.remoteAddress, principal, headers };
 };
+
+/** The context of one exchange: its signal is created only for a handler that reads it. */
+export class ExchangeContext<Principal> implements HttpExchangeContext<Principal> {
+  readonly transport = "http";
+  readonly path: string;
+  readonly remoteAddress: string | undefined;
+  readonly principal: Principal;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly #request: RequestView;
+
+  constructor(request: RequestView, context: Omit<HttpContext<Principal>, "transport">) {
+    this.path = context.path;
+    this.remoteAddress = context.remoteAddress;
+    this.principal = context.principal;
+    this.headers = context.headers;
+    this.#request = request;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+}

@@ -1,11 +1,12 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
-import type { Authenticate, TokenPrincipal } from "./authenticate.ts";
+import { handlerLimits } from "../limits.ts";
+import { readStream } from "../read-body.ts";
+import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "./authenticate.ts";
 import type { ExchangeRoute } from "./exchange-core.ts";
-import { FetchRequestView } from "./fetch-request.ts";
 import { createCore, type HandlerOptions } from "./handler-options.ts";
-import { createTokenAuthenticate } from "./web-token.ts";
+import type { BodyLimits, ReadBody, RequestView } from "./request-view.ts";
 
-/** Who is let in: who shows this token, or whom this function knows. */
+/** Which clients are admitted: those with this token, or those that this function knows. */
 export type Admission<Principal> =
   | { readonly token: string; readonly authenticate?: never }
   | { readonly authenticate: Authenticate<Principal>; readonly token?: never };
@@ -27,6 +28,60 @@ export interface FetchInfo {
 /** Answers a web-standard request. Never rejects. */
 export type FetchHandler = (request: Request, info?: FetchInfo) => Promise<Response>;
 
+/** A web-standard request as the rules look at it. */
+class FetchRequestView implements RequestView {
+  readonly #request: Request;
+  readonly #url: URL;
+  readonly remoteAddress: string | undefined;
+
+  constructor(request: Request, remoteAddress: string | undefined) {
+    this.#request = request;
+    this.#url = new URL(request.url);
+    this.remoteAddress = remoteAddress;
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+
+  get path(): string {
+    return this.#url.pathname;
+  }
+
+  get query(): string {
+    return this.#url.search.slice(1);
+  }
+
+  /** Some platforms hand the host over in the URL alone. */
+  get authority(): string {
+    return this.header("host") ?? this.#url.host;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined;
+  }
+
+  async readBody({ maxBytes, timeoutMs, clock }: BodyLimits): Promise<ReadBody> {
+    const { body } = this.#request;
+    if (!body) return { bytes: new Uint8Array(0) };
+    const tooSlow = new AbortController();
+    const cancelTimer = clock.after(timeoutMs, () => tooSlow.abort());
+    try {
+      const bytes = await readStream(body, maxBytes, tooSlow.signal);
+      if (tooSlow.signal.aborted) return { problem: "too_slow" };
+      return bytes ? { bytes } : { problem: "too_large" };
+    } catch {
+      return { problem: tooSlow.signal.aborted ? "too_slow" : "gone" };
+    } finally {
+      cancelTimer();
+    }
+  }
+}
+
 /**
  * Serves an exchange as a web-standard handler, for Hono, Next, Express, Deno, Bun or a worker. One POST of one JSON
  * message is answered 200 with a JSON reply or 204 without; everything else has its status in the README's table.
@@ -39,10 +94,11 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
   const { path, allowedHosts, token, authenticate, handle } = options;
   const { malformed, unsendable, replyHeaders } = options;
   if ((token === undefined) === (authenticate === undefined)) {
-    throw new InvalidArgumentError("pass a token or authenticate; allowAnyone is one that lets everybody in");
+    throw new InvalidArgumentError("pass a token or authenticate; allowAnyone admits every client");
   }
   const { core } = createCore<Principal>(options, {
     allowedHosts,
+    limits: handlerLimits.resolve(options.limits),
     authenticate:
       authenticate ??
       (createTokenAuthenticate(token ?? "") as Authenticate<unknown> as Authenticate<Principal>),
@@ -56,11 +112,7 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
     },
   });
   return async (request, info) => {
-    const answer = await core.answer(new FetchRequestView(request, info?.remoteAddress));
-    const { status, own = [], body } = answer;
-    const headers = new Headers(answer.headers);
-    for (let index = 0; index < own.length; index += 2) headers.set(own[index] ?? "", own[index + 1] ?? "");
-    const isHead = request.method === "HEAD";
-    return new Response(isHead ? null : (body ?? null), { status, headers });
+    const { status, headers, body } = await core.answer(new FetchRequestView(request, info?.remoteAddress));
+    return new Response(request.method === "HEAD" ? null : (body ?? null), { status, headers });
   };
 };

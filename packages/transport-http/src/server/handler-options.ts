@@ -1,5 +1,6 @@
-import { type Clock, defaultWireLimits, InvalidArgumentError, systemClock } from "@harnesskit/wire";
-import { assertCounts, assertPath, assertTimes } from "../check-options.ts";
+import { type Clock, InvalidArgumentError, systemClock } from "@harnesskit/wire";
+import { assertPath } from "../check-options.ts";
+import type { HandlerLimits } from "../limits.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { checkedContextHeaders, defaultContextHeaders } from "./context.ts";
 import { ExchangeCore, type ExchangeRoute, type OnServerError } from "./exchange-core.ts";
@@ -8,21 +9,15 @@ import { createSiteGuard, type SiteGuard, type SiteRules } from "./site-rules.ts
 
 /** What every server of exchanges can set. */
 export interface HandlerOptions {
-  /** The origins whose pages may post, as `https://app.example`; there is no wildcard. @default none */
+  /** The origins whose pages may post, as `https://app.example`; without wildcards. @default none */
   readonly allowedOrigins?: readonly string[];
-  /** Bytes of one message, in either direction. @default 4194304 (4 MiB) */
-  readonly maxBodyBytes?: number;
-  /** How deep a message may nest. @default 64 */
-  readonly maxDepth?: number;
-  /** How long a body may take to arrive, then 408, and `authenticate` to answer, then 503. @default 10000 */
-  readonly bodyTimeoutMs?: number;
-  /** Messages that are read or handled at one time; further ones are answered 503. @default 256 */
-  readonly maxInFlight?: number;
+  /** @default see each limit */
+  readonly limits?: Partial<HandlerLimits>;
   /** Headers that the context shows, beside none that holds a credential. @default ["user-agent"] */
   readonly contextHeaders?: readonly string[];
   /** Paths that tell how the server is; `false` for none. @default `/healthz` and `/readyz` */
   readonly health?: HealthOptions | false;
-  /** Told what a client learns no more of than a 500. What it throws is ignored. @default nobody */
+  /** Receives the failures of which a client sees only a 500. What it throws is ignored. @default ignores them */
   readonly onError?: OnServerError;
   /** @default the real time */
   readonly clock?: Clock;
@@ -38,22 +33,14 @@ export interface CoreParts<Principal> {
 export interface CoreSetup<Principal> extends Pick<SiteRules, "allowedHosts"> {
   readonly routes: Readonly<Record<string, ExchangeRoute<Principal>>>;
   readonly authenticate: Authenticate<Principal>;
+  readonly limits: HandlerLimits;
 }
 
 /** Checks the options and makes the rules. Throws `invalid_argument`. */
 export const createCore = <Principal>(
   options: HandlerOptions,
-  { routes, authenticate, allowedHosts }: CoreSetup<Principal>,
+  { routes, authenticate, allowedHosts, limits }: CoreSetup<Principal>,
 ): CoreParts<Principal> => {
-  const {
-    maxBodyBytes = defaultWireLimits.maxFrameBytes,
-    maxDepth = defaultWireLimits.maxDepth,
-    bodyTimeoutMs = 10_000,
-    maxInFlight = 256,
-    clock = systemClock,
-  } = options;
-  assertCounts({ maxBodyBytes, maxDepth, maxInFlight });
-  assertTimes({ bodyTimeoutMs });
   for (const path of Object.keys(routes)) assertPath(path);
   if (typeof authenticate !== "function") throw new InvalidArgumentError("authenticate is a function");
   const guard = createSiteGuard({ allowedHosts, allowedOrigins: options.allowedOrigins ?? [] });
@@ -64,11 +51,8 @@ export const createCore = <Principal>(
     health: createHealthRules(options.health),
     authenticate,
     contextHeaders,
-    maxBodyBytes,
-    maxDepth,
-    bodyTimeoutMs,
-    maxInFlight,
-    clock,
+    limits,
+    clock: options.clock ?? systemClock,
     onError: options.onError,
   });
   return { core, guard, contextHeaders };

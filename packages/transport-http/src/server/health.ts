@@ -1,4 +1,4 @@
-import { refusal } from "./answers.ts";
+import { refuseWith } from "./answers.ts";
 import type { Answer, RequestView } from "./request-view.ts";
 
 /** Paths that tell, without credentials, how the server is. */
@@ -16,7 +16,7 @@ export interface HealthRules {
   answer(request: RequestView): Answer | Promise<Answer> | undefined;
 }
 
-const text = (status: number, body: string): Answer => ({
+const plainText = (status: number, body: string): Answer => ({
   status,
   headers: { "content-type": "text/plain; charset=utf-8" },
   body,
@@ -29,7 +29,7 @@ const readiness = async (ready: () => boolean | Promise<boolean>): Promise<Answe
   } catch {
     // A hook that fails cannot say yes.
   }
-  return isReady ? text(200, "ready") : text(503, "not ready");
+  return isReady ? plainText(200, "ready") : plainText(503, "not ready");
 };
 
 /** Makes the rules; `false` serves no such paths. */
@@ -39,8 +39,8 @@ export const createHealthRules = (options: HealthOptions | false = {}): HealthRu
   return {
     answer({ path, method }) {
       if (path !== livePath && path !== readyPath) return undefined;
-      if (method !== "GET" && method !== "HEAD") return refusal(405, { allow: "GET, HEAD" });
-      return path === livePath ? text(200, "ok") : readiness(ready);
+      if (method !== "GET" && method !== "HEAD") return refuseWith(405, { allow: "GET, HEAD" });
+      return path === livePath ? plainText(200, "ok") : readiness(ready);
     },
   };
 };

@@ -5,7 +5,7 @@ const maxHeaders = 16;
 const maxValueLength = 1024;
 
 const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
-/** Visible ASCII, with spaces between: what would end the header, or be read otherwise by others, is no value. */
+/** Visible ASCII, with spaces between: nothing that would end the header or be read differently by others. */
 const valuePattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** What the server says itself, what belongs to one connection, and what opens a door. */
@@ -33,37 +33,37 @@ const reserved = new Set([
 
 const isReserved = (name: string): boolean => reserved.has(name) || name.startsWith("access-control-");
 
-/** What is wrong with a header, whose name is in small letters, beside those that are kept. */
-const problemOf = (name: string, value: unknown, kept: readonly string[]): string | undefined => {
-  if (!namePattern.test(name)) return "a header of a reply has a name that is none";
-  if (isReserved(name)) return `the header ${name} is the server's own`;
+const headerProblem = (
+  name: string,
+  value: unknown,
+  kept: Readonly<Record<string, string>>,
+): string | undefined => {
+  if (!namePattern.test(name)) return "a header of a reply has an invalid name";
+  if (isReserved(name)) return `the header ${name} is set by the server`;
   if (typeof value !== "string" || value.length > maxValueLength || !valuePattern.test(value)) {
-    return `the header ${name} has a value of visible ASCII, of ${maxValueLength} characters at most`;
+    return `the value of the header ${name} must be visible ASCII of at most ${maxValueLength} characters`;
   }
-  if (kept.length >= 2 * maxHeaders) return `a reply has ${maxHeaders} headers of its own at most`;
-  const isTwice = kept.some((known, index) => index % 2 === 0 && known === name);
-  return isTwice ? `the header ${name} is given twice` : undefined;
+  if (Object.keys(kept).length >= maxHeaders) return `a reply has at most ${maxHeaders} headers of its own`;
+  return Object.hasOwn(kept, name) ? `the header ${name} is set twice` : undefined;
 };
 
 /**
- * The headers among these that an answer can have, names in small letters and values in turn; undefined where there are none. What is
- * wrong with the others is told to `tell`, as `invalid_reply_header`: the message was handled, and its reply has to arrive.
+ * The headers among these that an answer can have, with lower-case names. The problem with each of the others is
+ * reported as `invalid_reply_header`: the message was handled, and its reply must be sent.
  */
 export const checkedReplyHeaders = (
   given: Readonly<Record<string, string>> | undefined,
-  tell: (error: HarnessError) => void,
-): readonly string[] | undefined => {
-  if (given === undefined) return undefined;
-  const kept: string[] = [];
-  for (const name of Object.keys(given)) {
-    const value = given[name] ?? "";
+  report: (error: HarnessError) => void,
+): Readonly<Record<string, string>> => {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given ?? {})) {
     const lower = name.toLowerCase();
-    const problem = problemOf(lower, value, kept);
-    if (problem === undefined) kept.push(lower, value);
+    const problem = headerProblem(lower, value, kept);
+    if (problem === undefined) kept[lower] = value;
     else {
-      tell(new HarnessError("invalid_reply_header", problem));
-      if (kept.length >= 2 * maxHeaders) break;
+      report(new HarnessError("invalid_reply_header", problem));
+      if (Object.keys(kept).length >= maxHeaders) break;
     }
   }
-  return kept.length === 0 ? undefined : kept;
+  return kept;
 };

@@ -6,7 +6,7 @@ export interface BodyLimits {
   readonly clock: Clock;
 }
 
-/** A body, or why there is none: over the limit, too slow, or its sender is gone. */
+/** A body, or why it could not be read: over the limit, too slow, or its sender disconnected. */
 export type ReadBody =
   | { readonly bytes: Uint8Array }
   | { readonly problem: "too_large" | "too_slow" | "gone" };
@@ -25,14 +25,12 @@ export interface RequestView {
   /** Aborts when the client goes away before its answer is complete. */
   readonly signal: AbortSignal;
   /** Called once at most. Never rejects. */
-  readBody(limits: BodyLimits): ReadBody | Promise<ReadBody>;
+  readBody(limits: BodyLimits): Promise<ReadBody>;
 }
 
 /** An answer, as the rules give it. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Headers of a route's own, none of which is among `headers`: names and values in turn. */
-  readonly own?: readonly string[] | undefined;
   readonly body?: string | undefined;
 }

@@ -1,14 +1,14 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
-import { refusal } from "./answers.ts";
+import { refuseWith } from "./answers.ts";
 import type { Answer, RequestView } from "./request-view.ts";
 
 export interface SiteRules {
   /**
    * The hosts that requests may be made to, as `Host` has them: `localhost` for any port, `127.0.0.1:8080` for one.
-   * A page of another site that was made to resolve to this machine is refused by it (DNS rebinding).
+   * This refuses a page of another site whose name was made to resolve to this machine (DNS rebinding).
    */
   readonly allowedHosts: readonly string[];
-  /** The origins whose pages may send requests, as `https://app.example`. A request without an origin is none of a page's. */
+  /** The origins whose pages may send requests, as `https://app.example`. A request without an origin does not come from a page. */
   readonly allowedOrigins: readonly string[];
 }
 
@@ -18,7 +18,7 @@ const checkedHost = (host: string): string => {
   const lower = host.toLowerCase();
   if (hostPattern.test(lower)) return lower;
   throw new InvalidArgumentError(
-    `an allowed host is a name or address with or without a port: ${JSON.stringify(host)}`,
+    `an allowed host must be a name or address, optionally with a port, got ${JSON.stringify(host)}`,
   );
 };
 
@@ -26,11 +26,11 @@ const checkedOrigin = (origin: string): string => {
   const parsed = URL.canParse(origin) ? new URL(origin).origin : undefined;
   if (parsed === origin && origin !== "null" && !origin.includes("*")) return origin;
   throw new InvalidArgumentError(
-    `an allowed origin is one origin, and no wildcard: ${JSON.stringify(origin)}`,
+    `an allowed origin must be one origin without a wildcard, got ${JSON.stringify(origin)}`,
   );
 };
 
-/** Who may send requests here, by the names that browsers tell. */
+/** Decides by `Host` and `Origin` which requests are taken. */
 export interface SiteGuard {
   /** The refusal of a request that was made to another host or by a page of another origin. */
   check(request: RequestView): Answer | undefined;
@@ -40,34 +40,24 @@ export interface SiteGuard {
   preflight(request: RequestView): Answer | undefined;
 }
 
-/** What a page's request may have: its message, its credentials, and what traces it (W3C Trace Context, and the two customary ids). */
+/** The headers that a page may send: its message's, its credentials, and its trace (W3C Trace Context, and the two customary ids). */
 const requestHeaders =
   "authorization, content-type, traceparent, tracestate, x-api-key, x-correlation-id, x-request-id";
 
-/** What the page may read of an answer, beside what every page may. */
+/** The headers that a page may read of an answer, beside those that every page may. */
 const answerHeaders = "retry-after, x-correlation-id, x-request-id";
 
-/** What `corsHeaders` gives where there is nothing to say. */
-export const noHeaders: Readonly<Record<string, string>> = {};
-
-/** Makes the guard. Throws `invalid_argument` for what is no host or origin. */
+/** Creates the guard. Throws `invalid_argument` for an invalid host or origin. */
 export const createSiteGuard = (rules: SiteRules): SiteGuard => {
   const hosts = new Set(rules.allowedHosts.map(checkedHost));
   const origins = new Set(rules.allowedOrigins.map(checkedOrigin));
-  if (hosts.size === 0) throw new InvalidArgumentError("allowedHosts names at least one host");
-  // Nearly all requests name the same one.
-  let lastAllowed: string | undefined;
-  const isAllowedHost = (authority: string | undefined): boolean => {
-    if (authority === undefined) return false;
-    if (authority === lastAllowed) return true;
+  if (hosts.size === 0) throw new InvalidArgumentError("allowedHosts must name at least one host");
+  const isAllowedHost = (authority = ""): boolean => {
     const lower = authority.toLowerCase();
-    if (!hostPattern.test(lower)) return false;
-    const isAllowed = hosts.has(lower) || hosts.has(lower.replace(/:\d+$/, ""));
-    if (isAllowed) lastAllowed = authority;
-    return isAllowed;
+    return hostPattern.test(lower) && (hosts.has(lower) || hosts.has(lower.replace(/:\d+$/, "")));
   };
   const corsHeaders = (request: RequestView): Readonly<Record<string, string>> => {
-    if (origins.size === 0) return noHeaders;
+    if (origins.size === 0) return {};
     const origin = request.header("origin");
     if (origin === undefined || !origins.has(origin)) return { vary: "Origin" };
     return {
@@ -78,9 +68,9 @@ export const createSiteGuard = (rules: SiteRules): SiteGuard => {
   };
   return {
     check(request) {
-      if (!isAllowedHost(request.authority)) return refusal(403);
+      if (!isAllowedHost(request.authority)) return refuseWith(403);
       const origin = request.header("origin");
-      return origin === undefined || origins.has(origin) ? undefined : refusal(403);
+      return origin === undefined || origins.has(origin) ? undefined : refuseWith(403);
     },
     corsHeaders,
     preflight(request) {

@@ -22,7 +22,7 @@ const codeOfFault = (fault: unknown): number | undefined => {
 /**
  * One JSON message a frame. What was sent in one tick leaves as lines, which the pipe makes frames of: JSON holds no
  * line feed of its own. Each chunk that is pushed is one whole frame. A fault after which the connection has to close
- * is told with its close code first.
+ * is reported with its close code first.
  */
 export const frameCodec = (
   limits: { readonly maxFrameBytes: number; readonly maxDepth: number },

@@ -30,8 +30,8 @@ export class FramePipe implements BytePipe {
   #ending = false;
   /** What closed it; `null` for a close in good order. */
   #closed: HarnessError | null | undefined;
-  #told = false;
-  #takeBack: (() => void) | undefined;
+  #isReported = false;
+  #cancelTimer: (() => void) | undefined;
   /** What an `end` tells the other side. */
   closeCode: number = closeCode.normal;
 
@@ -67,7 +67,7 @@ export class FramePipe implements BytePipe {
   end(): void {
     this.#ending = true;
     if (this.#closed === undefined) this.#socket.close(this.closeCode);
-    else this.#tell();
+    else this.#report();
   }
 
   destroy(): void {
@@ -85,17 +85,17 @@ export class FramePipe implements BytePipe {
   /** After a close in good order the messages before it are handled first, as far as their handlers come to an end. */
   #deliverClose(): void {
     if (this.#closed !== null || this.#ending) {
-      this.#tell();
+      this.#report();
       return;
     }
-    this.#takeBack = this.#options.clock.after(this.#options.closeTimeoutMs, () => this.#tell());
+    this.#cancelTimer = this.#options.clock.after(this.#options.closeTimeoutMs, () => this.#report());
     this.#receiver?.end();
   }
 
-  #tell(): void {
-    if (this.#told) return;
-    this.#told = true;
-    this.#takeBack?.();
+  #report(): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    this.#cancelTimer?.();
     this.#receiver?.closed(this.#closed ?? undefined);
   }
 }

@@ -4,7 +4,7 @@ import type { HarnessError } from "@harnesskit/wire";
 export interface FrameSocketEvents {
   /** One text frame, whole. */
   frame(bytes: Uint8Array): void;
-  /** It is closed, once and last: with the code and words of the close frame, or 1006 where there was none. */
+  /** It is closed, once and last: with the code and words of the close frame, or 1006 without one. */
   closed(code: number, reason: string): void;
   /** It broke a rule, or could not go on; it closes itself. Nothing but `closed` follows. */
   failed(error: HarnessError): void;

@@ -1,44 +1,8 @@
-import {
-  type Channel,
-  type Clock,
-  createByteChannel,
-  defaultWireLimits,
-  InvalidArgumentError,
-  systemClock,
-} from "@harnesskit/wire";
-import { assertCounts, assertTimes } from "../check-options.ts";
+import { type Channel, type Clock, createByteChannel, InvalidArgumentError } from "@harnesskit/wire";
+import type { ChannelLimits } from "../limits.ts";
 import { closeCode, frameCodec } from "./frame-codec.ts";
 import { FramePipe } from "./frame-pipe.ts";
 import type { FrameSocket } from "./frame-socket.ts";
-
-/** What both ends of a WebSocket can set. */
-export interface SocketChannelOptions {
-  /** Bytes of one message, in either direction. @default 4194304 (4 MiB) */
-  readonly maxFrameBytes?: number;
-  /** How deep a message may nest. @default 64 */
-  readonly maxDepth?: number;
-  /** Bytes that may wait for a slow reader, for each connection. @default 16777216 (16 MiB) */
-  readonly maxBufferedBytes?: number;
-  /** How long a close waits for what is queued and for the other side before it cuts the connection. @default 2000 */
-  readonly closeTimeoutMs?: number;
-  /** @default the real time */
-  readonly clock?: Clock;
-}
-
-export type SocketLimits = Required<SocketChannelOptions>;
-
-/** The options with their defaults. Throws `invalid_argument`. */
-export const resolveSocketLimits = (options: SocketChannelOptions): SocketLimits => {
-  const limits = {
-    maxFrameBytes: options.maxFrameBytes ?? defaultWireLimits.maxFrameBytes,
-    maxDepth: options.maxDepth ?? defaultWireLimits.maxDepth,
-    maxBufferedBytes: options.maxBufferedBytes ?? defaultWireLimits.maxBufferedBytes,
-  };
-  const { closeTimeoutMs = 2000, clock = systemClock } = options;
-  assertCounts(limits);
-  assertTimes({ closeTimeoutMs });
-  return { ...limits, closeTimeoutMs, clock };
-};
 
 /** Throws `invalid_argument` unless they are names that can be asked for, each once. */
 export const assertProtocols = (protocols: readonly string[]): void => {
@@ -58,7 +22,8 @@ export interface SocketChannel<Context> {
 export const createSocketChannel = <Context>(
   socket: FrameSocket,
   context: Context,
-  { maxFrameBytes, maxDepth, maxBufferedBytes, closeTimeoutMs, clock }: SocketLimits,
+  { maxFrameBytes, maxDepth, maxBufferedBytes, closeTimeoutMs }: ChannelLimits,
+  clock: Clock,
 ): SocketChannel<Context> => {
   const pipe = new FramePipe(socket, { clock, closeTimeoutMs });
   const codec = frameCodec({ maxFrameBytes, maxDepth }, (code) => {

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "../errors.ts";
+import { checkNumber } from "../define-limits.ts";
 
 /** What of attached files may reach a model in one message. Numbers are positive integers. */
 export interface AttachmentLimits {
@@ -25,18 +25,15 @@ const defaults: Required<AttachmentLimits> = {
   mediaTypes: ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"],
 };
 
+const numbers = ["maxFiles", "maxFileBytes", "maxTotalBytes", "maxTextLength"] as const;
+
 /** The limits with their defaults; other options are left out. Throws `invalid_argument`. */
 export const resolveAttachmentLimits = (limits: AttachmentLimits = {}): Required<AttachmentLimits> => {
-  const number = (name: Exclude<keyof AttachmentLimits, "mediaTypes">): number => {
-    const value = limits[name] ?? defaults[name];
-    if (Number.isSafeInteger(value) && value >= 1) return value;
-    throw new InvalidArgumentError(`${name} must be a positive integer, got ${value}`);
-  };
+  const { mediaTypes = defaults.mediaTypes } = limits;
+  const given = numbers.map((name) => [name, checkNumber(name, limits[name] ?? defaults[name])]);
   return {
-    maxFiles: number("maxFiles"),
-    maxFileBytes: number("maxFileBytes"),
-    maxTotalBytes: number("maxTotalBytes"),
-    maxTextLength: number("maxTextLength"),
-    mediaTypes: (limits.mediaTypes ?? defaults.mediaTypes).map((type) => type.toLowerCase()),
+    ...defaults,
+    ...Object.fromEntries(given),
+    mediaTypes: mediaTypes.map((type) => type.toLowerCase()),
   };
 };

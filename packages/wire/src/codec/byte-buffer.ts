@@ -1,21 +1,35 @@
-/** Bytes that wait for the rest of their message. Grows by doubling, so that many small chunks stay linear. */
+/** Bytes that are collected. Grows by doubling, so that many small chunks stay linear. */
 export class ByteBuffer {
+  readonly #minBytes: number;
   #bytes = new Uint8Array(0);
   #length = 0;
+
+  constructor(minBytes = 256) {
+    this.#minBytes = minBytes;
+  }
 
   get length(): number {
     return this.#length;
   }
 
   append(chunk: Uint8Array): void {
-    const needed = this.#length + chunk.length;
+    this.reserve(chunk.length).set(chunk);
+    this.#length += chunk.length;
+  }
+
+  /** Makes room for so many bytes more, and returns it to be written. What was written counts after `advance`. */
+  reserve(extra: number): Uint8Array {
+    const needed = this.#length + extra;
     if (needed > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, 256));
+      const grown = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, this.#minBytes));
       grown.set(this.#bytes.subarray(0, this.#length));
       this.#bytes = grown;
     }
-    this.#bytes.set(chunk, this.#length);
-    this.#length = needed;
+    return this.#bytes.subarray(this.#length);
+  }
+
+  advance(written: number): void {
+    this.#length += written;
   }
 
   /** The bytes so far. Valid until the next `append` or `clear`. */
@@ -23,7 +37,15 @@ export class ByteBuffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Empties it, and gives large memory back. */
+  /** Empties it and returns its bytes, with their memory. */
+  take(): Uint8Array {
+    const taken = this.view();
+    this.#bytes = new Uint8Array(0);
+    this.#length = 0;
+    return taken;
+  }
+
+  /** Empties it, and releases large memory. */
   clear(): void {
     this.#length = 0;
     if (this.#bytes.length > 64 * 1024) this.#bytes = new Uint8Array(0);

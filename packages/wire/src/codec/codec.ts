@@ -30,6 +30,6 @@ export interface Codec {
 export interface CodecOptions {
   /** Bytes of one message. @default 4194304 (4 MiB) */
   readonly maxFrameBytes?: number;
-  /** How deep a message may nest. @default 64 */
+  /** How deep a message may nest. @default 80 */
   readonly maxDepth?: number;
 }

@@ -1,20 +1,16 @@
 import { FrameTooLargeError, InvalidMessageError } from "../errors.ts";
-import { defaultWireLimits } from "../limits.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import type { Codec, CodecOptions, Decoder, Encoder } from "./codec.ts";
-import { FaultRun } from "./fault-run.ts";
-import { checkFrameSize, parseMessage, stringifyMessage } from "./json-text.ts";
+import { encodeMessage, type MessageLimits, toMessageLimits } from "./json-text.ts";
+import { MessageReader } from "./message-reader.ts";
 
 const headerBytes = 4;
-/** What an encoder's memory begins with: twice what was taken last, within these. */
-const minFirstBytes = 8 * 1024;
-const maxFirstBytes = 64 * 1024;
 
-const writeHeader = (bytes: Uint8Array, at: number, length: number): void => {
-  bytes[at] = length >>> 24;
-  bytes[at + 1] = length >>> 16;
-  bytes[at + 2] = length >>> 8;
-  bytes[at + 3] = length;
+const writeHeader = (bytes: Uint8Array, length: number): void => {
+  bytes[0] = length >>> 24;
+  bytes[1] = length >>> 16;
+  bytes[2] = length >>> 8;
+  bytes[3] = length;
 };
 
 const readHeader = (bytes: Uint8Array, at: number): number =>
@@ -25,146 +21,89 @@ const readHeader = (bytes: Uint8Array, at: number): number =>
   0;
 
 class LengthPrefixEncoder implements Encoder {
+  readonly #limits: MessageLimits;
   readonly #utf8 = new TextEncoder();
-  #bytes = new Uint8Array(0);
-  #length = 0;
-  #firstBytes = minFirstBytes;
+  readonly #frames = new ByteBuffer(8 * 1024);
 
-  constructor(
-    readonly maxFrameBytes: number,
-    readonly maxDepth: number,
-  ) {}
+  constructor(limits: MessageLimits) {
+    this.#limits = limits;
+  }
 
   get pending(): number {
-    return this.#length;
+    return this.#frames.length;
   }
 
   add(message: unknown): void {
-    const text = stringifyMessage(message, this.maxDepth);
-    checkFrameSize(text, this.maxFrameBytes);
-    this.#reserve(headerBytes + 3 * text.length);
-    const { written } = this.#utf8.encodeInto(text, this.#bytes.subarray(this.#length + headerBytes));
-    writeHeader(this.#bytes, this.#length, written);
-    this.#length += headerBytes + written;
+    const text = encodeMessage(message, this.#limits);
+    const room = this.#frames.reserve(headerBytes + 3 * text.length);
+    const { written } = this.#utf8.encodeInto(text, room.subarray(headerBytes));
+    writeHeader(room, written);
+    this.#frames.advance(headerBytes + written);
   }
 
-  /** Hands the memory over with the bytes: they are still being written while the next messages are added. */
   take(): Uint8Array {
-    const taken = this.#bytes.subarray(0, this.#length);
-    this.#firstBytes = Math.min(maxFirstBytes, Math.max(minFirstBytes, 2 * this.#length));
-    this.#bytes = new Uint8Array(0);
-    this.#length = 0;
-    return taken;
-  }
-
-  #reserve(extra: number): void {
-    const needed = this.#length + extra;
-    if (needed <= this.#bytes.length) return;
-    const grown = new Uint8Array(Math.max(needed, 2 * this.#bytes.length, this.#firstBytes));
-    grown.set(this.#bytes.subarray(0, this.#length));
-    this.#bytes = grown;
+    return this.#frames.take();
   }
 }
 
 class LengthPrefixDecoder implements Decoder {
-  readonly #utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  readonly #maxFrameBytes: number;
+  readonly #reader: MessageReader;
+  /** The beginning of a frame that is not complete yet. */
   readonly #partial = new ByteBuffer();
-  readonly #faults = new FaultRun();
-  #broken = false;
 
-  constructor(
-    readonly maxFrameBytes: number,
-    readonly maxDepth: number,
-  ) {}
+  constructor(limits: MessageLimits) {
+    this.#maxFrameBytes = limits.maxFrameBytes;
+    this.#reader = new MessageReader(limits);
+  }
 
   get broken(): boolean {
-    return this.#broken;
+    return this.#reader.isBroken;
   }
 
   push(chunk: Uint8Array): unknown[] {
-    const out: unknown[] = [];
-    let at = 0;
-    while (at < chunk.length && !this.#broken) {
-      if (this.#partial.length > 0 || chunk.length - at < headerBytes) {
-        at = this.#continueFrame(chunk, at, out);
-        continue;
-      }
-      const length = this.#announced(chunk, at, out);
-      if (length === -1) break;
-      const end = at + headerBytes + length;
-      if (end > chunk.length) {
-        this.#partial.append(chunk.subarray(at));
-        break;
-      }
-      this.#read(chunk.subarray(at + headerBytes, end), out);
-      at = end;
+    if (this.broken) return [];
+    if (this.#partial.length === 0) {
+      const [out, end] = this.#readFrames(chunk);
+      if (end < chunk.length && !this.broken) this.#partial.append(chunk.subarray(end));
+      return out;
+    }
+    this.#partial.append(chunk);
+    const bytes = this.#partial.view();
+    const [out, end] = this.#readFrames(bytes);
+    if (this.broken) this.#partial.clear();
+    else if (end > 0) {
+      const rest = bytes.slice(end);
+      this.#partial.clear();
+      this.#partial.append(rest);
     }
     return out;
   }
 
   end(): unknown[] {
-    if (this.#broken || this.#partial.length === 0) return [];
+    if (this.broken || this.#partial.length === 0) return [];
     this.#partial.clear();
     return [new InvalidMessageError("incomplete", "the input ended inside a message")];
   }
 
-  /** Takes from the chunk what the frame that began earlier still lacks. Returns where the chunk goes on. */
-  #continueFrame(chunk: Uint8Array, at: number, out: unknown[]): number {
-    const missingHeader = headerBytes - this.#partial.length;
-    if (missingHeader > 0) {
-      const end = Math.min(at + missingHeader, chunk.length);
-      this.#partial.append(chunk.subarray(at, end));
-      if (this.#partial.length < headerBytes) return end;
-      at = end;
+  /** The messages of the complete frames, and where the first incomplete one begins. */
+  #readFrames(bytes: Uint8Array): [messages: unknown[], end: number] {
+    const out: unknown[] = [];
+    let at = 0;
+    while (!this.broken && bytes.length - at >= headerBytes) {
+      const length = readHeader(bytes, at);
+      if (length > this.#maxFrameBytes) {
+        this.#reader.isBroken = true;
+        out.push(new FrameTooLargeError(this.#maxFrameBytes));
+        break;
+      }
+      const start = at + headerBytes;
+      if (start + length > bytes.length) break;
+      at = start + length;
+      if (length > 0) this.#reader.read(this.#reader.decode(bytes.subarray(start, at)), out);
+      else this.#reader.fault(new InvalidMessageError("empty_frame", "a frame is empty"), out);
     }
-    const length = this.#announced(this.#partial.view(), 0, out);
-    if (length === -1) return chunk.length;
-    const end = Math.min(at + headerBytes + length - this.#partial.length, chunk.length);
-    this.#partial.append(chunk.subarray(at, end));
-    if (this.#partial.length === headerBytes + length) {
-      this.#read(this.#partial.view().subarray(headerBytes), out);
-      this.#partial.clear();
-    }
-    return end;
-  }
-
-  /** The announced length, or -1 when it is over the limit: nothing was allocated for it, and no way leads on. */
-  #announced(bytes: Uint8Array, at: number, out: unknown[]): number {
-    const length = readHeader(bytes, at);
-    if (length <= this.maxFrameBytes) return length;
-    this.#broken = true;
-    this.#partial.clear();
-    out.push(new FrameTooLargeError(this.maxFrameBytes));
-    return -1;
-  }
-
-  #read(payload: Uint8Array, out: unknown[]): void {
-    if (payload.length === 0) {
-      this.#fault(new InvalidMessageError("empty_frame", "a frame is empty"), out);
-      return;
-    }
-    let text: string;
-    try {
-      text = this.#utf8.decode(payload);
-    } catch (cause) {
-      this.#fault(new InvalidMessageError("not_utf8", "a message is not UTF-8", { cause }), out);
-      return;
-    }
-    const message = parseMessage(text, this.maxDepth);
-    if (message instanceof InvalidMessageError) {
-      this.#fault(message, out);
-      return;
-    }
-    this.#faults.end();
-    out.push(message);
-  }
-
-  #fault(error: InvalidMessageError, out: unknown[]): void {
-    out.push(error);
-    const flood = this.#faults.add();
-    if (!flood) return;
-    this.#broken = true;
-    out.push(flood);
+    return [out, at];
   }
 }
 
@@ -174,9 +113,9 @@ class LengthPrefixDecoder implements Decoder {
  * frames in a row that hold no message.
  */
 export const lengthPrefixCodec = (options: CodecOptions = {}): Codec => {
-  const { maxFrameBytes = defaultWireLimits.maxFrameBytes, maxDepth = defaultWireLimits.maxDepth } = options;
+  const limits = toMessageLimits(options);
   return {
-    createEncoder: () => new LengthPrefixEncoder(maxFrameBytes, maxDepth),
-    createDecoder: () => new LengthPrefixDecoder(maxFrameBytes, maxDepth),
+    createEncoder: () => new LengthPrefixEncoder(limits),
+    createDecoder: () => new LengthPrefixDecoder(limits),
   };
 };

@@ -1,28 +1,25 @@
-import { FrameTooLargeError, type HarnessError, InvalidMessageError } from "../errors.ts";
-import { defaultWireLimits } from "../limits.ts";
+import { FrameTooLargeError, InvalidMessageError } from "../errors.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import type { Codec, CodecOptions, Decoder, Encoder } from "./codec.ts";
-import { FaultRun } from "./fault-run.ts";
-import { checkFrameSize, parseMessage, stringifyMessage } from "./json-text.ts";
+import { encodeMessage, type MessageLimits, toMessageLimits } from "./json-text.ts";
+import { MessageReader } from "./message-reader.ts";
 
 const newline = 0x0a;
 
 class NewlineEncoder implements Encoder {
+  readonly #limits: MessageLimits;
   #text = "";
 
-  constructor(
-    readonly maxFrameBytes: number,
-    readonly maxDepth: number,
-  ) {}
+  constructor(limits: MessageLimits) {
+    this.#limits = limits;
+  }
 
   get pending(): number {
     return this.#text.length;
   }
 
   add(message: unknown): void {
-    const text = stringifyMessage(message, this.maxDepth);
-    checkFrameSize(text, this.maxFrameBytes);
-    this.#text += `${text}\n`;
+    this.#text += `${encodeMessage(message, this.#limits)}\n`;
   }
 
   take(): string {
@@ -33,25 +30,24 @@ class NewlineEncoder implements Encoder {
 }
 
 class NewlineDecoder implements Decoder {
-  readonly #faults = new FaultRun();
-  #broken = false;
-  readonly #utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  readonly #maxFrameBytes: number;
+  readonly #reader: MessageReader;
   readonly #line = new ByteBuffer();
   /** The line that is arriving is over the limit; it is dropped up to its newline. */
   #dropping = false;
 
-  constructor(
-    readonly maxFrameBytes: number,
-    readonly maxDepth: number,
-  ) {}
+  constructor(limits: MessageLimits) {
+    this.#maxFrameBytes = limits.maxFrameBytes;
+    this.#reader = new MessageReader(limits);
+  }
 
   get broken(): boolean {
-    return this.#broken;
+    return this.#reader.isBroken;
   }
 
   push(chunk: Uint8Array): unknown[] {
     const out: unknown[] = [];
-    if (this.#broken) return out;
+    if (this.broken) return out;
     const last = chunk.lastIndexOf(newline);
     if (last === -1) {
       this.#keep(chunk, out);
@@ -70,7 +66,7 @@ class NewlineDecoder implements Decoder {
 
   end(): unknown[] {
     const out: unknown[] = [];
-    if (this.#broken || this.#line.length === 0) return out;
+    if (this.broken || this.#line.length === 0) return out;
     this.#finishLine(out);
     const [message] = out;
     if (message instanceof InvalidMessageError && message.reason !== "too_deep") {
@@ -82,24 +78,24 @@ class NewlineDecoder implements Decoder {
   /** Adds to the line that is not complete yet. */
   #keep(part: Uint8Array, out: unknown[]): void {
     if (this.#dropping) return;
-    if (this.#line.length + part.length > this.maxFrameBytes) {
+    if (this.#line.length + part.length > this.#maxFrameBytes) {
       this.#line.clear();
       this.#dropping = true;
-      this.#fault(new FrameTooLargeError(this.maxFrameBytes), out);
+      this.#reader.fault(new FrameTooLargeError(this.#maxFrameBytes), out);
       return;
     }
     this.#line.append(part);
   }
 
   #finishLine(out: unknown[]): void {
-    if (!this.#dropping) this.#readLine(this.#line.view(), out);
+    if (!this.#dropping) this.#read(this.#reader.decode(this.#line.view()), out);
     this.#line.clear();
     this.#dropping = false;
   }
 
-  /** Reads whole lines, of which the last has no newline. Decoding them together is what makes small messages fast. */
+  /** Reads whole lines; the last one has no newline. Decoding them together is what makes small messages fast. */
   #readLines(bytes: Uint8Array, out: unknown[]): void {
-    const text = this.#decodeTogether(bytes);
+    const text = bytes.length > this.#maxFrameBytes ? undefined : this.#reader.decode(bytes);
     if (text === undefined) {
       this.#readLinesApart(bytes, out);
       return;
@@ -107,71 +103,38 @@ class NewlineDecoder implements Decoder {
     let start = 0;
     for (;;) {
       const end = text.indexOf("\n", start);
-      this.#parse(end === -1 ? text.slice(start) : text.slice(start, end), out);
-      if (end === -1 || this.#broken) return;
+      this.#read(end === -1 ? text.slice(start) : text.slice(start, end), out);
+      if (end === -1 || this.broken) return;
       start = end + 1;
-    }
-  }
-
-  #decodeTogether(bytes: Uint8Array): string | undefined {
-    if (bytes.length > this.maxFrameBytes) return undefined;
-    try {
-      return this.#utf8.decode(bytes);
-    } catch {
-      return undefined;
     }
   }
 
   /** One line at a time: where one of them may be over the limit or not UTF-8, the others still count. */
   #readLinesApart(bytes: Uint8Array, out: unknown[]): void {
-    for (let start = 0; start <= bytes.length && !this.#broken; ) {
+    for (let start = 0; start <= bytes.length && !this.broken; ) {
       const found = bytes.indexOf(newline, start);
       const end = found === -1 ? bytes.length : found;
-      if (end - start > this.maxFrameBytes) this.#fault(new FrameTooLargeError(this.maxFrameBytes), out);
-      else this.#readLine(bytes.subarray(start, end), out);
+      if (end - start > this.#maxFrameBytes) {
+        this.#reader.fault(new FrameTooLargeError(this.#maxFrameBytes), out);
+      } else this.#read(this.#reader.decode(bytes.subarray(start, end)), out);
       start = end + 1;
     }
   }
 
-  #readLine(bytes: Uint8Array, out: unknown[]): void {
-    let text: string;
-    try {
-      text = this.#utf8.decode(bytes);
-    } catch (cause) {
-      this.#fault(new InvalidMessageError("not_utf8", "a message is not UTF-8", { cause }), out);
-      return;
-    }
-    this.#parse(text, out);
-  }
-
-  #parse(text: string, out: unknown[]): void {
-    if (text.length === 0) return;
-    const message = parseMessage(text, this.maxDepth);
-    if (!(message instanceof InvalidMessageError)) {
-      this.#faults.end();
-      out.push(message);
-    } else if (text.trim() !== "") this.#fault(message, out);
-  }
-
-  #fault(error: HarnessError, out: unknown[]): void {
-    out.push(error);
-    const flood = this.#faults.add();
-    if (!flood) return;
-    this.#broken = true;
-    this.#line.clear();
-    out.push(flood);
+  #read(line: string | undefined, out: unknown[]): void {
+    if (line === undefined || line.trim() !== "") this.#reader.read(line, out);
   }
 }
 
 /**
  * One JSON message a line, ended by LF. Empty lines are skipped, a CR before the LF is white space, a last line needs
- * no newline. A line over the limit is dropped up to its newline, and reading goes on behind it, but not behind 1000 lines
- * in a row that are no messages.
+ * no newline. A line over the limit is dropped up to its newline, and reading goes on behind it, but not behind 1000
+ * invalid lines in a row.
  */
 export const newlineCodec = (options: CodecOptions = {}): Codec => {
-  const { maxFrameBytes = defaultWireLimits.maxFrameBytes, maxDepth = defaultWireLimits.maxDepth } = options;
+  const limits = toMessageLimits(options);
   return {
-    createEncoder: () => new NewlineEncoder(maxFrameBytes, maxDepth),
-    createDecoder: () => new NewlineDecoder(maxFrameBytes, maxDepth),
+    createEncoder: () => new NewlineEncoder(limits),
+    createDecoder: () => new NewlineDecoder(limits),
   };
 };

@@ -1,8 +1,9 @@
 import type { Channel } from "../channel.ts";
-import { deliveryCases } from "./channel-cases-delivery.ts";
-import { framingCases } from "./channel-cases-framing.ts";
-import { lifecycleCases } from "./channel-cases-lifecycle.ts";
-import { pressureCases } from "./channel-cases-pressure.ts";
+import { ContractEnd } from "./contract-end.ts";
+import { type ContractCase, toCases } from "./contract-error.ts";
+import { deliveryCases } from "./delivery-cases.ts";
+import { framingCases } from "./framing-cases.ts";
+import { lifecycleCases } from "./lifecycle-cases.ts";
 
 /** Two ends of one connection, not started, and what a test may do below them. */
 export interface ContractPair {
@@ -44,25 +45,12 @@ export interface ChannelContractOptions {
   readonly timeoutMs?: number;
 }
 
-/** A named case for any test runner. */
-export interface ContractCase {
-  readonly name: string;
-  /** Resolves when the contract is kept; rejects with `contract_broken` when it is not. */
-  run(): Promise<void>;
-}
-
-/** What a case works with. */
-export interface CaseContext {
+/** What a case works with: a connection that is not started. */
+export interface Connected {
+  readonly client: ContractEnd;
+  readonly server: ContractEnd;
   readonly pair: ContractPair;
   readonly profile: ChannelProfile;
-  readonly timeoutMs: number;
-}
-
-/** A case before it is bound to a transport. */
-export interface ChannelCase {
-  readonly name: string;
-  readonly appliesTo?: (profile: ChannelProfile) => boolean;
-  run(context: CaseContext): Promise<void>;
 }
 
 /**
@@ -71,17 +59,15 @@ export interface ChannelCase {
  */
 export const channelContract = (options: ChannelContractOptions): ContractCase[] => {
   const { name, makePair, profile, timeoutMs = 5000 } = options;
-  return [...deliveryCases, ...framingCases, ...lifecycleCases, ...pressureCases]
-    .filter(({ appliesTo }) => appliesTo?.(profile) ?? true)
-    .map((entry) => ({
-      name: `${name}: ${entry.name}`,
-      async run() {
-        const pair = await makePair();
-        try {
-          await entry.run({ pair, profile, timeoutMs });
-        } finally {
-          await pair.dispose();
-        }
-      },
-    }));
+  const table = { ...deliveryCases, ...framingCases(profile), ...lifecycleCases(profile) };
+  return toCases<Connected>(name, table, async (body) => {
+    const pair = await makePair();
+    const client = new ContractEnd("client", pair.client, timeoutMs);
+    const server = new ContractEnd("server", pair.server, timeoutMs);
+    try {
+      await body({ client, server, pair, profile });
+    } finally {
+      await pair.dispose();
+    }
+  });
 };

@@ -1,6 +1,12 @@
 import type { Exchange } from "../exchange.ts";
-import type { ContractCase } from "./channel-contract.ts";
-import { ContractError, demandSame, settled } from "./contract-error.ts";
+import {
+  type ContractCase,
+  ContractError,
+  checkSame,
+  checkThat,
+  settled,
+  toCases,
+} from "./contract-error.ts";
 
 /** A message for the exchange and what has to come back. */
 export interface ExchangeSample {
@@ -24,15 +30,7 @@ export interface ExchangeContractOptions<Context> {
 
 /** What no core should choke on. */
 const hostile: readonly unknown[] = [
-  undefined,
-  null,
-  0,
-  "",
-  "text",
-  true,
-  [],
-  [[]],
-  {},
+  ...[undefined, null, 0, "", "text", true, [], [[]], {}],
   JSON.parse('{"__proto__":{"polluted":true},"constructor":null}'),
   { id: {}, method: 1, params: "none", jsonrpc: null },
   JSON.parse('{"toString":null,"then":null}'),
@@ -42,67 +40,65 @@ const hostile: readonly unknown[] = [
 export const exchangeContract = <Context>(options: ExchangeContractOptions<Context>): ContractCase[] => {
   const { name, makeExchange, context, unanswered = [], timeoutMs = 5000 } = options;
   /** A copy for each use: an exchange that changes its message must not change the sample. */
-  const answeredAnew = () => structuredClone(options.answered);
+  const samples = () => structuredClone(options.answered);
 
-  const handle = async (exchange: Exchange<Context>, message: unknown): Promise<unknown> => {
-    let handling: Promise<unknown>;
-    try {
-      handling = exchange.handle(message, context);
-    } catch (cause) {
-      throw new ContractError("handle threw", { cause });
-    }
-    const checked = handling.catch((cause: unknown) => {
-      throw new ContractError("handle rejected", { cause });
-    });
-    return settled(checked, "a reply", timeoutMs);
-  };
+  type Handle = (message: unknown) => Promise<unknown>;
+  const handleWith =
+    (exchange: Exchange<Context>): Handle =>
+    (message) => {
+      try {
+        return settled(exchange.handle(message, context), "handle", timeoutMs);
+      } catch (cause) {
+        throw new ContractError("handle threw", { cause });
+      }
+    };
 
-  const named = (title: string, run: (exchange: Exchange<Context>) => Promise<void>): ContractCase => ({
-    name: `${name}: ${title}`,
-    run: async () => run(await makeExchange()),
-  });
+  return toCases<Handle>(
+    name,
+    {
+      async "a message that wants a reply gets exactly it"(handle) {
+        checkThat(samples().length >= 2, "the contract needs two messages that are answered");
+        for (const { message, reply } of samples()) checkSame(await handle(message), reply, "the reply");
+      },
 
-  return [
-    named("a message that wants a reply gets exactly it", async (exchange) => {
-      const answered = answeredAnew();
-      if (answered.length < 2) throw new ContractError("the contract needs two messages that are answered");
-      for (const { message, reply } of answered)
-        demandSame(await handle(exchange, message), reply, "the reply");
-    }),
-    named("a message that wants no reply gets none", async (exchange) => {
-      for (const message of unanswered) {
-        const reply = await handle(exchange, message);
-        if (reply !== undefined) throw new ContractError("a message that wants no reply got one");
-      }
-    }),
-    named("messages at the same time each get their own reply", async (exchange) => {
-      const samples = Array.from({ length: 20 }, answeredAnew).flat();
-      const replies = await Promise.all(samples.map(({ message }) => handle(exchange, message)));
-      demandSame(
-        replies,
-        samples.map(({ reply }) => reply),
-        "the replies",
-      );
-    }),
-    named("no message makes it throw or reject, and it answers on", async (exchange) => {
-      for (const message of hostile) {
-        const reply = await handle(exchange, message);
-        if (reply !== undefined && JSON.stringify(reply) === undefined)
-          throw new ContractError("a reply is not JSON");
-      }
-      if (({} as { polluted?: unknown }).polluted !== undefined)
-        throw new ContractError("a message changed Object.prototype");
-      const [first] = answeredAnew();
-      if (first)
-        demandSame(await handle(exchange, first.message), first.reply, "the reply after bad messages");
-    }),
-    named("a reply is JSON and the message is left as it was", async (exchange) => {
-      for (const { message } of answeredAnew()) {
-        const before = JSON.stringify(message);
-        const reply = await handle(exchange, message);
-        demandSame(JSON.parse(JSON.stringify(reply) ?? "null"), reply, "the reply after its way over a wire");
-        demandSame(JSON.stringify(message), before, "the message after it was handled");
-      }
-    }),
-  ];
+      async "a message that wants no reply gets none"(handle) {
+        for (const message of unanswered) {
+          checkThat((await handle(message)) === undefined, "a message that wants no reply got one");
+        }
+      },
+
+      async "messages at the same time each get their own reply"(handle) {
+        const many = Array.from({ length: 20 }, samples).flat();
+        const replies = await Promise.all(many.map(({ message }) => handle(message)));
+        const expected = many.map(({ reply }) => reply);
+        checkSame(replies, expected, "the replies");
+      },
+
+      async "no message makes it throw or reject, and it answers on"(handle) {
+        for (const message of hostile) {
+          const reply = await handle(message);
+          checkThat(reply === undefined || JSON.stringify(reply) !== undefined, "a reply is not JSON");
+        }
+        const { polluted } = {} as { polluted?: unknown };
+        checkThat(polluted === undefined, "a message changed Object.prototype");
+        for (const { message, reply } of samples().slice(0, 1)) {
+          checkSame(await handle(message), reply, "the reply after bad messages");
+        }
+      },
+
+      async "a reply is JSON and the message is left as it was"(handle) {
+        for (const { message } of samples()) {
+          const before = JSON.stringify(message);
+          const reply = await handle(message);
+          checkSame(
+            JSON.parse(JSON.stringify(reply) ?? "null"),
+            reply,
+            "the reply after its way over a wire",
+          );
+          checkSame(JSON.stringify(message), before, "the message after it was handled");
+        }
+      },
+    },
+    async (body) => body(handleWith(await makeExchange())),
+  );
 };

@@ -1,11 +1,10 @@
 export {
   type ChannelContractOptions,
   type ChannelProfile,
-  type ContractCase,
   type ContractPair,
   channelContract,
 } from "./channel-contract.ts";
-export { ContractError } from "./contract-error.ts";
+export { type ContractCase, ContractError } from "./contract-error.ts";
 export { type ExchangeContractOptions, type ExchangeSample, exchangeContract } from "./exchange-contract.ts";
 export {
   createFaultyTransport,
@@ -17,9 +16,3 @@ export { createManualClock, type ManualClock } from "./manual-clock.ts";
 export { createMemoryPair, type MemoryPair, type MemoryPairOptions, type MemoryWire } from "./memory-pair.ts";
 export { createMemoryPipes, type MemoryPipeOptions } from "./memory-pipe.ts";
 export { createMemoryTransport, type MemoryTransport } from "./memory-transport.ts";
-export {
-  createScriptedTransport,
-  ScriptDeviationError,
-  type ScriptedTransport,
-  type ScriptStep,
-} from "./scripted-transport.ts";

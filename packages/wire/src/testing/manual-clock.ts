@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../time/clock.ts";
 
 /** A clock that only its owner moves. */
 export interface ManualClock extends Clock {

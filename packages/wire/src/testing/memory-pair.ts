@@ -1,8 +1,8 @@
 import { type BytePipe, createByteChannel } from "../byte-channel.ts";
 import type { Channel } from "../channel.ts";
-import type { Clock } from "../clock.ts";
 import type { Codec } from "../codec/codec.ts";
 import { newlineCodec } from "../codec/newline-codec.ts";
+import type { Clock } from "../time/clock.ts";
 import { createMemoryPipes, type MemoryPipeOptions } from "./memory-pipe.ts";
 
 export interface MemoryPairOptions<Context = unknown> extends MemoryPipeOptions {

@@ -1,5 +1,4 @@
 import type { BytePipe, ByteReceiver } from "../byte-channel.ts";
-import { ByteBuffer } from "../codec/byte-buffer.ts";
 import { TransportError } from "../errors.ts";
 
 export interface MemoryPipeOptions {
@@ -19,190 +18,127 @@ interface WaitingWrite {
   readonly done: (error?: Error) => void;
 }
 
+const utf8 = new TextEncoder();
+const nothing = new Uint8Array();
 const gone = () => new TransportError("the other side is gone");
 
-/** The bytes from one end to the other. */
-class Flow {
-  #bytes = new ByteBuffer();
-  #offset = 0;
-  #written = 0;
-  #delivered = 0;
-  #ended = false;
-  #endSeen = false;
-  #scheduled = false;
-  #broken = false;
-  #receiver: Pick<ByteReceiver, "bytes" | "end"> | undefined;
-  paused = false;
-  readonly #waiting: WaitingWrite[] = [];
+const concat = (first: Uint8Array, second: Uint8Array): Uint8Array => {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+};
 
-  constructor(
-    readonly capacityBytes: number,
-    readonly nextChunkBytes: () => number,
-  ) {}
-
-  start(receiver: Pick<ByteReceiver, "bytes" | "end">): void {
-    this.#receiver = receiver;
-    this.schedule();
-  }
-
-  write(data: Uint8Array, done: (error?: Error) => void): void {
-    if (this.#ended || this.#broken) {
-      queueMicrotask(() => done(gone()));
-      return;
-    }
-    this.#bytes.append(data);
-    this.#written += data.length;
-    this.#waiting.push({ endsAt: this.#written, done });
-    this.schedule();
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.schedule();
-  }
-
-  break(): void {
-    this.#broken = true;
-    this.#bytes = new ByteBuffer();
-    for (const { done } of this.#waiting.splice(0)) queueMicrotask(() => done(gone()));
-  }
-
-  /** Goes on in a microtask, one chunk at a time, so that a reader can pause between two. */
-  schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    queueMicrotask(() => {
-      this.#scheduled = false;
-      this.#step();
-    });
-  }
-
-  #step(): void {
-    if (this.#broken) return;
-    this.#settleWrites();
-    if (this.paused || !this.#receiver) return;
-    const waiting = this.#bytes.length - this.#offset;
-    if (waiting > 0) {
-      this.#deliver(Math.max(1, Math.min(waiting, this.nextChunkBytes())));
-      this.schedule();
-    } else if (this.#ended && !this.#endSeen) {
-      this.#endSeen = true;
-      this.#receiver.end();
-    }
-  }
-
-  #deliver(length: number): void {
-    const chunk = this.#bytes.view().slice(this.#offset, this.#offset + length);
-    this.#offset += length;
-    this.#delivered += length;
-    if (this.#offset * 2 >= this.#bytes.length) this.#dropDelivered();
-    this.#receiver?.bytes(chunk);
-  }
-
-  /** Done when half of the bytes are delivered, so that copying the rest costs no more than writing it did. */
-  #dropDelivered(): void {
-    const rest = this.#bytes.view().slice(this.#offset);
-    this.#bytes.clear();
-    this.#offset = 0;
-    this.#bytes.append(rest);
-  }
-
-  #settleWrites(): void {
-    for (;;) {
-      const [first] = this.#waiting;
-      if (!first || first.endsAt - this.#delivered > this.capacityBytes) return;
-      this.#waiting.shift();
-      first.done();
-    }
-  }
-}
-
+/** One end, with what the other end wrote and this one has not read. */
 class MemoryPipe implements BytePipe {
-  other: MemoryPipe | undefined;
+  other: MemoryPipe = this;
   #receiver: ByteReceiver | undefined;
-  #ended = false;
-  #otherEnded = false;
-  #closed: { error?: TransportError } | undefined;
-  #told = false;
-  readonly #utf8 = new TextEncoder();
+  #bytes: Uint8Array = nothing;
+  #arrived = 0;
+  /** The other end's writes, until few enough bytes wait behind them. */
+  readonly #writes: WaitingWrite[] = [];
+  #isPaused = false;
+  #isScheduled = false;
+  #hasEnded = false;
+  #hasSeenEnd = false;
+  #closed: { readonly error: TransportError | undefined } | undefined;
 
-  constructor(
-    readonly out: Flow,
-    readonly into: Flow,
-    readonly halfClose: boolean,
-  ) {}
+  constructor(readonly options: Required<MemoryPipeOptions>) {}
 
   start(receiver: ByteReceiver): void {
     this.#receiver = receiver;
-    if (this.#closed) this.#tell();
-    else this.into.start({ bytes: (chunk) => this.#receive(chunk), end: () => this.#receiveEnd() });
+    if (this.#closed) this.#reportClosed();
+    else this.#schedule();
   }
 
   pause(): void {
-    this.into.paused = true;
+    this.#isPaused = true;
   }
 
   resume(): void {
-    this.into.paused = false;
-    this.into.schedule();
+    this.#isPaused = false;
+    this.#schedule();
   }
 
   write(data: Uint8Array | string, done: (error?: Error | null) => void): void {
-    this.out.write(typeof data === "string" ? this.#utf8.encode(data) : data, done);
+    if (this.#hasEnded || this.#closed) queueMicrotask(() => done(gone()));
+    else this.other.#arrive(typeof data === "string" ? utf8.encode(data) : data.slice(), done);
   }
 
   end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.out.end();
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.other.#schedule();
     this.#closeWhenDone();
   }
 
   destroy(): void {
     this.#close();
-    this.other?.cut();
+    this.other.#close(gone());
   }
 
-  cut(): void {
-    this.#close(gone());
+  #arrive(data: Uint8Array, done: (error?: Error) => void): void {
+    this.#bytes = this.#bytes.length === 0 ? data : concat(this.#bytes, data);
+    this.#arrived += data.length;
+    this.#writes.push({ endsAt: this.#arrived, done });
+    this.#schedule();
   }
 
-  #receive(chunk: Uint8Array): void {
-    if (!this.#closed) this.#receiver?.bytes(chunk);
+  /** Goes on in a microtask, one chunk at a time, so that a reader can pause between two. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      if (!this.#closed) this.#step();
+    });
   }
 
-  #receiveEnd(): void {
-    if (this.#closed) return;
-    this.#otherEnded = true;
-    if (this.halfClose) this.#receiver?.end();
-    else this.end();
-    this.#closeWhenDone();
+  #step(): void {
+    this.#settleWrites();
+    if (this.#isPaused || !this.#receiver) return;
+    if (this.#bytes.length > 0) {
+      const { chunkBytes } = this.options;
+      const length = Math.max(1, typeof chunkBytes === "function" ? chunkBytes() : chunkBytes);
+      const chunk = this.#bytes.slice(0, length);
+      this.#bytes = this.#bytes.subarray(length);
+      this.#receiver.bytes(chunk);
+      this.#schedule();
+    } else if (this.other.#hasEnded && !this.#hasSeenEnd) {
+      this.#hasSeenEnd = true;
+      if (this.options.halfClose) this.#receiver.end();
+      else this.end();
+      this.#closeWhenDone();
+    }
+  }
+
+  #settleWrites(): void {
+    const delivered = this.#arrived - this.#bytes.length;
+    for (let first = this.#writes[0]; first; first = this.#writes[0]) {
+      if (first.endsAt - delivered > this.options.capacityBytes) return;
+      this.#writes.shift();
+      first.done();
+    }
   }
 
   /** Both ends are done once each has ended and has read the other's end. */
   #closeWhenDone(): void {
-    const { other } = this;
-    if (!this.#ended || !this.#otherEnded || !other) return;
-    if (other.#ended && other.#otherEnded) {
-      this.#close();
-      other.#close();
-    }
+    const ends = [this, this.other];
+    if (ends.every((end) => end.#hasEnded && end.#hasSeenEnd)) for (const end of ends) end.#close();
   }
 
   #close(error?: TransportError): void {
     if (this.#closed) return;
-    this.#closed = error ? { error } : {};
-    this.out.break();
-    this.into.break();
-    this.#tell();
+    this.#closed = { error };
+    this.#bytes = nothing;
+    for (const { done } of this.#writes.splice(0)) queueMicrotask(() => done(gone()));
+    this.#reportClosed();
   }
 
-  #tell(): void {
-    if (this.#told || !this.#receiver || !this.#closed) return;
-    this.#told = true;
-    const { error } = this.#closed;
+  #reportClosed(): void {
+    const error = this.#closed?.error;
     const receiver = this.#receiver;
-    queueMicrotask(() => receiver.closed(error));
+    if (receiver) queueMicrotask(() => receiver.closed(error));
   }
 }
 
@@ -212,11 +148,9 @@ class MemoryPipe implements BytePipe {
  */
 export const createMemoryPipes = (options: MemoryPipeOptions = {}): [BytePipe, BytePipe] => {
   const { capacityBytes = 65_536, chunkBytes = Number.POSITIVE_INFINITY, halfClose = true } = options;
-  const nextChunkBytes = typeof chunkBytes === "function" ? chunkBytes : () => chunkBytes;
-  const forth = new Flow(capacityBytes, nextChunkBytes);
-  const back = new Flow(capacityBytes, nextChunkBytes);
-  const first = new MemoryPipe(forth, back, halfClose);
-  const second = new MemoryPipe(back, forth, halfClose);
+  const resolved = { capacityBytes, chunkBytes, halfClose };
+  const first = new MemoryPipe(resolved);
+  const second = new MemoryPipe(resolved);
   first.other = second;
   second.other = first;
   return [first, second];

@@ -1,8 +1,8 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { ApprovalEntry, ApprovalState } from "../entries.ts";
-import { fieldOf, lineOf, safeText } from "../values.ts";
+import { lineOf, safeText, valueAt } from "../values.ts";
 
-/** How long a question is there before it can be answered: a click that was meant for something else is none. */
+/** How long a question is there before it can be answered: a click that was meant for something else does not count. */
 const armMs = 350;
 /** What is longer is not shown whole, and so cannot be approved. */
 const maxShownLength = 100_000;
@@ -34,7 +34,7 @@ function Part({ name, value }: { readonly name: string; readonly value: unknown 
 /** What would happen: the tool and its input where the engine names them, and whatever else it says. */
 function Subject({ subject }: { readonly subject: unknown }) {
   const tool = lineOf(subject, "tool", 200);
-  const input = fieldOf(subject, "input");
+  const input = valueAt(subject, "input");
   if (tool === undefined || input === undefined) {
     return (
       <dl class="subject">

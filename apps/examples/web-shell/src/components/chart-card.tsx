@@ -18,7 +18,7 @@ interface Geometry {
   readonly y: (value: number) => number;
 }
 
-const place = (chart: ChartModel, scale: Scale, width: number): Geometry => ({
+const plotGeometry = (chart: ChartModel, scale: Scale, width: number): Geometry => ({
   chart,
   width,
   slot: (width - plot.left - plot.right) / Math.max(1, chart.labels.length),
@@ -130,7 +130,7 @@ const figuresOf = ({ labels, series }: ChartModel): TableModel => ({
   hiddenColumns: 0,
 });
 
-const describe = ({ kind, labels, series, unit }: ChartModel, label: string): string =>
+const chartLabel = ({ kind, labels, series, unit }: ChartModel, label: string): string =>
   `${label}: ${kind === "bar" ? "bar chart" : "line chart"} of ${labels.length} points` +
   `${series.length > 1 ? ` in ${series.length} series` : ""}${unit === undefined ? "" : `, in ${unit}`}`;
 
@@ -153,12 +153,12 @@ const useWidth = () => {
 export function ChartCard({ chart, label }: { readonly chart: ChartModel; readonly label: string }) {
   const scale = createScale(chart.range);
   const { element, width } = useWidth();
-  const geometry = place(chart, scale, width);
+  const geometry = plotGeometry(chart, scale, width);
   const hidden = chart.hiddenPoints + chart.hiddenSeries > 0;
   return (
     <figure class="chart" ref={element}>
       {chart.unit !== undefined && <p class="hint">in {chart.unit}</p>}
-      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={describe(chart, label)}>
+      <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={chartLabel(chart, label)}>
         <Axes {...geometry} scale={scale} />
         {chart.kind === "bar" ? <Bars {...geometry} /> : <Lines {...geometry} />}
       </svg>

@@ -1,7 +1,7 @@
 import { readChart, readForm, readTable } from "@harnesskit/shell-client/cards";
 import { useMemo } from "preact/hooks";
 import type { CardEntry, Entry, Sending } from "../entries.ts";
-import { fieldOf, safeText } from "../values.ts";
+import { safeText, valueAt } from "../values.ts";
 import { ApprovalCard } from "./approval-card.tsx";
 import { ChartCard } from "./chart-card.tsx";
 import { FormCard } from "./form-card.tsx";
@@ -11,7 +11,7 @@ export interface EntryActions {
   readonly onAgain: (id: string) => void;
   readonly onSubmit: (id: string, sending: Sending) => void;
   readonly onAnswer: (id: string, decision: "approved" | "refused", reason: string | undefined) => void;
-  /** Whether a question may take the focus: not while somebody writes. */
+  /** Whether a question may take the focus: not while the user writes. */
   readonly takesFocus: () => boolean;
 }
 
@@ -20,8 +20,8 @@ interface EntryViewProps<E extends Entry = Entry> extends EntryActions {
   readonly busy: { readonly answering: string | undefined } | undefined;
 }
 
-const textOf = (data: unknown): string | undefined => {
-  const found = [data, fieldOf(data, "text"), fieldOf(data, "message")];
+const shownText = (data: unknown): string | undefined => {
+  const found = [data, valueAt(data, "text"), valueAt(data, "message")];
   return found.find((text) => typeof text === "string");
 };
 
@@ -33,7 +33,7 @@ const useContent = ({ entry, busy, onSubmit }: EntryViewProps<CardEntry>) => {
       table: component === "table" ? readTable(data) : undefined,
       chart: component === "chart" ? readChart(data) : undefined,
       form: component === "form" ? readForm(data) : undefined,
-      text: component === "text" ? textOf(data) : undefined,
+      text: component === "text" ? shownText(data) : undefined,
     }),
     [component, data],
   );

@@ -50,10 +50,6 @@ export const zombiesOf = (parent: number): number[] =>
     }
   });
 
-/** Waits for a condition. */
-export const until = (isTrue: () => boolean, what: string): Promise<void> =>
-  expect.poll(isTrue, { timeout: 15_000, interval: 5, message: what }).toBe(true);
-
 /** Waits until no process of a launch is left, neither the agent nor what it started nor its guard. */
 export const untilNothingOf = (launchId: string): Promise<void> =>
   expect

@@ -1,0 +1,85 @@
+import { readAuditFile } from "@harnesskit/audit/node";
+import { type BacktestChange, type BacktestReport, backtest } from "@harnesskit/policy";
+import { CliError, ExitCode, toCliError } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, safeJson } from "../terminal/text.ts";
+import { byWhom, eventLine } from "./event-text.ts";
+import { openPolicy } from "./policy-file.ts";
+
+export interface AhpBacktestOptions {
+  readonly policy: string;
+  readonly json?: true;
+}
+
+const maxShown = 50;
+
+const changeLine = ({ seq, time, event, was, now, explanation }: BacktestChange): string => {
+  const reason = (explanation.decided as { readonly reason?: unknown } | undefined)?.reason;
+  const why = typeof reason === "string" ? reason : explanation.why;
+  return `${seq}  ${oneLine(time, 40)}  ${eventLine(event)}\n    ${oneLine(was, 40)} → ${now ?? "no say"} ${byWhom(explanation)}: ${oneLine(why, 500)}\n`;
+};
+
+const reportText = (report: BacktestReport): string => {
+  const { decided, withoutEvent, cut, same, changed, changes, transitions } = report;
+  const shown = changes.slice(0, maxShown);
+  const lines = shown.map(changeLine);
+  if (changed > shown.length) lines.push(`and ${changed - shown.length} more\n`);
+  lines.push(`${decided} decided events: ${same} as before, ${changed} otherwise`);
+  if (withoutEvent > 0) lines.push(`, ${withoutEvent} without their content`);
+  lines.push("\n");
+  for (const [transition, count] of Object.entries(transitions)) {
+    lines.push(`  ${oneLine(transition, 100)}: ${count}\n`);
+  }
+  if (cut > 0) lines.push(`${cut} were judged by a part of their content\n`);
+  return lines.join("");
+};
+
+const reportJson = ({ changes, ...counts }: BacktestReport) => ({
+  ...counts,
+  changes: changes.map(({ seq, time, event, was, now, explanation }) => ({
+    seq,
+    time,
+    event,
+    was,
+    now: now ?? null,
+    decision: explanation.decided ?? null,
+    rule: explanation.rule ?? null,
+    source: explanation.source,
+    why: explanation.why,
+  })),
+});
+
+/** `harness ahp backtest`: what a policy would have decided otherwise of the events in an audit log with content. */
+export const ahpBacktest = async (
+  file: string,
+  { policy: name, json }: AhpBacktestOptions,
+): Promise<ExitCode> => {
+  const policy = await openPolicy(name);
+  const err = createTerminal(process.stderr);
+  let invalid = 0;
+  const onInvalidLine = () => {
+    invalid++;
+  };
+  const report = await backtest(policy, readAuditFile(file, { action: "ahp.event", onInvalidLine })).catch(
+    (cause: unknown) => {
+      throw new CliError(
+        "audit_unreadable",
+        `${oneLine(file, 1000)} cannot be read: ${toCliError(cause).message}`,
+        {
+          cause,
+          exitCode: ExitCode.unavailable,
+          hint: "Name the log of harness ahp serve --audit FILE --record-content",
+        },
+      );
+    },
+  );
+  createTerminal().write(json ? `${safeJson(reportJson(report))}\n` : reportText(report));
+  if (report.decided > 0 && report.withoutEvent === report.decided) {
+    err.write(
+      "harness ahp: the log holds no events: record them with ahp serve --audit FILE --record-content\n",
+    );
+  }
+  if (invalid === 0) return ExitCode.done;
+  err.write(`harness ahp: ${invalid} lines are not entries; harness audit verify says more\n`);
+  return ExitCode.failed;
+};

@@ -1,0 +1,67 @@
+import { checkPolicy, type Explanation } from "@harnesskit/policy";
+import type { AhpEvent } from "@harnesskit/protocol/ahp";
+import { ExitCode, usageError } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, safeJson } from "../terminal/text.ts";
+import { explanationJson, explanationText } from "./event-text.ts";
+import { goesOn } from "./outcome.ts";
+import { openPolicy, sayPolicyWarnings } from "./policy-file.ts";
+import { type DraftEvent, readMessage } from "./read-message.ts";
+
+export interface AhpCheckOptions {
+  readonly policy: string;
+  readonly json?: true;
+}
+
+const toEvent = (draft: DraftEvent): AhpEvent => ({
+  session_id: "session",
+  agent_id: "agent",
+  timestamp: new Date().toISOString(),
+  depth: 0,
+  payload: {},
+  ...draft,
+});
+
+const readEvents = async (file: string): Promise<readonly AhpEvent[]> => {
+  const message = await readMessage(file);
+  if (message.kind === "query") throw usageError(`${oneLine(file)}: a policy decides events, and no queries`);
+  return (message.kind === "batch" ? message.events : [message.event]).map(toEvent);
+};
+
+const toolOf = ({ payload }: AhpEvent): string => {
+  const tool = typeof payload === "object" && payload !== null && "tool_name" in payload && payload.tool_name;
+  return typeof tool === "string" ? ` ${tool}` : "";
+};
+
+const exitCodeOf = ({ decision }: Explanation): ExitCode =>
+  decision && goesOn(decision.decision) ? ExitCode.done : ExitCode.refused;
+
+/** `harness ahp check`: what a policy decides of events, each as if it were the first, by which rule, and why. */
+export const ahpCheck = async (
+  files: readonly string[],
+  { policy: name, json }: AhpCheckOptions,
+): Promise<ExitCode> => {
+  if (files.filter((file) => file === "-").length > 1) throw usageError("Standard input can be read once");
+  const policy = await openPolicy(name);
+  sayPolicyWarnings(policy);
+  const events: AhpEvent[] = [];
+  for (const file of files) events.push(...(await readEvents(file)));
+  const results = events.map((event) => ({ event, explanation: checkPolicy(policy, event) }));
+  const terminal = createTerminal();
+  if (json) {
+    const shown = results.map(({ event, explanation }) => ({
+      event_type: event.event_type,
+      ...explanationJson(explanation),
+    }));
+    terminal.write(
+      `${safeJson({ policy: policy.name, file: policy.file, warnings: policy.warnings, results: shown })}\n`,
+    );
+  } else {
+    for (const { event, explanation } of results) {
+      terminal.write(explanationText(`${event.event_type}${toolOf(event)}`, explanation));
+    }
+  }
+  return results
+    .map(({ explanation }) => exitCodeOf(explanation))
+    .reduce((a, b) => (a > b ? a : b), ExitCode.done);
+};

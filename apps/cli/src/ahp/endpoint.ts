@@ -1,0 +1,102 @@
+import type { HarnessEndpoint } from "@harnesskit/ahp-client";
+import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
+import { createChildTransport } from "@harnesskit/transport-stdio";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { HarnessError } from "@harnesskit/wire";
+import { CliError, usageError } from "../cli-error.ts";
+import { toSocketFailure } from "../endpoint.ts";
+import { oneLine } from "../terminal/text.ts";
+import type { HarnessAccess } from "./token.ts";
+
+const piece = /'([^']*)'|"((?:\\[\s\S]|[^"\\])*)"|\\([\s\S])|([^\s'"\\]+)/y;
+
+/**
+ * The words of a command line: separated by spaces, with quotes and backslashes as in a shell, and nothing else of a
+ * shell. Throws a usage error for a quote without its end.
+ */
+export const splitWords = (text: string, option: string): string[] => {
+  const words: string[] = [];
+  let word: string | undefined;
+  for (let index = 0; index < text.length; ) {
+    if (/\s/.test(text.charAt(index))) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+      index++;
+      continue;
+    }
+    piece.lastIndex = index;
+    const found = piece.exec(text);
+    if (!found) throw usageError(`${option}: a quote or a backslash of the command has no end`);
+    const [whole, single, double, escaped, bare] = found;
+    word = (word ?? "") + (single ?? double?.replace(/\\(["\\$`])/g, "$1") ?? escaped ?? bare ?? "");
+    index += whole.length;
+  }
+  if (word !== undefined) words.push(word);
+  return words;
+};
+
+/**
+ * How long a harness that is a child may take to end. Less than a server of `harness run` has for its own end: were that
+ * killed first, a child that does not react would be left behind.
+ */
+const childTimeouts = { closeTimeoutMs: 1000, killTimeoutMs: 500 } as const;
+
+/** A way to a harness, and what gives it up. */
+export interface OpenEndpoint {
+  readonly endpoint: HarnessEndpoint;
+  close(): void;
+}
+
+const forms = "--to takes unix:PATH, http(s)://HOST:PORT/ahp, ws(s)://HOST:PORT/ahp or stdio:COMMAND";
+
+const open = (to: string, { credentials, inQuery = false }: HarnessAccess): OpenEndpoint | undefined => {
+  const scheme = /^([a-z]+):/i.exec(to)?.[1]?.toLowerCase() ?? "";
+  const rest = to.slice(scheme.length + 1);
+  const access = { url: to, ...(credentials && { credentials }) };
+  if (inQuery && scheme !== "ws" && scheme !== "wss") {
+    throw usageError(
+      "--credentials-in-query is for a WebSocket",
+      "Others take credentials in a header: leave it out",
+    );
+  }
+  const byTransport = (transport: HarnessEndpoint["transport"] & object): OpenEndpoint => ({
+    endpoint: { transport },
+    close: () => {},
+  });
+  switch (scheme) {
+    case "unix":
+      return rest === "" ? undefined : byTransport(createUnixTransport({ path: rest, framing: "newline" }));
+    case "stdio": {
+      const [command, ...args] = splitWords(rest, "--to");
+      return command === undefined
+        ? undefined
+        : byTransport(createChildTransport({ command, args, ...childTimeouts }));
+    }
+    case "ws":
+    case "wss":
+      return byTransport(
+        createWebSocketTransport({ ...access, credentialsIn: inQuery ? "query" : "header" }),
+      );
+    case "http":
+    case "https": {
+      const exchange = createHttpExchange(access);
+      return { endpoint: { exchange }, close: () => exchange.close() };
+    }
+    default:
+      return undefined;
+  }
+};
+
+/** The way to the harness at `--to`; nothing is opened yet. Throws a usage error for anything else. */
+export const openEndpoint = (to: string, access: HarnessAccess): OpenEndpoint => {
+  try {
+    const found = open(to, access);
+    if (found) return found;
+  } catch (error) {
+    if (CliError.isInstance(error)) throw error;
+    if (!HarnessError.isInstance(error)) throw error;
+    if (error.code === "path_too_long") throw toSocketFailure(error, "--to");
+    throw usageError(`--to: ${oneLine(error.message, 500)}`, forms);
+  }
+  throw usageError(`--to: ${oneLine(to, 200)} is not an endpoint`, forms);
+};

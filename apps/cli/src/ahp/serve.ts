@@ -1,0 +1,180 @@
+import {
+  type AhpServer,
+  type AuditRecorder,
+  createAhpServer,
+  HandlerError,
+  type StateStore,
+} from "@harnesskit/ahp-server";
+import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
+import type { Policy } from "@harnesskit/policy";
+import { type Channel, createDeferred, HarnessError } from "@harnesskit/wire";
+import { type HarnessLogOptions, openHarnessLog } from "../audit/audit-logs.ts";
+import { ExitCode, isDebugging } from "../cli-error.ts";
+import { onStopSignals } from "../interruption.ts";
+import { oneLine } from "../terminal/text.ts";
+import { withCleanup } from "../with-cleanup.ts";
+import { createBuiltInHandlers, type DefaultDecision } from "./built-in-handlers.ts";
+import { entryLine, eventLine } from "./event-text.ts";
+import { createLiveLog, type LiveLog } from "./live-log.ts";
+import { isStdioAlone, openPlaces, type Places } from "./places.ts";
+import type { PolicyServer } from "./policy-server.ts";
+
+const statePathOf = (auditPath: string): string => auditPath.replace(/(\.jsonl)?$/, ".state.jsonl");
+
+export interface HarnessStateOptions {
+  readonly auditPath: string;
+  readonly sink: Pick<AuditSink, "record">;
+  readonly say: (line: string) => void;
+}
+
+/**
+ * Opens the store of runs, task lists and verifications. Damaged entries are reported and recorded, and the rest is used; if
+ * the file cannot be used at all, that is reported and recorded too, and the harness continues without it.
+ */
+const openHarnessState = async (options: HarnessStateOptions): Promise<StateStore | undefined> => {
+  const { auditPath, sink, say } = options;
+  const { openFileStateStore } = await import("@harnesskit/ahp-server/node");
+  const report = ({ code, message }: HarnessError, rest = ""): void => {
+    sink.record({ action: "ahp.state", outcome: "failed", details: { reason: code } });
+    say(`${oneLine(message, 500)}${rest} (${code})`);
+  };
+  try {
+    return openFileStateStore({ path: statePathOf(auditPath), onError: (error) => report(error) });
+  } catch (error) {
+    if (!HarnessError.isInstance(error)) throw error;
+    report(error, "; runs are forgotten at the end");
+    return undefined;
+  }
+};
+
+export interface AhpServeOptions extends Places, HarnessLogOptions {
+  /** A policy file, or `default` for the shipped one. @default none: everything is answered with `default` */
+  readonly policy?: string;
+  readonly default: DefaultDecision;
+  /** Whether runs, task lists and verifications are kept beside the audit log. @default true */
+  readonly state?: boolean;
+  /** No line for each event. @default false */
+  readonly quiet?: true;
+  readonly version: string;
+}
+
+/**
+ * `harness ahp serve`: one harness in every place that was named. Takes the channel of standard input and output, not yet
+ * started, where these are one of the places. Ends with its input where that is the only one, else with a signal.
+ */
+export const ahpServe = (options: AhpServeOptions, channel: Channel | undefined): Promise<ExitCode> =>
+  withCleanup(async (defer) => {
+    const log = createLiveLog();
+    const stopped = createDeferred<void>();
+    defer(onStopSignals(() => stopped.resolve()));
+    const policy = await openNamedPolicy(options.policy);
+    const { sink, path } = await openHarnessLog(options);
+    defer(() => sink.close());
+    const keepsState = options.state !== false;
+    const stateStore = keepsState
+      ? await openHarnessState({ auditPath: path, sink, say: log.say })
+      : undefined;
+    const { harness, about, close } = await createHarness(options, policy, { audit: sink, stateStore }, log);
+    defer(close);
+    const auditLog = `audit log ${oneLine(path, 1000)}${options.recordContent ? " with content" : ""}`;
+    const { runs } = harness.stats();
+    const known = stateStore ? `keeps runs (${runs} from before)` : "forgets runs at its end";
+    const places = await openPlaces(harness, options, (error) => sayFailure(log, error));
+    defer(() => places.close());
+    // Agents hear that the harness closes before their connections end.
+    defer(() => harness.close());
+    const { endpoints, tokenFile, remoteHost } = places;
+    log.say(`${about}; ${known}; ${auditLog}`);
+    if (remoteHost !== undefined) log.say(openText(remoteHost));
+    if (tokenFile !== undefined) log.say(`token in ${oneLine(tokenFile, 1000)}`);
+    for (const endpoint of endpoints) log.say(`listening on ${oneLine(endpoint, 1000)}`);
+    if (channel) {
+      harness.connect(channel);
+      log.say("listening on standard input");
+    }
+    const endsWithInput = channel !== undefined && isStdioAlone(options);
+    const input = endsWithInput ? channel.closed.then(({ error }) => error) : stopped.promise;
+    const error = await Promise.race([input, stopped.promise]);
+    if (error === undefined) return ExitCode.done;
+    sayFailure(log, error);
+    return ExitCode.failed;
+  });
+
+const openNamedPolicy = async (name: string | undefined): Promise<Policy | undefined> => {
+  if (name === undefined) return undefined;
+  const { openPolicy } = await import("./policy-file.ts");
+  return openPolicy(name);
+};
+
+const createHarness = async (
+  options: AhpServeOptions,
+  policy: Policy | undefined,
+  { audit, stateStore }: { readonly audit: AuditSink; readonly stateStore: StateStore | undefined },
+  log: LiveLog,
+): Promise<PolicyServer> => {
+  const { version, recordContent = false } = options;
+  const tell = options.quiet ? () => {} : (line: string | undefined) => line !== undefined && log.tell(line);
+  const onError = (error: unknown) => sayFailure(log, error);
+  if (policy) {
+    const { createPolicyServer } = await import("./policy-server.ts");
+    const isWatched = options.policy !== "default";
+    return createPolicyServer({
+      policy,
+      isWatched,
+      version,
+      audit,
+      stateStore,
+      recordContent,
+      say: log.say,
+      tell,
+      onError,
+    });
+  }
+  const recorder = recordContent ? await recorderOfContent(audit) : audit;
+  const harness: AhpServer = createAhpServer({
+    name: "harness-ahp",
+    version,
+    handlers: createBuiltInHandlers({
+      decision: options.default,
+      harness: () => harness,
+      onEvent: (event, decision) => tell(eventLine(event, decision)),
+    }),
+    audit: {
+      ...recorder,
+      record(entry: AuditEntryInput) {
+        audit.record(entry);
+        tell(entryLine(entry));
+      },
+    },
+    onError,
+    ...(stateStore && { stateStore }),
+  });
+  const about = noPolicyText[options.default];
+  return { harness, about, close: () => {} };
+};
+
+const noPolicyText: Readonly<Record<DefaultDecision, string>> = {
+  escalate:
+    "NO POLICY (--policy FILE): every question of an agent is escalated, so that nothing is allowed without a person",
+  block: "NO POLICY (--policy FILE): every question of an agent is answered with block",
+  allow: "NO POLICY (--policy FILE): every question of an agent is answered with ALLOW",
+};
+
+const openText = (host: string): string =>
+  `OPEN TO OTHER MACHINES at ${host}: any client with the token can ask this harness, report to it and query its state; ` +
+  "there is no TLS, so that the token can be read on the way";
+
+const recorderOfContent = async (sink: AuditSink): Promise<AuditRecorder> => {
+  const { createPolicyAudit } = await import("@harnesskit/policy");
+  return createPolicyAudit({ sink, recordContent: true });
+};
+
+const isTold = (error: unknown): boolean =>
+  HandlerError.isInstance(error) ||
+  (HarnessError.isInstance(error) && ["invalid_message", "frame_too_large"].includes(error.code));
+
+const sayFailure = (log: LiveLog, error: unknown): void => {
+  if (isTold(error) && !isDebugging()) return;
+  const code = HarnessError.isInstance(error) ? ` (${error.code})` : "";
+  log.say(`${oneLine(error instanceof Error ? error.message : String(error), 500)}${code}`);
+};

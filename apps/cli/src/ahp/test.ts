@@ -1,0 +1,60 @@
+import type { PolicyTestReport } from "@harnesskit/policy";
+import { testPolicyFile } from "@harnesskit/policy/node";
+import { ExitCode } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, safeJson } from "../terminal/text.ts";
+import { byWhom } from "./event-text.ts";
+import { policyFileOf, policyOptions, sayPolicyWarnings, toPolicyFailure } from "./policy-file.ts";
+
+export interface AhpTestOptions {
+  /** The file of cases. @default beside the policy, with `.test` before its ending */
+  readonly cases?: string;
+  readonly json?: true;
+}
+
+const caseLine = ({ name, passed, problems, explanation }: PolicyTestReport["results"][number]): string => {
+  if (passed) return `ok    ${oneLine(name)}\n`;
+  const why = problems.map((problem) => `        ${oneLine(problem, 1000)}\n`).join("");
+  return `FAIL  ${oneLine(name)}\n${why}        decided ${byWhom(explanation)}: ${oneLine(explanation.why, 500)}\n`;
+};
+
+const percent = (ratio: number): string => `${Math.floor(ratio * 100)} %`;
+
+const summary = ({ passed, failed, coverage: { ratio, uncovered } }: PolicyTestReport): string => {
+  const names = uncovered.map((name) => oneLine(name, 100)).join(", ");
+  const missing = uncovered.length === 0 ? "" : `; no case for ${names}`;
+  return `${passed} passed, ${failed} failed; ${percent(ratio)} of the rules decided${missing}\n`;
+};
+
+const reportJson = ({ passed, failed, results, coverage, warnings }: PolicyTestReport) => ({
+  warnings,
+  passed,
+  failed,
+  coverage: {
+    ratio: coverage.ratio,
+    uncovered: coverage.uncovered,
+    decisions: Object.fromEntries(coverage.decisions),
+  },
+  cases: results.map(({ name, passed: isPassed, problems, explanation }) => ({
+    name,
+    passed: isPassed,
+    problems,
+    decision: explanation.decided?.decision ?? null,
+    rule: explanation.rule ?? null,
+  })),
+});
+
+/** `harness ahp test`: decides the cases beside a policy, and reports wrong cases and untested rules. */
+export const ahpTest = async (name: string, { cases, json }: AhpTestOptions): Promise<ExitCode> => {
+  const report = await testPolicyFile(policyFileOf(name), {
+    ...policyOptions,
+    ...(cases !== undefined && { casesFile: cases }),
+  }).catch((error: unknown) => {
+    throw toPolicyFailure(error);
+  });
+  sayPolicyWarnings({ file: policyFileOf(name), warnings: report.warnings });
+  const terminal = createTerminal();
+  if (json) terminal.write(`${safeJson(reportJson(report))}\n`);
+  else terminal.write(`${report.results.map(caseLine).join("")}${summary(report)}`);
+  return report.failed > 0 ? ExitCode.failed : ExitCode.done;
+};

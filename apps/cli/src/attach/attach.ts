@@ -1,0 +1,138 @@
+import type { Thread, ThreadClient } from "@harnesskit/thread-client";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { CliError, ExitCode } from "../cli-error.ts";
+import { socketPathOf } from "../endpoint.ts";
+import { Interrupts, interruptedExitCode } from "../interruption.ts";
+import { attachCommand, toCliFailure } from "../run/failures.ts";
+import { failureLine } from "../run/run-output.ts";
+import { createThreadParts, type ThreadParts } from "../run/run-parts.ts";
+import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
+import { formatTime, oneLine, safeJson, shellWord, wrapText } from "../terminal/text.ts";
+import { withServer } from "./connection.ts";
+import { ThreadFollower } from "./thread-follower.ts";
+
+const maxListed = 10;
+
+/**
+ * The thread that a server used last. Where it has several, they are listed on `terminal`. Rejects with a `CliError`
+ * `thread_not_found` if there is no thread.
+ */
+const chooseThread = async (
+  client: ThreadClient,
+  endpoint: string,
+  terminal: Terminal | undefined,
+  signal: AbortSignal,
+): Promise<string> => {
+  const threads: Thread[] = [];
+  for await (const thread of client.allThreads({ signal })) if (threads.push(thread) > maxListed) break;
+  const [last] = threads;
+  const place = oneLine(shellWord(endpoint), 1000);
+  if (!last) {
+    throw new CliError("thread_not_found", "The server has no thread yet", {
+      hint: `Begin one: harness run --attach ${place} "PROMPT"`,
+    });
+  }
+  if (threads.length === 1 || !terminal) return last.threadId;
+  const { style } = terminal;
+  for (const { threadId, title, time } of threads.slice(0, maxListed)) {
+    const when = style.dim(formatTime(time.updated));
+    const sign = threadId === last.threadId ? style.cyan("›") : " ";
+    const text = `${sign} ${oneLine(threadId, 80)}  ${when}  ${oneLine(title, 80)}\n`;
+    terminal.write(wrapText(text, terminal.columns, "  "));
+  }
+  const more = threads.length > maxListed ? "and more; " : "";
+  const note = `${more}the one used last follows, another with --thread ID\n\n`;
+  terminal.write(style.dim(wrapText(note, terminal.columns)));
+  return last.threadId;
+};
+
+export interface AttachOptions {
+  readonly thread?: string;
+  readonly approve?: "ask" | "once" | "reject";
+  readonly after?: number;
+  readonly follow?: true;
+  /** How long the server is tried again, in seconds. @default 60 where it was there */
+  readonly retryFor?: number;
+  readonly json?: true;
+}
+
+/** `harness attach`: follows a thread of a server that runs, and answers what waits there. */
+export const attach = async (
+  endpoint: string,
+  options: AttachOptions,
+  { version }: { readonly version: string },
+): Promise<ExitCode> => {
+  const path = socketPathOf(endpoint, "attach");
+  const { thread: threadId, approve, retryFor, json = false } = options;
+  const interrupts = new Interrupts(() => process.exit(interruptedExitCode()));
+  const parts = createThreadParts({
+    command: "harness attach",
+    version,
+    transport: createUnixTransport({ path }),
+    endpoint,
+    retryFor,
+    threadId,
+    approve,
+    withoutTerminal: "watch",
+    json,
+    interrupts,
+  });
+  interrupts.listen();
+  try {
+    return await followThread(parts, endpoint, options);
+  } catch (error) {
+    const failure = toCliFailure(error, { command: "attach", endpoint, threadId: parts.threadId });
+    if (json) createTerminal().write(failureLine(failure, parts.threadId));
+    throw failure;
+  } finally {
+    parts.end();
+  }
+};
+
+const followThread = async (
+  parts: ThreadParts,
+  endpoint: string,
+  options: AttachOptions,
+): Promise<ExitCode> => {
+  const { json, after, follow } = options;
+  const { terminal, output, approver, breakLine } = parts;
+  const { signal } = parts.interrupts;
+  const onError = parts.notes.tellFollower;
+  const follower = new ThreadFollower({
+    terminal,
+    output,
+    approver,
+    signal,
+    onError,
+    ...(after === undefined ? {} : { after }),
+    ...(follow && { stay: true }),
+  });
+  return withServer({ ...parts.connecting, onError }, async (client) => {
+    const id = parts.threadId ?? (await chooseThread(client, endpoint, json ? undefined : terminal, signal));
+    parts.threadId = id;
+    const turn = await follower.follow(client, id);
+    breakLine();
+    if (signal.aborted) return detached(id, client, follower);
+    if (!turn) return idle(id, terminal, json);
+    const { turnId, result, exitCode } = turn;
+    const again = attachCommand(endpoint, id);
+    output.summary({ threadId: id, turnId, result, exitCode, unasked: 0, log: undefined, again });
+    return exitCode;
+  });
+};
+
+const detached = (threadId: string, client: ThreadClient, follower: ThreadFollower): ExitCode => {
+  const isThere = client.state === "ready";
+  const goesOn = follower.openTurn === undefined ? "" : "; its turn goes on";
+  note(`harness: detached from ${oneLine(threadId, 80)}${isThere ? goesOn : "; the server is not back"}`);
+  return interruptedExitCode() ?? ExitCode.interrupted;
+};
+
+const idle = (threadId: string, terminal: Terminal, json: true | undefined): ExitCode => {
+  const data = { threadId, turnId: null, status: "idle", exitCode: ExitCode.done };
+  const line = json
+    ? safeJson({ type: "result", data })
+    : "Nothing has run in this thread yet. To wait for it: --follow";
+  terminal.write(`${line}\n`);
+  return ExitCode.done;
+};

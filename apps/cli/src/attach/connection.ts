@@ -1,0 +1,194 @@
+import { createThreadClient, type SessionState, type ThreadClient } from "@harnesskit/thread-client";
+import type { HarnessError, Transport } from "@harnesskit/wire";
+import { CliError, ExitCode } from "../cli-error.ts";
+import { comeBackHint, startHint, toAbsence } from "../run/failures.ts";
+import { note } from "../terminal/terminal.ts";
+
+/** A server that others use as well, before it is known to be there. */
+export interface SharedServer {
+  readonly endpoint: string;
+  readonly retrySeconds: number;
+  readonly waitsForStart: boolean;
+}
+
+const defaultRetrySeconds = 60;
+
+/** The server of an endpoint. With `retrySeconds`, a server that is not there yet is waited for, too. */
+export const sharedServer = (endpoint: string, retrySeconds: number | undefined): SharedServer => ({
+  endpoint,
+  retrySeconds: retrySeconds ?? defaultRetrySeconds,
+  waitsForStart: retrySeconds !== undefined,
+});
+
+export interface WithServerOptions {
+  readonly transport: Transport;
+  readonly clientInfo: { readonly name: string; readonly version: string };
+  /** A server that others use as well. @default the server ends with its connection */
+  readonly shared: SharedServer | undefined;
+  readonly signal: AbortSignal;
+  readonly onError: (error: HarnessError) => void;
+  readonly onLost: () => void;
+  readonly onBack: () => void;
+  /** The thread to go on with, once it is known. */
+  readonly threadId: () => string | undefined;
+}
+
+const requestTimeoutMs = 20_000;
+
+/** A connection that is lost again so soon counts as never restored: the stated time continues. */
+const steadyAfterMs = 5_000;
+
+const settleMs = 1_000;
+
+const maxTimerMs = 2 ** 31 - 1;
+
+const say = (text: string): void => note(`harness: ${text}`);
+
+/** Says on stderr when the server is away and when it is there, and gives up after the stated time. */
+class ConnectionWatch {
+  readonly #client: ThreadClient;
+  readonly #options: WithServerOptions;
+  readonly #unwatch: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #lostAtMs = Number.NEGATIVE_INFINITY;
+  #backAtMs = Number.NEGATIVE_INFINITY;
+  #wasThere = false;
+  #comesAndGoes = false;
+  #isAway = false;
+  #failure: CliError | undefined;
+
+  constructor(client: ThreadClient, options: WithServerOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#unwatch = client.onState((state) => this.#changed(state));
+  }
+
+  get failure(): CliError | undefined {
+    return this.#failure;
+  }
+
+  get #retrySeconds(): number {
+    return this.#options.shared?.retrySeconds ?? 0;
+  }
+
+  /** The first contact. A shared server that is lost in it, or that is to be waited for, is tried again as a lost one is. */
+  async connect(): Promise<void> {
+    const { shared, signal } = this.#options;
+    try {
+      await this.#client.connect({ signal });
+    } catch (error) {
+      const absence = shared && toAbsence(error, shared.endpoint);
+      if (!absence) throw error;
+      const { kind, failure } = absence;
+      const isWaitedFor = shared.retrySeconds > 0 && (kind === "lost" || shared.waitsForStart);
+      if (!isWaitedFor) throw failure;
+      this.#lost(kind === "lost" ? "the connection to the server is lost" : failure.message);
+      await this.#client.connect({ retry: true });
+    }
+    this.#wasThere = true;
+  }
+
+  stop(): void {
+    this.#unwatch();
+    this.#stopWaiting();
+  }
+
+  #changed(state: SessionState): void {
+    if (state === "reconnecting") this.#lost("the connection to the server is lost");
+    else if (state === "ready") this.#back();
+    else if (state !== "connecting") this.#stopWaiting();
+  }
+
+  #lost(what: string): void {
+    const { signal, onLost } = this.#options;
+    const nowMs = performance.now();
+    this.#comesAndGoes = nowMs - this.#backAtMs <= steadyAfterMs;
+    if (!this.#comesAndGoes) this.#lostAtMs = nowMs;
+    if (!this.#isAway) {
+      this.#isAway = true;
+      onLost();
+      say(`${what}; trying again for ${this.#retrySeconds} s, Ctrl-C ends that`);
+    }
+    signal.addEventListener("abort", this.#interrupted, { once: true });
+    // Keeps the process alive as well, which has no connection now.
+    this.#wait(this.#lostAtMs + this.#retrySeconds * 1000 - nowMs, this.#tooLong);
+    if (signal.aborted) this.#interrupted();
+  }
+
+  #back(): void {
+    if (!this.#isAway) return;
+    this.#backAtMs = performance.now();
+    this.#options.signal.removeEventListener("abort", this.#interrupted);
+    if (this.#comesAndGoes) this.#wait(settleMs, this.#tellBack);
+    else this.#tellBack();
+  }
+
+  #wait(delayMs: number, then: () => void): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(then, Math.max(0, Math.min(delayMs, maxTimerMs)));
+  }
+
+  #stopWaiting(): void {
+    clearTimeout(this.#timer);
+    this.#options.signal.removeEventListener("abort", this.#interrupted);
+  }
+
+  readonly #tellBack = (): void => {
+    clearTimeout(this.#timer);
+    this.#isAway = false;
+    say(`connected to the server${this.#wasThere ? " again" : ""}`);
+    this.#options.onBack();
+  };
+
+  readonly #tooLong = (): void => {
+    const message = `The server did not come ${this.#wasThere ? "back " : ""}within ${this.#retrySeconds} s`;
+    this.#giveUp("unavailable", message, ExitCode.unavailable);
+  };
+
+  readonly #interrupted = (): void =>
+    this.#giveUp("cancelled", "Cancelled while the server was away", ExitCode.interrupted);
+
+  #giveUp(code: string, message: string, exitCode: ExitCode): void {
+    const { shared, threadId } = this.#options;
+    const id = this.#wasThere ? threadId() : undefined;
+    const { endpoint = "" } = shared ?? {};
+    const hint = id === undefined ? startHint(endpoint) : comeBackHint(endpoint, id);
+    this.#failure ??= new CliError(code, message, { exitCode, hint });
+    void this.#client.close();
+  }
+}
+
+/**
+ * Connects, lets `use` work, and closes. A connection that is lost, the first one included, is made anew for a time.
+ * Rejects with what `use` rejects with, and with a `CliError` `unavailable` or `cancelled` when a server was given up.
+ */
+export const withServer = async <T>(
+  options: WithServerOptions,
+  use: (client: ThreadClient) => Promise<T>,
+): Promise<T> => {
+  const { transport, clientInfo, shared, signal, onError } = options;
+  const isRetried = shared !== undefined && shared.retrySeconds > 0;
+  const client = createThreadClient({
+    transport,
+    clientInfo,
+    onError,
+    ...(shared && { requestTimeoutMs }),
+    reconnect: isRetried && {
+      maxAttempts: Number.POSITIVE_INFINITY,
+      initialDelayMs: 200,
+      maxDelayMs: 2_000,
+    },
+  });
+  const watch = new ConnectionWatch(client, options);
+  try {
+    await watch.connect();
+    return await use(client);
+  } catch (error) {
+    throw watch.failure ?? error;
+  } finally {
+    watch.stop();
+    const closed = client.close();
+    // After Ctrl-C a server that hangs is not waited for.
+    if (!shared || !signal.aborted) await closed;
+  }
+};

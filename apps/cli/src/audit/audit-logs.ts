@@ -1,0 +1,98 @@
+import { join, resolve } from "node:path";
+import type { FileAuditSink } from "@harnesskit/audit/node";
+import { HarnessError } from "@harnesskit/wire";
+import { CliError, ExitCode, isDebugging, logFailure, usageError } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+import { harnessDirectory, stateDirectory } from "../workspace-directory.ts";
+
+const maxLogs = 64;
+const defaultLimits = { maxFileBytes: 16 * 1024 * 1024, maxFiles: 4 };
+
+export interface AuditLog {
+  readonly path: string;
+  readonly sink: FileAuditSink;
+}
+
+const open = async (path: string, limits: object = defaultLimits): Promise<AuditLog> => {
+  const { createFileAuditSink } = await import("@harnesskit/audit/node");
+  let hasFailed = false;
+  const sink = await createFileAuditSink({
+    path,
+    limits,
+    onError: (error) => {
+      if (hasFailed && !isDebugging()) return;
+      hasFailed = true;
+      logFailure("harness: the audit log", error);
+    },
+  });
+  return { path, sink };
+};
+
+const unavailable = (place: string, cause: unknown): CliError => {
+  const why = cause instanceof Error ? oneLine(cause.message, 300) : "unknown";
+  return new CliError("audit_unavailable", `the audit log ${oneLine(place)} cannot be used: ${why}`, {
+    cause,
+    exitCode: ExitCode.unavailable,
+    hint: "Name another file: --audit FILE",
+  });
+};
+
+/** Opens the log that the user named. Rejects with a `CliError` `audit_unavailable`. */
+export const openNamedAuditLog = (file: string, limits?: object): Promise<AuditLog> =>
+  open(resolve(file), limits).catch((cause: unknown) => {
+    throw unavailable(file, cause);
+  });
+
+/** Opens the first of `NAME.jsonl`, `NAME-2.jsonl` and so on that no other server writes. Rejects if there is no free one. */
+const openFreeLog = async (directory: string, name: string): Promise<AuditLog> => {
+  for (let number = 1; ; number++) {
+    try {
+      return await open(join(directory, number === 1 ? `${name}.jsonl` : `${name}-${number}.jsonl`));
+    } catch (error) {
+      const isLocked = HarnessError.isInstance(error) && error.code === "audit_locked";
+      if (!isLocked || number >= maxLogs) throw error;
+    }
+  }
+};
+
+/** The log of the policy that judges in a workspace. */
+export const openWorkspaceLog = (workspace: string): Promise<AuditLog> =>
+  openFreeLog(join(harnessDirectory(workspace), "audit"), "policy");
+
+/** The log of `harness serve` without `--audit`. Without one the server continues: the threads' logs have the tool calls, too. */
+export const openDefaultAuditLog = async (): Promise<FileAuditSink | undefined> => {
+  try {
+    return (await openFreeLog(stateDirectory("audit"), "serve")).sink;
+  } catch (error) {
+    logFailure("harness serve: going on without an audit log", error);
+    return undefined;
+  }
+};
+
+export interface HarnessLogOptions {
+  readonly audit?: string;
+  readonly recordContent?: true;
+}
+
+/** Throws a usage error for `--record-content` without a file that the user chose. */
+export const checkHarnessLog = ({ audit, recordContent }: HarnessLogOptions): void => {
+  if (!recordContent || audit !== undefined) return;
+  throw usageError(
+    "--record-content needs a file of your choice: --audit FILE",
+    "It will hold what agents do, word for word but for what looks like a secret",
+  );
+};
+
+/**
+ * The log of `harness ahp serve`, in the file that was named or in the user's state directory. Decisions are recorded nowhere
+ * else, so that there is no harness without a log. Rejects with a `CliError` `audit_unavailable`.
+ */
+export const openHarnessLog = async ({ audit, recordContent }: HarnessLogOptions): Promise<AuditLog> => {
+  if (audit === undefined) {
+    return openFreeLog(stateDirectory("audit"), "ahp").catch((cause: unknown) => {
+      throw unavailable(stateDirectory("audit"), cause);
+    });
+  }
+  if (!recordContent) return openNamedAuditLog(audit);
+  return openNamedAuditLog(audit, (await import("@harnesskit/policy")).contentAuditLimits);
+};

@@ -1,0 +1,117 @@
+import { formatHead, parseHead } from "@harnesskit/audit";
+import { type AuditFilter, readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, safeJson } from "../terminal/text.ts";
+
+export interface AuditVerifyOptions {
+  readonly expect?: string;
+  readonly open?: true;
+  readonly json?: true;
+}
+
+const expectedHead = (text: string | undefined) => {
+  if (text === undefined) return {};
+  try {
+    return { expectedHead: parseHead(text) };
+  } catch {
+    throw usageError(
+      "--expect is not the head of a log",
+      "A head is a number, a colon and 64 hexadecimal digits.",
+    );
+  }
+};
+
+/** `harness audit verify`: whether a log is as it was written; names the first wrong line. Returns the exit code. */
+export const verifyAudit = async (file: string, options: AuditVerifyOptions): Promise<ExitCode> => {
+  const { open, json } = options;
+  const wanted = { ...expectedHead(options.expect), allowOpenEnd: open === true };
+  const found = await verifyAuditFile(file, wanted).catch((cause: unknown) => {
+    throw new CliError("audit_unreadable", `${oneLine(file, 1000)} cannot be read`, {
+      cause,
+      exitCode: ExitCode.unavailable,
+      hint: "Logs of harness serve are in $XDG_STATE_HOME/harnesskit/audit, or ~/.local/state/harnesskit/audit.",
+    });
+  });
+  const terminal = createTerminal();
+  if (json) {
+    const shown = found.ok ? { ...found, head: formatHead(found.head) } : found;
+    terminal.write(`${safeJson({ file, ...shown })}\n`);
+  } else if (found.ok) {
+    const from = found.start.seq === 0 ? "" : `, the first of them number ${found.start.seq + 1}`;
+    terminal.write(`${oneLine(file, 1000)} is intact: ${found.entries} entries${from}\n`);
+    terminal.write(`  head: ${formatHead(found.head)}\n`);
+    if (!found.closed && !open) {
+      terminal.write(
+        "  its writer did not close it: it runs, was killed, or the end was cut off (--expect tells)\n",
+      );
+    }
+    if (found.unsealed > 0) terminal.write(`  not sealed yet: ${found.unsealed}\n`);
+  } else {
+    const { kind, line, lastLine, file: where = file, message } = found.problem;
+    const range = lastLine === undefined ? `${line}` : `${line}-${lastLine}`;
+    terminal.write(`${oneLine(where, 1000)}:${range}: ${kind}: ${oneLine(message, 500)}\n`);
+  }
+  return found.ok ? ExitCode.done : ExitCode.failed;
+};
+
+export interface AuditShowOptions {
+  readonly action?: string;
+  readonly agentId?: string;
+  readonly call?: string;
+  readonly correlation?: string;
+  readonly after?: number;
+  readonly limit?: number;
+  readonly json?: true;
+}
+
+type Entry = ReturnType<typeof readAuditFile> extends AsyncGenerator<infer E> ? E : never;
+
+const toFilter = (options: AuditShowOptions): AuditFilter => ({
+  ...(options.action !== undefined && { action: options.action }),
+  ...(options.agentId !== undefined && { agent_id: options.agentId }),
+  ...(options.call !== undefined && { call_id: options.call }),
+  ...(options.correlation !== undefined && { correlation_id: options.correlation }),
+  ...(options.after !== undefined && { afterSeq: options.after }),
+  ...(options.limit !== undefined && { limit: options.limit }),
+});
+
+/** `harness audit show`: the entries of a log, the oldest first. Does not verify it. */
+export const showAudit = async (file: string, options: AuditShowOptions): Promise<ExitCode> => {
+  const terminal = createTerminal();
+  const err = createTerminal(process.stderr);
+  let invalid = 0;
+  const onInvalidLine = (where: string, line: number) => {
+    if (invalid++ < 10) err.write(`harness audit: ${oneLine(where, 1000)}:${line} is not an entry\n`);
+  };
+  try {
+    for await (const entry of readAuditFile(file, { ...toFilter(options), onInvalidLine })) {
+      terminal.write(options.json ? `${safeJson(entry)}\n` : `${entryLine(entry)}\n`);
+      await terminal.ready();
+    }
+  } catch (cause) {
+    throw new CliError("audit_unreadable", `${oneLine(file, 1000)} cannot be read`, {
+      cause,
+      exitCode: ExitCode.unavailable,
+      hint: "Logs of harness serve are in $XDG_STATE_HOME/harnesskit/audit, or ~/.local/state/harnesskit/audit.",
+    });
+  }
+  if (invalid > 0)
+    err.write(`harness audit: ${invalid} lines are not entries; harness audit verify says more\n`);
+  return invalid > 0 ? ExitCode.failed : ExitCode.done;
+};
+
+const shownDetails = ({ details = {} }: Entry): string[] =>
+  Object.entries(details).map(([key, value]) => `${key}=${String(value)}`);
+
+const entryLine = (entry: Entry): string => {
+  const { seq, time, action, outcome, duration_ms: took } = entry;
+  const facts = [
+    entry.tool_id,
+    entry.tool_id?.startsWith(`${entry.agent_id}/`) ? undefined : entry.agent_id,
+    entry.call_id,
+    took === undefined ? undefined : `${Math.round(took)} ms`,
+    ...shownDetails(entry),
+  ].filter((fact) => fact !== undefined);
+  return `${seq}  ${time}  ${oneLine(action, 100)}  ${outcome ?? "-"}  ${oneLine(facts.join(" "), 500)}`;
+};

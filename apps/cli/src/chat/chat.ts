@@ -1,0 +1,103 @@
+import { createChatHarness } from "@harnesskit/chat-harness";
+import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
+import type { ChatMessage } from "@harnesskit/protocol/chat";
+import { randomId } from "@harnesskit/wire";
+import { ExitCode, logFailure } from "../cli-error.ts";
+import { maxSessionIdLength } from "../commands/options.ts";
+import { LineConversation } from "../terminal/line-conversation.ts";
+import { canSpin, Spinner } from "../terminal/spinner.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, shellWord } from "../terminal/text.ts";
+import { workspaceDirectory } from "../workspace-directory.ts";
+import {
+  type ChatStore,
+  createWorkspaceTools,
+  leaseTtlMs,
+  openModel,
+  openStore,
+  storeFileOf,
+  toolTimeoutMs,
+} from "./chat-parts.ts";
+import { ChatView } from "./chat-view.ts";
+import { Conversation } from "./conversation.ts";
+import { WaitingCalls } from "./waiting-calls.ts";
+
+export interface ChatOptions {
+  readonly cwd: string;
+  readonly session?: string;
+  readonly model: string;
+  readonly store?: string;
+}
+
+const system =
+  "You talk with a user in a terminal. Your tools work in the user's directory. What writes or executes is shown to the " +
+  "user first and runs only when it is approved; a call that was rejected was not run.";
+
+const newSessionId = (): string => randomId("chat").slice(0, "chat_".length + 8);
+
+const storedHistory = async (store: ChatStore, sessionId: string): Promise<readonly ChatMessage[]> => {
+  const session = await store.sessions.load(sessionId);
+  return session === null ? [] : [...(session.state.messages as unknown as Iterable<ChatMessage>)];
+};
+
+const resumeCommand = (sessionId: string, { store }: ChatOptions, workspace: string): string => {
+  const where = workspace === process.cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
+  const kept = store === undefined ? "" : ` --store ${shellWord(store)}`;
+  return `harness chat --session ${shellWord(sessionId)}${where}${kept}`;
+};
+
+/** `harness chat`: a conversation at the terminal, or with the lines of standard input. */
+export const chat = async (options: ChatOptions): Promise<ExitCode> => {
+  const sessionId = options.session ?? newSessionId();
+  const workspace = await workspaceDirectory(options.cwd);
+  const model = await openModel(options.model);
+  const store = await openStore(storeFileOf(options, workspace));
+  const terminal = createTerminal();
+  const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
+  const view = new ChatView(terminal, spinner);
+  const waiting = new WaitingCalls(workspace, terminal.style);
+  const graph = createChatGraph({
+    model,
+    system,
+    tools: createWorkspaceTools(workspace),
+    toolTimeoutMs,
+    onEvent: (event) => conversation.observe(event),
+  });
+  const harness = createChatHarness({
+    graph,
+    store,
+    session: { leaseTtlMs },
+    limits: { maxSessionIdLength },
+    onError: (cause, { message }) => logFailure(`harness chat: ${message}`, cause),
+  });
+  const history = () => storedHistory(store, sessionId);
+  const conversation = new Conversation({ sessionId, harness, view, waiting, history });
+  const lines = new LineConversation(view, conversation);
+  try {
+    view.note(
+      `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help lists the commands`,
+    );
+    await conversation.open();
+    await lines.follow();
+    const waits = await reportPending(conversation, view, resumeCommand(sessionId, options, workspace));
+    if (conversation.hasFailed) return ExitCode.failed;
+    // At a terminal the user has seen what waits, and has left it.
+    const isRefused = !lines.isTerminal && (waits || conversation.hasRefused);
+    return isRefused ? ExitCode.refused : ExitCode.done;
+  } finally {
+    spinner?.dispose();
+    lines.close();
+    await harness.close();
+    await store.close();
+  }
+};
+
+const reportPending = async (conversation: Conversation, view: ChatView, again: string): Promise<boolean> => {
+  const { own, others } = await conversation.pendingCounts();
+  if (own > 0)
+    view.warn(own === 1 ? "1 call waits for your approval." : `${own} calls wait for your approval.`);
+  if (others > 0)
+    view.note(`In other conversations, ${others === 1 ? "1 call waits" : `${others} calls wait`}.`);
+  view.note(`to continue: ${oneLine(again, 1_200)}`);
+  return own > 0;
+};

@@ -1,0 +1,216 @@
+import { type Command, Option } from "commander";
+import { type CommandContext, severalPorts, severalTimes, wholeNumber } from "./options.ts";
+
+/** `harness ahp` with `serve`, `send`, `check`, `test` and `backtest`. */
+export const addAhp = (program: Command, context: CommandContext): void => {
+  const ahp = program
+    .command("ahp")
+    .description("supervise agents: a harness of the Agent Harness Protocol, and a client for it")
+    .addHelpText("after", "\nExample:\n  harness ahp serve --unix .harness/ahp.sock");
+  addServe(ahp, context);
+  addSend(ahp, context);
+  addPolicyCommands(ahp, context);
+};
+
+const addServe = (ahp: Command, { version, onExit }: CommandContext): void => {
+  ahp
+    .command("serve")
+    .description(
+      "a harness: answers agents by a policy or a fixed decision, keeps their state and an audit log",
+    )
+    .option("--stdio", "serve standard input and output, one JSON message per line")
+    .option("--unix <path>", "serve a Unix socket; can be given several times", severalTimes)
+    .option(
+      "--http <port>",
+      "serve HTTP on --host at /ahp; 0: a free port; can be given several times",
+      severalPorts("--http"),
+    )
+    .option(
+      "--ws <port>",
+      "serve WebSocket on --host at /ahp; 0: a free port; can be given several times",
+      severalPorts("--ws"),
+    )
+    .option(
+      "--host <address>",
+      "where --http and --ws listen; other machines can reach any address that is not loopback",
+      "127.0.0.1",
+    )
+    .option(
+      "--token-file <file>",
+      "the token of HTTP and WebSocket; created if the file is missing (default: a new private file)",
+    )
+    .addOption(
+      new Option(
+        "--policy <file>",
+        "decide by this file, and reload it when it changes; default: the shipped policy for coding agents",
+      ).conflicts("default"),
+    )
+    .addOption(
+      new Option("--default <decision>", "without a policy: the answer to events that ask for permission")
+        .choices(["allow", "block", "escalate"])
+        .default("escalate"),
+    )
+    .option(
+      "--audit <file>",
+      "where decisions are recorded; the harness does not start without it (default: a file in your state directory)",
+    )
+    .option(
+      "--record-content",
+      "keep the events themselves in the log of --audit, with secrets redacted, for ahp backtest",
+    )
+    .option(
+      "--no-state",
+      "forget runs, task lists and verifications at the end (default: kept beside the audit log)",
+    )
+    .option("--quiet", "no line on standard error for each event")
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness ahp serve --policy policy.yaml --unix .harness/ahp.sock --http 0
+  harness ahp serve --policy default --unix .harness/a.sock --audit log.jsonl --record-content
+  harness ahp serve --stdio --default block
+
+One harness serves all the given endpoints. A policy that is broken at the start is refused
+with line and column; if it is broken after a change, that is reported and the former policy
+stays in force. Without --policy, pre_action, pre_prompt and confirmation are answered with
+--default, which escalates everything to a person, idle is allowed only with --default allow,
+notifications are accepted, and other events that ask for an answer are refused as not
+supported. The queries runs, run and stats report what the harness knows.
+Runs, task lists and verifications are kept beside the audit log and restored at the next
+start; they contain what agents report, such as prompts and results.
+Access to a socket is by its file; HTTP and WebSocket need the token. --host with an address
+that is not loopback opens both to the network, without TLS, and needs --token-file.
+A client that starts this program with --stdio passes only a few environment variables, such
+as PATH and HOME: pass others by name, as in 'env MODE=strict harness ahp serve --stdio'.
+With --stdio alone it ends with its input, otherwise with SIGTERM or Ctrl-C.`,
+    )
+    .action(async (options) => {
+      const { checkPlaces, isStdioAlone } = await import("../ahp/places.ts");
+      checkPlaces(options);
+      const { checkHarnessLog } = await import("../audit/audit-logs.ts");
+      checkHarnessLog(options);
+      const { openStdio } = await import("../serve/open-stdio.ts");
+      const channel = options.stdio ? await openStdio({ outlives: !isStdioAlone(options) }) : undefined;
+      const { ahpServe } = await import("../ahp/serve.ts");
+      onExit(await ahpServe({ ...options, version }, channel));
+    });
+};
+
+const addSend = (ahp: Command, { version, onExit }: CommandContext): void => {
+  ahp
+    .command("send")
+    .description("send one event, batch or query to a harness, and print its decision")
+    .argument("<file>", "JSON: an event, an array of events (a batch) or a query; - for standard input")
+    .requiredOption("--to <endpoint>", "unix:PATH, http(s)://…, ws(s)://… or stdio:COMMAND ARGS")
+    .option("--token-file <file>", "the harness's token (default: $HARNESS_AHP_TOKEN, if it is set)")
+    .option(
+      "--api-key-file <file>",
+      "an API key instead of a token (default: $HARNESS_AHP_API_KEY, if it is set)",
+    )
+    .option(
+      "--credentials-in-query",
+      "send the credential in the URL of a WebSocket, for harnesses that read no header",
+    )
+    .option(
+      "--timeout <seconds>",
+      "how long to wait for each answer (default: as the harness says, else 10)",
+      wholeNumber("--timeout"),
+    )
+    .option("--json", "one JSON document")
+    .addHelpText(
+      "after",
+      `\nExample:
+  echo '{"event_type":"pre_action","payload":{"tool_name":"bash"}}' |
+    harness ahp send --to unix:.harness/ahp.sock -
+  harness ahp send --to 'stdio:python3 harness.py' event.json
+
+Missing session_id, agent_id, timestamp and depth are filled in. A query is
+{"query_type": …, "payload": …}; runs, run and stats report what a harness of this program knows.
+
+A stdio harness gets only PATH, HOME, LANG, TERM, USER and the like of your environment.
+Pass it more by name: --to 'stdio:env MODE=strict python3 harness.py'. Other users can
+see a command line: let the harness read secrets from a file.
+
+Exit codes: 0 go on (allow, modify, approve, retry, queue; a notification that was sent; an
+answer to a query), 2 wrong usage, 3 the harness says no, not now or not this (block, reject,
+escalate, defer, skip, refine), 4 the harness gave no decision. The highest of a batch counts.`,
+    )
+    .action(async (file: string, options) => {
+      const { ahpSend } = await import("../ahp/send.ts");
+      onExit(await ahpSend(file, options, { version }));
+    });
+};
+
+const policyOption = ["--policy <file>", "the policy's file, or default for the shipped one"] as const;
+
+const addPolicyCommands = (ahp: Command, { onExit }: CommandContext): void => {
+  ahp
+    .command("check")
+    .description("show what a policy decides about events, by which rule and why")
+    .argument("<files...>", "JSON: an event, or an array of events; - for standard input")
+    .requiredOption(...policyOption)
+    .option("--json", "one JSON document")
+    .addHelpText(
+      "after",
+      `\nExample:
+  echo '{"event_type":"pre_action","payload":{"tool_name":"read","arguments":{"path":"a"}}}' |
+    harness ahp check --policy default -
+
+Each event is decided as if it were the first, so that no limit is reached. Missing session_id,
+agent_id, timestamp and depth are filled in; the workspace is metadata.workspace,
+else the policy's, else the working directory.
+
+Exit codes: 0 go on (allow, modify, approve, retry, queue), 2 wrong usage or a broken policy,
+3 the policy says no, not now or not this. The highest of several events counts.`,
+    )
+    .action(async (files: readonly string[], options) => {
+      const { ahpCheck } = await import("../ahp/check.ts");
+      onExit(await ahpCheck(files, options));
+    });
+
+  ahp
+    .command("test")
+    .description("decide the cases beside a policy, and name the rules that no case covers")
+    .argument("<file>", "the policy's file, or default for the shipped one")
+    .option("--cases <file>", "the cases (default: beside policy.yaml, policy.test.yaml)")
+    .option("--json", "one JSON document")
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness ahp test policy.yaml
+
+policy.test.yaml then holds, for example:
+  cases:
+    - { name: force, tool: bash, args: { command: git push -f }, expect: block }
+    - { name: reads, tool: read, args: { path: a }, expect: { decision: allow, rule: reads } }
+
+Exit codes: 0 all cases passed, 1 one failed, 2 wrong usage, a broken policy or broken cases.`,
+    )
+    .action(async (file: string, options) => {
+      const { ahpTest } = await import("../ahp/test.ts");
+      onExit(await ahpTest(file, options));
+    });
+
+  ahp
+    .command("backtest")
+    .description("show what a policy would have decided differently about the events in an audit log")
+    .argument("<audit>", "the log of an ahp serve with --record-content")
+    .requiredOption(...policyOption)
+    .option("--json", "one JSON document")
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness ahp serve --unix .harness/a.sock --audit log.jsonl --record-content
+  harness ahp backtest --policy policy.yaml log.jsonl
+
+Limits count at the times of the log. Secrets were redacted in the log, so that rules about
+secrets decide differently.
+
+Exit codes: 0 done, 1 some lines are not entries, 2 wrong usage or a broken policy, 4 the log cannot
+be read.`,
+    )
+    .action(async (file: string, options) => {
+      const { ahpBacktest } = await import("../ahp/backtest.ts");
+      onExit(await ahpBacktest(file, options));
+    });
+};

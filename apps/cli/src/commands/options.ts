@@ -1,0 +1,90 @@
+import { displayText } from "@harnesskit/wire";
+import { type Command, Option } from "commander";
+import { type ExitCode, usageError } from "../cli-error.ts";
+
+/** What every command is given. */
+export interface CommandContext {
+  readonly binPath: string;
+  readonly version: string;
+  readonly onExit: (code: ExitCode) => void;
+}
+
+export const modelForms = "offline, anthropic:MODEL, openai:MODEL or openai-compatible:URL#MODEL";
+
+export const approvals = ["ask", "once", "reject"];
+
+export const cwdOption = (): Option =>
+  new Option("--cwd <dir>", "the directory to work in").default(process.cwd(), "here");
+
+/** Collects the values of an option that can be given several times. */
+export const severalTimes = (value: string, before: readonly string[] = []): string[] => [...before, value];
+
+const invalidValue = (option: string, text: string, expected: string) =>
+  usageError(`${option} must be ${expected}, got ${displayText(JSON.stringify(text), { maxLength: 100 })}`);
+
+/** Reads a whole number from 0. */
+export const wholeNumber =
+  (option: string) =>
+  (text: string): number => {
+    if (/^\d{1,15}$/.test(text)) return Number(text);
+    throw invalidValue(option, text, "a whole number from 0");
+  };
+
+/** Reads a port; 0 stands for a free one. */
+export const portNumber =
+  (option: string) =>
+  (text: string): number => {
+    const port = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (port <= 65_535) return port;
+    throw invalidValue(option, text, "a number from 0 to 65535");
+  };
+
+/** Collects ports. */
+export const severalPorts =
+  (option: string) =>
+  (text: string, before: readonly number[] = []): number[] => [...before, portNumber(option)(text)];
+
+export const maxSessionIdLength = 200;
+
+/** Continues a conversation. */
+export const sessionOption = (description: string): Option =>
+  new Option("--session <id>", description).argParser((id) => {
+    if (id !== "" && id.length <= maxSessionIdLength) return id;
+    throw usageError(`--session: an id has 1 to ${maxSessionIdLength} characters`);
+  });
+
+const seconds = (text: string): number => {
+  if (/^\d{1,6}(?:\.\d{1,3})?$/.test(text)) return Number(text);
+  throw invalidValue("--policy-timeout", text, "a number of seconds");
+};
+
+/** How long a server that is lost is tried again. */
+export const retryOption = (server: string): Option =>
+  new Option(
+    "--retry-for <seconds>",
+    `how long to retry ${server} when the connection is lost; if given, also waits for a server that is not there yet (default: 60; 0: not at all)`,
+  ).argParser(wholeNumber("--retry-for"));
+
+/** Adds the options that choose the policy. */
+export const addPolicyOptions = (command: Command): Command =>
+  command
+    .option("--policy <file>", "the policy that judges prompts and tool calls (default: the shipped one)")
+    .option("--no-policy", "no policy: only you are asked, before the agent writes files or runs commands")
+    .option(
+      "--ahp <endpoint>",
+      "the harness that judges instead: stdio:COMMAND ARGS, unix:PATH, http(s)://… or ws(s)://…",
+    )
+    .option("--ahp-token-file <file>", "the token of --ahp (default: $HARNESS_AHP_TOKEN, if it is set)")
+    .option(
+      "--ahp-api-key-file <file>",
+      "the API key of --ahp, instead of a token (default: $HARNESS_AHP_API_KEY, if it is set)",
+    )
+    .option(
+      "--ahp-credentials-in-query",
+      "send the credential of --ahp in the URL of its WebSocket, for harnesses that read no header",
+    )
+    .option(
+      "--policy-timeout <seconds>",
+      "how long a decision may take; after that the action is refused (default: 10)",
+      seconds,
+    );

@@ -1,0 +1,136 @@
+import { constants } from "node:fs";
+import { access, lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { languageModelCommand } from "../serve/models.ts";
+import { oneLine, shellWord } from "../terminal/text.ts";
+
+/** What a check found. */
+export interface Finding {
+  readonly check: string;
+  readonly status: "ok" | "note" | "problem";
+  readonly text: string;
+  readonly fix?: string;
+}
+
+export const ok = (check: string, text: string): Finding => ({ check, status: "ok", text });
+export const note = (check: string, text: string): Finding => ({ check, status: "note", text });
+export const problem = (check: string, text: string, fix: string): Finding => ({
+  check,
+  status: "problem",
+  text,
+  fix,
+});
+
+const [minMajor, minMinor] = [20, 19] as const;
+const keyNames = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_COMPATIBLE_API_KEY"];
+
+export const checkNode = (version: string): Finding => {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const isEnough = major > minMajor || (major === minMajor && minor >= minMinor);
+  const wanted = `${minMajor}.${minMinor}`;
+  return isEnough
+    ? ok("node", version)
+    : problem("node", `${version} is too old`, `Install Node ${wanted} or later: https://nodejs.org`);
+};
+
+/** Looks for the ripgrep of the search tools, whose path `find` returns. */
+export const checkRipgrep = async (find: () => Promise<string>): Promise<Finding> => {
+  try {
+    const path = await find();
+    await access(path, constants.X_OK);
+    return ok("ripgrep", oneLine(path));
+  } catch {
+    const wanted = `@vscode/ripgrep-${process.platform}-${process.arch}`;
+    return problem(
+      "ripgrep",
+      "not installed: the tools glob and grep do not work",
+      `Install the optional dependency ${wanted}: npm install --include=optional`,
+    );
+  }
+};
+
+/** Whether a language model can be used: the names of the keys that are set. No value is looked at beyond that. */
+export const checkKeys = (env: NodeJS.ProcessEnv): Finding => {
+  const present = keyNames.filter((name) => (env[name] ?? "").trim() !== "");
+  return present.length === 0
+    ? {
+        ...note("model", `no language model is configured: none of ${keyNames.join(", ")} is set`),
+        fix: `Set the key of yours, for example: ${languageModelCommand()}. Until then the offline planner works`,
+      }
+    : ok("model", `${present.join(", ")} ${present.length === 1 ? "is" : "are"} set`);
+};
+
+/** Whether the default policy of `harness serve` and `harness run` can be read. */
+export const checkPolicy = async (): Promise<Finding> => {
+  try {
+    const { policyOptions } = await import("../ahp/policy-file.ts");
+    const { defaultPolicyFile, loadPolicy } = await import("@harnesskit/policy/node");
+    const { name, rules, file } = await loadPolicy(defaultPolicyFile, policyOptions);
+    const text = `${oneLine(name, 80)}, ${rules.length} rules: in force unless --policy, --ahp or --no-policy is given`;
+    return ok("policy", `${text} (${oneLine(file, 1000)})`);
+  } catch (error) {
+    const why = oneLine(error instanceof Error ? error.message : String(error), 300);
+    return problem(
+      "policy",
+      `the policy that ships cannot be read: ${why}`,
+      "Install the program anew; until then: --policy FILE",
+    );
+  }
+};
+
+const isWritable = (path: string): Promise<boolean> =>
+  access(path, constants.R_OK | constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+const auditProblem = async (harness: string): Promise<Finding | undefined> => {
+  const directory = join(harness, "audit");
+  for (const path of [directory, join(directory, "policy.jsonl")]) {
+    const found = await lstat(path).catch(() => undefined);
+    if (found === undefined || (path === directory ? found.isDirectory() : found.isFile())) continue;
+    const word = oneLine(shellWord(path), 1000);
+    const kind = path === directory ? "a directory" : "an ordinary file";
+    return problem(
+      "directory",
+      `${oneLine(path, 1000)} is not ${kind}, so that the policy cannot start`,
+      `Move it away: mv ${word} ${word}.old`,
+    );
+  }
+  return undefined;
+};
+
+/** Whether threads can be kept: `.harness` is a private directory, or can be created. */
+export const checkDirectory = async (workspace: string, harness: string): Promise<Finding> => {
+  const found = await lstat(harness).catch(() => undefined);
+  const shown = oneLine(harness, 1000);
+  const word = oneLine(shellWord(harness), 1000);
+  if (found === undefined) {
+    return (await isWritable(workspace))
+      ? ok("directory", `${shown} does not exist yet and can be made`)
+      : problem(
+          "directory",
+          `${shown} cannot be made`,
+          `Make ${oneLine(workspace, 1000)} writable, or use --cwd`,
+        );
+  }
+  if (found.isSymbolicLink()) {
+    return problem(
+      "directory",
+      `${shown} is a symbolic link, which no command follows`,
+      `Remove it: rm ${word}`,
+    );
+  }
+  if (!found.isDirectory()) {
+    return problem("directory", `${shown} is not a directory`, `Move it away: mv ${word} ${word}.old`);
+  }
+  if (!(await isWritable(harness))) {
+    return problem("directory", `${shown} is not writable`, `Make it yours: chmod u+rwx ${word}`);
+  }
+  const mode = found.mode & 0o777;
+  const shownMode = `mode 0${mode.toString(8)}`;
+  if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+    return problem("directory", `${shown} is open to others (${shownMode})`, `Close it: chmod 700 ${word}`);
+  }
+  return (await auditProblem(harness)) ?? ok("directory", `${shown} is writable, ${shownMode}`);
+};

@@ -1,0 +1,44 @@
+import { ExitCode } from "../cli-error.ts";
+import { createTerminal, type Terminal } from "../terminal/terminal.ts";
+import { safeJson, wrapText } from "../terminal/text.ts";
+import { harnessDirectory, resolveWorkspace } from "../workspace-directory.ts";
+import { checkDirectory, checkKeys, checkNode, checkPolicy, checkRipgrep, type Finding } from "./checks.ts";
+import { checkThreads } from "./thread-checks.ts";
+
+export interface DoctorOptions {
+  readonly cwd: string;
+  readonly json?: true;
+}
+
+/** `harness doctor`: what could keep the harness from working here, and what to do about it. Changes nothing. */
+export const doctor = async ({ cwd, json }: DoctorOptions): Promise<ExitCode> => {
+  const workspace = await resolveWorkspace(cwd);
+  const harness = harnessDirectory(workspace);
+  const findings: Finding[] = [
+    checkNode(process.versions.node),
+    await checkDirectory(workspace, harness),
+    await checkPolicy(),
+    ...(await checkThreads(harness)),
+    await checkRipgrep(async () => (await import("@harnesskit/workspace-agent")).findRipgrep()),
+    checkKeys(process.env),
+  ];
+  const problems = findings.filter(({ status }) => status === "problem").length;
+  const terminal = createTerminal();
+  if (json) terminal.write(`${safeJson({ ok: problems === 0, findings })}\n`);
+  else {
+    for (const finding of findings) terminal.write(findingText(finding, terminal));
+    const verdict = problems === 0 ? "Everything is fine." : `${problems} to look at, see the arrows above.`;
+    terminal.write(`\n${verdict}\n`);
+  }
+  return problems === 0 ? ExitCode.done : ExitCode.failed;
+};
+
+const hang = " ".repeat(13);
+
+const findingText = ({ check, status, text, fix }: Finding, { style, columns }: Terminal): string => {
+  const sign = { ok: style.green("✓"), note: style.dim("-"), problem: style.red("✗") }[status];
+  const line = wrapText(`${sign} ${check.padEnd(9)}  ${text}\n`, columns, hang);
+  return fix === undefined
+    ? line
+    : `${line}${wrapText(`${hang}${style.yellow("→")} ${fix}\n`, columns, hang)}`;
+};

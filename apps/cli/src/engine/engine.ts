@@ -1,0 +1,188 @@
+import { resolve } from "node:path";
+import { type ApprovalRequest, createChatHarness } from "@harnesskit/chat-harness";
+import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
+import type { AttachmentRef } from "@harnesskit/protocol/openharness";
+import { type ShellEngine, type ShellLogLine, shellHeaders } from "@harnesskit/shell-engine";
+import { type ApprovalLook, createChatShellEngine } from "@harnesskit/shell-engine-chat";
+import { allowAnyone } from "@harnesskit/transport-http";
+import { createHttpServer, type HttpServer, type HttpServerOptions } from "@harnesskit/transport-http/node";
+import { AttachmentError, createDeferred, digest, HarnessError } from "@harnesskit/wire";
+import { workspaceTools } from "@harnesskit/workspace-agent/declarations";
+import { createLiveLog } from "../ahp/live-log.ts";
+import { toHttpFailure } from "../ahp/places.ts";
+import { readServerToken } from "../ahp/token.ts";
+import {
+  createWorkspaceTools,
+  leaseTtlMs,
+  openContinuations,
+  openModel,
+  openStore,
+  storeFileOf,
+  toolTimeoutMs,
+} from "../chat/chat-parts.ts";
+import { describeFailure, ExitCode, usageError } from "../cli-error.ts";
+import { onStopSignals } from "../interruption.ts";
+import { readWorkspaceFile } from "../serve/agent-loop.ts";
+import { formatDuration, oneLine } from "../terminal/text.ts";
+import { withCleanup } from "../with-cleanup.ts";
+import { workspaceDirectory } from "../workspace-directory.ts";
+import { leaveEngineNotice } from "./engine-notice.ts";
+
+const effects = new Map(workspaceTools.map((tool) => [tool.name, tool.effects] as const));
+
+/** How a shell asks for a call of a workspace tool: with its directory, and as dangerous where it executes. */
+const describeCall =
+  (directory: string) =>
+  ({ tool, problem }: ApprovalRequest): ApprovalLook => {
+    const isExecuting = effects.get(tool) !== "write";
+    const again = problem === undefined ? "" : `It is asked again: ${problem}. `;
+    const what = isExecuting ? "may do whatever you may do" : "changes files";
+    return {
+      message: `${again}It works in ${directory}, and ${what}.`,
+      riskTier: isExecuting ? "dangerous" : "caution",
+    };
+  };
+
+/**
+ * The file of the workspace that a reference stands for: its `ref_id` is a path in it, its `uri` the address of a file. Throws an
+ * `AttachmentError` for a reference with neither.
+ */
+const fileOf = ({ ref_id, uri }: AttachmentRef): string => {
+  const file = ref_id || uri;
+  if (file) return file;
+  throw new AttachmentError(
+    "attachment_not_found",
+    "names no file of the workspace: ref_id must be its path",
+  );
+};
+
+const part = (name: string, value: string | undefined): string[] =>
+  value === undefined ? [] : [`${name} ${oneLine(value, 80)}`];
+
+/** A line of the engine's log as people read it: safe text, of ids and outcomes alone. */
+const requestLine = (line: ShellLogLine): string => {
+  const { event, outcome, error_code: code, duration_ms: durationMs, action_types: types = [] } = line;
+  if (event !== "request") return oneLine(event, 80);
+  const counts = new Map<string, number>();
+  for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
+  const sent = [...counts].slice(0, 5).map(([type, count]) => `${count} ${oneLine(type, 60)}`);
+  const what = outcome === "error" ? `error ${oneLine(code ?? "", 80)}` : sent.join(", ") || "nothing to do";
+  const again = line.is_replay ? " (again)" : "";
+  const took = durationMs === undefined ? "" : ` in ${formatDuration(durationMs)}`;
+  const where = [
+    ...part("session", line.session_id),
+    ...part("thread", line.conversation_id),
+    ...part("request", line.request_id),
+    ...part("shell", line.shell_kind),
+  ];
+  return [`${what}${again}${took}`, ...where].join("; ");
+};
+
+export interface EngineOptions {
+  readonly cwd: string;
+  readonly model: string;
+  readonly port?: number;
+  readonly tokenFile?: string;
+  readonly auth: boolean;
+  readonly allowOrigin?: readonly string[];
+  readonly store?: string;
+  readonly quiet?: true;
+}
+
+const name = "harness engine";
+const path = "/openharness";
+const continuationMs = 24 * 60 * 60_000;
+const maxSessionIdLength = 512;
+const closeTimeoutMs = 4_000;
+
+const system =
+  "You talk with a user in a shell, such as a terminal or a page. Your tools work in the user's directory. What writes or executes " +
+  "is shown to the user first and runs only when it is approved; a call that was rejected was not run.";
+
+type Access = Pick<HttpServerOptions<unknown>, "token" | "tokenFile" | "authenticate">;
+
+const accessOf = async ({ auth, tokenFile }: EngineOptions): Promise<Access> => {
+  if (!auth) return { authenticate: allowAnyone };
+  if (tokenFile === undefined) return {};
+  const token = await readServerToken(tokenFile);
+  return token === undefined ? { tokenFile } : { token };
+};
+
+const createServer = (
+  engine: ShellEngine,
+  { port = 0, allowOrigin = [] }: EngineOptions,
+  access: Access,
+  onError: (error: unknown) => void,
+): HttpServer<unknown> => {
+  const options = { port, allowedOrigins: allowOrigin, contextHeaders: shellHeaders, onError };
+  try {
+    return createHttpServer<unknown>({ ...options, ...access, routes: { [path]: engine } });
+  } catch (error) {
+    if (!HarnessError.isInstance(error) || error.code !== "invalid_argument") throw error;
+    throw usageError(`--allow-origin: ${oneLine(error.message, 500)}`, "For example: http://localhost:5173");
+  }
+};
+
+/** `harness engine`: conversations with tools and approvals for shells on this machine. Ends with a signal. */
+export const engine = (options: EngineOptions): Promise<ExitCode> =>
+  withCleanup(async (defer) => {
+    const workspace = await workspaceDirectory(options.cwd);
+    const access = await accessOf(options);
+    const model = await openModel(options.model);
+    const file = storeFileOf(options, workspace);
+    const log = createLiveLog(process.stderr, name);
+    const tell = (what: string, cause: unknown) => log.say(describeFailure(what, cause));
+    const stopped = createDeferred<void>();
+    defer(onStopSignals(() => stopped.resolve()));
+    const store = await openStore(file);
+    defer(() => store.close());
+    const continuations = await openContinuations(file);
+    defer(() => continuations.close());
+    const harness = createChatHarness({
+      graph: createChatGraph({ model, system, tools: createWorkspaceTools(workspace), toolTimeoutMs }),
+      store,
+      session: { leaseTtlMs },
+      onError: (cause, { message }) => tell(message, cause),
+    });
+    defer(() => harness.close({ timeoutMs: closeTimeoutMs }).catch((error) => tell("a turn", error)));
+    const served = createChatShellEngine({
+      harness,
+      continuations,
+      continuationKey: continuations.key,
+      // Each client with the token acts for this user, and shares the conversations of `harness chat`.
+      sessionIdOf: ({ conversation: { sessionId, conversationId, key } }) => {
+        const isNamed = conversationId === undefined && sessionId !== "";
+        if (isNamed || key.length <= maxSessionIdLength) return isNamed ? sessionId : key;
+        return digest(key);
+      },
+      attachments: {
+        read: (reference, scope) => readWorkspaceFile(fileOf(reference), { ...scope, directory: workspace }),
+      },
+      describeApproval: describeCall(workspace),
+      limits: { continuationMs, handlerTimeoutMs: toolTimeoutMs },
+      ...(!options.quiet && { log: (line) => log.tell(requestLine(line)) }),
+      onError: (error) => tell("a request failed", error),
+    });
+    const server = createServer(served, options, access, (error) => tell("a request", error));
+    defer(() => server.close());
+    // Shells hear how their requests end before the connections do.
+    defer(() => served.close());
+    await server.listen().catch((error: unknown) => {
+      throw toHttpFailure(error, "--port");
+    });
+    const url = `${server.url}${path}`;
+    const named = options.tokenFile === undefined ? undefined : resolve(options.tokenFile);
+    const tokenFile = server.tokenFile ?? named ?? null;
+    log.say(
+      tokenFile === null
+        ? "NO TOKEN is asked for (--no-auth): any local program can connect"
+        : `token in ${oneLine(tokenFile, 1000)}`,
+    );
+    await leaveEngineNotice({ url, tokenFile, pid: process.pid }).then(defer, (error: unknown) =>
+      tell("shells must be given the URL", error),
+    );
+    log.say(`listening on ${url}; model ${oneLine(options.model, 200)}`);
+    void harness.recover().catch((error) => tell("what earlier processes have left", error));
+    await stopped.promise;
+    return ExitCode.done;
+  });

@@ -1,0 +1,198 @@
+import { lstatSync } from "node:fs";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { ThreadErrorCode } from "@harnesskit/protocol/threads";
+import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
+import { CliError, ExitCode, toCliError } from "../cli-error.ts";
+import { socketPathOf, toSocketFailure } from "../endpoint.ts";
+import { oneLine, shellWord } from "../terminal/text.ts";
+
+/** What a command worked on when it failed. */
+export interface FailureFacts {
+  readonly command: "run" | "attach";
+  /** The directory of the server, where it was started for this command. */
+  readonly workspace?: string;
+  /** The endpoint of a server that others use as well. @default the server was started for this command */
+  readonly endpoint?: string | undefined;
+  readonly threadId: string | undefined;
+}
+
+/** Why a turn could not be run or a thread not be followed, as an error that says what to do next. */
+export const toCliFailure = (thrown: unknown, facts: FailureFacts): CliError => {
+  const { command, endpoint, threadId } = facts;
+  if (command === "run" && endpoint !== undefined && threadId === undefined) {
+    const absence = toAbsence(thrown, endpoint);
+    if (absence) return absence.failure;
+  }
+  const error =
+    endpoint === undefined ? thrown : toSocketFailure(thrown, command === "run" ? "--attach" : command);
+  if (!HarnessError.isInstance(error) || CliError.isInstance(error)) return toCliError(error);
+  if (error.code === "request_cancelled") {
+    const message = command === "run" ? "Cancelled before the turn began" : "Cancelled";
+    return new CliError("cancelled", message, { exitCode: ExitCode.interrupted, cause: error });
+  }
+  const refused = ProtocolError.isInstance(error) ? toThreadRefusal(error, facts) : undefined;
+  if (refused) return refused;
+  if (endpoint !== undefined) return toSharedServerFailure(error, endpoint, threadId);
+  if (ProtocolError.isInstance(error)) return toServerRefusal(error);
+  if (!lostCodes.has(error.code)) return toCliError(error);
+  const message = `The server cannot be reached: ${displayText(error.message)}${tailOf(error)}`;
+  return unavailable(message, lookHint, error);
+};
+
+const lookHint = "Look into it: harness doctor, or the same command with HARNESS_DEBUG=1";
+
+/** Codes of a server of this command that ended or cannot be used. */
+const lostCodes: ReadonlySet<string> = new Set([
+  "transport_failed",
+  "connection_closed",
+  "child_exited",
+  "request_timeout",
+  "version_mismatch",
+]);
+
+/** Codes of something on a socket that is no server of this version. */
+const foreignCodes: ReadonlySet<string> = new Set([
+  "version_mismatch",
+  "unsupported",
+  "invalid_message",
+  "invalid_frame",
+  "frame_too_large",
+  "method_not_found",
+]);
+
+const unavailable = (message: string, hint: string, cause: unknown): CliError =>
+  new CliError("unavailable", message, { exitCode: ExitCode.unavailable, hint, cause });
+
+const fieldsOf = (data: JsonValue | undefined): { readonly [name: string]: JsonValue | undefined } =>
+  typeof data === "object" && data !== null && !Array.isArray(data) ? data : {};
+
+/** The refusals that concern a thread: it does not exist, or another server has it. */
+const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | undefined => {
+  const { command, workspace = "", endpoint, threadId = "" } = facts;
+  if (cause.rpcCode === ThreadErrorCode.ThreadNotFound) {
+    if (endpoint === undefined) return threadNotFound(threadId, workspace, cause);
+    const hint = "Without --thread, attach lists the threads and takes the one used last";
+    return new CliError("thread_not_found", `The server has no thread ${oneLine(threadId, 80)}`, {
+      hint,
+      cause,
+    });
+  }
+  if (cause.rpcCode !== ThreadErrorCode.TurnBusy) return undefined;
+  if (fieldsOf(cause.data).reason === "lock_unreadable") {
+    const hint = `${endpoint === undefined ? "Look into it" : "Where the server runs"}: harness doctor`;
+    return new CliError("lock_unreadable", oneLine(cause.message, 500), { hint, cause });
+  }
+  const hint =
+    command === "run"
+      ? "Use that one: harness run --attach unix:PATH, or begin another thread without --thread"
+      : "Attach to that server, or end it";
+  return new CliError("turn_busy", "The thread is in use: another server writes it", { hint, cause });
+};
+
+/** What the server refuses about the agent, the model or the input of a turn. */
+const toServerRefusal = (cause: ProtocolError): CliError => {
+  const { reason, agents } = fieldsOf(cause.data);
+  const message = displayText(cause.message, { maxLength: 500 });
+  if (reason === "model.missing_key" || reason === "model.missing_package") {
+    return new CliError(reason, message, { exitCode: ExitCode.unavailable, cause });
+  }
+  if (Array.isArray(agents)) {
+    const hint = `Use --agent with one of: ${displayText(agents.join(", "), { maxLength: 300 })}`;
+    return new CliError("usage", message, { exitCode: ExitCode.usage, hint, cause });
+  }
+  if (cause.code === "invalid_params") {
+    return new CliError("usage", message, { exitCode: ExitCode.usage, cause });
+  }
+  const code = typeof reason === "string" ? displayText(reason) : cause.code;
+  return new CliError(code, `The server refused: ${message}`, { hint: lookHint, cause });
+};
+
+const toSharedServerFailure = (
+  error: HarnessError,
+  endpoint: string,
+  threadId: string | undefined,
+): CliError => {
+  if (error.code === "log_went_back") {
+    const message = "The thread is not the one that was followed: its log went back to an earlier state";
+    const hint = `Some of what was shown is not in it any more. See what is: ${attachCommand(endpoint, threadId)}`;
+    return new CliError(error.code, message, { hint, cause: error });
+  }
+  const again = comeBackHint(endpoint, threadId);
+  const foreign = causesOf(error).find(({ code }) => foreignCodes.has(code));
+  if (foreign) {
+    const message = `What listens on ${oneLine(endpoint, 300)} cannot be used: ${oneLine(foreign.message, 500)}`;
+    return unavailable(message, "It must be a harness serve of the same version, on this path", error);
+  }
+  if (error.code === "request_timeout") {
+    const message = `The server does not answer: ${oneLine(error.message, 500)}`;
+    return unavailable(message, `If it is stuck, end it. ${again}`, error);
+  }
+  if (ProtocolError.isInstance(error)) return toServerRefusal(error);
+  return error.code === "connection_closed" ? unavailable(lostText, again, error) : toCliError(error);
+};
+
+const causesOf = (error: HarnessError): HarnessError[] => {
+  const found: HarnessError[] = [];
+  for (let at: unknown = error; HarnessError.isInstance(at) && found.length < 5; at = at.cause)
+    found.push(at);
+  return found;
+};
+
+const tailOf = (error: HarnessError): string => {
+  const tails = causesOf(error).map((cause) => (cause as { stderrTail?: unknown }).stderrTail);
+  const tail = tails.find((one) => typeof one === "string" && one !== "");
+  return tail === undefined ? "" : `\n${tail}`;
+};
+
+/** The command that follows a thread of a server. */
+export const attachCommand = (endpoint: string, threadId: string | undefined): string => {
+  const thread = threadId === undefined ? "" : ` --thread ${oneLine(shellWord(threadId), 80)}`;
+  return `harness attach ${oneLine(shellWord(endpoint), 1000)}${thread}`;
+};
+
+/** What to do about a server that is gone. */
+export const comeBackHint = (endpoint: string, threadId: string | undefined): string =>
+  `Start it again: harness serve --listen ${oneLine(shellWord(endpoint), 1000)}\n  Then go on: ${attachCommand(endpoint, threadId)}`;
+
+/** What to do where no server is. */
+export const startHint = (endpoint: string): string =>
+  `Start one there: harness serve --listen ${oneLine(shellWord(endpoint), 1000)}`;
+
+/** There is no server at an endpoint, or it is gone. */
+export interface Absence {
+  readonly kind: "not_there" | "lost";
+  readonly failure: CliError;
+}
+
+const lostText = "The server has ended, or the connection to it is lost";
+const absentCodes = new Set<unknown>(["ENOENT", "ECONNREFUSED"]);
+const lossCauses = new Set(["connection_closed", "transport_failed", "request_cancelled"]);
+
+/** Whether an error says that no server is there; undefined for one that has another reason. */
+export const toAbsence = (error: unknown, endpoint: string): Absence | undefined => {
+  if (!HarnessError.isInstance(error) || CliError.isInstance(error)) return undefined;
+  const { code, cause, message } = error;
+  const hint = startHint(endpoint);
+  if (code === "transport_failed" && absentCodes.has((cause as NodeJS.ErrnoException | undefined)?.code)) {
+    if (isOtherFile(endpoint)) return undefined;
+    return { kind: "not_there", failure: unavailable(oneLine(message, 1000), hint, error) };
+  }
+  const isLost = !HarnessError.isInstance(cause) || lossCauses.has(cause.code);
+  if (code !== "connection_closed" || !isLost) return undefined;
+  return { kind: "lost", failure: unavailable(lostText, hint, error) };
+};
+
+const isOtherFile = (endpoint: string): boolean => {
+  try {
+    return !lstatSync(socketPathOf(endpoint, "attach")).isSocket();
+  } catch {
+    return false;
+  }
+};
+
+/** There is no such thread below the directory. */
+export const threadNotFound = (threadId: string, workspace: string, cause?: unknown): CliError =>
+  new CliError("thread_not_found", `There is no thread ${oneLine(threadId, 80)} in ${oneLine(workspace)}`, {
+    hint: "See what there is: harness threads list",
+    cause,
+  });

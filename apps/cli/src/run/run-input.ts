@@ -1,0 +1,50 @@
+import { realpath } from "node:fs/promises";
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import type { Readable } from "node:stream";
+import type { FileInput } from "@harnesskit/protocol/threads";
+import { usageError } from "../cli-error.ts";
+
+/** The longest prompt that is read from standard input, in bytes. */
+const maxPromptBytes = 1024 * 1024;
+
+/** The prompt of `harness run`: its argument, or all of standard input for `-` and where there is a pipe instead. */
+export const promptOf = async (
+  argument: string | undefined,
+  { thread }: { readonly thread?: string },
+  input: Readable & { readonly isTTY?: boolean } = process.stdin,
+): Promise<string | undefined> => {
+  // With a thread and no prompt, what waits in that thread is answered.
+  const isPiped = argument === "-" || (argument === undefined && thread === undefined && !input.isTTY);
+  return isPiped ? readPrompt(input) : argument;
+};
+
+const readPrompt = async (input: Readable): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of input) {
+    chunks.push(chunk as Buffer);
+    length += (chunk as Buffer).length;
+    if (length > maxPromptBytes) {
+      throw usageError(
+        `The prompt on standard input is longer than ${maxPromptBytes} bytes`,
+        "Put long text into a file, and name the file in the prompt",
+      );
+    }
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)).trim();
+  } catch {
+    throw usageError("The prompt on standard input is not UTF-8 text");
+  }
+};
+
+/**
+ * A file of the current directory as the server of a thread knows it: by its path in the thread's directory. One outside of it, or one
+ * that is not there, goes as it is: the server says why it is refused.
+ */
+export const toFileInput = async (path: string, directory: string): Promise<FileInput> => {
+  const absolute = await realpath(path).catch(() => resolve(path));
+  const way = relative(directory, absolute);
+  const isInside = way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  return { type: "file", path: isInside ? way.split(sep).join("/") : absolute };
+};

@@ -1,0 +1,188 @@
+import { toModelReference } from "@harnesskit/models";
+import { ThreadErrorCode } from "@harnesskit/protocol/threads";
+import type { Thread, ThreadClient, TurnHandle } from "@harnesskit/thread-client";
+import { ProtocolError } from "@harnesskit/wire";
+import { withServer } from "../attach/connection.ts";
+import type { FollowedTurn } from "../attach/thread-follower.ts";
+import { CliError, type ExitCode, usageError } from "../cli-error.ts";
+import type { Interrupts } from "../interruption.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
+import { attachCommand, toCliFailure } from "./failures.ts";
+import type { RunOptions } from "./run.ts";
+import { toFileInput } from "./run-input.ts";
+import { failureLine, type RunSummary, storedPlace } from "./run-output.ts";
+import { createThreadParts, settleTurn, type ThreadParts } from "./run-parts.ts";
+import type { RunServer } from "./server-process.ts";
+
+const maxTitleLength = 80;
+
+export interface RunPlace {
+  readonly version: string;
+  readonly workspace: string;
+  readonly server: RunServer;
+  readonly noPolicy: boolean;
+  readonly interrupts: Interrupts;
+  readonly quitting: () => Promise<never> | undefined;
+}
+
+/** Runs the turns of `harness run` on its server, which may be starting. */
+export const runPrompt = async (
+  prompt: string | undefined,
+  options: RunOptions,
+  place: RunPlace,
+): Promise<ExitCode> => {
+  const { thread: threadId, attach, approve, json = false, retryFor } = options;
+  const { workspace } = place;
+  const parts = createThreadParts({
+    ...place,
+    command: "harness run",
+    transport: place.server,
+    endpoint: attach,
+    retryFor,
+    threadId,
+    approve,
+    withoutTerminal: "no-terminal",
+    json,
+    showPrompt: false,
+  });
+  try {
+    return await runTurns(prompt, workspace, options, parts);
+  } catch (error) {
+    // The loss of a server that was asked to quit is expected.
+    await place.quitting();
+    const failure = toCliFailure(error, {
+      command: "run",
+      workspace,
+      threadId: parts.threadId,
+      endpoint: attach,
+    });
+    if (json) createTerminal().write(failureLine(failure, threadId));
+    throw failure;
+  } finally {
+    parts.end();
+    await place.server.discard();
+  }
+};
+
+const runTurns = async (
+  prompt: string | undefined,
+  workspace: string,
+  options: RunOptions,
+  parts: ThreadParts,
+): Promise<ExitCode> => {
+  const { attach, thread: threadId } = options;
+  const placeOf = (id: string): Pick<RunSummary, "log" | "again"> =>
+    attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
+  if (prompt !== undefined) {
+    const exitCode = await startTurn(prompt, options, parts, placeOf);
+    if (exitCode !== "busy") return exitCode;
+  }
+  const settled = threadId === undefined ? undefined : await settleTurn(threadId, parts);
+  const isDone = prompt !== undefined && (!settled || settled.result.status === "completed");
+  if (!isDone || prompt === undefined) return endWith(settled, parts, placeOf);
+  const exitCode = await startTurn(prompt, options, parts, placeOf);
+  if (exitCode !== "busy") return exitCode;
+  throw new CliError("turn_busy", "Another client has begun a turn in this thread", {
+    hint: "Try again when it has ended",
+  });
+};
+
+type PlaceOf = (threadId: string) => Pick<RunSummary, "log" | "again">;
+
+const endWith = (
+  settled: FollowedTurn | undefined,
+  { output, breakLine }: ThreadParts,
+  placeOf: PlaceOf,
+): ExitCode => {
+  breakLine();
+  if (!settled) {
+    throw usageError("Nothing waits in this thread", 'Say what to do: harness run --thread ID "PROMPT"');
+  }
+  const { turnId, result, exitCode } = settled;
+  const { threadId } = result.turn;
+  output.summary({ threadId, turnId, result, exitCode, unasked: 0, ...placeOf(threadId) });
+  return exitCode;
+};
+
+const startTurn = async (
+  prompt: string,
+  options: RunOptions,
+  parts: ThreadParts,
+  placeOf: PlaceOf,
+): Promise<ExitCode | "busy"> => {
+  try {
+    return await withServer({ ...parts.connecting, onError: parts.notes.tell }, async (client) => {
+      const thread = await openThread(client, prompt, options, parts.interrupts);
+      parts.threadId = thread.threadId;
+      parts.approver.directory = thread.directory;
+      return followTurn(await beginTurn(client, thread, prompt, options, parts), parts, placeOf);
+    });
+  } catch (error) {
+    if (options.thread !== undefined && isTurnOpen(error)) return "busy";
+    throw error;
+  }
+};
+
+const beginTurn = async (
+  client: ThreadClient,
+  { threadId, directory }: Thread,
+  prompt: string,
+  { agent, model, file = [] }: RunOptions,
+  { approver, interrupts }: ThreadParts,
+): Promise<TurnHandle> =>
+  client.startTurn({
+    threadId,
+    input: [
+      { type: "text", text: prompt },
+      ...(await Promise.all(file.map((path) => toFileInput(path, directory)))),
+    ],
+    signal: interrupts.signal,
+    // Of this turn only: a shared server also reports the questions of other clients.
+    onApproval: approver.decide,
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model: toModelReference(model) }),
+  });
+
+const followTurn = async (
+  turn: TurnHandle,
+  { terminal, output, approver }: ThreadParts,
+  placeOf: PlaceOf,
+): Promise<ExitCode> => {
+  const refused = new RefusedCalls();
+  for await (const event of turn) {
+    refused.observe(event);
+    output.event(event);
+    if (event.type === "approval.requested") approver.reached(event.data.requestId);
+    if (event.type === "approval.resolved") approver.resolved(event.data);
+    await terminal.ready();
+  }
+  const result = await turn.result;
+  const exitCode = exitCodeOf(result, refused);
+  const unasked = refused.count("unattended");
+  const { threadId, turnId } = turn;
+  output.summary({ threadId, turnId, result, exitCode, unasked, ...placeOf(threadId) });
+  return exitCode;
+};
+
+const isTurnOpen = (error: unknown): boolean => {
+  if (!ProtocolError.isInstance(error) || error.rpcCode !== ThreadErrorCode.TurnBusy) return false;
+  const { data } = error;
+  return typeof data === "object" && data !== null && "turnId" in data;
+};
+
+const openThread = async (
+  client: ThreadClient,
+  prompt: string,
+  { thread }: RunOptions,
+  { signal }: Interrupts,
+): Promise<Thread> => {
+  if (thread !== undefined) return (await client.getThread(thread, { limit: 1, signal })).thread;
+  return client.createThread({ title: titleOf(prompt) }, { signal });
+};
+
+const titleOf = (prompt: string): string => {
+  const [line = ""] = prompt.trim().split(/\r?\n/, 1);
+  const characters = [...line];
+  return characters.length <= maxTitleLength ? line : `${characters.slice(0, maxTitleLength - 1).join("")}…`;
+};

@@ -1,0 +1,85 @@
+import type { ExitCode } from "../cli-error.ts";
+import { usageError } from "../cli-error.ts";
+import { socketPathOf } from "../endpoint.ts";
+import { Interrupts, interruptedExitCode } from "../interruption.ts";
+import { checkedModel } from "../serve/models.ts";
+import {
+  noPolicyText,
+  type PolicyOptions,
+  toPolicyArgs,
+  toPolicyChoice,
+} from "../supervision/policy-choice.ts";
+import { note } from "../terminal/terminal.ts";
+import { workspaceDirectory } from "../workspace-directory.ts";
+import { promptOf } from "./run-input.ts";
+import { RunServer } from "./server-process.ts";
+
+export interface RunOptions extends PolicyOptions {
+  readonly cwd: string;
+  readonly model?: string;
+  readonly agent?: string;
+  readonly approve?: "ask" | "once" | "reject";
+  readonly thread?: string;
+  /** Files that the model is given, by paths from the current directory. @default none */
+  readonly file?: readonly string[];
+  /** The endpoint of a server that runs. @default one is started */
+  readonly attach?: string;
+  /** How long the server of `attach` is tried again, in seconds. @default 60 where it was there */
+  readonly retryFor?: number;
+  readonly json?: true;
+}
+
+export interface RunContext {
+  readonly binPath: string;
+  readonly version: string;
+}
+
+/**
+ * `harness run`: one turn, shown as it happens; the prompt is `argument`, or standard input (see `promptOf`). Where the
+ * thread's last turn has not ended, that one first. Without a prompt only that one.
+ */
+export const run = async (
+  argument: string | undefined,
+  options: RunOptions,
+  context: RunContext,
+): Promise<ExitCode> => {
+  const { thread: threadId, attach } = options;
+  if (options.model !== undefined) checkedModel(options.model);
+  if (attach !== undefined) socketPathOf(attach, "--attach");
+  const choice = toPolicyChoice(options);
+  const workspace = await workspaceDirectory(options.cwd);
+  if (choice.kind === "file" && choice.file !== undefined) {
+    // Only then is the code that reads policies needed in this process.
+    const { policyWarnings, readNamedPolicy } = await import("../ahp/policy-file.ts");
+    for (const line of policyWarnings(await readNamedPolicy(choice.file, workspace)))
+      note(`harness run: ${line}`);
+  }
+  const prompt = await promptOf(argument, options);
+  if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
+    throw usageError(
+      "The prompt is empty",
+      'Say what to do: harness run "PROMPT", or echo "PROMPT" | harness run',
+    );
+  }
+  if (prompt === undefined && options.file !== undefined) {
+    throw usageError("--file needs a prompt", 'Say what to do: harness run --file PATH "PROMPT"');
+  }
+  const noPolicy = attach === undefined && choice.kind === "none";
+  if (noPolicy) note(`harness run: ${noPolicyText}`);
+  const { binPath, version } = context;
+  let quitting: Promise<never> | undefined;
+  const interrupts = new Interrupts(() => {
+    quitting = server.quit().then(() => process.exit(interruptedExitCode()));
+  });
+  interrupts.listen();
+  const server = new RunServer({ binPath, workspace, attach, policyArgs: toPolicyArgs(options) });
+  const { runPrompt } = await import("./run-turns.ts");
+  return runPrompt(prompt, options, {
+    version,
+    workspace,
+    server,
+    noPolicy,
+    interrupts,
+    quitting: () => quitting,
+  });
+};

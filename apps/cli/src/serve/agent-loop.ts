@@ -1,0 +1,63 @@
+import { type AgentProfile, defaultAgent, type TurnRunner } from "@harnesskit/thread-server";
+import type { AttachmentScope } from "@harnesskit/wire";
+import type { createModelChooser } from "./models.ts";
+
+const askAgent: AgentProfile = {
+  name: "ask",
+  systemPrompt:
+    "You answer questions about the files of one directory. You can read and search, and you cannot change anything. " +
+    "Look before you answer, and name the files that your answer rests on.",
+  tools: ["read", "glob", "grep"],
+};
+
+/** The profiles of the harness, the default first. */
+export const agents: readonly [AgentProfile, ...AgentProfile[]] = [defaultAgent, askAgent];
+
+/**
+ * The bytes of a file that a user attached, by the rules of the workspace tools. Their code is loaded with the first file.
+ * Rejects with an `AttachmentError`.
+ */
+export const readWorkspaceFile = async (
+  reference: string,
+  scope: AttachmentScope & { readonly directory: string },
+): Promise<Uint8Array> => (await import("@harnesskit/workspace-agent")).readAttachment(reference, scope);
+
+/** A runner whose code is loaded when it is first needed, or asked for. */
+export interface LazyRunner extends TurnRunner {
+  load(): void;
+}
+
+export interface LazyRunnerOptions {
+  readonly model: ReturnType<typeof createModelChooser>;
+  /** Called when a turn has run for a moment: it may need tools. A turn that ends sooner needs none. */
+  readonly onWorking: () => void;
+}
+
+const workingAfterMs = 100;
+
+/** The agent loop, which is large: a client is answered before it is there. */
+export const createLazyRunner = ({ model, onWorking }: LazyRunnerOptions): LazyRunner => {
+  let loading: Promise<TurnRunner> | undefined;
+  const loaded = () => {
+    loading ??= import("@harnesskit/thread-server/ai-sdk").then(({ createAiSdkRunner }) =>
+      createAiSdkRunner({
+        model,
+        attachments: { read: ({ path, uri }, scope) => readWorkspaceFile(path ?? uri ?? "", scope) },
+      }),
+    );
+    return loading;
+  };
+  return {
+    load: () => void loaded().catch(() => {}),
+    accept: async (request) => (await loaded()).accept?.(request),
+    async run(turn) {
+      const runner = await loaded();
+      const timer = setTimeout(onWorking, workingAfterMs);
+      try {
+        return await runner.run(turn);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+};

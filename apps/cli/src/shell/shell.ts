@@ -1,0 +1,173 @@
+import { toAttachmentRef } from "@harnesskit/shell-client";
+import { createHttpExchange, type HttpExchange } from "@harnesskit/transport-http/node";
+import { HarnessError, randomId } from "@harnesskit/wire";
+import { readClientToken } from "../ahp/token.ts";
+import { type ExitCode, usageError } from "../cli-error.ts";
+import { findRunningEngine, type RunningEngine } from "../engine/engine-notice.ts";
+import { noteInterruption } from "../interruption.ts";
+import { LineConversation } from "../terminal/line-conversation.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, shellWord } from "../terminal/text.ts";
+import { stateDirectory } from "../workspace-directory.ts";
+import { type ShellApprovalMode, ShellApprover } from "./approvals.ts";
+import { ShellConversation } from "./shell-conversation.ts";
+import { type KeptConversation, ShellState } from "./shell-state.ts";
+import { ShellView } from "./shell-view.ts";
+
+const tokenVariable = "HARNESS_ENGINE_TOKEN";
+
+/** A way to an engine, and what it is known by. */
+export interface EngineAccess {
+  readonly url: string;
+  readonly exchange: HttpExchange;
+}
+
+export interface EngineAccessOptions {
+  readonly engine: string;
+  readonly tokenFile: string | undefined;
+  readonly timeoutMs: number;
+}
+
+const isLocalHost = (hostname: string): boolean =>
+  hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+
+/** The whole URL of an engine: one without a path is at `/openharness`. Throws a usage error for anything else. */
+const engineUrlOf = (text: string): URL => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
+  if (url === undefined || !isHttp || url.username !== "" || url.password !== "" || url.hash !== "") {
+    const hint = "For example: --engine http://127.0.0.1:8787/openharness";
+    throw usageError(`--engine: ${oneLine(text, 200)} is not the URL of an engine`, hint);
+  }
+  if (url.pathname === "/") url.pathname = "/openharness";
+  return url;
+};
+
+/** Opens the way to an engine; nothing is sent yet. Throws a usage error for a URL or a token that cannot be used. */
+const openEngine = async ({ engine, tokenFile, timeoutMs }: EngineAccessOptions): Promise<EngineAccess> => {
+  const url = engineUrlOf(engine);
+  const token = await readClientToken(tokenFile, { variable: tokenVariable });
+  if (token !== undefined && url.protocol === "http:" && !isLocalHost(url.hostname)) {
+    throw usageError("--engine: a token would be sent to another machine in the clear", "Use https");
+  }
+  try {
+    const credentials = token === undefined ? {} : { credentials: { bearer: token } };
+    return { url: url.href, exchange: createHttpExchange({ url: url.href, timeoutMs, ...credentials }) };
+  } catch (error) {
+    if (!HarnessError.isInstance(error)) throw error;
+    throw usageError(`--engine: ${oneLine(error.message, 500)}`);
+  }
+};
+
+export interface ShellOptions {
+  readonly engine?: string;
+  readonly tokenFile?: string;
+  readonly session?: string;
+  readonly new?: true;
+  readonly approve?: "ask" | "once" | "reject";
+  /** References of what goes with the first message. @default none */
+  readonly attach?: readonly string[];
+  readonly timeout: number;
+}
+
+const maxTimeoutSeconds = 86_400;
+
+const modeOf = (approve: ShellOptions["approve"], hasTerminal: boolean): ShellApprovalMode => {
+  if (approve === "once" || approve === "reject") return approve;
+  if (approve === "ask" && !hasTerminal) {
+    throw usageError("--approve ask needs a terminal", "Without one: --approve once, or --approve reject");
+  }
+  return hasTerminal ? "ask" : "no-terminal";
+};
+
+const sessionIdOf = async ({ session, new: isNew }: ShellOptions, state: ShellState): Promise<string> => {
+  if (session !== undefined) return session;
+  return (isNew ? undefined : await state.lastSessionId()) ?? randomId("sess");
+};
+
+const engineOf = async ({ engine, tokenFile }: ShellOptions): Promise<RunningEngine> => {
+  if (engine !== undefined) return { url: engine, tokenFile };
+  const running = await findRunningEngine();
+  if (running) return { url: running.url, tokenFile: tokenFile ?? running.tokenFile };
+  throw usageError(
+    "No engine runs here: say which with --engine URL",
+    "harness engine serves one, and prints its URL",
+  );
+};
+
+const resumeCommand = (url: string, sessionId: string, tokenFile: string | undefined): string => {
+  const token = tokenFile === undefined ? "" : ` --token-file ${shellWord(tokenFile)}`;
+  return `harness shell --engine ${shellWord(url)}${token} --session ${shellWord(sessionId)}`;
+};
+
+/** `harness shell`: says something to an engine, or a conversation with it, at the terminal or with the lines of standard input. */
+export const shell = async (
+  intent: string | undefined,
+  options: ShellOptions,
+  { version }: { readonly version: string },
+): Promise<ExitCode> => {
+  if (intent !== undefined && intent.trim() === "") {
+    throw usageError("There is nothing to say", 'For example: harness shell --engine URL "hello"');
+  }
+  const { timeout, attach = [] } = options;
+  if (attach.some((reference) => reference.trim() === "")) {
+    throw usageError("--attach: a reference must not be empty", "For example: --attach img/a.png");
+  }
+  if (timeout < 1 || timeout > maxTimeoutSeconds) {
+    throw usageError(`--timeout: a number from 1 to ${maxTimeoutSeconds}`);
+  }
+  const hasTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  const mode = modeOf(options.approve, hasTerminal);
+  const timeoutMs = timeout * 1000;
+  const { url: engine, tokenFile } = await engineOf(options);
+  const { url, exchange } = await openEngine({ engine, tokenFile, timeoutMs });
+  const state = new ShellState(stateDirectory("shell"), url);
+  const sessionId = await sessionIdOf(options, state);
+  const kept: KeptConversation = (await state.load(sessionId)) ?? { session: { sessionId }, pending: [] };
+  const again = oneLine(resumeCommand(url, sessionId, tokenFile), 1_200);
+  const view = new ShellView(createTerminal());
+  // The two need each other: a question takes the keyboard from the reader of lines.
+  const beforeAsk = () => lines.releaseKeyboard();
+  const approver = new ShellApprover({
+    mode,
+    view,
+    beforeAsk,
+    // A conversation goes on without the answer.
+    onInterrupt: () => {
+      if (intent !== undefined) noteInterruption();
+    },
+  });
+  const tell = (line: string) => process.stderr.write(`harness shell: ${line}\n`);
+  const conversation = new ShellConversation({
+    engine: exchange,
+    timeoutMs,
+    version,
+    kept,
+    state,
+    mode,
+    approver,
+    attachments: attach.map(toAttachmentRef),
+    view,
+    beforeAsk,
+    tell,
+  });
+  const lines = new LineConversation(view, conversation, intent !== undefined);
+  try {
+    if (intent === undefined) {
+      view.note(`session ${oneLine(sessionId, 80)}, engine ${oneLine(url, 300)}; /help lists the commands`);
+    }
+    await conversation.followUp();
+    if (intent === undefined) await lines.follow();
+    else await conversation.say(intent);
+    const count = conversation.pending.length;
+    if (count > 0) {
+      const what = count === 1 ? "1 question waits" : `${count} questions wait`;
+      tell(`${what} for your approval: ${again}`);
+    } else if (intent === undefined) view.note(`to continue: ${again}`);
+    return conversation.exitCode;
+  } finally {
+    lines.close();
+    await conversation.close();
+    exchange.close();
+  }
+};

@@ -1,0 +1,117 @@
+import { forgetInterruption, interruptedExitCode, noteInterruption } from "../interruption.ts";
+import type { ConversationView } from "./conversation-view.ts";
+import { type ChatCommand, chatHelp, LineReader, parseChatLine } from "./line-reader.ts";
+import { oneLine } from "./text.ts";
+
+export type AnswerCommand = Extract<ChatCommand, { kind: "approve" | "reject" }>;
+
+/** What the lines of a user do. */
+export interface LineActions {
+  say(text: string): Promise<void>;
+  answer(command: AnswerCommand): Promise<void>;
+  /** Shows what is pending; returns how much it is. */
+  showPending(): number | Promise<number>;
+  /** Cancels what runs; false if nothing runs. */
+  cancel(): boolean;
+}
+
+/**
+ * Takes lines of standard input, each a message or a command. The first Ctrl-C cancels what runs, or leaves; the second one in a
+ * line ends the process.
+ */
+export class LineConversation {
+  readonly isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  readonly #view: ConversationView;
+  readonly #actions: LineActions;
+  readonly #isOneMessage: boolean;
+  #reader: LineReader | undefined;
+  #interrupts = 0;
+  #isClosed = false;
+
+  /** @param isOneMessage the command ends after one message: then Ctrl-C always ends it */
+  constructor(view: ConversationView, actions: LineActions, isOneMessage = false) {
+    this.#view = view;
+    this.#actions = actions;
+    this.#isOneMessage = isOneMessage;
+    process.on("SIGINT", this.#onInterrupt);
+  }
+
+  readonly #onInterrupt = (): void => {
+    noteInterruption();
+    if (++this.#interrupts > 1) process.exit(interruptedExitCode());
+    const isCancelled = this.#actions.cancel();
+    // At a terminal the user goes on after a turn that was cancelled.
+    if (isCancelled && this.isTerminal && !this.#isOneMessage) forgetInterruption();
+    else this.#stopReading();
+  };
+
+  /** Gives the keyboard up, and forgets what was typed ahead, so that a question can be asked. */
+  releaseKeyboard(): void {
+    if (!this.isTerminal) return;
+    this.#reader?.close();
+    this.#reader = undefined;
+  }
+
+  #stopReading(): void {
+    this.#isClosed = true;
+    this.#reader?.close();
+  }
+
+  close(): void {
+    process.off("SIGINT", this.#onInterrupt);
+    this.#stopReading();
+  }
+
+  async follow(): Promise<void> {
+    while (!this.#isClosed) {
+      this.#reader ??= new LineReader(this.#onInterrupt);
+      const line = await this.#reader.next();
+      if (line === undefined) return;
+      this.#interrupts = 0;
+      if (!this.isTerminal && line.trim() !== "") this.#view.said(line);
+      if (!(await this.#take(parseChatLine(line)))) return;
+    }
+  }
+
+  async #take(command: ChatCommand): Promise<boolean> {
+    switch (command.kind) {
+      case "message":
+        await this.#actions.say(command.text);
+        return true;
+      case "approve":
+      case "reject":
+        await this.#actions.answer(command);
+        return true;
+      case "pending":
+        if ((await this.#actions.showPending()) === 0) this.#view.note("Nothing waits.");
+        return true;
+      case "help":
+        this.#view.lines(chatHelp);
+        return true;
+      case "unknown":
+        this.#view.warn(`There is no command ${oneLine(command.word, 80)}. To list the commands: /help`);
+        return true;
+      case "nothing":
+        return true;
+      case "quit":
+        return false;
+    }
+  }
+}
+
+/** The pending approval that an id of the user names, or why none is found. `fullIdOf`: its beginning is enough. */
+export const findPending = <T>(
+  pending: readonly T[],
+  id: string,
+  idOf: (one: T) => string,
+  fullIdOf?: (one: T) => string,
+): T | string => {
+  if (id === "") {
+    const [only] = pending;
+    if (only === undefined) return "Nothing waits for an approval.";
+    return pending.length === 1 ? only : `Say which: ${pending.map(idOf).join(", ")}`;
+  }
+  const found =
+    pending.find((one) => idOf(one) === id) ?? pending.find((one) => fullIdOf?.(one).startsWith(id));
+  return found ?? `Nothing waits under ${oneLine(id, 80)}. To list what waits: /pending`;
+};

@@ -1,0 +1,90 @@
+import { displayText } from "@harnesskit/wire";
+import stringWidth from "fast-string-width";
+import { wrapAnsi } from "fast-wrap-ansi";
+
+/** Untrusted text as one line of safe text, line ends shown as `⏎`, cut after `maxWidth` columns. */
+export const oneLine = (text: string, maxWidth = 200): string => {
+  const safe = displayText(text.slice(0, maxWidth * 4), { maxLength: Number.POSITIVE_INFINITY });
+  const shown = safe.replaceAll("⟨U+000D⟩⟨U+000A⟩", "⏎ ").replaceAll("⟨U+000A⟩", "⏎ ").trimEnd();
+  if (text.length <= maxWidth * 4 && stringWidth(shown) <= maxWidth) return shown;
+  return `${cutToWidth(shown, maxWidth - 1)}…`;
+};
+
+const cutToWidth = (text: string, maxWidth: number): string => {
+  if (stringWidth(text) <= maxWidth) return text;
+  let width = 0;
+  let kept = "";
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    width += stringWidth(segment);
+    if (width > maxWidth) break;
+    kept += segment;
+  }
+  return kept;
+};
+
+const unsafe = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
+
+const escaped = (character: string): string => {
+  let text = "";
+  for (let index = 0; index < character.length; index++) {
+    text += `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`;
+  }
+  return text;
+};
+
+/** One line of JSON with the same meaning as `JSON.stringify`, harmless on a terminal too. */
+export const safeJson = (value: unknown): string => JSON.stringify(value).replace(unsafe, escaped);
+
+/** A text as one word of a shell's command line. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+/** A time span as people read it: `340 ms`, `2.1 s`, `3 min 5 s`. */
+export const formatDuration = (ms: number): string => {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+};
+
+/** A moment as `2026-11-21 23:01`, local time. */
+export const formatTime = (time: number): string => {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return "unknown time    ";
+  const two = (value: number) => String(value).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+};
+
+const colour = `${String.fromCharCode(0x1b)}\\[\\d+m`;
+const colours = new RegExp(colour, "g");
+const prefixPattern = new RegExp(`^(?:${colour}|[ \\t])*(?:[│?✗✓⊘○●~›→◆-](?:${colour})* +)?(?:${colour})*`);
+
+const hangOf = (prefix: string): string =>
+  prefix
+    .replaceAll(colours, "")
+    .replace(/[^\s│]/g, " ")
+    .replace("│", "┆");
+
+/**
+ * Breaks each line of safe text between words, so that it fits into so many columns; a word that is too long is left
+ * whole, so that a path can still be copied. What follows a bar (`│`) is shown exactly: it is broken anywhere, and its
+ * further lines follow `┆`. Wide characters count as two columns.
+ */
+export const wrapText = (text: string, columns: number | undefined, hang?: string): string => {
+  if (columns === undefined) return text;
+  return text
+    .split("\n")
+    .map((line) => wrapLine(line, columns, hang))
+    .join("\n");
+};
+
+const wrapLine = (line: string, columns: number, givenHang: string | undefined): string => {
+  if (stringWidth(line) <= columns) return line;
+  const [prefix = ""] = prefixPattern.exec(line) ?? [];
+  const hang = givenHang ?? hangOf(prefix);
+  const isExact = hang.includes("┆");
+  const room = Math.max(10, columns - stringWidth(hang));
+  const wrapped = wrapAnsi(line.slice(prefix.length), room, { hard: isExact, trim: !isExact });
+  return prefix + wrapped.split("\n").join(`\n${hang}`);
+};

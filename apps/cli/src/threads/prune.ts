@@ -1,0 +1,85 @@
+import type { Thread } from "@harnesskit/protocol/threads";
+import { StoreError } from "@harnesskit/thread-server";
+import { ExitCode, usageError } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { formatTime, oneLine, safeJson } from "../terminal/text.ts";
+import { noteUnreadable, openStoredThreads, unreadableOf } from "./stored-threads.ts";
+
+export interface ThreadsPruneOptions {
+  readonly cwd: string;
+  readonly olderThan: string;
+  /** How many of those used last always stay. @default 0 */
+  readonly keep?: number;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+const unitsMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
+
+/** The milliseconds of `30d`, `12h` or `90m`. Throws a usage error for anything else. */
+const toAgeMs = (text: string): number => {
+  const [, count = "", unit = ""] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
+  const unitMs = unitsMs[unit];
+  if (unitMs !== undefined) return Number(count) * unitMs;
+  throw usageError(`--older-than: ${oneLine(text, 100)} is not an age`, "Write it as 30d, 12h or 90m");
+};
+
+/**
+ * `harness threads prune`: removes the threads that were last used before an age. Those that a server writes are left
+ * alone and named; what cannot be removed is named too, and the exit code is 1.
+ */
+export const pruneThreads = async (options: ThreadsPruneOptions): Promise<ExitCode> => {
+  const { cwd, keep = 0, dryRun = false, json } = options;
+  const before = Date.now() - toAgeMs(options.olderThan);
+  const stored = await openStoredThreads(cwd);
+  const isYoung = ({ time }: Thread) => time.updated >= before;
+  const old = (await stored.list()).slice(keep).filter((thread) => !isYoung(thread));
+  const terminal = createTerminal();
+  const removed: string[] = [];
+  const locked: string[] = [];
+  const failed: string[] = [];
+  for (const { threadId, title, time } of old) {
+    const outcome = dryRun ? "removed" : await orFailed(stored.remove(threadId, isYoung));
+    if (outcome === "removed") removed.push(threadId);
+    if (outcome === "locked") locked.push(threadId);
+    if (outcome === "failed") failed.push(threadId);
+    if (json || outcome === "kept" || outcome === "gone") continue;
+    const what = { removed: dryRun ? "would remove" : "removed", locked: "in use, left", failed: "failed" }[
+      outcome
+    ];
+    terminal.write(`${what}  ${oneLine(threadId, 80)}  ${formatTime(time.updated)}  ${oneLine(title, 80)}\n`);
+    await terminal.ready();
+  }
+  const stuck = failed.length > 0 ? { failed } : {};
+  if (json) terminal.write(`${safeJson({ dryRun, removed, locked, ...stuck, ...unreadableOf(stored) })}\n`);
+  else {
+    terminal.write(
+      verdict({ removed: removed.length, locked: locked.length, failed: failed.length }, dryRun),
+    );
+    noteUnreadable(stored);
+  }
+  return failed.length === 0 ? ExitCode.done : ExitCode.failed;
+};
+
+const orFailed = async <T>(removing: Promise<T>): Promise<T | "failed"> => {
+  try {
+    return await removing;
+  } catch (error) {
+    if (StoreError.isInstance(error)) return "failed";
+    throw error;
+  }
+};
+
+interface Counts {
+  readonly removed: number;
+  readonly locked: number;
+  readonly failed: number;
+}
+
+const verdict = ({ removed, locked, failed }: Counts, dryRun: boolean): string => {
+  const threads = `${removed} ${removed === 1 ? "thread" : "threads"}`;
+  const skipped =
+    locked === 0 ? "" : `, ${locked} in use and left alone (to find the server: harness doctor)`;
+  const stuck = failed === 0 ? "" : `, ${failed} that cannot be removed (to see why: harness doctor)`;
+  return `${threads} ${dryRun ? "would be removed" : "removed"}${skipped}${stuck}\n`;
+};

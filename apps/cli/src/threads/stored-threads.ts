@@ -1,0 +1,99 @@
+import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
+import { StoreError, type ThreadLease, type ThreadStore } from "@harnesskit/thread-server";
+import { createFileThreadStore } from "@harnesskit/thread-server/node";
+import { threadNotFound } from "../run/failures.ts";
+import { oneLine } from "../terminal/text.ts";
+import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+
+const maxNamed = 5;
+
+/** The threads below a directory. Reading takes no lock and makes nothing; removing takes the thread's lock. */
+export interface StoredThreads {
+  readonly workspace: string;
+  list(): Promise<Thread[]>;
+  /** The threads that the last list left out, because they could not be read. */
+  readonly unreadable: ReadonlySet<string>;
+  /** A thread. Throws a `CliError` `thread_not_found`. */
+  get(threadId: string): Promise<Thread>;
+  events(threadId: string): AsyncIterable<Event>;
+  /**
+   * Removes a thread with its log, artifacts and grants, unless it is `kept` by then; without `kept`, also what is left of
+   * one that cannot be read. "locked" where a server writes it, "gone" if it does not exist. Rejects
+   * with a `StoreError` where its files do not allow it.
+   */
+  remove(
+    threadId: string,
+    kept?: (thread: Thread) => boolean,
+  ): Promise<"removed" | "kept" | "locked" | "gone">;
+  grants(): Promise<Grant[]>;
+  revokeGrant(grantId: string): Promise<boolean>;
+}
+
+/** Opens what is stored below `cwd`; an empty store is not an error. */
+export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => {
+  const workspace = await workspaceDirectory(cwd);
+  const unreadable = new Set<string>();
+  const store: ThreadStore = createFileThreadStore({
+    root: harnessDirectory(workspace),
+    onError: (_, { threadId }) => unreadable.add(threadId),
+  });
+  return {
+    workspace,
+    unreadable,
+    list() {
+      unreadable.clear();
+      return store.list();
+    },
+    events: (threadId) => store.events(threadId),
+    async get(threadId) {
+      const thread = await store.get(threadId);
+      if (!thread) throw threadNotFound(threadId, workspace);
+      return thread;
+    },
+    async remove(threadId, kept) {
+      try {
+        const lease = await leaseOf(store, threadId);
+        if (!lease) return "gone";
+        // The former holder may have used it.
+        const thread = await store.get(threadId);
+        // Nothing can be said for one that cannot be read.
+        if (thread ? !kept?.(thread) : !kept) {
+          await store.delete(threadId);
+          return "removed";
+        }
+        await lease.release();
+        return thread ? "kept" : "gone";
+      } catch (error) {
+        if (StoreError.isInstance(error) && error.code === "thread_locked") return "locked";
+        throw error;
+      }
+    },
+    grants: () => store.grants(),
+    revokeGrant: (grantId) => store.removeGrant(grantId),
+  };
+};
+
+/** Which threads a list left out, for `--json`; nothing where it left out none. */
+export const unreadableOf = ({ unreadable }: StoredThreads): { readonly unreadable?: string[] } =>
+  unreadable.size === 0 ? {} : { unreadable: [...unreadable] };
+
+/** Says on stderr which threads a list left out. */
+export const noteUnreadable = ({ unreadable }: StoredThreads): void => {
+  if (unreadable.size === 0) return;
+  const names = [...unreadable].slice(0, maxNamed).map((threadId) => oneLine(threadId, 80));
+  const more = unreadable.size > maxNamed ? ` and ${unreadable.size - maxNamed} more` : "";
+  const what = unreadable.size === 1 ? "a thread that" : `${unreadable.size} threads that`;
+  process.stderr.write(
+    `harness threads: left out ${what} cannot be read: ${names.join(", ")}${more}. To see why: harness doctor\n`,
+  );
+};
+
+const leaseOf = async (store: ThreadStore, threadId: string): Promise<ThreadLease | undefined> => {
+  const isKnown = (await store.get(threadId)) !== undefined;
+  try {
+    return await store.lease(threadId);
+  } catch (error) {
+    if (!isKnown && StoreError.isInstance(error) && error.code === "store_failed") return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,152 @@
+import type { Grant } from "@harnesskit/protocol/threads";
+import { CliError } from "../cli-error.ts";
+import { threadNotFound } from "../run/failures.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { Timeline } from "../timeline/timeline.ts";
+import { toolSubject } from "../timeline/tool-title.ts";
+import { logFile } from "../workspace-directory.ts";
+import { noteUnreadable, openStoredThreads, unreadableOf } from "./stored-threads.ts";
+
+export interface ThreadsListOptions {
+  readonly cwd: string;
+  readonly json?: true;
+}
+
+/** `harness threads list`: the threads below a directory, the one used last first. */
+export const listThreads = async ({ cwd, json }: ThreadsListOptions): Promise<void> => {
+  const stored = await openStoredThreads(cwd);
+  const threads = await stored.list();
+  const terminal = createTerminal();
+  if (json) {
+    terminal.write(`${safeJson({ threads, ...unreadableOf(stored) })}\n`);
+    return;
+  }
+  noteUnreadable(stored);
+  const { style, columns } = terminal;
+  if (threads.length === 0) {
+    terminal.write(`No threads in ${oneLine(stored.workspace)}. Begin one: harness run "PROMPT"\n`);
+    return;
+  }
+  const room = columns === undefined ? 100 : Math.max(20, columns - 56);
+  for (const { threadId, title, time } of threads) {
+    const when = style.dim(formatTime(time.updated));
+    terminal.write(
+      `${wrapText(`${oneLine(threadId, 80)}  ${when}  ${oneLine(title, room)}`, columns, "  ")}\n`,
+    );
+    await terminal.ready();
+  }
+};
+
+export interface ThreadsShowOptions {
+  readonly cwd: string;
+}
+
+/** `harness threads show`: the timeline of a stored thread. */
+export const showThread = async (threadId: string, { cwd }: ThreadsShowOptions): Promise<void> => {
+  const stored = await openStoredThreads(cwd);
+  const { title, directory, time } = await stored.get(threadId);
+  const terminal = createTerminal();
+  const { style } = terminal;
+  const write = (text: string) => terminal.write(wrapText(text, terminal.columns));
+  write(`${style.bold(oneLine(title))}\n`);
+  write(style.dim(`${oneLine(threadId)} · ${formatTime(time.created)} · ${oneLine(directory)}\n\n`));
+  const timeline = new Timeline({ terminal });
+  let openTurn = false;
+  for await (const event of stored.events(threadId)) {
+    if (event.type === "turn.started") openTurn = true;
+    if (event.type === "turn.completed" || event.type === "turn.error") openTurn = false;
+    timeline.show(event);
+    await terminal.ready();
+  }
+  timeline.breakLine();
+  if (openTurn)
+    terminal.write(style.yellow("\n… the last turn has no end: it runs, or it waits for an answer\n"));
+  write(style.dim(`\nlog  ${oneLine(logFile(stored.workspace, threadId), 1000)}\n`));
+};
+
+export interface ThreadsExportOptions {
+  readonly cwd: string;
+  readonly json?: true;
+}
+
+/** `harness threads export`: the events as JSON lines, or with `--json` one document `{ thread, events }`. */
+export const exportThread = async (threadId: string, { cwd, json }: ThreadsExportOptions): Promise<void> => {
+  const stored = await openStoredThreads(cwd);
+  const thread = await stored.get(threadId);
+  const terminal = createTerminal();
+  if (json) terminal.write(`{"thread":${safeJson(thread)},"events":[`);
+  let isFirst = true;
+  for await (const event of stored.events(threadId)) {
+    const line = safeJson(event);
+    terminal.write(json ? `${isFirst ? "" : ","}\n${line}` : `${line}\n`);
+    isFirst = false;
+    await terminal.ready();
+  }
+  if (json) terminal.write("\n]}\n");
+};
+
+export interface ThreadsDeleteOptions {
+  readonly cwd: string;
+}
+
+/** `harness threads delete`: removes a thread with what belongs to it. Throws where a server writes it. */
+export const deleteThread = async (threadId: string, { cwd }: ThreadsDeleteOptions): Promise<void> => {
+  const stored = await openStoredThreads(cwd);
+  const outcome = await stored.remove(threadId);
+  if (outcome === "gone") throw threadNotFound(threadId, stored.workspace);
+  const shown = oneLine(threadId, 80);
+  if (outcome === "locked") {
+    throw new CliError("thread_locked", `${shown} is in use: a server writes it`, {
+      hint: "End that server first. To find it: harness doctor",
+    });
+  }
+  createTerminal().write(`Removed ${shown} with its log, artifacts and grants\n`);
+};
+
+export interface GrantsOptions {
+  readonly cwd: string;
+  readonly json?: true;
+}
+
+/** `harness grants list`: what was allowed for always, the last answer first. */
+export const listGrants = async ({ cwd, json }: GrantsOptions): Promise<void> => {
+  const stored = await openStoredThreads(cwd);
+  const grants = (await stored.grants()).sort((a, b) => b.time - a.time);
+  const terminal = createTerminal();
+  if (json) {
+    terminal.write(`${safeJson({ grants })}\n`);
+    return;
+  }
+  if (grants.length === 0) {
+    terminal.write(`Nothing is allowed for always in ${oneLine(stored.workspace)}\n`);
+    return;
+  }
+  const { style } = terminal;
+  for (const grant of grants) {
+    const { grantId, time, tool, input, grantedBy } = grant;
+    const what = `${style.bold(oneLine(tool, 40))} ${oneLine(toolSubject(tool, input), 200)}`;
+    const facts = `${formatTime(time)} · ${reachOf(grant)} · by ${oneLine(grantedBy, 100)}`;
+    const text = `${oneLine(grantId, 80)}  ${what}\n  ${style.dim(facts)}\n`;
+    terminal.write(wrapText(text, terminal.columns, "  "));
+    await terminal.ready();
+  }
+};
+
+const reachOf = ({ scope, threadId, directory }: Grant): string =>
+  scope === "thread"
+    ? `in the thread ${oneLine(threadId, 80)}`
+    : `in every thread of ${oneLine(directory, 1000)}`;
+
+/** `harness grants revoke`: revokes a grant. Throws if it does not exist. */
+export const revokeGrant = async (grantId: string, { cwd }: GrantsOptions): Promise<void> => {
+  const stored = await openStoredThreads(cwd);
+  const shown = oneLine(grantId, 80);
+  if (await stored.revokeGrant(grantId)) {
+    createTerminal().write(`Revoked ${shown}: it is asked again from now on\n`);
+    return;
+  }
+  throw new CliError("grant_not_found", `There is no grant ${shown} in ${oneLine(stored.workspace)}`, {
+    hint: "See what there is: harness grants list --cwd DIR",
+  });
+};

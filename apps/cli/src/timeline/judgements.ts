@@ -1,0 +1,95 @@
+import type { EventBody, ItemData } from "@harnesskit/protocol/threads";
+import type { Style } from "../terminal/terminal.ts";
+import { oneLine } from "../terminal/text.ts";
+import { diffLines } from "./approval-view.ts";
+
+/** Under whom a turn ran, and what became of its prompt and its calls. */
+export interface JudgedSummary {
+  readonly by: string;
+  readonly allowed: number;
+  readonly asked: number;
+  readonly blocked: number;
+  readonly changed: number;
+}
+
+/** Counts what was judged in the events of a turn. */
+export class JudgedCounts {
+  #by: string | undefined;
+  readonly #counts = { allowed: 0, asked: 0, blocked: 0, changed: 0 };
+
+  observe(event: EventBody): void {
+    if (event.type !== "item.completed") return;
+    const { item } = event.data;
+    if (item.type !== "tool_exec" && item.type !== "user_message") return;
+    const judgement = item.data?.judgement;
+    if (!judgement) return;
+    this.#by = oneLine(judgement.by, 100);
+    if (judgement.modified) this.#counts.changed++;
+    // The prompt says under whom; what is counted is what the agent does.
+    if (item.type !== "tool_exec") return;
+    if (judgement.decision === "allow") this.#counts.allowed++;
+    if (judgement.decision === "ask") this.#counts.asked++;
+    if (judgement.decision === "block") this.#counts.blocked++;
+  }
+
+  get summary(): JudgedSummary | undefined {
+    return this.#by === undefined ? undefined : { by: this.#by, ...this.#counts };
+  }
+}
+
+/** The summary in words. */
+export const judgedText = ({ by, allowed, asked, blocked, changed }: JudgedSummary): string => {
+  const counts = `${allowed} allowed, ${asked} escalated, ${blocked} blocked`;
+  return `under ${by}: ${counts}${changed === 0 ? "" : `, ${changed} changed`}`;
+};
+
+type Judgement = NonNullable<ItemData<"tool_exec" | "user_message">["judgement"]>;
+
+/** The quiet mark of a call that ran: which rule allowed or escalated it. */
+export const ranMark = (judgement: Judgement | undefined, style: Style): string => {
+  if (judgement?.rule === undefined) return "";
+  const rule = `rule ${oneLine(judgement.rule, 60)}`;
+  return style.dim(judgement.decision === "ask" ? ` (escalated: ${rule})` : ` (${rule})`);
+};
+
+const asText = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+
+const signed = (sign: string, text: string): string =>
+  text
+    .split("\n")
+    .map((line) => `${sign}${line}`)
+    .join("\n");
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const differences = (requested: unknown, actual: unknown): string => {
+  if (!isFields(requested) || !isFields(actual)) {
+    return `${signed("-", asText(requested))}\n${signed("+", asText(actual))}`;
+  }
+  const names = [...new Set([...Object.keys(requested), ...Object.keys(actual)])];
+  return names
+    .filter((name) => JSON.stringify(requested[name]) !== JSON.stringify(actual[name]))
+    .flatMap((name) => [
+      ...(name in requested ? [signed("-", `${name}: ${asText(requested[name])}`)] : []),
+      ...(name in actual ? [signed("+", `${name}: ${asText(actual[name])}`)] : []),
+    ])
+    .join("\n");
+};
+
+/** Both versions, as they are to be shown, of what a judge has changed, and why, as safe lines; none where nothing was changed. */
+export const changeLines = (
+  what: string,
+  judgement: Judgement | undefined,
+  requested: unknown,
+  actual: unknown,
+  style: Style,
+): string[] => {
+  const { modified, by } = judgement ?? {};
+  if (!modified) return [];
+  const rule = modified.rule === undefined ? "" : ` (rule ${oneLine(modified.rule, 60)})`;
+  const why = modified.reason === undefined ? "" : `: ${oneLine(modified.reason, 300)}`;
+  const head = `${what} was changed by ${oneLine(modified.by ?? by ?? "", 100)}${rule}${why}`;
+  return [`  ${style.yellow("~")} ${head}`, ...diffLines(differences(requested, actual), style)];
+};

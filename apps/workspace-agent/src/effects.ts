@@ -1,2 +1,0 @@
-/** What running a tool may do. */
-export type ToolEffects = "read" | "write" | "execute";

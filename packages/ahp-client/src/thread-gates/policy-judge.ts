@@ -1,0 +1,191 @@
+import type { Decision } from "@harnesskit/protocol/ahp";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { type Clock, displayText, jsonDifference, wait } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
+import type { AhpClient } from "../client-options.ts";
+import type { FailureCode } from "../errors.ts";
+import { describeLeftover, readModification } from "../modification.ts";
+import type { ThreadCall, ThreadJudgement, ThreadPrompt, ThreadVerdict } from "./thread-types.ts";
+
+export interface PolicyJudgeOptions {
+  readonly client: Pick<AhpClient, "decide">;
+  /** The policy's name until a decision contains it. */
+  readonly name: () => string;
+  /** The metadata of a call's events. */
+  readonly metadataOf: (call: ThreadCall) => JsonObject;
+  readonly clock: Clock;
+}
+
+interface Question {
+  readonly eventType: "pre_action" | "pre_prompt";
+  readonly subject: "call" | "prompt";
+  readonly payload: JsonObject;
+  /** The part of the payload that a decision may change. */
+  readonly changeable: "arguments" | "prompt";
+  readonly sessionId: string;
+  readonly metadata: JsonObject;
+  readonly signal: AbortSignal;
+}
+
+type Answer =
+  | { readonly decision: Exclude<Decision, { decision: "defer" }> }
+  | { readonly code: string; readonly reason: string };
+
+/** How often one action may be deferred, and for how long in all. */
+const maxDeferrals = 3;
+const maxDeferMs = 60_000;
+
+/** How a reason names its rule if the decision has no other place for it. */
+const namedRule = /\((?:rule|limit) ([^()]{1,100})\)$/;
+
+const safe = (reason: string): string => displayText(reason, { multiline: true, maxLength: 2_000 });
+
+export const toolCallPayload = ({ tool, itemId }: ThreadCall): JsonObject => ({
+  action_type: "tool_call",
+  tool_name: tool.name,
+  tool_call_id: itemId,
+});
+
+/** Turns a harness's decisions into verdicts of a thread server's gates; everything else is a block with its reason. */
+export class PolicyJudge {
+  readonly #options: PolicyJudgeOptions;
+  #name: string | undefined;
+
+  constructor(options: PolicyJudgeOptions) {
+    this.#options = options;
+  }
+
+  judgeCall(call: ThreadCall, signal: AbortSignal): Promise<ThreadVerdict<{ readonly input: JsonObject }>> {
+    const question: Question = {
+      eventType: "pre_action",
+      subject: "call",
+      payload: { ...toolCallPayload(call), arguments: call.input },
+      changeable: "arguments",
+      sessionId: call.threadId,
+      metadata: this.#options.metadataOf(call),
+      signal,
+    };
+    return this.#judge(question, (wanted) => {
+      if (!isObject(wanted)) return "arguments is not an object";
+      // The thread server ensures that the tool takes it exactly.
+      return jsonDifference(wanted, call.input) ? { input: wanted as JsonObject } : undefined;
+    });
+  }
+
+  judgePrompt(prompt: ThreadPrompt, signal: AbortSignal): Promise<ThreadVerdict<{ readonly text: string }>> {
+    const { threadId, turnId, itemId, directory, agent, model, content, text } = prompt;
+    const files = content.flatMap((part) => (part.type === "file" ? [part.path ?? part.uri ?? ""] : []));
+    const question: Question = {
+      eventType: "pre_prompt",
+      subject: "prompt",
+      payload: {
+        prompt: text,
+        ...(files.length > 0 && { files }),
+        ...(model && { model: `${model.providerID}:${model.modelID}` }),
+      },
+      changeable: "prompt",
+      sessionId: threadId,
+      metadata: { workspace: directory, thread_id: threadId, turn_id: turnId, prompt_id: itemId, agent },
+      signal,
+    };
+    return this.#judge(question, (wanted) => {
+      if (typeof wanted !== "string") return "prompt is not a string";
+      return wanted === text ? undefined : { text: wanted };
+    });
+  }
+
+  /** @param toChange what a changed payload becomes; undefined for no change, a string says why it cannot be applied */
+  async #judge<Change extends object>(
+    question: Question,
+    toChange: (wanted: JsonValue | undefined) => Change | string | undefined,
+  ): Promise<ThreadVerdict<Change>> {
+    const answer = await this.#ask(question);
+    if ("code" in answer) {
+      const { code, reason } = answer;
+      return { verdict: "block", code, reason, judgement: { by: this.#by, reason } };
+    }
+    const { decision } = answer;
+    const judgement = this.#explain(decision);
+    if (decision.decision === "escalate") {
+      return { verdict: "ask", reason: safe(decision.reason), judgement };
+    }
+    if (decision.decision === "block") {
+      return { verdict: "block", reason: safe(decision.reason), code: "policy.blocked", judgement };
+    }
+    if (decision.modified_payload === undefined) return { verdict: "allow", judgement };
+    const { payload, changeable, subject } = question;
+    const read = readModification(payload, decision.modified_payload, changeable);
+    const change = "leftover" in read ? describeLeftover(read.leftover, changeable) : toChange(read.wanted);
+    if (change === undefined) return { verdict: "allow", judgement };
+    if (typeof change === "object") return { verdict: "modify", ...change, judgement };
+    // A change that cannot be applied whole is not applied at all.
+    const reason = safe(`The policy's change of this ${subject} cannot be applied whole: ${change}.`);
+    return { verdict: "block", reason, code: "policy.invalid_change", judgement };
+  }
+
+  /** Asks until the harness has decided, and waits as long as it says, within limits. Never rejects. */
+  async #ask(question: Question): Promise<Answer> {
+    const { eventType, payload, sessionId, metadata, signal } = question;
+    const { client, clock } = this.#options;
+    const subject = `this ${question.subject}`;
+    let deferredMs = 0;
+    for (let deferrals = 0; ; deferrals++) {
+      let verdict: Awaited<ReturnType<AhpClient["decide"]>>;
+      try {
+        verdict = await client.decide(eventType, payload, { session_id: sessionId, metadata, signal });
+      } catch (error) {
+        return undecided("unsendable", describeError(error), subject);
+      }
+      if (verdict.origin === "client") {
+        const why = `${displayText(verdict.error.message, { maxLength: 300 })} (${verdict.code})`;
+        return undecided(verdict.code, why, subject);
+      }
+      const decision = verdict.decision as Decision;
+      if (decision.decision !== "defer") return { decision };
+      const { retry_after_ms: waitMs, reason } = decision;
+      deferredMs += Math.max(0, waitMs);
+      if (deferrals === maxDeferrals || deferredMs > maxDeferMs) {
+        const why = reason === undefined ? "" : `: ${displayText(reason, { maxLength: 500 })}`;
+        return { code: "policy.deferred", reason: `The policy puts ${subject} off for too long${why}` };
+      }
+      await wait(waitMs, clock, signal);
+    }
+  }
+
+  get #by(): string {
+    return `policy ${this.#name ?? displayText(this.#options.name(), { maxLength: 100 })}`;
+  }
+
+  /** The policy and the rule of a decision, as far as the harness says. */
+  #explain(decision: Decision): ThreadJudgement {
+    const metadata = "metadata" in decision && isObject(decision.metadata) ? decision.metadata : {};
+    const policy = isObject(metadata.policy) ? metadata.policy : {};
+    this.#name = displayOrUndefined(policy.name, 100) ?? this.#name;
+    const reason = displayOrUndefined("reason" in decision ? decision.reason : policy.why, 500);
+    const rule = displayOrUndefined(policy.rule, 100) ?? (reason && namedRule.exec(reason)?.[1]);
+    return { by: this.#by, ...(rule !== undefined && { rule }), ...(reason !== undefined && { reason }) };
+  }
+}
+
+/** Why the harness did not decide, in the codes of a thread server. */
+const undecided = (failure: FailureCode, why: string, subject: string) => {
+  const outcome = `so it did not happen: ${why}`;
+  switch (failure) {
+    case "timeout":
+      return { code: "gate.timeout", reason: `The policy did not judge ${subject} in time, ${outcome}` };
+    case "unsendable":
+      return { code: "gate.unjudgeable", reason: `${subject} cannot be judged, ${outcome}` };
+    case "cancelled":
+      return { code: "tool.cancelled", reason: "It was cancelled." };
+    default:
+      return { code: "gate.unavailable", reason: `No policy can judge ${subject}, ${outcome}` };
+  }
+};
+
+const describeError = (error: unknown): string => {
+  const code = isObject(error) && typeof error.code === "string" ? ` (${error.code})` : "";
+  return `${displayText(error instanceof Error ? error.message : String(error), { maxLength: 300 })}${code}`;
+};
+
+const displayOrUndefined = (value: unknown, maxLength: number): string | undefined =>
+  typeof value === "string" && value !== "" ? displayText(value, { maxLength }) : undefined;

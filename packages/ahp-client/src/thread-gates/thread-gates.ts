@@ -1,0 +1,121 @@
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { type Clock, callSafely, systemClock } from "@harnesskit/wire";
+import type { AhpClient } from "../client-options.ts";
+import { PolicyJudge, toolCallPayload } from "./policy-judge.ts";
+import type {
+  ThreadCall,
+  ThreadCallOutcome,
+  ThreadPrompt,
+  ThreadTurn,
+  ThreadTurnEnd,
+  ThreadVerdict,
+} from "./thread-types.ts";
+import { type SendReport, TurnReports } from "./turn-reports.ts";
+
+export interface ThreadGatesOptions {
+  /** The client of the harness. The caller connects and closes it. */
+  readonly client: Pick<AhpClient, "decide" | "notify">;
+  /** The policy's name until a decision of the harness contains it. @default "of an unknown harness" */
+  readonly policyName?: () => string | undefined;
+  /** The agent that has the tools: the first part of their ids, `AGENT/TOOL`. */
+  readonly toolAgent: string;
+  /** Reports a notification that could not be sent. @default ignored */
+  readonly onError?: (error: unknown) => void;
+  /** @default the system's clock */
+  readonly clock?: Clock;
+}
+
+/** The gates and the observer of a thread server; pass them to `createThreadServer`. */
+export interface ThreadGates {
+  readonly gate: {
+    before(
+      call: ThreadCall,
+      options: { signal: AbortSignal },
+    ): Promise<ThreadVerdict<{ readonly input: JsonObject }>>;
+    after(call: ThreadCall, outcome: ThreadCallOutcome): void;
+  };
+  readonly promptGate: {
+    before(
+      prompt: ThreadPrompt,
+      options: { signal: AbortSignal },
+    ): Promise<ThreadVerdict<{ readonly text: string }>>;
+  };
+  readonly observer: {
+    turnStarted(turn: ThreadTurn): void;
+    agentStarted(turn: ThreadTurn): void;
+    responded(turn: ThreadTurn, message: { readonly text: string; readonly step?: number }): void;
+    callStarted(call: ThreadCall): void;
+    turnEnded(turn: ThreadTurn, end: ThreadTurnEnd): void;
+  };
+  /** Ends the sessions of all threads at the harness. */
+  end(): void;
+}
+
+/** Characters of a result in a report. */
+const maxReportLength = 16_384;
+
+const outcomes: Readonly<Record<ThreadCallOutcome["status"], string>> = {
+  succeeded: "success",
+  failed: "error",
+  rejected: "refused",
+  blocked: "blocked",
+  cancelled: "cancelled",
+  unknown: "unknown",
+};
+
+const clip = (text: string): string =>
+  text.length <= maxReportLength ? text : `${text.slice(0, maxReportLength)}…`;
+
+const stringifyResult = (value: JsonValue): string =>
+  typeof value === "string" ? value : JSON.stringify(value);
+
+/**
+ * Lets a harness of the Agent Harness Protocol supervise a thread server: it judges prompts (`pre_prompt`) and calls
+ * (`pre_action`), and gets reports of turns, calls and test runs. Where it cannot decide, the action is blocked with
+ * `gate.timeout`, `gate.unavailable` or `gate.unjudgeable`.
+ */
+export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
+  const { client, policyName, toolAgent, onError, clock = systemClock } = options;
+  const metadataOf = ({ tool, directory, itemId, threadId, turnId }: ThreadCall): JsonObject => ({
+    tool_id: `${toolAgent}/${tool.name}`,
+    workspace: directory,
+    call_id: itemId,
+    thread_id: threadId,
+    turn_id: turnId,
+  });
+  const send: SendReport = (eventType, { session, payload, metadata }) => {
+    try {
+      client.notify(eventType, payload as never, { session_id: session, ...(metadata && { metadata }) });
+    } catch (error) {
+      onError?.(error);
+    }
+  };
+  const name = () => policyName?.() ?? "of an unknown harness";
+  const judge = new PolicyJudge({ client, name, metadataOf, clock });
+  const reports = new TurnReports({ send, clock });
+  return {
+    gate: {
+      before(call, { signal }) {
+        // A report that cannot be made decides nothing.
+        callSafely(() => reports.callProposed(call));
+        return judge.judgeCall(call, signal);
+      },
+      after(call, outcome) {
+        reports.callEnded(call, outcome);
+        const { status, output, error, code } = outcome;
+        const payload: JsonObject = {
+          ...toolCallPayload(call),
+          outcome: outcomes[status],
+          status,
+          ...(output !== undefined && { result: clip(stringifyResult(output)) }),
+          ...(error !== undefined && { error: clip(error) }),
+          ...(code !== undefined && { code }),
+        };
+        send("post_action", { session: call.threadId, payload, metadata: metadataOf(call) });
+      },
+    },
+    promptGate: { before: (prompt, { signal }) => judge.judgePrompt(prompt, signal) },
+    observer: reports,
+    end: () => reports.end(),
+  };
+};

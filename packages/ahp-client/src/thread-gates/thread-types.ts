@@ -1,0 +1,61 @@
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { InputPart, ModelRef } from "@harnesskit/protocol/threads";
+
+/* What a thread server passes to its gates and its observer, as far as it is used here. `@harnesskit/thread-server`'s types fit. */
+
+export interface ThreadPlace {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly directory: string;
+}
+
+export interface ThreadCall extends ThreadPlace {
+  readonly itemId: string;
+  readonly tool: { readonly name: string };
+  readonly input: JsonObject;
+}
+
+export interface ThreadCallOutcome {
+  readonly status: "succeeded" | "failed" | "rejected" | "blocked" | "cancelled" | "unknown";
+  readonly output?: JsonValue;
+  readonly error?: string;
+  readonly code?: string;
+}
+
+export interface ThreadPrompt extends ThreadPlace {
+  readonly itemId: string;
+  readonly agent: string;
+  readonly model?: ModelRef;
+  readonly content: readonly InputPart[];
+  readonly text: string;
+}
+
+export interface ThreadTurn extends ThreadPlace {
+  readonly agent: string;
+  readonly isResumed: boolean;
+}
+
+export interface ThreadTurnEnd {
+  readonly status: "completed" | "cancelled" | "error";
+  readonly error?: string;
+  readonly code?: string;
+}
+
+/** Who decided, by which rule and why; safe text. */
+export interface ThreadJudgement {
+  readonly by: string;
+  readonly rule?: string;
+  readonly reason?: string;
+}
+
+/** A verdict about a call or a prompt; `Change` is what a modified one becomes. */
+export type ThreadVerdict<Change> =
+  | { readonly verdict: "allow"; readonly judgement: ThreadJudgement }
+  | { readonly verdict: "ask"; readonly reason: string; readonly judgement: ThreadJudgement }
+  | {
+      readonly verdict: "block";
+      readonly reason: string;
+      readonly code: string;
+      readonly judgement: ThreadJudgement;
+    }
+  | ({ readonly verdict: "modify"; readonly judgement: ThreadJudgement } & Change);

@@ -1,0 +1,82 @@
+import type { HandshakeParams, QueryParams } from "@harnesskit/protocol/ahp";
+import type { RpcMethods } from "@harnesskit/wire/rpc";
+import type { AgentOrigin } from "./agent-origin.ts";
+import { createBatchMethod } from "./batch-method.ts";
+import { createEventNotification, createEventRequest } from "./event-methods.ts";
+import { isSupportedVersion } from "./handshake.ts";
+import { EventCall, type Method, type MethodParts, requireHandshake, resultOrError } from "./method-parts.ts";
+import { readHandshake, readQuery } from "./read-params.ts";
+import { invalidParams, unknownMethod, unsupportedVersion } from "./refusal.ts";
+
+/** One that is refused changes nothing: the handshake before it still holds. */
+const createHandshake = <Context>(parts: MethodParts<Context>): Method<HandshakeParams, Context> => {
+  const { limits, stats, audit, toHandshakeResult } = parts;
+  return {
+    read(params) {
+      const handshake = readHandshake(params, limits);
+      if (!isSupportedVersion(handshake.protocol_version)) throw unsupportedVersion();
+      return handshake;
+    },
+    handle(handshake, { context: origin }) {
+      const result = toHandshakeResult(handshake, origin.context);
+      origin.accept(handshake);
+      return result;
+    },
+    settled(outcome, handshake, { id }) {
+      if ("error" in outcome) return;
+      stats.handshakes++;
+      audit.handshake(handshake, id, handshake.protocol_version);
+    },
+  };
+};
+
+interface AcceptedQuery {
+  readonly query: QueryParams;
+  readonly handshake: HandshakeParams;
+  startedAt: number;
+}
+
+const createQuery = <Context>(parts: MethodParts<Context>): Method<AcceptedQuery, Context> => {
+  const { limits, clock, decider, stats, audit } = parts;
+  return {
+    read(params, call) {
+      const query = readQuery(params, limits);
+      return { query, handshake: requireHandshake(call, query.session_id), startedAt: clock.now() };
+    },
+    handle: ({ query, handshake }, call) => decider.query(query, new EventCall(call, handshake)),
+    settled(outcome, { query, startedAt }, { id }) {
+      audit.query(query, resultOrError(outcome), { requestId: id, durationMs: clock.now() - startedAt });
+      if (!("error" in outcome)) stats.queries++;
+    },
+  };
+};
+
+/** The methods of AHP: what each accepts, what answers it, and what is recorded of it. */
+export const createAhpMethods = <Context>(
+  parts: MethodParts<Context>,
+): {
+  readonly methods: RpcMethods<AgentOrigin<Context>>;
+  readonly notifications: RpcMethods<AgentOrigin<Context>>;
+} => {
+  const methods: Readonly<Record<string, Method<unknown, Context>>> = {
+    "ahp/handshake": createHandshake(parts),
+    "ahp/event": createEventRequest(parts),
+    "ahp/query": createQuery(parts),
+    "ahp/batch": createBatchMethod(parts),
+  };
+  const event = createEventNotification(parts);
+  const requestsOnly: Method<unknown, Context> = {
+    read(_params, { method }) {
+      throw invalidParams("request_expected", `${method} must be a request`);
+    },
+    handle: () => {},
+  };
+  return {
+    methods,
+    notifications(name) {
+      if (name === "ahp/event") return event;
+      if (Object.hasOwn(methods, name)) return requestsOnly;
+      throw unknownMethod(name);
+    },
+  };
+};

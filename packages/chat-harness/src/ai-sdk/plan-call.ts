@@ -1,0 +1,93 @@
+import type { NodeContext } from "@harnesskit/graph";
+import type { ToolCall } from "@harnesskit/protocol/chat";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { digest } from "@harnesskit/wire";
+import { asSchema, type Tool } from "ai";
+import type { ApprovalAnswer, ApprovalRequest } from "./approval.ts";
+import type { ChatSettings } from "./chat-graph-options.ts";
+import type { ChatGraphFields, ChatState } from "./chat-state.ts";
+import { type CallFailure, type CallFailureCode, reasonText } from "./failure-text.ts";
+import { needsApproval, runTool } from "./run-tool.ts";
+
+/** What a node of a chat graph works with. */
+export interface NodeScope {
+  readonly chat: ChatSettings;
+  readonly state: ChatState;
+  readonly context: NodeContext<ChatGraphFields>;
+}
+
+/** What is to be done with a call. */
+export type CallPlan =
+  | { readonly kind: "fail"; readonly failure: CallFailure }
+  | { readonly kind: "ask"; readonly request: ApprovalRequest }
+  /** The answer to the approval cannot be used. */
+  | { readonly kind: "ask_again"; readonly problem: string }
+  | { readonly kind: "run"; readonly input: JsonObject; readonly run: () => Promise<string> };
+
+const notRun = (code: CallFailureCode, message: string) =>
+  ({ kind: "fail", failure: { status: "not_run", code, message } }) as const;
+
+/** What a tool is called with, checked by its schema; why not, if it does not fit. Never rejects. */
+const checkInput = async (tool: Tool, given: unknown): Promise<{ input: unknown } | { problem: string }> => {
+  try {
+    // A schema may change what it checks, and what is stored is not to be changed.
+    const input: unknown = structuredClone(given);
+    const checked = await asSchema(tool.inputSchema).validate?.(input);
+    if (checked === undefined || checked.success)
+      return { input: checked === undefined ? input : checked.value };
+    return { problem: `The input does not fit the tool: ${reasonText(checked.error)}` };
+  } catch (error) {
+    return { problem: `The input could not be checked: ${reasonText(error)}` };
+  }
+};
+
+const toRequest = async ({ id, name, arguments: input }: ToolCall): Promise<ApprovalRequest | undefined> => {
+  try {
+    const bound = await digest({ tool: name, input });
+    return { kind: "tool_approval", tool: name, call_id: id, input, digest: bound };
+  } catch {
+    return undefined;
+  }
+};
+
+/** The result of a call whose input a person has changed, for the model. */
+const editedText = (input: JsonObject, output: string): string =>
+  JSON.stringify({ note: "The user approved this call with another input.", input, output });
+
+/** What is to be done with a call: one that was just asked for, or one that a person has approved. Rejects only when cancelled. */
+export const planCall = async (
+  call: ToolCall,
+  { chat, state, context }: NodeScope,
+  approval?: Extract<ApprovalAnswer, { decision: "approve" }>,
+): Promise<CallPlan> => {
+  const tool = chat.tools[call.name];
+  if (tool === undefined) {
+    const known = Object.keys(chat.tools);
+    const others = known.length === 0 ? "There are no tools." : `There are: ${known.join(", ")}.`;
+    return notRun("unknown_tool", `The tool ${JSON.stringify(call.name)} does not exist. ${others}`);
+  }
+  const edited = approval?.input;
+  const input = edited ?? call.arguments;
+  const checked = await checkInput(tool, input);
+  if ("problem" in checked) {
+    const { problem } = checked;
+    return edited === undefined ? notRun("invalid_input", problem) : { kind: "ask_again", problem };
+  }
+  const run = { chat, call, messages: state.messages, signal: context.signal };
+  const needed = approval === undefined && (await needsApproval(tool, checked.input, run));
+  if (typeof needed === "string") return notRun("approval_undecided", needed);
+  if (needed) {
+    const request = await toRequest(call);
+    if (request !== undefined) return { kind: "ask", request };
+    const message = "The input holds a string that is not valid Unicode, or is nested too deeply.";
+    return notRun("invalid_input", message);
+  }
+  return {
+    kind: "run",
+    input,
+    async run() {
+      const output = await runTool(tool, checked.input, run);
+      return edited === undefined ? output : editedText(edited, output);
+    },
+  };
+};

@@ -1,0 +1,95 @@
+import { type GraphStore, StoreError, thrownMessage } from "@harnesskit/graph";
+import {
+  SignalDescriptorSchema,
+  SuspensionStatusSchema,
+  type SuspensionSummary,
+} from "@harnesskit/protocol/chat";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import * as z from "zod";
+import { failureOf, RefusedSignal } from "./errors.ts";
+
+/** A signal. It names the suspension by its signal id, by its invocation id, or by both. */
+export interface Signal {
+  /** As in the descriptor of the suspension. */
+  readonly signalId?: string;
+  readonly invocationId?: string;
+  /** If it is given, the suspension must belong to this session. @default any */
+  readonly sessionId?: string;
+  /** Values that replace those of the state, without the reducers. @default {} */
+  readonly payload?: JsonObject;
+}
+
+const name = z.string().min(1).nullish();
+const SignalSchema = z
+  .object({ signalId: name, invocationId: name, sessionId: name, payload: z.unknown().optional() })
+  .refine(({ signalId, invocationId }) => (signalId ?? invocationId ?? null) !== null);
+export type NamedPause = z.infer<typeof SignalSchema>;
+
+/** A suspension without its state. */
+export type PauseSummary = Pick<
+  SuspensionSummary,
+  "invocation_id" | "session_id" | "status" | "descriptor" | "result" | "next_step" | "suspended_at"
+>;
+
+const PauseSchema = z.object({
+  invocation_id: z.string(),
+  status: SuspensionStatusSchema,
+  descriptor: SignalDescriptorSchema,
+});
+
+export const unknownSignal = (message = "nothing waits for this signal"): RefusedSignal =>
+  new RefusedSignal(failureOf("harness_signal_correlation_failed", message));
+
+export const storeFailed = (cause: unknown): RefusedSignal => {
+  const message = `the store of suspensions failed: ${thrownMessage(cause)}`;
+  return new RefusedSignal(failureOf("suspension_persistence_failed", message, cause));
+};
+
+/** A signal from outside, in which null is absent. Throws a {@link RefusedSignal} for one that names nothing. */
+export const readSignal = (value: unknown): NamedPause => {
+  let signal: NamedPause | undefined;
+  try {
+    signal = SignalSchema.safeParse(value).data;
+  } catch {
+    // A getter of it threw.
+  }
+  if (signal === undefined) throw unknownSignal();
+  return signal;
+};
+
+const find = async (
+  { suspensions }: GraphStore,
+  { signalId, invocationId }: NamedPause,
+): Promise<PauseSummary[]> => {
+  const found = invocationId
+    ? [await suspensions.load(invocationId)].filter((record) => record !== null)
+    : await suspensions.list({ signalId: signalId as string });
+  if (z.array(PauseSchema).safeParse(found).success) return found;
+  throw new StoreError("store_failed", "the store returned something other than suspensions");
+};
+
+/**
+ * Finds the suspension of a signal; undefined if it is resolved already. `wasAnswered` says whether a signal was answered before.
+ * Rejects with a {@link RefusedSignal} if none waits for it, or several do, and if the store failed.
+ */
+export const findPause = async (
+  store: GraphStore,
+  signal: NamedPause,
+  wasAnswered: (signalId: string, sessionId: string | null | undefined) => boolean,
+): Promise<PauseSummary | undefined> => {
+  const { signalId, invocationId, sessionId } = signal;
+  const found = await find(store, signal).catch((cause: unknown) => {
+    throw storeFailed(cause);
+  });
+  const ofSession = found.filter((record) => !sessionId || record.session_id === sessionId);
+  const named = ofSession.filter(({ descriptor }) => !signalId || descriptor.signal_id === signalId);
+  const [pause, another] = named.filter(({ status }) => status === "suspended");
+  if (another !== undefined) {
+    throw unknownSignal("several invocations wait for this signal; name the invocation");
+  }
+  if (pause !== undefined || named.length > 0) return pause;
+  // The pause is over, and its record waits for another signal or was deleted.
+  const isKnown = (ofSession.length > 0 || !invocationId) && !!signalId;
+  if (isKnown && wasAnswered(signalId, sessionId)) return undefined;
+  throw unknownSignal();
+};

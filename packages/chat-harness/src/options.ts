@@ -1,0 +1,121 @@
+import type {
+  CompiledGraph,
+  CompileOptions,
+  Fields,
+  GraphStore,
+  ObserverInput,
+  SessionOptions,
+} from "@harnesskit/graph";
+import type { DispatchPath, SignalDescriptor } from "@harnesskit/protocol/chat";
+import { type Clock, type CreateId, defineLimits, type LimitsOf } from "@harnesskit/wire";
+import type { OnError } from "./errors.ts";
+import type { CallOptions } from "./lanes.ts";
+
+/** A declared graph, as `defineGraph` returns it. */
+export interface GraphSource<F extends Fields> {
+  compile(options?: CompileOptions<F>): CompiledGraph<F>;
+}
+
+/** An invocation that waits for a signal. */
+export interface WaitingInvocation {
+  readonly invocation_id: string;
+  /** Null if it has no session. */
+  readonly session_id: string | null;
+  readonly signal_descriptor: SignalDescriptor;
+}
+
+/** How a turn ended, for logs and spans. */
+export interface TurnReport {
+  /** Undefined if the turn failed before its session was known. */
+  readonly path: DispatchPath | undefined;
+  readonly session_id: string | null;
+  readonly invocation_id: string;
+  readonly outcome: "completed" | "errored" | "suspended" | "cancelled";
+  /** The category of the error, if it has one. */
+  readonly error_category: string | undefined;
+  /** The error of a turn that failed. It may hold what users must not see. */
+  readonly error: unknown;
+}
+
+const common = {
+  /** Turns of one session that may wait; another is refused with `session_busy`. */
+  maxQueuedTurns: { default: 100, min: 0 },
+  /** Turns that may run and wait in all; another is refused with `harness_busy`. */
+  maxTurns: 10_000,
+  /** Bytes of the payload of a signal, as JSON. */
+  maxPayloadBytes: 1_000_000,
+  /** Answered signals that are remembered, so that a late repetition is recognised. */
+  maxRememberedSignals: 10_000,
+} as const;
+
+export const harnessLimits = defineLimits(common);
+export type HarnessLimits = LimitsOf<typeof harnessLimits>;
+
+export const chatHarnessLimits = defineLimits({
+  ...common,
+  /** Bytes of a message as JSON, including the data of images. */
+  maxMessageBytes: 20_000_000,
+  /** Characters of a session id. */
+  maxSessionIdLength: 1024,
+  /** Listeners of all sessions. */
+  maxListeners: 10_000,
+});
+export type ChatHarnessLimits = LimitsOf<typeof chatHarnessLimits>;
+
+/** The options of every kind of harness. */
+export interface EngineOptions<F extends Fields> {
+  /** The graph as `defineGraph` returns it, not compiled: the harness compiles it over its store. */
+  readonly graph: GraphSource<F>;
+  /** Where sessions and suspensions are kept. The harness does not close it. @default in the memory of this process */
+  readonly store?: GraphStore;
+  /**
+   * How sessions are kept. Every turn saves its session.
+   * @default the whole state without a version, under a lease that keeps other processes out
+   */
+  readonly session?: Omit<SessionOptions<F>, "autoSave">;
+  /** Other options of the graph. @default {} */
+  readonly compile?: Pick<CompileOptions<F>, "limits" | "onWarning" | "onError">;
+  /** Observers of every turn, after those that are attached to the graph. @default [] */
+  readonly observers?: readonly ObserverInput[];
+  /** How long a turn may take, including its time in the queue; then it is cancelled with `turn_timeout`. @default no limit */
+  readonly turnTimeoutMs?: number;
+  /**
+   * How long a cancelled turn may take to end; then its caller gets `turn_abandoned`, and its session stays taken until it ends.
+   * @default 5000
+   */
+  readonly abandonAfterMs?: number;
+  /**
+   * Registers a pause with whatever brings signals, before the pause is stored. It is synchronous; if it throws, the turn fails
+   * with `harness_signal_subscription_failed` and nothing is stored. @default nothing is registered
+   */
+  readonly registerSignal?: (waiting: WaitingInvocation) => void;
+  /** Receives how each turn ended, for logs and spans. @default no report */
+  readonly onTurn?: (report: TurnReport) => void;
+  /** Receives what failed without failing a turn. @default `process.emitWarning`, or `reportError` in browsers */
+  readonly onError?: OnError;
+  /** Creates ids of invocations and sessions. @default random UUIDs of version 4 */
+  readonly createId?: CreateId;
+  /** Time. @default that of the system */
+  readonly clock?: Clock;
+}
+
+/** The options of one turn. */
+export interface TurnOptions extends CallOptions {
+  /** Observers of this turn. @default [] */
+  readonly observers?: readonly ObserverInput[];
+  /** Available to nodes in their context. @default {} */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+export interface CloseOptions {
+  /**
+   * How long running turns may take to end; then they are cancelled, and `close` waits for another `abandonAfterMs`.
+   * @default no limit
+   */
+  readonly timeoutMs?: number;
+}
+
+export interface RecoverOptions {
+  /** Only this session. @default all */
+  readonly sessionId?: string;
+}

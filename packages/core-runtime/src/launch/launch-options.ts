@@ -1,0 +1,45 @@
+import type { RestartPolicy } from "@harnesskit/protocol/runtime";
+import type { Clock } from "@harnesskit/wire/time";
+import type { CoreLimits, LaunchTimes } from "../core-limits.ts";
+import type { CoreOptions } from "../core-options.ts";
+import type { RuntimeCore } from "../runtime-core.ts";
+import type { OutputStream } from "./agent-process.ts";
+import type { CoreDirectory } from "./core-directory.ts";
+
+/** One line that an agent wrote. */
+export interface AgentOutput {
+  readonly agentId: string;
+  readonly launchId: string;
+  readonly stream: OutputStream;
+  /** Without its end; untrusted. A line longer than `maxOutputLineLength` comes in parts. */
+  readonly line: string;
+}
+
+/** How agents are started, watched and stopped. */
+export interface LaunchOptions extends Partial<LaunchTimes> {
+  /** Directories of agents to start, each with its `opensentience.agent.json`. @default [] */
+  readonly agents?: readonly string[];
+  /** Where the private directory of the socket is made. @default `XDG_RUNTIME_DIR`, or the directory for temporary files */
+  readonly socketDirectory?: string;
+  /** Of which agents inherit a few names and those of their manifests. @default process.env */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Overrides the `restart` of the manifests, field by field. @default {} */
+  readonly restart?: RestartPolicy;
+  /** Receives each line that an agent writes to its standard output and error: untrusted, and maybe secret. */
+  readonly onOutput?: (output: AgentOutput) => void;
+  /** From 0 to 1, for the waits before restarts. @default Math.random */
+  readonly random?: () => number;
+}
+
+/** Options of `startCore`. */
+export interface StartCoreOptions extends CoreOptions, LaunchOptions {}
+
+/** What all launches of a core share. */
+export interface LaunchContext {
+  readonly options: StartCoreOptions;
+  readonly core: RuntimeCore;
+  readonly directory: CoreDirectory;
+  readonly limits: CoreLimits;
+  readonly times: LaunchTimes;
+  readonly clock: Clock;
+}

@@ -1,0 +1,223 @@
+import { AgentIdSchema, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import {
+  type Channel,
+  ConnectionClosedError,
+  checkNumber,
+  createDeferred,
+  InvalidArgumentError,
+} from "@harnesskit/wire";
+import { settleWithin } from "@harnesskit/wire/time";
+import { Admissions, type AdmittedLaunch } from "./admissions.ts";
+import type { AgentInfo, SessionHealth } from "./agent-state.ts";
+import { Agents } from "./agents.ts";
+import { AuditBudget } from "./audit-trail.ts";
+import type { ToolCall } from "./call.ts";
+import type { CallOptions } from "./call-options.ts";
+import { type CallGate, CallRouter } from "./call-router.ts";
+import { type Accepted, AgentConnection, type ConnectionOwner } from "./connection.ts";
+import type { Core } from "./core.ts";
+import { type CoreContext, createContext } from "./core-context.ts";
+import type { CoreOptions } from "./core-options.ts";
+import type { CoreStats } from "./core-stats.ts";
+import type { ToolInfo } from "./judge-tool.ts";
+import type { Admission, DisconnectReason, Launch, LaunchObserver } from "./launch-port.ts";
+import { Session } from "./session.ts";
+import type { WatchOptions } from "./watch.ts";
+
+export class RuntimeCore implements Core, ConnectionOwner {
+  readonly context: CoreContext;
+  readonly admissions: Admissions;
+  readonly auditBudget: AuditBudget;
+  readonly #agents: Agents;
+  readonly #router: CallRouter;
+  readonly #greeting = new Set<AgentConnection>();
+  readonly #open = new Set<Promise<unknown>>();
+  readonly #closed = createDeferred<void>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: CoreOptions, gate?: CallGate) {
+    this.context = createContext(options);
+    const { clock, limits, times } = this.context;
+    this.admissions = new Admissions(clock, times.tokenLifetimeMs, limits.maxAdmissions);
+    this.auditBudget = new AuditBudget(clock, limits.maxAuditEventsPerMinute);
+    this.#agents = new Agents(this.context, (agentId) => this.admissions.hasAgent(agentId));
+    this.#router = new CallRouter(this.context, this.#agents, gate);
+  }
+
+  connect(channel: Channel): void {
+    const { stats, limits, audit } = this.context;
+    stats.connections++;
+    if (this.#closing || this.#greeting.size >= limits.maxUnauthenticatedConnections) {
+      stats.refusedConnections++;
+      if (!this.#closing) {
+        const details = { limit: "maxUnauthenticatedConnections" };
+        audit.recordWithin(this.auditBudget, { action: "agent.refused", outcome: "limited", details });
+      }
+      void channel.close();
+      return;
+    }
+    const connection = new AgentConnection(channel, this);
+    this.#greeting.add(connection);
+    const { closed } = channel;
+    this.#open.add(closed);
+    void closed.then(() => this.#open.delete(closed));
+    connection.start();
+  }
+
+  settled(connection: AgentConnection): void {
+    this.#greeting.delete(connection);
+  }
+
+  welcome({ channel, admitted, hello, manifestDrift }: Accepted): Session {
+    const { agentId, launchId } = admitted.launch;
+    const session = new Session({
+      context: this.context,
+      channel,
+      admitted,
+      hello: hello.payload,
+      manifestDrift,
+      knownDigests: this.#agents.knownDigests(agentId),
+      events: this.#agents,
+    });
+    const before = this.#agents.session(agentId);
+    before?.goodbye({
+      code: RuntimeErrorCode.AgentLost,
+      message: "another session of the agent took its place",
+    });
+    admitted.end = (reason) => session.goodbye(reason);
+    this.context.stats.sessions++;
+    this.context.audit.record({
+      action: "agent.connected",
+      outcome: "ok",
+      agent_id: agentId,
+      session_id: session.sessionId,
+      details: { launch_id: launchId, manifest_drift: manifestDrift, superseded: before !== undefined },
+    });
+    session.open(hello.id);
+    this.#agents.add(session);
+    session.notifyConnected();
+    if (manifestDrift)
+      session.notifyHealth("the manifest differs from the one that the agent was built with");
+    return session;
+  }
+
+  admit(launch: Launch, observer: LaunchObserver): Admission {
+    if (this.#closing || this.#agents.closing) throw new ConnectionClosedError("the core is closing");
+    if (!AgentIdSchema.safeParse(launch.agentId).success) {
+      throw new InvalidArgumentError("agentId must be an agent id as in a manifest");
+    }
+    if (typeof launch.launchId !== "string" || launch.launchId === "" || launch.launchId.length > 256) {
+      throw new InvalidArgumentError("launchId must be a string of 1 to 256 characters");
+    }
+    const { token, admitted } = this.admissions.add(launch, observer);
+    this.context.audit.sink?.addSecret(token);
+    this.context.redactor.addSecret(token);
+    this.#auditLaunch("agent.admitted", admitted);
+    return {
+      token,
+      revoke: (reason) => {
+        if (!this.#revoke(admitted, reason)) return;
+        this.context.audit.sink?.removeSecret(token);
+        this.context.redactor.removeSecret(token);
+      },
+    };
+  }
+
+  call(toolId: string, input: unknown, options?: CallOptions): ToolCall {
+    return this.#router.call(toolId, input, options);
+  }
+
+  tools(): readonly ToolInfo[] {
+    return this.#agents.tools();
+  }
+
+  watchTools(options?: WatchOptions): AsyncIterableIterator<readonly ToolInfo[]> {
+    return this.#agents.watchTools(options);
+  }
+
+  agents(): readonly AgentInfo[] {
+    return this.#agents.infos();
+  }
+
+  health(options?: WatchOptions): AsyncIterableIterator<SessionHealth> {
+    return this.#agents.watchHealth(options);
+  }
+
+  async ping(agentId: string, options: { readonly timeoutMs?: number } = {}): Promise<number> {
+    const timeoutMs = checkNumber("timeoutMs", options.timeoutMs ?? 5000);
+    const session = this.#agents.session(agentId);
+    if (!session) throw new ConnectionClosedError(`the agent ${agentId} has no session`);
+    return await session.ping(timeoutMs);
+  }
+
+  stats(): Readonly<CoreStats> {
+    return { ...this.context.stats };
+  }
+
+  goodbye(agentId: string, options: { readonly reason: string; readonly retryAfterMs?: number }): boolean {
+    const { reason, retryAfterMs } = options;
+    if (retryAfterMs !== undefined) checkNumber("retryAfterMs", retryAfterMs, { min: 0 });
+    const session = this.#agents.session(agentId);
+    if (!session) return false;
+    if (retryAfterMs !== undefined) this.admissions.rearm(session.admitted, retryAfterMs);
+    session.goodbye({ code: "core.goodbye", message: reason }, retryAfterMs);
+    return true;
+  }
+
+  async drain(options: { readonly timeoutMs?: number } = {}): Promise<void> {
+    const timeoutMs = checkNumber("timeoutMs", options.timeoutMs ?? 30_000, { min: 0 });
+    this.#agents.closing = true;
+    if (!this.#closing) {
+      this.context.audit.record({ action: "core.draining", outcome: "ok" });
+      await this.whenIdle(undefined, timeoutMs);
+    }
+    await this.close();
+  }
+
+  /** Settles when an agent, or all of them, have no call; at the latest after `timeoutMs`. */
+  async whenIdle(agentId?: string, timeoutMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const sessions = this.#agents
+      .sessions()
+      .filter((session) => (agentId ?? session.agentId) === session.agentId);
+    const idle = Promise.all(sessions.map(({ calls }) => calls.whenIdle()));
+    await settleWithin(idle, { name: "drain", timeoutMs, clock: this.context.clock });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close().then(this.#closed.resolve);
+    return this.#closing;
+  }
+
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    this.#agents.closing = true;
+    const reason = { code: RuntimeErrorCode.CoreClosed, message: "the core is closing" };
+    for (const session of this.#agents.sessions()) session.goodbye(reason);
+    for (const connection of [...this.#greeting]) connection.close();
+    for (const admitted of this.admissions.all()) this.admissions.remove(admitted);
+    this.#agents.close();
+    this.context.deadlines.close();
+    await Promise.all(this.#open);
+    this.context.audit.record({ action: "core.closed", outcome: "ok" });
+  }
+
+  #revoke(admitted: AdmittedLaunch, reason: DisconnectReason | undefined): boolean {
+    if (!this.admissions.remove(admitted)) return false;
+    admitted.end?.(reason ?? { code: RuntimeErrorCode.AgentLost, message: "the launch is over" });
+    this.#agents.forget(admitted.launch.agentId);
+    this.#auditLaunch("agent.revoked", admitted, reason?.code);
+    return true;
+  }
+
+  #auditLaunch(action: string, { launch }: AdmittedLaunch, code?: string): void {
+    const details = { launch_id: launch.launchId, code };
+    this.context.audit.record({ action, outcome: "ok", agent_id: launch.agentId, details });
+  }
+}

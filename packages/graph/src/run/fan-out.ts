@@ -1,0 +1,185 @@
+import type { PlannedPart } from "../compile/plan.ts";
+import { errorCategory, GraphError, thrownMessage } from "../errors.ts";
+import type { CheckedFanOut, CollectedError, ErrorPolicy } from "../node-options.ts";
+import type { StateSchema } from "../state/schema.ts";
+import type { Snapshot } from "../state/snapshot.ts";
+import { AbortScope } from "./abort-scope.ts";
+import { innerFrame, type TaskName } from "./frame.ts";
+import type { AttemptConfigs, NodeRun } from "./node-run.ts";
+import { isUnsupported, Pause } from "./pause.ts";
+import { innerState, outerUpdate, runGraph } from "./run-graph.ts";
+
+type Update = Readonly<Record<string, unknown>>;
+
+/** An instance of a fan-out, or a branch. */
+interface Task {
+  readonly part: PlannedPart;
+  /** What a suspension or an error of it carries. */
+  readonly name: TaskName;
+  /** What its graph begins with beside what is copied into it. */
+  readonly more: Update;
+}
+
+/** What a fan-out and parallel branches do in different ways. */
+interface TaskSet {
+  readonly configs: AttemptConfigs;
+  readonly concurrency: number;
+  readonly errorPolicy: ErrorPolicy;
+  readonly errorsField?: string | undefined;
+  /** Undefined: there is nothing to do. */
+  toTasks(): readonly Task[] | undefined;
+  toUpdates(ended: readonly Ended[]): readonly Update[];
+}
+
+interface Ended {
+  readonly task: Task;
+  readonly final: Snapshot;
+}
+
+interface TaskResults {
+  /** In the order of the tasks, without those that failed. */
+  readonly ended: readonly Ended[];
+  readonly errors: readonly CollectedError[];
+}
+
+/**
+ * Runs tasks at the same time, started in their order, and waits until none runs. With `fail_fast`, the first error or
+ * suspension stops the others: their signals are aborted, and no further node of them begins.
+ */
+const runTasks = async (
+  run: NodeRun,
+  state: Snapshot,
+  tasks: readonly Task[],
+  outerAbort: AbortScope,
+  { concurrency, errorPolicy }: TaskSet,
+): Promise<TaskResults> => {
+  const abort = new AbortScope(outerAbort);
+  const canSuspend = run.frame.canSuspend && errorPolicy === "fail_fast";
+  const cancelled = new GraphError("node_cancelled", "another instance or branch has ended the node");
+  const results: (Ended | CollectedError)[] = [];
+  let stop: { readonly error: unknown; readonly task: TaskName } | undefined;
+  const queue = tasks.entries();
+  const work = async () => {
+    for (const [index, task] of queue) {
+      const { part, name, more } = task;
+      try {
+        const frame = innerFrame(run.frame, run.node.name, part.plan, state, {
+          task: name,
+          canSuspend,
+          abort,
+        });
+        results[index] = { task, final: await runGraph(frame, innerState(part, state, more)) };
+      } catch (error) {
+        if (errorPolicy === "collect" && !(error instanceof Pause || isUnsupported(error))) {
+          const key = name.branch_name ?? name.fan_out_index ?? index;
+          results[index] = { key, category: errorCategory(error), message: thrownMessage(error) };
+        } else if (stop === undefined) {
+          stop = { error, task: name };
+          abort.abort(cancelled);
+        } else if (error instanceof Pause) error.report(cancelled);
+      }
+      if (stop !== undefined) return;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, tasks.length) }, work));
+  abort.end();
+  if (stop !== undefined) throw stopNode(run, stop);
+  outerAbort.check();
+  return {
+    ended: results.filter((result) => "final" in result),
+    errors: results.filter((result) => "key" in result),
+  };
+};
+
+/** Has a task's error, or its suspension, end the node; returns it. */
+const stopNode = (run: NodeRun, failed: NonNullable<NodeRun["failedTask"]>): unknown => {
+  const { error, task } = failed;
+  if (error instanceof Pause) {
+    error.lift(task);
+    run.pauseWith(error);
+  } else if (isUnsupported(error)) run.passing = error;
+  else run.failedTask = failed;
+  return error;
+};
+
+const combine = (reducer: string | undefined, first: unknown, second: unknown): unknown => {
+  if (reducer === "last_write_wins") return second;
+  if (reducer === "merge") return Object.assign({}, first, second);
+  return Array.isArray(first) && Array.isArray(second) ? [...first, ...second] : second;
+};
+
+/** One update with the effect of these, one after the other. */
+const combineUpdates = ({ specs }: StateSchema, updates: readonly Update[]): Update => {
+  const combined: Record<string, unknown> = {};
+  for (const [name, value] of updates.flatMap((update) => Object.entries(update))) {
+    const isFirst = !Object.hasOwn(combined, name);
+    combined[name] = isFirst ? value : combine(specs.get(name)?.reducer, combined[name], value);
+  }
+  return combined;
+};
+
+/** Runs the tasks of a node as one attempt; returns what they contribute, in their order, as one update. */
+const callTasks = async (run: NodeRun, state: Snapshot, abort: AbortScope, set: TaskSet): Promise<Update> => {
+  const attempt = run.begin(state.view, abort, set.configs);
+  try {
+    const tasks = set.toTasks();
+    if (tasks === undefined) return {};
+    const { ended, errors } = await runTasks(run, state, tasks, abort, set);
+    const collected = set.errorsField === undefined ? {} : { [set.errorsField]: errors };
+    return combineUpdates(state.schema, [...set.toUpdates(ended), collected]);
+  } catch (error) {
+    run.fail(attempt, error);
+    throw error;
+  }
+};
+
+/** Runs a graph for each item; the results are an update of the target field. */
+export const callFanOut = (
+  run: NodeRun,
+  settings: CheckedFanOut,
+  state: Snapshot,
+  abort: AbortScope,
+): Promise<Update> => {
+  const { itemsField, itemField, collectField, targetField, concurrency, errorPolicy, onEmpty } = settings;
+  const [part] = run.node.parts as readonly [PlannedPart];
+  const items = state.valueOf(itemsField);
+  const list = Array.isArray(items) ? (items as readonly unknown[]) : undefined;
+  const config = { item_count: list?.length ?? 0, concurrency, error_policy: errorPolicy };
+  return callTasks(run, state, abort, {
+    ...settings,
+    configs: { fan_out_config: config },
+    toTasks() {
+      const details = { fields: [itemsField] };
+      if (list === undefined) {
+        throw new GraphError("state_validation_error", `${itemsField} is not a list`, details);
+      }
+      if (list.length === 0 && onEmpty === "noop") return undefined;
+      if (list.length === 0) throw new GraphError("fan_out_empty", `${itemsField} has no item`, details);
+      return list.map((item, index) => ({
+        part,
+        name: { fan_out_index: index },
+        more: { [itemField]: item },
+      }));
+    },
+    toUpdates: (ended) => [{ [targetField]: ended.map(({ final }) => final.valueOf(collectField)) }],
+  });
+};
+
+/** Runs the branches at the same time. */
+export const callParallel = (
+  run: NodeRun,
+  { errorPolicy, errorsField }: Pick<TaskSet, "errorPolicy" | "errorsField">,
+  state: Snapshot,
+  abort: AbortScope,
+): Promise<Update> => {
+  const { parts } = run.node;
+  const config = { branch_names: parts.map(({ name }) => name), error_policy: errorPolicy };
+  return callTasks(run, state, abort, {
+    configs: { parallel_branches_config: config },
+    concurrency: parts.length,
+    errorPolicy,
+    errorsField,
+    toTasks: () => parts.map((part) => ({ part, name: { branch_name: part.name }, more: {} })),
+    toUpdates: (ended) => ended.map(({ task, final }) => outerUpdate(task.part, final)),
+  });
+};

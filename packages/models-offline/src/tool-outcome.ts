@@ -1,0 +1,118 @@
+import { stringOf, toFields } from "./tool-values.ts";
+
+/**
+ * How a tool call ended. `ok` has its value; every other status says the reason in `reason`, and has in `value`
+ * what the tool had produced by then, if anything.
+ *
+ * - `failed`: the tool could not do it; `notFound` if because something is not there
+ * - `rejected`: it was not approved; the reason says by whom
+ * - `blocked`: a policy forbade it
+ * - `cancelled`: it was stopped
+ * - `timeout`: it took too long
+ * - `unknown`: it may or may not have happened
+ * - `unavailable`: there is no such tool here
+ */
+export interface ToolOutcome {
+  readonly status:
+    | "ok"
+    | "failed"
+    | "rejected"
+    | "blocked"
+    | "cancelled"
+    | "timeout"
+    | "unknown"
+    | "unavailable";
+  readonly value?: unknown;
+  readonly reason?: string;
+  readonly notFound?: boolean;
+}
+
+const maxReasonChars = 500;
+
+/**
+ * Reads the output of a tool-result part in any of the AI SDK's forms, and in none of them. Never throws. The text
+ * of a result decides only how its end is worded, never what is done.
+ */
+export function toToolOutcome(output: unknown): ToolOutcome {
+  const { type, value, reason } = toFields(output);
+  switch (type) {
+    case "text":
+    case "json":
+      return ofValue(value);
+    case "content":
+      return ofValue(contentText(value));
+    case "error-text":
+    case "error-json":
+      return ofError(value);
+    case "execution-denied":
+      return {
+        status: /\bpolicy\b|\bblocked\b/i.test(stringOf(reason, maxReasonChars)) ? "blocked" : "rejected",
+        ...withReason(reason),
+      };
+    default:
+      return ofValue(output);
+  }
+}
+
+/** A tool may also answer with an error object as its value. */
+function ofValue(value: unknown): ToolOutcome {
+  const { isError, error } = toFields(value);
+  if (typeof error === "object" && error !== null && !Array.isArray(error)) return ofError(error);
+  return isError === true ? ofError(value) : { status: "ok", value };
+}
+
+function contentText(value: unknown): string {
+  return (Array.isArray(value) ? value.slice(0, 100) : [])
+    .map(toFields)
+    .map(({ type, text }) => (type === "text" ? stringOf(text) : ""))
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+function withReason(value: unknown): { readonly reason?: string } {
+  const reason = stringOf(value, maxReasonChars);
+  return reason === "" ? {} : { reason };
+}
+
+function ofError(value: unknown): ToolOutcome {
+  const fields = toFields(value);
+  const told = withReason(
+    typeof value === "string" ? value : (fields.message ?? fields.reason ?? fields.error),
+  );
+  const { reason = "" } = told;
+  const codes = [fields.status, fields.code, fields.kind]
+    .filter((code) => typeof code === "string")
+    .join(" ");
+  const isMissing =
+    /not_found|ENOENT/i.test(codes) || /\bENOENT\b|no such file|not found|does not exist/i.test(reason);
+  const find = (words: Words, text: string) => words.find(([pattern]) => pattern.test(text))?.[1];
+  const status = find(codeWords, codes) ?? (isMissing ? undefined : find(reasonWords, reason.slice(0, 200)));
+  const partial = fields.output ?? fields.partial;
+  return {
+    status: status ?? "failed",
+    ...told,
+    ...(isMissing && status === undefined ? { notFound: true } : {}),
+    ...(partial === undefined ? {} : { value: partial }),
+  };
+}
+
+type Words = readonly (readonly [pattern: RegExp, status: ToolOutcome["status"]])[];
+
+const codeWords: Words = [
+  [/cancel|abort/i, "cancelled"],
+  [/reject|denied|declined/i, "rejected"],
+  [/block|policy|forbidden/i, "blocked"],
+  [/time_?d?_?out/i, "timeout"],
+  [/\bunknown\b/i, "unknown"],
+];
+
+/** Cautious, because a file's name or a system error ("permission denied") may hold these words too. */
+const reasonWords: Words = [
+  [/\bblocked\b|\bby (?:the |a )?policy\b/i, "blocked"],
+  [
+    /\b(?:rejected|denied|declined|refused)\b.{0,20}\buser\b|\buser\b.{0,20}\b(?:rejected|denied|declined|refused)\b/i,
+    "rejected",
+  ],
+  [/\b(?:cancell?ed|aborted)\b/i, "cancelled"],
+  [/\btimed out\b|\btimeout\b/i, "timeout"],
+];

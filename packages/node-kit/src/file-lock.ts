@@ -1,0 +1,183 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { displayText, HarnessError } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
+import { createFileAtomic } from "./atomic-file.ts";
+import { nodeFileSystem, type WritableFileSystem } from "./file-system.ts";
+import { readOwnFile, UnsafeFileError } from "./own-file.ts";
+import { isGone, type ProcessIdentity, processStart } from "./process-identity.ts";
+import { isMissing, systemCall } from "./system-error.ts";
+
+/** The process that a lock file names. */
+export interface FileLockOwner extends ProcessIdentity {
+  readonly host: string;
+  /** Differs for each lock, so that two locks of one process are distinct. */
+  readonly nonce: string;
+}
+
+/** What a lock works on. A seam, so that a test can model a disk. */
+export interface LockFileSystem extends WritableFileSystem {
+  /** @default `readOwnFile` */
+  readonly readText?: ((path: string, maxBytes: number) => Promise<string>) | undefined;
+}
+
+export interface FileLockOptions {
+  readonly fileSystem?: LockFileSystem;
+  /** Whether the owner of a lock is dead beyond doubt. @default {@link isLockOwnerDead} */
+  readonly isOwnerDead?: (owner: FileLockOwner) => boolean;
+}
+
+/** A lock that this process holds. */
+export interface FileLock {
+  readonly owner: FileLockOwner;
+  /** Removes the lock file if it is still this lock's. Rejects as the system does, and may be called again then. */
+  release(): Promise<void>;
+}
+
+/**
+ * The lock was not acquired: `file_locked` where another process holds it, or one of another host that cannot be judged
+ * from here; `lock_unreadable` where the file names no process.
+ */
+export class FileLockError extends HarnessError {
+  override readonly name = "FileLockError";
+  declare readonly code: "file_locked" | "lock_unreadable";
+
+  constructor(
+    code: "file_locked" | "lock_unreadable",
+    readonly path: string,
+    /** The process that holds it, where one is named. */
+    readonly owner?: FileLockOwner,
+  ) {
+    const shown = displayText(path, { maxLength: 300 });
+    const holder = owner ? `process ${owner.pid} on ${displayText(owner.host)}` : "another process";
+    super(
+      code,
+      code === "file_locked"
+        ? `${shown} is held by ${holder}`
+        : `${shown} names no process: remove it if no process uses what it guards`,
+    );
+  }
+
+  static override isInstance(value: unknown): value is FileLockError {
+    return HarnessError.isInstance(value) && value.name === "FileLockError";
+  }
+}
+
+/** True only with proof: the process is gone from this host, or its id belongs to a later process. */
+export const isLockOwnerDead = (owner: FileLockOwner): boolean => owner.host === hostname() && isGone(owner);
+
+const parseOwner = (text: string): FileLockOwner | undefined => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const { pid, host, started, nonce } = value;
+  if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid < 1 || typeof host !== "string")
+    return undefined;
+  // The nonce becomes part of a file name.
+  if (typeof nonce !== "string" || !/^[\w-]{1,64}$/.test(nonce)) return undefined;
+  return { pid, host, nonce, ...(typeof started === "string" && started !== "" && { started }) };
+};
+
+const maxLockBytes = 64 * 1024;
+
+const readLockFile = async (path: string, fileSystem: LockFileSystem): Promise<string> =>
+  fileSystem.readText
+    ? fileSystem.readText(path, maxLockBytes)
+    : (await readOwnFile(path, { maxBytes: maxLockBytes })).toString("utf8");
+
+/** The owner that a lock file names: undefined where there is no lock, "unreadable" where it names no process. */
+export const readFileLock = async (
+  path: string,
+  fileSystem: LockFileSystem = nodeFileSystem,
+): Promise<FileLockOwner | "unreadable" | undefined> => {
+  try {
+    return parseOwner(await readLockFile(path, fileSystem)) ?? "unreadable";
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    if (UnsafeFileError.isInstance(error)) return "unreadable";
+    throw error;
+  }
+};
+
+/** Each attempt removes one file of a dead process; more than two are left only by processes that died taking over. */
+const maxAttempts = 10;
+
+class LockFile {
+  readonly #path: string;
+  readonly #fileSystem: LockFileSystem;
+  readonly #isOwnerDead: (owner: FileLockOwner) => boolean;
+  readonly #owner: FileLockOwner;
+
+  constructor(path: string, { fileSystem = nodeFileSystem, isOwnerDead = isLockOwnerDead }: FileLockOptions) {
+    this.#path = path;
+    this.#fileSystem = fileSystem;
+    this.#isOwnerDead = isOwnerDead;
+    const started = processStart(process.pid);
+    const base = { pid: process.pid, host: hostname(), nonce: randomUUID() };
+    this.#owner = started === undefined ? base : { ...base, started };
+  }
+
+  async acquire(): Promise<FileLock> {
+    let owner: FileLockOwner | undefined;
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      if (await this.#take()) {
+        return { owner: this.#owner, release: () => this.#removeOf(this.#path, this.#owner) };
+      }
+      const found = await readFileLock(this.#path, this.#fileSystem);
+      if (found === "unreadable") throw new FileLockError("lock_unreadable", this.#path);
+      owner = found;
+      if (owner === undefined) continue;
+      if (!this.#isOwnerDead(owner)) break;
+      await this.#removeStale(this.#path, owner);
+    }
+    throw new FileLockError("file_locked", this.#path, owner);
+  }
+
+  async #take(): Promise<boolean> {
+    try {
+      return await this.#create(this.#path);
+    } catch (error) {
+      // The process that has taken the lock meanwhile removes what is incomplete beside it.
+      if (isMissing(error) && systemCall(error) === "link") return false;
+      await this.#removeOf(this.#path, this.#owner);
+      throw error;
+    }
+  }
+
+  #create(path: string): Promise<boolean> {
+    return createFileAtomic(path, JSON.stringify(this.#owner), this.#fileSystem);
+  }
+
+  /**
+   * Removes the file of a dead owner, one process at a time: the one that creates the marker named after the dead owner.
+   * A marker whose own creator has died is removed in the same way.
+   */
+  async #removeStale(path: string, dead: FileLockOwner): Promise<void> {
+    const marker = `${this.#path}.${dead.nonce}.stale`;
+    if (await this.#create(marker)) {
+      await this.#removeOf(path, dead);
+      await this.#fileSystem.rm(marker, { force: true });
+      return;
+    }
+    const maker = await readFileLock(marker, this.#fileSystem);
+    if (typeof maker === "object" && this.#isOwnerDead(maker)) await this.#removeStale(marker, maker);
+  }
+
+  async #removeOf(path: string, owner: FileLockOwner): Promise<void> {
+    const found = await readFileLock(path, this.#fileSystem);
+    if (typeof found === "object" && found.nonce === owner.nonce)
+      await this.#fileSystem.rm(path, { force: true });
+  }
+}
+
+/**
+ * Acquires a lock between processes: a file, made with its whole content at once, that names its process by id and start
+ * time. A lock of a dead process is taken over. Does not wait for one of a living process. Rejects with
+ * {@link FileLockError} (`file_locked`, `lock_unreadable`), and as the system does.
+ */
+export const acquireFileLock = async (path: string, options: FileLockOptions = {}): Promise<FileLock> =>
+  new LockFile(path, options).acquire();

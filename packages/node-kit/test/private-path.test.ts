@@ -1,0 +1,90 @@
+import { chmod, link, lstat, mkdir, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import {
+  isNameOfGoneProcess,
+  isOwnedByUser,
+  ownedName,
+  ownerOfName,
+  privatePathProblem,
+  thisProcess,
+} from "../src/index.ts";
+
+describe("privatePathProblem", () => {
+  it("accepts a file and a directory of this user", async () => {
+    await using directory = await temporaryDirectory();
+    const file = join(directory.path, "file");
+    await writeFile(file, "", { mode: 0o600 });
+    expect(privatePathProblem(await lstat(file), { kind: "file", othersMay: "nothing" })).toBeUndefined();
+    expect(
+      privatePathProblem(await lstat(directory.path, { bigint: true }), {
+        kind: "directory",
+        othersMay: "nothing",
+      }),
+    ).toBeUndefined();
+  });
+
+  it("names what is wrong and what to do", async () => {
+    await using directory = await temporaryDirectory();
+    const at = (name: string) => join(directory.path, name);
+    await writeFile(at("file"), "", { mode: 0o600 });
+    await symlink(at("file"), at("link"));
+    await mkdir(at("open"));
+    await chmod(at("open"), 0o755);
+    const problem = async (
+      name: string,
+      kind: "file" | "directory",
+      othersMay: "read" | "nothing" = "read",
+    ) => privatePathProblem(await lstat(at(name)), { kind, othersMay });
+    expect(await problem("link", "file")).toBe("is a symbolic link: use the real path");
+    expect(await problem("open", "file")).toBe("is not a regular file: choose another path");
+    expect(await problem("file", "directory")).toBe("is not a directory: choose another path");
+    expect(await problem("open", "directory")).toBeUndefined();
+    expect(await problem("open", "directory", "nothing")).toBe(
+      "can be entered or written by other users (mode 0755): chmod it to 0700 or choose another",
+    );
+    await chmod(at("file"), 0o644);
+    expect(await problem("file", "file")).toBeUndefined();
+    expect(await problem("file", "file", "nothing")).toContain(
+      "can be read or written by other users (mode 0644)",
+    );
+    await chmod(at("file"), 0o622);
+    expect(await problem("file", "file")).toContain("can be written by other users (mode 0622)");
+    await link(at("file"), at("second"));
+    expect(await problem("second", "file")).toContain("a hard link");
+    const other = {
+      ...(await lstat(directory.path)),
+      isSymbolicLink: () => false,
+      isDirectory: () => true,
+      uid: 2 ** 31,
+    };
+    expect(isOwnedByUser(other as never)).toBe(false);
+    expect(privatePathProblem(other as never, { kind: "directory" })).toContain("belongs to another user");
+  });
+});
+
+describe("ownedName", () => {
+  it("tells the process, and whether it is gone", () => {
+    const own = ownedName("hk-core", "abc123");
+    expect(ownerOfName("hk-core", own)).toEqual(thisProcess());
+    expect(isNameOfGoneProcess("hk-core", own)).toBe(false);
+    const gone = { ...thisProcess(), pid: 2 ** 22 + 1 };
+    expect(isNameOfGoneProcess("hk-core", ownedName("hk-core", "abc123", gone))).toBe(true);
+    expect(
+      isNameOfGoneProcess("hk-core", ownedName("hk-core", "abc123", { ...gone, world: "00000000" })),
+    ).toBe(false);
+    expect(ownerOfName("hk-core", ownedName("hk-core", "abc123", { pid: 1 }))).toEqual({
+      pid: 1,
+      world: "0",
+    });
+  });
+
+  it.each([
+    "hk-core",
+    "hk-core-1-2-3",
+    "hk-core-1-2-3-abc123/x",
+    "other-1-2-3-abc123",
+    "hk-core-xyz-2-3-abc123",
+  ])("is not %s", (name) => expect(ownerOfName("hk-core", name)).toBeUndefined());
+});

@@ -1,0 +1,64 @@
+import type { AuditEntryLimits, AuditSink } from "@harnesskit/audit";
+import type { AhpEvent } from "@harnesskit/protocol/ahp";
+import { BoundedMap } from "@harnesskit/wire";
+import type { Explanation } from "../decide/explanation.ts";
+import { maxEventLength, recordedEvent } from "./recorded-event.ts";
+
+export interface PolicyAuditOptions {
+  /** Where entries go. With `recordContent` its limits must be at least `contentAuditLimits`. */
+  readonly sink: Pick<AuditSink, "record">;
+  /**
+   * Whether entries keep the event in `details.event` for `backtest`: without secrets, and at most 65,536 characters.
+   * @default false
+   */
+  readonly recordContent?: boolean;
+}
+
+/** Facts in the entry of an event, in addition to the server's own. */
+type EventDetails = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** What `createAhpServer` takes as `audit`; its entries of events name the rule that decided. */
+export interface PolicyAudit extends Pick<AuditSink, "record"> {
+  /** More details for the entry of an event; the same object as `onDecision` got. */
+  readonly eventDetails: (event: AhpEvent) => EventDetails | undefined;
+  /** For `createPolicyHarness`. */
+  readonly onDecision: (explanation: Explanation, event: AhpEvent) => void;
+}
+
+/** The limits of an audit sink under which an entry with the content of an event is kept whole. */
+export const contentAuditLimits: Readonly<Pick<AuditEntryLimits, "maxStringLength" | "maxEntryBytes">> =
+  // A character has at most six bytes in a line of the log.
+  Object.freeze({ maxStringLength: maxEventLength, maxEntryBytes: 8 * maxEventLength });
+
+/** Explanations whose entry is not made yet; it is made as soon as the event is answered. */
+const maxPending = 4096;
+
+const ruleDetails = ({ rule, source, mode, decided, shadowed }: Explanation): EventDetails => ({
+  ...(rule !== undefined && { rule }),
+  ...(source !== "rule" && { source }),
+  ...(shadowed.length > 0 && { shadowed: shadowed.map((one) => `${one.rule}: ${one.decision}`).join(", ") }),
+  ...(mode === "shadow" && { would: decided?.decision }),
+});
+
+const contentDetails = (event: AhpEvent): EventDetails => {
+  const recorded = recordedEvent(event);
+  return recorded ? { event: recorded.text, ...(recorded.isCut && { event_cut: true }) } : {};
+};
+
+/**
+ * Makes the audit of a server under a policy: entries of events name the rule (`rule`, `source`), the decisions of rules
+ * in shadow (`shadowed`, `would`) and, with `recordContent`, the event itself.
+ */
+export const createPolicyAudit = ({ sink, recordContent = false }: PolicyAuditOptions): PolicyAudit => {
+  const pending = new BoundedMap<AhpEvent, Explanation>({ maxSize: maxPending });
+  return {
+    record: (entry) => sink.record(entry),
+    onDecision: (explanation, event) => pending.set(event, explanation),
+    eventDetails: (event) => {
+      const explanation = pending.get(event);
+      pending.delete(event);
+      const rule = explanation && ruleDetails(explanation);
+      return recordContent ? { ...rule, ...contentDetails(event) } : rule;
+    },
+  };
+};

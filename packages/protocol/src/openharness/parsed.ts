@@ -1,0 +1,11 @@
+import type * as z from "zod";
+
+/** What a value was parsed to, or the place of the first problem, as `request.context`. */
+export type Parsed<T> = { readonly data: T } | { readonly path: string };
+
+/** @internal Parses a value. Never throws for JSON. */
+export const parseWith = <T extends z.ZodType>(schema: T, value: unknown): Parsed<z.output<T>> => {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { data: parsed.data };
+  return { path: parsed.error.issues[0]?.path.map(String).join(".") ?? "" };
+};

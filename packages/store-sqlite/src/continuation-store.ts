@@ -1,0 +1,129 @@
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { BufferFullError, defineLimits, type LimitsOf } from "@harnesskit/wire";
+import { corrupt } from "./failures.ts";
+import { JsonWriter, numberIn, readJson, textIn, toKey } from "./sql-values.ts";
+import { StoreFile } from "./store-file.ts";
+import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
+
+export const continuationStoreLimits = defineLimits({
+  /** Unused continuations that may have data; beyond it, the owner with the most loses its oldest. */
+  maxKept: 10_000,
+  /** Used continuations that are remembered; a claim of one more is `buffer_full`. */
+  maxUsed: 100_000,
+});
+export type ContinuationStoreLimits = LimitsOf<typeof continuationStoreLimits> &
+  Pick<SqliteStoreLimits, "busyTimeoutMs" | "maxQueuedWrites" | "maxFileBytes" | "maxValueLength">;
+
+export interface ContinuationStoreOptions extends Omit<SqliteStoreOptions, "limits"> {
+  /** See {@link ContinuationStoreLimits}. */
+  readonly limits?: Partial<ContinuationStoreLimits>;
+}
+
+/** The result of an attempt to use a continuation. */
+export type ContinuationClaim =
+  | { readonly status: "claimed"; readonly data?: JsonValue | undefined }
+  | { readonly status: "used" };
+
+/**
+ * Continuations of shells in a file, for the `continuations` and the `continuationKey` of an engine of
+ * `@harnesskit/shell-engine`: a user's answer works after a restart, and in one of several processes, once.
+ */
+export interface SqliteContinuationStore {
+  /** Signs continuations: 32 bytes, created with the file, the same for all that open it. */
+  readonly key: Uint8Array;
+  /**
+   * Stores the data of a run until it expires; `owner` identifies the user of the run. Beyond `maxKept`, the owner with the most
+   * continuations loses its oldest, so that one owner cannot displace those of others. Rejects with a `StoreError`, and with
+   * `invalid_argument` for data that is not JSON.
+   */
+  keep(id: string, data: JsonValue, expiresAtMs: number, owner?: string): Promise<void>;
+  /**
+   * Uses a continuation: of any number of attempts exactly one is `claimed`. Rejects as `keep` does, and with `buffer_full` if
+   * recording it would forget a used one that has not expired.
+   */
+  claim(id: string, expiresAtMs: number): Promise<ContinuationClaim>;
+  /** Undoes a claim. */
+  release(id: string): Promise<void>;
+  /** Closes the file. Calls after it reject with `store_closed`. Idempotent. */
+  close(): Promise<void>;
+}
+
+const keyName = "continuations";
+const keyBytes = 32;
+
+/** The key of a file, created on first use; within a transaction. Throws `corrupt`. */
+const keyOfFile = (file: StoreFile): Uint8Array => {
+  const row = file.get("SELECT value FROM keys WHERE name = ?", keyName);
+  if (row !== undefined) {
+    const key = Buffer.from(textIn(row[0]), "base64");
+    if (key.length !== keyBytes) throw corrupt("the key of its continuations is not valid");
+    return Uint8Array.from(key);
+  }
+  const made = crypto.getRandomValues(new Uint8Array(keyBytes));
+  file.run("INSERT INTO keys (name, value) VALUES (?, ?)", keyName, Buffer.from(made).toString("base64"));
+  return made;
+};
+
+/**
+ * Opens the continuations in a SQLite file, and creates the file if it does not exist. It may be the file of an open
+ * `openSqliteStore`. Rejects as that does.
+ */
+export const openContinuationStore = async (
+  options: ContinuationStoreOptions,
+): Promise<SqliteContinuationStore> => {
+  const { maxKept: kept, maxUsed: used, ...fileLimits } = options.limits ?? {};
+  const { maxKept, maxUsed } = continuationStoreLimits.resolve({ maxKept: kept, maxUsed: used });
+  const resolved = resolveOptions({ ...options, limits: fileLimits });
+  const file = await StoreFile.open(resolved);
+  const write = <T>(work: () => T): Promise<T> => file.write(work, resolved.sync !== "none");
+  const count = (isUsed: 0 | 1): number =>
+    numberIn(file.get("SELECT count(*) FROM continuations WHERE is_used = ?", isUsed)?.[0]);
+  const forgetExpired = () =>
+    file.run("DELETE FROM continuations WHERE expires_at <= ?", resolved.clock.now());
+  try {
+    return {
+      key: await file.write(() => keyOfFile(file), true),
+      keep: (id, data, expiresAtMs, owner = "") =>
+        write(() => {
+          const text = new JsonWriter().text(data, "the data of a run");
+          forgetExpired();
+          file.run(
+            `INSERT INTO continuations (id, number, owner, expires_at, is_used, data) VALUES (?, ?, ?, ?, 0, ?)
+             ON CONFLICT DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at`,
+            ...[toKey(id), file.nextNumber(), toKey(owner), expiresAtMs, text],
+          );
+          while (count(0) > maxKept) {
+            file.run(
+              `DELETE FROM continuations WHERE id = (
+                 SELECT id FROM continuations WHERE is_used = 0 AND owner = (
+                   SELECT owner FROM continuations WHERE is_used = 0 GROUP BY owner ORDER BY count(*) DESC LIMIT 1
+                 ) ORDER BY number LIMIT 1
+               )`,
+            );
+          }
+        }),
+      claim: (id, expiresAtMs) =>
+        write((): ContinuationClaim => {
+          const row = file.get("SELECT is_used, data FROM continuations WHERE id = ?", toKey(id));
+          if (row?.[0] === 1) return { status: "used" };
+          if (count(1) >= maxUsed) forgetExpired();
+          if (count(1) >= maxUsed) throw new BufferFullError("maxUsed", maxUsed);
+          file.run(
+            `INSERT INTO continuations (id, number, owner, expires_at, is_used, data) VALUES (?, ?, '', ?, 1, NULL)
+             ON CONFLICT DO UPDATE SET is_used = 1, expires_at = excluded.expires_at`,
+            ...[toKey(id), file.nextNumber(), expiresAtMs],
+          );
+          const text = row?.[1] ?? null;
+          return text === null ? { status: "claimed" } : { status: "claimed", data: readJson(text) };
+        }),
+      release: (id) =>
+        write(() => {
+          file.run("UPDATE continuations SET is_used = 0 WHERE id = ? AND is_used = 1", toKey(id));
+        }),
+      close: async () => file.close(() => {}),
+    };
+  } catch (error) {
+    file.close(() => {});
+    throw error;
+  }
+};

@@ -1,0 +1,194 @@
+import {
+  type ApprovalDecision,
+  ApprovalDecisionSchema,
+  type EventBody,
+  type ThreadNotificationParams,
+} from "@harnesskit/protocol/threads";
+import { BoundedMap, BoundedSet, BufferFullError, type HarnessError } from "@harnesskit/wire";
+import { digest } from "@harnesskit/wire/json";
+import type { RequestOptions } from "@harnesskit/wire/rpc";
+import type { RespondApprovalOptions } from "./client-options.ts";
+import { ApprovalError, ThreadError } from "./errors.ts";
+
+/**
+ * What a human or a policy decides on. Only `metadata.tool` and `metadata.input` are bound by `metadata.digest`; the
+ * rest is for orientation. All of it is untrusted text: show it through `displayText` of `@harnesskit/wire`.
+ */
+export type ApprovalRequest = ThreadNotificationParams<"approval.requested">;
+
+/** A decision, or `unattended`: a rejection because no user could be asked. */
+export type ApprovalAnswer = ApprovalDecision | "unattended";
+
+/**
+ * Decides on an approval. The signal aborts when the approval is settled otherwise: another client answered, the turn
+ * ended, the connection closed; what is returned after that is ignored. Throwing rejects the approval.
+ */
+export type ApprovalHandler = (
+  request: ApprovalRequest,
+  context: { readonly signal: AbortSignal },
+) => ApprovalAnswer | Promise<ApprovalAnswer>;
+
+/** Whether an event settles an approval: it was answered, or its turn has ended. */
+export const settlesApproval = ({ type, data }: EventBody, approval: ApprovalRequest): boolean => {
+  if (type === "approval.resolved") return data.requestId === approval.requestId;
+  if (type === "thread.created" || data.threadId !== approval.threadId) return false;
+  if (data.turnId !== approval.turnId) return false;
+  if (type === "item.completed") return data.type === "approval" && data.itemId === approval.itemId;
+  return type === "turn.completed" || type === "turn.error";
+};
+
+export interface ApprovalCallsOptions {
+  readonly maxOpenApprovals: number;
+  /** Whether the server compares digests, and knows reasons. */
+  readonly hasGrants: () => boolean;
+  /** Sends `approval.respond`. */
+  readonly send: (
+    fields: Readonly<Record<string, unknown>>,
+    clientRequestId: string | undefined,
+    options: RequestOptions,
+  ) => Promise<void>;
+  readonly onError: (error: HarnessError) => void;
+}
+
+/** Approvals whose repetition is noticed. */
+const maxSeenIds = 4096;
+
+interface OpenApproval {
+  readonly request: ApprovalRequest;
+  readonly abort: AbortController;
+}
+
+/** Asks for each approval once, checks what is asked, and sends the answer. Whatever goes wrong here, rejects. */
+export class ApprovalCalls {
+  readonly #options: ApprovalCallsOptions;
+  readonly #open = new Map<string, OpenApproval>();
+  readonly #seen = new BoundedSet<string>({ maxSize: maxSeenIds });
+  /** The digests that fit what was shown, of late. */
+  readonly #verified: BoundedMap<string, string>;
+  #closed = false;
+
+  constructor(options: ApprovalCallsOptions) {
+    this.#options = options;
+    this.#verified = new BoundedMap({ maxSize: options.maxOpenApprovals });
+  }
+
+  /** Takes every event; acts on those that open or settle an approval. */
+  observe(event: EventBody, handler: ApprovalHandler | undefined): void {
+    if (event.type === "approval.requested") {
+      if (handler && !this.#closed) this.#ask(event.data, handler);
+      return;
+    }
+    for (const { request } of [...this.#open.values()]) {
+      if (settlesApproval(event, request)) this.settle(request.requestId);
+    }
+  }
+
+  /** Sends an answer. A server that compares digests gets the one that was verified here; others know no reason either. */
+  async respond(
+    requestId: string,
+    decision: ApprovalDecision,
+    { reason, scope, digest: given, clientRequestId, ...request }: RespondApprovalOptions = {},
+  ): Promise<void> {
+    const extension = this.#options.hasGrants() ? { reason, digest: this.#verified.get(requestId) } : {};
+    const fields = {
+      requestId,
+      decision,
+      scope,
+      ...extension,
+      ...(given !== undefined && { digest: given }),
+    };
+    await this.#options.send(fields, clientRequestId, request);
+  }
+
+  /** The caller answers by hand: the callback is no longer asked. */
+  settle(requestId: string): void {
+    const open = this.#open.get(requestId);
+    if (!open) return;
+    this.#open.delete(requestId);
+    open.abort.abort(new ApprovalError("approval_settled", requestId, "the approval is settled otherwise"));
+  }
+
+  /** The connection is closed. */
+  close(): void {
+    this.#closed = true;
+    this.abandon();
+  }
+
+  /** What was asked can no longer be answered. */
+  abandon(): void {
+    for (const requestId of [...this.#open.keys()]) this.settle(requestId);
+  }
+
+  #ask(request: ApprovalRequest, handler: ApprovalHandler): void {
+    const { requestId } = request;
+    if (this.#open.has(requestId) || this.#seen.has(requestId)) return;
+    this.#seen.add(requestId);
+    const { maxOpenApprovals } = this.#options;
+    if (this.#open.size >= maxOpenApprovals) {
+      this.#options.onError(new BufferFullError("maxOpenApprovals", maxOpenApprovals));
+      void this.#answer(requestId, "reject");
+      return;
+    }
+    const open = { request, abort: new AbortController() };
+    this.#open.set(requestId, open);
+    void this.#decide(open, handler);
+  }
+
+  async #decide(open: OpenApproval, handler: ApprovalHandler): Promise<void> {
+    const { requestId } = open.request;
+    const decision = await this.#decisionOf(open, handler);
+    if (decision === undefined || this.#open.get(requestId) !== open) return;
+    this.#open.delete(requestId);
+    await this.#answer(requestId, decision);
+  }
+
+  /** The answer, or undefined when none is wanted any more. Never rejects. */
+  async #decisionOf(
+    { request, abort }: OpenApproval,
+    handler: ApprovalHandler,
+  ): Promise<ApprovalAnswer | undefined> {
+    const { signal } = abort;
+    const { requestId, metadata } = request;
+    try {
+      const actual = await digest({ tool: metadata.tool, input: metadata.input });
+      if (signal.aborted) return undefined;
+      if (actual !== metadata.digest) throw digestMismatch(requestId);
+      this.#verified.set(requestId, actual);
+      const answer = await handler(request, { signal });
+      return answer === "unattended" ? answer : ApprovalDecisionSchema.parse(answer);
+    } catch (cause) {
+      if (signal.aborted) return undefined;
+      this.#options.onError(ApprovalError.isInstance(cause) ? cause : callbackFailed(requestId, cause));
+      return "reject";
+    }
+  }
+
+  /** Never rejects. An approval that another client has answered meanwhile does not count as a failure. */
+  async #answer(requestId: string, answer: ApprovalAnswer): Promise<void> {
+    try {
+      if (answer === "unattended") await this.respond(requestId, "reject", { reason: answer });
+      else await this.respond(requestId, answer);
+    } catch (cause) {
+      if (ThreadError.isInstance(cause) && cause.code === "approval_not_found") return;
+      const text = `the answer "${answer}" could not be delivered`;
+      this.#options.onError(new ApprovalError("approval_unanswered", requestId, text, { cause }));
+    }
+  }
+}
+
+const digestMismatch = (requestId: string) =>
+  new ApprovalError(
+    "approval_digest_mismatch",
+    requestId,
+    "the approval's digest is not that of the tool and the input that it shows",
+  );
+
+const callbackFailed = (requestId: string, cause: unknown) =>
+  new ApprovalError(
+    "approval_callback_failed",
+    requestId,
+    "the approval could not be decided: it is rejected",
+    {
+      cause,
+    },
+  );

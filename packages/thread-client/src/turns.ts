@@ -1,0 +1,164 @@
+import type { EventBody } from "@harnesskit/protocol/threads";
+import { type HarnessError, RequestCancelledError } from "@harnesskit/wire";
+import type { StartTurnOptions } from "./client-options.ts";
+import type { Fields } from "./connection.ts";
+import { MalformedMessageError, ThreadError } from "./errors.ts";
+import { EventBuffer } from "./event-buffer.ts";
+import type { Follow } from "./follow.ts";
+import type { BufferLimits } from "./limits.ts";
+import { isLoss, type ThreadSession } from "./thread-session.ts";
+import { LiveTurn } from "./turn-handle.ts";
+
+/** The events of a thread on which a start is pending: whose they are is known when its answer is here. */
+interface Hold {
+  readonly events: EventBuffer;
+  starts: number;
+}
+
+export interface TurnsOptions {
+  readonly session: Pick<ThreadSession, "error" | "whenSettled">;
+  readonly limits: BufferLimits;
+  /** Follows the thread of a turn, where the server can tell of single threads. */
+  readonly follow: (threadId: string) => Promise<Follow | undefined>;
+  readonly release: (follow: Follow) => void;
+  /** Sends `turn.start`, and resolves with the turn's id. */
+  readonly send: (fields: Fields, timeoutMs: number | undefined) => Promise<string>;
+  /** Sends `turn.cancel`. */
+  readonly cancel: (threadId: string) => Promise<void>;
+  /** Takes each event in the order of arrival in its turn, with the turn when this client started it. */
+  readonly onEvent: (event: EventBody, turn: LiveTurn | undefined) => void;
+  readonly onError: (error: HarnessError) => void;
+}
+
+const turnKey = (threadId: string, turnId: string): string => JSON.stringify([threadId, turnId]);
+
+/**
+ * Starts turns and hands each its events. A turn's first notifications may arrive in one chunk with the answer that names
+ * it: from the request to the answer, the thread's events of unknown turns are held back, so that none is lost.
+ */
+export class Turns {
+  readonly #options: TurnsOptions;
+  readonly #turns = new Map<string, LiveTurn>();
+  readonly #holds = new Map<string, Hold>();
+
+  constructor(options: TurnsOptions) {
+    this.#options = options;
+  }
+
+  /** Starts a turn. Rejects with the errors of the call. */
+  async start(options: StartTurnOptions): Promise<LiveTurn> {
+    const { threadId, input, model, agent, timeoutMs, signal } = options;
+    const { session, follow, release, send } = this.#options;
+    const followed = await follow(threadId);
+    const onEnd = () => {
+      if (followed) release(followed);
+    };
+    const hold = this.#holds.get(threadId) ?? { events: new EventBuffer(this.#options.limits), starts: 0 };
+    this.#holds.set(threadId, hold);
+    hold.starts++;
+    try {
+      if (signal?.aborted) throw new RequestCancelledError("turn.start", { cause: signal.reason });
+      const parts = typeof input === "string" ? [{ type: "text", text: input }] : input;
+      const turnId = await send({ threadId, input: parts, model, agent }, timeoutMs);
+      const turn = this.#adopt(turnId, options, hold, onEnd);
+      // A thread that was lost meanwhile tells nothing of its turn.
+      const error = session.error ?? followed?.ended?.error;
+      if (error) turn.lose(error);
+      turn.watchSignal();
+      return turn;
+    } catch (error) {
+      onEnd();
+      throw error;
+    } finally {
+      // With the last start of a thread, what is still held belongs to no turn of this client.
+      if (--hold.starts === 0) {
+        this.#holds.delete(threadId);
+        this.#replay(hold, () => true, undefined);
+      }
+    }
+  }
+
+  /** Takes an event as it arrives. */
+  route(event: EventBody): void {
+    const turnId = event.type === "thread.created" ? undefined : event.data.turnId;
+    const turn = turnId === undefined ? undefined : this.#turns.get(turnKey(event.data.threadId, turnId));
+    const hold = turn || turnId === undefined ? undefined : this.#holds.get(event.data.threadId);
+    if (hold) hold.events.push(event);
+    else this.#deliver(event, turn);
+  }
+
+  /** The connection is closed. What is held stays for a start whose answer arrived just before. */
+  close(error: HarnessError): void {
+    const turns = [...this.#turns.values()];
+    this.#turns.clear();
+    for (const turn of turns) turn.lose(error);
+  }
+
+  /** Nothing more will be heard of this thread. */
+  lose(threadId: string, error: HarnessError): void {
+    for (const [key, turn] of [...this.#turns]) {
+      if (turn.threadId !== threadId) continue;
+      this.#turns.delete(key);
+      turn.lose(error);
+    }
+  }
+
+  /** The answer is here: the turn gets what was held for it. */
+  #adopt(turnId: string, options: StartTurnOptions, { events }: Hold, onEnd: () => void): LiveTurn {
+    const { threadId, onApproval, signal } = options;
+    const { limits, onError } = this.#options;
+    const key = turnKey(threadId, turnId);
+    if (this.#turns.has(key)) throw new MalformedMessageError("turn.start", "the turn was named before");
+    const cancel = () => this.#cancel(turn);
+    const turn: LiveTurn = new LiveTurn({
+      turnId,
+      threadId,
+      limits,
+      onApproval,
+      signal,
+      cancel,
+      onEnd,
+      onError,
+    });
+    this.#turns.set(key, turn);
+    turn.addDropped(events);
+    this.#replay({ events }, (event) => "turnId" in event.data && event.data.turnId === turnId, turn);
+    return turn;
+  }
+
+  /** A turn that ended meanwhile needs no cancelling; one that goes on over a loss still does. */
+  async #cancel(turn: LiveTurn): Promise<void> {
+    const { session, cancel } = this.#options;
+    while (!turn.ended) {
+      try {
+        await cancel(turn.threadId);
+        return;
+      } catch (error) {
+        if (ThreadError.isInstance(error) && error.code === "turn_not_found") return;
+        if (!isLoss(error)) throw error;
+        await session.whenSettled();
+        if (turn.ended || session.error) throw error;
+      }
+    }
+  }
+
+  /** Delivers what matches and keeps the rest, in order. */
+  #replay(
+    { events }: Pick<Hold, "events">,
+    matches: (event: EventBody) => boolean,
+    turn: LiveTurn | undefined,
+  ): void {
+    for (let left = events.size; left > 0; left--) {
+      const event = events.shift();
+      if (!event) return;
+      if (matches(event)) this.#deliver(event, turn);
+      else events.push(event);
+    }
+  }
+
+  #deliver(event: EventBody, turn: LiveTurn | undefined): void {
+    turn?.accept(event);
+    if (turn?.ended) this.#turns.delete(turnKey(turn.threadId, turn.turnId));
+    this.#options.onEvent(event, turn);
+  }
+}

@@ -1,0 +1,70 @@
+import {
+  inputSchemaOf,
+  prepareCall,
+  type Tool,
+  type ToolContext,
+  type ToolEffects,
+} from "@harnesskit/wire/tool";
+import { type Tool as AiSdkTool, asSchema, jsonSchema, tool as toTool } from "ai";
+
+/**
+ * A tool as one of the AI SDK, for `generateText` and `streamText` without a server. Validates the input as the tool
+ * does; no gate is asked. What the tool prints goes to `output`, and is ignored without it.
+ */
+export const toAiSdkTool = (
+  tool: Tool,
+  output: Partial<Pick<ToolContext, "stdout" | "stderr">> = {},
+): AiSdkTool =>
+  toTool({
+    description: tool.description,
+    inputSchema: jsonSchema<unknown>(inputSchemaOf(tool)),
+    execute: async (input, { toolCallId: callId, abortSignal }) => {
+      const { run } = await prepareCall(tool, input, { callId });
+      const signal = abortSignal ?? new AbortController().signal;
+      const { stdout = () => {}, stderr = () => {} } = output;
+      return run({ callId, signal, stdout, stderr });
+    },
+  }) as AiSdkTool;
+
+/** The last value of what `execute` returned: preliminary results of a generator are left out. */
+const lastOf = async (result: unknown): Promise<unknown> => {
+  if (typeof result !== "object" || result === null || !(Symbol.asyncIterator in result)) return result;
+  let last: unknown;
+  for await (const value of result as AsyncIterable<unknown>) last = value;
+  return last;
+};
+
+export interface FromAiSdkToolOptions {
+  readonly name: string;
+  /** @default the tool's own */
+  readonly description?: string;
+  /** @default unknown: the default gate asks */
+  readonly effects?: ToolEffects;
+}
+
+/** A tool of the AI SDK as one of a thread server, which then judges and records its calls. */
+export const fromAiSdkTool = (
+  tool: Pick<AiSdkTool, "description" | "inputSchema" | "execute">,
+  { name, description = tool.description ?? "", effects }: FromAiSdkToolOptions,
+): Tool => {
+  const schema = asSchema(tool.inputSchema);
+  return {
+    name,
+    description,
+    ...(effects !== undefined && { effects }),
+    input: {
+      "~standard": {
+        version: 1,
+        vendor: "ai-sdk",
+        validate: async (value) => {
+          const result = await schema.validate?.(value);
+          if (!result) return { value };
+          return result.success ? { value: result.value } : { issues: [{ message: result.error.message }] };
+        },
+      },
+    },
+    inputSchema: schema.jsonSchema as Readonly<Record<string, unknown>>,
+    run: async (input, { callId, signal }) =>
+      lastOf(await tool.execute?.(input, { toolCallId: callId, messages: [], abortSignal: signal } as never)),
+  };
+};

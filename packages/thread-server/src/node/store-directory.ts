@@ -1,0 +1,109 @@
+import { dirname, join, relative } from "node:path";
+import {
+  createFileAtomic,
+  isMissing,
+  makeDirectory,
+  syncDirectory,
+  systemErrorCode,
+  UnsafeFileError,
+  writeFileAtomic,
+} from "@harnesskit/node-kit";
+import { StoreError } from "../errors.ts";
+import type { StoreFileSystem } from "./store-file-system.ts";
+
+/** The value, or undefined where what it is made of does not exist. */
+export const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (isMissing(error) || systemErrorCode(error) === "ENOTDIR") return undefined;
+    throw error;
+  }
+};
+
+/** A file system failure as a `StoreError`: which one, never where. */
+export const toStoreError = (error: unknown): StoreError => {
+  if (StoreError.isInstance(error)) return error;
+  const code = systemErrorCode(error);
+  if (code === "ENOSPC" || code === "EDQUOT")
+    return new StoreError("store_full", "The disk is full", { cause: error });
+  const message = UnsafeFileError.isInstance(error)
+    ? `A file of .harness ${error.problem}; see \`harness doctor\``
+    : `The thread could not be read or written${code === undefined ? "" : ` (${code})`}`;
+  return new StoreError("store_failed", message, { cause: error });
+};
+
+/**
+ * A directory of the store and its small files, each written at once. A workspace that another person made must not lead
+ * what is written here elsewhere: whatever names, creates or replaces files rejects with `store_failed` where a directory
+ * from `root` to here is a symbolic link.
+ */
+export class StoreDirectory {
+  readonly path: string;
+  readonly #root: string;
+
+  constructor(
+    readonly fileSystem: StoreFileSystem,
+    root: string,
+    ...names: readonly string[]
+  ) {
+    this.#root = root;
+    this.path = join(root, ...names);
+  }
+
+  /** Rejects with `store_failed` where a link leads here. A directory that does not exist passes. */
+  async refuseLinks(): Promise<void> {
+    const names = relative(this.#root, this.path).split(/[\\/]/);
+    let path = this.#root;
+    for (const name of ["", ...names]) {
+      path = join(path, name);
+      const found = await unlessMissing(this.fileSystem.lstat(path));
+      if (!found) return;
+      if (found.isSymbolicLink())
+        throw new StoreError("store_failed", "A directory of .harness is a symbolic link: remove the link");
+    }
+  }
+
+  /** Makes it, and what is missing above it. */
+  async make(): Promise<void> {
+    await this.refuseLinks();
+    await makeDirectory(this.path, this.fileSystem);
+  }
+
+  /** The names in it; undefined where there is no such directory. */
+  async names(): Promise<string[] | undefined> {
+    await this.refuseLinks();
+    return unlessMissing(this.fileSystem.readdir(this.path));
+  }
+
+  /** The text of a file, or undefined. Rejects with an `UnsafeFileError` for a link, a device or a larger file. */
+  read(name: string, maxBytes: number): Promise<string | undefined> {
+    return unlessMissing(this.fileSystem.readFile(join(this.path, name), maxBytes));
+  }
+
+  has(name: string): Promise<boolean> {
+    return unlessMissing(this.fileSystem.lstat(join(this.path, name))).then((found) => found !== undefined);
+  }
+
+  /** Makes the file. False when there is one already. */
+  async create(name: string, text: string): Promise<boolean> {
+    await this.refuseLinks();
+    return createFileAtomic(join(this.path, name), text, this.fileSystem);
+  }
+
+  /** Makes or replaces the file. */
+  async write(name: string, text: string): Promise<void> {
+    await this.refuseLinks();
+    await writeFileAtomic(join(this.path, name), text, this.fileSystem);
+  }
+
+  /** Removes the file. False without one. */
+  async remove(name: string): Promise<boolean> {
+    return (await unlessMissing(this.fileSystem.rm(join(this.path, name)).then(() => true))) ?? false;
+  }
+
+  /** Makes the names in it durable; with `parent`, its own name. */
+  sync(of: "names" | "parent" = "names"): Promise<void> {
+    return syncDirectory(of === "names" ? this.path : dirname(this.path), this.fileSystem);
+  }
+}

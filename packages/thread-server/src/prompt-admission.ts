@@ -1,0 +1,135 @@
+import type { InputPart, ItemData, ItemOf } from "@harnesskit/protocol/threads";
+import { digest } from "@harnesskit/wire";
+import { type PendingQuestion, promptPermission } from "./approval-flow.ts";
+import { TurnError } from "./errors.ts";
+import { GatedStep, type GatedStepOptions, type Judged, type Refusal } from "./gated-step.ts";
+import type { JudgedPrompt } from "./gates.ts";
+import type { TurnRequest } from "./turn-runner.ts";
+
+type Said = Pick<ItemData<"user_message">, "judgement">;
+
+const notJudged = "The prompt could not be judged, so the agent does not get it.";
+const texts = {
+  notJudged,
+  tooManyChanges: notJudged,
+  changed: "The agent would get another prompt than was shown.",
+};
+
+/** Records what the user said, and gives it to the agent only as the gate and the user allow. */
+export class PromptAdmission {
+  readonly #options: GatedStepOptions;
+  readonly #request: TurnRequest;
+  readonly #step: GatedStep<JudgedPrompt, { readonly text: string }, InputPart[]>;
+
+  constructor(options: GatedStepOptions, request: TurnRequest) {
+    const { turn, settings } = options;
+    this.#options = options;
+    this.#request = request;
+    this.#step = new GatedStep(options, {
+      noun: "prompt",
+      prefix: "prompt",
+      texts,
+      before: (prompt) =>
+        settings.promptGate?.before(prompt, { signal: turn.signal }) ?? { verdict: "allow" },
+      change: (prompt, { text }) => this.#toPrompt(prompt.itemId, withText(prompt.content, text)),
+      requested: ({ content }) => [...content],
+      question: ({ text, digest }) => ({ permission: promptPermission, input: { text }, digest }),
+    });
+  }
+
+  /** What the agent may have. Throws a `TurnError` with the reason where it may have nothing, the item being complete. */
+  async admit(): Promise<TurnRequest> {
+    const { turn, settings } = this.#options;
+    const request = this.#request;
+    const itemId = turn.newId("item");
+    if (!settings.promptGate) {
+      await turn.start("user_message", itemId, { content: [...request.input] });
+      return this.#give(itemId, request, {});
+    }
+    await turn.start("user_message", itemId, userMessage(request, { withheld: true }));
+    const judged = await this.#step.judge(await this.#toPrompt(itemId, request.input));
+    turn.signal.throwIfAborted();
+    const { refused } = await this.#step.decide(judged);
+    return this.#conclude(itemId, judged, refused);
+  }
+
+  /** Goes on with a prompt of an earlier server that waits for its approval. */
+  async resume({ itemId }: ItemOf<"user_message">, question: PendingQuestion): Promise<TurnRequest> {
+    const { input } = this.#request;
+    const { metadata } = question.data;
+    const verify = async () => (await promptDigest(String(metadata.input.text), input)) === metadata.digest;
+    const first = () => this.#toPrompt(itemId, input);
+    const { judged, refused } = await this.#step.decideAgain(question, verify, first);
+    this.#options.turn.signal.throwIfAborted();
+    return this.#conclude(itemId, judged, refused);
+  }
+
+  async #toPrompt(itemId: string, content: readonly InputPart[]): Promise<JudgedPrompt> {
+    const { thread, turn } = this.#options;
+    const { agent, model } = this.#request;
+    const { threadId, directory } = thread;
+    const text = promptText(content);
+    return {
+      threadId,
+      turnId: turn.turnId,
+      itemId,
+      directory,
+      agent: agent.name,
+      ...(model !== undefined && { model }),
+      content,
+      text,
+      digest: await promptDigest(text, content),
+    };
+  }
+
+  async #conclude(
+    itemId: string,
+    judged: Judged<JudgedPrompt, InputPart[]> | undefined,
+    refused: Refusal | undefined,
+  ): Promise<TurnRequest> {
+    const input = judged?.subject.content ?? this.#request.input;
+    const said = judged?.said ?? {};
+    const request = { ...this.#request, input };
+    if (!refused) return this.#give(itemId, request, said);
+    const data = userMessage(request, { ...said, withheld: true });
+    await this.#options.turn.complete("user_message", itemId, data);
+    throw new TurnError(refused.code, refused.error);
+  }
+
+  async #give(itemId: string, request: TurnRequest, said: Said): Promise<TurnRequest> {
+    const { turn } = this.#options;
+    await turn.complete("user_message", itemId, userMessage(request, said));
+    turn.signal.throwIfAborted();
+    return request;
+  }
+}
+
+/** The message's item: with the turn's model and agent, for a later server. */
+const userMessage = (
+  { input, agent, model }: TurnRequest,
+  more: Said & Pick<ItemData<"user_message">, "withheld">,
+): ItemData<"user_message"> => ({
+  content: [...input],
+  agent: agent.name,
+  ...(model !== undefined && { model }),
+  ...more,
+});
+
+/** The text in the place of the first one; files stay where they are. */
+const withText = (content: readonly InputPart[], text: string): InputPart[] => {
+  const first = content.findIndex((part) => part.type === "text");
+  const kept = content.filter((part, index) => part.type === "file" || index === first);
+  return first === -1
+    ? [{ type: "text", text }, ...kept]
+    : kept.map((part) => (part.type === "text" ? { type: "text", text } : part));
+};
+
+/** The text of a prompt, as a human is shown it. */
+const promptText = (content: readonly InputPart[]): string =>
+  content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+
+/** What the approval of a prompt binds: its text, and the files of its content. */
+export const promptDigest = async (text: string, content: readonly InputPart[]): Promise<string> => {
+  const files = content.filter((part) => part.type === "file");
+  return digest({ prompt: text, files: files.map((part) => ({ ...part })) });
+};

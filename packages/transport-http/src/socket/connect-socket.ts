@@ -1,0 +1,99 @@
+import {
+  type Channel,
+  type Clock,
+  type HarnessError,
+  RequestCancelledError,
+  systemClock,
+  type Transport,
+  TransportError,
+} from "@harnesskit/wire";
+import { toClientUrl } from "../client-url.ts";
+import type { HttpCredentials } from "../credentials.ts";
+import type { WebSocketLimits } from "../limits.ts";
+import type { FrameSocket } from "./frame-socket.ts";
+import { assertProtocols, createSocketChannel } from "./socket-channel.ts";
+
+/** What a client knows about its WebSocket. */
+export interface WebSocketClientContext {
+  readonly transport: "websocket";
+  /** Where it leads, without query and credentials. */
+  readonly endpoint: string;
+  /** The subprotocol that the server chose. */
+  readonly protocol: string | undefined;
+}
+
+/** What every client of a WebSocket can set. */
+export interface WebSocketClientOptions {
+  /** `ws://…` or `wss://…`, without user name, password and fragment. */
+  readonly url: string | URL;
+  readonly credentials?: HttpCredentials;
+  /** Names of the subprotocols, the preferred one first. @default none */
+  readonly protocols?: readonly string[];
+  /** @default the real time */
+  readonly clock?: Clock;
+}
+
+export interface ResolvedSocketClient {
+  readonly url: URL;
+  /** Without query and credentials. */
+  readonly endpoint: string;
+  readonly limits: WebSocketLimits;
+  readonly protocols: readonly string[];
+  readonly clock: Clock;
+}
+
+/** The options with their defaults. Throws `invalid_argument`. */
+export const resolveSocketClient = (
+  options: WebSocketClientOptions,
+  limits: WebSocketLimits,
+): ResolvedSocketClient => {
+  const { protocols = [], clock = systemClock } = options;
+  const { url, endpoint } = toClientUrl(options.url, ["ws:", "wss:"]);
+  assertProtocols(protocols);
+  return { url, endpoint, limits, protocols, clock };
+};
+
+export interface OpeningSocket {
+  opened(socket: FrameSocket, protocol: string): void;
+  failed(error: HarnessError): void;
+}
+
+/** A transport over a platform's way to open a socket: `open` begins, and returns what gives up. */
+export const createSocketTransport = (
+  { endpoint, limits, clock }: ResolvedSocketClient,
+  open: (opening: OpeningSocket) => () => void,
+): Transport<WebSocketClientContext> => {
+  const connect = (signal: AbortSignal | undefined): Promise<Channel<WebSocketClientContext>> =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(new RequestCancelledError("connect", { cause: signal.reason }));
+        return;
+      }
+      let isSettled = false;
+      let giveUp = () => {};
+      const settle = () => {
+        isSettled = true;
+        cancelTimer();
+        signal?.removeEventListener("abort", onAbort);
+      };
+      const failed = (error: HarnessError) => {
+        if (isSettled) return;
+        settle();
+        giveUp();
+        reject(error);
+      };
+      const opened = (socket: FrameSocket, protocol: string) => {
+        if (isSettled) return;
+        settle();
+        const context = { transport: "websocket", endpoint, protocol: protocol || undefined } as const;
+        resolve(createSocketChannel(socket, context, limits, clock).channel);
+      };
+      const onAbort = () => failed(new RequestCancelledError("connect", { cause: signal?.reason }));
+      const cancelTimer = clock.after(limits.connectTimeoutMs, () =>
+        failed(new TransportError(`${endpoint} did not answer within ${limits.connectTimeoutMs} ms`)),
+      );
+      signal?.addEventListener("abort", onAbort, { once: true });
+      giveUp = open({ opened, failed });
+    });
+  return { connect: ({ signal } = {}) => connect(signal) };
+};

@@ -1,0 +1,18 @@
+export {
+  isPlainObject,
+  maxJsonDepth,
+  maxMessageDepth,
+  utf8Length,
+} from "@harnesskit/protocol/envelope";
+export { canonicalJson, digest } from "./canonical-json.ts";
+export {
+  copyJson,
+  freezeJson,
+  isObject,
+  type JsonBounds,
+  JsonError,
+  type JsonSize,
+  jsonProblem,
+  measureJson,
+} from "./json.ts";
+export { describeDifference, type JsonDifference, jsonDifference } from "./json-difference.ts";

@@ -1,0 +1,60 @@
+import {
+  type JsonProblem,
+  type JsonValue,
+  type JsonWalkOptions,
+  walkJson,
+} from "@harnesskit/protocol/envelope";
+import { HarnessError } from "../errors.ts";
+
+/** Bounds of a walk over a JSON value. */
+export type JsonBounds = Pick<JsonWalkOptions, "maxDepth" | "maxBytes" | "name">;
+
+/** A value is not JSON, or is larger or deeper than allowed. `path` says where; keys in it are untrusted text. */
+export class JsonError extends HarnessError {
+  override readonly name = "JsonError";
+  declare readonly code: JsonProblem["code"];
+  readonly path: string;
+
+  constructor({ code, path, message, cause }: JsonProblem) {
+    super(code, message, { cause });
+    this.path = path;
+  }
+}
+
+/** What a value measures as JSON. */
+export interface JsonSize {
+  /** Of its text in UTF-8, exactly as `JSON.stringify` writes it. */
+  readonly bytes: number;
+  /** Values in it, itself included. */
+  readonly nodes: number;
+}
+
+const walked = (value: unknown, options: JsonWalkOptions) => {
+  const { result, problem } = walkJson(value, options);
+  if (problem) throw new JsonError(problem);
+  return result;
+};
+
+/**
+ * A copy that shares nothing with the value: each field is read once, keys `__proto__` and undefined properties are left
+ * out. Throws {@link JsonError} (`not_json`, `too_deep`, `too_large`).
+ */
+export const copyJson = <T extends JsonValue = JsonValue>(
+  value: unknown,
+  options: JsonBounds & { readonly freeze?: boolean } = {},
+): T => walked(value, { ...options, copy: true }).value as T;
+
+/** Measures a value without writing its text. Throws {@link JsonError} (`not_json`, `too_deep`, `too_large`). */
+export const measureJson = (value: unknown, bounds: JsonBounds = {}): JsonSize => walked(value, bounds);
+
+/** Freezes a value at any depth and returns it. Throws {@link JsonError} (`not_json`, `too_deep`, `too_large`). */
+export const freezeJson = <T>(value: T, bounds: JsonBounds = {}): T =>
+  walked(value, { ...bounds, freeze: true }).value as T;
+
+/** Why a value is not JSON within the bounds; undefined where it is. Never throws. */
+export const jsonProblem = (value: unknown, bounds: JsonBounds = {}): JsonProblem | undefined =>
+  walkJson(value, bounds).problem;
+
+/** True for an object that is neither null nor an array; use `isPlainObject` where its class matters. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,83 @@
+import type { HarnessError } from "../errors.ts";
+import { type Backoff, resolveBackoff } from "../time/backoff.ts";
+import type { Clock } from "../time/clock.ts";
+
+/**
+ * `new` until a first `connect` has succeeded; `connecting` while a first `connect` with `retry` is tried; `ready`;
+ * `reconnecting` from a loss until the next introduction; `lost` when no further attempt is made; `closed`.
+ */
+export type SessionState = "new" | "connecting" | "ready" | "reconnecting" | "lost" | "closed";
+
+/** How a client replaces a lost connection. The same in every client. */
+export interface ReconnectOptions {
+  /**
+   * Attempts in a row; Infinity until the client is closed. A connection counts as a failed attempt until the other side
+   * has answered a call over it, or it has lasted `maxDelayMs`. @default 10
+   */
+  readonly maxAttempts?: number;
+  /** The longest wait before the first attempt, in milliseconds; it doubles with each. @default 100 */
+  readonly initialDelayMs?: number;
+  /** The longest wait of all, in milliseconds. @default 30000 */
+  readonly maxDelayMs?: number;
+  /** A number from 0 up to 1. Each wait is between half and all of its length. @default Math.random */
+  readonly random?: () => number;
+  /** How long after a loss calls wait for the next connection, within their own deadlines. @default Infinity */
+  readonly waitMs?: number;
+}
+
+export type ReconnectPolicy = Backoff & { readonly waitMs: number };
+
+/** The policy with its defaults; undefined for `false`. Throws `invalid_argument`. */
+export const resolveReconnect = (options: false | ReconnectOptions = {}): ReconnectPolicy | undefined => {
+  if (options === false) return undefined;
+  const defaults = { maxAttempts: 10, initialDelayMs: 100, prefix: "reconnect." };
+  return { ...resolveBackoff(options, defaults), waitMs: options.waitMs ?? Number.POSITIVE_INFINITY };
+};
+
+/** What a session needs of a connection. */
+export interface SessionConnection {
+  /** Ends it; calls in progress are settled. Idempotent. */
+  close(): unknown;
+}
+
+/** A connection over which the client has introduced itself. Each introduction makes another object. */
+export interface ReadyConnection<C, I> {
+  readonly connection: C;
+  /** What the other side answered. */
+  readonly introduction: I;
+}
+
+export interface SessionWait {
+  /** @default Infinity for a wait, the session's `timeoutMs` for a connect */
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ConnectOptions extends SessionWait {
+  /** Try again as after a loss, with the waits and attempts of `reconnect`. @default false */
+  readonly retry?: boolean | undefined;
+}
+
+export interface ClientSessionOptions<C extends SessionConnection, I> {
+  /** Opens a connection. `onOver` is to be called once when it ends by itself. One is opened after the other. */
+  open(signal: AbortSignal, onOver: (error?: HarnessError) => void): Promise<C>;
+  /** Introduces the client over a connection, and resumes there what it had on the last one. */
+  introduce(connection: C, options: { timeoutMs: number; signal: AbortSignal }): Promise<I>;
+  /** Undefined: the first loss is the last. */
+  readonly reconnect: ReconnectPolicy | undefined;
+  /** How long one attempt may take: opening and introduction together. */
+  timeoutMs(): number;
+  /** Whether a lost session closes, instead of waiting for another `connect`. @default false */
+  readonly closesWhenLost?: boolean;
+  /** Calls that may wait for a connection. @default 1024 */
+  readonly maxWaitingCalls?: number;
+  /** Errors that another attempt cannot mend. @default none */
+  isFinal?(error: unknown): boolean;
+  /** Converts the error of an attempt for its caller. `connection` is the one that was being introduced. */
+  toError?(error: unknown, connection: C | undefined): unknown;
+  /** Reports each change of the state, after it. Must not throw. */
+  onState?(state: SessionState): void;
+  /** Reports each failed attempt that no caller asked for. Must not throw. */
+  onAttemptFailed?(error: HarnessError): void;
+  readonly clock: Clock;
+}

@@ -1,0 +1,62 @@
+import type { RequestId } from "@harnesskit/protocol/envelope";
+import type { ProtocolError } from "../protocol-error.ts";
+import type { Clock } from "../time/clock.ts";
+import type { RpcErrors } from "./rpc-errors.ts";
+import type { Call, RpcMethods } from "./rpc-method.ts";
+
+export interface DispatcherLimits {
+  /** How long a handler may take, in milliseconds; then its call is aborted. @default Infinity */
+  readonly timeoutMs?: number;
+  /** Calls that wait or are being handled, from all origins; further ones are refused (`overloaded`). @default Infinity */
+  readonly maxPending?: number;
+  /** Messages in one array (JSON-RPC 2.0, section 6); 0 accepts no arrays. @default 100 */
+  readonly maxBatchSize?: number;
+}
+
+/** A message that was refused before its handler was asked. */
+export interface RefusedMessage {
+  readonly kind: "request" | "notification" | "invalid";
+  readonly id: RequestId | undefined;
+  readonly method: string | undefined;
+  readonly params: unknown;
+}
+
+export interface DispatcherOptions<Context> {
+  /** What answers requests. @default every method is -32601 */
+  readonly methods?: RpcMethods<Context>;
+  /** What takes notifications. @default those without a method are ignored */
+  readonly notifications?: RpcMethods<Context>;
+  /** Refuses a call by throwing a `ProtocolError`, before anything of its params is read. @default accepts all */
+  guard?(call: Call<Context>): void;
+  readonly limits?: DispatcherLimits;
+  /** @default the wording of plain JSON-RPC */
+  readonly errors?: Partial<RpcErrors<Context>>;
+  /** The id of the answer to a message without a readable id. @default null */
+  readonly unknownId?: null | "";
+  /** Whether params that are neither object nor array are left to the method. @default false: the message is invalid */
+  readonly anyParams?: boolean;
+  /** Called for every message that is refused before its handler is asked, before the answer is sent. */
+  readonly onRefused?: (error: ProtocolError, message: RefusedMessage) => void;
+  /** Reports what a caller does not see: what a handler threw, or what came after its answer. What it throws is ignored. */
+  readonly onError?: (error: unknown, call: Pick<Call<Context>, "id" | "method">) => void;
+  /** @default the real time */
+  readonly clock?: Clock;
+}
+
+/** What a dispatcher counted, and what it holds. */
+export interface DispatcherStats {
+  requests: number;
+  notifications: number;
+  /** Messages that are not JSON-RPC. */
+  invalidMessages: number;
+  /** Refused before a handler was asked. */
+  refusedRequests: number;
+  refusedNotifications: number;
+  /** Calls aborted by their deadline, or because nothing waits for them any more. */
+  timeouts: number;
+  cancelled: number;
+  /** Handlers that ended after their call was answered by an abort. */
+  lateResults: number;
+  /** Calls that wait or are being handled. */
+  pending: number;
+}

@@ -1,0 +1,100 @@
+import type { JsonValue, Params, RequestId } from "@harnesskit/protocol/envelope";
+import type { CloseReason } from "../channel.ts";
+import { type FrameTooLargeError, type HarnessError, InvalidArgumentError } from "../errors.ts";
+import type { ProtocolError } from "../protocol-error.ts";
+import { type Clock, systemClock } from "../time/clock.ts";
+import type { Call, RpcMethods } from "./rpc-method.ts";
+
+/** What a peer does with the messages of the other side. */
+export interface PeerHandlers<Context = unknown> {
+  /** What answers requests, by method. @default none */
+  readonly methods?: RpcMethods<Context>;
+  /** What takes notifications, by method. @default none */
+  readonly notifications?: RpcMethods<Context>;
+  /**
+   * Answers a request that has none of `methods`: returns the result or a promise of it (undefined becomes null), or throws.
+   * A {@link ProtocolError} is sent as it is, anything else as -32603 without detail. @default -32601
+   */
+  request?(method: string, params: Params | undefined, call: Call<Context>): unknown;
+  /** Takes a notification that has none of `notifications`. One is handled after the other, in the order of arrival. */
+  notification?(method: string, params: Params | undefined): void | Promise<void>;
+  /**
+   * The other side will send nothing more, but still reads; own requests are settled with `connection_closed`.
+   * @default handles and answers what came, then closes
+   */
+  end?(): void;
+  /** The connection is closed. Called once and last. */
+  close?(reason: CloseReason): void;
+  /**
+   * Reports what has no caller: a handler threw something else than a `ProtocolError`, an answer came late, twice or to no
+   * request, something arrived that is not a message. What it throws is ignored.
+   */
+  onError?(error: HarnessError): void;
+  /** Words the error for a result that does not fit in a message. @default -32603 with `data.reason` "result_too_large" */
+  resultTooLarge?(method: string, error: FrameTooLargeError): ProtocolError;
+}
+
+/** How a protocol notifies the other side that a caller gave up a request. */
+export interface CancellationProtocol {
+  /** The notification's method, for example `$/cancelRequest`. */
+  readonly method: string;
+  toParams(id: RequestId): JsonValue;
+  /** The id in the parameters, or undefined when they name none. */
+  toId(params: Params | undefined): RequestId | undefined;
+}
+
+export interface PeerOptions {
+  /** How long a request waits for its answer; Infinity for ever. @default 60000 */
+  readonly requestTimeoutMs?: number;
+  /** Requests that may wait for answers. @default 4096 */
+  readonly maxPendingRequests?: number;
+  /** Requests of the other side that are handled at the same time. 1 handles them in order. @default 64 */
+  readonly maxConcurrentCalls?: number;
+  /** Requests and notifications of the other side that may wait besides those; then the channel is not read. @default 1024 */
+  readonly maxQueuedCalls?: number;
+  /** Messages in one batch. @default 100 */
+  readonly maxBatchSize?: number;
+  /** Send request ids as strings, for protocols that want them. @default false */
+  readonly stringIds?: boolean;
+  /**
+   * Takes an error without an id as the answer to the one request that waits: for protocols whose other side cannot say
+   * which message it could not read. @default false: it goes to `onError`
+   */
+  readonly attributesErrors?: boolean;
+  /** @default cancelling is local: the caller no longer waits, and the other side is not notified */
+  readonly cancellation?: CancellationProtocol;
+  /** @default the real time */
+  readonly clock?: Clock;
+}
+
+/** What one request may choose. */
+export interface RequestOptions {
+  /** How long to wait for the answer; Infinity for ever. @default the peer's `requestTimeoutMs` */
+  readonly timeoutMs?: number;
+  /** Gives the request up: it rejects with `request_cancelled`. */
+  readonly signal?: AbortSignal;
+}
+
+const atLeastOne = (name: string, value: number): number => {
+  if (value >= 1) return value;
+  throw new InvalidArgumentError(`${name} must be at least 1, not ${value}`);
+};
+
+/** Throws `invalid_argument` for a timeout that is not valid. */
+export const checkTimeout = (timeoutMs: number): number => {
+  if (timeoutMs >= 0) return timeoutMs;
+  throw new InvalidArgumentError(`a timeout must be at least 0 ms, not ${timeoutMs}`);
+};
+
+/** Fills in the defaults. Throws `invalid_argument` for a limit under which nothing could work. */
+export const resolvePeerOptions = (options: PeerOptions) => ({
+  requestTimeoutMs: checkTimeout(options.requestTimeoutMs ?? 60_000),
+  maxPendingRequests: atLeastOne("maxPendingRequests", options.maxPendingRequests ?? 4096),
+  maxConcurrentCalls: atLeastOne("maxConcurrentCalls", options.maxConcurrentCalls ?? 64),
+  maxQueuedCalls: atLeastOne("maxQueuedCalls", options.maxQueuedCalls ?? 1024),
+  maxBatchSize: atLeastOne("maxBatchSize", options.maxBatchSize ?? 100),
+  stringIds: options.stringIds ?? false,
+  attributesErrors: options.attributesErrors ?? false,
+  cancellation: options.cancellation,
+  clock: options.clock ?? systemClock,
+});

@@ -1,0 +1,288 @@
+import type { ErrorObject, Params } from "@harnesskit/protocol/envelope";
+import { callSafely } from "../call-safely.ts";
+import type { Channel, CloseReason } from "../channel.ts";
+import { ConnectionClosedError, HarnessError, InvalidMessageError } from "../errors.ts";
+import { ProtocolError } from "../protocol-error.ts";
+import { ChannelServer } from "./channel-server.ts";
+import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
+import { type MessageKind, type ResponseMessage, type RpcReply, readableId } from "./message.ts";
+import {
+  checkTimeout,
+  type PeerHandlers,
+  type PeerOptions,
+  type RequestOptions,
+  resolvePeerOptions,
+} from "./peer-options.ts";
+import { PendingRequests } from "./pending-requests.ts";
+import { exceedsFrame } from "./rpc-errors.ts";
+import { findMethod, type RpcMethod } from "./rpc-method.ts";
+import type { RpcOrigin } from "./rpc-origin.ts";
+
+/** One call of an outgoing batch. */
+export interface BatchCall {
+  readonly method: string;
+  readonly params?: unknown;
+  /** Expects no answer. @default false */
+  readonly notification?: boolean;
+}
+
+/**
+ * One end of a JSON-RPC 2.0 connection: both ends may call, notify and answer. Knows no method. When the channel
+ * closes, every pending request is settled with `connection_closed` and every running handler is aborted.
+ */
+export class Peer<Context = unknown> {
+  readonly #channel: Channel<Context>;
+  readonly #handlers: Pick<PeerHandlers, "end" | "close" | "onError">;
+  readonly #options: ReturnType<typeof resolvePeerOptions>;
+  readonly #pending: PendingRequests;
+  readonly #origin: Pick<RpcOrigin<Context>, "accept" | "cancel" | "close" | "whenIdle">;
+  readonly #server: ChannelServer<RpcReply>;
+  #lastSent: Promise<void> | undefined;
+
+  /** @internal Use {@link createPeer}. */
+  constructor(channel: Channel<Context>, handlers: PeerHandlers<Context>, options: PeerOptions) {
+    this.#channel = channel;
+    this.#handlers = handlers;
+    this.#options = resolvePeerOptions(options);
+    const { maxConcurrentCalls, maxQueuedCalls } = this.#options;
+    this.#pending = new PendingRequests({ ...this.#options, onGivenUp: (id) => this.#notifyCancelled(id) });
+    const dispatcher = this.#createDispatcher(handlers);
+    this.#origin = dispatcher.open(channel.context, {
+      maxConcurrentCalls,
+      onResponse: (message, kind) => this.#settle(message, kind),
+      onMessage: (isValid) => this.#received(isValid),
+    });
+    this.#server = new ChannelServer<RpcReply>(channel, {
+      receive: (message, respond) => void this.#origin.accept(message, respond),
+      malformed: (error) => {
+        this.#report(error);
+        return dispatcher.malformed(error);
+      },
+      unsendable: (reply, error, method) => dispatcher.unsendable(reply, error, method),
+      maxPending: maxConcurrentCalls + maxQueuedCalls,
+      onError: (error) => this.#report(error),
+      onEnd: () => this.#ended(),
+      onClose: (reason) => this.#closed(reason),
+    });
+    this.#server.start();
+  }
+
+  get closed(): Promise<CloseReason> {
+    return this.#channel.closed;
+  }
+
+  /** Aborts when the connection is closed. */
+  get signal(): AbortSignal {
+    return this.#channel.signal;
+  }
+
+  /** What the transport knows about the other side. */
+  get context(): Context {
+    return this.#channel.context;
+  }
+
+  /**
+   * Calls the other side. Resolves with the result as it came, unvalidated. Rejects with a {@link ProtocolError} (the
+   * other side's), or `request_timeout`, `request_cancelled`, `connection_closed`, `buffer_full`, `frame_too_large`,
+   * `invalid_message` (the answer is not valid), `invalid_argument` (the parameters are not JSON).
+   */
+  request(method: string, params?: unknown, options: RequestOptions = {}): Promise<unknown> {
+    try {
+      const { id, answer } = this.#expect(method, options);
+      const request =
+        params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params };
+      this.#watch(this.#channel.send(request), (error) => this.#pending.fail(id, error));
+      return answer;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Notifies the other side. Settles as {@link Channel.send} does. */
+  notify(method: string, params?: unknown): Promise<void> {
+    return this.#channel.send(
+      params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params },
+    );
+  }
+
+  /**
+   * Sends several calls as one message; one promise for each that is a request, in order, which settles as that of
+   * {@link Peer.request} does. When one of them is refused, none is sent. Without calls nothing is sent.
+   */
+  batch(calls: readonly BatchCall[], options: RequestOptions = {}): Promise<unknown>[] {
+    const ids: (number | string)[] = [];
+    const answers: Promise<unknown>[] = [];
+    const messages: unknown[] = [];
+    let refusal: Promise<never> | undefined;
+    for (const { method, params, notification = false } of calls) {
+      const fields = params === undefined ? { method } : { method, params };
+      if (notification) {
+        messages.push({ jsonrpc: "2.0", ...fields });
+        continue;
+      }
+      try {
+        const { id, answer } = this.#expect(method, options);
+        ids.push(id);
+        answers.push(answer);
+        messages.push({ jsonrpc: "2.0", id, ...fields });
+      } catch (error) {
+        refusal = Promise.reject(error);
+        answers.push(refusal);
+      }
+    }
+    if (messages.length + answers.length === 0) return answers;
+    (refusal ?? this.#channel.send(messages)).catch((error: HarnessError) => {
+      for (const id of ids) this.#pending.fail(id, error);
+      if (answers.length === 0) this.#report(error);
+    });
+    return answers;
+  }
+
+  /** Settles when every request of the other side so far is answered, and every notification is handled. */
+  whenIdle(): Promise<void> {
+    return this.#origin.whenIdle();
+  }
+
+  /** Settles what is pending and aborts what is running, at once; sends what is queued, then closes. Idempotent. */
+  close(): Promise<void> {
+    this.#release(new ConnectionClosedError());
+    return this.#channel.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #expect(method: string, { timeoutMs = this.#options.requestTimeoutMs, signal }: RequestOptions) {
+    return this.#pending.add(method, checkTimeout(timeoutMs), signal);
+  }
+
+  #received(isValid: boolean): void {
+    if (isValid) this.#server.note(true);
+    else this.#fault(new InvalidMessageError("not_json_rpc", "a message is not JSON-RPC 2.0"));
+  }
+
+  #settle(message: ResponseMessage, kind: MessageKind): void {
+    if (kind === "invalid_response") {
+      const error = new InvalidMessageError("not_json_rpc", "an answer is not a JSON-RPC 2.0 response");
+      if (!this.#pending.fail(readableId(message), error)) this.#fault(error);
+      return;
+    }
+    const { id, result, error } = message;
+    const isKnown = error
+      ? this.#pending.fail(id, toReceivedError(error))
+      : this.#pending.resolve(id, result);
+    if (isKnown) {
+      this.#server.note(true);
+      return;
+    }
+    const isWithoutId = id === null || id === "";
+    if (error && isWithoutId && this.#options.attributesErrors) {
+      if (this.#pending.failOnly(toReceivedError(error))) return;
+    }
+    const what = error ? `an error answer (${error.code})` : "an answer";
+    this.#fault(
+      this.#pending.wasSent(id)
+        ? new InvalidMessageError("late_answer", `${what} came late or twice`)
+        : new InvalidMessageError("not_json_rpc", `${what} ${this.#pending.describeUnknownId(id)}`),
+    );
+  }
+
+  /** Something arrived that is of no use. */
+  #fault(error: InvalidMessageError): void {
+    this.#report(error);
+    this.#server.note(false);
+  }
+
+  /**
+   * Handles what `send` refuses. Messages that leave together share a promise; when that one rejects the channel
+   * closes, which settles the others.
+   */
+  #watch(sent: Promise<void>, onRefused: (error: HarnessError) => void): void {
+    if (sent === this.#lastSent) return;
+    this.#lastSent = sent;
+    sent.catch(onRefused);
+  }
+
+  #notifyCancelled(id: number | string): void {
+    const { cancellation } = this.#options;
+    if (!cancellation) return;
+    this.notify(cancellation.method, cancellation.toParams(id)).catch((error: HarnessError) =>
+      this.#report(error),
+    );
+  }
+
+  #ended(): void {
+    this.#pending.close(new ConnectionClosedError("the other side sends no more"));
+    if (this.#handlers.end) this.#handlers.end();
+    else void this.whenIdle().then(() => this.close());
+  }
+
+  #closed(reason: CloseReason): void {
+    this.#release(new ConnectionClosedError(undefined, reason.error ? { cause: reason.error } : undefined));
+    this.#handlers.close?.(reason);
+  }
+
+  #createDispatcher(handlers: PeerHandlers<Context>): Dispatcher<Context> {
+    const { maxBatchSize, clock, cancellation } = this.#options;
+    const request: RpcMethod<Params | undefined, Context> | undefined = handlers.request && {
+      handle: (params, call) => handlers.request?.(call.method, params, call),
+    };
+    const notification: RpcMethod<Params | undefined, Context> | undefined = handlers.notification && {
+      handle: (params, call) => handlers.notification?.(call.method, params),
+    };
+    // Cancels when it is read, before whatever waits in the lane of notifications.
+    const cancel: RpcMethod<unknown, Context> | undefined = cancellation && {
+      read: (params) => {
+        const id = cancellation.toId((params ?? undefined) as Params | undefined);
+        if (id !== undefined) this.#origin.cancel(id);
+      },
+      handle: () => {},
+    };
+    return createDispatcher<Context>({
+      methods: (name) => findMethod(handlers.methods, name) ?? request,
+      notifications: (name) =>
+        (name === cancellation?.method ? cancel : undefined) ??
+        findMethod(handlers.notifications, name) ??
+        notification,
+      limits: { maxBatchSize },
+      errors: {
+        unsendable: (error, method = "") =>
+          exceedsFrame(error) ? handlers.resultTooLarge?.(method, error) : undefined,
+      },
+      onError: (error) => this.#handlerFailed(error),
+      clock,
+    });
+  }
+
+  /** Nothing can be answered any more, in either direction. */
+  #release(lost: ConnectionClosedError): void {
+    this.#pending.close(lost);
+    this.#origin.close(lost);
+  }
+
+  #handlerFailed(cause: unknown): void {
+    this.#report(
+      HarnessError.isInstance(cause)
+        ? cause
+        : new HarnessError("handler_failed", "a handler failed", { cause }),
+    );
+  }
+
+  #report(error: HarnessError): void {
+    callSafely(() => this.#handlers.onError?.(error));
+  }
+}
+
+const toReceivedError = ({ code, message, data }: ErrorObject): ProtocolError =>
+  new ProtocolError(code, message, data === undefined ? {} : { data });
+
+/**
+ * One end of a JSON-RPC 2.0 connection over an open channel, which it starts. Throws `invalid_argument` for an option that
+ * is not valid, or where the channel was started before.
+ */
+export const createPeer = <Context>(
+  channel: Channel<Context>,
+  handlers: PeerHandlers<Context> = {},
+  options: PeerOptions = {},
+): Peer<Context> => new Peer(channel, handlers, options);

@@ -1,0 +1,54 @@
+/** Time as a dependency, so that a test needs no sleep. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /**
+   * Calls `callback` once after `delayMs`. Returns what takes it back. A waiting timer does not keep the process alive,
+   * unless `holdsProcess`: for what a caller awaits although nothing else may be open.
+   */
+  after(delayMs: number, callback: () => void, holdsProcess?: boolean): () => void;
+}
+
+/** The longest delay of a timer. A longer wait fires early, and its owner checks the time again. */
+export const maxTimerMs = 2 ** 31 - 1;
+
+/** The real time. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, callback, holdsProcess = false) {
+    const timer: unknown = setTimeout(callback, Math.min(delayMs, maxTimerMs));
+    if (
+      !holdsProcess &&
+      typeof timer === "object" &&
+      timer !== null &&
+      "unref" in timer &&
+      typeof timer.unref === "function"
+    ) {
+      timer.unref();
+    }
+    return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
+  },
+};
+
+let stampedMs = Number.NaN;
+let stamp = "";
+
+/** The time as RFC 3339 in UTC. Written once a millisecond, because messages of one tick share it. */
+export const isoTime = (ms: number): string => {
+  if (ms !== stampedMs) {
+    stamp = new Date(ms).toISOString();
+    stampedMs = ms;
+  }
+  return stamp;
+};
+
+/** Randomness as a dependency: makes a new id that starts with `prefix` and an underscore. */
+export type CreateId = (prefix: string) => string;
+
+/** Ids with 128 random bits: `ses_1f0c…` (32 hex digits). */
+export const randomId: CreateId = (prefix) => {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  let hex = "";
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, "0");
+  return `${prefix}_${hex}`;
+};

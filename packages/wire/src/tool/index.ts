@@ -1,0 +1,24 @@
+export { inputSchemaOf, prepareCall } from "./prepare.ts";
+export {
+  type InferInput,
+  type InferOutput,
+  isStandardSchema,
+  type JsonSchema,
+  type SchemaIssue,
+  type SchemaResult,
+  type StandardSchema,
+  type ToolSchema,
+  toJsonSchema,
+} from "./schema.ts";
+export {
+  type PreparedCall,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolEffects,
+  type ToolInput,
+  type ToolOutput,
+  type ToolScope,
+  tool,
+} from "./tool.ts";
+export { ToolError, type ToolErrorOptions } from "./tool-error.ts";

@@ -1,0 +1,43 @@
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { HarnessError } from "../errors.ts";
+
+const marker = Symbol.for("harnesskit.tool-error");
+
+export interface ToolErrorOptions {
+  /** What the tool had produced before it failed. */
+  readonly output?: JsonValue;
+  /** The tool may have run, wholly or in part: the call ends with an unknown outcome. */
+  readonly mayHaveRun?: true;
+  /** What a program can use. Must not be secret; left out of a result beyond 16 KiB. */
+  readonly details?: JsonObject;
+  /** Whether the same call may succeed when it is repeated. */
+  readonly retryable?: boolean;
+  /** Stays in this process. */
+  readonly cause?: unknown;
+}
+
+/**
+ * An expected failure of a tool. The model and the user see its message, which must not be secret. Codes:
+ * `tool.invalid_input`, `tool.failed`, `tool.timeout`, `tool.not_found`, `tool.outside_workspace`, `tool.cancelled`, or
+ * one of the tool's own, such as `file.not_found`, up to 128 characters.
+ */
+export class ToolError extends HarnessError {
+  override readonly name = "ToolError";
+  readonly [marker] = true;
+  readonly output?: JsonValue;
+  readonly mayHaveRun?: true;
+  readonly details?: JsonObject;
+  readonly retryable?: boolean;
+
+  constructor(code: string, message: string, options: ToolErrorOptions = {}) {
+    super(code, message, "cause" in options ? { cause: options.cause } : undefined);
+    if (options.output !== undefined) this.output = options.output;
+    if (options.mayHaveRun) this.mayHaveRun = true;
+    if (options.details !== undefined) this.details = options.details;
+    if (options.retryable !== undefined) this.retryable = options.retryable;
+  }
+
+  static override isInstance(value: unknown): value is ToolError {
+    return HarnessError.isInstance(value) && (value as { [marker]?: true })[marker] === true;
+  }
+}

@@ -1,0 +1,190 @@
+import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import { ProtocolError } from "../../src/index.ts";
+import { error, gate, notification, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
+
+describe("a batch from the other side", () => {
+  it("is answered in one message, when the last answer is there", async () => {
+    const slow = gate();
+    const { give, sent } = openRaw({ request: (method) => (method === "slow" ? slow.passed : method) });
+    await give([request(1, "slow"), request(2, "quick"), notification("n")]);
+    expect(sent).toEqual([]);
+    slow.open();
+    await nextTurn();
+    expect(sent).toEqual([[result(2, "quick"), result(1, null)]]);
+  });
+
+  it.each([
+    ["notifications", [notification("a"), notification("b")]],
+    ["answers", [result(1, "x"), error(2, -1), { jsonrpc: "2.0", id: 3, result: 1, error: 2 }]],
+  ])("of nothing but %s is answered with nothing", async (_what, messages) => {
+    const { give } = openRaw({ request: () => "x" });
+    expect(await give(messages)).toEqual([]);
+  });
+
+  it("of answers settles own requests", async () => {
+    const { peer, give } = openRaw();
+    const answers = [peer.request("a"), peer.request("b")].map(outcomeOf);
+    await nextTurn();
+    await give([result(2, "second"), error(1, -5)]);
+    await expect(Promise.all(answers)).resolves.toMatchObject([
+      { error: { rpcCode: -5 } },
+      { value: "second" },
+    ]);
+  });
+
+  it("with the same id twice answers both", async () => {
+    const work = gate();
+    const { give, sent } = openRaw({ request: () => work.passed.then(() => "done") });
+    await give([request(1, "x"), request(1, "x")]);
+    work.open();
+    await nextTurn();
+    expect(sent).toMatchObject([
+      [
+        { id: 1, error: { code: -32600 } },
+        { id: 1, result: "done" },
+      ],
+    ]);
+  });
+
+  it("of more than maxBatchSize messages is refused whole, and none of it runs", async () => {
+    let calls = 0;
+    const { give } = openRaw({ request: () => ++calls }, { maxBatchSize: 3 });
+    expect(await give([1, 2, 3, 4].map((id) => request(id, "x")))).toMatchObject([
+      { id: null, error: { code: -32600, data: { reason: "batch_too_large", maxBatchSize: 3 } } },
+    ]);
+    expect(calls).toBe(0);
+    expect((await give([1, 2, 3].map((id) => request(id, "x"))))[1]).toEqual([
+      result(1, 1),
+      result(2, 2),
+      result(3, 3),
+    ]);
+  });
+
+  it("whose answers are too large together keeps the ids, each with an error", async () => {
+    const { give } = openRaw(
+      {
+        request: (method) => {
+          if (method === "fails") throw new ProtocolError(-7, "own");
+          return "x".repeat(300);
+        },
+      },
+      { maxFrameBytes: 800 },
+    );
+    expect(
+      await give([request(1, "x"), request(2, "x"), request(3, "fails"), request(4, "x")]),
+    ).toMatchObject([
+      [
+        { id: 1, error: { code: -32603, data: { reason: "result_too_large" } } },
+        { id: 2, error: { code: -32603 } },
+        { id: 3, error: { code: -7, message: "own" } },
+        { id: 4, error: { code: -32603 } },
+      ],
+    ]);
+  });
+
+  it("of which one result is not JSON answers the others", async () => {
+    const { give, unexpected } = openRaw({ request: (method) => (method === "bad" ? 1n : "good") });
+    expect(await give([request(1, "good"), request(2, "bad")])).toEqual([
+      [result(1, "good"), { jsonrpc: "2.0", id: 2, error: { code: -32603, message: "Internal error" } }],
+    ]);
+    expect(unexpected).toMatchObject([{ code: "invalid_argument" }]);
+  });
+
+  it("is answered within it by an early reply", async () => {
+    const work = gate();
+    const { give, sent } = openRaw({
+      request: async (_method, _params, call) => {
+        call.reply("early");
+        await work.passed;
+        return "late";
+      },
+    });
+    await give([request(1, "x")]);
+    expect(sent).toEqual([[result(1, "early")]]);
+    work.open();
+    await nextTurn();
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe("batch", () => {
+  it("sends one message and gives a promise for each request, in order", async () => {
+    const notified: string[] = [];
+    const { client } = openPeers({
+      server: {
+        request: (method, params) => {
+          if (method === "fails") throw new ProtocolError(-7, "own");
+          return [method, params ?? null];
+        },
+        notification: (method) => {
+          notified.push(method);
+        },
+      },
+    });
+    const answers = client.batch([
+      { method: "a", params: [1] },
+      { method: "n", notification: true },
+      { method: "fails" },
+      { method: "b" },
+    ]);
+    await expect(Promise.all(answers.map(outcomeOf))).resolves.toMatchObject([
+      { value: ["a", [1]] },
+      { error: { rpcCode: -7 } },
+      { value: ["b", null] },
+    ]);
+    expect(notified).toEqual(["n"]);
+  });
+
+  it("goes out as one message of JSON-RPC", async () => {
+    const { peer, sent } = openRaw();
+    for (const answer of peer.batch([{ method: "a" }, { method: "n", params: {}, notification: true }])) {
+      void outcomeOf(answer);
+    }
+    await nextTurn();
+    expect(sent).toEqual([[request(1, "a"), notification("n", {})]]);
+  });
+
+  it("of nothing sends nothing", async () => {
+    const { peer, sent } = openRaw();
+    expect(peer.batch([])).toEqual([]);
+    await nextTurn();
+    expect(sent).toEqual([]);
+  });
+
+  it("of which one is refused sends none and leaves no request behind", async () => {
+    const { peer, sent, clock, unexpected } = openRaw({}, { maxPendingRequests: 2 });
+    const answers = peer.batch([{ method: "a" }, { method: "b" }, { method: "c" }]);
+    expect(answers).toHaveLength(3);
+    for (const outcome of await Promise.all(answers.map(outcomeOf))) {
+      expect(outcome).toMatchObject({ error: { code: "buffer_full" } });
+    }
+    await nextTurn();
+    expect(sent).toEqual([]);
+    void outcomeOf(peer.request("fits"));
+    void outcomeOf(peer.request("fits"));
+    await nextTurn();
+    expect(sent).toHaveLength(2);
+    clock.advance(60_000);
+    expect(unexpected).toEqual([]);
+  });
+
+  it("of notifications that cannot be sent is reported", async () => {
+    const { peer, unexpected } = openRaw();
+    expect(peer.batch([{ method: "n", params: [1n], notification: true }])).toEqual([]);
+    await nextTurn();
+    expect(unexpected).toMatchObject([{ code: "invalid_argument" }]);
+  });
+
+  it("is cancelled and timed out request by request", async () => {
+    const { peer, give, clock } = openRaw();
+    const answers = peer.batch([{ method: "a" }, { method: "b" }], { timeoutMs: 10 }).map(outcomeOf);
+    await nextTurn();
+    await give([result(1, "in time")]);
+    clock.advance(10);
+    await expect(Promise.all(answers)).resolves.toMatchObject([
+      { value: "in time" },
+      { error: { code: "request_timeout" } },
+    ]);
+  });
+});

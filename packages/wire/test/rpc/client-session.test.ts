@@ -1,0 +1,274 @@
+import { describe, expect, it } from "vitest";
+import { ConnectionClosedError, type HarnessError, TransportError } from "../../src/index.ts";
+import {
+  ClientSession,
+  type ReconnectOptions,
+  resolveReconnect,
+  type SessionState,
+} from "../../src/rpc/index.ts";
+import { createManualClock } from "../../src/testing/index.ts";
+
+interface FakeConnection {
+  readonly number: number;
+  isClosed: boolean;
+  close(): void;
+  /** Ends as a connection that is lost. */
+  lose(error?: HarnessError): void;
+}
+
+type Step = "ok" | "refused" | "not_introduced" | "hang";
+
+/** Lets every promise that is settled by now run its callbacks. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => "it was not rejected",
+    (error: unknown) => error,
+  );
+
+/** A session with one step of the script for each attempt; the last one repeats. */
+const sessionOf = (
+  script: Step[] = ["ok"],
+  reconnect: false | ReconnectOptions = { initialDelayMs: 100, maxDelayMs: 100, random: () => 1 },
+  more: { closesWhenLost?: boolean; maxWaitingCalls?: number } = {},
+) => {
+  const clock = createManualClock();
+  const connections: FakeConnection[] = [];
+  const states: SessionState[] = [];
+  const failures: string[] = [];
+  let attempts = 0;
+  const session = new ClientSession<FakeConnection, string>({
+    clock,
+    reconnect: resolveReconnect(reconnect),
+    timeoutMs: () => 1000,
+    ...more,
+    async open(_signal, onOver) {
+      const step = script[Math.min(attempts++, script.length - 1)];
+      if (step === "refused") throw new TransportError("connection refused");
+      if (step === "hang") await new Promise(() => {});
+      const connection: FakeConnection = {
+        number: connections.length + 1,
+        isClosed: false,
+        close: () => {
+          connection.isClosed = true;
+        },
+        lose: (error) => onOver(error),
+      };
+      connections.push(connection);
+      return connection;
+    },
+    async introduce({ number }) {
+      if (script[Math.min(attempts - 1, script.length - 1)] === "not_introduced") {
+        throw new TransportError("who are you?");
+      }
+      return `introduction ${number}`;
+    },
+    isFinal: (error) => (error as Error).message === "who are you?",
+    onState: (state) => states.push(state),
+    onAttemptFailed: (error) => failures.push(error.code),
+  });
+  return { session, clock, connections, states, failures, attempts: () => attempts };
+};
+
+describe("connecting", () => {
+  it("opens nothing before, and one connection for callers at the same time", async () => {
+    const { session, connections, attempts } = sessionOf();
+    expect([session.state, attempts()]).toEqual(["new", 0]);
+    const [first, second] = await Promise.all([session.connect(), session.connect()]);
+    expect(first).toBe(second);
+    expect(first).toMatchObject({ introduction: "introduction 1" });
+    expect(connections).toHaveLength(1);
+    expect(await session.connect()).toBe(first);
+  });
+
+  it("rejects as the attempt did, closes what it opened, and can be called again", async () => {
+    const { session, connections } = sessionOf(["refused", "not_introduced", "ok"]);
+    expect(await failureOf(session.connect())).toMatchObject({ message: "connection refused" });
+    expect(await failureOf(session.connect())).toMatchObject({ message: "who are you?" });
+    expect(connections[0]?.isClosed).toBe(true);
+    expect(session.state).toBe("new");
+    expect((await session.connect()).connection.number).toBe(2);
+  });
+
+  it("keeps the limits of each caller, and gives up when no caller is left", async () => {
+    const { session, clock, attempts } = sessionOf(["hang", "ok"]);
+    const abort = new AbortController();
+    const cancelled = failureOf(session.connect({ signal: abort.signal }));
+    const late = failureOf(session.connect({ timeoutMs: 10 }));
+    abort.abort();
+    expect(await cancelled).toMatchObject({ code: "request_cancelled" });
+    clock.advance(10);
+    expect(await late).toMatchObject({ code: "request_timeout" });
+    await session.connect();
+    expect(attempts()).toBe(2);
+  });
+
+  it("with retry tries again with backoff, while calls wait", async () => {
+    const { session, clock, states, failures } = sessionOf(["refused", "refused", "ok"]);
+    const connecting = session.connect({ retry: true });
+    const waiting = session.whenReady();
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await settle();
+      clock.advance(100);
+    }
+    expect(await waiting).toBe(await connecting);
+    expect(states).toEqual(["connecting", "ready"]);
+    expect(failures).toEqual(["transport_failed", "transport_failed"]);
+  });
+});
+
+describe("a lost connection", () => {
+  it("is replaced, and calls wait for the next one", async () => {
+    const { session, clock, connections, states } = sessionOf();
+    await session.connect();
+    connections[0]?.lose(new TransportError("reset"));
+    expect([session.state, session.ready, session.introduction]).toEqual([
+      "reconnecting",
+      undefined,
+      "introduction 1",
+    ]);
+    const waiting = session.whenReady();
+    await settle();
+    clock.advance(100);
+    expect((await waiting).connection.number).toBe(2);
+    expect(states).toEqual(["ready", "reconnecting", "ready"]);
+    expect(session.stats()).toEqual({ reconnects: 1, waitingCalls: 0 });
+    connections[0]?.lose();
+    expect(session.state).toBe("ready");
+  });
+
+  it("that comes back without an answer counts as a failed attempt, until one is confirmed", async () => {
+    const { session, clock, connections } = sessionOf(["ok"], {
+      initialDelayMs: 0,
+      maxDelayMs: 60_000,
+      maxAttempts: 2,
+    });
+    await session.connect();
+    const loseOnce = async () => {
+      connections.at(-1)?.lose();
+      await settle();
+      clock.advance(0);
+      await settle();
+    };
+    for (let round = 0; round < 5; round++) {
+      const { connection } = await session.whenReady();
+      session.confirm(connection);
+      await loseOnce();
+    }
+    await loseOnce();
+    expect(session.state).toBe("ready");
+    await loseOnce();
+    expect(session.state).toBe("lost");
+  });
+
+  it("is lost for good after the last attempt, with the reason, and connects anew on demand", async () => {
+    const { session, clock, connections } = sessionOf(["ok", "refused", "refused", "ok"], {
+      initialDelayMs: 10,
+      maxDelayMs: 10,
+      maxAttempts: 2,
+    });
+    await session.connect();
+    connections[0]?.lose();
+    const waiting = failureOf(session.whenReady());
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await settle();
+      clock.advance(10);
+    }
+    const expected = { code: "connection_closed", cause: { message: "connection refused" } };
+    expect(await waiting).toMatchObject(expected);
+    expect(session.state).toBe("lost");
+    expect(await failureOf(session.whenReady())).toMatchObject(expected);
+    await session.connect();
+    expect(session.state).toBe("ready");
+  });
+
+  it("is not tried again after an error that is final", async () => {
+    const finite = sessionOf(["ok", "not_introduced", "ok"]);
+    await finite.session.connect();
+    finite.connections[0]?.lose();
+    await settle();
+    finite.clock.advance(100);
+    await settle();
+    expect([finite.session.state, finite.attempts()]).toEqual(["lost", 2]);
+  });
+
+  it("is waited for no longer than the call and waitMs allow, and by a limited number of calls", async () => {
+    const { session, clock, connections } = sessionOf(
+      ["ok", "hang"],
+      { initialDelayMs: 100, maxDelayMs: 100, waitMs: 50 },
+      { maxWaitingCalls: 2 },
+    );
+    await session.connect();
+    connections[0]?.lose();
+    const hasty = failureOf(session.whenReady({ timeoutMs: 20 }));
+    const patient = failureOf(session.whenReady({ timeoutMs: 1000 }));
+    expect(await failureOf(session.whenReady())).toMatchObject({ code: "buffer_full" });
+    clock.advance(20);
+    expect(await hasty).toMatchObject({ code: "request_timeout" });
+    clock.advance(30);
+    expect(await patient).toMatchObject({ code: "request_timeout" });
+    expect(await failureOf(session.whenReady())).toMatchObject({ code: "request_timeout" });
+  });
+
+  it("is the end without reconnect; a session that closes when lost says why", async () => {
+    const lost = sessionOf(["ok"], false);
+    await lost.session.connect();
+    lost.connections[0]?.lose();
+    expect(lost.session.state).toBe("lost");
+    const reset = new TransportError("reset");
+    const closed = sessionOf(["ok"], false, { closesWhenLost: true });
+    await closed.session.connect();
+    closed.connections[0]?.lose(reset);
+    expect(closed.states).toEqual(["ready", "closed"]);
+    expect(await closed.session.closed).toEqual({ error: reset });
+    expect(await failureOf(closed.session.connect())).toMatchObject({
+      code: "connection_closed",
+      cause: reset,
+    });
+  });
+});
+
+describe("a connection in use", () => {
+  it("can be dropped by a call that failed over it, once", async () => {
+    const { session, connections } = sessionOf();
+    const { connection } = await session.connect();
+    session.drop(connection, new ConnectionClosedError());
+    expect([session.state, connections[0]?.isClosed]).toEqual(["reconnecting", true]);
+    session.drop(connection, new ConnectionClosedError());
+    expect(session.state).toBe("reconnecting");
+  });
+
+  it("can be introduced again, once for callers that saw the same introduction", async () => {
+    const { session, connections } = sessionOf();
+    const ready = await session.connect();
+    const [again, also] = await Promise.all([session.renew(ready), session.renew(ready)]);
+    expect(again).toBe(also);
+    expect(again).not.toBe(ready);
+    expect(await session.renew(ready)).toBe(again);
+    expect(connections).toHaveLength(1);
+  });
+});
+
+describe("closing", () => {
+  it.each(["hang", "refused"] as const)("settles what waits, at once (%s)", async (step) => {
+    const { session, connections, states } = sessionOf(["ok", step]);
+    await session.connect();
+    connections[0]?.lose();
+    const waiting = failureOf(session.whenReady());
+    await Promise.all([session.close(), session.close()]);
+    expect(await waiting).toMatchObject({ code: "connection_closed" });
+    expect(await session.closed).toEqual({});
+    expect(states.at(-1)).toBe("closed");
+    expect(await failureOf(session.connect())).toMatchObject({ code: "connection_closed" });
+  });
+
+  it("closes the connection, and one that is opened too late", async () => {
+    const { session, connections } = sessionOf();
+    const connecting = failureOf(session.connect());
+    await session.close();
+    expect(await connecting).toMatchObject({ code: "connection_closed" });
+    await settle();
+    expect(connections.map(({ isClosed }) => isClosed)).toEqual([true]);
+  });
+});

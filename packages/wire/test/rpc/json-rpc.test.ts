@@ -1,0 +1,364 @@
+import { verifies } from "@harnesskit/conformance/verifies";
+import { JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
+import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import { lengthPrefixCodec, methodNotFound, ProtocolError } from "../../src/index.ts";
+import type { PeerHandlers } from "../../src/rpc/index.ts";
+import { comparable, exampleServer, examples } from "./json-rpc-examples.ts";
+import { gate, notification, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
+
+describe("the published examples", () => {
+  it.each(examples)("%s", async (_name, text, expected) => {
+    verifies("RPC-45");
+    const { giveText } = openRaw(exampleServer);
+    const sent = await giveText(`${text.replaceAll("\n", " ")}\n`);
+    expect(sent.map(comparable)).toEqual(expected.map(comparable));
+  });
+});
+
+describe("the request object", () => {
+  it("passes over any transport, here with another framing", async () => {
+    verifies("RPC-1");
+    const { client } = openPeers(
+      { server: exampleServer },
+      { pair: { codec: lengthPrefixCodec(), chunkBytes: 1 } },
+    );
+    await expect(client.request("subtract", [42, 23])).resolves.toBe(19);
+  });
+
+  it("has member names in lower case only", async () => {
+    verifies("RPC-2");
+    const { give } = openRaw(exampleServer);
+    expect(
+      await give({ JSONRPC: "2.0", method: "sum", id: 1 }, { jsonrpc: "2.0", Method: "sum", id: 2 }),
+    ).toMatchObject([
+      { id: 1, error: { code: -32600 } },
+      { id: 2, error: { code: -32600 } },
+    ]);
+    // With `ID` it has no id, and so is a notification.
+    expect(await give({ jsonrpc: "2.0", method: "sum", ID: 3 })).toHaveLength(2);
+  });
+
+  it("may come from either side of a connection", async () => {
+    verifies("RPC-3");
+    const { client, server } = openPeers({
+      server: { request: () => "server" },
+      client: { request: () => "client" },
+    });
+    await expect(Promise.all([client.request("who"), server.request("who")])).resolves.toEqual([
+      "server",
+      "client",
+    ]);
+  });
+
+  it.each([undefined, "1.0", "2", 2, 2.0, null, "2.0 "])(
+    "with the version %j is refused",
+    async (jsonrpc) => {
+      verifies("RPC-4", "RPC-5", "RPC-31");
+      const { give } = openRaw(exampleServer);
+      expect(await give({ jsonrpc, method: "sum", params: [], id: 1 })).toMatchObject([
+        { id: 1, error: { code: -32600 } },
+      ]);
+    },
+  );
+
+  it("that we send has the version 2.0, an integer or text as its id, and params only if there are any", async () => {
+    verifies("RPC-5", "RPC-8", "RPC-11", "RPC-12");
+    for (const stringIds of [false, true]) {
+      const { peer, sent } = openRaw({}, { stringIds });
+      for (let count = 0; count < 3; count++) void outcomeOf(peer.request("a"));
+      void outcomeOf(peer.request("b", []));
+      await nextTurn();
+      const ids = sent.map((message) => (message as { id: unknown }).id);
+      expect(sent).toEqual([...ids.slice(0, 3).map((id) => request(id, "a")), request(ids[3], "b", [])]);
+      expect(new Set(ids).size).toBe(4);
+      for (const id of ids) expect(stringIds ? typeof id === "string" : Number.isInteger(id)).toBe(true);
+    }
+  });
+
+  it.each([1, null, true, [], {}])("with the method %j is refused", async (method) => {
+    verifies("RPC-6", "RPC-31");
+    const { give } = openRaw(exampleServer);
+    expect(await give({ jsonrpc: "2.0", method, id: 1 })).toMatchObject([{ id: 1, error: { code: -32600 } }]);
+  });
+
+  it("may be without params", async () => {
+    verifies("RPC-8");
+    const seen: unknown[] = [];
+    const { give } = openRaw({ request: (_method, params) => void seen.push(params) });
+    expect(await give(request(1, "x"))).toEqual([result(1, null)]);
+    expect(seen).toEqual([undefined]);
+  });
+
+  it.each(["", "1", 0, 1, -1, 2.5, 9007199254740991, null])(
+    "with the id %j is answered under it",
+    async (id) => {
+      verifies("RPC-9", "RPC-13", "RPC-19", "RPC-23");
+      const { giveText } = openRaw(exampleServer);
+      const sent = await giveText(
+        `{"jsonrpc":"2.0","method":"sum","params":[1,2],"id":${JSON.stringify(id)}}\n`,
+      );
+      expect(sent).toStrictEqual([{ jsonrpc: "2.0", id, result: 3 }]);
+    },
+  );
+
+  it.each([true, [], {}, [1]])("with the id %j is refused under null", async (id) => {
+    verifies("RPC-9", "RPC-24");
+    const { give } = openRaw(exampleServer);
+    expect(await give(request(id, "sum", []))).toMatchObject([{ id: null, error: { code: -32600 } }]);
+  });
+
+  it.each([
+    ["that is known", notification("sum", [1])],
+    ["that is unknown", notification("nothing")],
+    ["that fails", notification("fails")],
+    ["in a batch", [notification("sum"), notification("fails")]],
+  ])("without an id is a notification, never answered: one %s", async (_what, message) => {
+    verifies("RPC-10", "RPC-14");
+    const seen: string[] = [];
+    const { give } = openRaw({
+      ...exampleServer,
+      notification: (method) => {
+        seen.push(method);
+        if (method === "fails") throw new ProtocolError(-1, "no");
+      },
+    });
+    await give(message);
+    expect(await give(request("after", "sum", [2]))).toEqual([result("after", 2)]);
+    expect(seen).toEqual([message].flat().map(({ method }) => method));
+  });
+});
+
+describe("params", () => {
+  it("that are null are absent, of requests and notifications", async () => {
+    verifies("RPC-47");
+    const seen: unknown[] = [];
+    const { give } = openRaw({
+      request: (method, params) => void seen.push([method, params]),
+      notification: (method, params) => void seen.push([method, params]),
+    });
+    const envelope = { jsonrpc: "2.0", params: null };
+    expect(await give({ ...envelope, id: 1, method: "a" }, { ...envelope, method: "b" })).toEqual([
+      { jsonrpc: "2.0", id: 1, result: null },
+    ]);
+    expect(seen).toEqual([
+      ["a", undefined],
+      ["b", undefined],
+    ]);
+  });
+
+  it.each(["text", 1, true])("of %j are refused", async (params) => {
+    verifies("RPC-15");
+    const { give } = openRaw(exampleServer);
+    expect(await give({ jsonrpc: "2.0", method: "sum", params, id: 1 })).toMatchObject([
+      { id: 1, error: { code: -32600 } },
+    ]);
+  });
+
+  it("arrive in their order and under their names", async () => {
+    verifies("RPC-16", "RPC-17");
+    const { client } = openPeers({ server: { request: (_method, params) => params } });
+    await expect(client.request("x", [3, "a", null, [1]])).resolves.toEqual([3, "a", null, [1]]);
+    const named = await client.request("x", { b: 1, B: 2, a: 3 });
+    expect(Object.entries(named as object)).toEqual([
+      ["b", 1],
+      ["B", 2],
+      ["a", 3],
+    ]);
+  });
+
+  it("that lack a name get an error", async () => {
+    verifies("RPC-18", "RPC-33");
+    const { give } = openRaw(exampleServer);
+    expect(await give(request(1, "subtract", { minuend: 1, Subtrahend: 2 }))).toMatchObject([
+      { id: 1, error: { code: -32602 } },
+    ]);
+  });
+});
+
+describe("the response object", () => {
+  const server: PeerHandlers = {
+    request(method) {
+      if (method === "own") throw new ProtocolError(-32050, "own trouble", { data: { at: [1] } });
+      if (method === "application") throw new ProtocolError(7, "app");
+      if (method === "internal") throw new RangeError("secret");
+      if (method === "none") throw methodNotFound(method);
+      return method === "nothing" ? undefined : "fine";
+    },
+  };
+
+  it.each(["fine", "nothing"])("of a success (%s) has a result and no error", async (method) => {
+    verifies("RPC-20", "RPC-21", "RPC-22", "RPC-25");
+    const { give } = openRaw(server);
+    const [answer] = await give(request(1, method));
+    expect(answer).toStrictEqual({ jsonrpc: "2.0", id: 1, result: method === "nothing" ? null : "fine" });
+  });
+
+  it.each([
+    ["own", -32050],
+    ["application", 7],
+    ["internal", -32603],
+    ["none", -32601],
+  ])("of a failure (%s) has an error and no result", async (method, code) => {
+    verifies("RPC-20", "RPC-21", "RPC-22", "RPC-25", "RPC-26", "RPC-27", "RPC-28");
+    if (code === -32050) verifies("RPC-29", "RPC-35");
+    if (code === 7) verifies("RPC-36");
+    if (code === -32603) verifies("RPC-34");
+    if (code === -32601) verifies("RPC-32");
+    const { give } = openRaw(server);
+    const [answer] = (await give(request(1, method))) as {
+      error: { code: number; message: string; data?: unknown };
+    }[];
+    expect(Object.keys(answer ?? {})).toEqual(["jsonrpc", "id", "error"]);
+    expect(answer).toMatchObject({ jsonrpc: "2.0", id: 1, error: { code } });
+    expect(Number.isInteger(answer?.error.code)).toBe(true);
+    expect(typeof answer?.error.message).toBe("string");
+    expect(answer?.error.message).not.toMatch(/\n|secret/);
+    expect(answer?.error.message.length).toBeLessThan(200);
+    expect(answer?.error.data).toEqual(method === "own" ? { at: [1] } : undefined);
+  });
+
+  it("reaches the caller with its code, message and data as they are", async () => {
+    verifies("RPC-29", "RPC-35", "RPC-36");
+    for (const data of [{ at: [1] }, "text", 0, null, false, undefined]) {
+      for (const code of [-32000, -32099, -1, 7]) {
+        const { client } = openPeers({
+          server: {
+            request: () => {
+              throw new ProtocolError(code, "own", data === undefined ? {} : { data });
+            },
+          },
+        });
+        const { error: own } = (await outcomeOf(client.request("x"))) as { error: ProtocolError };
+        expect(own).toMatchObject({ rpcCode: code, message: "own" });
+        expect("data" in own ? own.data : undefined).toEqual(data);
+      }
+    }
+  });
+
+  it("is a result beside an error that is null, and an error beside a result that is null", async () => {
+    verifies("RPC-47");
+    const { peer, give } = openRaw();
+    const requests = ["a", "b", "c"].map((method) => outcomeOf(peer.request(method)));
+    await nextTurn();
+    const error = { code: -32000, message: "no" };
+    await give(
+      { jsonrpc: "2.0", id: 1, result: { a: 1 }, error: null, method: null },
+      { jsonrpc: "2.0", id: 2, result: null, error },
+      { jsonrpc: "2.0", id: 3, result: null, error: null },
+    );
+    expect(await Promise.all(requests)).toMatchObject([
+      { value: { a: 1 } },
+      { error: { name: "ProtocolError", rpcCode: -32000 } },
+      { value: null },
+    ]);
+  });
+
+  it("with both a result and an error, or neither, is no answer", async () => {
+    verifies("RPC-25");
+    const { peer, give } = openRaw();
+    const both = outcomeOf(peer.request("a"));
+    await nextTurn();
+    await give({ jsonrpc: "2.0", id: 1, result: 1, error: { code: 1, message: "x" } });
+    await expect(both).resolves.toMatchObject({ error: { code: "invalid_message" } });
+    const neither = outcomeOf(peer.request("b"));
+    await nextTurn();
+    const sent = await give({ jsonrpc: "2.0", id: 2 }, result(2, "the answer"));
+    await expect(neither).resolves.toEqual({ value: "the answer" });
+    expect(sent.at(-1)).toMatchObject({ id: 2, error: { code: -32600 } });
+  });
+
+  it("to what is not JSON is -32700 with the id null", async () => {
+    verifies("RPC-24", "RPC-30", "RPC-42");
+    const { giveText } = openRaw(server);
+    for (const text of ["{", '{"id":1', "[", '[{"id":1},', "undefined", "'x'"]) await giveText(`${text}\n`);
+    const sent = await giveText("");
+    expect(sent).toHaveLength(6);
+    for (const answer of sent)
+      expect(answer).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32700 } });
+  });
+
+  it("has the reserved codes", () => {
+    verifies("RPC-30", "RPC-31", "RPC-32", "RPC-33", "RPC-34");
+    expect(JsonRpcErrorCode).toStrictEqual({
+      ParseError: -32700,
+      InvalidRequest: -32600,
+      MethodNotFound: -32601,
+      InvalidParams: -32602,
+      InternalError: -32603,
+    });
+  });
+
+  it("to a system extension that is not offered is -32601", async () => {
+    verifies("RPC-46");
+    const { give } = openRaw(exampleServer);
+    expect(await give(request(1, "rpc.discover"))).toMatchObject([{ id: 1, error: { code: -32601 } }]);
+  });
+});
+
+describe("a batch", () => {
+  it("sent by a client is one array, and its answers are matched by id, in whatever order", async () => {
+    verifies("RPC-37", "RPC-41");
+    const { peer, sent, give } = openRaw();
+    const answers = peer.batch([{ method: "a" }, { method: "b" }]).map(outcomeOf);
+    await nextTurn();
+    expect(sent).toEqual([[request(1, "a"), request(2, "b")]]);
+    await give([result(2, "of b"), result(1, "of a")]);
+    await expect(Promise.all(answers)).resolves.toEqual([{ value: "of a" }, { value: "of b" }]);
+  });
+
+  it("is handled at the same time, and answered when all of it was", async () => {
+    verifies("RPC-38", "RPC-39", "RPC-40");
+    const gates = { a: gate(), b: gate() };
+    const begun: string[] = [];
+    const { give, sent } = openRaw({
+      request: async (method) => {
+        begun.push(method);
+        await gates[method as "a" | "b"].passed;
+        return method;
+      },
+    });
+    await give([request(1, "a"), notification("n"), request(2, "b")]);
+    expect(begun).toEqual(["a", "b"]);
+    gates.b.open();
+    await nextTurn();
+    expect(sent).toEqual([]);
+    gates.a.open();
+    await nextTurn();
+    expect(sent).toEqual([[result(2, "b"), result(1, "a")]]);
+  });
+
+  it("without a value is answered with one answer", async () => {
+    verifies("RPC-42", "RPC-31");
+    const { give } = openRaw(exampleServer);
+    expect(await give([])).toMatchObject([{ jsonrpc: "2.0", id: null, error: { code: -32600 } }]);
+  });
+
+  it("of notifications and answers alone is answered with nothing", async () => {
+    verifies("RPC-43", "RPC-14");
+    const { give } = openRaw(exampleServer);
+    await give([notification("a")], [notification("a"), notification("b")], [result(5, 1)]);
+    expect(await give(request(1, "sum", []))).toEqual([result(1, 0)]);
+  });
+
+  it("with invalid entries answers each of them, and handles the others", async () => {
+    verifies("RPC-44", "RPC-39");
+    const { give } = openRaw(exampleServer);
+    const sent = await give([
+      1,
+      request(1, "sum", [1]),
+      [],
+      { jsonrpc: "2.0", method: 1, id: "own" },
+      "text",
+    ]);
+    expect(sent).toMatchObject([
+      [
+        { id: null, error: { code: -32600 } },
+        { id: 1, result: 1 },
+        { id: null, error: { code: -32600 } },
+        { id: "own", error: { code: -32600 } },
+        { id: null, error: { code: -32600 } },
+      ],
+    ]);
+  });
+});

@@ -1,0 +1,388 @@
+import type { Params } from "@harnesskit/protocol/envelope";
+import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import { HarnessError, ProtocolError } from "../../src/index.ts";
+import { type CancellationProtocol, createPeer } from "../../src/rpc/index.ts";
+import { createMemoryPair } from "../../src/testing/index.ts";
+import { error, gate, notification, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
+
+const cancellation: CancellationProtocol = {
+  method: "$/cancelRequest",
+  toParams: (id) => ({ id }),
+  toId: (params: Params | undefined) => {
+    if (typeof params !== "object" || Array.isArray(params)) return undefined;
+    const { id } = params;
+    return typeof id === "string" || typeof id === "number" ? id : undefined;
+  },
+};
+
+describe("request", () => {
+  it("sends a request with an id of its own and resolves with the result as it came", async () => {
+    const { peer, sent, give } = openRaw();
+    const first = peer.request("a");
+    const second = peer.request("b", { x: [1] });
+    await nextTurn();
+    expect(sent).toEqual([request(1, "a"), request(2, "b", { x: [1] })]);
+    await give(result(2, { deep: [null] }), result(1, null));
+    await expect(first).resolves.toBeNull();
+    await expect(second).resolves.toEqual({ deep: [null] });
+  });
+
+  it("sends text ids where the protocol wants them, and takes no number for one", async () => {
+    const { peer, sent, give, unexpected } = openRaw({}, { stringIds: true });
+    const answer = outcomeOf(peer.request("a"));
+    await nextTurn();
+    const id = "req-0000001";
+    expect(sent).toEqual([request(id, "a")]);
+    await give(result(1, "number"), result(id, "text"));
+    await expect(answer).resolves.toEqual({ value: "text" });
+    await give(result(id, "twice"), result("req-0000002", "made up"), result("1", "made up"));
+    const reasons = ["not_json_rpc", "late_answer", "not_json_rpc", "not_json_rpc"];
+    expect(unexpected).toMatchObject(reasons.map((reason) => ({ code: "invalid_message", reason })));
+    const numbers = "an answer has the number 1 as its id, and the ids of requests are strings here";
+    const none = 'an answer came to no request: no request has the id "req-0000002"';
+    expect(unexpected.map(({ message }) => message)).toEqual(
+      expect.arrayContaining([expect.stringContaining(numbers), expect.stringContaining(none)]),
+    );
+  });
+
+  it("rejects with the other side's error", async () => {
+    const { peer, give } = openRaw();
+    const answer = outcomeOf(peer.request("a"));
+    await nextTurn();
+    await give({ jsonrpc: "2.0", id: 1, error: { code: -32001, message: "gone", data: { why: ["x"] } } });
+    const { error: rejection } = (await answer) as { error: HarnessError };
+    expect(ProtocolError.isInstance(rejection)).toBe(true);
+    expect(rejection).toMatchObject({
+      rpcCode: -32001,
+      message: "gone",
+      data: { why: ["x"] },
+      code: "protocol_error",
+    });
+  });
+
+  it.each([
+    ["both a result and an error", { result: 1, error: { code: 1, message: "x" } }],
+    ["an error that is none", { error: "bad" }],
+    ["an error without a code", { error: { message: "x" } }],
+    ["an error with a fractional code", { error: { code: 1.5, message: "x" } }],
+    ["an error without a message", { error: { code: 1 } }],
+    ["no version", { result: 1, jsonrpc: undefined }],
+  ])("rejects with invalid_message when the answer has %s", async (_what, fields) => {
+    const { peer, give, sent } = openRaw();
+    const answer = outcomeOf(peer.request("a"));
+    await nextTurn();
+    await give({ jsonrpc: "2.0", id: 1, ...fields });
+    await expect(answer).resolves.toMatchObject({
+      error: { code: "invalid_message", reason: "not_json_rpc" },
+    });
+    // An answer is never answered.
+    expect(sent).toEqual([request(1, "a")]);
+  });
+
+  it("settles once: a second answer, a late one and one to nobody are reported and harmless", async () => {
+    const { peer, give, unexpected, clock } = openRaw();
+    const answer = outcomeOf(peer.request("a"));
+    const late = outcomeOf(peer.request("b", undefined, { timeoutMs: 10 }));
+    await nextTurn();
+    clock.advance(10);
+    await give(
+      result(1, "first"),
+      result(1, "second"),
+      error(2, -1),
+      result(77, 0),
+      result("1", 0),
+      result(null, 0),
+    );
+    await expect(answer).resolves.toEqual({ value: "first" });
+    await expect(late).resolves.toMatchObject({ error: { code: "request_timeout" } });
+    expect(unexpected.map(({ code }) => code)).toEqual(Array(5).fill("invalid_message"));
+  });
+
+  it.each(["__proto__", "constructor", "toString"])("an answer to the id %j finds no request", async (id) => {
+    const { peer, give, unexpected } = openRaw({}, { stringIds: true });
+    const answer = outcomeOf(peer.request("a"));
+    await nextTurn();
+    await give(result(id, "forged"), result("req-0000001", "true"));
+    await expect(answer).resolves.toEqual({ value: "true" });
+    expect(unexpected).toHaveLength(1);
+  });
+
+  it("rejects with frame_too_large or invalid_argument what cannot be sent, and sends nothing of it", async () => {
+    const { peer, sent } = openRaw({}, { maxFrameBytes: 200 });
+    await expect(outcomeOf(peer.request("a", ["x".repeat(300)]))).resolves.toMatchObject({
+      error: { code: "frame_too_large", maxFrameBytes: 200 },
+    });
+    await expect(outcomeOf(peer.request("a", [1n]))).resolves.toMatchObject({
+      error: { code: "invalid_argument" },
+    });
+    await nextTurn();
+    expect(sent).toEqual([]);
+  });
+
+  it("rejects with buffer_full above maxPendingRequests, until an answer makes room", async () => {
+    const { peer, give } = openRaw({}, { maxPendingRequests: 2 });
+    const first = outcomeOf(peer.request("a"));
+    void outcomeOf(peer.request("b"));
+    await expect(outcomeOf(peer.request("c"))).resolves.toMatchObject({
+      error: { code: "buffer_full", limitName: "maxPendingRequests", limit: 2 },
+    });
+    await nextTurn();
+    await give(result(1, "room"));
+    await first;
+    const last = outcomeOf(peer.request("d"));
+    await nextTurn();
+    await give(result(3, "done"));
+    await expect(last).resolves.toEqual({ value: "done" });
+  });
+
+  it.each([0, -1, Number.NaN])("refuses the limit %d with invalid_argument", (limit) => {
+    for (const name of ["maxPendingRequests", "maxConcurrentCalls", "maxQueuedCalls", "maxBatchSize"]) {
+      const { server } = createMemoryPair();
+      let thrown: unknown;
+      try {
+        createPeer(server, {}, { [name]: limit });
+      } catch (caught) {
+        thrown = caught;
+      }
+      expect(thrown).toMatchObject({ code: "invalid_argument" });
+    }
+  });
+});
+
+describe("deadlines", () => {
+  it("reject with request_timeout exactly when they are reached, each by its own", async () => {
+    const { peer, clock } = openRaw({}, { requestTimeoutMs: 1000 });
+    const seen: string[] = [];
+    const watch = (name: string, promise: Promise<unknown>) =>
+      void promise.catch((rejection: HarnessError) => seen.push(`${name} ${rejection.code}`));
+    watch("default", peer.request("a"));
+    watch("short", peer.request("b", undefined, { timeoutMs: 10 }));
+    watch("long", peer.request("c", undefined, { timeoutMs: 5000 }));
+    watch("never", peer.request("d", undefined, { timeoutMs: Number.POSITIVE_INFINITY }));
+    const moments: [number, string[]][] = [
+      [9, []],
+      [1, ["short request_timeout"]],
+      [989, ["short request_timeout"]],
+      [1, ["short request_timeout", "default request_timeout"]],
+      [3999, ["short request_timeout", "default request_timeout"]],
+      [1, ["short request_timeout", "default request_timeout", "long request_timeout"]],
+      [1e9, ["short request_timeout", "default request_timeout", "long request_timeout"]],
+    ];
+    for (const [byMs, expected] of moments) {
+      clock.advance(byMs);
+      await nextTurn();
+      expect(seen).toEqual(expected);
+    }
+  });
+
+  it("name the method and the time, and are no cancellation", async () => {
+    const { peer, clock } = openRaw();
+    const answer = outcomeOf(peer.request("slow", undefined, { timeoutMs: 5 }));
+    clock.advance(5);
+    await expect(answer).resolves.toMatchObject({
+      error: { name: "RequestTimeoutError", code: "request_timeout", method: "slow", timeoutMs: 5 },
+    });
+  });
+
+  it("cost one timer, however many requests wait", async () => {
+    const { peer, clock } = openRaw();
+    for (let index = 0; index < 100; index++) void outcomeOf(peer.request("a"));
+    expect(clock.pending).toBe(1);
+  });
+
+  it.each([-1, Number.NaN])("of %d ms are refused with invalid_argument", async (timeoutMs) => {
+    const { peer, sent } = openRaw();
+    await expect(outcomeOf(peer.request("a", undefined, { timeoutMs }))).resolves.toMatchObject({
+      error: { code: "invalid_argument" },
+    });
+    await nextTurn();
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("cancellation", () => {
+  it("is local without a protocol for it: the caller no longer waits, the other side is not told", async () => {
+    const { peer, sent, give, unexpected } = openRaw();
+    const controller = new AbortController();
+    const reason = { by: "the user" };
+    const answer = outcomeOf(peer.request("a", undefined, { signal: controller.signal }));
+    await nextTurn();
+    controller.abort(reason);
+    await expect(answer).resolves.toMatchObject({
+      error: { code: "request_cancelled", method: "a", cause: reason },
+    });
+    await give(result(1, "late"));
+    expect(sent).toEqual([request(1, "a")]);
+    expect(unexpected).toHaveLength(1);
+  });
+
+  it("before the call sends nothing", async () => {
+    const { peer, sent } = openRaw();
+    const answer = outcomeOf(peer.request("a", undefined, { signal: AbortSignal.abort("early") }));
+    await expect(answer).resolves.toMatchObject({ error: { code: "request_cancelled", cause: "early" } });
+    await nextTurn();
+    expect(sent).toEqual([]);
+  });
+
+  it("with a protocol tells the other side, also at a deadline", async () => {
+    const { peer, sent, clock } = openRaw({}, { cancellation });
+    const controller = new AbortController();
+    void outcomeOf(peer.request("a", undefined, { signal: controller.signal }));
+    void outcomeOf(peer.request("b", undefined, { timeoutMs: 10 }));
+    controller.abort();
+    clock.advance(10);
+    await nextTurn();
+    expect(sent).toEqual([
+      request(1, "a"),
+      request(2, "b"),
+      notification("$/cancelRequest", { id: 1 }),
+      notification("$/cancelRequest", { id: 2 }),
+    ]);
+  });
+
+  it("lets go of the signal when the answer came", async () => {
+    const { peer, give, sent } = openRaw({}, { cancellation });
+    const controller = new AbortController();
+    const answer = peer.request("a", undefined, { signal: controller.signal });
+    await nextTurn();
+    await give(result(1, "done"));
+    await expect(answer).resolves.toBe("done");
+    controller.abort();
+    await nextTurn();
+    expect(sent).toEqual([request(1, "a")]);
+  });
+
+  it("by the other side aborts the handler, whose answer still goes out", async () => {
+    const { give, sent } = openRaw(
+      {
+        request: (_method, _params, call) =>
+          new Promise((resolve) => {
+            call.signal.addEventListener("abort", () => resolve((call.signal.reason as HarnessError).code));
+          }),
+      },
+      { cancellation },
+    );
+    await give(request("r", "work"), notification("$/cancelRequest", { id: "r" }));
+    expect(sent).toEqual([result("r", "request_cancelled")]);
+  });
+
+  it("of a request that still waits is seen when its turn comes", async () => {
+    const first = gate();
+    const { give, sent } = openRaw(
+      { request: (method, _params, call) => (method === "slow" ? first.passed : call.signal.aborted) },
+      { cancellation, maxConcurrentCalls: 1 },
+    );
+    await give(request(1, "slow"), request(2, "quick"), notification("$/cancelRequest", { id: 2 }));
+    first.open();
+    await nextTurn();
+    expect(sent).toEqual([result(1, null), result(2, true)]);
+  });
+
+  it("of what is unknown or makes no sense is ignored", async () => {
+    const throwing = { ...cancellation, toId: () => JSON.parse("{") as string };
+    for (const protocol of [cancellation, throwing]) {
+      const { give, sent } = openRaw({ request: () => "fine" }, { cancellation: protocol });
+      const hostile = [undefined, [], { id: null }, { id: 99 }, { id: "__proto__" }];
+      const cancels = hostile.map((params) => notification("$/cancelRequest", params));
+      await give([request(1, "x"), ...cancels], ...cancels, request(2, "x"));
+      expect(sent).toEqual([[result(1, "fine")], result(2, "fine")]);
+    }
+  });
+});
+
+describe("close", () => {
+  it("settles every pending request and aborts every handler, on both sides", async () => {
+    const aborted: unknown[] = [];
+    const handler = {
+      request: (_method: string, _params: unknown, call: { signal: AbortSignal }) =>
+        new Promise(() => {
+          call.signal.addEventListener("abort", () =>
+            aborted.push((call.signal.reason as HarnessError).code),
+          );
+        }),
+    };
+    const { client, server, clock } = openPeers({ client: handler, server: handler });
+    const pending = [client.request("a"), client.request("b"), server.request("c")].map(outcomeOf);
+    await nextTurn();
+    const closing = client.close();
+    // Settled at once, though the other side still works on the requests and so does not close yet.
+    for (const outcome of await Promise.all(pending)) {
+      expect(outcome).toMatchObject({ error: { name: "ConnectionClosedError", code: "connection_closed" } });
+    }
+    clock.advance(2000);
+    await closing;
+    await server.closed;
+    expect(aborted).toEqual(Array(3).fill("connection_closed"));
+    await expect(outcomeOf(client.request("late"))).resolves.toMatchObject({
+      error: { code: "connection_closed" },
+    });
+    await expect(outcomeOf(client.notify("late"))).resolves.toMatchObject({
+      error: { code: "connection_closed" },
+    });
+    expect(client.signal.aborted).toBe(true);
+  });
+
+  it("tells the close handler once and last, with the reason", async () => {
+    const log: string[] = [];
+    const opened = openRaw({
+      close: ({ error: reason }) => {
+        log.push(`close ${reason?.code}`);
+      },
+      onError: () => {
+        log.push("error");
+      },
+    });
+    const answer = opened.peer.request("a").catch(() => log.push("rejected"));
+    await nextTurn();
+    await opened.kill();
+    await answer;
+    expect(log).toEqual(["close transport_failed", "rejected"]);
+    await expect(opened.peer.closed).resolves.toMatchObject({ error: { code: "transport_failed" } });
+  });
+
+  it("keeps the cause of the loss in the rejections", async () => {
+    const { peer, kill } = openRaw();
+    const answer = outcomeOf(peer.request("a"));
+    await nextTurn();
+    await kill();
+    await expect(answer).resolves.toMatchObject({
+      error: { code: "connection_closed", cause: { code: "transport_failed" } },
+    });
+  });
+
+  it("leaves no timer behind", async () => {
+    const { peer, kill, clock } = openRaw();
+    void outcomeOf(peer.request("a"));
+    await kill();
+    expect(clock.pending).toBe(0);
+  });
+
+  it("lets go of what a handler answers too late", async () => {
+    const work = gate();
+    const { give, kill, unexpected } = openRaw({ request: () => work.passed });
+    await give(request(1, "x"));
+    await kill();
+    work.open();
+    await nextTurn();
+    expect(unexpected).toEqual([]);
+  });
+
+  it("when a slow reader is over its limit for answers, that reader alone is closed", async () => {
+    const { server, client } = createMemoryPair({ capacityBytes: 10, maxBufferedBytes: 100 });
+    const unexpected: HarnessError[] = [];
+    const peer = createPeer(
+      server,
+      { request: () => "x".repeat(100), onError: (report) => void unexpected.push(report) },
+      { requestTimeoutMs: 100 },
+    );
+    // The client never reads: it is not started.
+    for (let id = 0; id < 50; id++) await outcomeOf(client.send(request(id, "x")));
+    const reason = await peer.closed;
+    expect(reason).toMatchObject({
+      error: { code: "buffer_full", limitName: "maxBufferedBytes", limit: 100 },
+    });
+    expect(unexpected[0]).toMatchObject({ code: "buffer_full" });
+    expect(HarnessError.isInstance(reason.error)).toBe(true);
+  });
+});

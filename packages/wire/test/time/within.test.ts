@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { createDeferred } from "../../src/index.ts";
+import { createManualClock } from "../../src/testing/index.ts";
+import { settleWithin, within } from "../../src/time/index.ts";
+
+const never = () => new Promise<never>(() => {});
+const name = "task.run";
+
+describe("within", () => {
+  it("gives the value of a promise or an operation, and leaves no timer and no listener", async () => {
+    const clock = createManualClock();
+    const { signal } = new AbortController();
+    expect(await within(Promise.resolve(1), { name, timeoutMs: 10, clock, signal })).toBe(1);
+    expect(await within(() => 2, { name, timeoutMs: 10, clock })).toBe(2);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("rejects with what the work throws", async () => {
+    const error = { why: "test" };
+    const work = () => {
+      throw error;
+    };
+    await expect(within(work, { name })).rejects.toBe(error);
+    expect(await settleWithin(work, { name })).toEqual({ status: "failed", error });
+  });
+
+  it("times out with request_timeout, aborts the operation and disposes of a late value", async () => {
+    const clock = createManualClock();
+    const late: number[] = [];
+    const work = createDeferred<number>();
+    let own: AbortSignal | undefined;
+    const pending = within(
+      (signal) => {
+        own = signal;
+        return work.promise;
+      },
+      { name, timeoutMs: 10, clock, onLate: (value) => late.push(value) },
+    );
+    clock.advance(9);
+    expect(own?.aborted).toBe(false);
+    clock.advance(1);
+    await expect(pending).rejects.toMatchObject({ code: "request_timeout", method: name, timeoutMs: 10 });
+    expect(own?.aborted).toBe(true);
+    work.resolve(7);
+    await work.promise;
+    await expect.poll(() => late).toEqual([7]);
+  });
+
+  it("is cancelled by any of its signals with request_cancelled, whose cause is the reason", async () => {
+    const abort = new AbortController();
+    const clock = createManualClock();
+    const pending = settleWithin(never, {
+      name,
+      timeoutMs: 10,
+      clock,
+      signal: [undefined, new AbortController().signal, abort.signal],
+    });
+    abort.abort("stop");
+    expect(await pending).toMatchObject({
+      status: "cancelled",
+      error: { code: "request_cancelled", cause: "stop" },
+    });
+    expect(clock.pending).toBe(0);
+  });
+
+  it("does not start an operation that is cancelled or has no time", async () => {
+    let started = 0;
+    const work = () => ++started;
+    expect((await settleWithin(work, { name, signal: AbortSignal.abort() })).status).toBe("cancelled");
+    expect((await settleWithin(work, { name, timeoutMs: 0 })).status).toBe("timed_out");
+    expect(started).toBe(0);
+  });
+
+  it("tells its own timeout from one of the work", async () => {
+    const inner = () => within(never, { name: "inner", timeoutMs: 1 });
+    expect((await settleWithin(inner, { name, timeoutMs: 1000 })).status).toBe("failed");
+  });
+
+  it("leaves no unhandled rejection when the work fails after the wait is over", async () => {
+    const work = createDeferred<never>();
+    expect((await settleWithin(() => work.promise.then(), { name, timeoutMs: 1 })).status).toBe("timed_out");
+    work.reject({ why: "late" });
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it("waits on where a clock calls early", async () => {
+    let now = 0;
+    const callbacks: (() => void)[] = [];
+    const clock = {
+      now: () => now,
+      after(_: number, callback: () => void) {
+        callbacks.push(callback);
+        return () => {};
+      },
+    };
+    const pending = settleWithin(never, { name, timeoutMs: 10, clock });
+    now = 5;
+    callbacks.shift()?.();
+    expect(callbacks).toHaveLength(1);
+    now = 10;
+    callbacks.shift()?.();
+    expect((await pending).status).toBe("timed_out");
+  });
+});

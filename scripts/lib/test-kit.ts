@@ -1,0 +1,31 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Milliseconds that a test waits for a condition: on a busy machine a second passes quickly. */
+const timeoutMs = 15_000;
+
+/** Lets all callbacks run that wait for no timer: promises, microtasks and what is queued for the next turn. */
+export const nextTurn = async (turns = 1): Promise<void> => {
+  for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+};
+
+/** Waits until the condition holds. Rejects after 15 seconds, with `what` in the message. */
+export const until = async (
+  condition: () => boolean | Promise<boolean>,
+  what = "the condition",
+): Promise<void> => {
+  const startedMs = performance.now();
+  for (let round = 0; !(await condition()); round++) {
+    if (performance.now() - startedMs > timeoutMs)
+      throw new Error(`${what} does not hold after ${timeoutMs} ms`);
+    await (round < 20 ? nextTurn() : sleep(5));
+  }
+};
+
+/** A new directory below the system's temporary one; it is removed at the end of the scope. */
+export const temporaryDirectory = async (): Promise<{ readonly path: string } & AsyncDisposable> => {
+  const path = await realpath(await mkdtemp(join(tmpdir(), "harness-test-")));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+};
