@@ -40,7 +40,7 @@ export class CallRouter {
     checkCallOptions(options, this.#context.limits);
     const found = this.#find(toolId);
     if ("status" in found) return this.#refused(toolId, options, found);
-    const refused = this.#refuseInput(found, input, options);
+    const refused = refuseChanged(found.tool, options) ?? this.#refuseInput(found, input, options);
     if (refused) return this.#refused(toolId, options, refused);
     const { session, tool } = found;
     const call = session.calls.open(tool, input as JsonObject, options);
@@ -48,6 +48,11 @@ export class CallRouter {
     else if (tool.info.requires_directive) session.calls.finish(call, directiveRequired());
     else this.#submit(session, call);
     return call;
+  }
+
+  check(toolId: string, input: unknown): CallResult | undefined {
+    const found = this.#find(toolId);
+    return "status" in found ? found : this.#refuseInput(found, input, {});
   }
 
   #find(toolId: string): { session: Session; tool: RegisteredTool } | CallResult {
@@ -166,15 +171,16 @@ const refusedBy = (call: Call, verdict: unknown): CallResult | undefined => {
 const goneOrChanged = (session: Session, call: Call): CallResult | undefined => {
   const tool = session.tools.get(call.toolId);
   if (!tool) return coreResult(ToolNotFound, "the tool is gone", retryable);
-  const [now, then] = [tool.info, call.tool.info];
-  const isSame =
-    now.schema_digest === then.schema_digest &&
-    now.side_effects === then.side_effects &&
-    now.requires_directive === then.requires_directive;
-  if (!isSame) return coreResult(ToolNotFound, "the tool was changed meanwhile", retryable);
+  if (tool.info.declaration_digest !== call.tool.info.declaration_digest)
+    return coreResult(ToolNotFound, "the tool was changed meanwhile", retryable);
   call.tool = tool;
   return undefined;
 };
+
+const refuseChanged = ({ info }: RegisteredTool, { declarationDigest: meant }: CallOptions) =>
+  meant === undefined || meant === info.declaration_digest
+    ? undefined
+    : coreResult(RuntimeErrorCode.ToolChanged, "the tool is declared otherwise now");
 
 const directiveRequired = (): CallResult =>
   coreResult(RuntimeErrorCode.DirectiveRequired, "the tool requires a directive");
