@@ -7,9 +7,8 @@ import { readEnabledAgents } from "../src/agents/enabled-agents.ts";
 import { type HarnessEnd, harness, makeWorkspace, startHarness } from "./support/harness.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
-const everything = createRequire(import.meta.url).resolve(
-  "@modelcontextprotocol/server-everything/dist/index.js",
-);
+const require = createRequire(import.meta.url);
+const everything = require.resolve("@modelcontextprotocol/server-everything/dist/index.js");
 
 const manifestOf = (id: string, more: object = {}) =>
   JSON.stringify({ id, version: "1.0.0", command: ["node", "agent.mjs"], permissions: ["fs.read"], ...more });

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { type McpServer, parseMcpServer } from "@harnesskit/mcp-agent";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
 import { splitWords } from "../split-words.ts";
 import { oneLine } from "../terminal/text.ts";
-import { agentsDirectory } from "./agent-store.ts";
 
 export interface McpSpecOptions {
   /** Names of variables that the server gets. */
@@ -83,10 +82,4 @@ export const parseMcpSpec = (spec: string, { env, header, cwd }: McpSpecOptions)
       : { command: words, cwd, ...(env && { env: [...env] }) },
   );
   return { id: idOf(server), server };
-};
-
-/** The directory of an MCP server that was named for one conversation: the same for the same server. */
-export const mcpRunDirectory = ({ id, server }: McpSpec): string => {
-  const digest = createHash("sha256").update(canonicalJson(server)).digest("hex").slice(0, 16);
-  return join(agentsDirectory(), "mcp", `${id}-${digest}`);
 };
