@@ -9,13 +9,13 @@ import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { type CallOptions, createCore } from "../src/index.ts";
-import { connected, echoTool, open } from "./support/scripted-agent.ts";
+import { type CallOptions, type CoreOptions } from "../src/index.ts";
+import { connected, echoTool, open, openCore } from "./support/scripted-agent.ts";
 
-const setUp = (options: Parameters<typeof createCore>[0] = {}) => {
+const setUp = (options: CoreOptions = {}) => {
   const audit = createMemoryAuditSink();
   const clock = createManualClock();
-  const core = createCore({ audit, clock, ...options });
+  const core = openCore({ audit, clock, ...options });
   const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];
   return { audit, clock, core, entries };
 };
