@@ -40,7 +40,8 @@ export const auditCallEnd = (
   result: CallResult,
 ): void => {
   if (!audit.sink) return;
-  const end = { ...auditedEnd(result), duration_ms: clock.now() - call.startedAt };
+  const refusal = call.audited ? undefined : refusalOf(result);
+  const end = { ...auditedEnd(result, refusal), duration_ms: clock.now() - call.startedAt };
   if (call.audited) call.audited.end(end);
   else audit.record({ ...entryOf("tool.result", call.toolId, call.callId, call.options, session), ...end });
 };

@@ -2,8 +2,8 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { type CallResult, type ToolCall } from "../src/index.ts";
-import { connected, echoTool, type Message, type ScriptedAgent, openCore } from "./support/scripted-agent.ts";
+import type { CallResult, ToolCall } from "../src/index.ts";
+import { connected, echoTool, type Message, openCore, type ScriptedAgent } from "./support/scripted-agent.ts";
 
 const step = fc.oneof(
   {

@@ -1,7 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { connected, echoTool, launchOf, type Message, open, type ScriptedAgent, silentObserver, openCore } from "./support/scripted-agent.ts";
+import {
+  connected,
+  echoTool,
+  launchOf,
+  type Message,
+  open,
+  openCore,
+  type ScriptedAgent,
+  silentObserver,
+} from "./support/scripted-agent.ts";
 
 const frame = (bytes: Uint8Array): Uint8Array => {
   const header = Buffer.alloc(4);

@@ -5,8 +5,8 @@ import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { type LaunchObserver, type CoreOptions } from "../src/index.ts";
-import { connected, echoTool, launchOf, open, silentObserver, openCore } from "./support/scripted-agent.ts";
+import type { CoreOptions, LaunchObserver } from "../src/index.ts";
+import { connected, echoTool, launchOf, open, openCore, silentObserver } from "./support/scripted-agent.ts";
 
 const setUp = (options: CoreOptions = {}) => {
   const audit = createMemoryAuditSink();

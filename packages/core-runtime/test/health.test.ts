@@ -4,8 +4,8 @@ import { CorePingSchema } from "@harnesskit/protocol/runtime";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { type CoreOptions } from "../src/index.ts";
-import { connected, silentObserver, openCore } from "./support/scripted-agent.ts";
+import type { CoreOptions } from "../src/index.ts";
+import { connected, openCore, silentObserver } from "./support/scripted-agent.ts";
 
 const setUp = async (options: CoreOptions = {}) => {
   const clock = createManualClock();

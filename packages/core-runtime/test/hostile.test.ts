@@ -5,8 +5,16 @@ import { lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { type CallResult, type CoreOptions } from "../src/index.ts";
-import { AgentVoice, connected, echoTool, launchOf, open, silentObserver, openCore } from "./support/scripted-agent.ts";
+import type { CallResult, CoreOptions } from "../src/index.ts";
+import {
+  AgentVoice,
+  connected,
+  echoTool,
+  launchOf,
+  open,
+  openCore,
+  silentObserver,
+} from "./support/scripted-agent.ts";
 
 const setUp = async (options: CoreOptions = {}) => {
   const audit = createMemoryAuditSink();

@@ -2,7 +2,7 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { type CoreOptions } from "../src/index.ts";
+import type { CoreOptions } from "../src/index.ts";
 import { connected, openCore } from "./support/scripted-agent.ts";
 
 const setUp = async (options: CoreOptions = {}) => {

@@ -3,8 +3,16 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { CoreToolsRegisteredSchema } from "@harnesskit/protocol/runtime";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { type CoreOptions } from "../src/index.ts";
-import { connected, echoTool, launchOf, type Message, open, silentObserver, openCore } from "./support/scripted-agent.ts";
+import type { CoreOptions } from "../src/index.ts";
+import {
+  connected,
+  echoTool,
+  launchOf,
+  type Message,
+  open,
+  openCore,
+  silentObserver,
+} from "./support/scripted-agent.ts";
 
 const agentOf = async (options: CoreOptions = {}) => {
   const audit = createMemoryAuditSink();

@@ -11,7 +11,7 @@ import {
   createUnixTransport,
 } from "@harnesskit/transport-uds";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { echoTool, launchOf, ScriptedAgent, silentObserver, openCore } from "./support/scripted-agent.ts";
+import { echoTool, launchOf, openCore, ScriptedAgent, silentObserver } from "./support/scripted-agent.ts";
 
 let directory: string;
 

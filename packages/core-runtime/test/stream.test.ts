@@ -1,7 +1,7 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { type StreamChunk, type CoreOptions } from "../src/index.ts";
+import type { CoreOptions, StreamChunk } from "../src/index.ts";
 import { connected, openCore } from "./support/scripted-agent.ts";
 
 const running = async (options: CoreOptions = {}) => {

@@ -1,9 +1,9 @@
-import { type Grant, PermissionNameSchema } from "@harnesskit/protocol/runtime";
 import { displayText, HarnessError, isThenable } from "@harnesskit/wire";
 import type { Clock } from "@harnesskit/wire/time";
 import type { Authorization, AuthorizationRequest, Authorize } from "../authorize.ts";
 import { isInForce } from "../records/in-force.ts";
 import { RecordFileError } from "../records/record-file-error.ts";
+import { type Grant, PermissionNameSchema } from "./grant.ts";
 import type { GrantStore } from "./grants.ts";
 import { neededPermissions } from "./needed-permissions.ts";
 

@@ -1,8 +1,8 @@
-import { type Grant, GrantSchema } from "@harnesskit/protocol/runtime";
 import { InvalidArgumentError, randomId } from "@harnesskit/wire";
 import { type Clock, isoTime, systemClock } from "@harnesskit/wire/time";
 import { RecordFile } from "../records/record-file.ts";
 import { createMemoryRecords, type RecordLimits, type RecordStore } from "../records/record-store.ts";
+import { type Grant, GrantSchema } from "./grant.ts";
 
 /** Where the operator's grants are. */
 export type GrantStore = RecordStore<Grant>;
@@ -55,15 +55,26 @@ export const addGrants = async (
   }));
 };
 
-/** Removes each grant that `isMeant` names. Returns what was removed; rejects as the store does. */
+/**
+ * Takes away each grant that `isMeant` names; with `tools`, only for these: a grant that lists tools keeps the others, one
+ * for all tools goes as a whole. Returns the grants as they were; rejects as the store does.
+ */
 export const removeGrants = (
   store: GrantStore,
   isMeant: (grant: Grant) => boolean,
+  tools?: readonly string[],
 ): Promise<readonly Grant[]> =>
   store.change((grants) => {
-    const removed = grants.filter(isMeant);
-    if (removed.length === 0) return { result: removed };
-    return { items: grants.filter((grant) => !isMeant(grant)), result: removed };
+    const isHit = (grant: Grant) =>
+      isMeant(grant) && (!tools || !grant.tools || grant.tools.some((tool) => tools.includes(tool)));
+    const result = grants.filter(isHit);
+    if (result.length === 0) return { result };
+    const items = grants.flatMap((grant) => {
+      if (!isHit(grant)) return [grant];
+      const left = tools ? (grant.tools ?? []).filter((tool) => !tools.includes(tool)) : [];
+      return left.length === 0 ? [] : [{ ...grant, tools: left }];
+    });
+    return { items, result };
   });
 
 /** Grants that end with the process; `first` are there from the start. */

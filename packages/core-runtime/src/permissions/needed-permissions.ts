@@ -1,5 +1,5 @@
-import { readingPermissions, SIDE_EFFECTS_PERMISSION } from "@harnesskit/protocol/runtime";
 import type { ToolInfo } from "../judge-tool.ts";
+import { readingPermissions, SIDE_EFFECTS_PERMISSION } from "./grant.ts";
 
 const none: readonly string[] = Object.freeze([]);
 

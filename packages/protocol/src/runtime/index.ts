@@ -27,15 +27,6 @@ export {
   RuntimeErrorSchema,
 } from "./envelope.ts";
 export { RuntimeErrorCode } from "./error-codes.ts";
-export {
-  type Directive,
-  DirectiveSchema,
-  type Grant,
-  GrantSchema,
-  PermissionNameSchema,
-  readingPermissions,
-  SIDE_EFFECTS_PERMISSION,
-} from "./grants.ts";
 export { agentEnvironment, defaultRuntimeLimits, RUNTIME_PROTOCOL_VERSION } from "./limits.ts";
 export {
   AGENT_MANIFEST_FILE,
