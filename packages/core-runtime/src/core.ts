@@ -25,10 +25,10 @@ export interface Core extends AsyncDisposable {
    */
   call(toolId: string, input: unknown, options?: CallOptions): ToolCall;
   /**
-   * Whether a call of the tool with this input would be sent, authorization aside: how it would be refused, or undefined.
-   * Calls nothing and records nothing.
+   * How a call of the tool with this input and these options would be refused now, or undefined: a directive that it needs
+   * aside. `authorize` is asked; nothing is called, and nothing recorded. Rejects with `invalid_argument` like `call`.
    */
-  check(toolId: string, input: unknown): CallResult | undefined;
+  check(toolId: string, input: unknown, options?: CallOptions): Promise<CallResult | undefined>;
   /** The tools of all agents that have a session. */
   tools(): readonly ToolInfo[];
   /**

@@ -128,8 +128,8 @@ export class RuntimeCore implements Core, ConnectionOwner {
     return this.#router.call(toolId, input, options);
   }
 
-  check(toolId: string, input: unknown): CallResult | undefined {
-    return this.#router.check(toolId, input);
+  check(toolId: string, input: unknown, options?: CallOptions): Promise<CallResult | undefined> {
+    return this.#router.check(toolId, input, options);
   }
 
   tools(): readonly ToolInfo[] {

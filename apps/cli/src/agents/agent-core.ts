@@ -1,6 +1,5 @@
-import { userInfo } from "node:os";
 import type { AuditSink } from "@harnesskit/audit";
-import type { Authorize } from "@harnesskit/core-runtime";
+import type { GrantStore } from "@harnesskit/core-runtime";
 import {
   createAgentHost,
   createAgentTools,
@@ -10,7 +9,9 @@ import {
 import { workspaceAgentId, workspaceCoreLimits } from "@harnesskit/workspace-agent/declarations";
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { isDebugging, logFailure } from "../cli-error.ts";
+import { thisUser } from "../core/core-files.ts";
 import { oneLine } from "../terminal/text.ts";
+import { conversationGrants } from "./conversation-grants.ts";
 import { resolveAgents } from "./resolve-agents.ts";
 import { agentEnvironment, createWorkspaceTools, workspaceAgent } from "./workspace-tools.ts";
 
@@ -22,8 +23,8 @@ export interface AgentCoreOptions {
   readonly agents?: readonly string[] | undefined;
   /** The log that the user named, which the core closes. @default one of the user's state directory */
   readonly audit?: AuditSink | undefined;
-  /** Decides about each call before it is sent to its agent. @default as a core without one */
-  readonly authorize?: Authorize;
+  /** What agents may do beyond reading. @default what the operator granted; to the workspace tools, what they need */
+  readonly grants?: GrantStore;
 }
 
 /** The tools of a conversation, and the core that runs their agents. */
@@ -36,22 +37,13 @@ export interface AgentCore {
   close(): Promise<void>;
 }
 
-/** Who a conversation at this terminal acts for. */
-const localUser = () => {
-  try {
-    return { type: "human", id: userInfo().username } as const;
-  } catch {
-    // A user without an entry in the system's list.
-    return { type: "human", id: String(process.getuid?.() ?? "unknown") } as const;
-  }
-};
-
 /**
  * Opens the core of a conversation: the workspace tools and the agents of `--agents`. No process is started before the first
  * call, `tools` with agents, or `start`. Rejects like `resolveAgents`.
  */
 export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCore> => {
-  const { command, version, agents: specs = [], audit, authorize } = options;
+  const { command, version, agents: specs = [], audit } = options;
+  const origin = { callerId: `harness.${command}`, actor: { type: "human", id: thisUser() } as const };
   const note = (line: string) => void process.stderr.write(`harness ${command}: ${line}\n`);
   const own = workspaceAgent();
   const agents = specs.length === 0 ? [] : await resolveAgents(specs, [own]);
@@ -60,7 +52,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     limits: workspaceCoreLimits,
     environment: agentEnvironment(process.env),
     version,
-    ...(authorize && { authorize }),
+    grants: options.grants ?? conversationGrants(origin.callerId, agents.length > 0),
     openAudit: audit === undefined ? () => openDefaultAuditLog(command) : async () => audit,
     onNote: note,
     ...(isDebugging() && {
@@ -69,7 +61,6 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     }),
     onError: (error) => logFailure(`harness ${command}`, error),
   });
-  const origin = { callerId: `harness.${command}`, actor: localUser() };
   const workspaceTools = createWorkspaceTools(host, origin);
   const foreign = (from: ToolHost) =>
     createAgentTools({ ...origin, host: from, without: [workspaceAgentId], onNote: note });

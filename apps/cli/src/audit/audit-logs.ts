@@ -69,6 +69,14 @@ export const openDefaultAuditLog = async (command: string): Promise<FileAuditSin
   }
 };
 
+/** The log of `harness core`: the file that the user named, none for `--no-audit`, else one of the user's state directory. */
+export const openCoreAuditLog = async (
+  audit: string | false | undefined,
+): Promise<FileAuditSink | undefined> => {
+  if (audit === false) return undefined;
+  return audit === undefined ? openDefaultAuditLog("core") : (await openNamedAuditLog(audit)).sink;
+};
+
 export interface HarnessLogOptions {
   readonly audit?: string;
   readonly recordContent?: true;

@@ -3,11 +3,13 @@ import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
 import type { Authorize } from "../authorize.ts";
+import type { CallOptions } from "../call-options.ts";
 import { type CallResult, coreResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
 import type { CoreLimits } from "../core-limits.ts";
 import type { ToolInfo } from "../judge-tool.ts";
 import type { LaunchedAgent } from "../launch/launched-agent.ts";
+import type { GrantStore } from "../permissions/grants.ts";
 import type { RunningCore, startCore } from "../start-core.ts";
 import { noteOfAgent, notReadyNote } from "./agent-notes.ts";
 import type { ListOptions, ToolHost, ToolHostCallOptions } from "./tool-host.ts";
@@ -29,11 +31,13 @@ export interface AgentHostOptions {
   /** Whose ids are different. */
   readonly agents: readonly HostedAgent[];
   readonly limits?: Partial<CoreLimits>;
+  /** What the agents may do beyond reading. @default nothing */
+  readonly grants?: GrantStore;
   /** What the agents and, in part, their commands inherit. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The version that the core reports to the agents. */
   readonly version: string;
-  /** Decides about each call before it is sent. @default as a core without one */
+  /** Decides about each call before it is sent, in place of `grants`. @default by `grants` */
   readonly authorize?: Authorize;
   /** How long `tools` waits for agents that start, in milliseconds. @default 5000 */
   readonly startTimeoutMs?: number;
@@ -112,9 +116,9 @@ class CoreAgentHost implements AgentHost {
     return tools().catch(() => []);
   }
 
-  async check(toolId: string, input: unknown): Promise<CallResult | undefined> {
-    const core = await this.#readyCore(toolId, undefined);
-    return "status" in core ? core : core.check(toolId, input);
+  async check(toolId: string, input: unknown, options: CallOptions): Promise<CallResult | undefined> {
+    const core = await this.#readyCore(toolId, options.signal);
+    return "status" in core ? core : core.check(toolId, input, options);
   }
 
   async call(
@@ -158,7 +162,7 @@ class CoreAgentHost implements AgentHost {
   }
 
   async #launch(start: typeof startCore): Promise<Running> {
-    const { limits, environment, version, authorize, openAudit, onOutput } = this.#options;
+    const { limits, grants, authorize, environment, version, openAudit, onOutput } = this.#options;
     const audit = await openAudit?.();
     try {
       const core = await start({
@@ -167,6 +171,7 @@ class CoreAgentHost implements AgentHost {
         heartbeatIntervalMs,
         unhealthyTimeoutMs,
         ...(limits && { limits }),
+        ...(grants && { grants }),
         ...(authorize && { authorize }),
         ...(audit && { audit }),
         ...(onOutput && { onOutput: ({ line, agentId }) => onOutput(line, agentId) }),

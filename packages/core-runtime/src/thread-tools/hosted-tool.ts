@@ -98,7 +98,7 @@ const prepareInput = async (
 ): Promise<Prepared> => {
   if (!prepare) {
     const input = given ?? {};
-    const refused = await host.check(id, input);
+    const refused = await host.check(id, input, origin);
     if (refused && refused.status !== "succeeded") throw failureOf(refused, { wasRun: false });
     return { input: structuredClone(input) as JsonObject };
   }

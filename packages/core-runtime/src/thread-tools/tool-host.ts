@@ -18,8 +18,8 @@ export interface ListOptions {
 export interface ToolHost {
   /** The tools of the agents that are ready. Waits for those that start, within a bound. Never rejects. */
   tools(options?: ListOptions): Promise<readonly ToolInfo[]>;
-  /** Checks an input as a call would, and calls nothing: how a call would be refused, or undefined. */
-  check(toolId: string, input: unknown): Promise<CallResult | undefined>;
+  /** How such a call would be refused now, before its agent receives it, or undefined. Never rejects. */
+  check(toolId: string, input: unknown, options: CallOptions): Promise<CallResult | undefined>;
   /**
    * Calls a tool, `AGENT/NAME`, once its agent is ready. A call that the agent did not receive is repeated; one that it
    * received is not, unless it is repeatable. Never rejects.
