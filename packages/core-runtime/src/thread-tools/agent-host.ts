@@ -230,7 +230,7 @@ class CoreAgentHost implements AgentHost {
   /** Settles when the agent has registered its tools; starts it where it does not run. */
   #ready(core: RunningCore, agentId: string): Promise<unknown> {
     const going = this.#restarting.get(agentId);
-    if (going) return going;
+    if (going !== undefined) return going;
     const state = core.launched().find((agent) => agent.agentId === agentId)?.state;
     if (state !== undefined && state !== "crash_loop" && state !== "stopped") return core.ready(agentId);
     const directory = this.#directories.get(agentId) as string;
