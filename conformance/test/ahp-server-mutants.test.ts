@@ -3,21 +3,17 @@ import { harnessMutants } from "../mutants/harness-mutants.ts";
 import { serveReferenceHarness } from "../mutants/serve-harness.ts";
 import { weakChecks } from "../mutants/weak-checks.ts";
 import { citedIds } from "../src/scenario/cited-ids.ts";
-import { loadSuite, runSuite, type SuiteReport } from "../src/index.ts";
+import { loadSuite, runSuite } from "../src/index.ts";
+import { failuresOf, unmetIds } from "./support.ts";
 
 const suite = loadSuite("ahp-server");
 const limits = { withinMs: 250, maxUnmetWaits: 2, maxParallel: 8 };
-
-const unmet = (report: SuiteReport): string[] => [
-  ...new Set(report.scenarios.flatMap(({ checks }) => checks.flatMap(({ isMet, ids }) => (isMet ? [] : ids)))),
-];
 
 describe("the reference harness", () => {
   it.each(["unix", "http", "ws"] as const)("conforms over %s", async (transport) => {
     const target = { kind: "module", start: serveReferenceHarness(), name: "reference", transport } as const;
     const report = await runSuite({ suite, target });
-    expect(report.requirements.flatMap(({ id, failures }) => failures.map((failure) => ({ id, ...failure })))).toEqual([]);
-    expect(report.scenarios.flatMap(({ problems }) => problems)).toEqual([]);
+    expect(failuresOf(report)).toEqual([]);
   });
 });
 
@@ -27,7 +23,7 @@ describe("a mutant", () => {
   it.each(harnessMutants.map((mutant) => [mutant.name, mutant] as const))("that %s is noticed", async (name, mutant) => {
     const start = serveReferenceHarness(mutant);
     const target = { kind: "module", start, name, transport: mutant.transport ?? "unix" } as const;
-    const ids = unmet(await runSuite({ suite, target, limits, only: mutant.kills }));
+    const ids = unmetIds(await runSuite({ suite, target, limits, only: mutant.kills }));
     killed.set(name, ids);
     expect(ids).toEqual(expect.arrayContaining([...mutant.kills]));
   });

@@ -1,12 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { loadSuite, runSuite, type SuiteReport } from "../src/index.ts";
+import { loadSuite, runSuite } from "../src/index.ts";
 import { verifies } from "../src/verifies.ts";
+import { failuresOf } from "./support.ts";
 import { startAhpHarness } from "./targets/ahp-harness.ts";
-
-const failuresOf = (report: SuiteReport) => [
-  ...report.requirements.flatMap(({ id, failures }) => failures.map((failure) => ({ id, ...failure }))),
-  ...report.scenarios.flatMap(({ name, problems }) => problems.map((problem) => ({ name, problem }))),
-];
 
 describe("our harness conforms", () => {
   const suite = loadSuite("ahp-server");

@@ -195,9 +195,9 @@ export class ScenarioRun {
     const { transport } = this.#context;
     const links = [...this.#context.links.values()];
     const all = links.flatMap((link) => link.inbox.messages.map(({ value }) => value));
-    if (all.length === 0) return;
+    if (links.length === 0) return;
     for (const { checks, match: matcher, only } of role.always ?? []) {
-      if (only !== undefined && !only.includes(transport)) continue;
+      if (all.length === 0 || (only !== undefined && !only.includes(transport))) continue;
       const details = all.map((value) => this.#differenceOf(value, matcher));
       const detail = details.find((each) => each !== undefined);
       const result = { ids: idsOf(checks), step: "every message", isMet: detail === undefined };

@@ -33,7 +33,7 @@ interface RunningClient extends Driver {
 const settled = (work: Promise<unknown>): Promise<Outcome> =>
   work.then(
     (result) => ({ result }),
-    (error: unknown) => ({ error: { code: (error as { code?: unknown }).code, message: messageOf(error) } }),
+    (error: unknown) => ({ error: { ...(error as object), message: messageOf(error) } }),
   );
 
 const start = async ({ spec, limits }: ClientTargetOptions, place: TargetPlace): Promise<RunningClient> => {
