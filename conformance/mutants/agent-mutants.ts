@@ -9,7 +9,11 @@ export interface AgentMutant extends AgentDeviation {
   readonly transport?: Exclude<TransportName, "stdio">;
 }
 
-const skip = (rule: string, ...kills: string[]): AgentMutant => ({ name: `without ${rule}`, kills, skip: rule });
+const skip = (rule: string, ...kills: string[]): AgentMutant => ({
+  name: `without ${rule}`,
+  kills,
+  skip: rule,
+});
 const over = (transport: "http" | "ws", rule: string, ...kills: string[]): AgentMutant => ({
   name: `without ${rule} over ${transport}`,
   kills,
@@ -21,7 +25,11 @@ const sends = (name: string, send: (message: Request) => Request, ...kills: stri
   kills,
   send,
 });
-const gives = (name: string, give: (given: Answer, operation: string) => Answer, ...kills: string[]): AgentMutant => ({
+const gives = (
+  name: string,
+  give: (given: Answer, operation: string) => Answer,
+  ...kills: string[]
+): AgentMutant => ({
   name: `gives ${name}`,
   kills,
   give,
@@ -42,7 +50,8 @@ const otherDecision = (decision: string, ...kills: string[]) =>
 const withoutMember = (member: string, ...kills: string[]) =>
   gives(
     `decisions without ${member}`,
-    (given) => (given?.decision?.[member] === undefined ? given : { decision: without(given.decision, member) }),
+    (given) =>
+      given?.decision?.[member] === undefined ? given : { decision: without(given.decision, member) },
     ...kills,
   );
 
@@ -68,6 +77,13 @@ export const agentMutants: readonly AgentMutant[] = [
   skip("told-without-id", "AHP-17", "AHP-3", "AHP-30", "AHP-163"),
   skip("told-allow", "AHP-163"),
   skip("pieces", "AHP-106"),
+  sends(
+    "no typed events",
+    (message) => (["planning", "idle"].includes(message.params?.event_type) ? undefined : message),
+    "AHP-214",
+    "AHP-29",
+  ),
+  skip("sending-once", "AHP-171"),
   skip("logs", "AHP-106"),
   skip("pending", "AHP-184"),
   skip("close", "AHP-62"),
@@ -79,22 +95,89 @@ export const agentMutants: readonly AgentMutant[] = [
   over("ws", "text-frames", "AHP-113"),
   sends("numbers as ids", (message) => ("id" in message ? { ...message, id: 7 } : message), "AHP-95"),
   sends("no jsonrpc", (message) => without(message, "jsonrpc"), "AHP-8", "RPC-5"),
-  sends("another version", withParams("ahp/handshake", (params) => ({ ...params, protocol_version: "2.3" })), "AHP-9"),
-  sends("no capabilities", withParams("ahp/handshake", (params) => without(params, "agent_info")), "AHP-60", "AHP-121"),
-  sends("another method", (message) => (message.method === "ahp/query" ? { ...message, method: "ahp/ask" } : message), "AHP-23", "AHP-126"),
-  sends("no timestamp", withParams("ahp/event", (params) => without(params, "timestamp")), "AHP-19", "AHP-125", "AHP-15"),
-  sends("a depth of 1", withParams("ahp/event", (params) => ({ ...params, depth: params.depth || 1 })), "AHP-92"),
-  sends("null for absent", withParams("ahp/event", (params) => ({ context: null, ...params })), "AHP-101"),
-  sends("another payload", withParams("ahp/event", (params) => ({ ...params, payload: {} })), "AHP-1"),
-  sends("no facts", withParams("ahp/event", (params) => ({ ...params, context: without(params.context, "recent_facts") })), "AHP-130", "AHP-129"),
-  sends("batches the other way round", withParams("ahp/batch", ({ events }) => ({ events: events.toReversed() })), "AHP-84"),
-  sends("queries without a question", withParams("ahp/query", (params) => ({ ...params, payload: {} })), "AHP-128"),
+  sends(
+    "another version",
+    withParams("ahp/handshake", (params) => ({ ...params, protocol_version: "2.3" })),
+    "AHP-9",
+  ),
+  sends(
+    "no capabilities",
+    withParams("ahp/handshake", (params) => without(params, "agent_info")),
+    "AHP-60",
+    "AHP-121",
+  ),
+  sends(
+    "another method",
+    (message) => (message.method === "ahp/query" ? { ...message, method: "ahp/ask" } : message),
+    "AHP-23",
+    "AHP-126",
+  ),
+  sends(
+    "no timestamp",
+    withParams("ahp/event", (params) => without(params, "timestamp")),
+    "AHP-19",
+    "AHP-125",
+    "AHP-15",
+  ),
+  sends(
+    "a depth of 1",
+    withParams("ahp/event", (params) => ({ ...params, depth: params.depth || 1 })),
+    "AHP-92",
+  ),
+  sends(
+    "null for absent",
+    withParams("ahp/event", (params) => ({ context: null, ...params })),
+    "AHP-101",
+  ),
+  sends(
+    "another payload",
+    withParams("ahp/event", (params) => ({ ...params, payload: {} })),
+    "AHP-1",
+    "AHP-156",
+    "AHP-157",
+  ),
+  sends(
+    "no facts",
+    withParams("ahp/event", (params) => ({ ...params, context: without(params.context, "recent_facts") })),
+    "AHP-130",
+    "AHP-129",
+  ),
+  sends(
+    "batches the other way round",
+    withParams("ahp/batch", ({ events }) => ({ events: events.toReversed() })),
+    "AHP-84",
+  ),
+  sends(
+    "queries without a question",
+    withParams("ahp/query", (params) => ({ ...params, payload: {} })),
+    "AHP-128",
+  ),
   sends("ids for notifications", (message) => ({ id: "x", ...message }), "AHP-17", "AHP-30"),
-  sends("gates as notifications", (message) => (message.method === "ahp/event" ? without(message, "id") : message), "AHP-15", "AHP-28", "AHP-29"),
+  sends(
+    "gates as notifications",
+    (message) => (message.method === "ahp/event" ? without(message, "id") : message),
+    "AHP-15",
+    "AHP-28",
+    "AHP-29",
+    "AHP-6",
+  ),
   sends("nothing", () => undefined, "AHP-9", "AHP-22", "AHP-60", "RPC-15"),
-  gives("a query without its reason", (given, operation) => (operation === "query" ? without(given, "reason") : given), "AHP-25"),
-  gives("null as it came", (given) => (given?.decision?.decision === "allow" ? { decision: { ...given.decision, metadata: null } } : given), "AHP-47"),
-  gives("batches the other way round", (given, operation) => (operation === "batch" ? { decisions: given.decisions.toReversed() } : given), "AHP-84"),
+  gives(
+    "a query without its reason",
+    (given, operation) => (operation === "query" ? without(given, "reason") : given),
+    "AHP-25",
+  ),
+  gives(
+    "null as it came",
+    (given) =>
+      given?.decision?.decision === "allow" ? { decision: { ...given.decision, metadata: null } } : given,
+    "AHP-47",
+  ),
+  gives(
+    "batches the other way round",
+    (given, operation) => (operation === "batch" ? { decisions: given.decisions.toReversed() } : given),
+    "AHP-84",
+  ),
   otherDecision("block", "AHP-2", "AHP-46"),
   otherDecision("defer", "AHP-49", "AHP-46"),
   otherDecision("refine", "AHP-51"),

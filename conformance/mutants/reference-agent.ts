@@ -47,16 +47,24 @@ const wayTo = (endpoint: string, token: string, skips: (rule: string) => boolean
         const content = JSON.stringify(message);
         const type = skips("content-type") ? "text/plain" : "application/json";
         const headers = { authorization: `Bearer ${secret}`, "content-type": type };
-        const call = httpRequest(endpoint, { method: skips("post") ? "PUT" : "POST", headers }, (response) => {
-          let text = "";
-          response.on("data", (chunk) => {
-            text += chunk;
-          });
-          const accepted = JSON.stringify({ jsonrpc: "2.0", id: message.id, result: { decision: "allow" } });
-          const empty = skips("status") ? accepted : "null";
-          const isUsable = response.statusCode === 200;
-          response.on("end", () => onText(isUsable ? text || "null" : empty, message.id));
-        });
+        const call = httpRequest(
+          endpoint,
+          { method: skips("post") ? "PUT" : "POST", headers },
+          (response) => {
+            let text = "";
+            response.on("data", (chunk) => {
+              text += chunk;
+            });
+            const accepted = JSON.stringify({
+              jsonrpc: "2.0",
+              id: message.id,
+              result: { decision: "allow" },
+            });
+            const empty = skips("status") ? accepted : "null";
+            const isUsable = response.statusCode === 200;
+            response.on("end", () => onText(isUsable ? text || "null" : empty, message.id));
+          },
+        );
         call.on("error", () => onText("null", message.id));
         call.end(content);
       };
@@ -64,7 +72,10 @@ const wayTo = (endpoint: string, token: string, skips: (rule: string) => boolean
     };
   if (endpoint.startsWith("ws"))
     return (onText, onEnd, onOpen) => {
-      const socket = new WebSocket(endpoint, { headers: { authorization: `Bearer ${secret}` }, autoPong: !skips("pong") });
+      const socket = new WebSocket(endpoint, {
+        headers: { authorization: `Bearer ${secret}` },
+        autoPong: !skips("pong"),
+      });
       socket.on("open", onOpen);
       socket.on("message", (data) => onText(String(data)));
       socket.on("close", onEnd);
@@ -130,6 +141,7 @@ export const startReferenceAgent =
     const send = (message: Request): void => {
       const changed = deviation.send ? deviation.send(message) : message;
       if (changed !== undefined) way?.send(changed);
+      if (changed?.method === "ahp/event" && skips("sending-once")) way?.send(changed);
     };
     const call = async (method: string, params: Request, timeoutMs = limits.timeout_ms): Promise<Answer> => {
       const id = randomUUID();
@@ -142,7 +154,8 @@ export const startReferenceAgent =
         });
         send({ jsonrpc: "2.0", id, method, params });
       });
-      if (answer?.jsonrpc !== "2.0" && !skips("version-of-answers")) throw new Refused("invalid_answer", "no answer");
+      if (answer?.jsonrpc !== "2.0" && !skips("version-of-answers"))
+        throw new Refused("invalid_answer", "no answer");
       if (answer?.error !== undefined && answer.result !== undefined && !skips("both"))
         throw new Refused("invalid_answer", "both");
       if (answer?.error !== undefined && answer.result === undefined) {
@@ -169,8 +182,10 @@ export const startReferenceAgent =
         });
         const agent_info = { framework: "reference", version: "1", capabilities: ["pre_action"] };
         const result = await call("ahp/handshake", { protocol_version: "2.4", agent_info, ...who });
-        if (!/^2\./.test(result.protocol_version) && !skips("version")) throw new Refused("version_mismatch", "3");
-        if (skips("minor-versions") && result.protocol_version !== "2.4") throw new Refused("version_mismatch", "2.0");
+        if (!/^2\./.test(result.protocol_version) && !skips("version"))
+          throw new Refused("version_mismatch", "3");
+        if (skips("minor-versions") && result.protocol_version !== "2.4")
+          throw new Refused("version_mismatch", "2.0");
         if (skips("null-as-absent") && (result.config === null || result.session_token === null))
           throw new Refused("invalid_answer", "null");
         if (!skips("limits")) limits = { ...limits, ...result.config };
@@ -182,7 +197,8 @@ export const startReferenceAgent =
         const type: string = params.event_type;
         const kind = ahpEvents[type as keyof typeof ahpEvents];
         if (kind === undefined && !skips("events-only")) throw new Refused("invalid_event", "not an event");
-        if ((params.depth ?? 0) > limits.max_depth && !skips("depth")) throw new Refused("depth_exceeded", "too deep");
+        if ((params.depth ?? 0) > limits.max_depth && !skips("depth"))
+          throw new Refused("depth_exceeded", "too deep");
         try {
           const result = await call("ahp/event", eventOf(params), params.timeout_ms);
           if (skips("decisions")) return { decision: result };
@@ -196,7 +212,8 @@ export const startReferenceAgent =
       },
       notify(params) {
         const content = { jsonrpc: "2.0", method: "ahp/event", params: eventOf(params) };
-        if (skips("told-without-id")) return call("ahp/event", content.params).then(() => ({ decision: { decision: "allow" } }));
+        if (skips("told-without-id"))
+          return call("ahp/event", content.params).then(() => ({ decision: { decision: "allow" } }));
         send(content);
         return { decision: { decision: skips("told-allow") ? "block" : "allow" } };
       },
@@ -205,10 +222,12 @@ export const startReferenceAgent =
         const isBatchable = (type: string) => ahpEvents[type as keyof typeof ahpEvents]?.batchable;
         if (!skips("batchable") && !events.every((event: Request) => isBatchable(event.event_type)))
           throw new Refused("not_batchable", "not batchable");
-        if (events.length > limits.batch_size && !skips("batch-size")) throw new Refused("batch_too_large", "too many");
+        if (events.length > limits.batch_size && !skips("batch-size"))
+          throw new Refused("batch_too_large", "too many");
         try {
           const { decisions } = await call("ahp/batch", { events: events.map(eventOf) });
-          if (decisions.length !== events.length && !skips("decision-count")) throw new Refused("decision_count", "count");
+          if (decisions.length !== events.length && !skips("decision-count"))
+            throw new Refused("decision_count", "count");
           return { decisions };
         } catch (error) {
           return { decisions: events.map(() => safeDecision("pre_action", (error as Refused).message)) };

@@ -33,8 +33,24 @@ class Refused {
   }
 }
 
-const defaults = ["pre_action", "post_action", "pre_prompt", "query", "batch", "run_lifecycle", "task_list", "verification"];
-const handled = ["intent_detection", "context_perception", "memory_recall", "planning", "rate_limit", "confirmation"];
+const defaults = [
+  "pre_action",
+  "post_action",
+  "pre_prompt",
+  "query",
+  "batch",
+  "run_lifecycle",
+  "task_list",
+  "verification",
+];
+const handled = [
+  "intent_detection",
+  "context_perception",
+  "memory_recall",
+  "planning",
+  "rate_limit",
+  "confirmation",
+];
 
 /** What a connection remembers. */
 export interface Memory {
@@ -79,7 +95,10 @@ export const createReferenceHarness = (deviation: HarnessDeviation = {}) => {
     if (wish.delay_ms !== undefined) await new Promise((resolve) => setTimeout(resolve, wish.delay_ms));
     if (wish.fail !== undefined) {
       if (skips("fail-closed")) return { decision: "allow" };
-      throw new Refused(-32603, skips("safe-errors") ? `Handler error: ${wish.fail}` : "Handler error: it failed");
+      throw new Refused(
+        -32603,
+        skips("safe-errors") ? `Handler error: ${wish.fail}` : "Handler error: it failed",
+      );
     }
     if (skips("own-policy")) return { decision: "allow" };
     const answer = "answer" in wish ? wish.answer : { decision: "allow" };
@@ -95,11 +114,19 @@ export const createReferenceHarness = (deviation: HarnessDeviation = {}) => {
       const isSame = /^2(?:\.|$)/.test(String(params?.protocol_version));
       if (!isSame) {
         if (skips("keeps-handshake")) memory.isIntroduced = false;
-        refuse(/^\d/.test(String(params?.protocol_version)) ? "version" : "no-version", -32000, "unsupported version");
+        refuse(
+          /^\d/.test(String(params?.protocol_version)) ? "version" : "no-version",
+          -32000,
+          "unsupported version",
+        );
       }
       memory.isIntroduced = true;
       const harness_info = { name: "reference", version: "1.0.0", capabilities: [...defaults, ...handled] };
-      return { protocol_version: "2.4", harness_info, config: { timeout_ms: 10_000, batch_size: 100, max_depth: 10 } };
+      return {
+        protocol_version: "2.4",
+        harness_info,
+        config: { timeout_ms: 10_000, batch_size: 100, max_depth: 10 },
+      };
     },
     async "ahp/event"(params, _memory, isTold) {
       const event = checkEvent(params, false);
@@ -115,14 +142,17 @@ export const createReferenceHarness = (deviation: HarnessDeviation = {}) => {
       if (params.events.length > 100) refuse("batch-size", -32602, "too many events");
       const events: Request[] = params.events.map((event: unknown) => checkEvent(event, true));
       if (!parsed.success && !skips("event-shape")) refuse("batch-shape", -32602, "invalid params");
-      if (!events.every(({ event_type }) => kindOf(event_type)?.batchable)) refuse("batchable", -32602, "not batchable");
+      if (!events.every(({ event_type }) => kindOf(event_type)?.batchable))
+        refuse("batchable", -32602, "not batchable");
       const decisions: unknown[] = [];
       for (const event of events) {
         try {
           decisions.push(await handle(event));
         } catch (error) {
           if (skips("batch-failures")) throw error;
-          decisions.push(skips("batch-fail-closed") ? { decision: "allow" } : { decision: "block", reason: "failed" });
+          decisions.push(
+            skips("batch-fail-closed") ? { decision: "allow" } : { decision: "block", reason: "failed" },
+          );
         }
       }
       return { decisions };
@@ -138,7 +168,8 @@ export const createReferenceHarness = (deviation: HarnessDeviation = {}) => {
   const answerTo = async (message: Request, memory: Memory): Promise<Answer> => {
     const isObject = typeof message === "object" && message !== null && !Array.isArray(message);
     const id = isObject && ["string", "number"].includes(typeof message.id) ? message.id : "";
-    const isTold = isObject && message.id === undefined && typeof message.method === "string" && message.jsonrpc === "2.0";
+    const isTold =
+      isObject && message.id === undefined && typeof message.method === "string" && message.jsonrpc === "2.0";
     const reply = (content: object) => ({ jsonrpc: "2.0", id, ...content });
     try {
       if (message === undefined) throw new Refused(-32700, "not JSON");
@@ -147,11 +178,13 @@ export const createReferenceHarness = (deviation: HarnessDeviation = {}) => {
       if (!isCall || !hasId) refuse("json-rpc", -32600, "not a request");
       const method = Object.hasOwn(methods, message.method) ? methods[message.method] : undefined;
       if (method === undefined) throw new Refused(-32601, "unknown method");
-      if (message.method !== "ahp/handshake" && !memory.isIntroduced) refuse("introduction", -32600, "handshake first");
+      if (message.method !== "ahp/handshake" && !memory.isIntroduced)
+        refuse("introduction", -32600, "handshake first");
       const result = await method(message.params, memory, isTold);
       return isTold && !skips("answers-told") ? undefined : reply({ result });
     } catch (error) {
-      if (isTold && !skips("answers-told") && memory.isIntroduced) return { told: true, ...reply({ error: errorOf(error) }) };
+      if (isTold && !skips("answers-told") && memory.isIntroduced)
+        return { told: true, ...reply({ error: errorOf(error) }) };
       return reply({ error: errorOf(error) });
     }
   };

@@ -3,7 +3,12 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer, type Socket } from "node:net";
 import { WebSocketServer } from "ws";
 import type { StartModule } from "../src/index.ts";
-import { type Answer, createReferenceHarness, type HarnessDeviation, type Memory } from "./reference-harness.ts";
+import {
+  type Answer,
+  createReferenceHarness,
+  type HarnessDeviation,
+  type Memory,
+} from "./reference-harness.ts";
 
 const maxBytes = 8_000_000;
 const parse = (bytes: Uint8Array): unknown => {
@@ -73,7 +78,11 @@ const serveSocket = (socket: Socket, receive: Receive, deviates: (how: string) =
 const serveHttp = (receive: Receive, token: string, deviates: (how: string) => boolean) => {
   const memory: Memory = { isIntroduced: false };
   const credentialOf = ({ headers }: IncomingMessage): string =>
-    String((deviates("no-key") ? undefined : headers["x-api-key"]) ?? headers.authorization?.replace("Bearer ", "") ?? "");
+    String(
+      (deviates("no-key") ? undefined : headers["x-api-key"]) ??
+        headers.authorization?.replace("Bearer ", "") ??
+        "",
+    );
   const statusOf = (request: IncomingMessage): number => {
     if (!/^(?:127\.0\.0\.1|localhost)/.test(request.headers.host ?? "") && !deviates("any-host")) return 403;
     if (request.headers.origin !== undefined && !deviates("any-origin")) return 403;
@@ -136,7 +145,10 @@ export const serveReferenceHarness =
       server,
       maxPayload: maxBytes,
       autoPong: !deviates("no-pong"),
-      verifyClient: ({ req }: { req: IncomingMessage }, done: (isAllowed: boolean, status?: number) => void) => {
+      verifyClient: (
+        { req }: { req: IncomingMessage },
+        done: (isAllowed: boolean, status?: number) => void,
+      ) => {
         const query = new URL(req.url ?? "", "http://h").searchParams;
         const shown = [
           req.headers.authorization?.replace("Bearer ", ""),

@@ -5,7 +5,12 @@ import { HarnessError } from "@harnesskit/wire";
  * expected-failures file), `unavailable` (the target cannot be started or reached), `incomplete` (a scenario took too long or waited too often in
  * vain), `interrupted`.
  */
-export type ConformanceErrorCode = "usage" | "invalid_scenario" | "unavailable" | "incomplete" | "interrupted";
+export type ConformanceErrorCode =
+  | "usage"
+  | "invalid_scenario"
+  | "unavailable"
+  | "incomplete"
+  | "interrupted";
 
 /** A run that cannot be made. What a target does wrong is a failed check and never this. */
 export class ConformanceError extends HarnessError {

@@ -5,9 +5,9 @@ export { type ExpectedVerdict, judgeExpected } from "./report/expected-failures.
 export { htmlReport } from "./report/html-report.ts";
 export { junitReport } from "./report/junit-report.ts";
 export { textReport } from "./report/text-report.ts";
-export type { CheckResult } from "./run/scenario-run.ts";
 export type { Counts, Outcome, RequirementResult, ScenarioResult, SuiteReport } from "./run/report-model.ts";
 export { type RunOptions, runSuite } from "./run/run-suite.ts";
+export type { CheckResult } from "./run/scenario-run.ts";
 export { loadSuite, type Suite, suiteNames } from "./scenario/load-suite.ts";
 export type {
   AddressTarget,

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { agentMutants } from "../mutants/agent-mutants.ts";
 import { startReferenceAgent } from "../mutants/reference-agent.ts";
 import { weakChecks } from "../mutants/weak-checks.ts";
-import { citedIds } from "../src/scenario/cited-ids.ts";
 import { loadSuite, runSuite } from "../src/index.ts";
+import { citedIds } from "../src/scenario/cited-ids.ts";
 import { failuresOf, unmetIds } from "./support.ts";
 
 const suite = loadSuite("ahp-client");
@@ -20,13 +20,16 @@ describe("the reference agent", () => {
 describe("a mutant", () => {
   const killed = new Map<string, string[]>();
 
-  it.each(agentMutants.map((mutant) => [mutant.name, mutant] as const))("that %s is noticed", async (name, mutant) => {
-    const start = startReferenceAgent(mutant);
-    const target = { kind: "module", start, name, transport: mutant.transport ?? "unix" } as const;
-    const ids = unmetIds(await runSuite({ suite, target, limits, only: mutant.kills }));
-    killed.set(name, ids);
-    expect(ids).toEqual(expect.arrayContaining([...mutant.kills]));
-  });
+  it.each(agentMutants.map((mutant) => [mutant.name, mutant] as const))(
+    "that %s is noticed",
+    async (name, mutant) => {
+      const start = startReferenceAgent(mutant);
+      const target = { kind: "module", start, name, transport: mutant.transport ?? "unix" } as const;
+      const ids = unmetIds(await runSuite({ suite, target, limits, only: mutant.kills }));
+      killed.set(name, ids);
+      expect(ids).toEqual(expect.arrayContaining([...mutant.kills]));
+    },
+  );
 
   it("is noticed by each check, but for those that are known as weak", () => {
     const noticed = new Set([...killed.values()].flat());

@@ -10,5 +10,7 @@ export const failuresOf = (report: SuiteReport): string[] => [
 
 /** The ids of the checks that do not hold. */
 export const unmetIds = (report: SuiteReport): string[] => [
-  ...new Set(report.scenarios.flatMap(({ checks }) => checks.flatMap(({ isMet, ids }) => (isMet ? [] : ids)))),
+  ...new Set(
+    report.scenarios.flatMap(({ checks }) => checks.flatMap(({ isMet, ids }) => (isMet ? [] : ids))),
+  ),
 ];

@@ -87,12 +87,15 @@ export const targetOf = async (values: Values): Promise<TargetSpec> => {
   );
   const [way] = ways;
   if (way === undefined || ways.length > 1)
-    throw usage("name one target: --stdio CMD, --start CMD --on TRANSPORT, --unix, --tcp, --http, --ws or --module");
+    throw usage(
+      "name one target: --stdio CMD, --start CMD --on TRANSPORT, --unix, --tcp, --http, --ws or --module",
+    );
   const value = values[way] ?? "";
   if (way === "stdio") return { kind: "command", command: value, transport: "stdio" };
   if (way === "start" || way === "module") {
     const transport = TransportSchema.safeParse(values.on ?? (way === "start" ? "stdio" : "unix"));
-    if (!transport.success) throw usage(`--on must be one of ${TransportSchema.options.join(", ")}, got ${values.on}`);
+    if (!transport.success)
+      throw usage(`--on must be one of ${TransportSchema.options.join(", ")}, got ${values.on}`);
     if (way === "start") return { kind: "command", command: value, transport: transport.data };
     if (transport.data === "stdio") throw usage("--module has no stdio: give the program with --stdio");
     return { kind: "module", start: await startIn(value), name: value, transport: transport.data };
@@ -108,7 +111,9 @@ const numberOf = (name: string, text: string): number => {
 
 /** The other options of a run. */
 export const runOptionsOf = (values: Values) => ({
-  ...(values.only === undefined ? {} : { only: values.only.flatMap((ids) => ids.split(",")).filter(Boolean) }),
+  ...(values.only === undefined
+    ? {}
+    : { only: values.only.flatMap((ids) => ids.split(",")).filter(Boolean) }),
   ...(values.seed === undefined ? {} : { seed: numberOf("seed", values.seed) }),
   ...(values.within === undefined ? {} : { limits: { withinMs: numberOf("within", values.within) } }),
   values: Object.fromEntries(

@@ -61,14 +61,20 @@ const listOf = (suite: Suite): string => {
   const role = suite.role.plays === "server" ? /^Client:/ : /^Server:/;
   const lines = [...suite.requirements.values()]
     .filter(({ text }) => !role.test(text))
-    .map(({ id, level, text }) => `${cited.has(id) ? "check" : "     "}  ${id.padEnd(8)} ${level.padEnd(6)} ${text}`);
+    .map(
+      ({ id, level, text }) =>
+        `${cited.has(id) ? "check" : "     "}  ${id.padEnd(8)} ${level.padEnd(6)} ${text}`,
+    );
   return `${lines.join("\n")}\n`;
 };
 
 const showProgress = (values: Values, io: CommandIo) => {
   let unmet = 0;
   let met = 0;
-  return (result: { name: string; checks: readonly { isMet: boolean }[] }, at: { done: number; total: number }) => {
+  return (
+    result: { name: string; checks: readonly { isMet: boolean }[] },
+    at: { done: number; total: number },
+  ) => {
     unmet += result.checks.filter(({ isMet }) => !isMet).length;
     met += result.checks.filter(({ isMet }) => isMet).length;
     if (values.quiet === true) return;
@@ -96,7 +102,8 @@ const judge = async (suite: Suite, values: Values, io: CommandIo): Promise<Confo
   if (values.expected === undefined) return report.conforms ? 0 : 1;
   const verdict = judgeExpected(report, values.expected);
   for (const id of verdict.expected) io.stderr(`expected: ${id} does not hold\n`);
-  for (const id of verdict.stale) io.stderr(`stale: ${id} is in ${values.expected}, but it holds or was not checked\n`);
+  for (const id of verdict.stale)
+    io.stderr(`stale: ${id} is in ${values.expected}, but it holds or was not checked\n`);
   return verdict.conforms ? 0 : 1;
 };
 
@@ -107,7 +114,10 @@ const exitCodes = { usage: 2, invalid_scenario: 2, unavailable: 4, incomplete: 4
  *
  * @param args what follows the program's name
  */
-export const runConformance = async (args: readonly string[], io: CommandIo): Promise<ConformanceExitCode> => {
+export const runConformance = async (
+  args: readonly string[],
+  io: CommandIo,
+): Promise<ConformanceExitCode> => {
   try {
     const { suite: name, values } = readArguments(args);
     if (values.help === true) {

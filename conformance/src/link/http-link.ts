@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { request as secureRequest } from "node:https";
 import { isPlainObject } from "@harnesskit/wire/json";
-import type { Post } from "../scenario/step-schema.ts";
 import { Unmet } from "../errors.ts";
+import type { Post } from "../scenario/step-schema.ts";
 import { Inbox } from "./inbox.ts";
 import { type HttpReply, type Link, toText } from "./link.ts";
 
@@ -27,7 +27,7 @@ const bodyOf = (post: Post): Uint8Array | undefined => {
 };
 
 /** Posts one body; settles with the answer. Rejects with {@link Unmet} when none comes. */
-export const postTo = (
+const postTo = (
   target: HttpTarget,
   post: Post,
   content: Uint8Array | undefined,
@@ -35,7 +35,9 @@ export const postTo = (
 ): Promise<HttpReply> =>
   new Promise((resolve, reject) => {
     const url = post.path === undefined ? target.url : new URL(post.path, target.url);
-    const given = Object.entries(post.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const);
+    const given = Object.entries(post.headers ?? {}).map(
+      ([name, value]) => [name.toLowerCase(), value] as const,
+    );
     const headers = Object.fromEntries(
       Object.entries({
         "content-type": "application/json",
@@ -57,7 +59,9 @@ export const postTo = (
       response.on("error", () => settle(() => reject(new Unmet("the answer broke off"))));
       response.on("end", () => {
         const text = Buffer.concat(chunks).toString("utf8");
-        const shown = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));
+        const shown = Object.fromEntries(
+          Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+        );
         const reply = { status: response.statusCode ?? 0, headers: shown, text, ...parsed(text) };
         settle(() => resolve(reply));
       });

@@ -45,7 +45,10 @@ export const createWebSocketLink = (socket: WebSocket, limits: { readonly maxMes
     resume: () => void socket.resume(),
     ping: (withinMs) =>
       new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Unmet(`a pong did not come within ${withinMs} ms`)), withinMs);
+        const timer = setTimeout(
+          () => reject(new Unmet(`a pong did not come within ${withinMs} ms`)),
+          withinMs,
+        );
         socket.once("pong", () => {
           clearTimeout(timer);
           resolve();

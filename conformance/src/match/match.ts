@@ -69,7 +69,8 @@ const range: Operator = (value, operand, at) => {
 };
 
 const operators: Readonly<Record<string, Operator>> = {
-  $is: (value, operand, at) => (isDeepStrictEqual(value, operand) ? undefined : miss(at, show(operand), value)),
+  $is: (value, operand, at) =>
+    isDeepStrictEqual(value, operand) ? undefined : miss(at, show(operand), value),
   $or: (value, operand, at) =>
     listOf(operand).some((each) => matchAt(value, each, at) === undefined)
       ? undefined
@@ -97,10 +98,11 @@ const operators: Readonly<Record<string, Operator>> = {
   $range: range,
 };
 
-/** The operators of matchers, such as `$or`. */
-export const matcherOperators: readonly string[] = Object.keys(operators);
-
-const matchObject = (value: unknown, matcher: Record<string, unknown>, at: Matching): Mismatch | undefined => {
+const matchObject = (
+  value: unknown,
+  matcher: Record<string, unknown>,
+  at: Matching,
+): Mismatch | undefined => {
   if (!isPlainObject(value)) return miss(at, "an object", value);
   const object: Record<string, unknown> = value;
   return firstOf(
@@ -130,7 +132,8 @@ const matchAt = (value: unknown, matcher: unknown, at: Matching): Mismatch | und
       matcher.map((each, index) => matchAt(value[index], each, { ...at, path: `${at.path}[${index}]` })),
     );
   }
-  if (!isPlainObject(matcher)) return isDeepStrictEqual(value, matcher) ? undefined : miss(at, show(matcher), value);
+  if (!isPlainObject(matcher))
+    return isDeepStrictEqual(value, matcher) ? undefined : miss(at, show(matcher), value);
   const entries = Object.entries(matcher);
   const used = entries.filter(([key]) => operators[key] !== undefined);
   if (used.length === 0) return matchObject(value, matcher as Record<string, unknown>, at);

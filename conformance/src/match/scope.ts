@@ -1,5 +1,5 @@
-import { Unmet } from "../errors.ts";
 import { isPlainObject } from "@harnesskit/wire/json";
+import { Unmet } from "../errors.ts";
 
 /** Numbers from 0 up to 1, the same for the same seed. */
 export const createRandom = (seed: number): (() => number) => {
@@ -52,7 +52,8 @@ const builders: Readonly<Record<string, (operand: unknown) => unknown>> = {
 export const createScope = (values: Readonly<Record<string, unknown>>, random: () => number): Scope => {
   const known = new Map<string, unknown>();
   const randomText = (path: string): string => {
-    const text = known.get(path) ?? `${path.slice("random.".length)}-${Math.floor(random() * 2 ** 40).toString(36)}`;
+    const text =
+      known.get(path) ?? `${path.slice("random.".length)}-${Math.floor(random() * 2 ** 40).toString(36)}`;
     known.set(path, text);
     return text as string;
   };

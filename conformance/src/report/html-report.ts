@@ -17,7 +17,9 @@ const requirementRow = ({ id, level, outcome, text, checks, failures }: Requirem
     ({ scenario, step, detail }) => `<li>${escapeMarkup(`${scenario}, ${step}: ${detail}`)}</li>`,
   );
   const details =
-    items.length === 0 ? "" : `<details open><summary>${items.length} of ${checks} checks</summary><ul>${items.join("")}</ul></details>`;
+    items.length === 0
+      ? ""
+      : `<details open><summary>${items.length} of ${checks} checks</summary><ul>${items.join("")}</ul></details>`;
   return `<tr><td>${escapeMarkup(id)}</td><td>${level}</td><td class="${outcome}">${outcome}</td><td>${escapeMarkup(text)}${details}</td></tr>`;
 };
 
@@ -35,7 +37,9 @@ export const htmlReport = (report: SuiteReport): string => {
     const rows = report.requirements.filter((each) => each.section === section).map(requirementRow);
     return `<h2>${escapeMarkup(section)}</h2><table><tr><th>Requirement</th><th>Level</th><th>Outcome</th><th>Statement</th></tr>${rows.join("")}</table>`;
   });
-  const verdict = report.conforms ? '<span class="pass">conforms</span>' : '<span class="fail">does not conform</span>';
+  const verdict = report.conforms
+    ? '<span class="pass">conforms</span>'
+    : '<span class="fail">does not conform</span>';
   const title = escapeMarkup(`${report.suite} ${report.version} over ${report.transport}`);
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${style}</style>

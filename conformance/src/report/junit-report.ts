@@ -14,9 +14,14 @@ export const escapeMarkup = (text: string): string =>
 export const junitReport = (report: SuiteReport): string => {
   const cases = report.requirements.map(({ id, level, section, text, outcome, failures }) => {
     const name = escapeMarkup(`${id} (${level}) ${text}`);
-    const details = escapeMarkup(failures.map(({ scenario, step, detail }) => `${scenario}, ${step}: ${detail}`).join("\n"));
+    const details = escapeMarkup(
+      failures.map(({ scenario, step, detail }) => `${scenario}, ${step}: ${detail}`).join("\n"),
+    );
     const tag = outcome === "fail" ? "failure" : "system-out";
-    const body = outcome === "pass" ? "" : `<${tag}${outcome === "fail" ? ' message="does not hold"' : ""}>${details}</${tag}>`;
+    const body =
+      outcome === "pass"
+        ? ""
+        : `<${tag}${outcome === "fail" ? ' message="does not hold"' : ""}>${details}</${tag}>`;
     return `    <testcase classname="${escapeMarkup(`${report.suite}.${section}`)}" name="${name}">${body}</testcase>`;
   });
   const problems = report.scenarios.flatMap(({ name, problems: all }) =>

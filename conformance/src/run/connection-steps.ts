@@ -31,7 +31,8 @@ const named =
   async (ready, context) => {
     const link = await linkOf(ready, context, String(ready.step[verb]));
     const act = link[verb];
-    if (act === undefined) throw new ConformanceError("invalid_scenario", `${context.transport} has no ${verb}`);
+    if (act === undefined)
+      throw new ConformanceError("invalid_scenario", `${context.transport} has no ${verb}`);
     act();
     return true;
   };
@@ -69,7 +70,12 @@ export const restart: DoStep = async ({ step }, context) => {
 
 const linesOf = (text: string): { lines?: unknown[] } => {
   try {
-    return { lines: text.split("\n").filter(Boolean).map((line): unknown => JSON.parse(line)) };
+    return {
+      lines: text
+        .split("\n")
+        .filter(Boolean)
+        .map((line): unknown => JSON.parse(line)),
+    };
   } catch {
     return {};
   }
@@ -102,7 +108,10 @@ export const done: DoStep = async ({ step, within }, context) => {
   if (outcome === undefined) throw new Unmet(`${String(step.done)} was not begun`);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Unmet(`${String(step.done)} did not end within ${within} ms`)), within);
+    timer = setTimeout(
+      () => reject(new Unmet(`${String(step.done)} did not end within ${within} ms`)),
+      within,
+    );
   });
   const result = await Promise.race([outcome, late]).finally(() => clearTimeout(timer));
   context.scope.set(String(step.done), result);

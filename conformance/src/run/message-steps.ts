@@ -1,5 +1,5 @@
-import { isPlainObject } from "@harnesskit/wire/json";
 import { isDeepStrictEqual } from "node:util";
+import { isPlainObject } from "@harnesskit/wire/json";
 import { ConformanceError, Unmet } from "../errors.ts";
 import { type Link, type RawReply, toText } from "../link/link.ts";
 import { match } from "../match/match.ts";
@@ -76,7 +76,8 @@ export const none: DoStep = async (ready, context) => {
   const found = link.inbox.messages.find(
     ({ value, taken }) => !taken && match(value, matcher, context.named) === undefined,
   );
-  if (found !== undefined) throw new Unmet(`there was a message that should not have come: ${toText(found.value)}`);
+  if (found !== undefined)
+    throw new Unmet(`there was a message that should not have come: ${toText(found.value)}`);
   return true;
 };
 

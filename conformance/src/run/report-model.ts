@@ -66,7 +66,10 @@ export interface ReportParts {
   readonly only: readonly string[] | undefined;
 }
 
-const judge = (requirement: Requirement, scenarios: readonly ScenarioResult[]): RequirementResult | undefined => {
+const judge = (
+  requirement: Requirement,
+  scenarios: readonly ScenarioResult[],
+): RequirementResult | undefined => {
   const checks = scenarios.flatMap(({ name, checks: all }) =>
     all.filter(({ ids }) => ids.includes(requirement.id)).map((check) => ({ scenario: name, ...check })),
   );

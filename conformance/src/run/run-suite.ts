@@ -25,7 +25,10 @@ export interface RunOptions {
   readonly limits?: Partial<ConformanceLimits>;
   readonly signal?: AbortSignal;
   /** Called after each scenario. */
-  readonly onScenario?: (result: ScenarioResult, progress: { readonly done: number; readonly total: number }) => void;
+  readonly onScenario?: (
+    result: ScenarioResult,
+    progress: { readonly done: number; readonly total: number },
+  ) => void;
 }
 
 interface OneRun extends RunOptions {
@@ -46,7 +49,13 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
     if (transcript.length < limits.maxTranscript) transcript.push(line.slice(0, limits.maxShownLength * 2));
   };
   const facts = new Map<unknown, unknown>();
-  const parts = { spec, role: suite.role, folder: folder.path, token: randomBytes(24).toString("hex"), limits };
+  const parts = {
+    spec,
+    role: suite.role,
+    folder: folder.path,
+    token: randomBytes(24).toString("hex"),
+    limits,
+  };
   let target: { stop(): Promise<void>; log(): string } | undefined;
   try {
     const isServer = suite.role.plays === "server";
@@ -56,7 +65,13 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
     target = server ?? client;
     let lastId = 0;
     const scope = createScope(
-      { token: parts.token, transport: spec.transport, ...suite.values, ...scenario.values, ...options.values },
+      {
+        token: parts.token,
+        transport: spec.transport,
+        ...suite.values,
+        ...scenario.values,
+        ...options.values,
+      },
       random,
     );
     const context: StepContext = {
@@ -115,11 +130,15 @@ export const runSuite = async (options: RunOptions): Promise<SuiteReport> => {
   const { suite, target, only } = options;
   if (suite.role.transports[target.transport] === undefined) {
     const known = Object.keys(suite.role.transports).join(", ");
-    throw new ConformanceError("usage", `${suite.name} has no transport ${target.transport}; choose from: ${known}`);
+    throw new ConformanceError(
+      "usage",
+      `${suite.name} has no transport ${target.transport}; choose from: ${known}`,
+    );
   }
   const cited = citedIds(suite);
   const unknown = only?.find((id) => !cited.has(id));
-  if (unknown !== undefined) throw new ConformanceError("usage", `no check of ${suite.name} cites ${unknown}`);
+  if (unknown !== undefined)
+    throw new ConformanceError("usage", `no check of ${suite.name} cites ${unknown}`);
   const resolved = conformanceLimits.resolve(options.limits);
   const seed = options.seed ?? randomBytes(4).readUInt32BE();
   const startedAt = new Date();
@@ -132,7 +151,9 @@ export const runSuite = async (options: RunOptions): Promise<SuiteReport> => {
       const scenario = next;
       const result = await runScenario(scenario, { ...options, resolved, seed }).catch((error: unknown) => {
         if (ConformanceError.isInstance(error)) throw error;
-        throw new ConformanceError("unavailable", `${scenario.scenario}: ${messageOf(error)}`, { cause: error });
+        throw new ConformanceError("unavailable", `${scenario.scenario}: ${messageOf(error)}`, {
+          cause: error,
+        });
       });
       results.push(result);
       options.onScenario?.(result, { done: results.length, total });
@@ -140,7 +161,9 @@ export const runSuite = async (options: RunOptions): Promise<SuiteReport> => {
   };
   await Promise.all(Array.from({ length: Math.min(resolved.maxParallel, total) }, work));
   if (options.signal?.aborted === true) throw new ConformanceError("interrupted", "the run was interrupted");
-  const isReached = results.some(({ stopped, checks }) => stopped?.code !== "unavailable" || checks.some(({ isMet }) => isMet));
+  const isReached = results.some(
+    ({ stopped, checks }) => stopped?.code !== "unavailable" || checks.some(({ isMet }) => isMet),
+  );
   const [first] = results;
   if (!isReached && first?.stopped !== undefined) throw first.stopped;
   results.sort((a, b) => a.name.localeCompare(b.name, "en"));

@@ -119,7 +119,8 @@ export class ScenarioRun {
     for (const [name, value] of Object.entries(step.with ?? {}))
       this.#context.scope.set(name, this.#context.scope.resolve(value));
     const steps = fragments[step.use];
-    if (steps === undefined) throw new ConformanceError("invalid_scenario", `there is no fragment ${step.use}`);
+    if (steps === undefined)
+      throw new ConformanceError("invalid_scenario", `there is no fragment ${step.use}`);
     await this.#runAll(steps, `${place}.`);
   }
 
@@ -128,14 +129,20 @@ export class ScenarioRun {
     if (!wasLong) return;
     this.#unmetWaits += 1;
     if (this.#unmetWaits >= this.#context.limits.maxUnmetWaits)
-      this.stopped ??= new ConformanceError("incomplete", `${this.#unmetWaits} waits before this step were in vain`);
+      this.stopped ??= new ConformanceError(
+        "incomplete",
+        `${this.#unmetWaits} waits before this step were in vain`,
+      );
   }
 
   #checkTime(): void {
     if (this.#options.signal?.aborted === true)
       this.stopped ??= new ConformanceError("interrupted", "the run was interrupted");
     if (performance.now() > this.#options.dueAt)
-      this.stopped ??= new ConformanceError("incomplete", "the time of the scenario was over before this step");
+      this.stopped ??= new ConformanceError(
+        "incomplete",
+        "the time of the scenario was over before this step",
+      );
   }
 
   async #runLeaf(verb: Exclude<Verb, "each" | "use">, step: LeafStep, place: string): Promise<void> {
@@ -170,7 +177,13 @@ export class ScenarioRun {
     for (const [ids, matcher] of checks) this.#judge(ids, matcher, label, value, reason);
   }
 
-  #judge(ids: readonly string[], matcher: unknown, step: string, value: unknown, reason: string | undefined): void {
+  #judge(
+    ids: readonly string[],
+    matcher: unknown,
+    step: string,
+    value: unknown,
+    reason: string | undefined,
+  ): void {
     const detail = reason ?? this.#differenceOf(value, matcher);
     this.checks.push({ ids, step, isMet: detail === undefined, ...(detail === undefined ? {} : { detail }) });
     if (detail !== undefined) this.#context.note(`! ${ids.join(" ")}: ${detail}`);

@@ -1,8 +1,8 @@
-import type { Link } from "../link/link.ts";
 import type { ConformanceLimits } from "../limits.ts";
+import type { Link } from "../link/link.ts";
 import type { NamedMatchers } from "../match/match.ts";
 import type { Scope } from "../match/scope.ts";
-import type { LeafStep, Post, TransportName, Verb } from "../scenario/step-schema.ts";
+import type { Post, TransportName, Verb } from "../scenario/step-schema.ts";
 import type { ClientTarget } from "../target/client-target.ts";
 import type { Outcome } from "../target/driver.ts";
 import type { ServerTarget } from "../target/server-target.ts";
@@ -42,4 +42,4 @@ export interface ReadyStep {
 /** Does one step and returns what it got. Rejects with `Unmet` where that did not come. */
 export type DoStep = (ready: ReadyStep, context: StepContext) => Promise<unknown>;
 
-export type { LeafStep, Post };
+export type { Post };

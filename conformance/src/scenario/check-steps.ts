@@ -11,6 +11,9 @@ export const checkSteps = (steps: readonly Step[], place: string): void => {
     const parsed = schemaOfVerb(verb).safeParse(step);
     if (parsed.success) continue;
     const [issue] = parsed.error.issues;
-    throw new ConformanceError("invalid_scenario", `${at} (${verb}): ${issue?.path.join(".")} ${issue?.message}`);
+    throw new ConformanceError(
+      "invalid_scenario",
+      `${at} (${verb}): ${issue?.path.join(".")} ${issue?.message}`,
+    );
   }
 };

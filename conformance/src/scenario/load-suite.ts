@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { builtInMatchers } from "../match/match.ts";
 import { ConformanceError } from "../errors.ts";
+import { builtInMatchers } from "../match/match.ts";
+import { checkSteps } from "./check-steps.ts";
 import { citedIds } from "./cited-ids.ts";
 import { type Requirement, readRequirements } from "./read-requirements.ts";
 import { readYaml } from "./read-yaml.ts";
-import { checkSteps } from "./check-steps.ts";
 import type { Step } from "./step-schema.ts";
 import { type Role, type ScenarioFile, ScenarioSchema, type SuiteFile, SuiteSchema } from "./suite-schema.ts";
 
@@ -40,7 +40,9 @@ const suiteFiles = (root: string): { protocol: string; file: SuiteFile }[] =>
 
 /** The names of all suites, such as `ahp-server`. */
 export const suiteNames = (root: string = packageDirectory): readonly string[] =>
-  suiteFiles(root).flatMap(({ protocol, file }) => Object.keys(file.roles).map((role) => `${protocol}-${role}`));
+  suiteFiles(root).flatMap(({ protocol, file }) =>
+    Object.keys(file.roles).map((role) => `${protocol}-${role}`),
+  );
 
 const readScenarios = (folder: string): readonly ScenarioFile[] =>
   readdirSync(folder)
@@ -56,7 +58,10 @@ const readScenarios = (folder: string): readonly ScenarioFile[] =>
 const checkIds = (suite: Suite): void => {
   for (const id of citedIds(suite)) {
     if (!suite.requirements.has(id))
-      throw new ConformanceError("invalid_scenario", `${suite.name}: a check cites ${id}, which is not a requirement`);
+      throw new ConformanceError(
+        "invalid_scenario",
+        `${suite.name}: a check cites ${id}, which is not a requirement`,
+      );
   }
 };
 

@@ -41,7 +41,10 @@ const json = z.unknown();
 const PostSchema = z.strictObject({
   method: z.string().optional(),
   path: z.string().optional().describe("Instead of the path of the target's URL"),
-  headers: z.record(z.string(), z.string().nullable()).optional().describe("null leaves out a default header"),
+  headers: z
+    .record(z.string(), z.string().nullable())
+    .optional()
+    .describe("null leaves out a default header"),
   credential: z.enum(["valid", "wrong", "none", "other"]).optional(),
   body: json.optional(),
   text: z.string().optional().describe("A body that is sent as it is"),
@@ -79,16 +82,22 @@ const verbs = {
   }).describe("Answers a request of a client"),
   end: step({ end: name }).describe("Sends no more, and still reads"),
   close: step({ close: name }),
-  closed: step({ closed: name }).describe("Waits until the target closes; what it got is { exitCode } over stdio"),
+  closed: step({ closed: name }).describe(
+    "Waits until the target closes; what it got is { exitCode } over stdio",
+  ),
   pause: step({ pause: name }).describe("Reads no more"),
   resume: step({ resume: name }),
   ping: step({ ping: name }).describe("Sends a ping over WebSocket; what it got is { pong: true }"),
-  post: step({ post: PostSchema }).describe("One HTTP request; what it got is { status, headers, text, body }"),
+  post: step({ post: PostSchema }).describe(
+    "One HTTP request; what it got is { status, headers, text, body }",
+  ),
   accept: step({ accept: name }).describe("Waits until a client connects"),
   do: step({ do: z.string(), params: json.optional() }).describe("Has a client do something, by its driver"),
   done: step({ done: name }).describe("Waits for what a client did; what it got is { result } or { error }"),
   restart: step({ restart: z.enum(["kill", "stop"]) }).describe("Ends the target and starts it again"),
-  file: step({ file: z.string() }).describe("A file of the target's directory; what it got is { text, lines }"),
+  file: step({ file: z.string() }).describe(
+    "A file of the target's directory; what it got is { text, lines }",
+  ),
   check: step({ check: json }).describe("Matches a value that is there already"),
 };
 
@@ -118,7 +127,6 @@ export interface EachStep {
 }
 export type UseStep = z.infer<typeof UseSchema>;
 export type LeafStep = StepOf[keyof StepOf];
-export type StepWith<V extends keyof StepOf> = StepOf[V];
 export type Step = LeafStep | EachStep | UseStep;
 
 const all = { ...verbs, each: EachSchema, use: UseSchema };

@@ -29,24 +29,26 @@ const LooseStepSchema = z.custom<Step>(
   "has no verb that is known",
 );
 
-const suiteSchema = (step: z.ZodType<Step>) => z.strictObject({
-  format: z.literal(1),
-  protocol: z.string(),
-  version: z.string().describe("The version of the protocol that the requirements are of"),
-  requirements: z.array(z.string()).min(1).describe("Names of requirement files that checks may cite"),
-  roles: z.record(z.string(), RoleSchema),
-  values: z.record(z.string(), z.unknown()).optional(),
-  matchers: z.record(z.string(), z.unknown()).optional(),
-  fragments: z.record(z.string(), z.array(step)).optional().describe("Steps for use: NAME"),
-});
+const suiteSchema = (step: z.ZodType<Step>) =>
+  z.strictObject({
+    format: z.literal(1),
+    protocol: z.string(),
+    version: z.string().describe("The version of the protocol that the requirements are of"),
+    requirements: z.array(z.string()).min(1).describe("Names of requirement files that checks may cite"),
+    roles: z.record(z.string(), RoleSchema),
+    values: z.record(z.string(), z.unknown()).optional(),
+    matchers: z.record(z.string(), z.unknown()).optional(),
+    fragments: z.record(z.string(), z.array(step)).optional().describe("Steps for use: NAME"),
+  });
 
-const scenarioSchema = (step: z.ZodType<Step>) => z.strictObject({
-  scenario: z.string().regex(/^[a-z][a-z0-9-]*$/),
-  title: z.string(),
-  only: z.array(TransportSchema).min(1).optional(),
-  values: z.record(z.string(), z.unknown()).optional(),
-  steps: z.array(step).min(1),
-});
+const scenarioSchema = (step: z.ZodType<Step>) =>
+  z.strictObject({
+    scenario: z.string().regex(/^[a-z][a-z0-9-]*$/),
+    title: z.string(),
+    only: z.array(TransportSchema).min(1).optional(),
+    values: z.record(z.string(), z.unknown()).optional(),
+    steps: z.array(step).min(1),
+  });
 
 /** `suite.yaml`: what the scenarios of one protocol share. */
 export const SuiteSchema = suiteSchema(LooseStepSchema);

@@ -1,6 +1,6 @@
 import { ConformanceError, messageOf, Unmet } from "../errors.ts";
-import type { RequestFacts } from "../link/http-host-link.ts";
 import type { ConformanceLimits } from "../limits.ts";
+import type { RequestFacts } from "../link/http-host-link.ts";
 import type { Framing, Role } from "../scenario/suite-schema.ts";
 import { createLineDriver, type Driver, type Outcome } from "./driver.ts";
 import { type AcceptedLink, createHost, type Host } from "./host.ts";
@@ -47,7 +47,8 @@ const start = async ({ spec, limits }: ClientTargetOptions, place: TargetPlace):
   }
   const module = await spec.start(place);
   return {
-    do: (operation, params) => settled(module.do?.(operation, params) ?? Promise.reject(new Unmet("no driver"))),
+    do: (operation, params) =>
+      settled(module.do?.(operation, params) ?? Promise.reject(new Unmet("no driver"))),
     stop: () => module.close(),
     log: () => "",
   };

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { HarnessError } from "@harnesskit/wire";
 import { WebSocket } from "ws";
+import type { ConformanceLimits } from "../limits.ts";
 import { createByteLink } from "../link/byte-link.ts";
 import { createHttpLink, type HttpTarget } from "../link/http-link.ts";
 import type { Link } from "../link/link.ts";
 import { connectSocket, socketStream } from "../link/socket-stream.ts";
 import { createWebSocketLink } from "../link/web-socket-link.ts";
-import type { ConformanceLimits } from "../limits.ts";
 import type { Framing } from "../scenario/suite-schema.ts";
 import type { Credentials } from "./target-spec.ts";
 
@@ -28,7 +28,7 @@ export class RefusedConnection extends HarnessError {
   }
 }
 
-export const credentialHeaders = (
+const credentialHeaders = (
   { bearer, apiKey }: Credentials,
   kind: CredentialKind,
 ): Readonly<Record<string, string>> => {
@@ -47,7 +47,8 @@ const openWebSocket = async (
 ): Promise<Link> => {
   const url = new URL(endpoint);
   if (kind === "query" && credentials.bearer !== undefined) url.searchParams.set("token", credentials.bearer);
-  if (kind === "query" && credentials.apiKey !== undefined) url.searchParams.set("api_key", credentials.apiKey);
+  if (kind === "query" && credentials.apiKey !== undefined)
+    url.searchParams.set("api_key", credentials.apiKey);
   const socket = new WebSocket(url, {
     headers: credentialHeaders(credentials, kind),
     maxPayload: limits.maxMessageBytes,
@@ -90,5 +91,8 @@ export const dial = async (
     url: new URL(endpoint),
     credentialHeaders: (each) => credentialHeaders(credentials, each),
   };
-  return createHttpLink(target, kind === "query" ? "none" : kind, { ...limits, withinMs: limits.startTimeoutMs });
+  return createHttpLink(target, kind === "query" ? "none" : kind, {
+    ...limits,
+    withinMs: limits.startTimeoutMs,
+  });
 };

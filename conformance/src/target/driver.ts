@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
-import { isPlainObject } from "@harnesskit/wire/json";
 import { createDeferred, type Deferred, newlineCodec } from "@harnesskit/wire";
+import { isPlainObject } from "@harnesskit/wire/json";
 
 /** What an operation of a client came to. */
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
@@ -14,7 +14,11 @@ export interface Driver {
  * The driver of a command: a line `{"id", "do", "params"}` on its standard input, and a line `{"id", "result"}` or
  * `{"id", "error": {"code", "message"}}` on its standard output, in any order.
  */
-export const createLineDriver = (input: Readable, output: Writable, exited: Promise<{ reason: string }>): Driver => {
+export const createLineDriver = (
+  input: Readable,
+  output: Writable,
+  exited: Promise<{ reason: string }>,
+): Driver => {
   const pending = new Map<number, Deferred<Outcome>>();
   const decoder = newlineCodec().createDecoder();
   let lastId = 0;
@@ -23,7 +27,9 @@ export const createLineDriver = (input: Readable, output: Writable, exited: Prom
     for (const line of decoder.push(chunk)) {
       if (!isPlainObject(line)) continue;
       const { id, ...outcome } = line as Record<string, unknown>;
-      pending.get(id as number)?.resolve("error" in outcome ? { error: outcome.error } : { result: outcome.result });
+      pending
+        .get(id as number)
+        ?.resolve("error" in outcome ? { error: outcome.error } : { result: outcome.result });
       pending.delete(id as number);
     }
   });

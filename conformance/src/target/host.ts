@@ -3,12 +3,12 @@ import { createServer as createHttpServer, type Server as HttpServer } from "nod
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { WebSocketServer } from "ws";
+import type { ConformanceLimits } from "../limits.ts";
 import { createByteLink } from "../link/byte-link.ts";
 import { createHttpHostLink, factsOf, type RequestFacts } from "../link/http-host-link.ts";
 import type { Link } from "../link/link.ts";
 import { socketStream } from "../link/socket-stream.ts";
 import { createWebSocketLink } from "../link/web-socket-link.ts";
-import type { ConformanceLimits } from "../limits.ts";
 import { packageDirectory } from "../scenario/load-suite.ts";
 import type { TransportName } from "../scenario/step-schema.ts";
 import type { Framing } from "../scenario/suite-schema.ts";

@@ -40,4 +40,8 @@ export const createPlace = async (
   folder: string,
   path: string,
   token: string,
-): Promise<TargetPlace> => ({ endpoint: await endpointOf(transport, folder, path), directory: folder, token });
+): Promise<TargetPlace> => ({
+  endpoint: await endpointOf(transport, folder, path),
+  directory: folder,
+  token,
+});

@@ -1,7 +1,7 @@
 import { ConformanceError, messageOf } from "../errors.ts";
+import type { ConformanceLimits } from "../limits.ts";
 import { createByteLink } from "../link/byte-link.ts";
 import type { Link } from "../link/link.ts";
-import type { ConformanceLimits } from "../limits.ts";
 import type { Framing, Role } from "../scenario/suite-schema.ts";
 import { type CredentialKind, dial, RefusedConnection } from "./dial.ts";
 import { createPlace } from "./place.ts";
@@ -109,7 +109,8 @@ export const createServerTarget = (options: ServerTargetOptions): ServerTarget =
       );
     },
     async restart(how) {
-      if (spec.kind === "address") throw unavailable("the suite did not start the target and cannot restart it");
+      if (spec.kind === "address")
+        throw unavailable("the suite did not start the target and cannot restart it");
       await (await running)?.stop(how);
       running = undefined;
     },

@@ -35,7 +35,7 @@ const endOf = (code: number | null, signal: string | null): Exit => ({
 });
 
 /** The environment of a target: that of this process, and what the place says. */
-export const environmentOf = (place: TargetPlace): NodeJS.ProcessEnv => ({
+const environmentOf = (place: TargetPlace): NodeJS.ProcessEnv => ({
   ...process.env,
   CONFORMANCE_ENDPOINT: place.endpoint,
   CONFORMANCE_TOKEN: place.token,

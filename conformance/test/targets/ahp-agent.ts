@@ -4,7 +4,12 @@ import { createTcpTransport, createUnixTransport } from "@harnesskit/transport-u
 import type { StartModule } from "../../src/index.ts";
 
 const clientAt = (endpoint: string, token: string): AhpClient => {
-  const who = { framework: "test-agent", version: "1.0.0", capabilities: ["pre_action"], reconnect: false } as const;
+  const who = {
+    framework: "test-agent",
+    version: "1.0.0",
+    capabilities: ["pre_action"],
+    reconnect: false,
+  } as const;
   const credentials = { bearer: token };
   if (endpoint.startsWith("http")) {
     const exchange = createHttpExchange({ url: endpoint, credentials });
@@ -21,7 +26,6 @@ const clientAt = (endpoint: string, token: string): AhpClient => {
 /** The driver of our client: what the suite has an agent do. */
 export const startAhpAgent: StartModule = async ({ endpoint, token }) => {
   const client = clientAt(endpoint, token);
-  // biome-ignore lint/suspicious/noExplicitAny: JSON of the suite, which the client checks.
   const operations: Record<string, (params: any) => unknown> = {
     connect: () => client.connect(),
     async decide({ event_type, payload, timeout_ms, ...options }) {
@@ -32,8 +36,12 @@ export const startAhpAgent: StartModule = async ({ endpoint, token }) => {
     batch: async ({ events }) => ({
       decisions: (await client.batch(events)).map(({ decision }) => decision),
     }),
-    query: ({ query_type, payload, timeout_ms }) => client.query(query_type, payload, { timeoutMs: timeout_ms }),
+    query: ({ query_type, payload, timeout_ms }) =>
+      client.query(query_type, payload, { timeoutMs: timeout_ms }),
     close: () => client.close(),
   };
-  return { do: async (operation, params) => await operations[operation]?.(params), close: () => client.close() };
+  return {
+    do: async (operation, params) => await operations[operation]?.(params),
+    close: () => client.close(),
+  };
 };
