@@ -9,10 +9,12 @@ import { printedCounts, summaryLine } from "./lib/summary.mjs";
 import { withTempDir } from "./lib/temp.mjs";
 
 const timeoutMs = 2_400_000;
-/** Tests of what runs programs, or looks for them. */
+const cliTests = (names) => names.map((name) => `apps/cli/test/${name}.test.ts`);
+/** Tests of what runs programs that a machine may lack, or looks for them. */
 const bareFiles = [
-  ...["apps/workspace-agent", "apps/cli", "apps/examples", "scripts/test"],
-  ...["packages/models", "packages/transport-stdio", "packages/core-runtime/test/launch"],
+  ...["apps/workspace-agent", "apps/examples", "scripts/test"],
+  ...["packages/transport-stdio", "packages/core-runtime/test/launch"],
+  ...cliTests(["ahp-serve", "core", "doctor", "hello", "policy-run", "run", "run-files"]),
 ];
 /** Tests of what depends on the user: owners and modes of files, sockets, processes. */
 const userFiles = [
@@ -23,7 +25,7 @@ const userFiles = [
     "packages/thread-server/test/file-store.test.ts",
   ],
   ...["packages/transport-http/test/http-server.test.ts", "packages/agent-sdk/test/calls.test.ts"],
-  ...["doctor", "listen", "serve", "runtime-tools", "chat"].map((name) => `apps/cli/test/${name}.test.ts`),
+  ...cliTests(["doctor", "listen", "serve", "runtime-tools", "chat"]),
 ];
 const someTests = (files) => ["test", "--", "--bare", "--only", "vitest", "--files", files.join(",")];
 

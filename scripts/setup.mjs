@@ -49,9 +49,10 @@ stopChildrenOnSignals();
 if (!isFresh()) {
   const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
   rmSync(stampFile, { force: true });
-  process.stdout.write("setup: installing and building …\n");
+  process.stdout.write("setup: installing the dependencies …\n");
   const sources = sourceDigest(repositoryRoot);
   const installMs = await step("Installing the dependencies", ["install", "--frozen-lockfile"]);
+  process.stdout.write(`setup: installed in ${seconds(installMs)}, building the packages …\n`);
   const emitted = join(repositoryRoot, ".cache/types");
   rmSync(emitted, { recursive: true, force: true });
   const begun = performance.now();
@@ -72,5 +73,5 @@ if (!isFresh()) {
   const buildMs = performance.now() - begun;
   mkdirSync(dirname(stampFile), { recursive: true });
   writeFileSync(stampFile, `${JSON.stringify({ sources, outputs: outputDigest(repositoryRoot) })}\n`);
-  process.stdout.write(`setup: installed in ${seconds(installMs)}, built in ${seconds(buildMs)}\n`);
+  process.stdout.write(`setup: built in ${seconds(buildMs)}\n`);
 }

@@ -44,6 +44,7 @@ export const layers = {
   "core-runtime": { layer: 3, imports: below3 },
   "chat-harness": { layer: 3, imports: below3 },
   "shell-engine-chat": { layer: 3, imports: [...below3, "chat-harness"] },
+  "mcp-agent": { layer: 3, imports: [...below3, "agent-sdk"] },
   "store-sqlite": { layer: 3, imports: [...below3, "core-runtime", "chat-harness"] },
 };
 

@@ -2,10 +2,13 @@ import ts from "typescript";
 import { isBuiltin, packageOf } from "./layers.mjs";
 import { importsOf } from "./source-rules.mjs";
 
-/** The packages that a piece of TypeScript imports, Node's own left out. */
+const resolvedOf = (code) =>
+  Array.from(code.matchAll(/import\.meta\.resolve\("([^"]+)"\)/g), ([, specifier]) => ({ specifier }));
+
+/** The packages that a piece of TypeScript imports or resolves, Node's own left out. */
 export const packagesOf = (code) => [
   ...new Set(
-    importsOf(code)
+    [...importsOf(code), ...resolvedOf(code)]
       .map(({ specifier }) => specifier)
       .filter((specifier) => !specifier.startsWith(".") && !isBuiltin(specifier))
       .map(packageOf),

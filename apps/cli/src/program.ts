@@ -1,5 +1,6 @@
 import { displayText } from "@harnesskit/wire";
 import { Command } from "commander";
+import { addAgents } from "./commands/agents.ts";
 import { addAhp } from "./commands/ahp.ts";
 import { addAttach } from "./commands/attach.ts";
 import { addChat } from "./commands/chat.ts";
@@ -51,6 +52,7 @@ export const createProgram = (context: CommandContext): Command => {
   addThreads(program, context);
   addGrants(program);
   addCore(program, context);
+  addAgents(program, context);
   addAudit(program, context);
   addAhp(program, context);
   addConformance(program, context);

@@ -242,10 +242,11 @@ it("a call that waits while its server is killed is judged by the policy in forc
     },
     { rule: "{ decision: escalate, reason: look at it }", item: { status: "succeeded" } },
     { rule: "allow", item: { status: "succeeded" } },
-    // The change was not shown.
+    // The change was not shown, so it is asked about.
     {
       rule: "{ decision: modify, set: { arguments.command: echo b > b.txt } }",
-      item: { code: "approval.changed" },
+      changed: { command: "echo b > b.txt" },
+      item: { status: "rejected", code: "tool.rejected" },
     },
     {
       rule: "{ decision: escalate, reason: look at it }",
@@ -273,18 +274,43 @@ it("a call that waits while its server is killed is judged by the policy in forc
     policyOf(...cases.map(({ rule }, index) => ruleFor(index, rule)), allowsBash),
   );
   const again = await ToolServer.start(options);
-  for (const [index, { decision = "once", item }] of cases.entries()) {
+  const newQuestions = () =>
+    again.told("approval.requested").filter(({ requestId }) => !requestIds.includes(String(requestId)));
+  for (const [index, { decision = "once", changed, item }] of cases.entries()) {
     const requestId = requestIds[index];
     const answer = await again.client.call("approval.respond", { requestId, decision });
     expect(answer.result).toEqual({ ok: true });
+    if (changed) {
+      await again.until(() => newQuestions().length === 1);
+      const [{ requestId, metadata } = {}] = newQuestions();
+      expect(metadata).toMatchObject({ input: changed });
+      await again.client.call("approval.respond", { requestId, decision: "reject" });
+    }
     await again.until(() => again.told("turn.completed")[index]);
     expect(again.items("tool_exec")[index]?.data).toMatchObject(item);
     const isRun = "status" in item && item.status === "succeeded";
     expect(await isThere(server.workspace, `${index}.txt`), commandOf(index)).toBe(isRun);
   }
   expect(await isThere(server.workspace, "b.txt")).toBe(false);
-  const asked = again.told("approval.requested").map(({ requestId }) => String(requestId));
-  expect(asked.filter((requestId) => !requestIds.includes(requestId))).toEqual([]);
+  expect(newQuestions()).toHaveLength(1);
+});
+
+it("a call that waits while its policy changes is judged by the new one when it is answered", async () => {
+  const server = await ToolServer.start({
+    workspace: await workspaceWith(asksBash),
+    args: ["--policy", "policy.yaml"],
+  });
+  await server.startTurn(`run the command: ${commandOf(0)}`);
+  const { requestId } = await server.question(0);
+  await writeFile(server.path("policy.yaml"), policyOf(blocksBash));
+  await server.program.reports(/is in force now/);
+  const answer = await server.client.call("approval.respond", { requestId, decision: "once" });
+  expect(answer.result).toEqual({ ok: true });
+  await server.until(() => server.told("turn.completed")[0]);
+  expect(server.items("tool_exec")).toMatchObject([
+    { data: { status: "blocked", code: "policy.blocked", error: "not today (rule commands)" } },
+  ]);
+  expect(await isThere(server.workspace, "0.txt")).toBe(false);
 });
 
 describe("the policy of a server", () => {

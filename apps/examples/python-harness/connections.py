@@ -44,6 +44,7 @@ class StdioLine:
             while "id" in message:
                 line = self.lines.get(timeout=timeout_s)
                 if not line:
+                    self.lines.put(line)  # for what is sent next
                     raise NoAnswer("the harness ended")
                 if is_answer_to(message, line):  # others came late, and nobody waits for them any more
                     return line

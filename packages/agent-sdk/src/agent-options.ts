@@ -1,3 +1,4 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { AgentIdSchema, SemanticVersionSchema } from "@harnesskit/protocol/runtime";
 import { type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { type Clock, systemClock } from "@harnesskit/wire/time";
@@ -5,6 +6,13 @@ import type { RejectedTool } from "./errors.ts";
 import { type AgentLimits, type AgentTimes, agentLimits, agentTimes } from "./limits.ts";
 import { type MeasureLoopLag, measureLoopLag } from "./loop-lag.ts";
 import type { Tool } from "./tool.ts";
+
+/** How an agent is, in its own judgement (section 4.5.1). */
+export interface AgentHealth {
+  readonly status: "ok" | "degraded" | "unhealthy";
+  /** Short facts, free of secrets, that go along with the heartbeat. */
+  readonly details?: JsonObject;
+}
 
 export interface AgentOptions extends Partial<AgentTimes> {
   /** As in the manifest: letters, digits, `.`, `_` and `-`, up to 128, with a letter or digit first. */
@@ -35,6 +43,12 @@ export interface AgentOptions extends Partial<AgentTimes> {
   readonly keepOutputFiles?: boolean;
   /** `sha256:` and the hex digest of the manifest's bytes. @default `run` reads the manifest in the working directory */
   readonly manifestHash?: string;
+  /**
+   * Asked before each heartbeat; the heartbeat reports the worse of this and what the SDK measures. A core sends no
+   * calls to an agent that is `unhealthy`, and may restart it. What it throws goes to `onError`, and counts as `degraded`.
+   * @default ok
+   */
+  readonly health?: () => AgentHealth;
   /** For tests. @default the real time */
   readonly clock?: Clock;
   /** For tests. @default a timer */

@@ -1,5 +1,7 @@
 import type { AgentHeartbeat } from "@harnesskit/protocol/runtime";
+import { HarnessError } from "@harnesskit/wire";
 import type { AgentCore } from "./agent-core.ts";
+import type { AgentHealth } from "./agent-options.ts";
 
 export interface HeartbeatOptions {
   readonly core: AgentCore;
@@ -10,13 +12,28 @@ export interface HeartbeatOptions {
   readonly send: (payload: AgentHeartbeat["payload"]) => void;
 }
 
+/** From the best to the worst. */
+const statuses: readonly AgentHealth["status"][] = ["ok", "degraded", "unhealthy"];
+
+const worse = (a: AgentHealth["status"], b: AgentHealth["status"]): AgentHealth["status"] =>
+  statuses.indexOf(a) > statuses.indexOf(b) ? a : b;
+
+const ownHealth = (core: AgentCore): AgentHealth => {
+  try {
+    return core.settings.health?.() ?? { status: "ok" };
+  } catch (cause) {
+    core.report(new HarnessError("handler_failed", "health failed", { cause }));
+    return { status: "degraded" };
+  }
+};
+
 /** Reports the agent's health to the core once an interval (section 4.5.1). Returns what ends it. */
 export const startHeartbeat = ({ core, intervalMs, ...options }: HeartbeatOptions): (() => void) => {
   const { clock, running, settings, limits } = core;
   const lag = settings.measureLoopLag();
   let nextAt = clock.now() + intervalMs;
   let cancel: () => void;
-  const statusOf = (lagMs: number, abandoned: number) => {
+  const measured = (lagMs: number, abandoned: number): AgentHealth["status"] => {
     if (abandoned >= limits.maxInflightCalls) return "unhealthy";
     return lagMs >= settings.degradedLagMs || abandoned > 0 ? "degraded" : "ok";
   };
@@ -26,12 +43,14 @@ export const startHeartbeat = ({ core, intervalMs, ...options }: HeartbeatOption
     const { abandoned } = running;
     nextAt = Math.max(nextAt + intervalMs, now + intervalMs / 2);
     arm();
+    const own = ownHealth(core);
     options.send({
       session_id: options.sessionId,
       uptime_ms: Math.max(0, Math.round(now - core.startedAt)),
       inflight_calls: options.inflight(),
-      status: statusOf(lagMs, abandoned),
+      status: worse(own.status, measured(lagMs, abandoned)),
       details: {
+        ...own.details,
         event_loop_lag_ms: lagMs,
         abandoned_calls: abandoned,
         waiting_messages: options.waiting(),

@@ -6,7 +6,7 @@ export {
   type ToolSchema,
 } from "@harnesskit/wire/tool";
 export { type Agent, type AgentSession, type ConnectOptions, defineAgent } from "./agent.ts";
-export type { AgentOptions } from "./agent-options.ts";
+export type { AgentHealth, AgentOptions } from "./agent-options.ts";
 export type { StreamPayload, TextChannel } from "./call-stream.ts";
 export {
   AgentStoppingError,

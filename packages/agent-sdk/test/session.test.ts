@@ -4,7 +4,7 @@ import { createTcpListener, createTcpTransport } from "@harnesskit/transport-uds
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { type AgentOptions, defineAgent, tool } from "../src/index.ts";
+import { type AgentHealth, type AgentOptions, defineAgent, tool } from "../src/index.ts";
 import {
   agentId,
   connected,
@@ -273,6 +273,41 @@ describe("the tools", () => {
 });
 
 describe("heartbeats", () => {
+  it("report the worse of what the agent says of itself and what is measured", async () => {
+    const clock = createManualClock();
+    const lag = { ms: 0, isStopped: false };
+    const own: { health: () => AgentHealth } = { health: () => ({ status: "ok" }) };
+    const errors: string[] = [];
+    const agent = agentOf(["a"], {
+      clock,
+      measureLoopLag: fixedLag(lag),
+      health: () => own.health(),
+      onError: ({ code }) => errors.push(code),
+    });
+    const { core, session } = await connected(agent, { welcome: { heartbeat_interval_ms: 1000 } });
+    const next = async (health: () => AgentHealth, ms = 0) => {
+      own.health = health;
+      lag.ms = ms;
+      const count = core.all("agent.heartbeat").length + 1;
+      clock.advance(1000);
+      await core.count("agent.heartbeat", count);
+      return core.all("agent.heartbeat").at(-1)?.payload;
+    };
+    const upstream = {
+      status: "degraded",
+      details: { upstream: "gone", event_loop_lag_ms: "hidden" },
+    } as const;
+    expect(await next(() => upstream)).toMatchObject({
+      status: "degraded",
+      details: { upstream: "gone", event_loop_lag_ms: 0 },
+    });
+    expect(await next(() => ({ status: "ok" }), 500)).toMatchObject({ status: "degraded" });
+    expect(await next(() => ({ status: "unhealthy" }), 500)).toMatchObject({ status: "unhealthy" });
+    expect(await next(() => expect.fail("broken"))).toMatchObject({ status: "degraded" });
+    expect(errors).toEqual(["handler_failed"]);
+    await session.close();
+  });
+
   it("come once an interval and say how the agent is", async () => {
     verifies("RUN-103", "RUN-104");
     const clock = createManualClock();

@@ -107,6 +107,29 @@ describe("rates", () => {
   });
 });
 
+describe("a call that is judged again, after a change or a human's answer", () => {
+  const call = (call_id: string, session_id = "s1") => ({ metadata: { call_id }, session_id });
+
+  it.each(["rate: { max: 1, window_ms: 1000 }", "concurrent: { max: 1 }"])("is counted once: %s", (limit) => {
+    const { word, ends } = harnessOf(limit);
+    expect([word("a", {}, call("1")), word("a", { x: 1 }, call("1"))]).toEqual(["allow", "allow"]);
+    expect([word("a", {}, call("2")), word("a", {}, call("1", "s2")), word("a")]).toEqual([
+      "defer",
+      "defer",
+      "defer",
+    ]);
+    ends("a", {}, call("unknown"));
+    expect(word("a", {}, call("1"))).toBe("allow");
+  });
+
+  it("is another call after its end", () => {
+    const { word, ends } = harnessOf("rate: { max: 1, window_ms: 1000 }");
+    expect(word("a", {}, call("1"))).toBe("allow");
+    ends("a", {}, call("1"));
+    expect(word("a", {}, call("1"))).toBe("defer");
+  });
+});
+
 describe("actions at a time", () => {
   it("are bounded, and end with their event, their session or their time", () => {
     const { clock, word, ends } = harnessOf("per: session, concurrent: { max: 2, expire_ms: 5000 }");

@@ -61,7 +61,7 @@ export interface CreateThreadParams {
 
 /** Which threads to list; all but an empty one need the extension `paging`. */
 export interface ListThreadsOptions extends RequestOptions {
-  /** At most so many. @default all */
+  /** At most so many, fewer where they do not fit in a message. @default all, in up to `maxPages` pages */
   readonly limit?: number;
   /** The `nextCursor` of the page before. */
   readonly cursor?: string;
@@ -109,7 +109,7 @@ export interface RespondApprovalOptions extends RequestOptions {
 export interface GetThreadOptions extends RequestOptions {
   /** Only events with a greater number. @default 0 */
   readonly afterSeq?: number;
-  /** At most so many events. @default all; the server refuses what does not fit in a message */
+  /** At most so many events. @default all, as far as `maxPages` pages hold them */
   readonly limit?: number;
 }
 
@@ -173,7 +173,7 @@ export interface ThreadClient {
   readonly capabilities: ThreadCapabilities;
   /** `thread.create`. */
   createThread(params?: CreateThreadParams, options?: RequestOptions): Promise<Thread>;
-  /** `thread.list`: all threads, or a page of them. */
+  /** `thread.list`: all threads, or a page of them; `nextCursor` where more follow. */
   listThreads(options?: ListThreadsOptions): Promise<ThreadPage>;
   /** All threads, page by page where the server has pages; `limit` is the length of a page, 100 by default. */
   allThreads(options?: Omit<ListThreadsOptions, "cursor">): AsyncIterable<Thread>;
@@ -184,7 +184,11 @@ export interface ThreadClient {
    * has answered. Rejects with `thread_not_found`, and `invalid_argument` for an invalid `afterSeq`.
    */
   subscribe(threadId: string, options?: SubscribeOptions): Promise<ThreadSubscription>;
-  /** `thread.get`. Rejects with `thread_not_found`; over the server's message limit with an error that names `limit`. */
+  /**
+   * `thread.get`, page by page; `nextAfterSeq` where more events follow. Rejects with `thread_not_found`, and `invalid_params`
+   * where one event alone exceeds the message limit (`data.reason` is `event_too_large`: `data.seq` is the `afterSeq` to go on
+   * with), or the whole history of a server without pages does.
+   */
   getThread(threadId: string, options?: GetThreadOptions): Promise<ThreadHistory>;
   /**
    * `turn.start`. Resolves when the server has named the turn; no event of it is lost between that and the first

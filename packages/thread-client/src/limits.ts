@@ -12,6 +12,8 @@ export const clientLimits = defineLimits({
   maxBufferedDeltaChars: 8 * 1024 * 1024,
   /** Approvals whose callbacks run at the same time; one more is rejected. */
   maxOpenApprovals: 256,
+  /** Pages that one `getThread` or `listThreads` reads; what they return then says where the rest begins. */
+  maxPages: 64,
 });
 export type ClientLimits = LimitsOf<typeof clientLimits>;
 

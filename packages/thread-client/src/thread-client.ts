@@ -28,6 +28,7 @@ import { EventStreams } from "./event-queue.ts";
 import { hasExtension, requireExtension, type ThreadExtension } from "./extensions.ts";
 import { Follows } from "./follows.ts";
 import { type ClientLimits, clientLimits } from "./limits.ts";
+import { readHistory, readThreads } from "./read-pages.ts";
 import { ThreadSession } from "./thread-session.ts";
 import { openSubscription, type ThreadSubscription } from "./thread-subscription.ts";
 import type { LiveTurn, TurnHandle } from "./turn-handle.ts";
@@ -123,7 +124,10 @@ class Client implements ThreadClient {
     const { limit, cursor, directory, title, updatedAfter, ...request } = options;
     const fields = { limit, cursor, directory, title, updatedAfter };
     if (Object.values(fields).some((value) => value !== undefined)) this.#require("paging", "thread.list");
-    return this.#session.call("thread.list", fields, request);
+    const readPage = (next: string | undefined): Promise<ThreadPage> =>
+      this.#session.call("thread.list", { ...fields, cursor: next }, request);
+    if (limit !== undefined) return readPage(cursor);
+    return readThreads(readPage, { cursor, maxPages: this.#limits.maxPages });
   }
 
   async *allThreads(options: Omit<ListThreadsOptions, "cursor"> = {}): AsyncGenerator<Thread, void> {
@@ -138,7 +142,11 @@ class Client implements ThreadClient {
 
   getThread(threadId: string, options: GetThreadOptions = {}): Promise<ThreadHistory> {
     const { afterSeq, limit, ...request } = options;
-    return this.#session.call("thread.get", { threadId, afterSeq, limit }, request);
+    const readPage = (after: number | undefined, most: number | undefined): Promise<ThreadHistory> =>
+      this.#session.call("thread.get", { threadId, afterSeq: after, limit: most }, request);
+    if (!this.#has("paging")) return readPage(afterSeq, limit);
+    const { maxPages } = this.#limits;
+    return readHistory(readPage, { afterSeq, limit, maxPages });
   }
 
   async deleteThread(threadId: string, options: RequestOptions = {}): Promise<void> {

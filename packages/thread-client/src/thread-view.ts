@@ -153,8 +153,9 @@ class View implements ThreadView {
 
   #startItem(item: Item): boolean {
     const known = this.#items.get(itemKey(item));
-    if (known?.completed || known?.item.data) return false;
-    this.#put(item, itemText(item) + (known?.text ?? ""), false);
+    if (known?.completed) return false;
+    // A call that is changed before it runs starts again.
+    this.#put(item, known?.item.data ? known.text : itemText(item) + (known?.text ?? ""), false);
     return true;
   }
 

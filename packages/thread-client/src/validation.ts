@@ -60,6 +60,8 @@ export interface ThreadHistory {
   readonly events: readonly Event[];
   /** The number of the last event, known or not; 0 when there is none. The next page follows with `afterSeq: lastSeq`. */
   readonly lastSeq: number;
+  /** More events follow, with this `afterSeq`; only servers with the extension `paging` say so. */
+  readonly nextAfterSeq?: number | undefined;
   /** Events of types that this version does not know; they are left out. */
   readonly unknownEvents: number;
 }

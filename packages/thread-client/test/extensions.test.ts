@@ -1,7 +1,5 @@
-import { ProtocolError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import type { ThreadClientOptions, ThreadEvent } from "../src/index.ts";
-import { readPast } from "../src/read-past.ts";
 import { connectInMemory, createCountingServer } from "./cut-scenario.ts";
 import { createCutTransport } from "./cut-transport.ts";
 import { collect, failureOf } from "./sample-events.ts";
@@ -117,34 +115,6 @@ describe("subscribe", () => {
     const signal = AbortSignal.abort();
     const error = await failureOf(setup.client.subscribe(threadId, { signal }));
     expect(error).toMatchObject({ name: "RequestCancelledError", code: "request_cancelled" });
-  });
-});
-
-describe("reading the past", () => {
-  it("asks for smaller pages while one does not fit", async () => {
-    await using setup = await setUp({ onApproval: () => "once" });
-    const { client } = setup;
-    const { threadId } = await client.createThread();
-    await (await client.startTurn({ threadId, input: "a" })).result;
-    const { events, lastSeq } = await client.getThread(threadId);
-    const asked: number[] = [];
-    const pages = readPast(
-      (afterSeq, limit) => {
-        asked.push(limit);
-        if (limit > 7) throw new ProtocolError(-32602, "too large", { data: { reason: "result_too_large" } });
-        return client.getThread(threadId, { afterSeq, limit });
-      },
-      2,
-      lastSeq - 1,
-    );
-    expect(await collect(pages)).toEqual(events.slice(2, -1));
-    expect(asked.at(-1)).toBeLessThanOrEqual(7);
-    const never = readPast(
-      () => Promise.reject(new ProtocolError(-32602, "x", { data: { reason: "result_too_large" } })),
-      0,
-      9,
-    );
-    expect(await failureOf(collect(never))).toMatchObject({ code: "invalid_params" });
   });
 });
 

@@ -61,6 +61,19 @@ describe("a thread's view", () => {
     expect(view.state.lastTurn).toEqual({ status: "cancelled", turn: turn.turn("cancelled") });
   });
 
+  it("shows a call as it last started: a policy may change one that waits", () => {
+    const call = (command: string) =>
+      ({
+        itemId: "c",
+        threadId: "ses_1",
+        turnId: "turn_1",
+        type: "tool_exec",
+        data: { tool: "bash", input: { command }, status: "pending" },
+      }) satisfies Item;
+    const { items } = reduceThread([turn.itemStarted(call("ls")), turn.itemStarted(call("ls -l"))]);
+    expect(items).toEqual([{ item: call("ls -l"), text: "", completed: false, truncated: false }]);
+  });
+
   it("says what each kind of item says", () => {
     const of = <T extends Item["type"]>(type: T, data: unknown) =>
       ({ itemId: type, threadId: "ses_1", turnId: "turn_1", type, data }) as unknown as Item;

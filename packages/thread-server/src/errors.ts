@@ -102,3 +102,20 @@ export const logWentBack = (lastSeq: number): ProtocolError =>
     reason: "log_went_back",
     lastSeq,
   });
+
+/** -32602: the whole history does not fit in a message. Asked for with `limit`, it comes in pages that fit. */
+export const historyTooLarge = (maxBytes: number): ProtocolError =>
+  invalidParams("The history exceeds the message limit: ask for pages of it with `limit`", {
+    reason: "result_too_large",
+    param: "limit",
+    maxBytes,
+  });
+
+/** -32602: one event does not fit in a message. The history goes on behind it. */
+export const eventTooLarge = (seq: number, maxBytes: number): ProtocolError =>
+  invalidParams(`Event ${seq} exceeds the message limit: go on behind it with \`afterSeq\` ${seq}`, {
+    reason: "event_too_large",
+    param: "afterSeq",
+    seq,
+    maxBytes,
+  });

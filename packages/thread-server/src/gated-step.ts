@@ -17,6 +17,7 @@ export interface GatedStepOptions {
   readonly settings: ServerSettings;
 }
 
+type Block = FinalVerdict & { verdict: "block" };
 type Verdict<Change> = FinalVerdict | ModifyVerdict<Change>;
 
 /** A kind of thing that a gate and a human judge before it happens: a tool call, or a prompt. */
@@ -35,9 +36,17 @@ export interface GatedKind<Subject, Change, Requested> {
   question(subject: Subject): Question;
 }
 
-/** What a gate said of a subject in the end, after its changes. */
-export interface Judged<Subject, Requested> {
+/** A subject as a gate judges it, perhaps not for the first time. */
+interface Considered<Subject, Requested> {
   readonly subject: Subject;
+  /** What the gate has changed so far. */
+  readonly modified?: Modification<Requested> | undefined;
+  /** How often. @default 0 */
+  readonly changes?: number;
+}
+
+/** What a gate said of a subject in the end, after its changes. */
+export interface Judged<Subject, Requested> extends Considered<Subject, Requested> {
   readonly verdict: FinalVerdict;
   /** What the subject's item says of it. */
   readonly said: { readonly judgement?: ItemJudgement<Requested> };
@@ -49,14 +58,32 @@ export interface Refusal {
   readonly error: string;
 }
 
-/** Whether it happens. `approvedBy` is the approval that a human gave, now or for always. */
-export type Decision =
-  | { readonly refused: Refusal; readonly approvedBy?: undefined }
-  | { readonly refused?: undefined; readonly approvedBy?: string };
+/** It does not happen. */
+interface Refused {
+  readonly refused: Refusal;
+  readonly approvedBy?: undefined;
+}
+
+/** Whether it happens. `judged` is what the gate said last; `approvedBy` the approval that a human gave, now or for always. */
+export type Decision<Subject, Requested> = { readonly judged: Judged<Subject, Requested> } & (
+  | Refused
+  | { readonly refused?: undefined; readonly approvedBy?: string }
+);
+
+/** Whether it happens after a restart. What a human refused then, the gate has not judged again. */
+export type LateDecision<Subject, Requested> =
+  | Decision<Subject, Requested>
+  | (Refused & { readonly judged?: undefined });
+
+/** What a human was shown. */
+type Shown = Pick<Question, "digest" | "preview"> & { readonly requestId: string };
+
+/** Runs before each question, with what it asks about. */
+type OnAsk<Subject, Requested> = (judged: Judged<Subject, Requested>) => Promise<void>;
 
 /**
  * The one way to an action: the gate judges it, again after each change; a human is asked where the gate says so, unless
- * a grant answers; a question of an earlier server is answered and judged anew. What cannot be judged is refused.
+ * a grant answers; what a human allowed is judged once more before it happens. What cannot be judged is refused.
  */
 export class GatedStep<Subject, Change, Requested> {
   readonly #options: GatedStepOptions;
@@ -68,19 +95,23 @@ export class GatedStep<Subject, Change, Requested> {
   }
 
   /** Asks the gate, again after each change that it makes. A gate that cannot answer blocks. */
-  async judge(first: Subject): Promise<Judged<Subject, Requested>> {
+  judge(first: Subject): Promise<Judged<Subject, Requested>> {
+    return this.#judge({ subject: first });
+  }
+
+  /** Asks the gate about a subject that it may have changed before: those changes count, and what was requested stays. */
+  async #judge(first: Considered<Subject, Requested>): Promise<Judged<Subject, Requested>> {
     const { noun, texts } = this.#kind;
     const { onError } = this.#options.settings;
-    let subject = first;
-    let modified: Modification<Requested> | undefined;
+    let { subject, modified, changes = 0 } = first;
     const end = (verdict: FinalVerdict): Judged<Subject, Requested> => {
       const { verdict: decision, judgement = modified && { by: modified.by ?? "the gate" } } = verdict;
       const said = judgement && { judgement: { decision, ...judgement, ...(modified && { modified }) } };
-      return { subject, verdict, said: said ?? {} };
+      return { subject, modified, changes, verdict, said: said ?? {} };
     };
     const block = (reason: string, code: string, judgement?: Judgement) =>
       end({ verdict: "block", reason, code, ...(judgement && { judgement }) });
-    for (let changes = 0; ; changes++) {
+    for (; ; changes++) {
       let verdict: Verdict<Change>;
       try {
         verdict = await this.#kind.before(subject);
@@ -90,57 +121,85 @@ export class GatedStep<Subject, Change, Requested> {
       }
       if (verdict.verdict !== "modify") return end(verdict);
       const { judgement, reason } = verdict;
-      if (changes === maxModifications) {
+      if (changes >= maxModifications) {
         onError(new HarnessError("gate_failed", `the gate changes the ${noun} again and again`));
         return block(texts.tooManyChanges, "gate_failed", judgement);
       }
       const next = await this.#kind.change(subject, verdict);
       if (isUnfit(next)) return block(next.unfit, "gate.invalid_input", judgement);
-      const { requested } = modified ?? { requested: this.#kind.requested(first) };
+      const { requested } = modified ?? { requested: this.#kind.requested(subject) };
       modified = { ...judgement, ...(reason !== undefined && { reason }), requested };
       subject = next;
     }
   }
 
-  /** Asks a human where the gate says so and no grant answers; `beforeAsking` runs first then. */
+  /**
+   * Asks a human where the gate says so and no grant answers. What a human allowed, the gate judges again: see `#confirm`.
+   *
+   * @param onAsk runs before each question, with what it asks about
+   */
   async decide(
-    { subject, verdict }: Judged<Subject, Requested>,
-    beforeAsking: () => Promise<void> = async () => {},
-  ): Promise<Decision> {
-    const { thread, flow, settings } = this.#options;
-    if (verdict.verdict === "block") return { refused: this.#blocked(verdict) };
-    if (verdict.verdict === "allow") return {};
-    const question = this.#kind.question(subject);
-    const grant = await findGrant(settings.store, thread, question);
-    if (grant) return { approvedBy: grant.requestId };
-    await beforeAsking();
-    const { requestId, answer } = await flow.ask(question, verdict.reason);
-    return isAllowed(answer) ? { approvedBy: requestId } : { refused: this.#refusal(answer) };
+    judged: Judged<Subject, Requested>,
+    onAsk: OnAsk<Subject, Requested> = async () => {},
+  ): Promise<Decision<Subject, Requested>> {
+    const { verdict } = judged;
+    if (verdict.verdict === "block") return { judged, refused: this.#blocked(verdict) };
+    if (verdict.verdict === "allow") return { judged };
+    return this.#ask(judged, verdict.reason, onAsk);
   }
 
   /**
-   * Goes on with a question of an earlier server: waits for its answer, then asks the gate again, whose block wins. What
-   * it asks has been answered; what it changes is not what was shown.
+   * Goes on with a question of an earlier server.
    *
    * @param verify whether what would happen is still what was shown
-   * @param first what the gate judges then
+   * @param first what the gate judges after the answer
+   * @param onAsk runs before each further question, with what it asks about
    */
   async decideAgain(
     question: PendingQuestion,
     verify: () => Promise<boolean>,
-    first: () => Promise<Subject>,
-  ): Promise<Decision & { readonly judged?: Judged<Subject, Requested> }> {
-    const { data } = question;
+    first: () => Promise<Considered<Subject, Requested>>,
+    onAsk: OnAsk<Subject, Requested> = async () => {},
+  ): Promise<LateDecision<Subject, Requested>> {
     const answer = await this.#options.flow.askAgain(question, verify);
     if (!isAllowed(answer)) return { refused: this.#refusal(answer) };
-    const judged = await this.judge(await first());
-    const { verdict, subject } = judged;
-    if (verdict.verdict === "block") return { judged, refused: this.#blocked(verdict) };
-    const isAsShown = this.#kind.question(subject).digest === data.metadata.digest;
-    return isAsShown ? { judged, approvedBy: data.requestId } : { judged, refused: this.#changed() };
+    const { requestId, metadata } = question.data;
+    return this.#confirm(await first(), { ...metadata, requestId }, onAsk);
   }
 
-  #blocked({ reason, code = `${this.#kind.prefix}.blocked` }: FinalVerdict & { verdict: "block" }): Refusal {
+  async #ask(
+    judged: Judged<Subject, Requested>,
+    reason: string | undefined,
+    onAsk: OnAsk<Subject, Requested>,
+  ): Promise<Decision<Subject, Requested>> {
+    const { thread, flow, settings } = this.#options;
+    const question = this.#kind.question(judged.subject);
+    const grant = await findGrant(settings.store, thread, question);
+    if (grant) return { judged, approvedBy: grant.requestId };
+    await onAsk(judged);
+    const { requestId, answer } = await flow.ask(question, reason);
+    if (!isAllowed(answer)) return { judged, refused: this.#refusal(answer) };
+    return this.#confirm(judged, { ...question, requestId }, onAsk);
+  }
+
+  /**
+   * Asks the gate again about what a human was shown and allowed: its policy may have changed meanwhile. Its block wins,
+   * and its question has been answered. What it changes is not what was allowed, so the human is asked about that.
+   */
+  async #confirm(
+    first: Considered<Subject, Requested>,
+    { requestId, digest, preview }: Shown,
+    onAsk: OnAsk<Subject, Requested>,
+  ): Promise<Decision<Subject, Requested>> {
+    const judged = await this.#judge(first);
+    const { verdict, subject } = judged;
+    if (verdict.verdict === "block") return { judged, refused: this.#blocked(verdict) };
+    const now = this.#kind.question(subject);
+    if (now.digest === digest && now.preview === preview) return { judged, approvedBy: requestId };
+    return this.#ask(judged, verdict.verdict === "ask" ? verdict.reason : this.#kind.texts.changed, onAsk);
+  }
+
+  #blocked({ reason, code = `${this.#kind.prefix}.blocked` }: Block): Refusal {
     return { status: "blocked", code, error: reason };
   }
 

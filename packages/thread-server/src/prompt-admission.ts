@@ -2,7 +2,7 @@ import type { InputPart, ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { type PendingQuestion, promptPermission } from "./approval-flow.ts";
 import { TurnError } from "./errors.ts";
-import { GatedStep, type GatedStepOptions, type Judged, type Refusal } from "./gated-step.ts";
+import { GatedStep, type GatedStepOptions, type LateDecision } from "./gated-step.ts";
 import type { JudgedPrompt } from "./gates.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
@@ -49,8 +49,7 @@ export class PromptAdmission {
     await turn.start("user_message", itemId, userMessage(request, { withheld: true }));
     const judged = await this.#step.judge(await this.#toPrompt(itemId, request.input));
     turn.signal.throwIfAborted();
-    const { refused } = await this.#step.decide(judged);
-    return this.#conclude(itemId, judged, refused);
+    return this.#conclude(itemId, await this.#step.decide(judged));
   }
 
   /** Goes on with a prompt of an earlier server that waits for its approval. */
@@ -58,10 +57,8 @@ export class PromptAdmission {
     const { input } = this.#request;
     const { metadata } = question.data;
     const verify = async () => (await promptDigest(String(metadata.input.text), input)) === metadata.digest;
-    const first = () => this.#toPrompt(itemId, input);
-    const { judged, refused } = await this.#step.decideAgain(question, verify, first);
-    this.#options.turn.signal.throwIfAborted();
-    return this.#conclude(itemId, judged, refused);
+    const first = async () => ({ subject: await this.#toPrompt(itemId, input) });
+    return this.#conclude(itemId, await this.#step.decideAgain(question, verify, first));
   }
 
   async #toPrompt(itemId: string, content: readonly InputPart[]): Promise<JudgedPrompt> {
@@ -84,9 +81,9 @@ export class PromptAdmission {
 
   async #conclude(
     itemId: string,
-    judged: Judged<JudgedPrompt, InputPart[]> | undefined,
-    refused: Refusal | undefined,
+    { judged, refused }: LateDecision<JudgedPrompt, InputPart[]>,
   ): Promise<TurnRequest> {
+    this.#options.turn.signal.throwIfAborted();
     const input = judged?.subject.content ?? this.#request.input;
     const said = judged?.said ?? {};
     const request = { ...this.#request, input };

@@ -1,34 +1,39 @@
 import type { Event, Thread } from "@harnesskit/protocol/threads";
+import { utf8Length } from "@harnesskit/wire/json";
 import { logChanged, logWentBack } from "./errors.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
-/** As many bytes of events as could ever be sent are collected; the peer then says that the result is too large. */
-const maxPageLength = 8 * 1024 * 1024;
-
-export interface Page {
+export interface PageRequest {
   readonly afterSeq: number;
   /** Undefined: all. */
   readonly limit: number | undefined;
+  readonly maxBytes: number;
   /** The number of the last event, where that is known. */
   readonly lastSeq: number | undefined;
 }
 
-/** Reads a part of a log. Rejects with `log_changed` when the log ends before its last event. */
+export interface Page {
+  readonly events: readonly Event[];
+  /** More events follow; where there are none in the page, the first one alone exceeds `maxBytes`. */
+  readonly isCut: boolean;
+}
+
+/** Reads a part of a log, as much as fits. Rejects with `log_changed` when the log ends before its last event. */
 export const readPage = async (
   store: ThreadStore,
   threadId: string,
-  { afterSeq, limit, lastSeq = 0 }: Page,
-): Promise<Event[]> => {
-  const page: Event[] = [];
-  let length = 0;
-  const options = limit === undefined ? { afterSeq } : { afterSeq, limit };
+  { afterSeq, limit, maxBytes, lastSeq = 0 }: PageRequest,
+): Promise<Page> => {
+  const events: Event[] = [];
+  let bytes = 0;
+  const options = limit === undefined ? { afterSeq } : { afterSeq, limit: limit + 1 };
   for await (const event of store.events(threadId, options)) {
-    page.push(event);
-    length += JSON.stringify(event).length;
-    if (length > maxPageLength) return page;
+    bytes += utf8Length(JSON.stringify(event)) + 1;
+    if (events.length === limit || bytes > maxBytes) return { events, isCut: true };
+    events.push(event);
   }
-  if (page.length !== limit && (page.at(-1)?.seq ?? afterSeq) < lastSeq) throw logChanged();
-  return page;
+  if ((events.at(-1)?.seq ?? afterSeq) < lastSeq) throw logChanged();
+  return { events, isCut: false };
 };
 
 const eventAt = async (store: ThreadStore, threadId: string, seq: number): Promise<Event | undefined> => {

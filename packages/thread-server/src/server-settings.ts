@@ -4,6 +4,7 @@ import {
   type CreateId,
   callSafely,
   checkNumber,
+  defaultWireLimits,
   defineLimits,
   invalidParams,
   type LimitsOf,
@@ -40,6 +41,11 @@ export const threadServerLimits = defineLimits({
   maxOpenBytes: 4 * 1024 * 1024,
   /** Characters that wait for a slow client; beyond that it is served from the log. */
   maxOutboxLength: 1_048_576,
+  /**
+   * Bytes of the events or threads in one answer of `thread.get` or `thread.list`. Must leave room for an envelope below the
+   * message limit of the channels.
+   */
+  maxPageBytes: defaultWireLimits.maxFrameBytes - 65_536,
 });
 
 export type ThreadServerLimits = LimitsOf<typeof threadServerLimits>;

@@ -1,5 +1,6 @@
 import type { Thread, ThreadMethodParams, ThreadMethodResult } from "@harnesskit/protocol/threads";
 import { invalidParams } from "@harnesskit/wire";
+import { utf8Length } from "@harnesskit/wire/json";
 
 /** The place of a thread in the list: what a cursor names. */
 interface Place {
@@ -19,12 +20,16 @@ const parseCursor = (cursor: string): Place => {
 const compare = (a: Place, b: Place): number =>
   b.updated - a.updated || (a.threadId < b.threadId ? -1 : a.threadId > b.threadId ? 1 : 0);
 
-/** One page of the threads that fit. Throws -32602 for a cursor that no page gave. */
+/**
+ * One page of the threads that were asked for: up to `limit` of them, and no more than `maxBytes` where that is not a single
+ * one. Throws -32602 for a cursor that no page gave.
+ */
 export const toThreadPage = (
   threads: readonly Thread[],
   params: NonNullable<ThreadMethodParams<"thread.list">>,
+  maxBytes: number,
 ): ThreadMethodResult<"thread.list"> => {
-  const { limit, cursor, directory, title, updatedAfter } = params;
+  const { limit = Number.POSITIVE_INFINITY, cursor, directory, title, updatedAfter } = params;
   const after = cursor === undefined ? undefined : parseCursor(cursor);
   const wanted = title?.toLowerCase();
   const fitting = threads.filter(
@@ -35,8 +40,14 @@ export const toThreadPage = (
       (after === undefined || compare(after, placeOf(thread)) < 0),
   );
   fitting.sort((a, b) => compare(placeOf(a), placeOf(b)));
-  if (limit === undefined || fitting.length <= limit) return { threads: fitting };
-  const page = fitting.slice(0, limit);
-  const last = page.at(-1);
-  return last ? { threads: page, nextCursor: `${last.time.updated}/${last.threadId}` } : { threads: page };
+  const page: Thread[] = [];
+  let bytes = 0;
+  for (const thread of fitting) {
+    bytes += utf8Length(JSON.stringify(thread)) + 1;
+    const last = page.at(-1);
+    if (last && (page.length === limit || bytes > maxBytes))
+      return { threads: page, nextCursor: `${last.time.updated}/${last.threadId}` };
+    page.push(thread);
+  }
+  return { threads: page };
 };

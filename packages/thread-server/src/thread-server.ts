@@ -15,7 +15,7 @@ import { threadOfRequest } from "./approvals.ts";
 import { type ConnectedClient, Connections, type ConnectOptions } from "./connections.ts";
 import { threadToCreate } from "./create-thread.ts";
 import { defined } from "./defined.ts";
-import { approvalNotFound, StoreError } from "./errors.ts";
+import { approvalNotFound, eventTooLarge, historyTooLarge, StoreError } from "./errors.ts";
 import { checkHeard, readPage } from "./read-log.ts";
 import { nameRequest } from "./request-digest.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
@@ -120,13 +120,21 @@ class Server implements ThreadServer {
       await this.#sessions.create(thread);
       return { thread };
     },
-    "thread.list": async (params = {}) => toThreadPage(await this.#settings.store.list(), params),
+    "thread.list": async (params = {}) =>
+      toThreadPage(await this.#settings.store.list(), params, this.#settings.limits.maxPageBytes),
     "thread.get": ({ threadId, afterSeq = 0, limit }) =>
       this.#sessions.read(threadId, async (thread, session) => {
-        const page = { afterSeq, limit, lastSeq: session?.lastSeq };
-        const events = await readPage(this.#settings.store, threadId, page);
+        const { store, limits } = this.#settings;
+        const { maxPageBytes: maxBytes } = limits;
+        const page = { afterSeq, limit, maxBytes, lastSeq: session?.lastSeq };
+        const { events, isCut } = await readPage(store, threadId, page);
         for (const event of events) session?.checkRead(event);
-        return session ? { thread, events, lastSeq: session.lastSeq } : { thread, events };
+        // Only a client that asks for pages knows that more may follow.
+        if (isCut && limit === undefined) throw historyTooLarge(maxBytes);
+        const last = events.at(-1);
+        if (isCut && !last) throw eventTooLarge(afterSeq + 1, maxBytes);
+        const nextAfterSeq = isCut ? last?.seq : undefined;
+        return defined({ thread, events: [...events], lastSeq: session?.lastSeq, nextAfterSeq });
       }),
     "thread.subscribe": ({ threadId, afterSeq, afterTime }, client) =>
       this.#sessions.use(threadId, async (session) => {
@@ -247,18 +255,12 @@ const storeFailure = (error: StoreError): ProtocolError => {
   return new ProtocolError(-32603, message, { data, code, cause: error });
 };
 
-const resultTooLarge = (method: string, maxFrameBytes: number): ProtocolError => {
-  const data = { reason: "result_too_large", maxFrameBytes };
-  return method === "thread.get"
-    ? invalidParams(
-        "The history exceeds the message limit: ask for a part of it with `afterSeq` and `limit`",
-        {
-          ...data,
-          param: "limit",
-        },
-      )
-    : new ProtocolError(-32603, "The result exceeds the message limit", { data });
-};
+const resultTooLarge = (method: string, maxFrameBytes: number): ProtocolError =>
+  method === "thread.get"
+    ? historyTooLarge(maxFrameBytes)
+    : new ProtocolError(-32603, "The result exceeds the message limit", {
+        data: { reason: "result_too_large", maxFrameBytes },
+      });
 
 /**
  * Makes a server of the thread protocol around an agent.

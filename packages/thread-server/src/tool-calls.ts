@@ -5,7 +5,7 @@ import { copyJson, isObject } from "@harnesskit/wire/json";
 import { type PreparedCall, prepareCall, type Tool, ToolError } from "@harnesskit/wire/tool";
 import type { PendingQuestion } from "./approval-flow.ts";
 import { defined } from "./defined.ts";
-import { GatedStep, type GatedStepOptions } from "./gated-step.ts";
+import { GatedStep, type GatedStepOptions, type Judged, type LateDecision } from "./gated-step.ts";
 import { ToolOutput } from "./tool-output.ts";
 import type { JudgedCall, ToolOutcome, ToolRequest } from "./turn-runner.ts";
 
@@ -18,6 +18,9 @@ interface Prepared {
   readonly call: JudgedCall;
   readonly run: NonNullable<PreparedCall["run"]>;
 }
+
+/** What was asked for, without its input. */
+type Asked = Pick<Shown, "tool" | "callId" | "step">;
 
 /** What a call's item says from its start to its end. */
 type Shown = Omit<ItemData<"tool_exec">, "status">;
@@ -71,31 +74,24 @@ export class ToolCalls {
   async call(request: ToolRequest): Promise<ToolOutcome> {
     const { turn } = this.#options;
     const itemId = turn.newId("item");
-    const start = (data: Shown, status: "pending" | "running") =>
-      turn.start("tool_exec", itemId, { ...data, status });
     let prepared: Prepared;
     try {
       prepared = await this.#prepare(itemId, request.tool, request.input);
     } catch (error) {
       const shown = shownOf(request, toJsonObject(request.input));
-      await start(shown, "pending");
+      await turn.start("tool_exec", itemId, { ...shown, status: "pending" });
       return this.#finish(itemId, shown, this.#failure(error));
     }
-    const judged = await this.#step.judge(prepared);
-    const { call } = judged.subject;
-    const shown: Shown = { ...shownOf(request, call.input), ...judged.said };
     let isStarted = false;
-    const { refused, approvedBy } = await this.#step.decide(judged, async () => {
+    const decision = await this.#step.decide(await this.#step.judge(prepared), (judged) => {
       isStarted = true;
-      await start(shown, "pending");
+      return this.#ask(itemId, request, judged);
     });
-    const allowed = approvedBy === undefined ? shown : { ...shown, approvedBy };
-    if (!isStarted) await start(allowed, refused ? "pending" : "running");
-    const outcome = refused
-      ? await this.#finish(itemId, shown, this.#unlessCancelled(refused))
-      : await this.#run(itemId, allowed, judged.subject);
-    await this.#notifyGate(call, outcome);
-    return outcome;
+    const { judged, refused, approvedBy } = decision;
+    const shown = { ...judgedOf(request, judged), ...(approvedBy !== undefined && { approvedBy }) };
+    if (!isStarted)
+      await turn.start("tool_exec", itemId, { ...shown, status: refused ? "pending" : "running" });
+    return this.#conclude(itemId, shown, decision);
   }
 
   /**
@@ -106,25 +102,47 @@ export class ToolCalls {
     { itemId, data }: ItemOf<"tool_exec"> & { data: ItemData<"tool_exec"> },
     question: PendingQuestion,
   ): Promise<void> {
-    const { status: _pending, ...shown } = data;
+    const { status: _pending, ...waiting } = data;
     const { metadata } = question.data;
+    const modified = data.judgement?.modified && defined(data.judgement.modified);
     let prepared: Prepared | undefined;
+    const prepare = async () => (prepared ??= await this.#prepare(itemId, data.tool, data.input));
     const verify = async () => {
       try {
-        prepared = await this.#prepare(itemId, data.tool, data.input);
+        prepared = undefined;
+        const { call } = await prepare();
+        return call.digest === metadata.digest && call.preview === metadata.preview;
       } catch {
         return false;
       }
-      return prepared.call.digest === metadata.digest && prepared.call.preview === metadata.preview;
     };
-    const first = async () => prepared ?? (await this.#prepare(itemId, data.tool, data.input));
-    const { judged, refused, approvedBy } = await this.#step.decideAgain(question, verify, first);
-    const again: Shown = { ...shown, ...judged?.said };
-    let outcome: ToolOutcome;
-    if (refused)
-      outcome = await this.#finish(itemId, again, judged ? this.#unlessCancelled(refused) : refused);
-    else outcome = await this.#run(itemId, { ...again, approvedBy }, await first());
-    if (judged) await this.#notifyGate((await first()).call, outcome);
+    const decision = await this.#step.decideAgain(
+      question,
+      verify,
+      async () => ({ subject: await prepare(), modified }),
+      (judged) => this.#ask(itemId, data, judged),
+    );
+    const { judged, approvedBy } = decision;
+    const shown = judged ? judgedOf(data, judged) : waiting;
+    await this.#conclude(itemId, approvedBy === undefined ? shown : { ...shown, approvedBy }, decision);
+  }
+
+  /** The item of a call that a human is asked about; again where the gate has changed the call since. */
+  #ask(itemId: string, asked: Asked, judged: Judged<Prepared, JsonObject>): Promise<void> {
+    const shown = judgedOf(asked, judged);
+    return this.#options.turn.start("tool_exec", itemId, { ...shown, status: "pending" });
+  }
+
+  async #conclude(
+    itemId: string,
+    shown: Shown,
+    { judged, refused }: LateDecision<Prepared, JsonObject>,
+  ): Promise<ToolOutcome> {
+    const outcome = refused
+      ? await this.#finish(itemId, shown, this.#unlessCancelled(refused))
+      : await this.#run(itemId, shown, judged.subject);
+    if (judged) await this.#notifyGate(judged.subject.call, outcome);
+    return outcome;
   }
 
   async #prepare(itemId: string, name: string, rawInput: unknown): Promise<Prepared> {
@@ -209,8 +227,13 @@ export class ToolCalls {
   }
 }
 
-const shownOf = ({ tool, callId, step }: ToolRequest, input: JsonObject): Shown =>
+const shownOf = ({ tool, callId, step }: Asked, input: JsonObject): Shown =>
   defined({ tool, input, callId, step });
+
+const judgedOf = (asked: Asked, { subject, said }: Judged<Prepared, JsonObject>): Shown => ({
+  ...shownOf(asked, subject.call.input),
+  ...said,
+});
 
 const toJsonObject = (input: unknown): JsonObject =>
   isObject(input) ? (input as JsonObject) : { value: (input ?? null) as JsonValue };

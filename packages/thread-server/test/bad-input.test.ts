@@ -175,8 +175,8 @@ describe("what a client does to the others", () => {
 });
 
 describe("a history over the message limit", () => {
-  it("is an error that names limit, and in parts it is whole", async () => {
-    verifies("THR-43");
+  it("is an error that names limit, and in pages it is whole", async () => {
+    verifies("THR-43", "THR-86");
     const server = createThreadServer({
       runner: sayingRunner("x".repeat(1_500_000)),
       limits: { maxHistoryLength: 1000 },
@@ -193,9 +193,10 @@ describe("a history over the message limit", () => {
     const events: { seq: number }[] = [];
     for (;;) {
       const afterSeq = events.at(-1)?.seq ?? 0;
-      const part = (await client.call("thread.get", { threadId, afterSeq, limit: 2 })).result.events;
-      if (part.length === 0) break;
-      events.push(...part);
+      const { result } = await client.call("thread.get", { threadId, afterSeq, limit: 100 });
+      events.push(...result.events);
+      if (result.nextAfterSeq === undefined) break;
+      expect(result.nextAfterSeq).toBe(events.at(-1)?.seq);
     }
     const told = client.received.filter(({ method }) => method);
     expect(events).toHaveLength(told.length);

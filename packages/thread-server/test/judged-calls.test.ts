@@ -1,5 +1,6 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
@@ -146,7 +147,8 @@ describe("what a gate says of itself", () => {
 });
 
 describe("a call that waited when its server was killed", () => {
-  it("does not run where the gate has changed it since: that is not what was shown", async () => {
+  it("is asked about again where the gate changes it since: the answer was not about that", async () => {
+    verifies("THR-82");
     await using dir = await temporaryDirectory();
     const first = serve(() => ({ verdict: "ask" }), {
       store: createFileThreadStore({ root: join(dir.path, "first") }),
@@ -158,16 +160,28 @@ describe("a call that waited when its server was killed", () => {
 
     const again = serve(
       (command) =>
-        command === "deploy" ? { verdict: "modify", input: { command: "ls" } } : { verdict: "allow" },
+        command === "deploy"
+          ? { verdict: "modify", input: { command: "ls" }, judgement: by }
+          : { verdict: "allow" },
       {
         store: createFileThreadStore({ root: join(dir.path, "left"), isOwnerDead: () => true }),
         runner: { run: async () => {} },
       },
     );
     await again.client.call("approval.respond", { requestId: params.requestId, decision: "once" });
-    await again.client.turnEnd(result.turnId);
+    const second = await again.client.notification("approval.requested");
+    expect(second.params.metadata.input).toEqual({ command: "ls" });
     expect(again.tool.runs).toEqual([]);
-    expect(again.client.items("tool_exec")).toMatchObject([{ status: "failed", code: "approval.changed" }]);
+    await again.client.call("approval.respond", { requestId: second.params.requestId, decision: "once" });
+    await again.client.turnEnd(result.turnId);
+    expect(again.tool.runs).toEqual([{ command: "ls" }]);
+    expect(again.client.items("tool_exec")).toMatchObject([
+      {
+        status: "succeeded",
+        approvedBy: second.params.requestId,
+        judgement: { modified: { requested: asked } },
+      },
+    ]);
     await again.server.close();
   });
 });

@@ -1,5 +1,6 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import {
@@ -177,6 +178,27 @@ describe("the gate of prompts", () => {
   });
 });
 
+describe("a gate that changes while the approval of a prompt waits", () => {
+  it("has its block, although a human allowed the prompt", async () => {
+    verifies("THR-81");
+    let verdict: PromptVerdict = { verdict: "ask" };
+    const { server, runner, client } = serve({ promptGate: gate(() => verdict) });
+    const { result } = await client.startTurn(await client.createThread(), "odd");
+    const { params } = await client.notification("approval.requested");
+    verdict = { verdict: "block", reason: "New.", judgement: by };
+    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    expect((await client.turnEnd(result.turnId)).params).toMatchObject({
+      error: "New.",
+      code: "prompt.blocked",
+    });
+    expect(runner.given).toEqual([]);
+    expect(client.items("user_message")).toMatchObject([
+      { withheld: true, judgement: { decision: "block", ...by } },
+    ]);
+    await server.close();
+  });
+});
+
 describe("a prompt that waited when its server was killed", () => {
   const killed = async (root: string) => {
     const first = serve({
@@ -200,13 +222,6 @@ describe("a prompt that waited when its server was killed", () => {
     ["asks, which is answered", () => ({ verdict: "ask" }), "once", { status: "completed" }, ["odd"]],
     ["allows", () => ({ verdict: "allow" }), "always", { status: "completed" }, ["odd"]],
     ["blocks, which wins", () => ({ verdict: "block", reason: "New." }), "once", { error: "New." }, []],
-    [
-      "changes, which is not what was shown",
-      (said) => (said === "odd" ? { verdict: "modify", text: "even" } : { verdict: "allow" }),
-      "once",
-      { code: "approval.changed" },
-      [],
-    ],
     ["is not asked after a refusal", () => ({ verdict: "allow" }), "reject", { code: "prompt.rejected" }, []],
   ])("waits on; the gate %s", async (_how, decide, decision, end, given) => {
     await using dir = await temporaryDirectory();
@@ -219,6 +234,23 @@ describe("a prompt that waited when its server was killed", () => {
     expect(runner.given).toEqual(
       given.map((said) => ({ input: text(said as string), history: [text(said as string)] })),
     );
+    await server.close();
+  });
+
+  it("asks about the gate's change, which the answer was not about", async () => {
+    verifies("THR-82");
+    await using dir = await temporaryDirectory();
+    const { turnId, requestId } = await killed(dir.path);
+    const { server, runner, client } = serveAgain(dir.path, (said) =>
+      said === "odd" ? { verdict: "modify", text: "even", judgement: by } : { verdict: "allow" },
+    );
+    await client.call("approval.respond", { requestId, decision: "once" });
+    const { params } = await client.notification("approval.requested");
+    expect(params.metadata.input).toEqual({ text: "even" });
+    expect(runner.given).toEqual([]);
+    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    expect((await client.turnEnd(turnId)).params).toMatchObject({ status: "completed" });
+    expect(runner.given).toEqual([{ input: text("even"), history: [text("even")] }]);
     await server.close();
   });
 });

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
@@ -239,6 +239,18 @@ describe("where it listens", () => {
     await channel.close();
     const warySocket = createWebSocketTransport({ url: server.socketUrl, credentials });
     expect(await rejection(warySocket.connect())).toMatchObject({ code: "tls_failed" });
+  });
+
+  it("does not wait for TLS handshakes that are not done when it closes", async () => {
+    const [key, cert] = await Promise.all([fixture("localhost-key.pem"), fixture("localhost-cert.pem")]);
+    const { server, port } = await startServer({ tls: { key, cert }, limits: { headersTimeoutMs: 120_000 } });
+    const socket = connect(port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => {});
+    await once(socket, "connect");
+    const cut = once(socket, "close");
+    await server.close();
+    await cut;
   });
 });
 

@@ -5,6 +5,7 @@ import type {
   ApprovalRequest,
 } from "@harnesskit/thread-client";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
+import { settleWithin } from "@harnesskit/wire/time";
 import { askApproval } from "../terminal/keyboard.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -21,12 +22,7 @@ class AskGate {
   }
 
   async opened(signal: AbortSignal): Promise<void> {
-    if (!this.#opening || signal.aborted) return;
-    const aborted = createDeferred<void>();
-    const onAbort = () => aborted.resolve();
-    signal.addEventListener("abort", onAbort, { once: true });
-    await Promise.race([this.#opening.promise, aborted.promise]);
-    signal.removeEventListener("abort", onAbort);
+    if (this.#opening) await settleWithin(this.#opening.promise, { name: "approval.gate", signal });
   }
 
   close(): void {
@@ -111,7 +107,7 @@ export class Approver {
     const { mode } = this.#options;
     if (mode === "no-terminal") return "unattended";
     if (mode === "once" || mode === "reject") return mode;
-    await this.#place(request.requestId).promise;
+    await settleWithin(this.#place(request.requestId).promise, { name: "approval.place", signal });
     this.#shown.delete(request.requestId);
     if (signal.aborted) return undefined;
     this.#put.set(request.requestId, "open");

@@ -66,7 +66,7 @@ export const threadMethods = {
   "thread.list": {
     params: z
       .object({
-        /** At most so many threads. @default all */
+        /** At most so many threads. @default all that fit in a message */
         limit: z.int().positive().optional(),
         /** The `nextCursor` of the page before. */
         cursor: z.string().optional(),
@@ -78,18 +78,26 @@ export const threadMethods = {
         updatedAfter: z.number().optional(),
       })
       .optional(),
-    result: z.object({ threads: z.array(ThreadSchema), nextCursor: z.string().optional() }),
+    result: z.object({
+      threads: z.array(ThreadSchema),
+      /** More threads follow, with this `cursor`. */
+      nextCursor: z.string().optional(),
+    }),
   },
   "thread.get": {
     params: z.object({
       threadId: z.string(),
+      /** Events with a greater number. @default 0 */
       afterSeq: z.int().nonnegative().optional(),
+      /** At most so many events, fewer where they do not fit in a message. @default all; an error where they do not fit */
       limit: z.int().positive().optional(),
     }),
     result: z.object({
       thread: ThreadSchema,
       events: z.array(EventSchema),
       lastSeq: z.int().nonnegative().optional(),
+      /** More events follow, with this `afterSeq`. */
+      nextAfterSeq: z.int().positive().optional(),
     }),
   },
   "thread.subscribe": {

@@ -112,9 +112,14 @@ const refuseFault = (socket: Duplex, code: string | undefined): void => {
   else refuseUpgrade(socket, { status: statusOf(code), headers: commonHeaders });
 };
 
+/** A connection by the address of its other side: of TLS, Node reports the one below and the one above as two sockets. */
+const remoteOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+
 /** The connections of a server. */
 export class ConnectionSet {
   readonly #connections = new Map<Duplex, ServerConnection>();
+  /** Connections whose TLS handshake is not done, which Node's server waits for when it is closed. */
+  readonly #handshakes = new Map<string, Socket>();
   #refused = 0;
 
   constructor(server: Server, event: "connection" | "secureConnection") {
@@ -123,7 +128,15 @@ export class ConnectionSet {
     server.on(event, (socket: Socket) => {
       this.#connections.set(socket, new ServerConnection(socket));
       socket.once("close", () => this.#connections.delete(socket));
+      this.#handshakes.delete(remoteOf(socket));
     });
+    if (event === "secureConnection") {
+      server.on("connection", (socket: Socket) => {
+        const remote = remoteOf(socket);
+        this.#handshakes.set(remote, socket);
+        socket.once("close", () => this.#handshakes.delete(remote));
+      });
+    }
     server.on("drop", () => this.#refused++);
     server.on("clientError", (error, socket) => {
       const connection = this.of(socket);
@@ -147,6 +160,7 @@ export class ConnectionSet {
 
   /** Closes idle connections now, and each of the others once its requests are answered. */
   closeIdle(): void {
+    for (const socket of this.#handshakes.values()) socket.destroy();
     for (const connection of this.#connections.values()) connection.closeWhenIdle();
   }
 

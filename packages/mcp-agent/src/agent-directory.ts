@@ -1,0 +1,106 @@
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
+import { AGENT_MANIFEST_FILE, type AgentManifest, AgentManifestSchema } from "@harnesskit/protocol/runtime";
+import { InvalidArgumentError } from "@harnesskit/wire";
+import * as z from "zod";
+import { McpError } from "./errors.ts";
+import { mcpPermissions } from "./hints.ts";
+import { type McpServer, McpServerSchema, parseMcpServer, serverTitle, variablesOf } from "./mcp-server.ts";
+
+/** The name of the file that describes the MCP server, beside the manifest. */
+export const MCP_SERVER_FILE = "mcp-server.json";
+
+/** What the program of a generated directory reads. */
+export const McpAgentFileSchema = z.strictObject({
+  id: z.string(),
+  version: z.string(),
+  server: McpServerSchema,
+  acceptedTools: z.record(z.string(), z.string().regex(/^sha256:[0-9a-f]{64}$/)).optional(),
+});
+export type McpAgentFile = z.infer<typeof McpAgentFileSchema>;
+
+const maxFileBytes = 1024 * 1024;
+
+export interface McpAgentDirectoryOptions {
+  /** Where the two files are written; made with mode 0700 if it is missing. */
+  readonly directory: string;
+  readonly id: string;
+  /** @default "1.0.0" */
+  readonly version?: string;
+  /** What people call the agent. @default the server's command line or URL */
+  readonly name?: string;
+  readonly server: McpServer;
+  /** @default all tools are offered; see `McpAgentOptions` */
+  readonly acceptedTools?: Readonly<Record<string, string>>;
+  /** What the tools need; see `effectsOf`. @default all permissions of MCP tools */
+  readonly permissions?: readonly string[];
+  /** The program that serves the directory. @default `node` with this package's own */
+  readonly command?: readonly [string, ...string[]];
+}
+
+const ownProgram = (): [string, ...string[]] => [
+  "node",
+  fileURLToPath(new URL("./agent.js", import.meta.url)),
+];
+
+/**
+ * Writes a directory that any core can launch: a manifest, and the server's description. Returns the agent's id and the
+ * absolute path. Rejects with `mcp.config_invalid`, `invalid_argument` (id, version, name), and as the system does.
+ */
+export const createMcpAgentDirectory = async (
+  options: McpAgentDirectoryOptions,
+): Promise<{ readonly agentId: string; readonly directory: string }> => {
+  const {
+    id,
+    version = "1.0.0",
+    acceptedTools,
+    permissions = mcpPermissions,
+    command = ownProgram(),
+  } = options;
+  const directory = resolve(options.directory);
+  const server = parseMcpServer(options.server);
+  const manifest: AgentManifest = {
+    id,
+    version,
+    name: (options.name ?? serverTitle(server)).slice(0, 256),
+    description: `The tools of the MCP server ${serverTitle(server)}.`,
+    command: [...command],
+    env: variablesOf(server),
+    permissions: [...permissions],
+    restart: { policy: "on-failure" },
+  };
+  const checked = AgentManifestSchema.safeParse(manifest);
+  if (!checked.success) {
+    const [issue] = checked.error.issues;
+    throw new InvalidArgumentError(`${issue?.path.join(".")}: ${issue?.message}`);
+  }
+  const file: McpAgentFile = {
+    id,
+    version,
+    server,
+    ...(acceptedTools && { acceptedTools: { ...acceptedTools } }),
+  };
+  await makeDirectory(directory);
+  await writeFileAtomic(join(directory, MCP_SERVER_FILE), `${JSON.stringify(file, undefined, 2)}\n`);
+  await writeFileAtomic(join(directory, AGENT_MANIFEST_FILE), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  return { agentId: id, directory };
+};
+
+/** Reads what {@link createMcpAgentDirectory} wrote. Rejects with `mcp.config_invalid`. */
+export const readMcpAgentFile = async (directory: string): Promise<McpAgentFile> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(
+      (await readOwnFile(join(directory, MCP_SERVER_FILE), { maxBytes: maxFileBytes })).toString("utf8"),
+    );
+  } catch (cause) {
+    throw new McpError("mcp.config_invalid", `${MCP_SERVER_FILE} in the agent's directory cannot be read`, {
+      cause,
+    });
+  }
+  const { data } = McpAgentFileSchema.safeParse(value);
+  if (data) return data;
+  parseMcpServer((value as { server?: unknown } | null)?.server);
+  throw new McpError("mcp.config_invalid", `${MCP_SERVER_FILE} in the agent's directory is wrong`);
+};

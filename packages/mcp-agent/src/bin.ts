@@ -1,0 +1,3 @@
+import { runMcpAgentProgram } from "./run-mcp-agent.ts";
+
+await runMcpAgentProgram();

@@ -1,0 +1,71 @@
+import { HarnessError } from "@harnesskit/wire";
+import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+
+export interface BoundedFetchOptions {
+  /** Bytes of one message: of one event of a stream, or of a whole other body. */
+  readonly maxMessageBytes: number;
+  /** The body of a response broke off. */
+  readonly onBroken: (method: string, error: unknown) => void;
+}
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+/** Counts the bytes since the last empty line, at which an event ends. */
+class EventMeter {
+  bytes = 0;
+  #isLineEmpty = true;
+
+  add(chunk: Uint8Array): void {
+    for (const byte of chunk) {
+      this.bytes++;
+      if (byte === carriageReturn) continue;
+      if (byte !== lineFeed) this.#isLineEmpty = false;
+      else if (this.#isLineEmpty) this.bytes = 0;
+      else this.#isLineEmpty = true;
+    }
+  }
+}
+
+/** `fetch` with an end to what one message may take, which reports a body that breaks off. */
+export const createBoundedFetch =
+  ({ maxMessageBytes, onBroken }: BoundedFetchOptions): FetchLike =>
+  async (url, init) => {
+    const response = await fetch(url, init);
+    if (!response.body) return response;
+    const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    const meter = new EventMeter();
+    const reader = response.body.getReader();
+    let isCancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (isCancelled) return;
+          if (done) {
+            controller.close();
+            return;
+          }
+          if (isStream) meter.add(value);
+          else meter.bytes += value.length;
+          if (meter.bytes > maxMessageBytes) {
+            await reader.cancel();
+            throw new HarnessError("frame_too_large", `a message exceeds ${maxMessageBytes} bytes`);
+          }
+          controller.enqueue(value);
+        } catch (error) {
+          if (isCancelled || init?.signal?.aborted) return;
+          onBroken(init?.method ?? "GET", error);
+          controller.error(error);
+        }
+      },
+      cancel(reason) {
+        isCancelled = true;
+        return reader.cancel(reason);
+      },
+    });
+    const { status, statusText, headers } = response;
+    const bounded = new Response(body, { status, statusText, headers });
+    Object.defineProperty(bounded, "url", { value: response.url });
+    return bounded;
+  };

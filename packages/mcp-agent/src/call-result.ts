@@ -1,0 +1,116 @@
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { displayText } from "@harnesskit/wire";
+import { canonicalJson, copyJson } from "@harnesskit/wire/json";
+import { ToolError } from "@harnesskit/wire/tool";
+import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { type CallToolResult, ErrorCode, McpError as RpcError } from "@modelcontextprotocol/sdk/types.js";
+import type { McpLimits } from "./limits.ts";
+import type { Secrets } from "./secrets.ts";
+
+type Item = CallToolResult["content"][number];
+
+/** Base64 that is larger is not passed on: its kind and size are. */
+const boundedItem = (item: Item, { maxBinaryLength }: McpLimits): unknown => {
+  if (item.type === "image" || item.type === "audio") {
+    const { type, mimeType, data } = item;
+    return data.length <= maxBinaryLength
+      ? { type, mimeType, data }
+      : { type, mimeType, omitted_length: data.length };
+  }
+  if (item.type === "text") return { type: "text", text: item.text };
+  if (item.type === "resource_link") {
+    const { type, uri, name, title, description, mimeType, size } = item;
+    return { type, uri, name, title, description, mimeType, size };
+  }
+  const { uri, mimeType } = item.resource;
+  if ("text" in item.resource)
+    return { type: "resource", resource: { uri, mimeType, text: item.resource.text } };
+  const { blob } = item.resource;
+  const content = blob.length <= maxBinaryLength ? { blob } : { omitted_length: blob.length };
+  return { type: "resource", resource: { uri, mimeType, ...content } };
+};
+
+/** A server repeats its structured content as text, for clients that do not know it. */
+const repeats = (item: Item, structured: string | undefined): boolean => {
+  if (structured === undefined || item.type !== "text") return false;
+  try {
+    return canonicalJson(JSON.parse(item.text)) === structured;
+  } catch {
+    return false;
+  }
+};
+
+const textOf = ({ content }: CallToolResult): string =>
+  content.flatMap((item) => (item.type === "text" ? [item.text] : [])).join("\n");
+
+/**
+ * The output of a call: `content` as MCP has it, bounded, and `structuredContent`. Throws `ToolError` `mcp.tool_failed` for
+ * a result with `isError`, with its text.
+ */
+export const toOutput = (result: CallToolResult, limits: McpLimits, secrets: Secrets): JsonObject => {
+  const { content, structuredContent, isError } = result;
+  if (isError) {
+    const text = secrets.redact(textOf(result)).trim() || "the tool failed and gave no reason";
+    throw new ToolError(
+      "mcp.tool_failed",
+      displayText(text, { multiline: true, maxLength: limits.maxErrorLength }),
+    );
+  }
+  const structured = structuredContent && canonicalJson(structuredContent);
+  const items = content.filter((item) => !repeats(item, structured));
+  const omitted = items.length - limits.maxContentItems;
+  const output = {
+    content: items.slice(0, limits.maxContentItems).map((item) => boundedItem(item, limits)),
+    ...(omitted > 0 && { omitted_items: omitted }),
+    ...(structuredContent && { structuredContent }),
+  };
+  return secrets.redactJson<JsonValue>(copyJson(output)) as JsonObject;
+};
+
+/** Codes of the system that mean that a request did not leave. */
+const unsent = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH"]);
+
+const systemCodeOf = (thrown: unknown): string | undefined => {
+  let error = thrown;
+  for (let depth = 0; error instanceof Error && depth < 5; depth++) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (typeof code === "string") return code;
+    error = error.cause;
+  }
+  return undefined;
+};
+
+/** The failure of a call that has no result. `isLost`: its connection has ended. */
+export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets): ToolError => {
+  if (ToolError.isInstance(thrown)) return thrown;
+  const status = thrown instanceof StreamableHTTPError ? thrown.code : undefined;
+  // A server that does not know the session has not run the call.
+  if (status === 404 || unsent.has(systemCodeOf(thrown) ?? "")) {
+    return new ToolError("agent.unavailable", "the MCP server cannot be reached: it did not get the call", {
+      retryable: true,
+    });
+  }
+  if (isLost) {
+    const text =
+      "the MCP server was lost during the call: it is unknown how far it came, and it is not repeated";
+    return new ToolError("agent.lost", text, { mayHaveRun: true });
+  }
+  if (status === 401 || status === 403) {
+    return new ToolError("mcp.server_refused", `the MCP server refused the credentials (HTTP ${status})`);
+  }
+  if (status !== undefined) {
+    const text = `the MCP server answered with HTTP ${status}`;
+    return new ToolError("mcp.request_failed", text, { mayHaveRun: true, details: { http_status: status } });
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const text = displayText(secrets.redact(message), { maxLength: 1000 });
+  if (!(thrown instanceof RpcError)) {
+    return new ToolError(
+      "mcp.invalid_result",
+      "the MCP server answered with what is not a result of a tool",
+      { mayHaveRun: true },
+    );
+  }
+  const code = thrown.code === ErrorCode.InvalidParams ? "tool.invalid_input" : "mcp.request_failed";
+  return new ToolError(code, text, { details: { mcp_code: thrown.code } });
+};

@@ -1,0 +1,49 @@
+import { defineLimits, type LimitsOf } from "@harnesskit/wire";
+
+/** What an MCP server may use at the most. */
+export const mcpLimits = defineLimits({
+  /** Tools that are read from a server's list; further ones are not offered. */
+  maxTools: { default: 256, max: 1024 },
+  /** Pages of one list. */
+  maxListPages: 64,
+  /** Characters of a tool's description; a tool with a longer one is not offered. */
+  maxDescriptionLength: 16_384,
+  /** Bytes of one message of the server. */
+  maxMessageBytes: 8 * 1024 * 1024,
+  /** Items of one result's content; the number of those left out is said in `omitted_items`. */
+  maxContentItems: 256,
+  /** Characters of base64 of an image, a sound or a binary resource; of a larger one only its kind and size are passed on. */
+  maxBinaryLength: 512 * 1024,
+  /** Characters of the message of a tool that failed. */
+  maxErrorLength: 4000,
+  /** Messages of one connection that are not valid, after which it is closed. */
+  maxInvalidMessages: 100,
+  /** Reports of one connection that are passed on; further ones are only counted. */
+  maxReports: 50,
+  /** Bytes that may wait for a server that reads slowly. */
+  maxBufferedBytes: 16 * 1024 * 1024,
+});
+
+export type McpLimits = LimitsOf<typeof mcpLimits>;
+
+/** Times of an MCP server, in milliseconds. */
+export const mcpTimes = defineLimits({
+  /** How long a server may take to start and to answer `initialize`. */
+  connectTimeoutMs: 120_000,
+  /** How long it may take to answer one page of `tools/list`. */
+  listTimeoutMs: 30_000,
+  /** The longest that a call may take; a call's own time may be shorter. */
+  callTimeoutMs: 600_000,
+  /** How long `run` waits for the server before it registers what there is: less than a core waits for a hello. */
+  startWaitMs: { default: 7000, min: 0 },
+  /** The first wait before a server that was lost is started again; it doubles. */
+  initialBackoffMs: 200,
+  /** The longest wait. */
+  maxBackoffMs: 30_000,
+  /** Time of running after which the wait begins small again. */
+  stableAfterMs: 30_000,
+  /** The least time between two readings of the list. */
+  minListIntervalMs: { default: 1000, min: 0 },
+});
+
+export type McpTimes = LimitsOf<typeof mcpTimes>;

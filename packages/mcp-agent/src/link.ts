@@ -1,0 +1,151 @@
+import { HarnessError } from "@harnesskit/wire";
+import { backoffDelayMs, type Clock, resolveBackoff, wait } from "@harnesskit/wire/time";
+import { McpConnection, type McpToolList } from "./connection.ts";
+import { McpError } from "./errors.ts";
+import type { McpLimits, McpTimes } from "./limits.ts";
+import type { McpServer } from "./mcp-server.ts";
+import type { Secrets } from "./secrets.ts";
+
+export interface McpLinkOptions {
+  readonly server: McpServer;
+  readonly secrets: Secrets;
+  readonly limits: McpLimits;
+  readonly times: McpTimes;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Takes the server's tools, before calls reach a new connection and after each change. Must not reject. */
+  readonly onTools: (list: McpToolList) => Promise<void>;
+  readonly onReport: (error: McpError) => void;
+  readonly onOutput: (line: string) => void;
+}
+
+/** How a link is now. */
+export type McpLinkState = "connecting" | "up" | "down" | "closed";
+
+/** Keeps a connection to one MCP server: connects again when it is lost, and reads its tools again when they change. */
+export class McpLink {
+  state: McpLinkState = "connecting";
+  /** Times that a connection was made again. */
+  restarts = 0;
+  readonly #options: McpLinkOptions;
+  readonly #stop = new AbortController();
+  #connection: McpConnection | undefined;
+  #running: Promise<void> | undefined;
+  /** The list is to be read (again). */
+  #isStale = false;
+  #reading: Promise<void> | undefined;
+  #readAt = 0;
+
+  constructor(options: McpLinkOptions) {
+    this.#options = options;
+  }
+
+  /** Connects, and keeps connected until `close`. Settles when the first connection has its tools; rejects with its failure. */
+  start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#running ??= this.#run({ resolve, reject });
+    });
+  }
+
+  /**
+   * The connection, with the tools that the server has said last. Rejects with `mcp.server_unavailable` where there is none
+   * now.
+   */
+  async current(): Promise<McpConnection> {
+    if (this.#isStale) await this.#read();
+    const connection = this.#connection;
+    if (this.state !== "up" || !connection || connection.isEnded) {
+      throw new McpError("mcp.server_unavailable", "the MCP server is not there now; it is started again");
+    }
+    return connection;
+  }
+
+  /** Ends the connection and the server's program. Idempotent. */
+  async close(): Promise<void> {
+    this.state = "closed";
+    this.#stop.abort(new HarnessError("agent_stopping", "the agent is stopping"));
+    await this.#connection?.close();
+    await this.#running;
+  }
+
+  async #run(first: { resolve: () => void; reject: (error: unknown) => void }): Promise<void> {
+    const { times, clock, random, onReport } = this.#options;
+    const backoff = resolveBackoff(
+      {
+        initialDelayMs: times.initialBackoffMs,
+        maxDelayMs: Math.max(times.initialBackoffMs, times.maxBackoffMs),
+        random,
+      },
+      { maxAttempts: Number.POSITIVE_INFINITY, initialDelayMs: times.initialBackoffMs },
+    );
+    const { signal } = this.#stop;
+    for (let attempt = 0; !signal.aborted; ) {
+      const startedAt = clock.now();
+      try {
+        const connection = await this.#connect();
+        first.resolve();
+        const reason = await connection.ended;
+        if (reason && !signal.aborted) onReport(reason);
+      } catch (error) {
+        first.reject(error);
+        if (McpError.isInstance(error) && !signal.aborted) onReport(error);
+      }
+      await this.#connection?.close();
+      this.#connection = undefined;
+      if (signal.aborted) break;
+      this.state = "down";
+      attempt = clock.now() - startedAt >= times.stableAfterMs ? 1 : attempt + 1;
+      await wait(backoffDelayMs(attempt, backoff), clock, signal);
+      this.restarts++;
+    }
+    first.reject(new McpError("mcp.server_unavailable", "the agent is stopping"));
+  }
+
+  async #connect(): Promise<McpConnection> {
+    const connection = await McpConnection.open({
+      ...this.#options,
+      signal: this.#stop.signal,
+      onToolsChanged: () => this.#changed(connection),
+    });
+    this.#connection = connection;
+    this.#isStale = true;
+    await this.#read();
+    if (connection.isEnded)
+      throw (await connection.ended) ?? new McpError("mcp.server_lost", "the connection has ended");
+    if (this.state !== "closed") this.state = "up";
+    return connection;
+  }
+
+  /** Notices that come while the list is read are answered by one further reading. */
+  #changed(connection: McpConnection): void {
+    if (this.#connection !== connection) return;
+    this.#isStale = true;
+    void this.#read();
+  }
+
+  /** Settles when the list was read after the last notice so far. A failure ends the connection. */
+  async #read(): Promise<void> {
+    // A reading in progress may have begun before the notice.
+    await this.#reading;
+    if (!this.#isStale) return;
+    this.#reading ??= this.#readOnce().finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  async #readOnce(): Promise<void> {
+    const { clock, times, onTools } = this.#options;
+    const connection = this.#connection;
+    if (!connection || connection.isEnded) return;
+    await wait(Math.max(0, this.#readAt + times.minListIntervalMs - clock.now()), clock, this.#stop.signal);
+    this.#isStale = false;
+    this.#readAt = clock.now();
+    try {
+      const list = await connection.listTools();
+      if (this.#connection === connection) await onTools(list);
+    } catch (error) {
+      connection.end(error as McpError);
+    }
+  }
+}

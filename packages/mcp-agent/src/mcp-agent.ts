@@ -1,0 +1,254 @@
+import {
+  type Agent,
+  type AgentOptions,
+  defineAgent,
+  type RunEnd,
+  type RunOptions,
+  type Tool,
+  tool,
+} from "@harnesskit/agent-sdk";
+import { displayText, type HarnessError } from "@harnesskit/wire";
+import { settleWithin, systemClock, within } from "@harnesskit/wire/time";
+import { ToolError } from "@harnesskit/wire/tool";
+import type { Progress } from "@modelcontextprotocol/sdk/types.js";
+import { toCallError, toOutput } from "./call-result.ts";
+import type { McpToolList } from "./connection.ts";
+import { McpError } from "./errors.ts";
+import { type McpLimits, type McpTimes, mcpLimits, mcpTimes } from "./limits.ts";
+import { McpLink } from "./link.ts";
+import { type McpServer, parseMcpServer } from "./mcp-server.ts";
+import type { McpTool } from "./mcp-tool.ts";
+import { readSecrets, type Secrets } from "./secrets.ts";
+
+export interface McpAgentOptions
+  extends Pick<AgentOptions, "id" | "clock" | "outputDirectory" | "manifestHash">,
+    Partial<McpTimes> {
+  /** @default "1.0.0" */
+  readonly version?: string;
+  /** Where the MCP server is. */
+  readonly server: McpServer;
+  /**
+   * The tools that were accepted: the digest of each by the agent's name of it. A tool with another digest, or none, is not
+   * offered, and is reported. @default all tools are offered
+   */
+  readonly acceptedTools?: Readonly<Record<string, string>> | undefined;
+  readonly limits?: Partial<McpLimits>;
+  /** Where the variables are read that the server names. @default process.env */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Receives each fault, loss and change of the server (see `McpErrorCode`). @default ignored; `run` writes lines to stderr */
+  readonly onError?: (error: HarnessError) => void;
+  /** Receives each line of the server's standard error, safe to show. @default ignored; `run` writes it to stderr */
+  readonly onOutput?: (line: string) => void;
+  /** From 0 to 1, for the waits before restarts. @default Math.random */
+  readonly random?: () => number;
+}
+
+/** An agent whose tools are those of an MCP server. Its own tools are the server's: it registers and unregisters them. */
+export interface McpAgent extends Pick<Agent, "id" | "connect" | "call" | "stop"> {
+  /**
+   * Starts the server or connects to it; it is started again whenever it is lost. Settles when its tools are there. Rejects
+   * with `mcp.server_unavailable`, `mcp.server_refused` and `mcp.environment_missing`; it is tried further, until `stop`.
+   */
+  start(): Promise<void>;
+  /**
+   * Starts the server and serves the core that started this process, as `Agent.run` does. A server that takes longer than
+   * `startWaitMs` has its tools registered later. Rejects as `start` and `Agent.run` do, with everything ended.
+   */
+  run(options?: RunOptions): Promise<RunEnd>;
+}
+
+class ServedMcpServer implements McpAgent {
+  readonly #agent: Agent;
+  readonly #link: McpLink;
+  readonly #limits: McpLimits;
+  readonly #times: McpTimes;
+  readonly #secrets: Secrets;
+  readonly #options: McpAgentOptions;
+  /** What is offered now, by the agent's name. */
+  readonly #offered = new Map<string, McpTool>();
+  #fallback: ((line: string) => void) | undefined;
+  #starting: Promise<void> | undefined;
+
+  constructor(options: McpAgentOptions) {
+    const { id, version = "1.0.0", env = process.env, clock = systemClock, random = Math.random } = options;
+    const server = parseMcpServer(options.server);
+    this.#options = options;
+    this.#limits = mcpLimits.resolve(options.limits);
+    const names = Object.keys(mcpTimes.defaults) as (keyof McpTimes)[];
+    const times = Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<McpTimes>;
+    this.#times = mcpTimes.resolve(times, "options");
+    this.#secrets = readSecrets(server, env);
+    this.#link = new McpLink({
+      server,
+      secrets: this.#secrets,
+      limits: this.#limits,
+      times: this.#times,
+      clock,
+      random,
+      onTools: (list) => this.#take(list),
+      onReport: (error) => this.#report(error),
+      onOutput: (line) => (options.onOutput ?? this.#fallback)?.(line),
+    });
+    const { outputDirectory, manifestHash } = options;
+    this.#agent = defineAgent({
+      id,
+      version,
+      clock,
+      ...(outputDirectory !== undefined && { outputDirectory }),
+      ...(manifestHash !== undefined && { manifestHash }),
+      health: () => {
+        const { state, restarts } = this.#link;
+        const details = { mcp_server: state, mcp_restarts: restarts };
+        return { status: state === "up" ? "ok" : "degraded", details };
+      },
+      onError: (error) => this.#report(error),
+      onRejected: (rejected) => {
+        for (const { tool_id: toolId, error } of rejected) this.#reportDropped(toolId, error.message);
+      },
+    });
+  }
+
+  get id(): string {
+    return this.#agent.id;
+  }
+
+  connect: Agent["connect"] = (channel, options) => this.#agent.connect(channel, options);
+  call: Agent["call"] = (name, input, options) => this.#agent.call(name, input, options);
+
+  start(): Promise<void> {
+    this.#starting ??= this.#link.start();
+    return this.#starting;
+  }
+
+  async run(options: RunOptions = {}): Promise<RunEnd> {
+    this.#fallback = (line) => process.stderr.write(`agent ${this.id}: ${line}\n`);
+    try {
+      const timeoutMs = this.#times.startWaitMs;
+      const settled = await settleWithin(this.start(), { name: "start", timeoutMs });
+      if (settled.status === "failed") throw settled.error;
+      // The server may take as long to end.
+      return await this.#agent.run({ exitGraceMs: 5000, ...options });
+    } finally {
+      await this.#link.close();
+      this.#fallback = undefined;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#agent.stop(), this.#link.close()]);
+  }
+
+  /** Registers what is new, and takes away what is gone or is another tool now. Never rejects. */
+  async #take({ tools, dropped }: McpToolList): Promise<void> {
+    for (const error of dropped) this.#report(error);
+    const listed = new Map(
+      tools.filter((found) => this.#isAccepted(found)).map((found) => [found.name, found]),
+    );
+    const changed = [...this.#offered.values()].filter(
+      ({ name, digest }) => listed.get(name)?.digest !== digest,
+    );
+    for (const { name } of changed) {
+      this.#offered.delete(name);
+      if (!listed.has(name)) continue;
+      const text = `the MCP server changed its tool ${name}: calls of the former one are refused, and it is registered anew`;
+      this.#report(new McpError("mcp.tool_changed", text));
+    }
+    if (changed.length > 0) this.#agent.unregister(...changed.map(({ name }) => name));
+    const added = [...listed.values()].filter(({ name }) => !this.#offered.has(name));
+    const made = added.flatMap((found) => this.#toTool(found));
+    for (const found of added) {
+      if (made.some(({ name }) => name === found.name)) this.#offered.set(found.name, found);
+    }
+    if (made.length === 0) return;
+    try {
+      const { rejected } = await this.#agent.register(...made);
+      for (const { tool_id: toolId, error } of rejected) this.#reportDropped(toolId, error.message);
+    } catch (error) {
+      this.#report(error as HarnessError);
+    }
+  }
+
+  #isAccepted({ name, digest }: McpTool): boolean {
+    const { acceptedTools } = this.#options;
+    if (acceptedTools === undefined || (Object.hasOwn(acceptedTools, name) && acceptedTools[name] === digest))
+      return true;
+    const isKnown = Object.hasOwn(acceptedTools, name);
+    this.#reportDropped(name, isKnown ? "it is not the one that was accepted" : "it was not accepted");
+    return false;
+  }
+
+  #toTool(found: McpTool): Tool[] {
+    const { name, description, inputSchema, outputSchema, effects, tags } = found;
+    try {
+      const made = tool({
+        name,
+        description,
+        input: inputSchema,
+        ...(outputSchema && { output: outputSchema }),
+        effects,
+        capabilities: ["cancellation", "streaming"],
+        tags: [...tags],
+        timeoutMs: this.#times.callTimeoutMs,
+        run: (input, context) => this.#run(found, input, context),
+      });
+      return [made];
+    } catch (error) {
+      this.#reportDropped(name, error instanceof Error ? error.message : "its schema cannot be used");
+      return [];
+    }
+  }
+
+  async #run(
+    found: McpTool,
+    input: Record<string, unknown>,
+    context: Parameters<Tool["run"]>[1],
+  ): Promise<object> {
+    const { signal, status } = context;
+    const connection = await within(this.#link.current(), { name: "mcp", signal }).catch((error: unknown) => {
+      if (!McpError.isInstance(error)) throw error;
+      throw new ToolError("agent.unavailable", error.message, { retryable: true });
+    });
+    if (this.#offered.get(found.name)?.digest !== found.digest) {
+      throw new ToolError(
+        "mcp.tool_changed",
+        "the MCP server changed or removed the tool after it was declared",
+      );
+    }
+    const onProgress = (progress: Progress) => void status(this.#statusOf(progress));
+    try {
+      return toOutput(
+        await connection.call(found.mcpName, input, { signal, onProgress }),
+        this.#limits,
+        this.#secrets,
+      );
+    } catch (error) {
+      throw toCallError(error, connection.isEnded, this.#secrets);
+    }
+  }
+
+  #statusOf({ progress, total, message }: Progress): string {
+    const share = total === undefined ? `${progress}` : `${progress}/${total}`;
+    const text = message === undefined ? share : `${share} ${message}`;
+    return displayText(this.#secrets.redact(text), { maxLength: 500 });
+  }
+
+  #reportDropped(name: string, reason: string): void {
+    const shown = displayText(name, { maxLength: 300 });
+    const why = displayText(this.#secrets.redact(reason), { maxLength: 500 });
+    this.#report(
+      new McpError("mcp.tool_dropped", `the tool ${shown} of the MCP server is not offered: ${why}`),
+    );
+  }
+
+  #report(error: HarnessError): void {
+    const { onError } = this.#options;
+    if (onError) onError(error);
+    else this.#fallback?.(displayText(`${error.code}: ${error.message}`, { maxLength: 2000 }));
+  }
+}
+
+/**
+ * Makes an agent of an MCP server. Starts nothing yet. Throws `mcp.config_invalid`, `mcp.environment_missing` and
+ * `invalid_argument`.
+ */
+export const createMcpAgent = (options: McpAgentOptions): McpAgent => new ServedMcpServer(options);

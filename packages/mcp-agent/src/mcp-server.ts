@@ -1,0 +1,78 @@
+import { displayText } from "@harnesskit/wire";
+import * as z from "zod";
+import { McpError } from "./errors.ts";
+
+const variable = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/, "must be the name of an environment variable");
+const word = z
+  .string()
+  .max(32_768)
+  .refine((text) => !text.includes("\0"), "must not hold a NUL");
+
+/** Names that belong to the core, and to what it starts. */
+const reserved = /^HARNESS_/;
+
+/** A program that speaks MCP on its standard streams. */
+const McpCommandSchema = z.strictObject({
+  /** The program and its arguments; no shell reads them. Arguments are visible to other users: put no secret there. */
+  command: z.tuple([word.min(1)], word),
+  /** Names of environment variables that the program gets, beside PATH, HOME and the like. */
+  env: z
+    .array(variable.refine((name) => !reserved.test(name), "belongs to the core"))
+    .max(256)
+    .optional(),
+  /** Absolute path of the directory that it runs in. @default the agent's own */
+  cwd: word.refine((path) => path.startsWith("/"), "must be an absolute path").optional(),
+});
+
+const isLoopback = ({ hostname }: URL): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
+
+const urlProblem = (text: string): string | undefined => {
+  if (!URL.canParse(text)) return "must be a URL";
+  const url = new URL(text);
+  if (url.username !== "" || url.password !== "") {
+    return "must not hold a user or password: name the variable of a header in headers";
+  }
+  if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url))) return undefined;
+  return "must begin with https:, or with http: for a server of this machine";
+};
+
+/** A server that speaks Streamable HTTP. */
+const McpUrlSchema = z.strictObject({
+  url: word.superRefine((text, context) => {
+    const message = urlProblem(text);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
+  }),
+  /** Headers of each request: by the header's name, the name of the environment variable with its whole value. */
+  headers: z.record(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/), variable).optional(),
+});
+
+/** Where an MCP server is, without any secret. */
+export const McpServerSchema = z.union([McpCommandSchema, McpUrlSchema]);
+export type McpServer = z.infer<typeof McpServerSchema>;
+
+/** The server of an unknown value. Throws `mcp.config_invalid` with the field that is wrong. */
+export const parseMcpServer = (value: unknown): McpServer => {
+  const isUrl = typeof value === "object" && value !== null && "url" in value;
+  const parsed = (isUrl ? McpUrlSchema : McpCommandSchema).safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = displayText((issue?.path ?? []).map(String).join("."), { maxLength: 200 });
+  const problem = displayText(issue?.message ?? "", { maxLength: 300 });
+  throw new McpError(
+    "mcp.config_invalid",
+    `the MCP server is wrong${field === "" ? "" : ` at ${field}`}: ${problem}`,
+  );
+};
+
+/** The names of the environment variables that a server needs. */
+export const variablesOf = (server: McpServer): string[] =>
+  "command" in server ? [...(server.env ?? [])] : [...new Set(Object.values(server.headers ?? {}))];
+
+/** What people call the server: its command line or its URL, without query. Safe to show. */
+export const serverTitle = (server: McpServer): string => {
+  if ("command" in server) return displayText(server.command.join(" "), { maxLength: 500 });
+  const { origin, pathname } = new URL(server.url);
+  return displayText(`${origin}${pathname}`, { maxLength: 500 });
+};

@@ -1,0 +1,57 @@
+import { agentEnvironment } from "@harnesskit/protocol/runtime";
+import { createChildTransport } from "@harnesskit/transport-stdio";
+import { displayText, type HarnessError } from "@harnesskit/wire";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { createBoundedFetch } from "./bounded-fetch.ts";
+import { channelTransport } from "./channel-transport.ts";
+import type { McpLimits } from "./limits.ts";
+import type { McpServer } from "./mcp-server.ts";
+import type { Secrets } from "./secrets.ts";
+
+export interface OpenTransportOptions {
+  readonly server: McpServer;
+  readonly secrets: Secrets;
+  readonly limits: McpLimits;
+  readonly signal: AbortSignal;
+  /** A message that is not valid. */
+  readonly onFault: (error: HarnessError) => void;
+  /** A line that the server wrote to its standard error. Untrusted. */
+  readonly onOutput: (line: string) => void;
+  /** The connection has ended, or `broken`: a request's answer broke off. */
+  readonly onEnd: (error: HarnessError | undefined) => void;
+  readonly onBroken: (method: string, error: unknown) => void;
+}
+
+/** Starts the program of a server, or makes ready what posts to its URL. Rejects with `transport_failed`. */
+export const openTransport = async (options: OpenTransportOptions): Promise<Transport> => {
+  const { server, secrets, limits, signal, onFault, onEnd } = options;
+  if ("url" in server) {
+    const headers = Object.entries(server.headers ?? {}).map(([header, name]) => [
+      header,
+      secrets.values[name] ?? "",
+    ]);
+    return new StreamableHTTPClientTransport(new URL(server.url), {
+      requestInit: { headers: Object.fromEntries(headers) as Record<string, string> },
+      fetch: createBoundedFetch({ maxMessageBytes: limits.maxMessageBytes, onBroken: options.onBroken }),
+    }) as Transport;
+  }
+  const [command, ...args] = server.command;
+  const { launchId } = agentEnvironment;
+  const channel = await createChildTransport({
+    command,
+    args,
+    env: secrets.values,
+    // By it the core finds what outlives the agent.
+    inheritEnv: [launchId],
+    maxFrameBytes: limits.maxMessageBytes,
+    maxBufferedBytes: limits.maxBufferedBytes,
+    stderr: (line) => options.onOutput(displayText(secrets.redact(line), { maxLength: 2000 })),
+    ...(server.cwd !== undefined && { cwd: server.cwd }),
+  }).connect({ signal });
+  return channelTransport(channel, {
+    maxInvalidMessages: limits.maxInvalidMessages,
+    onFault,
+    onClosed: onEnd,
+  });
+};

@@ -1,0 +1,45 @@
+import { McpConnection, type McpToolList } from "./connection.ts";
+import { type McpLimits, type McpTimes, mcpLimits, mcpTimes } from "./limits.ts";
+import { type McpServer, parseMcpServer } from "./mcp-server.ts";
+import { readSecrets } from "./secrets.ts";
+
+export interface ReadMcpToolsOptions extends Partial<Pick<McpTimes, "connectTimeoutMs" | "listTimeoutMs">> {
+  readonly server: McpServer;
+  readonly limits?: Partial<McpLimits>;
+  /** @default process.env */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly signal?: AbortSignal;
+  /** Receives each line of the server's standard error, safe to show. @default ignored */
+  readonly onOutput?: (line: string) => void;
+}
+
+/** What a server said of itself when it was started once. */
+export interface McpServerReport extends McpToolList {
+  /** Untrusted; safe to show. */
+  readonly serverInfo: { readonly name: string; readonly version: string };
+}
+
+/**
+ * Starts an MCP server once, reads its tools and ends it. Rejects with `mcp.config_invalid`, `mcp.environment_missing`,
+ * `mcp.server_unavailable`, `mcp.server_refused` and `mcp.server_lost`.
+ */
+export const readMcpTools = async (options: ReadMcpToolsOptions): Promise<McpServerReport> => {
+  const { env = process.env, signal = new AbortController().signal, limits, onOutput = () => {} } = options;
+  const { connectTimeoutMs, listTimeoutMs } = options;
+  const server = parseMcpServer(options.server);
+  const connection = await McpConnection.open({
+    server,
+    secrets: readSecrets(server, env),
+    limits: mcpLimits.resolve(limits),
+    times: mcpTimes.resolve({ connectTimeoutMs, listTimeoutMs }, "options"),
+    signal,
+    onToolsChanged: () => {},
+    onReport: () => {},
+    onOutput,
+  });
+  try {
+    return { serverInfo: connection.serverInfo, ...(await connection.listTools()) };
+  } finally {
+    await connection.close();
+  }
+};

@@ -1,0 +1,3 @@
+import { runMcpAgentProgram } from "../src/index.ts";
+
+await runMcpAgentProgram();

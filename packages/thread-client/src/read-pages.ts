@@ -1,0 +1,50 @@
+import type { Event, Thread } from "@harnesskit/protocol/threads";
+import type { ThreadPage } from "./client-options.ts";
+import type { ThreadHistory } from "./validation.ts";
+
+/** As many events as a page may have: the server ends it where a message is full. */
+const wholePage = 1_000_000;
+
+interface HistoryRange {
+  /** @default 0 */
+  readonly afterSeq: number | undefined;
+  /** @default all */
+  readonly limit: number | undefined;
+  readonly maxPages: number;
+}
+
+/** Reads the events after `afterSeq`, `limit` of them at most, in up to `maxPages` pages. */
+export const readHistory = async (
+  readPage: (afterSeq: number, limit: number) => Promise<ThreadHistory>,
+  { afterSeq = 0, limit = wholePage, maxPages }: HistoryRange,
+): Promise<ThreadHistory> => {
+  const events: Event[] = [];
+  let unknownEvents = 0;
+  let read = 0;
+  let after = afterSeq;
+  for (let pages = 1; ; pages++) {
+    const page = await readPage(after, limit - read);
+    for (const event of page.events) events.push(event);
+    unknownEvents += page.unknownEvents;
+    read += page.events.length + page.unknownEvents;
+    const { nextAfterSeq } = page;
+    const isEnd = nextAfterSeq === undefined || nextAfterSeq <= after;
+    if (isEnd || read >= limit || pages === maxPages) return { ...page, events, unknownEvents };
+    after = nextAfterSeq;
+  }
+};
+
+/** Reads the threads from `cursor` on, in up to `maxPages` pages. */
+export const readThreads = async (
+  readPage: (cursor: string | undefined) => Promise<ThreadPage>,
+  { cursor, maxPages }: { cursor: string | undefined; maxPages: number },
+): Promise<ThreadPage> => {
+  const threads: Thread[] = [];
+  let next = cursor;
+  for (let pages = 1; ; pages++) {
+    const page = await readPage(next);
+    for (const thread of page.threads) threads.push(thread);
+    next = page.nextCursor;
+    if (next === undefined || pages === maxPages) return { ...page, threads };
+  }
+};

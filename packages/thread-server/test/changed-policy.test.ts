@@ -1,0 +1,213 @@
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { verifies } from "@harnesskit/conformance/verifies";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { createThreadServer, type ThreadServerOptions, type ToolVerdict } from "../src/index.ts";
+import { createFileThreadStore } from "../src/node/index.ts";
+import { RawClient } from "./support/raw-client.ts";
+import { callingRunner, recordingTool } from "./support/tools.ts";
+
+type Policy = (command: unknown) => ToolVerdict;
+
+const escalates: Policy = () => ({
+  verdict: "ask",
+  reason: "Deploys need a human.",
+  judgement: { by: "v1" },
+});
+const blocks: Policy = () => ({
+  verdict: "block",
+  reason: "No deploys on Fridays.",
+  code: "policy.blocked",
+  judgement: { by: "v2", rule: "fridays" },
+});
+const rewrites =
+  (then: Policy): Policy =>
+  (command) =>
+    command === "deploy" ? { verdict: "modify", input: { command: "deploy --dry-run" } } : then(command);
+
+/** A server whose policy is `policy.now`, and a turn that waits for the approval of its call. */
+const waiting = async (options: Partial<ThreadServerOptions> = {}) => {
+  const policy = { now: escalates };
+  const judged: unknown[] = [];
+  const ended: unknown[] = [];
+  const tool = recordingTool("bash", "execute");
+  const server = createThreadServer({
+    runner: callingRunner({ tool: "bash", input: { command: "deploy" } }),
+    tools: [tool],
+    gate: {
+      before: ({ input }) => {
+        judged.push(input.command);
+        return policy.now(input.command);
+      },
+      after: ({ input }, { status }) => void ended.push([input.command, status]),
+    },
+    ...options,
+  });
+  const client = RawClient.connect(server);
+  const threadId = await client.createThread();
+  const { result } = await client.startTurn(threadId);
+  const end = () => client.turnEnd(result.turnId);
+  return { server, client, policy, tool, judged, ended, threadId, end };
+};
+
+/** Answers the n-th question. */
+const answer = async (client: RawClient, index: number, decision: "once" | "always" | "reject" = "once") => {
+  await client.until(() => client.all("approval.requested").length > index);
+  const { requestId, metadata } = client.all("approval.requested")[index];
+  expect((await client.call("approval.respond", { requestId, decision })).result).toEqual({ ok: true });
+  return { requestId, metadata };
+};
+
+describe("a policy that changes while an approval waits", () => {
+  it.each(["once", "always"] as const)(
+    "blocks a call that a human allows %s, with its reason",
+    async (word) => {
+      verifies("THR-81");
+      const { client, policy, tool, ended, end } = await waiting();
+      await client.notification("approval.requested");
+      policy.now = blocks;
+      await answer(client, 0, word);
+      await end();
+      expect(tool.runs).toEqual([]);
+      const [item] = client.items("tool_exec");
+      expect(item).toMatchObject({
+        status: "blocked",
+        code: "policy.blocked",
+        error: "No deploys on Fridays.",
+        judgement: { decision: "block", by: "v2", rule: "fridays" },
+      });
+      expect(item).not.toHaveProperty("approvedBy");
+      expect(client.items("approval")).toMatchObject([{ decision: word, resolvedBy: "client-1" }]);
+      expect(ended).toEqual([["deploy", "blocked"]]);
+    },
+  );
+
+  it.each<[string, Policy]>([
+    ["still asks", escalates],
+    ["allows", () => ({ verdict: "allow", judgement: { by: "v1" } })],
+  ])("is judged once more, and the call runs once where it %s", async (_name, then) => {
+    verifies("THR-81");
+    const { client, policy, tool, judged, ended, end } = await waiting();
+    await client.notification("approval.requested");
+    policy.now = then;
+    const { requestId } = await answer(client, 0);
+    await end();
+    expect(judged).toEqual(["deploy", "deploy"]);
+    expect(tool.runs).toEqual([{ command: "deploy" }]);
+    expect(client.all("approval.requested")).toHaveLength(1);
+    expect(client.items("tool_exec")).toMatchObject([{ status: "succeeded", approvedBy: requestId }]);
+    expect(ended).toEqual([["deploy", "succeeded"]]);
+  });
+
+  it.each<[string, Policy]>([
+    ["allows", () => ({ verdict: "allow" })],
+    ["asks about", escalates],
+  ])("asks again where it changes the call and %s the change", async (_name, then) => {
+    verifies("THR-82");
+    const { client, policy, tool, end } = await waiting();
+    await client.notification("approval.requested");
+    policy.now = rewrites(then);
+    await answer(client, 0, "always");
+    const { requestId, metadata } = await answer(client, 1);
+    expect(metadata).toMatchObject({ input: { command: "deploy --dry-run" }, reason: expect.any(String) });
+    await end();
+    expect(tool.runs).toEqual([{ command: "deploy --dry-run" }]);
+    expect(client.items("tool_exec")).toMatchObject([
+      {
+        input: { command: "deploy --dry-run" },
+        approvedBy: requestId,
+        judgement: { modified: { requested: { command: "deploy" } } },
+      },
+    ]);
+    const shown = client.all("item.started").filter(({ type }) => type === "tool_exec");
+    expect(shown.map(({ item }) => item.data.input.command)).toEqual(["deploy", "deploy --dry-run"]);
+  });
+
+  it("takes a refusal of the change for the answer", async () => {
+    const { client, policy, tool, ended, end } = await waiting();
+    await client.notification("approval.requested");
+    policy.now = rewrites(escalates);
+    await answer(client, 0);
+    await answer(client, 1, "reject");
+    await end();
+    expect(tool.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([
+      { status: "rejected", code: "tool.rejected", input: { command: "deploy --dry-run" } },
+    ]);
+    expect(ended).toEqual([["deploy --dry-run", "rejected"]]);
+  });
+
+  it("cannot change the call for ever, however often a human allows it", async () => {
+    const { client, policy, tool, end } = await waiting({ onError: () => {} });
+    await client.notification("approval.requested");
+    let calls = 0;
+    // Each answer meets a change, which is asked about.
+    policy.now = () =>
+      ++calls % 2 === 1 ? { verdict: "modify", input: { command: `deploy ${calls}` } } : { verdict: "ask" };
+    for (const index of [0, 1, 2, 3]) await answer(client, index);
+    await end();
+    expect(tool.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([
+      { status: "blocked", code: "gate_failed", judgement: { decision: "block" } },
+    ]);
+  });
+
+  it("judges again what no gate can judge: the call does not run", async () => {
+    const { client, policy, tool, end } = await waiting({ onError: () => {} });
+    await client.notification("approval.requested");
+    policy.now = () => {
+      throw new TypeError("the policy is gone");
+    };
+    await answer(client, 0);
+    await end();
+    expect(tool.runs).toEqual([]);
+    expect(client.items("tool_exec")).toMatchObject([{ status: "blocked", code: "gate_failed" }]);
+  });
+
+  it("does not judge a call again that a stored answer allows", async () => {
+    const { client, judged, end, threadId } = await waiting();
+    await answer(client, 0, "always");
+    await end();
+    const second = await client.startTurn(threadId);
+    await client.turnEnd(second.result.turnId);
+    expect(judged).toEqual(["deploy", "deploy", "deploy"]);
+    expect(client.items("tool_exec")).toMatchObject([{ status: "succeeded" }, { status: "succeeded" }]);
+  });
+
+  it("keeps the question about its change over a restart", async () => {
+    verifies("THR-69");
+    await using dir = await temporaryDirectory();
+    const store = createFileThreadStore({ root: join(dir.path, "first") });
+    const first = await waiting({ store });
+    await first.client.notification("approval.requested");
+    first.policy.now = rewrites(escalates);
+    await answer(first.client, 0);
+    await first.client.until(() => first.client.all("approval.requested").length === 2);
+    const { requestId } = first.client.all("approval.requested")[1];
+    await cp(join(dir.path, "first"), join(dir.path, "left"), { recursive: true });
+    await first.server.close();
+
+    const tool = recordingTool("bash", "execute");
+    const server = createThreadServer({
+      runner: callingRunner(),
+      tools: [tool],
+      gate: { before: () => ({ verdict: "ask" }) },
+      store: createFileThreadStore({ root: join(dir.path, "left"), isOwnerDead: () => true }),
+    });
+    const client = RawClient.connect(server);
+    expect((await client.call("approval.respond", { requestId, decision: "once" })).result).toEqual({
+      ok: true,
+    });
+    await client.notification("turn.completed");
+    expect(tool.runs).toEqual([{ command: "deploy --dry-run" }]);
+    expect(client.items("tool_exec")).toMatchObject([
+      {
+        status: "succeeded",
+        approvedBy: requestId,
+        judgement: { modified: { requested: { command: "deploy" } } },
+      },
+    ]);
+    await server.close();
+  });
+});
