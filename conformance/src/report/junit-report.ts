@@ -3,8 +3,7 @@ import type { SuiteReport } from "../run/report-model.ts";
 /** Text for XML and HTML; characters that neither may hold are replaced. */
 export const escapeMarkup = (text: string): string =>
   text
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: XML must not hold them.
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd")
+    .replace(/(?![\t\n\r])[\p{Cc}\ufffe\uffff]/gu, "\ufffd")
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
