@@ -1,7 +1,7 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { InvalidArgumentError, isThenable } from "@harnesskit/wire";
-import { isObject, jsonProblem } from "@harnesskit/wire/json";
+import { isObject, isPlainObject, jsonProblem } from "@harnesskit/wire/json";
 import type { Agents } from "./agents.ts";
 import type { AuthorizationRequest } from "./authorize.ts";
 import { Call, endedCall, type ToolCall } from "./call.ts";
@@ -44,9 +44,7 @@ export class CallRouter {
     if (refused) return this.#refused(toolId, options, refused);
     const { session, tool } = found;
     const call = session.calls.open(tool, input as JsonObject, options);
-    if (this.#context.authorize) this.#authorize(session, call);
-    else if (tool.info.requires_directive) session.calls.finish(call, directiveRequired());
-    else this.#submit(session, call);
+    this.#authorize(session, call);
     return call;
   }
 
@@ -89,7 +87,7 @@ export class CallRouter {
   #authorize(session: Session, call: Call): void {
     let verdict: unknown;
     try {
-      verdict = this.#context.authorize?.(requestFor(session, call));
+      verdict = this.#context.authorize(requestFor(session, call));
     } catch {
       // Without a verdict the call is refused.
     }
@@ -159,7 +157,10 @@ const refusedBy = (call: Call, verdict: unknown): CallResult | undefined => {
   }
   const reason = isObject(verdict) && verdict.allowed === false ? verdict.reason : undefined;
   const message = typeof reason === "string" ? reason.slice(0, 1024) : "the authorization failed";
-  return coreResult(RuntimeErrorCode.Forbidden, message);
+  const details = isObject(verdict) && isPlainObject(verdict.details) ? verdict.details : undefined;
+  return coreResult(RuntimeErrorCode.Forbidden, message, {
+    ...(details && { details: details as JsonObject }),
+  });
 };
 
 /** While the decision was made, the tool may have been unregistered or replaced; by an equal one the call goes on. */
@@ -170,6 +171,7 @@ const goneOrChanged = (session: Session, call: Call): CallResult | undefined => 
   const isSame =
     now.schema_digest === then.schema_digest &&
     now.side_effects === then.side_effects &&
+    JSON.stringify(now.permissions) === JSON.stringify(then.permissions) &&
     now.requires_directive === then.requires_directive;
   if (!isSame) return coreResult(ToolNotFound, "the tool was changed meanwhile", retryable);
   call.tool = tool;

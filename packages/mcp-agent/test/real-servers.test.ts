@@ -31,6 +31,7 @@ const launch = async (server: McpServer, environment: NodeJS.ProcessEnv = proces
   const core: RunningCore = await startCore({
     socketDirectory: directory.path,
     environment,
+    authorize: () => ({ allowed: true }),
     onOutput: ({ line }) => output.push(line),
     stopGraceMs: 1000,
   });

@@ -1,6 +1,7 @@
 import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AuditSink } from "@harnesskit/audit";
+import { createMemoryGrants, toGrants } from "@harnesskit/core-runtime";
 import {
   type AgentHost,
   createAgentHost,
@@ -29,6 +30,21 @@ const agentEnvironment = (env: NodeJS.ProcessEnv): Record<string, string | undef
   HARNESS_AHP_TOKEN: undefined,
 });
 
+/** The only caller of the workspace tools. A policy and the user judge each of its calls. */
+const caller = { type: "agent", id: "harness.serve" } as const;
+
+/** What the agent of this program may do, for this program alone; whatever else its manifest may come to need is refused. */
+const workspaceGrants = () =>
+  createMemoryGrants(
+    toGrants({
+      agent_id: workspaceAgentId,
+      permissions: ["side_effects", "fs.write", "process.execute"],
+      tools: [prepareToolName, ...workspaceTools.map(({ name }) => name)],
+      caller,
+      granted_by: "harness serve",
+    }),
+  );
+
 export interface WorkspaceHostOptions {
   readonly version: string;
   /** The log that the user named. @default one of the user's state directory */
@@ -44,6 +60,7 @@ export const createWorkspaceHost = ({ version, audit }: WorkspaceHostOptions): A
     environment: agentEnvironment(process.env),
     version,
     openAudit: audit === undefined ? openDefaultAuditLog : async () => audit,
+    grants: workspaceGrants(),
     onNote: (line) => process.stderr.write(`harness serve: ${line}\n`),
     ...(isDebugging() && {
       onOutput: (line: string) => process.stderr.write(`${workspaceAgentId}: ${oneLine(line, 1000)}\n`),
@@ -56,7 +73,7 @@ export const workspaceThreadTools = (host: Pick<AgentHost, "call">): readonly Th
   createThreadTools({
     tools: workspaceTools,
     host,
-    callerId: "harness.serve",
+    callerId: caller.id,
     prepareTool: prepareToolName,
     isPrepared: (output) => PreparedSchema.safeParse(output).success,
   });

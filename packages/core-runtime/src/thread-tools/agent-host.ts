@@ -7,6 +7,7 @@ import { type CallResult, coreResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
 import type { CoreLimits } from "../core-limits.ts";
 import type { LaunchedAgent } from "../launch/launched-agent.ts";
+import type { GrantStore } from "../permissions/grants.ts";
 import type { RunningCore, startCore } from "../start-core.ts";
 
 /** How long a call waits until its agent is ready, the first start included. */
@@ -21,6 +22,8 @@ export interface AgentHostOptions {
   /** The directory of the agent's manifest. */
   readonly directory: string;
   readonly limits?: Partial<CoreLimits>;
+  /** What the agent may do beyond reading. @default nothing */
+  readonly grants?: GrantStore;
   /** What the agent and, in part, its commands inherit. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The version that the core reports to the agent. */
@@ -127,7 +130,7 @@ class CoreAgentHost implements AgentHost {
   }
 
   async #launch(start: typeof startCore): Promise<Running> {
-    const { directory, limits, environment, version, openAudit, onOutput } = this.#options;
+    const { directory, limits, grants, environment, version, openAudit, onOutput } = this.#options;
     const audit = await openAudit?.();
     try {
       const core = await start({
@@ -137,6 +140,7 @@ class CoreAgentHost implements AgentHost {
         heartbeatIntervalMs,
         unhealthyTimeoutMs,
         ...(limits && { limits }),
+        ...(grants && { grants }),
         ...(audit && { audit }),
         ...(onOutput && { onOutput: ({ line }) => onOutput(line) }),
       });
