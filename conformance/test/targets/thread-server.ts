@@ -1,5 +1,11 @@
 import { join } from "node:path";
-import { createThreadServer, type TurnContext, type TurnRunner, tool } from "@harnesskit/thread-server";
+import {
+  createThreadServer,
+  type ThreadServer,
+  type TurnContext,
+  type TurnRunner,
+  tool,
+} from "@harnesskit/thread-server";
 import { createDirectoryResolver, createFileThreadStore } from "@harnesskit/thread-server/node";
 import { createHttpServer } from "@harnesskit/transport-http/node";
 import { createUnixListener } from "@harnesskit/transport-uds";
@@ -65,14 +71,18 @@ const runner: TurnRunner = {
   },
 };
 
-/** Serves it at a place of the suite. */
-export const startThreadServer: StartModule = async ({ endpoint, token, directory }) => {
-  const server = createThreadServer({
+/** A thread server with the test agent, its files below `directory`. */
+export const createTestThreadServer = (directory: string): ThreadServer =>
+  createThreadServer({
     runner,
     tools: [bash],
     store: createFileThreadStore({ root: join(directory, ".harness") }),
     resolveDirectory: createDirectoryResolver(directory),
   });
+
+/** Serves it at a place of the suite. */
+export const startThreadServer: StartModule = async ({ endpoint, token, directory }) => {
+  const server = createTestThreadServer(directory);
   const connect = (channel: Channel<object>) => void server.connect(channel);
   if (endpoint.startsWith("unix:")) {
     const listener = createUnixListener({ path: endpoint.slice(5) });
