@@ -95,7 +95,7 @@ describe("harness agents", () => {
     const done = await agents("enable", "com.example.one", "--yes", "--hash", agent?.hash ?? "");
     expect(done).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("harness core grant com.example.one fs.read"),
+      stdout: expect.stringContaining("harness core grant com.example.one side_effects"),
     });
     expect((await lstat(join(path, "enabled.json"))).mode & 0o777).toBe(0o600);
     expect((await enabled()).found).toEqual([{ agentId: "com.example.one", directory: agent?.directory }]);
@@ -115,6 +115,22 @@ describe("harness agents", () => {
       code: 1,
       stderr: expect.stringContaining("is installed"),
     });
+  });
+
+  it("shows what is granted, also to an agent that takes the id of a former one", async () => {
+    const { agents, list, env, path } = await makeState();
+    const source = await makeAgent("com.example.one", { permissions: ["fs.read", "fs.write"] });
+    await agents("install", source);
+    const [agent] = (await list()).agents;
+    const grant = ["core", "grant", "com.example.one"];
+    expect((await agents("list")).stdout).toContain(`harness ${grant.join(" ")} side_effects fs.write`);
+    expect(await harness([...grant, "fs.write"], { cwd: path, env })).toMatchObject({ code: 0 });
+    const { stdout } = await agents("list");
+    expect(stdout).toContain("granted: fs.write");
+    expect(stdout).toContain(`harness ${grant.join(" ")} side_effects\n`);
+    await agents("enable", "com.example.one", "--yes", "--hash", agent?.hash ?? "");
+    await agents("remove", "com.example.one");
+    expect((await agents("install", source)).stdout).toMatch(/granted +fs\.write\n/);
   });
 
   it("does not start what was changed after it was enabled", async () => {
