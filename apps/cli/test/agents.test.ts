@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { readEnabledAgents } from "../src/agents/enabled-agents.ts";
+import { callingProvider } from "./support/calling-provider.ts";
 import { type HarnessEnd, harness, makeWorkspace, startHarness } from "./support/harness.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
@@ -352,5 +353,66 @@ describe("harness agents install mcp:", () => {
     expect(end.stderr).not.toContain("secret-pw");
     expect(end.code).toBe(code);
     expect(await list()).toEqual({ agents: [], broken: [] });
+  });
+});
+
+describe("a conversation with installed agents", () => {
+  const runWith = async (state: { env: Record<string, string> }, word: string, ...args: string[]) => {
+    const { model, seen } = await callingProvider(word);
+    const cwd = await makeWorkspace({ "server.mjs": mcpServer, "tools.json": readingTools });
+    const end = await harness(["run", "--model", model, "--no-policy", ...args, "go"], {
+      cwd,
+      env: state.env,
+    });
+    return { end, ...seen };
+  };
+  const readingTools = JSON.stringify([
+    { ...mcpTool("look", "Looks"), annotations: { readOnlyHint: true, openWorldHint: false } },
+    mcpTool("run", "Runs"),
+  ]);
+
+  it("has their tools, unless they are left out or have changed", async () => {
+    const state = await makeState();
+    const { directory } = await state.add(await makeAgent("com.example.one"));
+    const used = await runWith(state, "greet");
+    expect(used.results).toEqual([expect.stringContaining("hello")]);
+    expect(used.end).toMatchObject({ code: 0 });
+    const without = await runWith(state, "greet", "--no-installed-agents");
+    expect(without.offered.some((name) => name.includes("greet"))).toBe(false);
+    expect(without.offered).toContain("bash");
+    await chmod(join(directory, "agent.mjs"), 0o600);
+    await writeFile(join(directory, "agent.mjs"), "// evil");
+    const changed = await runWith(state, "greet");
+    expect(changed.offered.some((name) => name.includes("greet"))).toBe(false);
+    expect(changed.end.stderr).toContain("harness agents enable com.example.one");
+  });
+
+  it("refuses an agent that is named with the id of one that is installed", async () => {
+    const state = await makeState();
+    const source = await makeAgent("com.example.one");
+    await state.add(source);
+    const { end } = await runWith(state, "greet", "--agents", source);
+    expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining("two agents have the id") });
+    const { results } = await runWith(state, "greet", "--agents", source, "--no-installed-agents");
+    expect(results).toEqual([expect.stringContaining("hello")]);
+  });
+
+  it("uses an MCP server that is named for it, within what is granted", async () => {
+    const state = await makeState();
+    const { end, offered, results } = await runWith(
+      state,
+      "look",
+      "--agents",
+      "mcp:node server.mjs",
+      "--approve",
+      "once",
+    );
+    expect(end.code).toBe(0);
+    expect(results).toEqual([expect.stringContaining("called look")]);
+    expect(offered.some((name) => name.includes("look"))).toBe(true);
+    const refused = await runWith(state, "_run", "--agents", "mcp:node server.mjs", "--approve", "once");
+    expect(refused.results.join()).not.toContain("called run");
+    const unusable = await runWith(state, "look", "--agents", "mcp:http://example.com/x");
+    expect(unusable.end).toMatchObject({ code: 2, stderr: expect.stringContaining("https:") });
   });
 });

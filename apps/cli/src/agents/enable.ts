@@ -1,7 +1,8 @@
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, shellWord, wrapText } from "../terminal/text.ts";
-import { enabledFile, readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
+import { enabledFile } from "./agent-places.ts";
+import { readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
 import { ask } from "./ask.ts";
 import { type InstalledAgent, readInstalled } from "./installed-agent.ts";
 import { type Granted, grantCommand, readGranted } from "./permissions.ts";

@@ -6,7 +6,7 @@ import { oneLine, shellWord } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { ask } from "./ask.ts";
 import { type ConfirmOptions, checkConfirmation, enable } from "./enable.ts";
-import { installAgent, installMcpServer, mcpProgram } from "./install.ts";
+import { installAgent, installMcpServer } from "./install.ts";
 import { isMcpSpec, parseMcpSpec } from "./mcp-spec.ts";
 
 export interface InstallCommandOptions extends ConfirmOptions {
@@ -19,7 +19,7 @@ export interface InstallCommandOptions extends ConfirmOptions {
   readonly json?: true;
 }
 
-const installMcp = (spec: string, options: InstallCommandOptions, binPath: string): Promise<string> =>
+const installMcp = (spec: string, options: InstallCommandOptions): Promise<string> =>
   withCleanup(async (defer) => {
     const { id, env, header } = options;
     if (id !== undefined && !AgentIdSchema.safeParse(id).success) {
@@ -45,24 +45,19 @@ const installMcp = (spec: string, options: InstallCommandOptions, binPath: strin
       ...parsed,
       ...(id !== undefined && { id }),
       spec,
-      program: mcpProgram(binPath),
       signal: stop.signal,
       onOutput: (line) => err.write(`  ${line}\n`),
     });
   });
 
 /** `harness agents install`: copies an agent, shows it, and enables it after a yes. Returns the exit code. */
-export const installCommand = async (
-  source: string,
-  options: InstallCommandOptions,
-  binPath: string,
-): Promise<ExitCode> => {
+export const installCommand = async (source: string, options: InstallCommandOptions): Promise<ExitCode> => {
   checkConfirmation(options);
   const isMcp = isMcpSpec(source);
   if (!isMcp && (options.id ?? options.env ?? options.header ?? options.start) !== undefined) {
     throw usageError("--id, --env, --header and --start belong to mcp:");
   }
-  const id = isMcp ? await installMcp(source, options, binPath) : await installAgent(source);
+  const id = isMcp ? await installMcp(source, options) : await installAgent(source);
   createTerminal(process.stderr).write(`Installed ${oneLine(id, 200)}\n`);
   return enable(id, options, true);
 };

@@ -4,7 +4,7 @@ import { type CommandContext, severalTimes } from "./options.ts";
 const exampleId = "com.example.hello";
 
 /** `harness agents` with `install`, `list`, `enable`, `disable` and `remove`. */
-export const addAgents = (program: Command, { binPath, onExit }: CommandContext): void => {
+export const addAgents = (program: Command, { onExit }: CommandContext): void => {
   const agents = program
     .command("agents")
     .description("install, review and enable agents of others, and MCP servers as agents")
@@ -37,7 +37,7 @@ export const addAgents = (program: Command, { binPath, onExit }: CommandContext)
     )
     .action(async (source: string, options) => {
       const { installCommand } = await import("../agents/install-command.ts");
-      onExit(await installCommand(source, options, binPath));
+      onExit(await installCommand(source, options));
     });
 
   agents
