@@ -1,4 +1,4 @@
-import type { AuditEntryInput, AuditOutcome } from "@harnesskit/audit";
+import type { AuditActionEnd, AuditEntryInput, AuditOutcome } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
@@ -40,7 +40,7 @@ export const auditCallEnd = (
   result: CallResult,
 ): void => {
   if (!audit.sink) return;
-  const end = { ...auditedEnd(result), duration_ms: clock.now() - call.startedAt };
+  const end = endOf(result, clock.now() - call.startedAt);
   if (call.audited) call.audited.end(end);
   else audit.record({ ...entryOf("tool.result", call.toolId, call.callId, call.options, session), ...end });
 };
@@ -53,12 +53,13 @@ export const auditRefusedCall = (
   options: CallOptions,
   result: CallResult,
 ): void => {
-  audit.record({ ...entryOf("tool.result", toolId.slice(0, 257), callId, options), ...auditedEnd(result) });
+  audit.record({ ...entryOf("tool.result", toolId.slice(0, 257), callId, options), ...endOf(result) });
 };
 
-const auditedEnd = (result: CallResult) => ({
+const endOf = (result: CallResult, durationMs?: number): AuditActionEnd => ({
   action: "tool.result",
   outcome: outcomeOf(result),
+  duration_ms: durationMs,
   details: result.status === "succeeded" ? undefined : { code: result.error.code },
 });
 
