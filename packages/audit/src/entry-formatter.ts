@@ -48,7 +48,7 @@ export class EntryFormatter {
   format(entry: unknown, seq: number, timeMs: number): string {
     const found = this.#marks;
     found.clear();
-    const snapshot = entry instanceof EntrySnapshot ? entry : new EntrySnapshot(entry);
+    const snapshot = EntrySnapshot.of(entry);
     if (snapshot.isUnreadable) found.add("unreadable");
     if (snapshot.isInvalid) found.add("invalid");
     let body = this.#body(snapshot, seq, timeMs);

@@ -2,6 +2,8 @@ import type { AuditEntryInput } from "./entry.ts";
 
 /** An entry whose fields were each read once: its getters may throw, and it may not be an object. */
 export class EntrySnapshot implements AuditEntryInput {
+  /** Asking for it has no effect on a hostile object, unlike `instanceof`. */
+  readonly #brand = true;
   isUnreadable = false;
   readonly isInvalid: boolean;
   action: AuditEntryInput["action"];
@@ -36,6 +38,12 @@ export class EntrySnapshot implements AuditEntryInput {
     this.causation_id = this.#read(from, "causation_id");
     this.duration_ms = this.#read(from, "duration_ms");
     this.details = this.#read(from, "details");
+  }
+
+  /** The snapshot of an entry, which may be one itself. */
+  static of(entry: unknown): EntrySnapshot {
+    const isSnapshot = typeof entry === "object" && entry !== null && #brand in entry;
+    return isSnapshot ? entry : new EntrySnapshot(entry);
   }
 
   /** No caller changes the details from now on. What cannot be read of them is found when they are written. */

@@ -1,5 +1,5 @@
-import type { EntrySnapshot } from "../snapshot.ts";
 import type { AuditAction, AuditActionEnd } from "../sink.ts";
+import type { EntrySnapshot } from "../snapshot.ts";
 
 /** Beginnings that wait for their ends; at one more, all that did not end are written. */
 const maxOpenActions = 4096;
