@@ -1,3 +1,7 @@
 import { program } from "../../scripts/tsup.ts";
 
-export default program({ bin: "src/bin.ts" }, ["libsql", "@vscode/ripgrep"]);
+export default program({ bin: "src/bin.ts", "mcp-agent": "src/agents/mcp-agent-bin.ts" }, [
+  "libsql",
+  "@vscode/ripgrep",
+  "@harnesskit/conformance",
+]);

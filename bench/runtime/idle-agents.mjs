@@ -8,6 +8,7 @@ process.on("message", async ({ path, agents }) => {
     const echo = tool({
       name: "echo",
       description: "Echoes",
+      effects: "read",
       input: { type: "object" },
       run: (input) => input,
     });

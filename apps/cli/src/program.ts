@@ -1,9 +1,11 @@
 import { displayText } from "@harnesskit/wire";
 import { Command } from "commander";
+import { addAgents } from "./commands/agents.ts";
 import { addAhp } from "./commands/ahp.ts";
 import { addAttach } from "./commands/attach.ts";
 import { addChat } from "./commands/chat.ts";
 import { addCompletion } from "./commands/completion.ts";
+import { addConformance } from "./commands/conformance.ts";
 import { addAudit, addCore } from "./commands/core.ts";
 import { addEngine } from "./commands/engine.ts";
 import { type CommandContext, cwdOption } from "./commands/options.ts";
@@ -50,8 +52,10 @@ export const createProgram = (context: CommandContext): Command => {
   addThreads(program, context);
   addGrants(program);
   addCore(program, context);
+  addAgents(program, context);
   addAudit(program, context);
   addAhp(program, context);
+  addConformance(program, context);
   program
     .command("doctor")
     .description("find what could keep the harness from working here, and how to fix it")

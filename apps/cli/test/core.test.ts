@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it, vi } from "vitest";
 import { harness, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
 
@@ -69,7 +70,7 @@ describe("harness core", () => {
     const cwd = await makeWorkspace();
     const agent = await makeAgent(`
       import { defineAgent, tool } from ${sdk};
-      const big = tool({ name: "big", description: "Big", input: { type: "object" }, run: () => ({ text: "x".repeat(3_000_000) }) });
+      const big = tool({ name: "big", description: "Big", effects: "read", input: { type: "object" }, run: () => ({ text: "x".repeat(3_000_000) }) });
       await defineAgent({ id: "com.example.made", version: "1.0.0", tools: [big] }).run();
     `);
     const end = await harness(["core", "--agent", agent, "--call", "com.example.made/big"], { cwd });
@@ -81,7 +82,7 @@ describe("harness core", () => {
     const cwd = await makeWorkspace();
     const agent = await makeAgent(`
       import { defineAgent, tool } from ${sdk};
-      const say = tool({ name: "say", description: "Says", input: { type: "object" }, async run(_input, context) {
+      const say = tool({ name: "say", description: "Says", effects: "read", input: { type: "object" }, async run(_input, context) {
         await context.stdout("one\\n");
         await context.status("\\u001b[31mtwo\\n");
         return { said: 2 };
@@ -150,5 +151,119 @@ describe("harness core", () => {
     await vi.waitFor(async () =>
       expect(await nothingRunsWith(join(helloAgent, "agent.mjs"))).toBeUndefined(),
     );
+  });
+});
+
+describe("what an agent may do beyond reading", () => {
+  const id = "com.example.made";
+  const writer = () =>
+    makeAgent(
+      `
+      import { defineAgent, tool } from ${sdk};
+      const input = { type: "object" };
+      const write = tool({ name: "write", description: "Writes", input, effects: "write", run: () => ({ wrote: 1 }) });
+      const peek = tool({ name: "peek", description: "Reads", input, effects: "read", permissions: ["fs.read"], run: () => ({}) });
+      await defineAgent({ id: "${id}", version: "1.0.0", tools: [write, peek] }).run();
+    `,
+      { permissions: ["fs.read", "fs.write"] },
+    );
+
+  it("is what was granted: refused with the command that grants it, then done, then refused again", async () => {
+    verifies("RUN-84", "RUN-85");
+    const cwd = await makeWorkspace();
+    const agent = await writer();
+    const file = join(cwd, "state", "grants.json");
+    const audit = join(cwd, "logs", "core.jsonl");
+    const call = (tool: string) =>
+      harness(["core", "--agent", agent, "--call", `${id}/${tool}`, "--grants", file, "--audit", audit], {
+        cwd,
+      });
+    expect(await call("peek")).toMatchObject({ code: 0, stderr: "" });
+    const refused = await call("write");
+    expect(refused).toMatchObject({ code: 3, stdout: "" });
+    const [, command = ""] = /: harness (core grant .*)\n$/.exec(refused.stderr) ?? [];
+    expect(command).toBe(`core grant ${id} side_effects fs.write --tool write --file ${file}`);
+    const granted = await harness([...command.split(" "), "--until", "8h", "--audit", audit], { cwd });
+    expect(granted).toMatchObject({ code: 0, stderr: "" });
+    expect(await call("write")).toMatchObject({ code: 0, stdout: '{"wrote":1}\n' });
+    const { stdout } = await harness(["core", "grants", "--file", file, "--json"], { cwd });
+    expect(JSON.parse(stdout)).toMatchObject({
+      file,
+      grants: [
+        { agent_id: id, permission: "fs.write", tools: ["write"], until: expect.any(String) },
+        { agent_id: id, permission: "side_effects", granted_by: expect.any(String) },
+      ],
+    });
+    const revoke = ["core", "revoke", id, "fs.write", "--file", file, "--audit", audit];
+    expect(await harness(revoke, { cwd })).toMatchObject({ code: 0, stderr: "" });
+    expect(await harness(revoke, { cwd })).toMatchObject({ code: 1, stdout: "" });
+    expect(await call("write")).toMatchObject({ code: 3, stderr: expect.stringContaining("fs.write") });
+    const log = await readFile(audit, "utf8");
+    expect(log.match(/"action":"grant\.(added|revoked)"/g)).toHaveLength(3);
+    expect(log).toMatch(/"outcome":"refused".*"missing":"side_effects fs\.write"/);
+  });
+
+  it("changes for a core that runs", async () => {
+    const cwd = await makeWorkspace();
+    const end = await harness(["core", "grant", id, "side_effects", "--file", "g.json", "--no-audit"], {
+      cwd,
+    });
+    expect(end).toMatchObject({ code: 0, stderr: "" });
+    expect(end.stdout).toMatch(
+      /^granted {2}com\.example\.made {2}side_effects {2}\(all tools; granted .* by /,
+    );
+    const kept = [
+      "core",
+      "revoke",
+      id,
+      "side_effects",
+      "--tool",
+      "write",
+      "--file",
+      "g.json",
+      "--no-audit",
+      "--json",
+    ];
+    expect(JSON.parse((await harness(kept, { cwd })).stdout)).toMatchObject({ revoked: [{ agent_id: id }] });
+    expect(await harness(["core", "grants", "--file", "g.json"], { cwd })).toMatchObject({
+      stdout: "Nothing is granted: agents may only read.\n",
+    });
+  });
+
+  it.each([
+    ["a name that cannot be granted", ["core", "grant", id, "fs.re\u0430d"], 2, /permission/],
+    ["an agent's id that is none", ["core", "grant", "no agent", "x"], 2, /agent_id/],
+    ["a time that is over", ["core", "grant", id, "x", "--until", "2020-01-01T00:00:00Z"], 2, /--until/],
+    ["a caller without a type", ["core", "grant", id, "x", "--caller", "ada"], 2, /--caller must be TYPE:ID/],
+    ["an unknown command", ["core", "gran", id, "x"], 2, /unknown command 'gran'|--agent/],
+  ])("refuses %s", async (_what, args, code, message) => {
+    const cwd = await makeWorkspace();
+    const end = await harness(
+      [...args, "--file", "g.json", "--no-audit"].slice(0, args.length + (args[1] === "gran" ? 0 : 3)),
+      { cwd },
+    );
+    expect(end).toMatchObject({ code, stdout: "" });
+    expect(end.stderr).toMatch(message);
+  });
+
+  it("names what is wrong with the file", async () => {
+    const cwd = await makeWorkspace({ "g.json": '{"version":1,"grants":[{"agent_id":"a"}]}' });
+    const end = await harness(["core", "grants", "--file", "g.json"], { cwd });
+    expect(end).toMatchObject({ code: 4, stdout: "" });
+    expect(end.stderr).toMatch(/g\.json is wrong at grants\.0\.id/);
+  });
+
+  it("is recorded in the user's state directory, unless it is not to be", async () => {
+    const cwd = await makeWorkspace();
+    const env = { XDG_STATE_HOME: join(cwd, "state") };
+    const log = join(cwd, "state", "harnesskit", "audit", "core.jsonl");
+    const list = ["core", "--agent", helloAgent, "--list"];
+    expect(await harness([...list, "--no-audit"], { cwd, env })).toMatchObject({ code: 0 });
+    await expect(readFile(log)).rejects.toMatchObject({ code: "ENOENT" });
+    expect(await harness(list, { cwd, env })).toMatchObject({ code: 0 });
+    expect(await readFile(log, "utf8")).toContain('"action":"agent.connected"');
+    expect(await harness(["core", "grant", id, "x"], { cwd, env })).toMatchObject({ code: 0 });
+    expect(await readFile(log, "utf8")).toContain('"action":"grant.added"');
+    expect(await readFile(join(cwd, "state", "harnesskit", "core", "grants.json"), "utf8")).toContain(id);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitWords } from "../src/ahp/endpoint.ts";
+import { splitWords } from "../src/split-words.ts";
 
 describe("the words of a command", () => {
   it.each([

@@ -6,6 +6,7 @@ const greet = tool({
   name: "greet",
   description: "Greets a person",
   input: z.object({ name: z.string().max(100) }),
+  effects: "read",
   run: ({ name }) => ({ greeting: `Hello, ${name}!` }),
 });
 

@@ -5,7 +5,13 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { type AnyDefinition, prepareCall, runCall } from "./call.ts";
 import { neverPassedOn } from "./command-environment.ts";
-import { type Expected, prepareDeclaration, workspaceAgentId, workspaceCoreLimits } from "./declarations.ts";
+import {
+  type Expected,
+  prepareDeclaration,
+  type ToolEffects,
+  workspaceAgentId,
+  workspaceCoreLimits,
+} from "./declarations.ts";
 import type { ToolSettings } from "./definition.ts";
 import { type WorkspaceToolsLimits, workspaceToolsLimits } from "./limits.ts";
 import { findRipgrep } from "./ripgrep.ts";
@@ -88,10 +94,18 @@ function manifestVersion(): string {
   }
 }
 
+/** Of the manifest's permissions. */
+const permissionsFor: Readonly<Record<ToolEffects, readonly string[]>> = {
+  read: ["fs.read"],
+  write: ["fs.read", "fs.write"],
+  execute: ["process.execute"],
+};
+
 function prepareTool(settings: ToolSettings): Tool {
   return tool({
     ...prepareDeclaration,
     effects: "read",
+    permissions: permissionsFor.read,
     tags: ["prepare"],
     run: ({ tool: name, input }, context) =>
       safely(async () => {
@@ -109,6 +123,7 @@ function toTool(definition: AnyDefinition, settings: ToolSettings): Tool {
     description,
     input: callInput,
     effects,
+    permissions: permissionsFor[effects],
     tags: [effects],
     capabilities: effects === "execute" ? ["streaming", "cancellation"] : ["cancellation"],
     run: (input, context) =>

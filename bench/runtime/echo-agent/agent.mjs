@@ -13,5 +13,13 @@ const input = z.object({
 await defineAgent({
   id: "com.example.echo",
   version: "1.0.0",
-  tools: [tool({ name: "echo", description: "Gives its input back", input, run: (given) => given })],
+  tools: [
+    tool({
+      name: "echo",
+      description: "Gives its input back",
+      input,
+      effects: "read",
+      run: (given) => given,
+    }),
+  ],
 }).run();

@@ -11,6 +11,8 @@ import type { ToolContext } from "./tool-context.ts";
 export interface Tool extends shared.Tool<ToolContext> {
   /** The core may call it only for a directive. @default false */
   readonly requiresDirective?: boolean;
+  /** What of the manifest's `permissions` the tool needs. @default all of them */
+  readonly permissions?: readonly string[];
   /** Such as `streaming` and `cancellation`; metadata. */
   readonly capabilities?: readonly string[];
   /** For grouping in a user interface. */
@@ -57,7 +59,7 @@ export interface CompiledTool {
 const compiled = new WeakMap<Tool, CompiledTool>();
 
 const compile = (tool: Tool): CompiledTool => {
-  const { name, description, effects, requiresDirective, capabilities, tags, timeoutMs } = tool;
+  const { name, description, effects, requiresDirective, permissions, capabilities, tags, timeoutMs } = tool;
   if (!ToolNameSchema.safeParse(name).success) {
     throw new InvalidArgumentError(
       `tool ${name}: the name must begin with a letter, a digit or _, and have letters, digits, _, . and -, up to 128`,
@@ -77,6 +79,7 @@ const compile = (tool: Tool): CompiledTool => {
     ...(capabilities && { capabilities: [...capabilities] }),
     ...(effects && { side_effects: effects !== "read" }),
     ...(requiresDirective !== undefined && { requires_directive: requiresDirective }),
+    ...(permissions && { permissions: [...permissions] }),
     ...(tags && { tags: [...tags] }),
   };
   return {

@@ -5,7 +5,7 @@ import type { ToolInfo } from "./judge-tool.ts";
 /** A call that asks whether it may be made (section 4.3.1). */
 export interface AuthorizationRequest {
   readonly tool: ToolInfo;
-  /** What the agent's manifest declares that its tools need; empty without a manifest. */
+  /** What the agent's manifest declares that its tools need; empty without a manifest. `tool.permissions` may name less. */
   readonly permissions: readonly string[];
   readonly caller: Caller | undefined;
   readonly actor: Actor | undefined;
@@ -18,8 +18,10 @@ export interface AuthorizationRequest {
   readonly input: Readonly<JsonObject>;
 }
 
-/** Allowed, or not and why; the reason goes to the caller and must be safe. */
-export type Authorization = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+/** Allowed, or not and why; the reason and the details go to the caller and must be safe. */
+export type Authorization =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly reason: string; readonly details?: JsonObject };
 
 /**
  * Decides about a call before it is sent. Without a valid decision the call is refused.

@@ -40,7 +40,8 @@ export const auditCallEnd = (
   result: CallResult,
 ): void => {
   if (!audit.sink) return;
-  const end = endOf(result, clock.now() - call.startedAt);
+  const refusal = call.audited ? undefined : refusalOf(result);
+  const end = endOf(result, clock.now() - call.startedAt, refusal);
   if (call.audited) call.audited.end(end);
   else audit.record({ ...entryOf("tool.result", call.toolId, call.callId, call.options, session), ...end });
 };
@@ -56,12 +57,24 @@ export const auditRefusedCall = (
   audit.record({ ...entryOf("tool.result", toolId.slice(0, 257), callId, options), ...endOf(result) });
 };
 
-const endOf = (result: CallResult, durationMs?: number): AuditActionEnd => ({
+const endOf = (
+  result: CallResult,
+  durationMs?: number,
+  refusal?: Readonly<Record<string, string>>,
+): AuditActionEnd => ({
   action: "tool.result",
   outcome: outcomeOf(result),
   duration_ms: durationMs,
-  details: result.status === "succeeded" ? undefined : { code: result.error.code },
+  details: result.status === "succeeded" ? undefined : { code: result.error.code, ...refusal },
 });
+
+/** Which permissions a call that was not sent lacked, or what was wrong with its directive. */
+const refusalOf = (result: CallResult): Readonly<Record<string, string>> | undefined => {
+  if (result.status === "succeeded") return undefined;
+  const { missing, reason } = result.error.details ?? {};
+  if (Array.isArray(missing)) return { missing: missing.join(" ") };
+  return typeof reason === "string" ? { reason } : undefined;
+};
 
 const outcomes: Readonly<Record<string, AuditOutcome>> = {
   [RuntimeErrorCode.Timeout]: "timeout",

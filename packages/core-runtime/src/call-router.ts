@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { InvalidArgumentError, isThenable } from "@harnesskit/wire";
-import { isObject, jsonProblem } from "@harnesskit/wire/json";
+import { isObject, isPlainObject, jsonProblem } from "@harnesskit/wire/json";
 import type { Agents } from "./agents.ts";
 import type { AuthorizationRequest } from "./authorize.ts";
 import { Call, endedCall, type ToolCall } from "./call.ts";
@@ -40,14 +41,26 @@ export class CallRouter {
     checkCallOptions(options, this.#context.limits);
     const found = this.#find(toolId);
     if ("status" in found) return this.#refused(toolId, options, found);
-    const refused = this.#refuseInput(found, input, options);
+    const refused = refuseChanged(found.tool, options) ?? this.#refuseInput(found, input, options);
     if (refused) return this.#refused(toolId, options, refused);
     const { session, tool } = found;
     const call = session.calls.open(tool, input as JsonObject, options);
-    if (this.#context.authorize) this.#authorize(session, call);
-    else if (tool.info.requires_directive) session.calls.finish(call, directiveRequired());
-    else this.#submit(session, call);
+    this.#authorize(session, call);
     return call;
+  }
+
+  async check(toolId: string, input: unknown, options: CallOptions = {}): Promise<CallResult | undefined> {
+    checkCallOptions(options, this.#context.limits);
+    const found = this.#find(toolId);
+    if ("status" in found) return found;
+    const { session, tool } = found;
+    const refused = refuseChanged(tool, options) ?? this.#refuseInput(found, input, options);
+    if (refused) return refused;
+    const callId = randomUUID();
+    // Whether a directive is there is seen when the call is made.
+    const asked = { tool, options, callId, causationId: callId, input: input as JsonObject };
+    const verdict = async () => this.#context.authorize(requestFor(session, asked));
+    return refusedBy(asked, await verdict().catch(() => undefined));
   }
 
   #find(toolId: string): { session: Session; tool: RegisteredTool } | CallResult {
@@ -89,7 +102,7 @@ export class CallRouter {
   #authorize(session: Session, call: Call): void {
     let verdict: unknown;
     try {
-      verdict = this.#context.authorize?.(requestFor(session, call));
+      verdict = this.#context.authorize(requestFor(session, call));
     } catch {
       // Without a verdict the call is refused.
     }
@@ -136,7 +149,10 @@ export class CallRouter {
   }
 }
 
-const requestFor = (session: Session, call: Call): AuthorizationRequest => {
+/** What is known of a call that asks whether it may be made. */
+type AskingCall = Pick<Call, "tool" | "options" | "causationId" | "callId" | "input">;
+
+const requestFor = (session: Session, call: AskingCall): AuthorizationRequest => {
   const { caller, actor, directiveId, correlationId } = call.options;
   return {
     tool: call.tool.info,
@@ -151,7 +167,7 @@ const requestFor = (session: Session, call: Call): AuthorizationRequest => {
   };
 };
 
-const refusedBy = (call: Call, verdict: unknown): CallResult | undefined => {
+const refusedBy = (call: AskingCall, verdict: unknown): CallResult | undefined => {
   if (isObject(verdict) && verdict.allowed === true) {
     return call.tool.info.requires_directive && call.causationId === undefined
       ? directiveRequired()
@@ -159,22 +175,26 @@ const refusedBy = (call: Call, verdict: unknown): CallResult | undefined => {
   }
   const reason = isObject(verdict) && verdict.allowed === false ? verdict.reason : undefined;
   const message = typeof reason === "string" ? reason.slice(0, 1024) : "the authorization failed";
-  return coreResult(RuntimeErrorCode.Forbidden, message);
+  const details = isObject(verdict) && isPlainObject(verdict.details) ? verdict.details : undefined;
+  return coreResult(RuntimeErrorCode.Forbidden, message, {
+    ...(details && { details: details as JsonObject }),
+  });
 };
 
 /** While the decision was made, the tool may have been unregistered or replaced; by an equal one the call goes on. */
 const goneOrChanged = (session: Session, call: Call): CallResult | undefined => {
   const tool = session.tools.get(call.toolId);
   if (!tool) return coreResult(ToolNotFound, "the tool is gone", retryable);
-  const [now, then] = [tool.info, call.tool.info];
-  const isSame =
-    now.schema_digest === then.schema_digest &&
-    now.side_effects === then.side_effects &&
-    now.requires_directive === then.requires_directive;
-  if (!isSame) return coreResult(ToolNotFound, "the tool was changed meanwhile", retryable);
+  if (tool.info.declaration_digest !== call.tool.info.declaration_digest)
+    return coreResult(ToolNotFound, "the tool was changed meanwhile", retryable);
   call.tool = tool;
   return undefined;
 };
+
+const refuseChanged = ({ info }: RegisteredTool, { declarationDigest: meant }: CallOptions) =>
+  meant === undefined || meant === info.declaration_digest
+    ? undefined
+    : coreResult(RuntimeErrorCode.ToolChanged, "the tool is declared otherwise now");
 
 const directiveRequired = (): CallResult =>
   coreResult(RuntimeErrorCode.DirectiveRequired, "the tool requires a directive");

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createRedactor, type Redactor } from "@harnesskit/audit";
-import { callSafely, HarnessError } from "@harnesskit/wire";
+import { callSafely, HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { type Clock, systemClock, TimerTable } from "@harnesskit/wire/time";
 import { AuditTrail } from "./audit-trail.ts";
 import type { Authorize } from "./authorize.ts";
@@ -8,6 +8,7 @@ import { type CoreLimits, type CoreTimes, coreLimits, coreTimes, resolveTimes } 
 import type { CoreOptions } from "./core-options.ts";
 import { type CoreStats, createStats } from "./core-stats.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
+import { authorizeByGrants } from "./permissions/authorize-by-grants.ts";
 import { SentCalls } from "./sent-calls.ts";
 import { ToolValidators } from "./tool-validators.ts";
 
@@ -22,7 +23,7 @@ export interface CoreContext {
   readonly validators: ToolValidators;
   readonly keys: IdempotencyKeys;
   readonly redactor: Redactor;
-  readonly authorize: Authorize | undefined;
+  readonly authorize: Authorize;
   readonly sentCalls: SentCalls;
   readonly server: { readonly core_version: string; readonly instance_id: string };
   readonly refuseManifestDrift: boolean;
@@ -32,7 +33,9 @@ export interface CoreContext {
 
 /** Checks the options and makes what the parts of the core share. Throws `invalid_argument`. */
 export const createContext = (options: CoreOptions): CoreContext => {
-  const { clock = systemClock, redactor = createRedactor(), onError, authorize } = options;
+  const { clock = systemClock, redactor = createRedactor(), onError, grants } = options;
+  if (options.authorize && grants)
+    throw new InvalidArgumentError("authorize replaces grants: give one of them");
   const limits = coreLimits.resolve(options.limits);
   const times = resolveTimes(coreTimes, options);
   const stats = createStats();
@@ -41,7 +44,7 @@ export const createContext = (options: CoreOptions): CoreContext => {
     limits,
     stats,
     redactor,
-    authorize,
+    authorize: options.authorize ?? authorizeByGrants(grants, clock),
     deadlines: new TimerTable(clock),
     times: { ...times, timeoutMs: Math.min(times.timeoutMs, limits.maxTimeoutMs) },
     audit: new AuditTrail(options.audit, stats),

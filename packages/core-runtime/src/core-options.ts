@@ -3,10 +3,16 @@ import type { HarnessError } from "@harnesskit/wire";
 import type { Clock } from "@harnesskit/wire/time";
 import type { Authorize } from "./authorize.ts";
 import type { CoreLimits, CoreTimes } from "./core-limits.ts";
+import type { GrantStore } from "./permissions/grants.ts";
 
 /** Options of a core. */
 export interface CoreOptions extends Partial<CoreTimes> {
-  /** Decides about each call before it is sent. @default every call of a tool without `requires_directive` is allowed */
+  /**
+   * What the operator granted, beyond what every agent may do: tools without side effects that need no permission but
+   * `fs.read` (section 4.3.1). @default nothing
+   */
+  readonly grants?: GrantStore;
+  /** Decides about each call before it is sent, in place of the grants. @default by `grants` */
   readonly authorize?: Authorize;
   /** Where everything that happens is recorded, never content, never a token. @default nowhere */
   readonly audit?: AuditSink;

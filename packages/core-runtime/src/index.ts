@@ -35,6 +35,24 @@ export type { LaunchedAgent } from "./launch/launched-agent.ts";
 export { type ReadManifest, readManifest } from "./launch/read-manifest.ts";
 export type { AgentPhase } from "./launch/supervision.ts";
 export type { Admission, DisconnectReason, Launch, LaunchObserver } from "./launch-port.ts";
+export { type Grant, GrantSchema, readingPermissions, SIDE_EFFECTS_PERMISSION } from "./permissions/grant.ts";
+export {
+  addGrants,
+  createFileGrants,
+  createMemoryGrants,
+  type FileStoreOptions,
+  type GrantRequest,
+  type GrantStore,
+  removeGrants,
+  toGrants,
+} from "./permissions/grants.ts";
+export { RecordFileError, type RecordFileErrorCode } from "./records/record-file-error.ts";
+export {
+  type RecordEdit,
+  type RecordLimits,
+  type RecordStore,
+  recordLimits,
+} from "./records/record-store.ts";
 export type { AgentStatus } from "./session.ts";
 export { type RunningCore, startCore } from "./start-core.ts";
 export type { WatchOptions } from "./watch.ts";

@@ -2,8 +2,8 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { type CallResult, createCore, type ToolCall } from "../src/index.ts";
-import { connected, echoTool, type Message, type ScriptedAgent } from "./support/scripted-agent.ts";
+import type { CallResult, ToolCall } from "../src/index.ts";
+import { connected, echoTool, type Message, openCore, type ScriptedAgent } from "./support/scripted-agent.ts";
 
 const step = fc.oneof(
   {
@@ -47,7 +47,7 @@ const tools = [echoTool("demo.agent", "a"), echoTool("demo.agent", "b", { side_e
 /** Runs one story against a core, and gives back everything that can be counted. */
 class Story {
   readonly clock = createManualClock();
-  readonly core = createCore({
+  readonly core = openCore({
     clock: this.clock,
     limits: { maxInflightRequests: 2, maxQueuedCalls: 3 },
     cancelGraceMs: 20,

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { createCore } from "../src/index.ts";
 import {
   connected,
   echoTool,
   launchOf,
   type Message,
   open,
+  openCore,
   type ScriptedAgent,
   silentObserver,
 } from "./support/scripted-agent.ts";
@@ -115,7 +115,7 @@ const states = ["connected", "welcomed", "calling"] as const;
 
 describe("whatever bytes an agent sends, in whatever state", () => {
   it("the core lives, its answers are messages, calls end, and the agent beside is unharmed", async () => {
-    const core = createCore({ limits: { maxInvalidMessages: 20 }, cancelGraceMs: 1 });
+    const core = openCore({ limits: { maxInvalidMessages: 20 }, cancelGraceMs: 1 });
     const witness = await connected(core, { agentId: "witness" });
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);

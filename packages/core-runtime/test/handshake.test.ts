@@ -5,13 +5,13 @@ import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { createCore, type LaunchObserver } from "../src/index.ts";
-import { connected, echoTool, launchOf, open, silentObserver } from "./support/scripted-agent.ts";
+import type { CoreOptions, LaunchObserver } from "../src/index.ts";
+import { connected, echoTool, launchOf, open, openCore, silentObserver } from "./support/scripted-agent.ts";
 
-const setUp = (options: Parameters<typeof createCore>[0] = {}) => {
+const setUp = (options: CoreOptions = {}) => {
   const audit = createMemoryAuditSink();
   const clock = createManualClock();
-  const core = createCore({ audit, clock, ...options });
+  const core = openCore({ audit, clock, ...options });
   const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];
   return { audit, clock, core, entries };
 };

@@ -4,13 +4,13 @@ import { CorePingSchema } from "@harnesskit/protocol/runtime";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { createCore } from "../src/index.ts";
-import { connected, silentObserver } from "./support/scripted-agent.ts";
+import type { CoreOptions } from "../src/index.ts";
+import { connected, openCore, silentObserver } from "./support/scripted-agent.ts";
 
-const setUp = async (options: Parameters<typeof createCore>[0] = {}) => {
+const setUp = async (options: CoreOptions = {}) => {
   const clock = createManualClock();
   const audit = createMemoryAuditSink();
-  const core = createCore({ clock, audit, heartbeatIntervalMs: 100, ...options });
+  const core = openCore({ clock, audit, heartbeatIntervalMs: 100, ...options });
   const health = vi.fn();
   const { agent, admission } = await connected(core, { observer: { ...silentObserver, health } });
   const beat = async (status?: string) => {
@@ -89,7 +89,7 @@ describe("heartbeats", () => {
 
   it("of 100 agents share one timer", async () => {
     const clock = createManualClock();
-    const core = createCore({ clock });
+    const core = openCore({ clock });
     const agents = [];
     for (let n = 0; n < 100; n++) agents.push((await connected(core, { agentId: `agent-${n}` })).agent);
     expect(clock.pending).toBe(1);

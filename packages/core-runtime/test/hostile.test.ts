@@ -5,12 +5,20 @@ import { lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { type CallResult, createCore } from "../src/index.ts";
-import { AgentVoice, connected, echoTool, launchOf, open, silentObserver } from "./support/scripted-agent.ts";
+import type { CallResult, CoreOptions } from "../src/index.ts";
+import {
+  AgentVoice,
+  connected,
+  echoTool,
+  launchOf,
+  open,
+  openCore,
+  silentObserver,
+} from "./support/scripted-agent.ts";
 
-const setUp = async (options: Parameters<typeof createCore>[0] = {}) => {
+const setUp = async (options: CoreOptions = {}) => {
   const audit = createMemoryAuditSink();
-  const core = createCore({ audit, ...options });
+  const core = openCore({ audit, ...options });
   const witness = await connected(core, { agentId: "witness" });
   const { agent } = await connected(core);
   const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];

@@ -2,12 +2,12 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { createCore } from "../src/index.ts";
-import { connected } from "./support/scripted-agent.ts";
+import type { CoreOptions } from "../src/index.ts";
+import { connected, openCore } from "./support/scripted-agent.ts";
 
-const setUp = async (options: Parameters<typeof createCore>[0] = {}) => {
+const setUp = async (options: CoreOptions = {}) => {
   const clock = createManualClock();
-  const core = createCore({ clock, heartbeatIntervalMs: 10_000_000, ...options });
+  const core = openCore({ clock, heartbeatIntervalMs: 10_000_000, ...options });
   const { agent } = await connected(core);
   const call = (text: string, idempotencyKey = "key", rest = {}) =>
     core.call("demo.agent/echo", { text }, { idempotencyKey, ...rest });

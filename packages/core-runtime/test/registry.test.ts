@@ -3,19 +3,20 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { CoreToolsRegisteredSchema } from "@harnesskit/protocol/runtime";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { createCore } from "../src/index.ts";
+import type { CoreOptions } from "../src/index.ts";
 import {
   connected,
   echoTool,
   launchOf,
   type Message,
   open,
+  openCore,
   silentObserver,
 } from "./support/scripted-agent.ts";
 
-const agentOf = async (options: Parameters<typeof createCore>[0] = {}) => {
+const agentOf = async (options: CoreOptions = {}) => {
   const audit = createMemoryAuditSink();
-  const core = createCore({ audit, ...options });
+  const core = openCore({ audit, ...options });
   const { token } = core.admit(launchOf("demo.agent"), silentObserver);
   const agent = open(core);
   await agent.connect(token);
@@ -54,6 +55,7 @@ describe("a registration", () => {
       ...declared,
       agent_id: "demo.agent",
       schema_digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+      declaration_digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
       unchecked_patterns: 0,
     });
     await core.close();

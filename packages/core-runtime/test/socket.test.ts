@@ -11,8 +11,7 @@ import {
   createUnixTransport,
 } from "@harnesskit/transport-uds";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createCore } from "../src/index.ts";
-import { echoTool, launchOf, ScriptedAgent, silentObserver } from "./support/scripted-agent.ts";
+import { echoTool, launchOf, openCore, ScriptedAgent, silentObserver } from "./support/scripted-agent.ts";
 
 let directory: string;
 
@@ -25,7 +24,7 @@ afterEach(() => rm(directory, { recursive: true }));
 describe("a core on sockets", () => {
   it("serves agents on a Unix socket and on loopback TCP, with the same frames", async () => {
     verifies("RUN-5", "RUN-6");
-    const core = createCore();
+    const core = openCore();
     const path = join(directory, "core.sock");
     const unix = createUnixListener({ path });
     const tcp = createTcpListener();
@@ -52,7 +51,7 @@ describe("a core on sockets", () => {
 
   it("reads no frame of four gigabytes, and ends calls when a process is gone", async () => {
     verifies("RUN-12", "RUN-144");
-    const core = createCore();
+    const core = openCore();
     const path = join(directory, "core.sock");
     const listener = createUnixListener({ path });
     await listener.listen((channel) => core.connect(channel));

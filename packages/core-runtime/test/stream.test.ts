@@ -1,11 +1,11 @@
 import { verifies } from "@harnesskit/conformance/verifies";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { createCore, type StreamChunk } from "../src/index.ts";
-import { connected } from "./support/scripted-agent.ts";
+import type { CoreOptions, StreamChunk } from "../src/index.ts";
+import { connected, openCore } from "./support/scripted-agent.ts";
 
-const running = async (options: Parameters<typeof createCore>[0] = {}) => {
-  const core = createCore(options);
+const running = async (options: CoreOptions = {}) => {
+  const core = openCore(options);
   const { agent } = await connected(core);
   const call = core.call("demo.agent/echo", { text: "" });
   const message = await agent.next("core.tool.call");
@@ -45,7 +45,7 @@ describe("what a call streams", () => {
 
   it("loses what looks like a secret", async () => {
     verifies("RUN-87", "RUN-131");
-    const core = createCore();
+    const core = openCore();
     const { agent, admission } = await connected(core);
     const call = core.call("demo.agent/echo", { text: "" });
     const message = await agent.next("core.tool.call");
@@ -137,7 +137,7 @@ describe("what a call streams", () => {
   });
 
   it("is empty for a call that was never made, and for one that joined another", async () => {
-    const core = createCore();
+    const core = openCore();
     const { agent } = await connected(core);
     expect(await all(core.call("demo.agent/none", {}).stream)).toEqual([]);
     const options = { idempotencyKey: "k" };

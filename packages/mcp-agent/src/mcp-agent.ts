@@ -178,7 +178,7 @@ class ServedMcpServer implements McpAgent {
   }
 
   #toTool(found: McpTool): Tool[] {
-    const { name, description, inputSchema, outputSchema, effects, tags } = found;
+    const { name, description, inputSchema, outputSchema, effects, permissions, tags } = found;
     try {
       const made = tool({
         name,
@@ -186,6 +186,7 @@ class ServedMcpServer implements McpAgent {
         input: inputSchema,
         ...(outputSchema && { output: outputSchema }),
         effects,
+        permissions,
         capabilities: ["cancellation", "streaming"],
         tags: [...tags],
         timeoutMs: this.#times.callTimeoutMs,

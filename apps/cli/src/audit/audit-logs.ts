@@ -59,14 +59,22 @@ const openFreeLog = async (directory: string, name: string): Promise<AuditLog> =
 export const openWorkspaceLog = (workspace: string): Promise<AuditLog> =>
   openFreeLog(join(harnessDirectory(workspace), "audit"), "policy");
 
-/** The log of `harness serve` without `--audit`. Without one the server continues: the threads' logs have the tool calls, too. */
-export const openDefaultAuditLog = async (): Promise<FileAuditSink | undefined> => {
+/** The log of a command without `--audit`. Without one it continues: its conversations have the tool calls, too. */
+export const openDefaultAuditLog = async (command: string): Promise<FileAuditSink | undefined> => {
   try {
-    return (await openFreeLog(stateDirectory("audit"), "serve")).sink;
+    return (await openFreeLog(stateDirectory("audit"), command)).sink;
   } catch (error) {
-    logFailure("harness serve: going on without an audit log", error);
+    logFailure(`harness ${command}: going on without an audit log`, error);
     return undefined;
   }
+};
+
+/** The log of `harness core`: the file that the user named, none for `--no-audit`, else one of the user's state directory. */
+export const openCoreAuditLog = async (
+  audit: string | false | undefined,
+): Promise<FileAuditSink | undefined> => {
+  if (audit === false) return undefined;
+  return audit === undefined ? openDefaultAuditLog("core") : (await openNamedAuditLog(audit)).sink;
 };
 
 export interface HarnessLogOptions {

@@ -1,11 +1,43 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type CommandContext, severalTimes, wholeNumber } from "./options.ts";
 
-/** `harness core`. */
-export const addCore = (program: Command, { version, onExit }: CommandContext): void => {
-  program
+const fileOption = (name: "grants" | "directives"): Option =>
+  new Option("--file <file>", `the file of the ${name} (default: one in the user's state directory)`);
+
+const addAuditOptions = (command: Command): Command =>
+  command
+    .option("--audit <file>", "record it in this file (default: one in the user's state directory)")
+    .option("--no-audit", "record nothing");
+
+const addScopeOptions = (command: Command): Command =>
+  command
+    .argument("<agent>", "the agent's id")
+    .argument("<permissions...>", "such as fs.write, or side_effects for tools that may change anything")
+    .option("--tool <name>", "only for this tool; can be given several times", severalTimes)
+    .option("--caller <type:id>", "only for this caller, such as human:ada")
+    .option("--actor <type:id>", "only for this actor behind the call");
+
+/** `harness core` with `run`, `grant`, `revoke` and `grants`. */
+export const addCore = (program: Command, context: CommandContext): void => {
+  const core = program
     .command("core")
-    .description("run agents, each in its own process, and use their tools")
+    .description("run agents, each in its own process, use their tools, and say what they may do")
+    .addHelpText(
+      "after",
+      `\nWithout a command, it runs agents: harness core run --help
+
+Example:
+  harness core --agent ./my-agent --list
+  harness core grant com.example.files fs.write --tool write --until 8h`,
+    );
+  addCoreRun(core, context);
+  addCoreGrants(core, context);
+};
+
+const addCoreRun = (core: Command, { version, onExit }: CommandContext): void => {
+  const run = core
+    .command("run", { isDefault: true })
+    .description("run agents; also without the word run")
     .requiredOption(
       "--agent <dir>",
       "a directory with an opensentience.agent.json; can be given several times",
@@ -15,20 +47,75 @@ export const addCore = (program: Command, { version, onExit }: CommandContext): 
     .option("--call <tool>", "call this tool, AGENT/NAME, and end")
     .option("--input <json>", "the tool's input (default: {})")
     .option("--timeout <seconds>", "how long the call may take", wholeNumber("--timeout"), 120)
-    .option("--audit <file>", "record what happens in this file, without content")
+    .option(
+      "--grants <file>",
+      "what agents may do beyond reading (default: one in the user's state directory)",
+    )
     .option("--json", "JSON instead of text; one line per change while it runs")
+    .allowExcessArguments();
+  addAuditOptions(run)
     .addHelpText(
       "after",
       `\nExample:
-  harness core --agent ./my-agent --list
-  harness core --agent ./my-agent --call com.example.hello/greet --input '{"name":"Ada"}'
+  harness core run --agent ./my-agent --list
+  harness core run --agent ./my-agent --call com.example.hello/greet --input '{"name":"Ada"}'
 
 Without --list and --call it stays, prints the directory of its socket and every change of
 an agent's health, and restarts agents that end; Ctrl-C ends it with its agents.`,
     )
-    .action(async (options) => {
+    .action(async (options, command: Command) => {
+      // As the default command, it also gets words that name no command.
+      const [word] = command.args;
+      if (word !== undefined) command.error(`error: unknown command '${word}'`);
       const { core } = await import("../core/core.ts");
       onExit(await core(options, { version }));
+    });
+};
+
+const addCoreGrants = (core: Command, { onExit }: CommandContext): void => {
+  const grant = core.command("grant").description("let an agent do more than read");
+  addAuditOptions(addScopeOptions(grant))
+    .option(
+      "--until <time>",
+      "2027-01-31T12:00:00Z, or from now 30d, 12h or 90m (default: until it is revoked)",
+    )
+    .addOption(fileOption("grants"))
+    .option("--json", "one JSON document")
+    .addHelpText(
+      "after",
+      "\nExample:\n  harness core grant com.example.files fs.write --tool write --until 8h",
+    )
+    .action(async (agent: string, permissions: string[], options) => {
+      const { grant } = await import("../core/grants.ts");
+      onExit(await grant(agent, permissions, options));
+    });
+
+  const revoke = core.command("revoke").description("take back what was granted");
+  addAuditOptions(addScopeOptions(revoke))
+    .addOption(fileOption("grants"))
+    .option("--json", "one JSON document")
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness core revoke com.example.files fs.write
+
+Running cores see it at once. With --tool, a grant that lists tools keeps the others; one for all
+tools goes as a whole.`,
+    )
+    .action(async (agent: string, permissions: string[], options) => {
+      const { revoke } = await import("../core/grants.ts");
+      onExit(await revoke(agent, permissions, options));
+    });
+
+  core
+    .command("grants")
+    .description("what is granted, by agent and permission")
+    .addOption(fileOption("grants"))
+    .option("--json", "one JSON document")
+    .addHelpText("after", "\nExample:\n  harness core grants --json")
+    .action(async (options) => {
+      const { listGrants } = await import("../core/grants.ts");
+      onExit(await listGrants(options));
     });
 };
 

@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { type AuditEntryInput, type AuditSink, createMemoryAuditSink } from "@harnesskit/audit";
 import {
   type CallResult,
+  createFileGrants,
   type LaunchedAgent,
   type RunningCore,
   type StreamChunk,
@@ -10,12 +11,13 @@ import {
 import { readOwnFile } from "@harnesskit/node-kit";
 import { OutputReferenceSchema } from "@harnesskit/protocol/runtime";
 import { displayText, HarnessError } from "@harnesskit/wire";
-import { openNamedAuditLog } from "../audit/audit-logs.ts";
+import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { CliError, ExitCode, isDebugging, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson } from "../terminal/text.ts";
+import { oneLine, safeJson, shellWord } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
+import { coreFile } from "./core-files.ts";
 
 const noteOf = ({ action, agent_id: agent, tool_id: tool, details }: AuditEntryInput): string | undefined => {
   const about = oneLine(agent ?? "an unknown agent", 300);
@@ -52,6 +54,8 @@ export interface ToolCallRequest {
   readonly toolId: string;
   readonly input: unknown;
   readonly timeoutMs: number;
+  /** The grants' file that the user named. */
+  readonly grants: string | undefined;
   readonly json: boolean;
   readonly signal: AbortSignal;
   readonly out: Terminal;
@@ -92,6 +96,12 @@ const placeOf = ({ error }: Exclude<CallResult, { status: "succeeded" }>): strin
   return typeof path === "string" && path !== "" ? ` (at ${oneLine(path, 300)})` : "";
 };
 
+/** The rest of the command that grants what was missing. */
+const fileOf = ({ error }: Exclude<CallResult, { status: "succeeded" }>, file: string | undefined): string =>
+  file !== undefined && error.details?.missing !== undefined
+    ? ` --file ${oneLine(shellWord(file), 1000)}`
+    : "";
+
 /**
  * Calls a tool once and shows what it says: the output on standard output, what it streams on standard error; with
  * `json`, everything on standard output as JSON lines. Returns the exit code.
@@ -118,7 +128,7 @@ const callTool = async (core: RunningCore, request: ToolCallRequest): Promise<Ex
   else if (result.status === "succeeded") out.write(`${safeJson(result.output)}\n`);
   else
     err.write(
-      `harness core: ${result.error.code}: ${oneLine(result.error.message, 1000)}${placeOf(result)}\n`,
+      `harness core: ${result.error.code}: ${oneLine(result.error.message, 1000)}${placeOf(result)}${fileOf(result, request.grants)}\n`,
     );
   return exitCodeOf(result);
 };
@@ -129,7 +139,8 @@ export interface CoreCommandOptions {
   readonly call?: string;
   readonly input?: string;
   readonly timeout: number;
-  readonly audit?: string;
+  readonly audit?: string | false;
+  readonly grants?: string;
   readonly json?: true;
 }
 
@@ -144,11 +155,11 @@ export const core = (
     const err = createTerminal(process.stderr);
     const stop = new AbortController();
     const { signal } = stop;
-    const named = options.audit === undefined ? undefined : (await openNamedAuditLog(options.audit)).sink;
-    defer(() => named?.close());
+    const log = await openCoreAuditLog(options.audit);
+    defer(() => log?.close());
     defer(onStopSignals(() => stop.abort()));
-    const audit = createCoreAudit(named, (line) => err.write(`harness core: ${line}\n`));
-    const running = await start(version, audit, err);
+    const audit = createCoreAudit(log, (line) => err.write(`harness core: ${line}\n`));
+    const running = await start({ version, audit, err, options });
     defer(() => running.close());
     if (!options.list && options.call === undefined) return stay(running, options, { out, signal });
     return once(running, options, { input, out, err, signal });
@@ -166,10 +177,18 @@ const readCallInput = ({ call, input, list, timeout }: CoreCommandOptions): unkn
   }
 };
 
-const start = (version: string, audit: AuditSink, err: Terminal): Promise<RunningCore> =>
+interface Start {
+  readonly version: string;
+  readonly audit: AuditSink;
+  readonly err: Terminal;
+  readonly options: CoreCommandOptions;
+}
+
+const start = ({ version, audit, err, options }: Start): Promise<RunningCore> =>
   startCore({
     audit,
     coreVersion: version,
+    grants: createFileGrants({ path: coreFile("grants", options.grants) }),
     ...(isDebugging() && {
       onOutput: ({ agentId, line }) => err.write(`${oneLine(agentId)}: ${oneLine(line, 1000)}\n`),
     }),
@@ -211,7 +230,16 @@ const once = async (running: RunningCore, options: CoreCommandOptions, given: On
   if (options.call !== undefined) {
     const json = options.json === true;
     const timeoutMs = options.timeout * 1000;
-    return callTool(running, { toolId: options.call, input, timeoutMs, json, signal, out, err });
+    return callTool(running, {
+      toolId: options.call,
+      input,
+      timeoutMs,
+      grants: options.grants,
+      json,
+      signal,
+      out,
+      err,
+    });
   }
   const tools = [...running.tools()].sort((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
   if (options.json) out.write(`${safeJson({ tools })}\n`);

@@ -68,12 +68,13 @@ export const askApproval = async <T>(
   options: Choices<T>,
   refusal: T,
   signal: AbortSignal,
+  message = "Allow it?",
 ): Promise<T | undefined> => {
   if ((await quietKeyboard(process.stdin, signal)) !== "quiet") return undefined;
   const { isCancel, select, settings } = await import("@clack/prompts");
   // Only arrow keys move the choice: with h, j, k and l a line that was typed for something else could be a yes.
   for (const key of ["h", "j", "k", "l"]) settings.aliases.delete(key);
-  const question = { message: "Allow it?", options, initialValue: refusal, showInstructions: false, signal };
+  const question = { message, options, initialValue: refusal, showInstructions: false, signal };
   const answer = await select<T>(question);
   return isCancel(answer) ? undefined : answer;
 };

@@ -32,5 +32,5 @@ it("needs ten lines and two packages", async () => {
   const source = await readFile(join(directory, "agent.mjs"), "utf8");
   const imported = [...source.matchAll(/from "([^"]+)"/g)].map(([, specifier]) => specifier);
   expect(imported).toEqual(["@harnesskit/agent-sdk", "zod"]);
-  expect(source.split("\n").filter((line) => line !== "" && !line.startsWith("//"))).toHaveLength(9);
+  expect(source.split("\n").filter((line) => line !== "" && !line.startsWith("//"))).toHaveLength(10);
 });

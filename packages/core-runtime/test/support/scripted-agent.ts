@@ -1,7 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { type Channel, type HarnessError, lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair, type MemoryWire } from "@harnesskit/wire/testing";
-import type { Core, Launch, LaunchObserver } from "../../src/index.ts";
+import {
+  type Core,
+  type CoreOptions,
+  createCore,
+  type Launch,
+  type LaunchObserver,
+} from "../../src/index.ts";
 
 export type Message = Record<string, any>;
 
@@ -154,6 +160,10 @@ export const open = (core: Core, agentId = "demo.agent", options: PairOptions = 
   core.connect(server);
   return new ScriptedAgent(client, agentId, clientWire);
 };
+
+/** A core for tests of anything but permissions: it allows each call. */
+export const openCore = (options: CoreOptions = {}): Core =>
+  createCore({ authorize: () => ({ allowed: true }), ...options });
 
 let launches = 0;
 

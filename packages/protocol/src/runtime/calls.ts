@@ -4,7 +4,7 @@ import { JsonObjectSchema } from "../envelope/json.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
 import { messageSchema, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
 
-/** Who calls a tool (section 4.3.1). Metadata only, never an authorization. */
+/** Who calls a tool (section 4.3.1). To an agent it is metadata only, never an authorization. */
 export const CallerSchema = z.object({
   type: z.enum(["human", "agent", "system"]),
   id: RuntimeIdSchema,

@@ -7,7 +7,7 @@ import { RUNTIME_PROTOCOL_VERSION } from "./limits.ts";
 /** An id of a message, request, call or session. */
 export const RuntimeIdSchema = boundedString(256);
 
-/** Who is behind a message or a call (section 3.2). Metadata only, never an authorization. */
+/** Who is behind a message or a call (section 3.2). To an agent it is metadata only, never an authorization. */
 export const ActorSchema = z.object({
   type: z.enum(["human", "agent", "system"]),
   id: RuntimeIdSchema,

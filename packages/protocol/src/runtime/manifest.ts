@@ -92,7 +92,7 @@ export const AgentManifestSchema = z.object({
   ),
   permissions: field(
     z.array(z.string().min(1).max(256)),
-    "What its tools need; whoever authorizes a call sees it.",
+    "What its tools need, such as fs.write; a core calls a tool only if each permission that it needs is granted. fs.read is granted by default.",
   ),
   restart: field(RestartPolicySchema, "When and how the agent is started again."),
   limits: field(AgentLimitsSchema, "Limits that the agent asks for; a core may set lower ones."),

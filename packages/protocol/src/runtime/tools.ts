@@ -25,6 +25,10 @@ export const ToolDeclarationSchema = z.object({
   side_effects: z.boolean().optional(),
   /** The tool may run only when a directive asks for it. */
   requires_directive: z.boolean().optional(),
+  /**
+   * What of the manifest's `permissions` this tool needs; not in the specification. Left out: all of them.
+   */
+  permissions: z.array(z.string().min(1).max(256)).max(64).optional(),
   /** For grouping in a user interface. */
   tags: z.array(z.string().max(128)).max(64).optional(),
 });

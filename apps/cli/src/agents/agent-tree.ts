@@ -1,0 +1,84 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isExisting } from "@harnesskit/node-kit";
+import { displayText } from "@harnesskit/wire";
+import { CliError } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+import type { AgentTreeLimits } from "./agent-limits.ts";
+
+/** An agent that is not installed because of what it holds. */
+export const unsafeAgent = (message: string, hint?: string): CliError =>
+  new CliError("agent_unsafe", message, hint === undefined ? {} : { hint });
+
+/** Why a path inside of an agent is refused. */
+const pathProblem = (path: string, limits: AgentTreeLimits): string | undefined => {
+  if (path.length > limits.maxPathLength) return `exceeds ${limits.maxPathLength} characters`;
+  const parts = path.split("/");
+  if (parts.length > limits.maxDepth) return `is deeper than ${limits.maxDepth} directories`;
+  if (parts.some((part) => part === "" || part === "." || part === "..") || path.includes("\\")) {
+    return "leads out of the agent, or is not a plain path";
+  }
+  return displayText(path) === path ? undefined : "has characters that cannot be shown";
+};
+
+/** Counts what an agent holds, and refuses what is unsafe or too much before it is read. */
+export class TreeMeter {
+  readonly #limits: AgentTreeLimits;
+  #files = 0;
+  #bytes = 0;
+
+  constructor(limits: AgentTreeLimits) {
+    this.#limits = limits;
+  }
+
+  get bytesLeft(): number {
+    return this.#limits.maxBytes - this.#bytes;
+  }
+
+  /** Throws a `CliError` `agent_unsafe`. */
+  path(path: string): void {
+    const problem = pathProblem(path, this.#limits);
+    if (problem !== undefined) throw unsafeAgent(`the path ${oneLine(path)} of the agent ${problem}`);
+    if (++this.#files > this.#limits.maxFiles) {
+      throw unsafeAgent(`the agent holds more than ${this.#limits.maxFiles} files`);
+    }
+  }
+
+  /** Throws a `CliError` `agent_unsafe`. */
+  bytes(count: number): void {
+    this.#bytes += count;
+    if (this.bytesLeft < 0) throw unsafeAgent(`the agent holds more than ${this.#limits.maxBytes} bytes`);
+  }
+}
+
+/** Writes the copy of an agent into a fresh private directory, read-only for its user. */
+export class TreeWriter {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Throws a `CliError` `agent_unsafe` for a path that is there already. */
+  async file(path: string, bytes: Uint8Array, isExecutable: boolean): Promise<void> {
+    await this.#make(path, (place) =>
+      writeFile(place, bytes, { flag: "wx", mode: isExecutable ? 0o500 : 0o400 }),
+    );
+  }
+
+  /** Where it leads is judged by `hashTree`, in the whole copy. */
+  async link(path: string, target: string): Promise<void> {
+    await this.#make(path, (place) => symlink(target, place));
+  }
+
+  async #make(path: string, make: (place: string) => Promise<void>): Promise<void> {
+    const place = join(this.#root, path);
+    try {
+      await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+      await make(place);
+    } catch (error) {
+      const isTwice = isExisting(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR";
+      throw isTwice ? unsafeAgent(`the agent has two files at ${oneLine(path)}`) : error;
+    }
+  }
+}

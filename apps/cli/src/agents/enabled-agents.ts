@@ -1,0 +1,39 @@
+import { logFailure } from "../cli-error.ts";
+import { oneLine, shellWord } from "../terminal/text.ts";
+import { readEnabled } from "./agent-store.ts";
+import { readInstalled } from "./installed-agent.ts";
+
+const noteLeftOut = (line: string): void => void process.stderr.write(`harness: ${line}\n`);
+
+/**
+ * The agents that are installed and enabled, each as it was when it was enabled. One that has changed since, or cannot be
+ * read, is left out, with a line to `note` that says what to do. Never rejects.
+ */
+export const readEnabledAgents = async (
+  note: (line: string) => void = noteLeftOut,
+): Promise<readonly { readonly agentId: string; readonly directory: string }[]> => {
+  try {
+    const enabled = await readEnabled();
+    const found = await Promise.all(
+      enabled.map(async ({ id }) => {
+        const agent = await readInstalled(id, enabled).catch((error: unknown) =>
+          String((error as Error).message),
+        );
+        const shown = oneLine(id, 200);
+        if (typeof agent === "string") {
+          note(`the agent ${shown} is not started: ${oneLine(agent, 500)}`);
+          return [];
+        }
+        if (agent.state === "enabled") return [{ agentId: id, directory: agent.directory }];
+        note(
+          `the agent ${shown} is not started: its files have changed since it was enabled. Look at it and enable it again: harness agents enable ${shellWord(id)}`,
+        );
+        return [];
+      }),
+    );
+    return found.flat();
+  } catch (error) {
+    logFailure("harness: no installed agent is started", error);
+    return [];
+  }
+};

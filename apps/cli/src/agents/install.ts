@@ -1,0 +1,139 @@
+import { mkdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { readManifest } from "@harnesskit/core-runtime";
+import { createMcpAgentDirectory, readMcpTools } from "@harnesskit/mcp-agent";
+import { HarnessError } from "@harnesskit/wire";
+import { CliError, ExitCode } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+import { agentTreeLimits } from "./agent-limits.ts";
+import {
+  type InstallRecord,
+  installedIds,
+  makeStaging,
+  placeAgent,
+  sealTree,
+  whileLocked,
+} from "./agent-store.ts";
+import { copyAgentDirectory } from "./copy-directory.ts";
+import { extractArchive } from "./extract-archive.ts";
+import { hashTree } from "./hash-tree.ts";
+import { removeHint, TOOLS_FILE, toReviewedTool } from "./installed-agent.ts";
+import type { McpSpec } from "./mcp-spec.ts";
+import { isReservedId } from "./reserved-id.ts";
+
+/** Fills the directory of a copy. */
+type Fill = (directory: string) => Promise<void>;
+
+const place = async (
+  record: Omit<InstallRecord, "version" | "installedAt">,
+  staging: string,
+): Promise<void> => {
+  const { id } = record;
+  await whileLocked(async () => {
+    const present = await installedIds();
+    const same = present.find((other) => other.toLowerCase() === id.toLowerCase());
+    if (same !== undefined) {
+      throw new CliError("agent_exists", `an agent ${oneLine(same, 200)} is installed already`, {
+        hint: removeHint(same),
+      });
+    }
+    const { maxAgents } = agentTreeLimits.defaults;
+    if (present.length >= maxAgents) {
+      throw new CliError("agents_full", `${maxAgents} agents are installed already`, {
+        hint: "Remove one: harness agents remove ID",
+      });
+    }
+    await placeAgent(staging, { version: 1, ...record, installedAt: new Date().toISOString() });
+  });
+};
+
+/** Makes a copy, judges it, and installs it as a whole or not at all. Returns the agent's id. */
+const installCopy = async (kind: InstallRecord["kind"], origin: string, fill: Fill): Promise<string> => {
+  const staging = await makeStaging();
+  try {
+    const copy = join(staging.path, "agent");
+    await mkdir(copy, { mode: 0o700 });
+    await fill(copy);
+    const { manifest } = await readManifest(copy);
+    const { id } = manifest;
+    if (isReservedId(id)) {
+      throw new CliError(
+        "agent_reserved",
+        `the id ${oneLine(id, 200)} is reserved: it looks like one of the harness`,
+        {
+          exitCode: ExitCode.refused,
+          hint: "Give the agent an id of its own, such as com.example.tools",
+        },
+      );
+    }
+    await hashTree(copy, agentTreeLimits.defaults);
+    await sealTree(copy);
+    await place({ id, kind, origin: oneLine(origin, 1000) }, staging.path);
+    return id;
+  } finally {
+    await staging.remove();
+  }
+};
+
+/**
+ * Installs the agent of a directory or of a tar archive. Returns its id; it is not enabled. Rejects with a `CliError`:
+ * `agent_not_found`, `agent_unsafe`, `agent_reserved`, `agent_exists`, `agents_full`, `agents_busy`; and with a `ManifestError`.
+ */
+export const installAgent = async (source: string): Promise<string> => {
+  const path = resolve(source);
+  const found = await stat(path).catch(() => undefined);
+  if (!found) {
+    throw new CliError("agent_not_found", `${oneLine(source, 1000)} does not exist`, {
+      hint: "Name a directory with an opensentience.agent.json, a tar archive of one, or mcp:COMMAND",
+    });
+  }
+  const limits = agentTreeLimits.defaults;
+  return installCopy("agent", path, (copy) =>
+    found.isDirectory() ? copyAgentDirectory(path, copy, limits) : extractArchive(path, copy, limits),
+  );
+};
+
+export interface InstallMcpOptions extends McpSpec {
+  /** As the user wrote it. */
+  readonly spec: string;
+  /** The program that serves a generated directory. */
+  readonly program: string;
+  readonly signal: AbortSignal;
+  /** Receives each line of the server's standard error, safe to show. */
+  readonly onOutput: (line: string) => void;
+}
+
+/**
+ * Starts an MCP server once and installs it with the tools that it had; later it is offered with these only. Returns the
+ * agent's id. Rejects as `installAgent`, and with a `CliError` `mcp.…`.
+ */
+export const installMcpServer = (options: InstallMcpOptions): Promise<string> => {
+  const { id, server, spec, program, signal, onOutput } = options;
+  return installCopy("mcp", spec, async (copy) => {
+    const { tools, serverInfo } = await readMcpTools({ server, signal, onOutput }).catch((cause: unknown) => {
+      if (!HarnessError.isInstance(cause)) throw cause;
+      throw new CliError(cause.code, oneLine(cause.message, 1000), { cause, exitCode: ExitCode.unavailable });
+    });
+    const acceptedTools = Object.fromEntries(tools.map(({ name, digest }) => [name, digest]));
+    const permissions = [...new Set(tools.flatMap((tool) => tool.permissions))].sort();
+    const name = `${serverInfo.name} ${serverInfo.version}`.trim();
+    const command: [string, string] = ["node", program];
+    await createMcpAgentDirectory({
+      directory: copy,
+      id,
+      server,
+      acceptedTools,
+      permissions,
+      command,
+      ...(name !== "" && { name }),
+    });
+    const reviewed = tools.map(toReviewedTool);
+    await writeFile(join(copy, TOOLS_FILE), `${JSON.stringify(reviewed, undefined, 2)}\n`, {
+      flag: "wx",
+      mode: 0o400,
+    });
+  });
+};
+
+/** The program beside the command's own, which serves MCP servers. */
+export const mcpProgram = (binPath: string): string => join(dirname(binPath), "mcp-agent.js");

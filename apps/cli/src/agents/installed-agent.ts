@@ -1,0 +1,111 @@
+import { join } from "node:path";
+import { readManifest } from "@harnesskit/core-runtime";
+import type { McpTool } from "@harnesskit/mcp-agent";
+import { readOwnFile } from "@harnesskit/node-kit";
+import type { AgentManifest } from "@harnesskit/protocol/runtime";
+import * as z from "zod";
+import { CliError, ExitCode } from "../cli-error.ts";
+import { oneLine, shellWord } from "../terminal/text.ts";
+import { agentTreeLimits } from "./agent-limits.ts";
+import {
+  agentDirectory,
+  type EnabledAgent,
+  type InstallRecord,
+  readEnabled,
+  readRecord,
+} from "./agent-store.ts";
+import { hashTree } from "./hash-tree.ts";
+
+/** The tools of an MCP server, as they were when it was installed; no other is offered. */
+export const TOOLS_FILE = "mcp-tools.json";
+
+const ToolsFileSchema = z.array(
+  z.object({
+    name: z.string(),
+    description: z.string(),
+    effects: z.enum(["read", "write", "execute"]),
+    permissions: z.array(z.string()),
+    digest: z.string(),
+  }),
+);
+export type ReviewedTool = z.infer<typeof ToolsFileSchema>[number];
+
+export const toReviewedTool = ({
+  name,
+  description,
+  effects,
+  permissions,
+  digest,
+}: McpTool): ReviewedTool => ({
+  name,
+  description,
+  effects,
+  permissions: [...permissions],
+  digest,
+});
+
+/** Whether an installed agent is enabled; `changed` where its files are not those that were enabled. */
+export type AgentState = "enabled" | "disabled" | "changed";
+
+/** An installed agent, as it lies there now. */
+export interface InstalledAgent {
+  readonly id: string;
+  readonly state: AgentState;
+  readonly directory: string;
+  readonly origin: string;
+  readonly installedAt: string;
+  readonly hash: string;
+  readonly files: number;
+  readonly bytes: number;
+  readonly manifest: AgentManifest;
+  /** Of an MCP server; other agents say when they run. */
+  readonly tools?: readonly ReviewedTool[];
+}
+
+const maxToolsBytes = 16 * 1024 * 1024;
+
+const readTools = async (directory: string): Promise<readonly ReviewedTool[] | undefined> => {
+  try {
+    const bytes = await readOwnFile(join(directory, TOOLS_FILE), { maxBytes: maxToolsBytes });
+    return ToolsFileSchema.parse(JSON.parse(bytes.toString("utf8")));
+  } catch {
+    return undefined;
+  }
+};
+
+/** What lies in a directory. Rejects with `ManifestError`, and with a `CliError` `agent_unsafe`. */
+const inspect = async (directory: string, kind: InstallRecord["kind"]) => {
+  const tree = await hashTree(directory, agentTreeLimits.defaults);
+  const { manifest } = await readManifest(directory);
+  const tools = kind === "mcp" ? await readTools(directory) : undefined;
+  return { ...tree, manifest, ...(tools && { tools }) };
+};
+
+const notInstalled = (id: string): CliError =>
+  new CliError("agent_not_installed", `no agent ${oneLine(id, 200)} is installed`, {
+    hint: "See which are: harness agents list",
+  });
+
+/** One installed agent with its files as they are now. Rejects with a `CliError` `agent_not_installed`, and as its files do not allow. */
+export const readInstalled = async (
+  id: string,
+  enabled?: readonly EnabledAgent[],
+): Promise<InstalledAgent> => {
+  const record: InstallRecord | undefined = await readRecord(id);
+  if (record?.id !== id) throw notInstalled(id);
+  const directory = agentDirectory(id);
+  const found = await inspect(directory, record.kind);
+  if (found.manifest.id !== id) {
+    throw new CliError("agent_changed", `the manifest of ${id} is of another agent now`, {
+      hint: removeHint(id),
+      exitCode: ExitCode.refused,
+    });
+  }
+  const grant = (enabled ?? (await readEnabled())).find((entry) => entry.id === id);
+  const state = grant === undefined ? "disabled" : grant.hash === found.hash ? "enabled" : "changed";
+  const { origin, installedAt } = record;
+  return { id, state, directory, origin, installedAt, ...found };
+};
+
+export const removeHint = (id: string): string =>
+  `Remove it, and install it again: harness agents remove ${shellWord(id)}`;

@@ -1,0 +1,3 @@
+import { runMcpAgentProgram } from "@harnesskit/mcp-agent";
+
+await runMcpAgentProgram();

@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { basename } from "node:path";
+import { type McpServer, parseMcpServer } from "@harnesskit/mcp-agent";
+import { canonicalJson } from "@harnesskit/wire/json";
+import { usageError } from "../cli-error.ts";
+import { splitWords } from "../split-words.ts";
+import { oneLine } from "../terminal/text.ts";
+
+export interface McpSpecOptions {
+  /** Names of variables that the server gets. */
+  readonly env?: readonly string[];
+  /** `HEADER=NAME`: the variable with the value of a header. */
+  readonly header?: readonly string[];
+  /** Where a program runs. */
+  readonly cwd: string;
+}
+
+/** An MCP server that the user named, and the id of the agent that serves it. */
+export interface McpSpec {
+  readonly id: string;
+  readonly server: McpServer;
+}
+
+/** True for `mcp:COMMAND` and `mcp:URL`. */
+export const isMcpSpec = (spec: string): boolean => spec.startsWith("mcp:");
+
+const runners = new Set(["npx", "bunx", "uvx", "pnpx"]);
+
+/** A word that says what the server is: the package that a runner runs, the program, or the host. */
+const wordOf = (server: McpServer): string => {
+  if ("url" in server) return new URL(server.url).hostname;
+  const [program, ...args] = server.command;
+  const name = basename(program);
+  const found = runners.has(name) ? args.find((word) => !word.startsWith("-")) : undefined;
+  return basename(found ?? name).replace(/@[^@]*$/, "");
+};
+
+const idOf = (server: McpServer): string => {
+  const { cwd: _, ...place } = { cwd: undefined, ...server };
+  const digest = createHash("sha256").update(canonicalJson(place)).digest("hex").slice(0, 8);
+  const word = wordOf(server)
+    .replace(/[^A-Za-z0-9._-]/g, "-")
+    .slice(0, 64);
+  return `mcp.${word}.${digest}`;
+};
+
+const headersOf = (given: readonly string[] | undefined): Record<string, string> | undefined => {
+  if (given === undefined) return undefined;
+  const pairs = given.map((text) => {
+    const [, header = "", name = ""] = /^([^=]+)=([^=]+)$/.exec(text) ?? [];
+    // What follows the name may be a secret.
+    if (name === "")
+      throw usageError(
+        "--header takes HEADER=VARIABLE, the name of a variable with the header's whole value",
+      );
+    return [header, name] as const;
+  });
+  return Object.fromEntries(pairs);
+};
+
+/**
+ * Reads `mcp:COMMAND` or `mcp:URL`. The id says what the server is, and is the same for the same words. Throws a usage error,
+ * and `mcp.config_invalid`.
+ */
+export const parseMcpSpec = (spec: string, { env, header, cwd }: McpSpecOptions): McpSpec => {
+  const place = spec.slice("mcp:".length).trim();
+  const isUrl = /^https?:\/\//i.test(place);
+  if (isUrl && env !== undefined)
+    throw usageError("--env is for programs: name variables of headers with --header");
+  if (!isUrl && header !== undefined)
+    throw usageError("--header is for URLs: name variables of a program with --env");
+  const headers = headersOf(header);
+  const words = isUrl ? [] : splitWords(place, oneLine(spec));
+  if (!isUrl && words.length === 0)
+    throw usageError(
+      "mcp: needs a command or a URL",
+      "For example: 'mcp:npx -y @modelcontextprotocol/server-everything'",
+    );
+  const server = parseMcpServer(
+    isUrl
+      ? { url: place, ...(headers && { headers }) }
+      : { command: words, cwd, ...(env && { env: [...env] }) },
+  );
+  return { id: idOf(server), server };
+};

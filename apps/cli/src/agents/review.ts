@@ -1,0 +1,66 @@
+import type { Terminal } from "../terminal/terminal.ts";
+import { formatTime, oneLine, shellWord } from "../terminal/text.ts";
+import type { InstalledAgent, ReviewedTool } from "./installed-agent.ts";
+
+const maxShownTools = 100;
+
+const effectText = { read: "reads", write: "changes", execute: "changes, may destroy" } as const;
+
+const toolLine = ({ name, description, effects, permissions }: ReviewedTool): string => {
+  const reach = permissions.includes("mcp.open_world") ? ", reaches the outside" : "";
+  return `  ${oneLine(name, 130)} (${effectText[effects]}${reach})  ${oneLine(description, 200)}`;
+};
+
+const listOr = (list: readonly string[] | undefined, none: string): string =>
+  list === undefined || list.length === 0 ? none : list.map((entry) => oneLine(entry, 260)).join(", ");
+
+/** The command line as it could be typed, safe to show. */
+const commandText = (command: readonly string[]): string =>
+  command.map((word) => oneLine(shellWord(word), 2000)).join(" ");
+
+const isOutside = (word: string): boolean => word.startsWith("/") || word.split("/").includes("..");
+
+/** Everything of an agent that its operator judges before it is enabled; the first column is the label. */
+export const reviewLines = (agent: InstalledAgent): string[] => {
+  const { id, manifest, origin, installedAt, files, bytes, hash, tools } = agent;
+  const { name, version, description, command, permissions, env } = manifest;
+  const toolLines = tools?.slice(0, maxShownTools).map(toolLine) ?? [];
+  const more = (tools?.length ?? 0) - toolLines.length;
+  return [
+    `agent        ${oneLine(id, 200)}`,
+    ...(name === undefined ? [] : [`name         ${oneLine(name, 260)}`]),
+    `version      ${oneLine(version, 260)}`,
+    ...(description === undefined ? [] : [`description  ${oneLine(description, 500)}`]),
+    `origin       ${oneLine(origin, 1000)}`,
+    `installed    ${formatTime(Date.parse(installedAt))}`,
+    `command      ${commandText(command)}`,
+    // An MCP server is served by a program of ours.
+    ...(tools === undefined && command.some(isOutside)
+      ? ["             it names files outside of the copy: these are not in the hash"]
+      : []),
+    `environment  ${listOr(env, "nothing beside PATH, HOME and the like")}`,
+    `permissions  ${listOr(permissions, "none declared")}`,
+    `files        ${files} (${bytes} bytes)`,
+    `hash         ${hash}`,
+    ...(tools === undefined
+      ? ["tools        not known before it runs"]
+      : [`tools        ${tools.length}, no other is offered`, ...toolLines]),
+    ...(more > 0 ? [`  … and ${more} more: harness agents list --json`] : []),
+  ];
+};
+
+/** How the permissions that an agent declares are granted. */
+export const grantHint = ({ id, manifest: { permissions = [] } }: InstalledAgent): string | undefined =>
+  permissions.length === 0
+    ? undefined
+    : `harness core grant ${shellWord(id)} ${permissions.map((permission) => oneLine(shellWord(permission), 260)).join(" ")}`;
+
+/** One line of the list. */
+export const listLine = ({ id, state, manifest, origin }: InstalledAgent, { style }: Terminal): string => {
+  const shown = {
+    enabled: style.green("enabled"),
+    disabled: "not enabled",
+    changed: style.red("CHANGED, not started"),
+  }[state];
+  return `${style.bold(oneLine(id, 200))} ${oneLine(manifest.version, 100)}  ${shown}  ${style.dim(oneLine(origin, 300))}\n`;
+};

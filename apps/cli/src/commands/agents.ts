@@ -1,0 +1,89 @@
+import type { Command } from "commander";
+import { type CommandContext, severalTimes } from "./options.ts";
+
+const exampleId = "com.example.hello";
+
+/** `harness agents` with `install`, `list`, `enable`, `disable` and `remove`. */
+export const addAgents = (program: Command, { binPath, onExit }: CommandContext): void => {
+  const agents = program
+    .command("agents")
+    .description("install, review and enable agents of others, and MCP servers as agents")
+    .addHelpText("after", "\nExample:\n  harness agents list");
+
+  agents
+    .command("install")
+    .description("copy an agent, show what it is, and enable it after your yes")
+    .argument("<source>", "a directory, a tar archive, mcp:COMMAND or mcp:URL")
+    .option(
+      "--id <id>",
+      "the id of the agent that serves an MCP server (default: made of its command or URL)",
+    )
+    .option("--env <name>", "a variable that an MCP server gets; can be given several times", severalTimes)
+    .option(
+      "--header <header=name>",
+      "a header of an MCP URL, and the variable with its whole value; can be given several times",
+      severalTimes,
+    )
+    .option("--start", "start the MCP server once to read its tools, without asking")
+    .option("--yes", "enable it without asking, if it has the hash of --hash")
+    .option("--hash <hash>", "the hash of what was reviewed: sha256:…")
+    .option("--json", "one JSON document")
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness agents install ./hello-agent
+  harness agents install 'mcp:npx -y @modelcontextprotocol/server-everything'
+  harness agents install mcp:https://example.com/mcp --header authorization=EXAMPLE_AUTH`,
+    )
+    .action(async (source: string, options) => {
+      const { installCommand } = await import("../agents/agents.ts");
+      onExit(await installCommand(source, options, binPath));
+    });
+
+  agents
+    .command("list", { isDefault: true })
+    .description("the installed agents, and which of them are enabled; also without the word list")
+    .option("--json", "one JSON document")
+    .allowExcessArguments()
+    .addHelpText("after", "\nExample:\n  harness agents list --json")
+    .action(async (options, command: Command) => {
+      // As the default command, it also gets words that name no command.
+      const [word] = command.args;
+      if (word !== undefined) command.error(`error: unknown command '${word}'`);
+      const { listCommand } = await import("../agents/agents.ts");
+      onExit(await listCommand(options));
+    });
+
+  agents
+    .command("enable")
+    .description("show an installed agent, and offer its tools in conversations after your yes")
+    .argument("<id>", "the agent's id")
+    .option("--yes", "enable it without asking, if it has the hash of --hash")
+    .option("--hash <hash>", "the hash of what was reviewed: sha256:…")
+    .option("--json", "one JSON document")
+    .addHelpText("after", `\nExample:\n  harness agents enable ${exampleId}`)
+    .action(async (id: string, options) => {
+      const { enableCommand } = await import("../agents/agents.ts");
+      onExit(await enableCommand(id, options));
+    });
+
+  agents
+    .command("disable")
+    .description("offer its tools no more; it stays installed")
+    .argument("<id>", "the agent's id")
+    .addHelpText("after", `\nExample:\n  harness agents disable ${exampleId}`)
+    .action(async (id: string) => {
+      const { disableCommand } = await import("../agents/agents.ts");
+      await disableCommand(id);
+    });
+
+  agents
+    .command("remove")
+    .description("disable an agent and remove its copy")
+    .argument("<id>", "the agent's id")
+    .addHelpText("after", `\nExample:\n  harness agents remove ${exampleId}`)
+    .action(async (id: string) => {
+      const { removeCommand } = await import("../agents/agents.ts");
+      await removeCommand(id);
+    });
+};

@@ -1,0 +1,56 @@
+import { userInfo } from "node:os";
+import { join, resolve } from "node:path";
+import { isRfc3339 } from "@harnesskit/protocol/envelope";
+import { type Caller, CallerSchema } from "@harnesskit/protocol/runtime";
+import { HarnessError } from "@harnesskit/wire";
+import { isoTime } from "@harnesskit/wire/time";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+import { stateDirectory } from "../workspace-directory.ts";
+
+/** The file of the grants or directives: the one that was named, or that of this user. */
+export const coreFile = (name: "grants" | "directives", named?: string): string =>
+  named === undefined ? join(stateDirectory("core"), `${name}.json`) : resolve(named);
+
+/** Who gives a command, for the record. */
+export const thisUser = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
+};
+
+/** Reads `human:ada`. Throws a usage error. */
+export const toParty = (option: string, text: string): Caller => {
+  const colon = text.indexOf(":");
+  const { data } = CallerSchema.safeParse({ type: text.slice(0, colon), id: text.slice(colon + 1) });
+  if (colon > 0 && data) return data;
+  throw usageError(
+    `${option} must be TYPE:ID, got ${oneLine(JSON.stringify(text), 100)}`,
+    "TYPE is human, agent or system, as in human:ada",
+  );
+};
+
+const unitsMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
+
+/** Reads a time to come, `2027-01-31T12:00:00Z`, or the time from now until it: `30d`, `12h`, `90m`. Throws a usage error. */
+export const toUntil = (option: string, text: string): string => {
+  const [, count = "", unit = ""] = /^(\d{1,5})([dhm])$/.exec(text) ?? [];
+  const unitMs = unitsMs[unit];
+  const now = Date.now();
+  const time =
+    unitMs === undefined ? (isRfc3339(text) ? Date.parse(text) : Number.NaN) : now + Number(count) * unitMs;
+  if (time > now) return isoTime(time);
+  throw usageError(
+    `${option} must be a time to come, got ${oneLine(JSON.stringify(text), 100)}`,
+    "Write it as 2027-01-31T12:00:00Z, 30d, 12h or 90m",
+  );
+};
+
+/** What a store rejected, as the end of a command. */
+export const toFileFailure = (cause: unknown): unknown => {
+  if (!HarnessError.isInstance(cause)) return cause;
+  if (cause.code === "invalid_argument") return usageError(oneLine(cause.message, 500));
+  return new CliError(cause.code, oneLine(cause.message, 500), { cause, exitCode: ExitCode.unavailable });
+};

@@ -1,0 +1,128 @@
+import type { AuditEntryInput } from "@harnesskit/audit";
+import { addGrants, createFileGrants, type Grant, removeGrants } from "@harnesskit/core-runtime";
+import type { Caller } from "@harnesskit/protocol/runtime";
+import { openCoreAuditLog } from "../audit/audit-logs.ts";
+import { ExitCode } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, safeJson } from "../terminal/text.ts";
+import { coreFile, thisUser, toFileFailure, toParty, toUntil } from "./core-files.ts";
+
+export interface GrantsOptions {
+  readonly file?: string;
+  readonly json?: true;
+}
+
+export interface GrantChangeOptions extends GrantsOptions {
+  readonly tool?: readonly string[];
+  readonly caller?: string;
+  readonly actor?: string;
+  readonly until?: string;
+  readonly audit?: string | false;
+}
+
+const party = ({ type, id }: Caller): string => `${type}:${oneLine(id, 100)}`;
+
+const lineOf = (grant: Grant): string => {
+  const { agent_id: agent, permission, tools, caller, actor, until, granted_at: at, granted_by: by } = grant;
+  const facts = [
+    ...(tools ? [`tools ${tools.join(", ")}`] : ["all tools"]),
+    ...(caller ? [`caller ${party(caller)}`] : []),
+    ...(actor ? [`actor ${party(actor)}`] : []),
+    ...(until === undefined ? [] : [`until ${until}`]),
+    `granted ${at} by ${oneLine(by, 100)}`,
+  ];
+  return `${agent}  ${permission}  (${oneLine(facts.join("; "), 500)})`;
+};
+
+/** The tools that `--tool` names, without their agent. */
+const toolsOf = (agentId: string, tools: readonly string[] | undefined): string[] | undefined =>
+  tools?.map((tool) => (tool.startsWith(`${agentId}/`) ? tool.slice(agentId.length + 1) : tool));
+
+const scopeOf = (agentId: string, { tool, caller, actor, until }: GrantChangeOptions) => {
+  const tools = toolsOf(agentId, tool);
+  return {
+    ...(tools && { tools }),
+    ...(caller !== undefined && { caller: toParty("--caller", caller) }),
+    ...(actor !== undefined && { actor: toParty("--actor", actor) }),
+    ...(until !== undefined && { until: toUntil("--until", until) }),
+  };
+};
+
+const record = async (
+  action: "grant.added" | "grant.revoked",
+  grants: readonly Grant[],
+  { audit }: GrantChangeOptions,
+): Promise<void> => {
+  const sink = await openCoreAuditLog(audit);
+  for (const { id, agent_id, permission, tools } of grants) {
+    const details = { grant_id: id, permission, ...(tools && { tools: tools.join(" ") }) };
+    const entry: AuditEntryInput = { action, outcome: "ok", agent_id, details };
+    sink?.record({ ...entry, actor: { type: "human", id: thisUser() } });
+  }
+  await sink?.close();
+};
+
+const show = (what: string, grants: readonly Grant[], { json }: GrantsOptions): void => {
+  const terminal = createTerminal();
+  if (json) terminal.write(`${safeJson({ [what]: grants })}\n`);
+  else for (const grant of grants) terminal.write(`${what}  ${lineOf(grant)}\n`);
+};
+
+/** `harness core grant`: an agent may do more than read. Returns the exit code. */
+export const grant = async (
+  agentId: string,
+  permissions: readonly string[],
+  options: GrantChangeOptions,
+): Promise<ExitCode> => {
+  const store = createFileGrants({ path: coreFile("grants", options.file) });
+  const request = { agent_id: agentId, permissions, granted_by: thisUser(), ...scopeOf(agentId, options) };
+  const added = await addGrants(store, request).catch((cause: unknown) => {
+    throw toFileFailure(cause);
+  });
+  await record("grant.added", added, options);
+  show("granted", added, options);
+  return ExitCode.done;
+};
+
+/** `harness core revoke`: what was granted no longer holds, in running cores too. Returns the exit code. */
+export const revoke = async (
+  agentId: string,
+  permissions: readonly string[],
+  options: GrantChangeOptions,
+): Promise<ExitCode> => {
+  const store = createFileGrants({ path: coreFile("grants", options.file) });
+  const { tools, caller, actor } = scopeOf(agentId, options);
+  const isSame = (wanted: Caller | undefined, found: Caller | undefined) =>
+    wanted === undefined || party(wanted) === (found && party(found));
+  const removed = await removeGrants(
+    store,
+    (each) =>
+      each.agent_id === agentId &&
+      permissions.includes(each.permission) &&
+      isSame(caller, each.caller) &&
+      isSame(actor, each.actor),
+    tools,
+  ).catch((cause: unknown) => {
+    throw toFileFailure(cause);
+  });
+  await record("grant.revoked", removed, options);
+  if (removed.length > 0 || options.json) show("revoked", removed, options);
+  else createTerminal(process.stderr).write("harness core: there is no such grant\n");
+  return removed.length > 0 ? ExitCode.done : ExitCode.failed;
+};
+
+/** `harness core grants`: what is granted, by agent and permission. */
+export const listGrants = async ({ file, json }: GrantsOptions): Promise<ExitCode> => {
+  const path = coreFile("grants", file);
+  let grants: readonly Grant[];
+  try {
+    grants = await createFileGrants({ path }).list();
+  } catch (cause) {
+    throw toFileFailure(cause);
+  }
+  const terminal = createTerminal();
+  if (json) terminal.write(`${safeJson({ file: path, grants })}\n`);
+  else if (grants.length === 0) terminal.write("Nothing is granted: agents may only read.\n");
+  else for (const each of grants) terminal.write(`${lineOf(each)}\n`);
+  return ExitCode.done;
+};

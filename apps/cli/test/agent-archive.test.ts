@@ -1,0 +1,145 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { create, Header, type HeaderData } from "tar";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { agentTreeLimits } from "../src/agents/agent-limits.ts";
+import { copyAgentDirectory } from "../src/agents/copy-directory.ts";
+import { extractArchive } from "../src/agents/extract-archive.ts";
+import { hashTree } from "../src/agents/hash-tree.ts";
+
+const limits = agentTreeLimits.resolve({ maxFiles: 20, maxBytes: 100_000, maxDepth: 5, maxPathLength: 100 });
+
+const entry = (data: HeaderData, content: Buffer = Buffer.alloc(0)): Buffer => {
+  const header = new Header({ mode: 0o644, mtime: new Date(0), type: "File", size: content.length, ...data });
+  header.encode();
+  const padding = Buffer.alloc((512 - (content.length % 512)) % 512);
+  return Buffer.concat([header.block as Buffer, content, padding]);
+};
+const end = Buffer.alloc(1024);
+const archive = (...entries: Buffer[]): Buffer => Buffer.concat([...entries, end]);
+
+const extract = async (directory: string, bytes: Buffer) => {
+  const file = join(directory, "agent.tgz");
+  const target = join(directory, "target");
+  await writeFile(file, bytes);
+  await mkdir(target);
+  await extractArchive(file, target, limits);
+  return target;
+};
+
+describe("the archive of an agent", () => {
+  it("is unpacked, with and without gzip, without the directory that npm puts around it", async () => {
+    await using directory = await temporaryDirectory();
+    const source = join(directory.path, "package");
+    await mkdir(join(source, "lib"), { recursive: true });
+    await writeFile(join(source, "a.json"), "{}");
+    await writeFile(join(source, "lib", "run"), "run", { mode: 0o755 });
+    const made: string[] = [];
+    for (const gzip of [true, false]) {
+      const file = join(directory.path, `made-${gzip}.tgz`);
+      await create({ file, cwd: directory.path, gzip }, ["package"]);
+      const target = join(directory.path, `target-${gzip}`);
+      await mkdir(target);
+      await extractArchive(file, target, limits);
+      expect(await readFile(join(target, "lib", "run"), "utf8")).toBe("run");
+      made.push((await hashTree(target, limits)).hash);
+    }
+    const copy = join(directory.path, "copy");
+    await mkdir(copy);
+    await copyAgentDirectory(source, copy, limits);
+    expect(new Set([...made, (await hashTree(copy, limits)).hash]).size).toBe(1);
+  });
+
+  const content = Buffer.from("evil");
+  it.each([
+    ["a path that leads out", archive(entry({ path: "../evil" }, content)), "leads out"],
+    ["a path that leads out later", archive(entry({ path: "a/../../evil" }, content)), "leads out"],
+    ["an absolute path", archive(entry({ path: "/tmp/evil" }, content)), "leads out"],
+    ["a backslash", archive(entry({ path: "..\\evil" }, content)), "leads out"],
+    ["a name that hides something", archive(entry({ path: "a\u202eb" }, content)), "cannot be shown"],
+    [
+      "a symbolic link",
+      archive(entry({ path: "link", type: "SymbolicLink", linkpath: "/etc" })),
+      "SymbolicLink",
+    ],
+    ["a hard link", archive(entry({ path: "link", type: "Link", linkpath: "/etc/passwd" })), "Link"],
+    ["a device", archive(entry({ path: "null", type: "CharacterDevice" })), "CharacterDevice"],
+    ["a FIFO", archive(entry({ path: "fifo", type: "FIFO" })), "FIFO"],
+    ["a file twice", archive(entry({ path: "a" }, content), entry({ path: "a" }, content)), "two files"],
+    [
+      "a file below a file",
+      archive(entry({ path: "a" }, content), entry({ path: "a/b" }, content)),
+      "two files",
+    ],
+    ["too deep a path", archive(entry({ path: "a/b/c/d/e/f/g" }, content)), "deeper"],
+    [
+      "too many files",
+      archive(...Array.from({ length: 30 }, (_, at) => entry({ path: `f${at}` }, content))),
+      "more than 20 files",
+    ],
+    ["too much", archive(entry({ path: "big" }, Buffer.alloc(200_000))), "more than 100000 bytes"],
+    ["too much, packed well", gzipSync(archive(entry({ path: "big" }, Buffer.alloc(20_000_000)))), "bytes"],
+    ["nothing but zeros, packed well", gzipSync(Buffer.alloc(20_000_000)), "bytes"],
+    ["an archive that is packed twice", gzipSync(gzipSync(Buffer.alloc(20_000_000))), "packed twice"],
+    [
+      "a cut archive",
+      gzipSync(archive(entry({ path: "a" }, Buffer.alloc(5000)))).subarray(0, 40),
+      "not a valid archive",
+    ],
+    ["what is no archive", Buffer.from("this is not an archive at all ".repeat(100)), "not a valid archive"],
+  ])("is refused with %s", async (_, bytes, reason) => {
+    await using directory = await temporaryDirectory();
+    const extracting = extract(directory.path, bytes);
+    await expect(extracting).rejects.toMatchObject({
+      code: "agent_unsafe",
+      message: expect.stringContaining(reason),
+    });
+    expect(await readdir(directory.path)).toEqual(["agent.tgz", "target"]);
+  });
+});
+
+describe("the directory of an agent", () => {
+  it("is copied with links inside of it, and refused with others", async () => {
+    await using directory = await temporaryDirectory();
+    const source = join(directory.path, "source");
+    const copy = async (name: string) => {
+      const target = join(directory.path, name);
+      await mkdir(target);
+      await copyAgentDirectory(source, target, limits);
+      return hashTree(target, limits);
+    };
+    await mkdir(join(source, ".git"), { recursive: true });
+    await mkdir(join(source, "bin"));
+    await writeFile(join(source, "a"), "a");
+    await symlink("../a", join(source, "bin", "a"));
+    expect(await copy("good")).toMatchObject({ files: 2, bytes: 1 });
+    for (const [name, target] of [
+      ["absolute", "/etc/hostname"],
+      ["out", "../../outside"],
+      ["nowhere", "gone"],
+      ["around", "around"],
+    ] as const) {
+      const { rm } = await import("node:fs/promises");
+      await symlink(target, join(source, name));
+      await expect(copy(name)).rejects.toMatchObject({
+        code: "agent_unsafe",
+        message: expect.stringContaining("link"),
+      });
+      await rm(join(source, name));
+    }
+  });
+
+  it("is refused where it holds too much", async () => {
+    await using directory = await temporaryDirectory();
+    const source = join(directory.path, "source");
+    await mkdir(source);
+    await writeFile(join(source, "big"), Buffer.alloc(100_001));
+    const copying = copyAgentDirectory(source, directory.path, limits);
+    await expect(copying).rejects.toMatchObject({
+      code: "agent_unsafe",
+      message: expect.stringContaining("large"),
+    });
+  });
+});

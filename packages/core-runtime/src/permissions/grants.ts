@@ -1,0 +1,101 @@
+import { InvalidArgumentError, randomId } from "@harnesskit/wire";
+import { type Clock, isoTime, systemClock } from "@harnesskit/wire/time";
+import { RecordFile } from "../records/record-file.ts";
+import { createMemoryRecords, type RecordLimits, type RecordStore } from "../records/record-store.ts";
+import { type Grant, GrantSchema } from "./grant.ts";
+
+/** Where the operator's grants are. */
+export type GrantStore = RecordStore<Grant>;
+
+/** What is granted, to an agent. Each permission becomes a grant of its own. */
+export interface GrantRequest extends Pick<Grant, "agent_id" | "tools" | "caller" | "actor" | "until"> {
+  readonly permissions: readonly string[];
+  /** Who grants it: a name for the record. */
+  readonly granted_by: string;
+}
+
+interface Sources {
+  /** @default the real time */
+  readonly clock?: Clock;
+  /** @default random ids */
+  readonly createId?: (prefix: string) => string;
+}
+
+/** Makes grants. Throws `invalid_argument` for a field that no grant may have. */
+export const toGrants = (
+  { permissions, granted_by, ...where }: GrantRequest,
+  { clock = systemClock, createId = randomId }: Sources = {},
+): Grant[] =>
+  [...new Set(permissions)].map((permission) => {
+    const given = { id: createId("grant"), granted_at: isoTime(clock.now()), granted_by };
+    const { data, error } = GrantSchema.safeParse({ ...where, permission, ...given });
+    if (data) return data;
+    const [issue] = error.issues;
+    throw new InvalidArgumentError(`grant: ${issue?.path.join(".")} is not valid: ${issue?.message}`);
+  });
+
+/** The part of a grant that says what it is for. */
+const scopeOf = ({ agent_id, permission, tools, caller, actor }: Grant): string =>
+  JSON.stringify([agent_id, permission, [...(tools ?? [])].sort(), caller ?? null, actor ?? null]);
+
+/**
+ * Adds grants to the store; one for the same agent, permission, tools, caller and actor is replaced. Returns what was
+ * added. Throws `invalid_argument`, and rejects as the store does.
+ */
+export const addGrants = async (
+  store: GrantStore,
+  request: GrantRequest,
+  sources?: Sources,
+): Promise<readonly Grant[]> => {
+  const added = toGrants(request, sources);
+  const scopes = new Set(added.map(scopeOf));
+  return await store.change((grants) => ({
+    items: [...grants.filter((grant) => !scopes.has(scopeOf(grant))), ...added],
+    result: added,
+  }));
+};
+
+/**
+ * Takes away each grant that `isMeant` names; with `tools`, only for these: a grant that lists tools keeps the others, one
+ * for all tools goes as a whole. Returns the grants as they were; rejects as the store does.
+ */
+export const removeGrants = (
+  store: GrantStore,
+  isMeant: (grant: Grant) => boolean,
+  tools?: readonly string[],
+): Promise<readonly Grant[]> =>
+  store.change((grants) => {
+    const isHit = (grant: Grant) =>
+      isMeant(grant) && (!tools || !grant.tools || grant.tools.some((tool) => tools.includes(tool)));
+    const result = grants.filter(isHit);
+    if (result.length === 0) return { result };
+    const items = grants.flatMap((grant) => {
+      if (!isHit(grant)) return [grant];
+      const left = tools ? (grant.tools ?? []).filter((tool) => !tools.includes(tool)) : [];
+      return left.length === 0 ? [] : [{ ...grant, tools: left }];
+    });
+    return { items, result };
+  });
+
+/** Grants that end with the process; `first` are there from the start. */
+export const createMemoryGrants = (first: readonly Grant[] = []): GrantStore => createMemoryRecords(first);
+
+export interface FileStoreOptions {
+  readonly path: string;
+  readonly limits?: Partial<RecordLimits>;
+}
+
+/**
+ * Grants in a file (JSON, 0600, sorted by agent and permission) that commands change and running cores see at once. A file
+ * that cannot be used grants nothing: see {@link RecordFileError}.
+ */
+export const createFileGrants = ({ path, limits }: FileStoreOptions): GrantStore =>
+  new RecordFile<Grant>(
+    path,
+    {
+      name: "grants",
+      schema: GrantSchema,
+      key: ({ agent_id, permission, granted_at, id }) => `${agent_id} ${permission} ${granted_at} ${id}`,
+    },
+    limits,
+  );
