@@ -44,6 +44,17 @@ export const severalPorts =
   (option: string) =>
   (text: string, before: readonly number[] = []): number[] => [...before, portNumber(option)(text)];
 
+/** Agents whose tools a conversation has. */
+export const agentsOption = (): Option =>
+  new Option(
+    "--agents <dir>",
+    "let the model use the tools of the agent in this directory, or of an MCP server, mcp:COMMAND or mcp:URL; can be given several times",
+  ).argParser(severalTimes);
+
+/** Leaves out what `harness agents` has enabled. */
+export const installedAgentsOption = (): Option =>
+  new Option("--no-installed-agents", "without the agents that are installed and enabled (harness agents)");
+
 export const maxSessionIdLength = 200;
 
 /** Continues a conversation. */

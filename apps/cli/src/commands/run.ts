@@ -1,9 +1,11 @@
 import { type Command, Option } from "commander";
 import {
   addPolicyOptions,
+  agentsOption,
   approvals,
   type CommandContext,
   cwdOption,
+  installedAgentsOption,
   modelForms,
   retryOption,
   severalTimes,
@@ -20,6 +22,8 @@ export const addRun = (program: Command, { binPath, version, onExit }: CommandCo
     .addOption(cwdOption())
     .option("--model <spec>", `${modelForms} (default: offline)`)
     .option("--agent <name>", "code, which may change things, or ask, which only reads (default: code)")
+    .addOption(agentsOption())
+    .addOption(installedAgentsOption())
     .addOption(
       new Option(
         "--approve <how>",
@@ -38,6 +42,8 @@ export const addRun = (program: Command, { binPath, version, onExit }: CommandCo
         "use the server on this socket, unix:PATH, instead of starting one",
       ).conflicts([
         "cwd",
+        "agents",
+        "installedAgents",
         "policy",
         "ahp",
         "ahpTokenFile",

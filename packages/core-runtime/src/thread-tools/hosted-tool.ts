@@ -1,0 +1,166 @@
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { Actor } from "@harnesskit/protocol/runtime";
+import { isPlainObject } from "@harnesskit/wire/json";
+import {
+  type PreparedCall,
+  type Tool,
+  type ToolContext,
+  ToolError,
+  type ToolScope,
+} from "@harnesskit/wire/tool";
+import type { CallOptions } from "../call-options.ts";
+import type { StreamChunk } from "../call-stream.ts";
+import { failureOf } from "./call-failure.ts";
+import type { ToolHost } from "./tool-host.ts";
+
+/** Longer than the agent's own limits, which give a better reason. */
+const prepareTimeoutMs = 60_000;
+const runTimeoutMs = 11 * 60_000;
+
+/** What an agent's `prepare` tool returns: the canonical input, what a human judges, and what the call is bound to. */
+interface Prepared {
+  readonly input: JsonObject;
+  readonly preview?: string;
+  readonly expected?: JsonValue;
+}
+
+const hasParts = (value: JsonValue): value is JsonValue & Prepared =>
+  isPlainObject(value) &&
+  isPlainObject(value.input) &&
+  (value.preview === undefined || typeof value.preview === "string");
+
+/** A tool that is prepared before it runs. */
+export interface ThreadTool extends Tool {
+  prepare(input: unknown, scope: ToolScope): Promise<PreparedCall & Required<Pick<PreparedCall, "run">>>;
+}
+
+export interface CallOrigin {
+  /** The caller in the core's audit log. @default "thread-server" */
+  readonly callerId?: string;
+  /** Who the conversation acts for. @default unknown */
+  readonly actor?: Actor;
+}
+
+export interface HostedToolOptions
+  extends CallOrigin,
+    Pick<Tool, "name" | "description" | "input" | "effects"> {
+  readonly host: Pick<ToolHost, "call" | "check">;
+  /** `AGENT/NAME` */
+  readonly id: string;
+  /** The agent's tool that prepares the calls of this one. @default the input is checked by its schema alone */
+  readonly prepare?: { readonly id: string; isPrepared(output: JsonValue): boolean } | undefined;
+  /** The declaration that a call is meant for. @default any */
+  readonly declarationDigest?: string;
+  /** Begins the preview. @default no line */
+  readonly about?: string;
+}
+
+/** A tool of an agent: prepared, shown, and then run as it was shown, or not at all. */
+export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
+  const { id, name, description, input, effects, about } = options;
+  const prepare: ThreadTool["prepare"] = async (given, scope) => {
+    const origin = originOf(options, scope);
+    const prepared = await prepareInput(options, given, origin);
+    const preview = [about, prepared.preview].filter((text) => text !== undefined).join("\n\n");
+    return {
+      input: prepared.input,
+      ...(preview !== "" && { preview }),
+      run: (context) => run(options, prepared, origin, context),
+    };
+  };
+  return {
+    id,
+    name,
+    description,
+    input,
+    ...(effects !== undefined && { effects }),
+    prepare,
+    run: async (input, context) => (await prepare(input, context)).run(context),
+  };
+};
+
+const originOf = (
+  { callerId = "thread-server", actor, declarationDigest }: HostedToolOptions,
+  { threadId, directory, callId }: ToolScope,
+): CallOptions => ({
+  caller: { type: "agent", id: callerId },
+  ...(actor && { actor }),
+  ...(threadId !== undefined && { correlationId: threadId }),
+  causationId: callId,
+  ...(directory !== undefined && { context: { project_root: directory } }),
+  ...(declarationDigest !== undefined && { declarationDigest }),
+});
+
+const prepareInput = async (
+  options: HostedToolOptions,
+  given: unknown,
+  origin: CallOptions,
+): Promise<Prepared> => {
+  const prepared = options.prepare
+    ? await prepareByAgent(options, options.prepare, given, origin)
+    : { input: structuredClone(given ?? {}) as JsonObject };
+  // Tools that are declared here are checked when they are called.
+  if (options.prepare && options.declarationDigest === undefined) return prepared;
+  const refused = await options.host.check(options.id, callInputOf(prepared), origin);
+  if (refused && refused.status !== "succeeded") throw failureOf(refused, { wasRun: false });
+  return prepared;
+};
+
+const prepareByAgent = async (
+  { host, id }: HostedToolOptions,
+  prepare: NonNullable<HostedToolOptions["prepare"]>,
+  given: unknown,
+  origin: CallOptions,
+): Promise<Prepared> => {
+  const tool = id.slice(id.indexOf("/") + 1);
+  const { declarationDigest: _, ...preparing } = origin;
+  const options = { ...preparing, timeoutMs: prepareTimeoutMs, isRepeatable: true };
+  const result = await host.call(
+    prepare.id,
+    { tool, input: (given ?? null) as JsonValue },
+    options,
+    () => {},
+  );
+  if (result.status !== "succeeded") throw failureOf(result, { wasRun: false });
+  if (hasParts(result.output) && prepare.isPrepared(result.output)) return result.output;
+  throw new ToolError("tool.failed", "The process of the tools did not prepare the call.");
+};
+
+/** What was prepared, and what binds the call to it. */
+const callInputOf = ({ input, expected }: Prepared): JsonObject =>
+  expected === undefined ? input : { ...input, expected };
+
+const run = async (
+  { host, id }: HostedToolOptions,
+  prepared: Prepared,
+  origin: CallOptions,
+  { signal, stdout, stderr }: ToolContext,
+): Promise<JsonValue> => {
+  let output: JsonObject | undefined;
+  const onChunk = ({ channel, data, dropped = 0, missing = 0 }: StreamChunk) => {
+    const lost = dropped + missing;
+    if (lost > 0) void stderr(`\n[${lost} pieces of output are missing here]\n`);
+    if (channel === "status") void stderr(`${"json" in data ? JSON.stringify(data.json) : data.text}\n`);
+    else if ("json" in data) output = data.json;
+    else if (channel === "stdout") void stdout(data.text);
+    else if (channel === "stderr") void stderr(data.text);
+    else if (channel === "log") void stderr(`${data.text}\n`);
+  };
+  const options = { ...origin, signal, timeoutMs: runTimeoutMs };
+  const result = await host.call(id, callInputOf(prepared), options, untilItThrows(onChunk));
+  if (result.status === "succeeded") return result.output;
+  throw failureOf(result, { wasRun: true, output });
+};
+
+/** An observer that throws does not break the call: it gets no more chunks. */
+const untilItThrows = (onChunk: (chunk: StreamChunk) => void) => {
+  let isWatching = true;
+  return (chunk: StreamChunk) => {
+    if (!isWatching) return;
+    try {
+      onChunk(chunk);
+    } catch {
+      isWatching = false;
+    }
+  };
+};
