@@ -4,6 +4,7 @@ import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { CoreOptions } from "./core-options.ts";
 import type { CoreStats } from "./core-stats.ts";
+import type { Directives } from "./directives/directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { Admission, Launch, LaunchObserver } from "./launch-port.ts";
 import { RuntimeCore } from "./runtime-core.ts";
@@ -23,6 +24,8 @@ export interface Core extends AsyncDisposable {
    * be used. `input` is checked against the tool's schema and must be a JSON object.
    */
   call(toolId: string, input: unknown, options?: CallOptions): ToolCall;
+  /** Issues and revokes the directives that its calls may use. */
+  readonly directives: Directives;
   /** The tools of all agents that have a session. */
   tools(): readonly ToolInfo[];
   /**

@@ -1,19 +1,24 @@
 import type { AuditSink } from "@harnesskit/audit";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { displayText, HarnessError } from "@harnesskit/wire";
-import { settleWithin } from "@harnesskit/wire/time";
+import { isoTime, settleWithin } from "@harnesskit/wire/time";
 import type { CallOptions } from "../call-options.ts";
 import { type CallResult, coreResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
 import type { CoreLimits } from "../core-limits.ts";
+import { unbacked } from "../directives/backing.ts";
 import type { LaunchedAgent } from "../launch/launched-agent.ts";
 import type { GrantStore } from "../permissions/grants.ts";
+import { recordFault } from "../records/record-file-error.ts";
 import type { RunningCore, startCore } from "../start-core.ts";
 
 /** How long a call waits until its agent is ready, the first start included. */
 const maxAgentWaitMs = 20_000;
 /** Attempts of a call that certainly had no effect. */
 const maxAttempts = 3;
+/** How long a directive for an approved call is in force: longer than its agent may take to be ready. */
+const directiveLifetimeMs = 5 * 60_000;
 const heartbeatIntervalMs = 2_000;
 const unhealthyTimeoutMs = 4_000;
 
@@ -40,6 +45,8 @@ export interface AgentHostOptions {
 export interface AgentCallOptions extends CallOptions {
   /** The call has no effect: it is repeated if its agent is lost. */
   readonly isRepeatable?: boolean;
+  /** The human's approval of exactly this call: a tool that requires a directive gets one for it, to be used once. */
+  readonly approval?: { readonly id: string; readonly by: string };
 }
 
 /** Calls the tools of one agent. */
@@ -91,14 +98,20 @@ class CoreAgentHost implements AgentHost {
   async call(
     tool: string,
     input: unknown,
-    { isRepeatable = false, ...options }: AgentCallOptions,
+    { isRepeatable = false, approval, ...given }: AgentCallOptions,
     onChunk: (chunk: StreamChunk) => void,
   ): Promise<CallResult> {
-    const { agentId } = this.#options;
+    const toolId = `${this.#options.agentId}/${tool}`;
+    let options: CallOptions = given;
     for (let attempt = 1; ; attempt++) {
-      const core = await this.#readyCore(options.signal);
+      const core = await this.#readyCore(given.signal);
       if ("status" in core) return core;
-      const call = core.call(`${agentId}/${tool}`, input, options);
+      if (approval && options.directiveId === undefined && needsDirective(core, toolId)) {
+        const directive = await issueFor(approval, core, toolId, input);
+        if (typeof directive !== "string") return directive;
+        options = { ...options, directiveId: directive };
+      }
+      const call = core.call(toolId, input, options);
       for await (const chunk of call.stream) onChunk(chunk);
       const result = await call.result;
       if (result.status === "succeeded" || attempt === maxAttempts) return result;
@@ -204,6 +217,30 @@ class CoreAgentHost implements AgentHost {
     }
   }
 }
+
+const needsDirective = (core: RunningCore, toolId: string): boolean =>
+  core.tools().some((tool) => tool.tool_id === toolId && tool.requires_directive === true);
+
+/** The id of a directive for the call that was approved, or how the call ends. */
+const issueFor = async (
+  { id, by }: NonNullable<AgentCallOptions["approval"]>,
+  core: RunningCore,
+  toolId: string,
+  input: unknown,
+): Promise<string | CallResult> => {
+  try {
+    const issued = await core.directives.issue({
+      tool_id: toolId,
+      input: input as JsonObject,
+      issued_by: { type: "human", id: by.slice(0, 256) || "unknown" },
+      until: isoTime(Date.now() + directiveLifetimeMs),
+      causation_id: id,
+    });
+    return issued.id;
+  } catch (error) {
+    return unbacked("unavailable", ` (${recordFault(error)})`);
+  }
+};
 
 /** A change that the user should know of. */
 const noteOf = (

@@ -53,7 +53,8 @@ export interface ThreadTool extends Tool {
 
 /**
  * Tools of an agent as tools of a thread server. Each call is prepared by the agent, and then runs with `expected` of what
- * was prepared: it does what was shown, or nothing.
+ * was prepared: it does what was shown, or nothing. A tool that requires a directive gets one for exactly the call that a
+ * human approved, once; without an approval it is refused (`tool.directive_required`).
  */
 export const createThreadTools = ({
   tools,
@@ -101,7 +102,7 @@ const run = async (
   name: string,
   { input, expected }: Prepared,
   origin: CallOptions,
-  { signal, stdout, stderr }: ToolContext,
+  { signal, stdout, stderr, approval }: ToolContext,
 ): Promise<JsonValue> => {
   let output: JsonObject | undefined;
   const onChunk = ({ channel, data, dropped = 0, missing = 0 }: StreamChunk) => {
@@ -112,7 +113,7 @@ const run = async (
     else if (channel === "stderr") void stderr(data.text);
     else if (channel === "log") void stderr(`${data.text}\n`);
   };
-  const options = { ...origin, signal, timeoutMs: runTimeoutMs };
+  const options = { ...origin, signal, timeoutMs: runTimeoutMs, ...(approval && { approval }) };
   const call = expected === undefined ? input : { ...input, expected };
   const result = await host.call(name, call, options, untilItThrows(onChunk));
   if (result.status === "succeeded") return result.output;
