@@ -10,9 +10,7 @@ import { withTempDir } from "./lib/temp.mjs";
 import { workspacePackages } from "./lib/workspace.mjs";
 
 const only = option("only", "").split(",").filter(Boolean);
-const published = workspacePackages(repositoryRoot).filter(
-  ({ isPublic, kind }) => isPublic && kind !== "other",
-);
+const published = workspacePackages(repositoryRoot).filter(({ isPublic }) => isPublic);
 const chosen = published.filter(({ short }) => only.length === 0 || only.includes(short));
 
 /** Packs every published package; returns `{ pkg, tarball, files }` for each. */

@@ -3,4 +3,5 @@ import { program } from "../../scripts/tsup.ts";
 export default program({ bin: "src/bin.ts", "mcp-agent": "src/agents/mcp-agent-bin.ts" }, [
   "libsql",
   "@vscode/ripgrep",
+  "@harnesskit/conformance",
 ]);

@@ -1,12 +1,13 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseDocument } from "yaml";
+import { parse, parseDocument } from "yaml";
 import { repositoryRoot } from "./root.mjs";
+import { filesBelow } from "./workspace.mjs";
 
 /** `CHOICE` is our own: its `adr` is the number of the decision record with the reason. */
 const levels = ["MUST", "SHOULD", "MAY", "FACT", "CHOICE"];
 const idPattern = /^[A-Z][A-Z0-9]*-[A-Za-z0-9.]+$/;
-const keys = ["id", "section", "level", "adr", "text", "untestable"];
+const keys = ["id", "section", "level", "adr", "text", "untestable", "unobservable"];
 
 const isText = (value) => typeof value === "string" && value.trim() !== "";
 const isMapping = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -31,6 +32,8 @@ function problemsOf(entry) {
   if (record !== undefined) problems.push(record);
   if (!isText(entry.text)) problems.push("has no sentence");
   if ("untestable" in entry && !isText(entry.untestable)) problems.push("does not say why it is untestable");
+  if ("unobservable" in entry && !isText(entry.unobservable))
+    problems.push("does not say why it is unobservable");
   return problems;
 }
 
@@ -68,6 +71,46 @@ export function readRequirements(dir) {
   }
   if (files.length === 0) findings.push(`${dir}: holds no requirement file`);
   return { requirements, findings };
+}
+
+/** The ids that `checks` (and `noise`) cite anywhere in a parsed scenario or suite file. */
+function citedIn(value) {
+  if (Array.isArray(value)) return value.flatMap(citedIn);
+  if (!isMapping(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (key === "noise") return Object.values(inner).flatMap((ids) => ids.split(" "));
+    if (key !== "checks" || Array.isArray(inner)) return citedIn(inner);
+    return (isText(inner) ? [inner] : Object.keys(inner)).flatMap((ids) => ids.split(" "));
+  });
+}
+
+/**
+ * Compares the requirements with the checks of the conformance scenarios (`scenarios/PROTOCOL/**.yaml`): each id of a
+ * protocol that has scenarios is cited by one or says why it is unobservable; returns the findings.
+ */
+export function judgeChecks(requirements, scenarios) {
+  const findings = [];
+  for (const protocol of existsSync(scenarios) ? readdirSync(scenarios) : []) {
+    const files = filesBelow(join(scenarios, protocol), [".yaml"]);
+    const cited = new Set(
+      files.flatMap((file) => citedIn(parse(readFileSync(file, "utf8"), { merge: true }))),
+    );
+    for (const id of cited) {
+      if (!requirements.has(id))
+        findings.push(`scenarios/${protocol}: a check cites ${id}, which is no requirement`);
+    }
+    for (const { id, file, untestable, unobservable } of requirements.values()) {
+      if (file !== `${protocol}.yaml`) continue;
+      const isExplained = untestable !== undefined || unobservable !== undefined;
+      if (!cited.has(id) && !isExplained)
+        findings.push(
+          `${file}: ${id} is cited by no check of scenarios/${protocol} and does not say why it is unobservable`,
+        );
+      if (cited.has(id) && isExplained)
+        findings.push(`${file}: ${id} is called unobservable, but a check cites it`);
+    }
+  }
+  return findings;
 }
 
 /** Compares the requirements with the claims of a test run (`.cache/claims.json`); returns the findings. */

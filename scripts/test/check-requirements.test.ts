@@ -33,6 +33,36 @@ describe("the requirements gate", () => {
   });
 
   it.each([
+    ["a check cites it", "THR-1", "", 0, ""],
+    ["it says why none can", "RPC-1", ', unobservable: "it is inside"', 0, ""],
+    ["no check cites it", "RPC-1", "", 1, "THR-1 is cited by no check of scenarios/threads"],
+    ["a check cites an unknown id", "THR-1 THR-9", "", 1, "a check cites THR-9, which is no requirement"],
+    [
+      "a check cites what is called unobservable",
+      "THR-1",
+      ', unobservable: "it is inside"',
+      1,
+      "called unobservable",
+    ],
+  ])("judges the checks of scenarios: %s", async (_, ids, more, expected, finding) => {
+    const known = `${file(entry("THR-1", more))}`;
+    const rpc = file(entry("RPC-1"));
+    const dir = await project({
+      "requirements/threads.yaml": known,
+      "requirements/jsonrpc.yaml": rpc,
+      "scenarios/threads/server/a.yaml": `steps:\n  - { call: x, checks: { ${ids}: $any } }\n`,
+      "claims.json": { "THR-1": [test("passed")], "RPC-1": [test("passed")] },
+    });
+    const { code, output } = await node([
+      "scripts/check-requirements.mjs",
+      `--requirements=${join(dir, "requirements")}`,
+      `--claims=${join(dir, "claims.json")}`,
+    ]);
+    expect(output).toContain(finding);
+    expect(code).toBe(expected);
+  });
+
+  it.each([
     ["nobody claims it", {}, "threads.yaml: THR-1 is claimed by no test"],
     [
       "only a failed test claims it",

@@ -5,6 +5,7 @@ import { addAhp } from "./commands/ahp.ts";
 import { addAttach } from "./commands/attach.ts";
 import { addChat } from "./commands/chat.ts";
 import { addCompletion } from "./commands/completion.ts";
+import { addConformance } from "./commands/conformance.ts";
 import { addAudit, addCore } from "./commands/core.ts";
 import { addEngine } from "./commands/engine.ts";
 import { type CommandContext, cwdOption } from "./commands/options.ts";
@@ -54,6 +55,7 @@ export const createProgram = (context: CommandContext): Command => {
   addAgents(program, context);
   addAudit(program, context);
   addAhp(program, context);
+  addConformance(program, context);
   program
     .command("doctor")
     .description("find what could keep the harness from working here, and how to fix it")

@@ -4,16 +4,16 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { CallResult, StreamChunk } from "@harnesskit/core-runtime";
 import {
-  type AgentCallOptions,
   type AgentHost,
   createAgentHost,
   type ThreadTool,
+  type ToolHostCallOptions,
 } from "@harnesskit/core-runtime/thread-tools";
 import { ToolError } from "@harnesskit/thread-server";
 import { HarnessError } from "@harnesskit/wire";
 import { workspaceAgentId, workspaceCoreLimits } from "@harnesskit/workspace-agent/declarations";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { workspaceThreadTools } from "../src/serve/workspace-host.ts";
+import { createWorkspaceTools } from "../src/agents/workspace-tools.ts";
 
 const makeDirectory = async (): Promise<string> => {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "tool-host-")));
@@ -25,8 +25,7 @@ const makeHost = (directory: string) => {
   const errors: unknown[] = [];
   const notes: string[] = [];
   const host = createAgentHost({
-    agentId: workspaceAgentId,
-    directory,
+    agents: [{ agentId: workspaceAgentId, directory }],
     limits: workspaceCoreLimits,
     environment: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
     version: "1.0.0",
@@ -46,8 +45,8 @@ describe("the host of the tools", () => {
     const directory = await makeDirectory();
     const { host, errors } = makeHost(directory);
     const failure = { status: "failed", error: { code: "agent.unavailable" } };
-    expect(await host.call("read", { path: "x" }, {}, ignore)).toMatchObject(failure);
-    expect(await host.call("read", { path: "x" }, {}, ignore)).toMatchObject(failure);
+    expect(await host.call(`${workspaceAgentId}/read`, { path: "x" }, {}, ignore)).toMatchObject(failure);
+    expect(await host.call(`${workspaceAgentId}/read`, { path: "x" }, {}, ignore)).toMatchObject(failure);
     expect(errors.map((error) => HarnessError.isInstance(error) && error.code)).toEqual([
       "manifest_not_found",
       "manifest_not_found",
@@ -65,7 +64,7 @@ describe("the host of the tools", () => {
     await writeFile(join(directory, "opensentience.agent.json"), JSON.stringify(manifest));
     const { host, errors, notes } = makeHost(directory);
     for (let call = 0; call < 3; call++) {
-      expect(await host.call("read", { path: "x" }, {}, ignore)).toMatchObject({
+      expect(await host.call(`${workspaceAgentId}/read`, { path: "x" }, {}, ignore)).toMatchObject({
         status: "failed",
         error: { code: "agent.unavailable", message: expect.not.stringContaining(directory) },
       });
@@ -81,10 +80,15 @@ describe("the host of the tools", () => {
 
   it("cancels a call that waits for the agent, and takes none when it is closed", async () => {
     const { host } = makeHost(builtAgent);
-    const cancelled = host.call("glob", { pattern: "*" }, { signal: AbortSignal.abort() }, ignore);
+    const cancelled = host.call(
+      `${workspaceAgentId}/glob`,
+      { pattern: "*" },
+      { signal: AbortSignal.abort() },
+      ignore,
+    );
     expect(await cancelled).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
     const output = await host.call(
-      "glob",
+      `${workspaceAgentId}/glob`,
       { pattern: "*" },
       { context: { project_root: builtAgent } },
       ignore,
@@ -94,7 +98,7 @@ describe("the host of the tools", () => {
       output: { paths: expect.arrayContaining(["README.md"]) },
     });
     await host.close();
-    expect(await host.call("glob", { pattern: "*" }, {}, ignore)).toMatchObject({
+    expect(await host.call(`${workspaceAgentId}/glob`, { pattern: "*" }, {}, ignore)).toMatchObject({
       status: "failed",
       error: { code: "core.closed" },
     });
@@ -113,20 +117,26 @@ const failed = (code: string, where = "core"): CallResult => ({
 interface SeenCall {
   readonly tool: string;
   readonly input: unknown;
-  readonly options: AgentCallOptions;
+  readonly options: ToolHostCallOptions;
 }
+
+const actor = { type: "human", id: "ada" } as const;
 
 /** bash over a host that answers as it is told. */
 const bashOver = (results: Record<string, CallResult>, chunks: StreamChunk[] = []) => {
   const calls: SeenCall[] = [];
-  const host: Pick<AgentHost, "call"> = {
-    call: async (tool, input, options, onChunk) => {
+  const host: Pick<AgentHost, "call" | "check"> = {
+    check: async () => undefined,
+    call: async (toolId, input, options, onChunk) => {
+      const tool = toolId.replace(`${workspaceAgentId}/`, "");
       calls.push({ tool, input, options });
       if (tool === "bash") for (const chunk of chunks) onChunk(chunk);
       return results[tool] ?? failed("tool.not_found");
     },
   };
-  const bash = workspaceThreadTools(host).find(({ name }) => name === "bash") as ThreadTool;
+  const bash = createWorkspaceTools(host, { callerId: "harness.serve", actor }).find(
+    ({ name }) => name === "bash",
+  ) as ThreadTool;
   return { bash, calls };
 };
 
@@ -153,6 +163,7 @@ describe("a tool of an agent as a tool of a thread server", () => {
     expect(await call.run(execution)).toEqual({ ok: true });
     const origin = {
       caller: { type: "agent", id: "harness.serve" },
+      actor,
       correlationId: "ses_1",
       causationId: "item_1",
       context: { project_root: "/work" },
@@ -229,6 +240,7 @@ describe("a tool of an agent as a tool of a thread server", () => {
     expect(error).toMatchObject({ code: "tool.failed", output: { exitCode: 1 } });
     expect(seen).toEqual([
       "stdout:out",
+      "stderr:working\n",
       "stderr:\n[2 pieces of output are missing here]\n",
       "stderr:err",
       "stderr:[cut]\n",

@@ -35,9 +35,21 @@ export interface CallOptions {
    * for this tool and input, in force, and not spent.
    */
   readonly directiveId?: string;
+  /**
+   * The `declaration_digest` of the tool that the call is meant for. If the tool has another one, the call is not made and
+   * ends with `tool.changed`. @default any
+   */
+  readonly declarationDigest?: string;
 }
 
-const ids = ["idempotencyKey", "requestId", "correlationId", "causationId", "directiveId"] as const;
+const ids = [
+  "idempotencyKey",
+  "requestId",
+  "correlationId",
+  "causationId",
+  "directiveId",
+  "declarationDigest",
+] as const;
 
 /** Throws `invalid_argument` for options that cannot be used. */
 export const checkCallOptions = (options: CallOptions, limits: CoreLimits): void => {

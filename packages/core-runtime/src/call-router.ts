@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { InvalidArgumentError, isThenable } from "@harnesskit/wire";
@@ -41,12 +42,25 @@ export class CallRouter {
     checkCallOptions(options, this.#context.limits);
     const found = this.#find(toolId);
     if ("status" in found) return this.#refused(toolId, options, found);
-    const refused = this.#refuseInput(found, input, options);
+    const refused = refuseChanged(found.tool, options) ?? this.#refuseInput(found, input, options);
     if (refused) return this.#refused(toolId, options, refused);
     const { session, tool } = found;
     const call = session.calls.open(tool, input as JsonObject, options);
     this.#authorize(session, call);
     return call;
+  }
+
+  async check(toolId: string, input: unknown, options: CallOptions = {}): Promise<CallResult | undefined> {
+    checkCallOptions(options, this.#context.limits);
+    const found = this.#find(toolId);
+    if ("status" in found) return found;
+    const { session, tool } = found;
+    const refused = refuseChanged(tool, options) ?? this.#refuseInput(found, input, options);
+    if (refused) return refused;
+    const callId = randomUUID();
+    const asked = { tool, options, callId, causationId: callId, input: input as JsonObject };
+    const verdict = async () => this.#context.authorize(requestFor(session, asked));
+    return refusedBy(await verdict().catch(() => undefined));
   }
 
   #find(toolId: string): { session: Session; tool: RegisteredTool } | CallResult {
@@ -163,7 +177,10 @@ export class CallRouter {
   }
 }
 
-const requestFor = (session: Session, call: Call): AuthorizationRequest => {
+/** What is known of a call that asks whether it may be made. */
+type AskingCall = Pick<Call, "tool" | "options" | "causationId" | "callId" | "input">;
+
+const requestFor = (session: Session, call: AskingCall): AuthorizationRequest => {
   const { caller, actor, directiveId, correlationId } = call.options;
   return {
     tool: call.tool.info,
@@ -192,13 +209,13 @@ const refusedBy = (verdict: unknown): CallResult | undefined => {
 const goneOrChanged = (session: Session, call: Call): CallResult | undefined => {
   const tool = session.tools.get(call.toolId);
   if (!tool) return coreResult(ToolNotFound, "the tool is gone", retryable);
-  const [now, then] = [tool.info, call.tool.info];
-  const isSame =
-    now.schema_digest === then.schema_digest &&
-    now.side_effects === then.side_effects &&
-    JSON.stringify(now.permissions) === JSON.stringify(then.permissions) &&
-    now.requires_directive === then.requires_directive;
-  if (!isSame) return coreResult(ToolNotFound, "the tool was changed meanwhile", retryable);
+  if (tool.info.declaration_digest !== call.tool.info.declaration_digest)
+    return coreResult(ToolNotFound, "the tool was changed meanwhile", retryable);
   call.tool = tool;
   return undefined;
 };
+
+const refuseChanged = ({ info }: RegisteredTool, { declarationDigest: meant }: CallOptions) =>
+  meant === undefined || meant === info.declaration_digest
+    ? undefined
+    : coreResult(RuntimeErrorCode.ToolChanged, "the tool is declared otherwise now");

@@ -2,6 +2,7 @@ import type { Channel } from "@harnesskit/wire";
 import type { AgentInfo, SessionHealth } from "./agent-state.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
+import type { CallResult } from "./call-result.ts";
 import type { CoreOptions } from "./core-options.ts";
 import type { CoreStats } from "./core-stats.ts";
 import type { Directives } from "./directives/directives.ts";
@@ -24,6 +25,11 @@ export interface Core extends AsyncDisposable {
    * be used. `input` is checked against the tool's schema and must be a JSON object.
    */
   call(toolId: string, input: unknown, options?: CallOptions): ToolCall;
+  /**
+   * How a call of the tool with this input and these options would be refused now, or undefined: a directive that it needs
+   * aside. `authorize` is asked; nothing is called, and nothing recorded. Rejects with `invalid_argument` like `call`.
+   */
+  check(toolId: string, input: unknown, options?: CallOptions): Promise<CallResult | undefined>;
   /** Issues and revokes the directives that its calls may use. */
   readonly directives: Directives;
   /** The tools of all agents that have a session. */

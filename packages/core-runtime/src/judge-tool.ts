@@ -18,6 +18,8 @@ export interface ToolInfo extends Readonly<ToolDeclaration> {
   readonly agent_id: string;
   /** `sha256:` and the hex digest of both schemas in canonical form. */
   readonly schema_digest: string;
+  /** `sha256:` and the hex digest of what a call is allowed by: the schemas, `side_effects`, `permissions` and `requires_directive`. */
+  readonly declaration_digest: string;
   /** Patterns in its schemas with lookaround or back references: they are left to the agent. */
   readonly unchecked_patterns: number;
 }
@@ -105,13 +107,16 @@ export const judgeTool = (
   const input = judgeSchema(inputSchema, "input_schema", limits);
   const output = outputSchema === undefined ? undefined : judgeSchema(outputSchema, "output_schema", limits);
   const outputText = output?.text ?? "";
+  const schemaDigest = sha256(`${input.text}\n${outputText}`);
+  const { side_effects: effects = null, requires_directive: directive = false, permissions = null } = rest;
   return {
     info: {
       ...rest,
       input_schema: input.schema,
       ...(output && { output_schema: output.schema }),
       agent_id: agentId,
-      schema_digest: sha256(`${input.text}\n${outputText}`),
+      schema_digest: schemaDigest,
+      declaration_digest: sha256(canonicalJson([schemaDigest, effects, directive, permissions])),
       unchecked_patterns: input.safe.uncheckedPatterns + (output?.safe.uncheckedPatterns ?? 0),
     },
     length: restLength + rest.description.length + input.text.length + outputText.length,

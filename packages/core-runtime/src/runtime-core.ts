@@ -13,6 +13,7 @@ import { Agents } from "./agents.ts";
 import { AuditBudget } from "./audit-trail.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
+import type { CallResult } from "./call-result.ts";
 import { type CallGate, CallRouter } from "./call-router.ts";
 import { type Accepted, AgentConnection, type ConnectionOwner } from "./connection.ts";
 import type { Core } from "./core.ts";
@@ -126,6 +127,10 @@ export class RuntimeCore implements Core, ConnectionOwner {
 
   call(toolId: string, input: unknown, options?: CallOptions): ToolCall {
     return this.#router.call(toolId, input, options);
+  }
+
+  check(toolId: string, input: unknown, options?: CallOptions): Promise<CallResult | undefined> {
+    return this.#router.check(toolId, input, options);
   }
 
   get directives(): Directives {

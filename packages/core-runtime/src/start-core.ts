@@ -36,9 +36,9 @@ export interface RunningCore extends Core {
    * Resolves when each agent has registered its tools. Rejects with an `AgentsNotReadyError` (`agents_not_ready`) as
    * soon as each did or failed: `errors` has an `AgentStartError` (`agent_start_failed`) for each that failed, with the
    * reason, its exit and the last lines of its standard error. An agent that waits for its next start by the policy is
-   * judged by that start.
+   * judged by that start. With `agentId` only that agent is waited for; `agent_unknown` if it was not launched.
    */
-  ready(): Promise<void>;
+  ready(agentId?: string): Promise<void>;
   /** The state of each agent that was launched, stopped ones included. */
   launched(): readonly LaunchedAgent[];
   /** The state of each launched agent, and each change; of an agent, a slow reader gets the newest state only. */
@@ -97,8 +97,8 @@ class StartedCore extends RuntimeCore implements RunningCore {
     return this.#agents.restart(agentId);
   }
 
-  ready(): Promise<void> {
-    return this.#agents.ready();
+  ready(agentId?: string): Promise<void> {
+    return this.#agents.ready(agentId);
   }
 
   launched(): readonly LaunchedAgent[] {

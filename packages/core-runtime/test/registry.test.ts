@@ -55,6 +55,7 @@ describe("a registration", () => {
       ...declared,
       agent_id: "demo.agent",
       schema_digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+      declaration_digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
       unchecked_patterns: 0,
     });
     await core.close();

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createMcpAgentDirectory, type McpServer, readMcpTools } from "../src/index.ts";
-import { call, serve, serverPrograms } from "./support/serve.ts";
+import { call, hostile, serve, serverPrograms } from "./support/serve.ts";
 
 const everything = (...args: string[]): McpServer => ({
   command: [process.execPath, serverPrograms.everything, ...args],
@@ -99,6 +99,24 @@ describe("server-everything on stdio, behind a core", () => {
       code: "agent_start_failed",
       stderrTail: expect.stringContaining("was not found"),
     });
+  });
+});
+
+describe("the program of an MCP server", () => {
+  it("does not outlive its agent, whatever ends it", async () => {
+    const marker = `stubborn-${process.pid}-${Date.now()}`;
+    const processes = () => spawnSync("ps", ["-eo", "args="], { encoding: "utf8" }).stdout.split("\n");
+    const servers = () =>
+      processes().filter((line) => line.includes(marker) && line.includes("hostile-server"));
+    const { command } = hostile("stubborn", marker);
+    await using agent = await launch({ command });
+    const { pid } = await agent.launched;
+    expect(servers()).toHaveLength(1);
+    process.kill(pid ?? 0, "SIGKILL");
+    await vi.waitFor(() => expect(agent.core.launched()[0]).toMatchObject({ state: "ready", restarts: 1 }));
+    await vi.waitFor(() => expect(servers()).toHaveLength(1));
+    await agent.core.close();
+    await vi.waitFor(() => expect(servers()).toHaveLength(0));
   });
 });
 

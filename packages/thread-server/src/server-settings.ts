@@ -50,13 +50,16 @@ export const threadServerLimits = defineLimits({
 
 export type ThreadServerLimits = LimitsOf<typeof threadServerLimits>;
 
+/** The tools that there are now; each turn asks once, before the agent begins. */
+export type ToolSource = (options: { readonly signal: AbortSignal }) => Promise<readonly Tool[]>;
+
 export interface ThreadServerOptions {
   /** The agent. */
   readonly runner: TurnRunner;
   /** @default a store in memory */
   readonly store?: ThreadStore;
-  /** What the agent may call. @default none */
-  readonly tools?: readonly Tool[];
+  /** What the agent may call. Where a source rejects, the turn fails. @default none */
+  readonly tools?: readonly Tool[] | ToolSource;
   /** Judges tool calls before they run. @default {@link askGate} */
   readonly gate?: ToolGate;
   /** Judges prompts before the agent receives them. @default the agent receives all of them */
@@ -91,7 +94,10 @@ export interface ThreadServerOptions {
 
 /** The options with their defaults, and what the parts of a server share. */
 export interface ServerSettings
-  extends Required<Omit<ThreadServerOptions, "approvalTimeoutMs" | "promptGate" | "limits" | "observer">> {
+  extends Required<
+    Omit<ThreadServerOptions, "approvalTimeoutMs" | "promptGate" | "limits" | "observer" | "tools">
+  > {
+  readonly tools: ToolSource;
   readonly limits: ThreadServerLimits;
   readonly approvalTimeoutMs: number | undefined;
   readonly promptGate: PromptGate | undefined;
@@ -109,6 +115,9 @@ const onlyRoot = (directory: string | undefined): string => {
   return "/";
 };
 
+const toToolSource = (tools: readonly Tool[] | ToolSource): ToolSource =>
+  typeof tools === "function" ? tools : async () => tools;
+
 export const resolveSettings = (
   options: ThreadServerOptions,
   onUnwritten: ServerSettings["onUnwritten"],
@@ -117,7 +126,7 @@ export const resolveSettings = (
   return {
     runner: options.runner,
     store: options.store ?? createMemoryThreadStore(),
-    tools: options.tools ?? [],
+    tools: toToolSource(options.tools ?? []),
     gate: options.gate ?? askGate,
     promptGate: options.promptGate,
     observe: (event, ...args) =>

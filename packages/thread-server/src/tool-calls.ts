@@ -16,8 +16,8 @@ import { ToolOutput } from "./tool-output.ts";
 import type { JudgedCall, ToolOutcome, ToolRequest } from "./turn-runner.ts";
 
 export interface ToolCallsOptions extends GatedStepOptions {
-  /** Those of the turn's agent. */
-  readonly tools: readonly Tool[];
+  /** Those of the turn's agent. Called once, when the first is needed. */
+  readonly tools: () => Promise<readonly Tool[]>;
 }
 
 interface Prepared {
@@ -49,13 +49,12 @@ const cancelled: ToolOutcome = {
  */
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
-  readonly #byName: ReadonlyMap<string, Tool>;
+  #tools: Promise<readonly Tool[]> | undefined;
   readonly #step: GatedStep<Prepared, { readonly input: JsonObject }, JsonObject>;
 
   constructor(options: ToolCallsOptions) {
-    const { turn, settings, tools } = options;
+    const { turn, settings } = options;
     this.#options = options;
-    this.#byName = new Map(tools.map((tool) => [tool.name, tool]));
     this.#step = new GatedStep(options, {
       noun: "call",
       prefix: "tool",
@@ -73,8 +72,10 @@ export class ToolCalls {
     });
   }
 
-  get tools(): readonly Tool[] {
-    return this.#options.tools;
+  /** The tools of the turn, always the same. Rejects as their source does. */
+  tools(): Promise<readonly Tool[]> {
+    this.#tools ??= this.#options.tools();
+    return this.#tools;
   }
 
   async call(request: ToolRequest): Promise<ToolOutcome> {
@@ -158,7 +159,7 @@ export class ToolCalls {
 
   async #prepare(itemId: string, name: string, rawInput: unknown): Promise<Prepared> {
     const { thread, turn } = this.#options;
-    const tool = this.#byName.get(name);
+    const tool = (await this.tools()).find((candidate) => candidate.name === name);
     if (!tool)
       throw new ToolError("tool.unknown", `There is no tool named ${JSON.stringify(name.slice(0, 100))}.`);
     const { threadId, directory } = thread;

@@ -34,7 +34,10 @@ export class TurnWork {
     const { agent } = request;
     this.#options = options;
     this.#gated = { turn, thread, settings, flow: new ApprovalFlow(options) };
-    const tools = settings.tools.filter(({ name }) => !agent.tools || agent.tools.includes(name));
+    const tools = async () => {
+      const all = await settings.tools({ signal: turn.signal });
+      return all.filter(({ name }) => !agent.tools || agent.tools.includes(name));
+    };
     this.#calls = new ToolCalls({ ...this.#gated, tools });
     const { threadId, directory } = thread;
     const { turnId, isResumed } = turn;
@@ -76,15 +79,17 @@ export class TurnWork {
   }
 
   /** Runs the agent with its view of the turn. */
-  #runAgent(request: TurnRequest): Promise<void> {
+  async #runAgent(request: TurnRequest): Promise<void> {
     const { turn, thread, state, settings } = this.#options;
+    const tools = await this.#calls.tools();
+    turn.signal.throwIfAborted();
     settings.observe("agentStarted", this.#observed);
     return settings.runner.run({
       ...request,
       thread,
       turn: turn.turn,
       signal: turn.signal,
-      tools: this.#calls.tools,
+      tools,
       history: state.history.filter(isGiven),
       message: (options = {}) => this.#writeMessage(options),
       callTool: (call) => this.#calls.call(call),

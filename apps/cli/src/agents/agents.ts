@@ -1,3 +1,4 @@
+import { AgentIdSchema } from "@harnesskit/protocol/runtime";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { askApproval } from "../terminal/keyboard.ts";
@@ -23,6 +24,8 @@ interface ConfirmOptions {
 }
 
 export interface InstallCommandOptions extends ConfirmOptions {
+  /** Of the agent that serves an MCP server. @default one that follows from the command or URL */
+  readonly id?: string;
   readonly env?: readonly string[];
   readonly header?: readonly string[];
   /** The MCP server may be started once, without a question. */
@@ -132,7 +135,10 @@ const enable = async (
 
 const installMcp = (spec: string, options: InstallCommandOptions, binPath: string): Promise<string> =>
   withCleanup(async (defer) => {
-    const { env, header } = options;
+    const { id, env, header } = options;
+    if (id !== undefined && !AgentIdSchema.safeParse(id).success) {
+      throw usageError("--id must have letters, digits, ., _ and -, up to 128, with a letter or digit first");
+    }
     const parsed = parseMcpSpec(spec, { cwd: process.cwd(), ...(env && { env }), ...(header && { header }) });
     const err = createTerminal(process.stderr);
     const { server } = parsed;
@@ -151,6 +157,7 @@ const installMcp = (spec: string, options: InstallCommandOptions, binPath: strin
     defer(onStopSignals(() => stop.abort()));
     return installMcpServer({
       ...parsed,
+      ...(id !== undefined && { id }),
       spec,
       program: mcpProgram(binPath),
       signal: stop.signal,
@@ -166,8 +173,8 @@ export const installCommand = async (
 ): Promise<ExitCode> => {
   checkConfirmation(options);
   const isMcp = isMcpSpec(source);
-  if (!isMcp && (options.env ?? options.header ?? options.start) !== undefined) {
-    throw usageError("--env, --header and --start belong to mcp:");
+  if (!isMcp && (options.id ?? options.env ?? options.header ?? options.start) !== undefined) {
+    throw usageError("--id, --env, --header and --start belong to mcp:");
   }
   const id = isMcp ? await installMcp(source, options, binPath) : await installAgent(source);
   createTerminal(process.stderr).write(`Installed ${oneLine(id, 200)}\n`);

@@ -59,10 +59,8 @@ const openFreeLog = async (directory: string, name: string): Promise<AuditLog> =
 export const openWorkspaceLog = (workspace: string): Promise<AuditLog> =>
   openFreeLog(join(harnessDirectory(workspace), "audit"), "policy");
 
-/** The log of `harness serve` or `harness core` without `--audit`. Without one the command continues. */
-export const openDefaultAuditLog = async (
-  command: "serve" | "core" = "serve",
-): Promise<FileAuditSink | undefined> => {
+/** The log of a command without `--audit`. Without one it continues: its conversations have the tool calls, too. */
+export const openDefaultAuditLog = async (command: string): Promise<FileAuditSink | undefined> => {
   try {
     return (await openFreeLog(stateDirectory("audit"), command)).sink;
   } catch (error) {

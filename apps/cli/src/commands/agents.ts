@@ -14,6 +14,10 @@ export const addAgents = (program: Command, { binPath, onExit }: CommandContext)
     .command("install")
     .description("copy an agent, show what it is, and enable it after your yes")
     .argument("<source>", "a directory, a tar archive, mcp:COMMAND or mcp:URL")
+    .option(
+      "--id <id>",
+      "the id of the agent that serves an MCP server (default: made of its command or URL)",
+    )
     .option("--env <name>", "a variable that an MCP server gets; can be given several times", severalTimes)
     .option(
       "--header <header=name>",

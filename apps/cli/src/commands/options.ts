@@ -44,6 +44,13 @@ export const severalPorts =
   (option: string) =>
   (text: string, before: readonly number[] = []): number[] => [...before, portNumber(option)(text)];
 
+/** Agents whose tools a conversation has. */
+export const agentsOption = (): Option =>
+  new Option(
+    "--agents <dir>",
+    "let the model use the tools of the agent in this directory; can be given several times",
+  ).argParser(severalTimes);
+
 export const maxSessionIdLength = 200;
 
 /** Continues a conversation. */

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import {
   addPolicyOptions,
+  agentsOption,
   approvals,
   type CommandContext,
   cwdOption,
@@ -20,6 +21,7 @@ export const addRun = (program: Command, { binPath, version, onExit }: CommandCo
     .addOption(cwdOption())
     .option("--model <spec>", `${modelForms} (default: offline)`)
     .option("--agent <name>", "code, which may change things, or ask, which only reads (default: code)")
+    .addOption(agentsOption())
     .addOption(
       new Option(
         "--approve <how>",
@@ -38,6 +40,7 @@ export const addRun = (program: Command, { binPath, version, onExit }: CommandCo
         "use the server on this socket, unix:PATH, instead of starting one",
       ).conflicts([
         "cwd",
+        "agents",
         "policy",
         "ahp",
         "ahpTokenFile",

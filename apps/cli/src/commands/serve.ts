@@ -1,6 +1,13 @@
 import type { Channel } from "@harnesskit/wire";
 import type { Command } from "commander";
-import { addPolicyOptions, type CommandContext, cwdOption, modelForms, severalTimes } from "./options.ts";
+import {
+  addPolicyOptions,
+  agentsOption,
+  type CommandContext,
+  cwdOption,
+  modelForms,
+  severalTimes,
+} from "./options.ts";
 
 /** `harness serve`. */
 export const addServe = (program: Command, { version, onExit }: CommandContext): void => {
@@ -8,6 +15,7 @@ export const addServe = (program: Command, { version, onExit }: CommandContext):
     .description("serve the thread protocol on standard input and output")
     .addOption(cwdOption())
     .option("--model <spec>", `the model of a turn that names none: ${modelForms}`, "offline")
+    .addOption(agentsOption())
     .option(
       "--listen <endpoint>",
       "also serve on a Unix socket, unix:PATH; can be given several times",

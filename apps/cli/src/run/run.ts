@@ -1,3 +1,5 @@
+import { absoluteSpec, resolveAgents } from "../agents/resolve-agents.ts";
+import { workspaceAgent } from "../agents/workspace-tools.ts";
 import type { ExitCode } from "../cli-error.ts";
 import { usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
@@ -18,6 +20,8 @@ export interface RunOptions extends PolicyOptions {
   readonly cwd: string;
   readonly model?: string;
   readonly agent?: string;
+  /** Agents whose tools the model can use, beside the workspace tools. @default none */
+  readonly agents?: readonly string[];
   readonly approve?: "ask" | "once" | "reject";
   readonly thread?: string;
   /** Files that the model is given, by paths from the current directory. @default none */
@@ -33,6 +37,9 @@ export interface RunContext {
   readonly binPath: string;
   readonly version: string;
 }
+
+const toAgentsArgs = ({ agents = [] }: RunOptions): string[] =>
+  agents.flatMap((agent) => ["--agents", absoluteSpec(agent)]);
 
 /**
  * `harness run`: one turn, shown as it happens; the prompt is `argument`, or standard input (see `promptOf`). Where the
@@ -54,6 +61,8 @@ export const run = async (
     for (const line of policyWarnings(await readNamedPolicy(choice.file, workspace)))
       note(`harness run: ${line}`);
   }
+  // The server reports to this process alone what it cannot use.
+  if (options.agents !== undefined) await resolveAgents(options.agents, [workspaceAgent()]);
   const prompt = await promptOf(argument, options);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
     throw usageError(
@@ -72,7 +81,12 @@ export const run = async (
     quitting = server.quit().then(() => process.exit(interruptedExitCode()));
   });
   interrupts.listen();
-  const server = new RunServer({ binPath, workspace, attach, policyArgs: toPolicyArgs(options) });
+  const server = new RunServer({
+    binPath,
+    workspace,
+    attach,
+    serverArgs: [...toPolicyArgs(options), ...toAgentsArgs(options)],
+  });
   const { runPrompt } = await import("./run-turns.ts");
   return runPrompt(prompt, options, {
     version,

@@ -29,7 +29,7 @@ export interface RunServerOptions {
   readonly workspace: string;
   /** The endpoint of a server that runs. @default one is started for each connection */
   readonly attach: string | undefined;
-  readonly policyArgs: readonly string[];
+  readonly serverArgs: readonly string[];
 }
 
 /**
@@ -65,10 +65,10 @@ export class RunServer implements Transport {
   }
 
   async #startChild(options?: { signal?: AbortSignal }): Promise<Channel> {
-    const { binPath, workspace, policyArgs } = this.#options;
+    const { binPath, workspace, serverArgs } = this.#options;
     const channel = await createChildTransport({
       command: process.execPath,
-      args: [binPath, "serve", "--cwd", workspace, ...policyArgs],
+      args: [binPath, "serve", "--cwd", workspace, ...serverArgs],
       cwd: workspace,
       inheritEnv,
       stderr: isDebugging() ? (line) => process.stderr.write(`${oneLine(line, 1000)}\n`) : "ignore",

@@ -5,6 +5,7 @@ import {
   type FileThreadStoreOptions,
 } from "@harnesskit/thread-server/node";
 import { type Channel, createDeferred } from "@harnesskit/wire";
+import { openAgentCore } from "../agents/agent-core.ts";
 import { openNamedAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode, logFailure } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
@@ -22,7 +23,6 @@ import { agents, createLazyRunner } from "./agent-loop.ts";
 import { ClientFaults } from "./client-faults.ts";
 import { checkedModel, createModelChooser, createModelLimit } from "./models.ts";
 import { openSocketListeners } from "./socket-listeners.ts";
-import { createWorkspaceHost, workspaceThreadTools } from "./workspace-host.ts";
 
 const maxTold = 20;
 
@@ -33,6 +33,8 @@ export interface ServeOptions extends PolicyOptions {
   readonly listen?: readonly string[];
   /** What clients of `listen` may choose beside `model`. @default nothing */
   readonly allowModel?: readonly string[];
+  /** Agents whose tools the model can use, beside the workspace tools. @default none */
+  readonly agents?: readonly string[];
   /** The audit log of tool calls; without it the server does not start. @default one in the user's state directory */
   readonly audit?: string;
   readonly version: string;
@@ -59,17 +61,17 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     defer(() => supervision?.close());
     const audit = options.audit === undefined ? undefined : (await openNamedAuditLog(options.audit)).sink;
     defer(() => audit?.close());
-    const host = createWorkspaceHost({ version, audit });
-    defer(() => host.close());
+    const core = await openAgentCore({ command: "serve", version, agents: options.agents, audit });
+    defer(() => core.close());
     const runner = createLazyRunner({
       model: createModelChooser({ defaultModel, env: process.env }),
-      onWorking: () => void host.start(),
+      onWorking: () => void core.start(),
     });
     const server = createThreadServer({
       store: createFileThreadStore({ root: harnessDirectory(workspace), onError: toldOnce() }),
       resolveDirectory: createDirectoryResolver(workspace),
       runner,
-      tools: workspaceThreadTools(host),
+      tools: (listing) => core.tools(listing),
       agents,
       ...supervision?.seams,
       onError: faults.tell,

@@ -17,7 +17,7 @@ export interface ThreadGatesOptions {
   readonly client: Pick<AhpClient, "decide" | "notify">;
   /** The policy's name until a decision of the harness contains it. @default "of an unknown harness" */
   readonly policyName?: () => string | undefined;
-  /** The agent that has the tools: the first part of their ids, `AGENT/TOOL`. */
+  /** The agent of tools without an `id`: the first part of their ids, `AGENT/TOOL`. */
   readonly toolAgent: string;
   /** Reports a notification that could not be sent. @default ignored */
   readonly onError?: (error: unknown) => void;
@@ -77,7 +77,7 @@ const stringifyResult = (value: JsonValue): string =>
 export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
   const { client, policyName, toolAgent, onError, clock = systemClock } = options;
   const metadataOf = ({ tool, directory, itemId, threadId, turnId }: ThreadCall): JsonObject => ({
-    tool_id: `${toolAgent}/${tool.name}`,
+    tool_id: tool.id ?? `${toolAgent}/${tool.name}`,
     workspace: directory,
     call_id: itemId,
     thread_id: threadId,

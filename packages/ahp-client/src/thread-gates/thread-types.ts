@@ -11,7 +11,7 @@ export interface ThreadPlace {
 
 export interface ThreadCall extends ThreadPlace {
   readonly itemId: string;
-  readonly tool: { readonly name: string };
+  readonly tool: { readonly name: string; readonly id?: string };
   readonly input: JsonObject;
 }
 

@@ -105,8 +105,9 @@ export class LaunchedAgents implements SupervisorOwner, CallGate {
     return agent && retryAfterMs !== undefined ? agent.expectBack(retryAfterMs, act) : act();
   }
 
-  async ready(): Promise<void> {
-    const outcomes = await Promise.allSettled(Array.from(this.#agents.values(), (agent) => agent.ready()));
+  async ready(agentId?: string): Promise<void> {
+    const agents = agentId === undefined ? [...this.#agents.values()] : [this.#get(agentId)];
+    const outcomes = await Promise.allSettled(agents.map((agent) => agent.ready()));
     const errors = outcomes
       .map((outcome) => (outcome.status === "rejected" ? (outcome.reason as unknown) : undefined))
       .filter((reason) => reason instanceof AgentStartError);

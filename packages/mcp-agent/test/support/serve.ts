@@ -47,7 +47,11 @@ export const serve = async (
     ...times,
     ...options,
   });
-  const core = createCore({ heartbeatIntervalMs: 20, authorize: () => ({ allowed: true }) });
+  const core = createCore({
+    heartbeatIntervalMs: 20,
+    missedHeartbeats: 1000,
+    authorize: () => ({ allowed: true }),
+  });
   const stop = async () => {
     await agent.stop();
     await core.close();

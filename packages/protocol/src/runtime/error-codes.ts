@@ -45,6 +45,8 @@ export const RuntimeErrorCode = {
   Failed: "tool.failed",
   /** Too many calls are running and waiting (`max_inflight_requests`). */
   Busy: "tool.busy",
+  /** The tool's declaration is not the one that the call was meant for. Not of the specification. */
+  ToolChanged: "tool.changed",
   /** The caller may not call this tool. */
   Forbidden: "tool.forbidden",
   /** The tool has to be backed by a directive, and this call is not (`requires_directive`). */

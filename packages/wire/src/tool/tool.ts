@@ -53,6 +53,8 @@ export interface PreparedCall {
  */
 export interface Tool<Context extends ToolContext = ToolContext> {
   readonly name: string;
+  /** What policies and audit logs know it by where it is served: `AGENT/NAME`. @default unknown */
+  readonly id?: string;
   /** For people and models: what the tool does. */
   readonly description: string;
   /** Describes the input, a JSON object: a Standard Schema (zod, valibot, …) or a JSON Schema. */

@@ -1,0 +1,76 @@
+import type { AuditSink } from "@harnesskit/audit";
+import type { GrantStore } from "@harnesskit/core-runtime";
+import {
+  createAgentHost,
+  createAgentTools,
+  type ThreadTool,
+  type ToolHost,
+} from "@harnesskit/core-runtime/thread-tools";
+import { workspaceAgentId, workspaceCoreLimits } from "@harnesskit/workspace-agent/declarations";
+import { openDefaultAuditLog } from "../audit/audit-logs.ts";
+import { isDebugging, logFailure } from "../cli-error.ts";
+import { thisUser } from "../core/core-files.ts";
+import { oneLine } from "../terminal/text.ts";
+import { conversationGrants } from "./conversation-grants.ts";
+import { resolveAgents } from "./resolve-agents.ts";
+import { agentEnvironment, createWorkspaceTools, workspaceAgent } from "./workspace-tools.ts";
+
+export interface AgentCoreOptions {
+  /** The command that the conversation belongs to. */
+  readonly command: "serve" | "chat" | "engine";
+  readonly version: string;
+  /** The values of `--agents`. @default the workspace tools alone */
+  readonly agents?: readonly string[] | undefined;
+  /** The log that the user named, which the core closes. @default one of the user's state directory */
+  readonly audit?: AuditSink | undefined;
+  /** What agents may do beyond reading. @default what the operator granted; to the workspace tools, what they need */
+  readonly grants?: GrantStore;
+}
+
+/** The tools of a conversation, and the core that runs their agents. */
+export interface AgentCore {
+  /** The workspace tools, and those of the agents that are ready. Waits for agents that start, within a bound. */
+  tools(options?: { readonly signal?: AbortSignal }): Promise<readonly ThreadTool[]>;
+  /** Starts the agents where they do not run yet. */
+  start(): Promise<void>;
+  /** Ends the agents with everything that they run. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the core of a conversation: the workspace tools and the agents of `--agents`. No process is started before the first
+ * call, `tools` with agents, or `start`. Rejects like `resolveAgents`.
+ */
+export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCore> => {
+  const { command, version, agents: specs = [], audit } = options;
+  const origin = { callerId: `harness.${command}`, actor: { type: "human", id: thisUser() } as const };
+  const note = (line: string) => void process.stderr.write(`harness ${command}: ${line}\n`);
+  const own = workspaceAgent();
+  const agents = specs.length === 0 ? [] : await resolveAgents(specs, [own]);
+  const host = createAgentHost({
+    agents: [own, ...agents],
+    limits: workspaceCoreLimits,
+    environment: agentEnvironment(process.env),
+    version,
+    grants: options.grants ?? conversationGrants(origin.callerId, agents.length > 0),
+    openAudit: audit === undefined ? () => openDefaultAuditLog(command) : async () => audit,
+    onNote: note,
+    ...(isDebugging() && {
+      onOutput: (line: string, agentId: string) =>
+        process.stderr.write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`),
+    }),
+    onError: (error) => logFailure(`harness ${command}`, error),
+  });
+  const workspaceTools = createWorkspaceTools(host, origin);
+  const foreign = (from: ToolHost) =>
+    createAgentTools({ ...origin, host: from, without: [workspaceAgentId], onNote: note });
+  const sources = agents.length === 0 ? [] : [foreign(host)];
+  return {
+    async tools(listing) {
+      const all = await Promise.all(sources.map((source) => source(listing)));
+      return [...workspaceTools, ...all.flat()];
+    },
+    start: () => host.start(),
+    close: () => host.close(),
+  };
+};

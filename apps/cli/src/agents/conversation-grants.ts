@@ -1,0 +1,42 @@
+import {
+  createFileGrants,
+  createMemoryGrants,
+  type Grant,
+  type GrantStore,
+  toGrants,
+} from "@harnesskit/core-runtime";
+import { prepareToolName, workspaceAgentId, workspaceTools } from "@harnesskit/workspace-agent/declarations";
+import { coreFile } from "../core/core-files.ts";
+
+/** What the workspace agent may do, for this program alone; whatever else its manifest may come to need is refused. */
+const workspaceGrants = (callerId: string): readonly Grant[] =>
+  toGrants({
+    agent_id: workspaceAgentId,
+    permissions: ["side_effects", "fs.write", "process.execute"],
+    tools: [prepareToolName, ...workspaceTools.map(({ name }) => name)],
+    // A policy and the user judge each of its calls.
+    caller: { type: "agent", id: callerId },
+    granted_by: callerId,
+  });
+
+/**
+ * The grants of a conversation: those of the workspace tools, and for other agents what the operator granted with `harness
+ * core grant`. Without other agents no file is read.
+ */
+export const conversationGrants = (callerId: string, hasAgents: boolean): GrantStore => {
+  const own = workspaceGrants(callerId);
+  if (!hasAgents) return createMemoryGrants(own);
+  const file = createFileGrants({ path: coreFile("grants") });
+  let last: { readonly read: readonly Grant[]; readonly all: readonly Grant[] } | undefined;
+  const join = (read: readonly Grant[]): readonly Grant[] => {
+    if (last?.read !== read) last = { read, all: [...own, ...read] };
+    return last.all;
+  };
+  return {
+    list() {
+      const read = file.list();
+      return read instanceof Promise ? read.then(join) : join(read);
+    },
+    change: (edit) => file.change(edit),
+  };
+};

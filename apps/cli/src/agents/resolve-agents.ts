@@ -1,0 +1,63 @@
+import { resolve } from "node:path";
+import { HarnessError } from "@harnesskit/wire";
+import { CliError, ExitCode } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+
+/** An agent whose tools a conversation has. */
+export interface ResolvedAgent {
+  readonly agentId: string;
+  /** The directory of its manifest, absolute. */
+  readonly directory: string;
+}
+
+/** A value of `--agents` that means the same in another directory: paths become absolute. */
+export const absoluteSpec = (spec: string): string => {
+  const [, scheme, path] = /^(unix:)?(.*)$/s.exec(spec) ?? [];
+  return /^[a-z][a-z\d+.-]+:/.test(path ?? "") ? spec : `${scheme ?? ""}${resolve(path ?? "")}`;
+};
+
+const unusable = (spec: string, cause: unknown): unknown => {
+  if (!HarnessError.isInstance(cause)) return cause;
+  return new CliError(cause.code, `--agents ${oneLine(spec, 300)}: ${oneLine(cause.message, 500)}`, {
+    cause,
+    exitCode: ExitCode.usage,
+    hint: "Name a directory with an opensentience.agent.json: --agents DIR",
+  });
+};
+
+const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
+  // Needed only with agents, and larger than this command.
+  const { readManifest } = await import("@harnesskit/core-runtime");
+  try {
+    const { manifest, directory } = await readManifest(spec);
+    return { agentId: manifest.id, directory };
+  } catch (cause) {
+    throw unusable(spec, cause);
+  }
+};
+
+/**
+ * The agents of `--agents`, in the order given. Rejects with a `CliError` for a directory that has no usable manifest
+ * (`manifest_not_found`, `manifest_unsafe`, `manifest_too_large`, `manifest_invalid`), and `agent_exists` where two have the
+ * same id, or that of `others`.
+ */
+export const resolveAgents = async (
+  specs: readonly string[],
+  others: readonly ResolvedAgent[] = [],
+): Promise<readonly ResolvedAgent[]> => {
+  const agents = await Promise.all(specs.map(resolveAgent));
+  const places = new Map(others.map(({ agentId, directory }) => [agentId, directory]));
+  for (const { agentId, directory } of agents) {
+    const other = places.get(agentId);
+    if (other !== undefined) throw sameId(agentId, other, directory);
+    places.set(agentId, directory);
+  }
+  return agents;
+};
+
+const sameId = (agentId: string, ...places: readonly string[]): CliError =>
+  new CliError(
+    "agent_exists",
+    `two agents have the id ${oneLine(agentId, 200)}: ${places.map((place) => oneLine(place, 300)).join(" and ")}`,
+    { exitCode: ExitCode.usage, hint: "Leave one of them out, or give it another id" },
+  );

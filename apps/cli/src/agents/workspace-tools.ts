@@ -1,0 +1,46 @@
+import { delimiter, dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  type CallOrigin,
+  createThreadTools,
+  type HostedAgent,
+  type ThreadTool,
+  type ToolHost,
+} from "@harnesskit/core-runtime/thread-tools";
+import {
+  PreparedSchema,
+  prepareToolName,
+  workspaceAgentId,
+  workspaceTools,
+} from "@harnesskit/workspace-agent/declarations";
+
+/** The agent of the workspace tools. */
+export const workspaceAgent = (): HostedAgent => ({
+  agentId: workspaceAgentId,
+  directory: dirname(
+    fileURLToPath(import.meta.resolve("@harnesskit/workspace-agent/opensentience.agent.json")),
+  ),
+});
+
+/** What agents inherit: the node of this command comes first. */
+export const agentEnvironment = (env: NodeJS.ProcessEnv): Record<string, string | undefined> => ({
+  ...env,
+  PATH: [dirname(process.execPath), ...(env.PATH === undefined ? [] : [env.PATH])].join(delimiter),
+  HARNESS_COMMAND_PATH: env.PATH,
+  // Of the harness that judges the commands.
+  HARNESS_AHP_TOKEN: undefined,
+});
+
+/** The workspace tools of a host that runs their agent. */
+export const createWorkspaceTools = (
+  host: Pick<ToolHost, "call" | "check">,
+  origin: CallOrigin,
+): readonly ThreadTool[] =>
+  createThreadTools({
+    ...origin,
+    agentId: workspaceAgentId,
+    tools: workspaceTools,
+    host,
+    prepareTool: prepareToolName,
+    isPrepared: (output) => PreparedSchema.safeParse(output).success,
+  });

@@ -1,0 +1,141 @@
+import { writeFileSync } from "node:fs";
+import { ConformanceError, messageOf } from "../errors.ts";
+import { judgeExpected } from "../report/expected-failures.ts";
+import { htmlReport } from "../report/html-report.ts";
+import { junitReport } from "../report/junit-report.ts";
+import { oneLine, textReport } from "../report/text-report.ts";
+import type { SuiteReport } from "../run/report-model.ts";
+import { runSuite } from "../run/run-suite.ts";
+import { citedIds } from "../scenario/cited-ids.ts";
+import { loadSuite, type Suite, suiteNames } from "../scenario/load-suite.ts";
+import { readArguments, runOptionsOf, targetOf, type Values } from "./arguments.ts";
+
+/** Where a command writes, and how it is interrupted. */
+export interface CommandIo {
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  /** Whether standard error is a terminal, which shows the progress in one line. */
+  readonly isTerminal: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** 0 conforms, 1 does not, 2 wrong usage, 4 the target is unavailable, 130 interrupted. */
+export type ConformanceExitCode = 0 | 1 | 2 | 4 | 130;
+
+const help = (): string => `Usage: harnesskit-conformance SUITE TARGET [options]
+
+Judges an implementation of a protocol from outside, statement by statement.
+
+Suites: ${suiteNames().join(", ")}
+
+Target, one of:
+  --stdio CMD           a program that speaks on standard input and output
+  --start CMD           a program that is started for each scenario; --on says where it is:
+    --on TRANSPORT      stdio, unix, tcp, http or ws. A server listens at $CONFORMANCE_ENDPOINT,
+                        a client connects to it
+  --unix PATH, --tcp HOST:PORT, --http URL, --ws URL
+                        a server that runs already
+  --module FILE         a module of JavaScript, with --on
+
+Options:
+  --token-file FILE, --api-key-file FILE   the credential of --http and --ws
+  --only ID             only checks of these requirements; can be given several times
+  --list                show the requirements and whether a check cites them
+  --set NAME=VALUE      replace a value of the scenarios
+  --seed N              repeat a run with the same random values
+  --within MS           how long to wait for the target (default: 2000)
+  --expected FILE       requirements that are known not to hold; an entry that holds fails the run
+  --json                the report as JSON on standard output
+  --junit FILE, --html FILE                also write the report to a file
+  --quiet               no progress
+
+Example:
+  harnesskit-conformance ahp-server --stdio 'python3 harness.py'
+
+A MUST that does not hold fails, a SHOULD or a FACT warns, a MAY or a CHOICE informs.
+Exit codes: 0 conforms, 1 does not conform, 2 wrong usage, 4 the target is unavailable, 130 interrupted.
+`;
+
+const listOf = (suite: Suite): string => {
+  const cited = citedIds(suite);
+  const role = suite.role.plays === "server" ? /^Client:/ : /^Server:/;
+  const lines = [...suite.requirements.values()]
+    .filter(({ text }) => !role.test(text))
+    .map(
+      ({ id, level, text }) =>
+        `${cited.has(id) ? "check" : "     "}  ${id.padEnd(8)} ${level.padEnd(6)} ${text}`,
+    );
+  return `${lines.join("\n")}\n`;
+};
+
+const showProgress = (values: Values, io: CommandIo) => {
+  let unmet = 0;
+  let met = 0;
+  return (
+    result: { name: string; checks: readonly { isMet: boolean }[] },
+    at: { done: number; total: number },
+  ) => {
+    unmet += result.checks.filter(({ isMet }) => !isMet).length;
+    met += result.checks.filter(({ isMet }) => isMet).length;
+    if (values.quiet === true) return;
+    const line = `${at.done}/${at.total} scenarios, ${met} checks hold, ${unmet} do not (${result.name})`;
+    if (!io.isTerminal) return io.stderr(`${line}\n`);
+    io.stderr(`\r\u001b[2K${line}${at.done === at.total ? "\n" : ""}`);
+  };
+};
+
+const writeReports = (report: SuiteReport, values: Values, io: CommandIo): void => {
+  if (values.junit !== undefined) writeFileSync(values.junit, junitReport(report));
+  if (values.html !== undefined) writeFileSync(values.html, htmlReport(report));
+  io.stdout(values.json === true ? `${JSON.stringify(report, null, 2)}\n` : textReport(report));
+};
+
+const judge = async (suite: Suite, values: Values, io: CommandIo): Promise<ConformanceExitCode> => {
+  const report = await runSuite({
+    suite,
+    target: await targetOf(values),
+    ...runOptionsOf(values),
+    ...(io.signal === undefined ? {} : { signal: io.signal }),
+    onScenario: showProgress(values, io),
+  });
+  writeReports(report, values, io);
+  if (values.expected === undefined) return report.conforms ? 0 : 1;
+  const verdict = judgeExpected(report, values.expected);
+  for (const id of verdict.expected) io.stderr(`expected: ${id} does not hold\n`);
+  for (const id of verdict.stale)
+    io.stderr(`stale: ${id} is in ${values.expected}, but it holds or was not checked\n`);
+  return verdict.conforms ? 0 : 1;
+};
+
+const exitCodes = { usage: 2, invalid_scenario: 2, unavailable: 4, incomplete: 4, interrupted: 130 } as const;
+
+/**
+ * The command `harnesskit-conformance`.
+ *
+ * @param args what follows the program's name
+ */
+export const runConformance = async (
+  args: readonly string[],
+  io: CommandIo,
+): Promise<ConformanceExitCode> => {
+  try {
+    const { suite: name, values } = readArguments(args);
+    if (values.help === true) {
+      io.stdout(help());
+      return 0;
+    }
+    if (name === undefined) throw new ConformanceError("usage", `name a suite: ${suiteNames().join(", ")}`);
+    const suite = loadSuite(name);
+    if (values.list !== true) return await judge(suite, values, io);
+    io.stdout(listOf(suite));
+    return 0;
+  } catch (error) {
+    io.stderr(`conformance: ${oneLine(messageOf(error), 1000)}\n`);
+    if (ConformanceError.isInstance(error)) {
+      const code = error.code as keyof typeof exitCodes;
+      if (code === "usage") io.stderr("  --help shows how.\n");
+      return exitCodes[code];
+    }
+    return 4;
+  }
+};

@@ -1,0 +1,43 @@
+import { HarnessError } from "@harnesskit/wire";
+
+/**
+ * Why a run cannot be made: `usage` (the command line or an option), `invalid_scenario` (a scenario, requirement or
+ * expected-failures file), `unavailable` (the target cannot be started or reached), `incomplete` (a scenario took too long or waited too often in
+ * vain), `interrupted`.
+ */
+export type ConformanceErrorCode =
+  | "usage"
+  | "invalid_scenario"
+  | "unavailable"
+  | "incomplete"
+  | "interrupted";
+
+/** A run that cannot be made. What a target does wrong is a failed check and never this. */
+export class ConformanceError extends HarnessError {
+  override readonly name = "ConformanceError";
+
+  constructor(code: ConformanceErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(code, message, options);
+  }
+
+  static override isInstance(value: unknown): value is ConformanceError {
+    return HarnessError.isInstance(value) && value.name === "ConformanceError";
+  }
+}
+
+/** The message of anything thrown. */
+export const messageOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);
+
+/** What a step waited for and did not get: its checks do not hold. */
+export class Unmet extends HarnessError {
+  override readonly name = "Unmet";
+
+  constructor(reason: string) {
+    super("unmet", reason);
+  }
+
+  static override isInstance(value: unknown): value is Unmet {
+    return HarnessError.isInstance(value) && value.name === "Unmet";
+  }
+}

@@ -1,0 +1,21 @@
+export { type CommandIo, type ConformanceExitCode, runConformance } from "./cli/command.ts";
+export { ConformanceError, type ConformanceErrorCode } from "./errors.ts";
+export { type ConformanceLimits, conformanceLimits } from "./limits.ts";
+export { type ExpectedVerdict, judgeExpected } from "./report/expected-failures.ts";
+export { htmlReport } from "./report/html-report.ts";
+export { junitReport } from "./report/junit-report.ts";
+export { textReport } from "./report/text-report.ts";
+export type { Counts, Outcome, RequirementResult, ScenarioResult, SuiteReport } from "./run/report-model.ts";
+export { type RunOptions, runSuite } from "./run/run-suite.ts";
+export type { CheckResult } from "./run/scenario-run.ts";
+export { loadSuite, type Suite, suiteNames } from "./scenario/load-suite.ts";
+export type {
+  AddressTarget,
+  CommandTarget,
+  Credentials,
+  ModuleTarget,
+  RunningModule,
+  StartModule,
+  TargetPlace,
+  TargetSpec,
+} from "./target/target-spec.ts";

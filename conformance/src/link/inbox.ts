@@ -1,0 +1,99 @@
+import { Unmet } from "../errors.ts";
+
+/** One message of the target, as it came. */
+export interface Received {
+  readonly value: unknown;
+  taken: boolean;
+}
+
+/** How a connection ended, where the target ended it. */
+export interface LinkEnd {
+  /** The exit code of a target over stdio; null after a signal. */
+  readonly exitCode?: number | null;
+  readonly reason: string;
+}
+
+/** The messages that came over one connection, in order, and who waits for them. */
+export class Inbox {
+  readonly messages: Received[] = [];
+  /** What came and was not a message, as the codec says. */
+  readonly noise: string[] = [];
+  #end: LinkEnd | undefined;
+  readonly #maxMessages: number;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(maxMessages: number) {
+    this.#maxMessages = maxMessages;
+  }
+
+  get end(): LinkEnd | undefined {
+    return this.#end;
+  }
+
+  add(value: unknown): void {
+    if (this.messages.length < this.#maxMessages) this.messages.push({ value, taken: false });
+    this.#wake();
+  }
+
+  addNoise(text: string): void {
+    if (this.noise.length < 100) this.noise.push(text);
+  }
+
+  close(end: LinkEnd): void {
+    this.#end ??= end;
+    this.#wake();
+  }
+
+  /** Takes the first message for which `isWanted` holds. Rejects with {@link Unmet} when none comes in time. */
+  async take(isWanted: (value: unknown) => boolean, what: string, withinMs: number): Promise<unknown> {
+    const find = () => this.messages.find((message) => !message.taken && isWanted(message.value));
+    const found = await this.#until(find, what, withinMs);
+    found.taken = true;
+    return found.value;
+  }
+
+  /** Takes every message up to and including the first for which `isLast` holds. */
+  async gather(isLast: (value: unknown) => boolean, what: string, withinMs: number): Promise<unknown[]> {
+    const last = await this.#until(
+      () => this.messages.find((message) => !message.taken && isLast(message.value)),
+      what,
+      withinMs,
+    );
+    const taken = this.messages.slice(0, this.messages.indexOf(last) + 1).filter((message) => !message.taken);
+    for (const message of taken) message.taken = true;
+    return taken.map(({ value }) => value);
+  }
+
+  async ended(withinMs: number): Promise<LinkEnd> {
+    return await this.#until(() => this.#end, "the end of the connection", withinMs, true);
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  #until<T>(find: () => T | undefined, what: string, withinMs: number, isEnd = false): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+      };
+      const look = (): void => {
+        const found = find();
+        if (found !== undefined) {
+          settle();
+          resolve(found);
+        } else if (this.#end !== undefined && !isEnd) {
+          settle();
+          reject(new Unmet(`the connection ended (${this.#end.reason}) before ${what}`));
+        }
+      };
+      const timer = setTimeout(() => {
+        settle();
+        reject(new Unmet(`${what} did not come within ${withinMs} ms`));
+      }, withinMs);
+      this.#waiting.add(look);
+      look();
+    });
+  }
+}

@@ -1,0 +1,87 @@
+import { isPlainObject } from "@harnesskit/wire/json";
+import { Unmet } from "../errors.ts";
+
+/** Numbers from 0 up to 1, the same for the same seed. */
+export const createRandom = (seed: number): (() => number) => {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+};
+
+/** The values that the steps of one scenario name, and what `${…}` in them stands for. */
+export interface Scope {
+  set(name: string, value: unknown): void;
+  /**
+   * A copy of the template with its references replaced: a string that is one reference becomes its value, of any type.
+   * `{ $merge: [A, B] }` is the members of A and B, where those of B count; `{ $flat: [A, B] }` the elements of both
+   * lists; `{ $repeat: { text, times } }` a long string.
+   * @throws {Unmet} for a reference without a value
+   */
+  resolve(template: unknown): unknown;
+}
+
+const reference = /\$\{([^}]+)\}/g;
+const wholeReference = /^\$\{([^}]+)\}$/;
+
+const memberOf = (value: unknown, key: string): unknown => {
+  if (Array.isArray(value)) return key === "length" ? value.length : value[Number(key)];
+  return isPlainObject(value) && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined;
+};
+
+const builders: Readonly<Record<string, (operand: unknown) => unknown>> = {
+  $merge: (parts) => Object.assign({}, ...(parts as object[])),
+  $flat: (lists) => (lists as unknown[][]).flat(),
+  $repeat: (what) => {
+    const { text, times } = what as { readonly text: string; readonly times: number };
+    return text.repeat(times);
+  },
+};
+
+/**
+ * Creates a scope. `${random.NAME}` is a string that is the same within the scope, `${now}` the time in RFC 3339, and
+ * `${table[case.type]}` the member of a table that another value names.
+ *
+ * @param values by name; those given later replace them
+ */
+export const createScope = (values: Readonly<Record<string, unknown>>, random: () => number): Scope => {
+  const known = new Map<string, unknown>();
+  const randomText = (path: string): string => {
+    const text =
+      known.get(path) ?? `${path.slice("random.".length)}-${Math.floor(random() * 2 ** 40).toString(36)}`;
+    known.set(path, text);
+    return text as string;
+  };
+  const lookUp = (path: string): unknown => {
+    if (path === "now") return new Date().toISOString();
+    if (path.startsWith("random.")) return randomText(path);
+    const direct = path.replace(/\[([^\]]+)\]/g, (_, inner: string) => `.${String(lookUp(inner))}`);
+    const [name = "", ...keys] = direct.split(".");
+    const value = keys.reduce(memberOf, known.get(name));
+    if (value === undefined) throw new Unmet(`\${${path}} is missing: an earlier step did not get it`);
+    return value;
+  };
+  const resolve = (template: unknown): unknown => {
+    if (typeof template === "string") {
+      const whole = wholeReference.exec(template)?.[1];
+      if (whole !== undefined) return lookUp(whole);
+      return template.replace(reference, (_, path: string) => {
+        const value = lookUp(path);
+        return typeof value === "string" ? value : JSON.stringify(value);
+      });
+    }
+    if (Array.isArray(template)) return template.map(resolve);
+    if (!isPlainObject(template)) return template;
+    const [[key = "", operand] = []] = Object.entries(template);
+    const build = builders[key];
+    if (build !== undefined) return build(resolve(operand));
+    return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, resolve(value)]));
+  };
+  for (const [name, value] of Object.entries(values)) known.set(name, resolve(value));
+  return { set: (name, value) => void known.set(name, value), resolve };
+};

@@ -1,0 +1,121 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemErrorCode } from "@harnesskit/node-kit";
+import { ConformanceError, Unmet } from "../errors.ts";
+import { toText } from "../link/link.ts";
+import { type CredentialKind, RefusedConnection } from "../target/dial.ts";
+import { linkOf } from "./message-steps.ts";
+import type { DoStep, Post, ReadyStep, StepContext } from "./step-context.ts";
+
+export const open: DoStep = async ({ step }, context) => {
+  if (context.server === undefined) throw new ConformanceError("invalid_scenario", "open is for servers");
+  try {
+    const link = await context.server.open((step.credential as CredentialKind | undefined) ?? "valid");
+    context.links.set(String(step.open), link);
+    return { open: true };
+  } catch (error) {
+    if (RefusedConnection.isInstance(error)) return { open: false, status: error.status };
+    throw error;
+  }
+};
+
+export const accept: DoStep = async (ready, context) => {
+  if (context.client === undefined) throw new ConformanceError("invalid_scenario", "accept is for clients");
+  const { link, facts } = await context.client.accept(ready.within);
+  context.links.set(String(ready.step.accept), link);
+  return facts ?? {};
+};
+
+const named =
+  (verb: "end" | "pause" | "resume"): DoStep =>
+  async (ready, context) => {
+    const link = await linkOf(ready, context, String(ready.step[verb]));
+    const act = link[verb];
+    if (act === undefined)
+      throw new ConformanceError("invalid_scenario", `${context.transport} has no ${verb}`);
+    act();
+    return true;
+  };
+
+export const end = named("end");
+export const pause = named("pause");
+export const resume = named("resume");
+
+export const close: DoStep = async (ready, context) => {
+  await (await linkOf(ready, context, String(ready.step.close))).close();
+  return true;
+};
+
+export const closed: DoStep = async (ready, context) =>
+  await (await linkOf(ready, context, String(ready.step.closed))).inbox.ended(ready.within);
+
+export const ping: DoStep = async (ready, context) => {
+  await (await linkOf(ready, context, String(ready.step.ping))).ping?.(ready.within);
+  return { pong: true };
+};
+
+export const post: DoStep = async (ready, context) => {
+  const link = await linkOf(ready, context);
+  context.note(`> POST ${toText(ready.step.post)}`);
+  if (link.post === undefined) throw new ConformanceError("invalid_scenario", "post is for HTTP");
+  return await link.post(ready.step.post as Post);
+};
+
+export const restart: DoStep = async ({ step }, context) => {
+  if (context.server === undefined) throw new ConformanceError("invalid_scenario", "restart is for servers");
+  await context.server.restart(step.restart as "kill" | "stop");
+  context.links.clear();
+  return true;
+};
+
+const linesOf = (text: string): { lines?: unknown[] } => {
+  try {
+    return {
+      lines: text
+        .split("\n")
+        .filter(Boolean)
+        .map((line): unknown => JSON.parse(line)),
+    };
+  } catch {
+    return {};
+  }
+};
+
+/** Reads a file of the target's folder; what is not there yet may come within the time. */
+export const file: DoStep = async ({ step, within }: ReadyStep, context: StepContext) => {
+  const dueAt = performance.now() + within;
+  for (;;) {
+    try {
+      const text = await readFile(join(context.folder, String(step.file)), "utf8");
+      return { text, ...linesOf(text) };
+    } catch (error) {
+      if (systemErrorCode(error) !== "ENOENT" || performance.now() > dueAt)
+        throw new Unmet(`the file ${String(step.file)} is not in the folder of the target`);
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+};
+
+export const doOperation: DoStep = async ({ step, as }, context) => {
+  if (context.client === undefined) throw new ConformanceError("invalid_scenario", "do is for clients");
+  context.note(`do ${String(step.do)} ${toText(step.params ?? {})}`);
+  context.outcomes.set(as ?? String(step.do), context.client.do(String(step.do), step.params ?? {}));
+  return true;
+};
+
+export const done: DoStep = async ({ step, within }, context) => {
+  const outcome = context.outcomes.get(String(step.done));
+  if (outcome === undefined) throw new Unmet(`${String(step.done)} was not begun`);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Unmet(`${String(step.done)} did not end within ${within} ms`)),
+      within,
+    );
+  });
+  const result = await Promise.race([outcome, late]).finally(() => clearTimeout(timer));
+  context.scope.set(String(step.done), result);
+  return result;
+};
+
+export const check: DoStep = async ({ step }) => step.check;

@@ -1,0 +1,106 @@
+import type { ConformanceError } from "../errors.ts";
+import type { Suite } from "../scenario/load-suite.ts";
+import { type Requirement, type Severity, severityOf } from "../scenario/read-requirements.ts";
+import type { TransportName } from "../scenario/step-schema.ts";
+import type { CheckResult } from "./scenario-run.ts";
+
+/** What a scenario came to. */
+export interface ScenarioResult {
+  readonly name: string;
+  readonly title: string;
+  readonly durationMs: number;
+  readonly checks: readonly CheckResult[];
+  /** Steps without a check that did not work. */
+  readonly problems: readonly string[];
+  /** Why the rest of the scenario was not done. */
+  readonly stopped?: ConformanceError;
+  /** What was sent (`>`) and received (`<`). */
+  readonly transcript: readonly string[];
+  /** What the target wrote to standard error. */
+  readonly log: string;
+}
+
+/** `pass`, or what the level of the requirement makes of a check that does not hold. */
+export type Outcome = "pass" | Severity;
+
+/** A requirement and the checks that cite it. */
+export interface RequirementResult {
+  readonly id: string;
+  readonly level: Requirement["level"];
+  readonly section: string;
+  readonly text: string;
+  readonly outcome: Outcome;
+  /** How many checks cited it. */
+  readonly checks: number;
+  /** The checks that do not hold. */
+  readonly failures: readonly { readonly scenario: string; readonly step: string; readonly detail: string }[];
+}
+
+export type Counts = Readonly<Record<Outcome, number>>;
+
+/** The outcome of a run. */
+export interface SuiteReport {
+  readonly suite: string;
+  readonly protocol: string;
+  readonly version: string;
+  readonly target: string;
+  readonly transport: TransportName;
+  readonly seed: number;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  /** False if a MUST does not hold, or a step did not work. */
+  readonly conforms: boolean;
+  readonly counts: Counts;
+  readonly requirements: readonly RequirementResult[];
+  readonly scenarios: readonly ScenarioResult[];
+}
+
+export interface ReportParts {
+  readonly suite: Suite;
+  readonly target: string;
+  readonly transport: TransportName;
+  readonly seed: number;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly scenarios: readonly ScenarioResult[];
+  readonly only: readonly string[] | undefined;
+}
+
+const judge = (
+  requirement: Requirement,
+  scenarios: readonly ScenarioResult[],
+): RequirementResult | undefined => {
+  const checks = scenarios.flatMap(({ name, checks: all }) =>
+    all.filter(({ ids }) => ids.includes(requirement.id)).map((check) => ({ scenario: name, ...check })),
+  );
+  if (checks.length === 0) return undefined;
+  const failures = checks
+    .filter(({ isMet }) => !isMet)
+    .map(({ scenario, step, detail = "" }) => ({ scenario, step, detail }));
+  const { id, level, section, text } = requirement;
+  const outcome = failures.length === 0 ? "pass" : severityOf(requirement);
+  return { id, level, section, text, outcome, checks: checks.length, failures };
+};
+
+const countOutcomes = (requirements: readonly RequirementResult[]): Counts => {
+  const count = (wanted: Outcome) => requirements.filter(({ outcome }) => outcome === wanted).length;
+  return { pass: count("pass"), fail: count("fail"), warn: count("warn"), info: count("info") };
+};
+
+/** Puts the checks of a run together by requirement. */
+export const createReport = ({ suite, only, ...parts }: ReportParts): SuiteReport => {
+  const requirements = [...suite.requirements.values()]
+    .filter(({ id }) => only === undefined || only.includes(id))
+    .flatMap((requirement) => judge(requirement, parts.scenarios) ?? []);
+  const counts = countOutcomes(requirements);
+  const hasProblem = parts.scenarios.some(({ problems }) => problems.length > 0);
+  return {
+    suite: suite.name,
+    protocol: suite.protocol,
+    version: suite.version,
+    ...parts,
+    conforms: counts.fail === 0 && (only !== undefined || !hasProblem),
+    counts,
+    requirements,
+  };
+};

@@ -1,0 +1,45 @@
+import type { ConformanceLimits } from "../limits.ts";
+import type { Link } from "../link/link.ts";
+import type { NamedMatchers } from "../match/match.ts";
+import type { Scope } from "../match/scope.ts";
+import type { Post, TransportName, Verb } from "../scenario/step-schema.ts";
+import type { ClientTarget } from "../target/client-target.ts";
+import type { Outcome } from "../target/driver.ts";
+import type { ServerTarget } from "../target/server-target.ts";
+
+/** What the steps of one scenario share. */
+export interface StepContext {
+  readonly scope: Scope;
+  readonly named: NamedMatchers;
+  readonly transport: TransportName;
+  readonly limits: ConformanceLimits;
+  readonly folder: string;
+  readonly links: Map<string, Link>;
+  /** Present where the target is a server. */
+  readonly server?: ServerTarget;
+  /** Present where the target is a client. */
+  readonly client?: ClientTarget;
+  /** What clients were asked to do, by the name of the step. */
+  readonly outcomes: Map<string, Promise<Outcome>>;
+  /** The request that carried a message over HTTP. */
+  readonly facts: Map<unknown, unknown>;
+  /** A new id for a request. */
+  nextId(): string;
+  random(): number;
+  /** Adds a line to the transcript. */
+  note(line: string): void;
+}
+
+/** A step whose references are replaced. */
+export interface ReadyStep {
+  readonly verb: Verb;
+  readonly step: Readonly<Record<string, unknown>>;
+  readonly within: number;
+  readonly link: string;
+  readonly as: string | undefined;
+}
+
+/** Does one step and returns what it got. Rejects with `Unmet` where that did not come. */
+export type DoStep = (ready: ReadyStep, context: StepContext) => Promise<unknown>;
+
+export type { Post };

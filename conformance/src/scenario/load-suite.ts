@@ -1,0 +1,105 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ConformanceError } from "../errors.ts";
+import { builtInMatchers } from "../match/match.ts";
+import { checkSteps } from "./check-steps.ts";
+import { citedIds } from "./cited-ids.ts";
+import { type Requirement, readRequirements } from "./read-requirements.ts";
+import { readYaml } from "./read-yaml.ts";
+import type { Step } from "./step-schema.ts";
+import { type Role, type ScenarioFile, ScenarioSchema, type SuiteFile, SuiteSchema } from "./suite-schema.ts";
+
+/** Everything that a run against one role needs. */
+export interface Suite {
+  /** `PROTOCOL-ROLE`, such as `ahp-server`. */
+  readonly name: string;
+  readonly protocol: string;
+  readonly version: string;
+  readonly roleName: string;
+  readonly role: Role;
+  readonly scenarios: readonly ScenarioFile[];
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly matchers: Readonly<Record<string, unknown>>;
+  readonly fragments: Readonly<Record<string, readonly Step[]>>;
+  readonly requirements: ReadonlyMap<string, Requirement>;
+}
+
+/** The folder of the package, which holds `scenarios` and `requirements`. */
+export const packageDirectory = fileURLToPath(new URL("..", import.meta.url)).replace(/\/src\/$/, "/");
+
+const readText = (file: string): string => readFileSync(file, "utf8");
+
+const suiteFiles = (root: string): { protocol: string; file: SuiteFile }[] =>
+  readdirSync(join(root, "scenarios"), { withFileTypes: true })
+    .filter((entry) => existsSync(join(root, "scenarios", entry.name, "suite.yaml")))
+    .map(({ name }) => ({
+      protocol: name,
+      file: readYaml(join(root, "scenarios", name, "suite.yaml"), SuiteSchema, readText),
+    }));
+
+/** The names of all suites, such as `ahp-server`. */
+export const suiteNames = (root: string = packageDirectory): readonly string[] =>
+  suiteFiles(root).flatMap(({ protocol, file }) =>
+    Object.keys(file.roles).map((role) => `${protocol}-${role}`),
+  );
+
+const readScenarios = (folder: string): readonly ScenarioFile[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".yaml"))
+    .sort()
+    .map((name) => {
+      const file = join(folder, name);
+      const scenario = readYaml(file, ScenarioSchema, readText);
+      checkSteps(scenario.steps, file);
+      return scenario;
+    });
+
+const checkIds = (suite: Suite): void => {
+  for (const id of citedIds(suite)) {
+    if (!suite.requirements.has(id))
+      throw new ConformanceError(
+        "invalid_scenario",
+        `${suite.name}: a check cites ${id}, which is not a requirement`,
+      );
+  }
+};
+
+/**
+ * Reads a suite.
+ *
+ * @param name `PROTOCOL-ROLE`
+ * @param root the folder with `scenarios` and `requirements`; default: those of this package
+ * @throws {ConformanceError} `usage` for a name that is not known; `invalid_scenario` for a file that is not valid and
+ *   for a check that cites an unknown id
+ */
+export const loadSuite = (name: string, root: string = packageDirectory): Suite => {
+  const found = suiteFiles(root).find(({ protocol, file }) =>
+    Object.keys(file.roles).some((role) => `${protocol}-${role}` === name),
+  );
+  if (found === undefined) {
+    const known = suiteNames(root).join(", ");
+    throw new ConformanceError("usage", `there is no suite ${JSON.stringify(name)}; choose from: ${known}`);
+  }
+  const { protocol, file } = found;
+  for (const [fragment, steps] of Object.entries(file.fragments ?? {}))
+    checkSteps(steps, `${protocol}/suite.yaml: ${fragment}`);
+  const roleName = name.slice(protocol.length + 1);
+  const clash = Object.keys(file.matchers ?? {}).find((matcher) => builtInMatchers.includes(matcher));
+  if (clash !== undefined)
+    throw new ConformanceError("invalid_scenario", `${protocol}: the matcher ${clash} is built in`);
+  const suite: Suite = {
+    name,
+    protocol,
+    version: file.version,
+    roleName,
+    role: file.roles[roleName] as Role,
+    scenarios: readScenarios(join(root, "scenarios", protocol, roleName)),
+    values: file.values ?? {},
+    matchers: file.matchers ?? {},
+    fragments: file.fragments ?? {},
+    requirements: readRequirements(join(root, "requirements"), file.requirements),
+  };
+  checkIds(suite);
+  return suite;
+};

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import { readYaml } from "./read-yaml.ts";
+
+const RequirementSchema = z.object({
+  id: z.string(),
+  section: z.string(),
+  level: z.enum(["MUST", "SHOULD", "MAY", "FACT", "CHOICE"]),
+  text: z.string(),
+  untestable: z.string().optional(),
+  unobservable: z.string().optional(),
+});
+const FileSchema = z.object({ protocol: z.string(), requirements: z.array(RequirementSchema) });
+
+/** One sentence of a specification. */
+export type Requirement = z.infer<typeof RequirementSchema> & { readonly protocol: string };
+
+/** What a check that does not hold means: a failure for MUST, a warning for SHOULD and FACT, else information. */
+export type Severity = "fail" | "warn" | "info";
+
+const severities: Readonly<Record<Requirement["level"], Severity>> = {
+  MUST: "fail",
+  SHOULD: "warn",
+  FACT: "warn",
+  MAY: "info",
+  CHOICE: "info",
+};
+
+export const severityOf = (requirement: Requirement): Severity => severities[requirement.level];
+
+/**
+ * Reads the requirement files of these protocols, in the order of the files; all files without `protocols`.
+ * @throws {ConformanceError} `invalid_scenario` for a file that cannot be read
+ */
+export const readRequirements = (
+  directory: string,
+  protocols?: readonly string[],
+): ReadonlyMap<string, Requirement> => {
+  const names =
+    protocols?.map((protocol) => `${protocol}.yaml`) ??
+    readdirSync(directory).filter((name) => name.endsWith(".yaml"));
+  const entries = names.flatMap((name) => {
+    const file = readYaml(join(directory, name), FileSchema, (path) => readFileSync(path, "utf8"));
+    return file.requirements.map((each) => [each.id, { ...each, protocol: file.protocol }] as const);
+  });
+  return new Map(entries);
+};

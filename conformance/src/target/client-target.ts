@@ -1,0 +1,104 @@
+import { ConformanceError, messageOf, Unmet } from "../errors.ts";
+import type { ConformanceLimits } from "../limits.ts";
+import type { RequestFacts } from "../link/http-host-link.ts";
+import type { Framing, Role } from "../scenario/suite-schema.ts";
+import { createLineDriver, type Driver, type Outcome } from "./driver.ts";
+import { type AcceptedLink, createHost, type Host } from "./host.ts";
+import { startProcess } from "./target-process.ts";
+import type { TargetPlace, TargetSpec } from "./target-spec.ts";
+
+/** A client under test, for one scenario. */
+export interface ClientTarget {
+  /** The next connection of the client that was not taken. Rejects with {@link Unmet} when none comes. */
+  accept(withinMs: number): Promise<AcceptedLink>;
+  do(operation: string, params: unknown): Promise<Outcome>;
+  stop(): Promise<void>;
+  log(): string;
+}
+
+export interface ClientTargetOptions {
+  readonly spec: TargetSpec;
+  readonly role: Role;
+  readonly folder: string;
+  readonly token: string;
+  readonly limits: ConformanceLimits;
+  onMessage(message: unknown, facts: RequestFacts): void;
+}
+
+interface RunningClient extends Driver {
+  stop(): Promise<void>;
+  log(): string;
+}
+
+const settled = (work: Promise<unknown>): Promise<Outcome> =>
+  work.then(
+    (result) => ({ result }),
+    (error: unknown) => ({ error: { ...(error as object), message: messageOf(error) } }),
+  );
+
+const start = async ({ spec, limits }: ClientTargetOptions, place: TargetPlace): Promise<RunningClient> => {
+  if (spec.kind === "address") {
+    throw new ConformanceError("usage", "a client is started by the suite: give a command or a module");
+  }
+  if (spec.kind === "command") {
+    const target = startProcess(spec.command, place, limits);
+    const driver = createLineDriver(target.child.stdout, target.child.stdin, target.exited);
+    return { do: driver.do, stop: () => target.stop(), log: target.log };
+  }
+  const module = await spec.start(place);
+  return {
+    do: (operation, params) =>
+      settled(module.do?.(operation, params) ?? Promise.reject(new Unmet("no driver"))),
+    stop: () => module.close(),
+    log: () => "",
+  };
+};
+
+/** Listens, and starts the client of one scenario. */
+export const createClientTarget = async (options: ClientTargetOptions): Promise<ClientTarget> => {
+  const { spec, role, folder, token, limits } = options;
+  const links: AcceptedLink[] = [];
+  let wake = (): void => {};
+  const host: Host = await createHost({
+    transport: spec.transport,
+    framing: role.transports[spec.transport] as Framing,
+    folder,
+    path: role.path ?? "/",
+    limits,
+    onLink(accepted) {
+      links.push(accepted);
+      wake();
+    },
+    onMessage: options.onMessage,
+  });
+  let client: RunningClient;
+  try {
+    client = await start(options, { endpoint: host.endpoint, directory: folder, token });
+  } catch (error) {
+    await host.close();
+    throw error;
+  }
+  return {
+    accept: (withinMs) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const next = links.shift();
+          if (next === undefined) return;
+          clearTimeout(timer);
+          resolve(next);
+        };
+        const timer = setTimeout(
+          () => reject(new Unmet(`a connection of the client did not come within ${withinMs} ms`)),
+          withinMs,
+        );
+        wake = look;
+        look();
+      }),
+    do: (operation, params) => client.do(operation, params),
+    async stop() {
+      await client.stop();
+      await host.close();
+    },
+    log: () => client.log(),
+  };
+};

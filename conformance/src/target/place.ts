@@ -1,0 +1,47 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TransportName } from "../scenario/step-schema.ts";
+import type { TargetPlace } from "./target-spec.ts";
+
+/** A folder of a scenario. */
+export interface ScenarioFolder {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/** Makes a private folder for one scenario. */
+export const createFolder = async (): Promise<ScenarioFolder> => {
+  const path = await mkdtemp(join(tmpdir(), "conformance-"));
+  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) };
+};
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+};
+
+const endpointOf = async (transport: TransportName, folder: string, path: string): Promise<string> => {
+  if (transport === "stdio") return "stdio:";
+  if (transport === "unix") return `unix:${join(folder, "target.sock")}`;
+  const address = `127.0.0.1:${await freePort()}`;
+  return transport === "tcp" ? `tcp:${address}` : `${transport}://${address}${path}`;
+};
+
+/** Where a target that the suite starts is to listen. */
+export const createPlace = async (
+  transport: TransportName,
+  folder: string,
+  path: string,
+  token: string,
+): Promise<TargetPlace> => ({
+  endpoint: await endpointOf(transport, folder, path),
+  directory: folder,
+  token,
+});

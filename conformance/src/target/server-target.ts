@@ -1,0 +1,120 @@
+import { ConformanceError, messageOf } from "../errors.ts";
+import type { ConformanceLimits } from "../limits.ts";
+import { createByteLink } from "../link/byte-link.ts";
+import type { Link } from "../link/link.ts";
+import type { Framing, Role } from "../scenario/suite-schema.ts";
+import { type CredentialKind, dial, RefusedConnection } from "./dial.ts";
+import { createPlace } from "./place.ts";
+import { startProcess, type TargetProcess } from "./target-process.ts";
+import type { Credentials, RunningModule, TargetPlace, TargetSpec } from "./target-spec.ts";
+
+/** A server under test, for one scenario. */
+export interface ServerTarget {
+  /** Rejects with {@link RefusedConnection} where the server refuses, and with `unavailable` where it is not there. */
+  open(credential: CredentialKind): Promise<Link>;
+  restart(how: "kill" | "stop"): Promise<void>;
+  stop(): Promise<void>;
+  log(): string;
+}
+
+export interface ServerTargetOptions {
+  readonly spec: TargetSpec;
+  readonly role: Role;
+  readonly folder: string;
+  readonly token: string;
+  readonly limits: ConformanceLimits;
+}
+
+const unavailable = (what: string, cause?: unknown): ConformanceError =>
+  new ConformanceError("unavailable", cause === undefined ? what : `${what}: ${messageOf(cause)}`, { cause });
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Each connection over stdio is a process of its own. */
+const createStdioTarget = (command: string, options: ServerTargetOptions): ServerTarget => {
+  const { folder, token, limits } = options;
+  const place: TargetPlace = { endpoint: "stdio:", directory: folder, token };
+  const processes: TargetProcess[] = [];
+  return {
+    async open() {
+      const target = startProcess(command, place, limits);
+      processes.push(target);
+      return createByteLink(target.stream(), options.role.transports.stdio as Framing, limits);
+    },
+    restart: async (how) => void (await Promise.all(processes.splice(0).map((each) => each.stop(how)))),
+    stop: async () => void (await Promise.all(processes.map((each) => each.stop()))),
+    log: () => processes.map((each) => each.log()).join(""),
+  };
+};
+
+type Running = { stop(how?: "kill" | "stop"): Promise<void>; exited?: Promise<unknown>; log(): string };
+
+const startAt = async (place: TargetPlace, { spec, limits }: ServerTargetOptions): Promise<Running> => {
+  if (spec.kind === "command") return startProcess(spec.command, place, limits);
+  if (spec.kind !== "module") return { stop: async () => {}, log: () => "" };
+  const module: RunningModule = await spec.start(place);
+  return { stop: () => module.close(), log: () => "" };
+};
+
+/** Dials until the server is there, for as long as it may take to start. */
+const dialPatiently = async (connect: () => Promise<Link>, running: Running, limits: ConformanceLimits) => {
+  const dueAt = performance.now() + limits.startTimeoutMs;
+  let hasEnded = false;
+  void running.exited?.then(() => {
+    hasEnded = true;
+  });
+  for (;;) {
+    try {
+      return await connect();
+    } catch (error) {
+      if (RefusedConnection.isInstance(error)) throw error;
+      if (hasEnded) throw unavailable("the target ended before it listened", running.log().trim() || error);
+      if (performance.now() > dueAt) throw unavailable("the target cannot be reached", error);
+      await pause(25);
+    }
+  }
+};
+
+const waitForHttp = async (endpoint: string, running: Running, limits: ConformanceLimits): Promise<void> => {
+  const { hostname, port, protocol } = new URL(endpoint);
+  const address = `tcp:${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
+  const link = await dialPatiently(() => dial(address, "newline", {}, "none", limits), running, limits);
+  await link.close();
+};
+
+/** Makes the server of one scenario; a command and a module are started by the first connection. */
+export const createServerTarget = (options: ServerTargetOptions): ServerTarget => {
+  const { spec, role, folder, token, limits } = options;
+  if (spec.kind === "command" && spec.transport === "stdio") return createStdioTarget(spec.command, options);
+  const framing = role.transports[spec.transport] as Framing;
+  const credentials: Credentials = spec.kind === "address" ? (spec.credentials ?? {}) : { bearer: token };
+  const prefix = spec.transport === "unix" || spec.transport === "tcp" ? `${spec.transport}:` : "";
+  let place: Promise<TargetPlace> | undefined;
+  let running: Promise<Running> | undefined;
+  const getPlace = async (): Promise<TargetPlace> => {
+    if (spec.kind === "address") return { endpoint: prefix + spec.address, directory: folder, token };
+    place ??= createPlace(spec.transport, folder, role.path ?? "/", token);
+    return await place;
+  };
+  return {
+    async open(credential) {
+      const at = await getPlace();
+      running ??= startAt(at, options);
+      const started = await running;
+      if (framing === "post") await waitForHttp(at.endpoint, started, limits);
+      return await dialPatiently(
+        () => dial(at.endpoint, framing, credentials, credential, limits),
+        started,
+        limits,
+      );
+    },
+    async restart(how) {
+      if (spec.kind === "address")
+        throw unavailable("the suite did not start the target and cannot restart it");
+      await (await running)?.stop(how);
+      running = undefined;
+    },
+    stop: async () => await (await running)?.stop(),
+    log: () => "",
+  };
+};

@@ -1,0 +1,16 @@
+import type { SuiteReport } from "../src/index.ts";
+
+/** All that does not hold in a report, as lines that a failing test shows. */
+export const failuresOf = (report: SuiteReport): string[] => [
+  ...report.requirements.flatMap(({ id, failures }) =>
+    failures.map(({ scenario, step, detail }) => `${id} ${scenario}, ${step}: ${detail}`),
+  ),
+  ...report.scenarios.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`)),
+];
+
+/** The ids of the checks that do not hold. */
+export const unmetIds = (report: SuiteReport): string[] => [
+  ...new Set(
+    report.scenarios.flatMap(({ checks }) => checks.flatMap(({ isMet, ids }) => (isMet ? [] : ids))),
+  ),
+];

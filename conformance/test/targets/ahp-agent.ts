@@ -1,0 +1,47 @@
+import { type AhpClient, createAhpClient } from "@harnesskit/ahp-client";
+import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
+import { createTcpTransport, createUnixTransport } from "@harnesskit/transport-uds";
+import type { StartModule } from "../../src/index.ts";
+
+const clientAt = (endpoint: string, token: string): AhpClient => {
+  const who = {
+    framework: "test-agent",
+    version: "1.0.0",
+    capabilities: ["pre_action"],
+    reconnect: false,
+  } as const;
+  const credentials = { bearer: token };
+  if (endpoint.startsWith("http")) {
+    const exchange = createHttpExchange({ url: endpoint, credentials });
+    return createAhpClient({ ...who, exchange });
+  }
+  const transport = endpoint.startsWith("ws")
+    ? createWebSocketTransport({ url: endpoint, credentials })
+    : endpoint.startsWith("unix:")
+      ? createUnixTransport({ path: endpoint.slice(5), framing: "newline" })
+      : createTcpTransport({ port: Number(endpoint.split(":")[2]), framing: "newline" });
+  return createAhpClient({ ...who, transport } as never);
+};
+
+/** The driver of our client: what the suite has an agent do. */
+export const startAhpAgent: StartModule = async ({ endpoint, token }) => {
+  const client = clientAt(endpoint, token);
+  const operations: Record<string, (params: any) => unknown> = {
+    connect: () => client.connect(),
+    async decide({ event_type, payload, timeout_ms, ...options }) {
+      const { decision } = await client.decide(event_type, payload, { ...options, timeoutMs: timeout_ms });
+      return { decision };
+    },
+    notify: ({ event_type, payload, ...options }) => client.notify(event_type, payload, options),
+    batch: async ({ events }) => ({
+      decisions: (await client.batch(events)).map(({ decision }) => decision),
+    }),
+    query: ({ query_type, payload, timeout_ms }) =>
+      client.query(query_type, payload, { timeoutMs: timeout_ms }),
+    close: () => client.close(),
+  };
+  return {
+    do: async (operation, params) => await operations[operation]?.(params),
+    close: () => client.close(),
+  };
+};

@@ -1,0 +1,30 @@
+import { displayText } from "@harnesskit/wire";
+import type { LaunchedAgent } from "../launch/launched-agent.ts";
+
+/** A change of an agent that the user should know of, as one safe line. */
+export const noteOfAgent = (
+  { agentId, state, reason, reasonCode }: LaunchedAgent,
+  wasReady: boolean,
+): string | undefined => {
+  const why = reason === undefined ? "" : ` (${displayText(reason, { maxLength: 300 })})`;
+  const agent = `the agent ${agentId}`;
+  switch (state) {
+    case "ready":
+      return wasReady ? `${agent} is ready again` : undefined;
+    case "unhealthy":
+      // The end of the process follows, and is reported.
+      return reasonCode === "disconnected" ? undefined : `${agent} does not answer${why}`;
+    case "backoff":
+      return `${agent} has ended and is restarted${why}`;
+    case "crash_loop":
+      return `${agent} was given up; the next call restarts it${why}`;
+    case "stopped":
+      return `${agent} has ended; the next call restarts it${why}`;
+    default:
+      return undefined;
+  }
+};
+
+/** Says that a conversation goes on without an agent. */
+export const notReadyNote = (agentId: string, waitedMs: number): string =>
+  `the agent ${agentId} is not ready after ${waitedMs / 1000} s; the conversation goes on without its tools`;

@@ -1,0 +1,121 @@
+import { defineLimits, displayText, type LimitsOf } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
+import { inputSchemaOf, type ToolEffects } from "@harnesskit/wire/tool";
+import type { ToolInfo } from "../judge-tool.ts";
+import { type CallOrigin, createHostedTool, type ThreadTool } from "./hosted-tool.ts";
+import type { ToolHost } from "./tool-host.ts";
+import { toModelToolName } from "./tool-name.ts";
+
+export const agentToolsLimits = defineLimits({
+  /** Tools that a model is shown. */
+  maxTools: 1024,
+  /** Characters of a tool's description; a longer one is cut. */
+  maxDescriptionLength: 4_096,
+  /** Characters of a tool's input schema as JSON; a tool with a larger one is left out. */
+  maxSchemaLength: 65_536,
+});
+export type AgentToolsLimits = LimitsOf<typeof agentToolsLimits>;
+
+export interface AgentToolsOptions extends CallOrigin {
+  readonly host: ToolHost;
+  /** Agents whose tools are left out, such as those of {@link createThreadTools}. @default none */
+  readonly without?: readonly string[];
+  /** Called with one safe line for each tool that cannot be shown to a model, once. */
+  readonly onNote?: (line: string) => void;
+  /** See {@link agentToolsLimits}. */
+  readonly limits?: Partial<AgentToolsLimits>;
+}
+
+/** The tools that agents have now. Never rejects. */
+export type AgentTools = (options?: {
+  readonly signal?: AbortSignal | undefined;
+}) => Promise<readonly ThreadTool[]>;
+
+const prepareName = "prepare";
+const maxNotes = 100;
+
+/** Only what says that it changes nothing reads. What an agent does not say counts as the most dangerous. */
+const effectsOf = ({ side_effects: changes, requires_directive: isDirected }: ToolInfo): ToolEffects =>
+  changes === false && isDirected !== true ? "read" : "execute";
+
+/** An agent's tool that prepares calls of its others: without side effects, and for `{ tool, input }`. */
+const isPrepareTool = ({ name, side_effects: changes, input_schema: { properties } }: ToolInfo): boolean =>
+  name === prepareName &&
+  changes === false &&
+  isObject(properties) &&
+  "tool" in properties &&
+  "input" in properties;
+
+/** What of a call its input does not say. A human reads it, and a stored answer is for exactly this declaration. */
+const aboutOf = ({ tool_id: id, side_effects: changes, declaration_digest: digest }: ToolInfo): string => {
+  const effects =
+    changes === undefined
+      ? "it does not say what it changes"
+      : changes
+        ? "it changes something"
+        : "it says that it only reads";
+  return `${id}: ${effects} (declaration ${digest.replace("sha256:", "").slice(0, 16)})`;
+};
+
+/**
+ * The tools of all agents of a core, as tools of a thread server or a chat graph. Each has a name that models take
+ * ({@link toModelToolName}). A call runs the tool as it was declared when the call was prepared; otherwise it ends with a
+ * `ToolError` `tool.changed`. An agent's tool `prepare`, if it declares no side effects and takes `{ tool, input }`,
+ * prepares the calls of its others; else a call's input is checked by its schema before it is shown.
+ */
+export const createAgentTools = (options: AgentToolsOptions): AgentTools => {
+  const { host, without = [], onNote, ...origin } = options;
+  const limits = agentToolsLimits.resolve(options.limits);
+  const noted = new Set<string>();
+  const note = (id: string, reason: string) => {
+    if (noted.has(id) || noted.size >= maxNotes) return;
+    noted.add(id);
+    onNote?.(`the tool ${displayText(id, { maxLength: 300 })} is left out: ${reason}`);
+  };
+  const toTool = (info: ToolInfo, preparing: ReadonlySet<string>): ThreadTool => {
+    const { tool_id: id, agent_id: agentId, description, input_schema: input, declaration_digest } = info;
+    return createHostedTool({
+      ...origin,
+      host,
+      id,
+      input,
+      name: toModelToolName(id),
+      description: description.slice(0, limits.maxDescriptionLength),
+      effects: effectsOf(info),
+      declarationDigest: declaration_digest,
+      about: aboutOf(info),
+      prepare: preparing.has(agentId)
+        ? { id: `${agentId}/${prepareName}`, isPrepared: () => true }
+        : undefined,
+    });
+  };
+  return async (listing) => {
+    const infos = await host.tools({ ...listing, without });
+    const preparing = new Set(infos.filter(isPrepareTool).map(({ agent_id: id }) => id));
+    const tools = new Map<string, ThreadTool>();
+    for (const info of infos.filter((candidate) => !isPrepareTool(candidate)).sort(byId)) {
+      const { tool_id: id, input_schema: schema } = info;
+      if (JSON.stringify(schema).length > limits.maxSchemaLength)
+        note(id, "the schema of its input is too large");
+      else if (!isUsable(info)) note(id, "its input is not declared as a JSON object");
+      else if (tools.size >= limits.maxTools) note(id, `a model is shown ${limits.maxTools} tools at most`);
+      else {
+        const tool = toTool(info, preparing);
+        if (tools.has(tool.name)) note(id, `the name ${tool.name} is taken`);
+        else tools.set(tool.name, tool);
+      }
+    }
+    return [...tools.values()];
+  };
+};
+
+const byId = (a: ToolInfo, b: ToolInfo): number => (a.tool_id < b.tool_id ? -1 : 1);
+
+const isUsable = ({ name, input_schema: input }: ToolInfo): boolean => {
+  try {
+    inputSchemaOf({ name, input });
+    return true;
+  } catch {
+    return false;
+  }
+};

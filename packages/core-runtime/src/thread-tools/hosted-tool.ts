@@ -1,0 +1,156 @@
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { Actor } from "@harnesskit/protocol/runtime";
+import { isPlainObject } from "@harnesskit/wire/json";
+import {
+  type PreparedCall,
+  type Tool,
+  type ToolContext,
+  ToolError,
+  type ToolScope,
+} from "@harnesskit/wire/tool";
+import type { CallOptions } from "../call-options.ts";
+import type { StreamChunk } from "../call-stream.ts";
+import { failureOf } from "./call-failure.ts";
+import type { ToolHost } from "./tool-host.ts";
+
+/** Longer than the agent's own limits, which give a better reason. */
+const prepareTimeoutMs = 60_000;
+const runTimeoutMs = 11 * 60_000;
+
+/** What an agent's `prepare` tool returns: the canonical input, what a human judges, and what the call is bound to. */
+interface Prepared {
+  readonly input: JsonObject;
+  readonly preview?: string;
+  readonly expected?: JsonValue;
+}
+
+const hasParts = (value: JsonValue): value is JsonValue & Prepared =>
+  isPlainObject(value) &&
+  isPlainObject(value.input) &&
+  (value.preview === undefined || typeof value.preview === "string");
+
+/** A tool that is prepared before it runs. */
+export interface ThreadTool extends Tool {
+  prepare(input: unknown, scope: ToolScope): Promise<PreparedCall & Required<Pick<PreparedCall, "run">>>;
+}
+
+export interface CallOrigin {
+  /** The caller in the core's audit log. @default "thread-server" */
+  readonly callerId?: string;
+  /** Who the conversation acts for. @default unknown */
+  readonly actor?: Actor;
+}
+
+export interface HostedToolOptions
+  extends CallOrigin,
+    Pick<Tool, "name" | "description" | "input" | "effects"> {
+  readonly host: Pick<ToolHost, "call" | "check">;
+  /** `AGENT/NAME` */
+  readonly id: string;
+  /** The agent's tool that prepares the calls of this one. @default the input is checked by its schema alone */
+  readonly prepare?: { readonly id: string; isPrepared(output: JsonValue): boolean } | undefined;
+  /** The declaration that a call is meant for. @default any */
+  readonly declarationDigest?: string;
+  /** Begins the preview. @default no line */
+  readonly about?: string;
+}
+
+/**
+ * A tool of an agent: prepared, shown, and then run as it was shown, or not at all. One that requires a directive gets one
+ * for exactly the call that a human approved; without an approval it is refused (`tool.directive_required`).
+ */
+export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
+  const { id, name, description, input, effects, about } = options;
+  const prepare: ThreadTool["prepare"] = async (given, scope) => {
+    const origin = originOf(options, scope);
+    const prepared = await prepareInput(options, given, origin);
+    const preview = [about, prepared.preview].filter((text) => text !== undefined).join("\n\n");
+    return {
+      input: prepared.input,
+      ...(preview !== "" && { preview }),
+      run: (context) => run(options, prepared, origin, context),
+    };
+  };
+  return {
+    id,
+    name,
+    description,
+    input,
+    ...(effects !== undefined && { effects }),
+    prepare,
+    run: async (input, context) => (await prepare(input, context)).run(context),
+  };
+};
+
+const originOf = (
+  { callerId = "thread-server", actor, declarationDigest }: HostedToolOptions,
+  { threadId, directory, callId }: ToolScope,
+): CallOptions => ({
+  caller: { type: "agent", id: callerId },
+  ...(actor && { actor }),
+  ...(threadId !== undefined && { correlationId: threadId }),
+  causationId: callId,
+  ...(directory !== undefined && { context: { project_root: directory } }),
+  ...(declarationDigest !== undefined && { declarationDigest }),
+});
+
+const prepareInput = async (
+  { host, id, prepare }: HostedToolOptions,
+  given: unknown,
+  origin: CallOptions,
+): Promise<Prepared> => {
+  if (!prepare) {
+    const input = given ?? {};
+    const refused = await host.check(id, input, origin);
+    if (refused && refused.status !== "succeeded") throw failureOf(refused, { wasRun: false });
+    return { input: structuredClone(input) as JsonObject };
+  }
+  const tool = id.slice(id.indexOf("/") + 1);
+  const { declarationDigest: _, ...preparing } = origin;
+  const options = { ...preparing, timeoutMs: prepareTimeoutMs, isRepeatable: true };
+  const result = await host.call(
+    prepare.id,
+    { tool, input: (given ?? null) as JsonValue },
+    options,
+    () => {},
+  );
+  if (result.status !== "succeeded") throw failureOf(result, { wasRun: false });
+  if (hasParts(result.output) && prepare.isPrepared(result.output)) return result.output;
+  throw new ToolError("tool.failed", "The process of the tools did not prepare the call.");
+};
+
+const run = async (
+  { host, id }: HostedToolOptions,
+  { input, expected }: Prepared,
+  origin: CallOptions,
+  { signal, stdout, stderr, approval }: ToolContext,
+): Promise<JsonValue> => {
+  let output: JsonObject | undefined;
+  const onChunk = ({ channel, data, dropped = 0, missing = 0 }: StreamChunk) => {
+    const lost = dropped + missing;
+    if (lost > 0) void stderr(`\n[${lost} pieces of output are missing here]\n`);
+    if (channel === "status") void stderr(`${"json" in data ? JSON.stringify(data.json) : data.text}\n`);
+    else if ("json" in data) output = data.json;
+    else if (channel === "stdout") void stdout(data.text);
+    else if (channel === "stderr") void stderr(data.text);
+    else if (channel === "log") void stderr(`${data.text}\n`);
+  };
+  const options = { ...origin, signal, timeoutMs: runTimeoutMs, ...(approval && { approval }) };
+  const call = expected === undefined ? input : { ...input, expected };
+  const result = await host.call(id, call, options, untilItThrows(onChunk));
+  if (result.status === "succeeded") return result.output;
+  throw failureOf(result, { wasRun: true, output });
+};
+
+/** An observer that throws does not break the call: it gets no more chunks. */
+const untilItThrows = (onChunk: (chunk: StreamChunk) => void) => {
+  let isWatching = true;
+  return (chunk: StreamChunk) => {
+    if (!isWatching) return;
+    try {
+      onChunk(chunk);
+    } catch {
+      isWatching = false;
+    }
+  };
+};
