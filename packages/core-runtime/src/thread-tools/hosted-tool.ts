@@ -92,16 +92,26 @@ const originOf = (
 });
 
 const prepareInput = async (
-  { host, id, prepare }: HostedToolOptions,
+  options: HostedToolOptions,
   given: unknown,
   origin: CallOptions,
 ): Promise<Prepared> => {
-  if (!prepare) {
-    const input = given ?? {};
-    const refused = await host.check(id, input, origin);
-    if (refused && refused.status !== "succeeded") throw failureOf(refused, { wasRun: false });
-    return { input: structuredClone(input) as JsonObject };
-  }
+  const prepared = options.prepare
+    ? await prepareByAgent(options, options.prepare, given, origin)
+    : { input: structuredClone(given ?? {}) as JsonObject };
+  // Tools that are declared here are checked when they are called.
+  if (options.prepare && options.declarationDigest === undefined) return prepared;
+  const refused = await options.host.check(options.id, callInputOf(prepared), origin);
+  if (refused && refused.status !== "succeeded") throw failureOf(refused, { wasRun: false });
+  return prepared;
+};
+
+const prepareByAgent = async (
+  { host, id }: HostedToolOptions,
+  prepare: NonNullable<HostedToolOptions["prepare"]>,
+  given: unknown,
+  origin: CallOptions,
+): Promise<Prepared> => {
   const tool = id.slice(id.indexOf("/") + 1);
   const { declarationDigest: _, ...preparing } = origin;
   const options = { ...preparing, timeoutMs: prepareTimeoutMs, isRepeatable: true };
@@ -116,9 +126,13 @@ const prepareInput = async (
   throw new ToolError("tool.failed", "The process of the tools did not prepare the call.");
 };
 
+/** What was prepared, and what binds the call to it. */
+const callInputOf = ({ input, expected }: Prepared): JsonObject =>
+  expected === undefined ? input : { ...input, expected };
+
 const run = async (
   { host, id }: HostedToolOptions,
-  { input, expected }: Prepared,
+  prepared: Prepared,
   origin: CallOptions,
   { signal, stdout, stderr }: ToolContext,
 ): Promise<JsonValue> => {
@@ -133,8 +147,7 @@ const run = async (
     else if (channel === "log") void stderr(`${data.text}\n`);
   };
   const options = { ...origin, signal, timeoutMs: runTimeoutMs };
-  const call = expected === undefined ? input : { ...input, expected };
-  const result = await host.call(id, call, options, untilItThrows(onChunk));
+  const result = await host.call(id, callInputOf(prepared), options, untilItThrows(onChunk));
   if (result.status === "succeeded") return result.output;
   throw failureOf(result, { wasRun: true, output });
 };
