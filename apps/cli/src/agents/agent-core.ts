@@ -12,6 +12,7 @@ import { isDebugging, logFailure } from "../cli-error.ts";
 import { thisUser } from "../core/core-files.ts";
 import { oneLine } from "../terminal/text.ts";
 import { conversationGrants } from "./conversation-grants.ts";
+import { readEnabledAgents } from "./enabled-agents.ts";
 import { resolveAgents } from "./resolve-agents.ts";
 import { agentEnvironment, createWorkspaceTools, workspaceAgent } from "./workspace-tools.ts";
 
@@ -21,6 +22,8 @@ export interface AgentCoreOptions {
   readonly version: string;
   /** The values of `--agents`. @default the workspace tools alone */
   readonly agents?: readonly string[] | undefined;
+  /** False leaves out the agents that are installed and enabled. @default true */
+  readonly installedAgents?: boolean | undefined;
   /** The log that the user named, which the core closes. @default one of the user's state directory */
   readonly audit?: AuditSink | undefined;
   /** What agents may do beyond reading. @default what the operator granted; to the workspace tools, what they need */
@@ -38,7 +41,7 @@ export interface AgentCore {
 }
 
 /**
- * Opens the core of a conversation: the workspace tools and the agents of `--agents`. No process is started before the first
+ * Opens the core of a conversation: the workspace tools, the agents that are installed and enabled, and those of `--agents`. No process is started before the first
  * call, `tools` with agents, or `start`. Rejects like `resolveAgents`.
  */
 export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCore> => {
@@ -46,7 +49,9 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const origin = { callerId: `harness.${command}`, actor: { type: "human", id: thisUser() } as const };
   const note = (line: string) => void process.stderr.write(`harness ${command}: ${line}\n`);
   const own = workspaceAgent();
-  const agents = specs.length === 0 ? [] : await resolveAgents(specs, [own]);
+  const installed = options.installedAgents === false ? [] : await readEnabledAgents(note);
+  const named = specs.length === 0 ? [] : await resolveAgents(specs, [own, ...installed]);
+  const agents = [...installed, ...named];
   const host = createAgentHost({
     agents: [own, ...agents],
     limits: workspaceCoreLimits,
