@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { type AuditEntryInput, type AuditSink, createMemoryAuditSink } from "@harnesskit/audit";
 import {
   type CallResult,
+  createFileDirectives,
   createFileGrants,
   type LaunchedAgent,
   type RunningCore,
@@ -56,6 +57,7 @@ export interface ToolCallRequest {
   readonly timeoutMs: number;
   /** The grants' file that the user named. */
   readonly grants: string | undefined;
+  readonly directiveId: string | undefined;
   readonly json: boolean;
   readonly signal: AbortSignal;
   readonly out: Terminal;
@@ -107,9 +109,14 @@ const fileOf = ({ error }: Exclude<CallResult, { status: "succeeded" }>, file: s
  * `json`, everything on standard output as JSON lines. Returns the exit code.
  */
 const callTool = async (core: RunningCore, request: ToolCallRequest): Promise<ExitCode> => {
-  const { toolId, input, timeoutMs, signal, json, out, err } = request;
+  const { toolId, input, timeoutMs, directiveId, signal, json, out, err } = request;
   const caller = { type: "human", id: "terminal" } as const;
-  const call = core.call(toolId, input, { timeoutMs, signal, caller });
+  const call = core.call(toolId, input, {
+    timeoutMs,
+    signal,
+    caller,
+    ...(directiveId !== undefined && { directiveId }),
+  });
   let isLineOpen = false;
   for await (const chunk of call.stream) {
     if (json) {
@@ -141,6 +148,8 @@ export interface CoreCommandOptions {
   readonly timeout: number;
   readonly audit?: string | false;
   readonly grants?: string;
+  readonly directives?: string;
+  readonly directive?: string;
   readonly json?: true;
 }
 
@@ -165,8 +174,9 @@ export const core = (
     return once(running, options, { input, out, err, signal });
   });
 
-const readCallInput = ({ call, input, list, timeout }: CoreCommandOptions): unknown => {
+const readCallInput = ({ call, directive, input, list, timeout }: CoreCommandOptions): unknown => {
   if (timeout < 1 || timeout > 3600) throw usageError("--timeout takes 1 to 3600 seconds");
+  if (call === undefined && directive !== undefined) throw usageError("--directive belongs to --call");
   if (call !== undefined && list) throw usageError("--list and --call do not go together");
   if (input === undefined) return {};
   if (call === undefined) throw usageError("--input belongs to --call");
@@ -189,6 +199,7 @@ const start = ({ version, audit, err, options }: Start): Promise<RunningCore> =>
     audit,
     coreVersion: version,
     grants: createFileGrants({ path: coreFile("grants", options.grants) }),
+    directives: createFileDirectives({ path: coreFile("directives", options.directives) }),
     ...(isDebugging() && {
       onOutput: ({ agentId, line }) => err.write(`${oneLine(agentId)}: ${oneLine(line, 1000)}\n`),
     }),
@@ -235,6 +246,7 @@ const once = async (running: RunningCore, options: CoreCommandOptions, given: On
       input,
       timeoutMs,
       grants: options.grants,
+      directiveId: options.directive,
       json,
       signal,
       out,

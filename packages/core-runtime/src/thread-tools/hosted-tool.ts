@@ -55,7 +55,10 @@ export interface HostedToolOptions
   readonly about?: string;
 }
 
-/** A tool of an agent: prepared, shown, and then run as it was shown, or not at all. */
+/**
+ * A tool of an agent: prepared, shown, and then run as it was shown, or not at all. One that requires a directive gets one
+ * for exactly the call that a human approved; without an approval it is refused (`tool.directive_required`).
+ */
 export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
   const { id, name, description, input, effects, about } = options;
   const prepare: ThreadTool["prepare"] = async (given, scope) => {
@@ -134,7 +137,7 @@ const run = async (
   { host, id }: HostedToolOptions,
   prepared: Prepared,
   origin: CallOptions,
-  { signal, stdout, stderr }: ToolContext,
+  { signal, stdout, stderr, approval }: ToolContext,
 ): Promise<JsonValue> => {
   let output: JsonObject | undefined;
   const onChunk = ({ channel, data, dropped = 0, missing = 0 }: StreamChunk) => {
@@ -146,7 +149,7 @@ const run = async (
     else if (channel === "stderr") void stderr(data.text);
     else if (channel === "log") void stderr(`${data.text}\n`);
   };
-  const options = { ...origin, signal, timeoutMs: runTimeoutMs };
+  const options = { ...origin, signal, timeoutMs: runTimeoutMs, ...(approval && { approval }) };
   const result = await host.call(id, callInputOf(prepared), options, untilItThrows(onChunk));
   if (result.status === "succeeded") return result.output;
   throw failureOf(result, { wasRun: true, output });
