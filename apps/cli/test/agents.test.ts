@@ -387,6 +387,19 @@ describe("a conversation with installed agents", () => {
     expect(changed.end.stderr).toContain("harness agents enable com.example.one");
   });
 
+  it("is also that of a chat", async () => {
+    const state = await makeState();
+    await state.add(await makeAgent("com.example.one"));
+    const { model, seen } = await callingProvider("greet");
+    const cwd = await makeWorkspace();
+    const chat = (...args: string[]) =>
+      harness(["chat", "--model", model, ...args], { cwd, env: state.env, input: "go\n" });
+    await chat("--no-installed-agents");
+    expect(seen.offered.some((name) => name.includes("greet"))).toBe(false);
+    expect(await chat()).toMatchObject({ code: 0 });
+    expect(seen.results).toEqual([expect.stringContaining("hello")]);
+  });
+
   it("refuses an agent that is named with the id of one that is installed", async () => {
     const state = await makeState();
     const source = await makeAgent("com.example.one");

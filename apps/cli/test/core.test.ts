@@ -27,10 +27,19 @@ describe("harness core", () => {
     const cwd = await makeWorkspace();
     const end = await harness(["core", "--agent", helloAgent, "--list"], { cwd });
     expect(end).toMatchObject({ code: 0, stderr: "" });
-    expect(end.stdout).toBe(`${greet}  Greets a person\n`);
+    expect(end.stdout.split("\n")).toEqual([
+      expect.stringMatching(/greet +Greets a person$/),
+      expect.stringMatching(/prepare +Shows what a call would do$/),
+      expect.stringMatching(/sign +Adds a person to GUESTS\.md/),
+      "",
+    ]);
     const json = await harness(["core", "--agent", helloAgent, "--list", "--json"], { cwd });
     expect(JSON.parse(json.stdout)).toMatchObject({
-      tools: [{ tool_id: greet, agent_id: "com.example.hello", input_schema: { type: "object" } }],
+      tools: [
+        { tool_id: greet, agent_id: "com.example.hello", input_schema: { type: "object" } },
+        { tool_id: "com.example.hello/prepare", side_effects: false },
+        { tool_id: "com.example.hello/sign", side_effects: true, permissions: ["fs.write"] },
+      ],
     });
     await nothingRunsWith(join(helloAgent, "agent.mjs"));
   });

@@ -29,6 +29,8 @@ export interface ChatOptions {
   readonly store?: string;
   /** Agents whose tools the model can use, beside the workspace tools. @default none */
   readonly agents?: readonly string[];
+  /** False leaves out the agents that are installed and enabled. @default true */
+  readonly installedAgents?: boolean;
 }
 
 const system =
@@ -42,11 +44,15 @@ const storedHistory = async (store: ChatStore, sessionId: string): Promise<reado
   return session === null ? [] : [...(session.state.messages as unknown as Iterable<ChatMessage>)];
 };
 
-const resumeCommand = (sessionId: string, { store, agents = [] }: ChatOptions, workspace: string): string => {
+const resumeCommand = (
+  sessionId: string,
+  { store, agents = [], installedAgents = true }: ChatOptions,
+  workspace: string,
+): string => {
   const where = workspace === process.cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
   const kept = store === undefined ? "" : ` --store ${shellWord(store)}`;
   const used = agents.map((agent) => ` --agents ${shellWord(agent)}`).join("");
-  return `harness chat --session ${shellWord(sessionId)}${where}${kept}${used}`;
+  return `harness chat --session ${shellWord(sessionId)}${where}${kept}${used}${installedAgents ? "" : " --no-installed-agents"}`;
 };
 
 /** `harness chat`: a conversation at the terminal, or with the lines of standard input. */
@@ -57,7 +63,8 @@ export const chat = async (
   const sessionId = options.session ?? newSessionId();
   const workspace = await workspaceDirectory(options.cwd);
   const model = await openModel(options.model);
-  const core = await openAgentCore({ command: "chat", version, agents: options.agents });
+  const { agents, installedAgents } = options;
+  const core = await openAgentCore({ command: "chat", version, agents, installedAgents });
   const store = await openStore(storeFileOf(options, workspace));
   const terminal = createTerminal();
   const spinner = canSpin(process.stdout) ? new Spinner() : undefined;

@@ -1,5 +1,12 @@
 import type { Command } from "commander";
-import { agentsOption, type CommandContext, cwdOption, modelForms, sessionOption } from "./options.ts";
+import {
+  agentsOption,
+  type CommandContext,
+  cwdOption,
+  installedAgentsOption,
+  modelForms,
+  sessionOption,
+} from "./options.ts";
 
 /** `harness chat`. */
 export const addChat = (program: Command, { version, onExit }: CommandContext): void => {
@@ -10,6 +17,7 @@ export const addChat = (program: Command, { version, onExit }: CommandContext): 
     .addOption(sessionOption("continue this conversation; its pending approvals are shown"))
     .option("--model <spec>", `the model: ${modelForms}`, "offline")
     .addOption(agentsOption())
+    .addOption(installedAgentsOption())
     .option("--store <file>", "where conversations are kept (default: .harness/chat.sqlite in --cwd)")
     .addHelpText(
       "after",

@@ -3,6 +3,7 @@ import {
   agentsOption,
   type CommandContext,
   cwdOption,
+  installedAgentsOption,
   modelForms,
   portNumber,
   severalTimes,
@@ -31,6 +32,7 @@ export const addEngine = (program: Command, { version, onExit }: CommandContext)
       severalTimes,
     )
     .addOption(agentsOption())
+    .addOption(installedAgentsOption())
     .option("--store <file>", "where conversations are kept (default: .harness/chat.sqlite in --cwd)")
     .option("--quiet", "no line for each request")
     .addHelpText(

@@ -91,6 +91,8 @@ export interface EngineOptions {
   readonly quiet?: true;
   /** Agents whose tools the model can use, beside the workspace tools. @default none */
   readonly agents?: readonly string[];
+  /** False leaves out the agents that are installed and enabled. @default true */
+  readonly installedAgents?: boolean;
 }
 
 const name = "harness engine";
@@ -141,7 +143,8 @@ export const engine = (
     const tell = (what: string, cause: unknown) => log.say(describeFailure(what, cause));
     const stopped = createDeferred<void>();
     defer(onStopSignals(() => stopped.resolve()));
-    const core = await openAgentCore({ command: "engine", version, agents: options.agents });
+    const { agents, installedAgents } = options;
+    const core = await openAgentCore({ command: "engine", version, agents, installedAgents });
     defer(() => core.close());
     const store = await openStore(file);
     defer(() => store.close());
