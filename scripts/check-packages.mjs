@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { checkEmbedder } from "./lib/check-embedder.mjs";
 import { checkPackage } from "./lib/check-package.mjs";
 import { directPnpm } from "./lib/pnpm.mjs";
 import { option, report } from "./lib/report.mjs";
@@ -51,6 +52,7 @@ const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-pack
       return problems.map((text) => `${one.pkg.path}: ${text}`);
     },
   );
-  return results.flat();
+  const embedder = only.length === 0 || only.includes("embedder");
+  return [...results.flat(), ...(embedder ? await checkEmbedder(join(dir, "embedder"), tarballs, pnpm) : [])];
 });
-report("packages", findings, `${chosen.map(({ short }) => short).join(", ")}`);
+report("packages", findings, [...chosen.map(({ short }) => short), "embedder"].join(", "));

@@ -9,6 +9,7 @@ const roles = [
   "shell-client",
   "shell-engine",
   "graph",
+  "approvals",
 ];
 const below2 = [...layer0, ...layer1];
 const below3 = [...below2, ...transports, "models", "models-offline", "command-judge", "agent-hooks", "policy", ...roles];
@@ -41,6 +42,7 @@ export const layers = {
   "shell-client": { ...role, browser: "*" },
   "shell-engine": { ...role, noNode: true, browser: ["."] },
   graph: { ...role, browser: ["."] },
+  approvals: { ...role, noNode: true, browser: "*" },
   "agent-sdk": { layer: 3, imports: below3 },
   "core-runtime": { layer: 3, imports: below3 },
   "chat-harness": { layer: 3, imports: below3 },

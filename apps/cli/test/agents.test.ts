@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { readEnabledAgents } from "../src/agents/enabled-agents.ts";
+import { callingProvider } from "./support/calling-provider.ts";
 import { type HarnessEnd, harness, makeWorkspace, startHarness } from "./support/harness.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
@@ -95,7 +96,7 @@ describe("harness agents", () => {
     const done = await agents("enable", "com.example.one", "--yes", "--hash", agent?.hash ?? "");
     expect(done).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("harness core grant com.example.one fs.read"),
+      stdout: expect.stringContaining("harness core grant com.example.one side_effects"),
     });
     expect((await lstat(join(path, "enabled.json"))).mode & 0o777).toBe(0o600);
     expect((await enabled()).found).toEqual([{ agentId: "com.example.one", directory: agent?.directory }]);
@@ -117,6 +118,22 @@ describe("harness agents", () => {
     });
   });
 
+  it("shows what is granted, also to an agent that takes the id of a former one", async () => {
+    const { agents, list, env, path } = await makeState();
+    const source = await makeAgent("com.example.one", { permissions: ["fs.read", "fs.write"] });
+    await agents("install", source);
+    const [agent] = (await list()).agents;
+    const grant = ["core", "grant", "com.example.one"];
+    expect((await agents("list")).stdout).toContain(`harness ${grant.join(" ")} side_effects fs.write`);
+    expect(await harness([...grant, "fs.write"], { cwd: path, env })).toMatchObject({ code: 0 });
+    const { stdout } = await agents("list");
+    expect(stdout).toContain("granted: fs.write");
+    expect(stdout).toContain(`harness ${grant.join(" ")} side_effects\n`);
+    await agents("enable", "com.example.one", "--yes", "--hash", agent?.hash ?? "");
+    await agents("remove", "com.example.one");
+    expect((await agents("install", source)).stdout).toMatch(/granted +fs\.write\n/);
+  });
+
   it("does not start what was changed after it was enabled", async () => {
     const state = await makeState();
     const { directory, id } = await state.add(await makeAgent("com.example.one"));
@@ -128,6 +145,9 @@ describe("harness agents", () => {
     expect(found).toEqual([]);
     expect(notes).toEqual([expect.stringContaining(`harness agents enable ${id}`)]);
     expect((await state.agents("list")).stdout).toContain("CHANGED, not started");
+    const doctor = await harness(["doctor", "--json"], { cwd: await makeWorkspace(), env: state.env });
+    const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; status: string }[] };
+    expect(findings.filter(({ check }) => check === "agents")).toMatchObject([{ status: "problem" }]);
     await writeFile(join(directory, "agent.mjs"), program(id));
     await chmod(join(directory, "agent.mjs"), 0o400);
     expect((await state.enabled()).found).toHaveLength(1);
@@ -157,7 +177,10 @@ describe("harness agents", () => {
       text.replace("com.example.one", "../../evil"),
     ]) {
       await writeFile(file, bad);
-      expect((await state.enabled()).found).toEqual([]);
+      expect(await state.enabled()).toEqual({
+        found: [],
+        notes: [expect.stringContaining("no installed agent is started")],
+      });
       expect(await state.agents("list")).toMatchObject({
         code: 4,
         stderr: expect.stringContaining("is not a valid list"),
@@ -336,5 +359,79 @@ describe("harness agents install mcp:", () => {
     expect(end.stderr).not.toContain("secret-pw");
     expect(end.code).toBe(code);
     expect(await list()).toEqual({ agents: [], broken: [] });
+  });
+});
+
+describe("a conversation with installed agents", () => {
+  const runWith = async (state: { env: Record<string, string> }, word: string, ...args: string[]) => {
+    const { model, seen } = await callingProvider(word);
+    const cwd = await makeWorkspace({ "server.mjs": mcpServer, "tools.json": readingTools });
+    const end = await harness(["run", "--model", model, "--no-policy", ...args, "go"], {
+      cwd,
+      env: state.env,
+    });
+    return { end, ...seen };
+  };
+  const readingTools = JSON.stringify([
+    { ...mcpTool("look", "Looks"), annotations: { readOnlyHint: true, openWorldHint: false } },
+    mcpTool("run", "Runs"),
+  ]);
+
+  it("has their tools, unless they are left out or have changed", async () => {
+    const state = await makeState();
+    const { directory } = await state.add(await makeAgent("com.example.one"));
+    const used = await runWith(state, "greet");
+    expect(used.results).toEqual([expect.stringContaining("hello")]);
+    expect(used.end).toMatchObject({ code: 0 });
+    const without = await runWith(state, "greet", "--no-installed-agents");
+    expect(without.offered.some((name) => name.includes("greet"))).toBe(false);
+    expect(without.offered).toContain("bash");
+    await chmod(join(directory, "agent.mjs"), 0o600);
+    await writeFile(join(directory, "agent.mjs"), "// evil");
+    const changed = await runWith(state, "greet");
+    expect(changed.offered.some((name) => name.includes("greet"))).toBe(false);
+    expect(changed.end.stderr).toContain("harness agents enable com.example.one");
+  });
+
+  it("is also that of a chat", async () => {
+    const state = await makeState();
+    await state.add(await makeAgent("com.example.one"));
+    const { model, seen } = await callingProvider("greet");
+    const cwd = await makeWorkspace();
+    const chat = (...args: string[]) =>
+      harness(["chat", "--model", model, ...args], { cwd, env: state.env, input: "go\n" });
+    await chat("--no-installed-agents");
+    expect(seen.offered.some((name) => name.includes("greet"))).toBe(false);
+    expect(await chat()).toMatchObject({ code: 0 });
+    expect(seen.results).toEqual([expect.stringContaining("hello")]);
+  });
+
+  it("refuses an agent that is named with the id of one that is installed", async () => {
+    const state = await makeState();
+    const source = await makeAgent("com.example.one");
+    await state.add(source);
+    const { end } = await runWith(state, "greet", "--agents", source);
+    expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining("two agents have the id") });
+    const { results } = await runWith(state, "greet", "--agents", source, "--no-installed-agents");
+    expect(results).toEqual([expect.stringContaining("hello")]);
+  });
+
+  it("uses an MCP server that is named for it, within what is granted", async () => {
+    const state = await makeState();
+    const { end, offered, results } = await runWith(
+      state,
+      "look",
+      "--agents",
+      "mcp:node server.mjs",
+      "--approve",
+      "once",
+    );
+    expect(end.code).toBe(0);
+    expect(results).toEqual([expect.stringContaining("called look")]);
+    expect(offered.some((name) => name.includes("look"))).toBe(true);
+    const refused = await runWith(state, "_run", "--agents", "mcp:node server.mjs", "--approve", "once");
+    expect(refused.results.join()).not.toContain("called run");
+    const unusable = await runWith(state, "look", "--agents", "mcp:http://example.com/x");
+    expect(unusable.end).toMatchObject({ code: 2, stderr: expect.stringContaining("https:") });
   });
 });

@@ -41,8 +41,8 @@ describe("harness chat", () => {
     expect(stdout).toContain("› read README.md\n");
     expect(stdout).toContain("● read README.md ✓\n");
     expect(stdout).toContain("A small demo.");
-    expect(stdout).toContain("  ? write wants to be called with this input\n");
-    expect(stdout).toContain('  │   "content": "milk"\n');
+    expect(stdout).toContain("  ? write wants to change notes.txt\n");
+    expect(stdout).toContain("  │ +++ b/notes.txt\n  │ @@ -0,0 +1,1 @@\n  │ +milk\n");
     expect(stdout).toMatch(/\n {2}\/approve ([0-9a-f]{8}) {3}\/reject \1 \[REASON\]\n/);
     // The conversation goes on beside what waits.
     expect(stdout).toContain("● glob ");

@@ -27,10 +27,19 @@ describe("harness core", () => {
     const cwd = await makeWorkspace();
     const end = await harness(["core", "--agent", helloAgent, "--list"], { cwd });
     expect(end).toMatchObject({ code: 0, stderr: "" });
-    expect(end.stdout).toBe(`${greet}  Greets a person\n`);
+    expect(end.stdout.split("\n")).toEqual([
+      expect.stringMatching(/greet +Greets a person$/),
+      expect.stringMatching(/prepare +Shows what a call would do$/),
+      expect.stringMatching(/sign +Adds a person to GUESTS\.md/),
+      "",
+    ]);
     const json = await harness(["core", "--agent", helloAgent, "--list", "--json"], { cwd });
     expect(JSON.parse(json.stdout)).toMatchObject({
-      tools: [{ tool_id: greet, agent_id: "com.example.hello", input_schema: { type: "object" } }],
+      tools: [
+        { tool_id: greet, agent_id: "com.example.hello", input_schema: { type: "object" } },
+        { tool_id: "com.example.hello/prepare", side_effects: false },
+        { tool_id: "com.example.hello/sign", side_effects: true, permissions: ["fs.write"] },
+      ],
     });
     await nothingRunsWith(join(helloAgent, "agent.mjs"));
   });
@@ -265,5 +274,102 @@ describe("what an agent may do beyond reading", () => {
     expect(await harness(["core", "grant", id, "x"], { cwd, env })).toMatchObject({ code: 0 });
     expect(await readFile(log, "utf8")).toContain('"action":"grant.added"');
     expect(await readFile(join(cwd, "state", "harnesskit", "core", "grants.json"), "utf8")).toContain(id);
+  });
+});
+
+describe("a tool that requires a directive", () => {
+  const id = "com.example.made";
+
+  it("is called once for each that was issued, with the input that it was issued for", async () => {
+    verifies("RUN-72");
+    const cwd = await makeWorkspace();
+    const env = { XDG_STATE_HOME: join(cwd, "state") };
+    const agent = await makeAgent(`
+      import { defineAgent, tool } from ${sdk};
+      const deploy = tool({ name: "deploy", description: "Deploys", input: { type: "object" }, effects: "read", requiresDirective: true, run: () => ({ done: 1 }) });
+      await defineAgent({ id: "${id}", version: "1.0.0", tools: [deploy] }).run();
+    `);
+    const call = (directive: string[], input = '{"env":"staging","n":1}') =>
+      harness(["core", "--agent", agent, "--call", `${id}/deploy`, "--input", input, ...directive], {
+        cwd,
+        env,
+      });
+    expect(await call([])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("requires a directive"),
+    });
+    expect(await call(["--directive", "dir_1"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("no directive with this id"),
+    });
+    const command = [
+      "core",
+      "directive",
+      "issue",
+      `${id}/deploy`,
+      "--match",
+      '{"env":"staging"}',
+      "--until",
+      "1h",
+    ];
+    const issued = await harness(command, { cwd, env });
+    expect(issued).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^dir_\w+\n$/) });
+    const directive = issued.stdout.trim();
+    expect(await call(["--directive", directive], '{"env":"live"}')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("another input"),
+    });
+    expect(await call(["--directive", directive])).toMatchObject({ code: 0, stdout: '{"done":1}\n' });
+    expect(await call(["--directive", directive])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("used as often"),
+    });
+    const { stdout } = await harness(["core", "directive", "list"], { cwd, env });
+    expect(stdout).toMatch(
+      /^dir_\w+ {2}com\.example\.made\/deploy {2}\(fields env; used 1 of 1; spent; issued .* by human:/,
+    );
+    const other = (await harness([...command, "--uses", "2", "--json"], { cwd, env })).stdout;
+    const { id: second } = JSON.parse(other) as { id: string };
+    expect(await harness(["core", "directive", "revoke", second], { cwd, env })).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
+    expect(await call(["--directive", second])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("revoked"),
+    });
+    expect(await harness(["core", "directive", "revoke", "dir_1"], { cwd, env })).toMatchObject({
+      code: 1,
+      stdout: "",
+    });
+    const log = await readFile(join(cwd, "state", "harnesskit", "audit", "core.jsonl"), "utf8");
+    for (const action of ["issued", "used", "revoked"])
+      expect(log).toContain(`"action":"directive.${action}"`);
+    expect(log).not.toContain("staging");
+  });
+
+  it.each([
+    ["neither an input nor a match", [], /one of --input and --match/],
+    ["an input that is no object", ["--input", "[]"], /--input must be a JSON object/],
+    ["no field", ["--match", "{}"], /fields/],
+    ["a tool without an agent", ["--input", "{}"], /tool_id/],
+  ])("is not issued one for %s", async (_what, args, message) => {
+    const cwd = await makeWorkspace();
+    const tool = args[1] === "{}" && args[0] === "--input" ? "deploy" : `${id}/deploy`;
+    const all = [
+      "core",
+      "directive",
+      "issue",
+      tool,
+      ...args,
+      "--until",
+      "1h",
+      "--file",
+      "d.json",
+      "--no-audit",
+    ];
+    const end = await harness(all, { cwd });
+    expect(end).toMatchObject({ code: 2, stdout: "" });
+    expect(end.stderr).toMatch(message);
   });
 });

@@ -15,6 +15,7 @@ export const createRandom = (seed: number): (() => number) => {
 /** The values that the steps of one scenario name, and what `${…}` in them stands for. */
 export interface Scope {
   set(name: string, value: unknown): void;
+  forget(name: string): void;
   /**
    * A copy of the template with its references replaced: a string that is one reference becomes its value, of any type.
    * `{ $merge: [A, B] }` is the members of A and B, where those of B count; `{ $flat: [A, B] }` the elements of both
@@ -60,7 +61,10 @@ export const createScope = (values: Readonly<Record<string, unknown>>, random: (
   const lookUp = (path: string): unknown => {
     if (path === "now") return new Date().toISOString();
     if (path.startsWith("random.")) return randomText(path);
-    const direct = path.replace(/\[([^\]]+)\]/g, (_, inner: string) => `.${String(lookUp(inner))}`);
+    const direct = path.replace(
+      /\[([^\]]+)\]/g,
+      (_, inner: string) => `.${/^\d+$/.test(inner) ? inner : String(lookUp(inner))}`,
+    );
     const [name = "", ...keys] = direct.split(".");
     const value = keys.reduce(memberOf, known.get(name));
     if (value === undefined) throw new Unmet(`\${${path}} is missing: an earlier step did not get it`);
@@ -83,5 +87,9 @@ export const createScope = (values: Readonly<Record<string, unknown>>, random: (
     return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, resolve(value)]));
   };
   for (const [name, value] of Object.entries(values)) known.set(name, resolve(value));
-  return { set: (name, value) => void known.set(name, value), resolve };
+  return {
+    set: (name, value) => void known.set(name, value),
+    forget: (name) => void known.delete(name),
+    resolve,
+  };
 };

@@ -63,8 +63,12 @@ export const post: DoStep = async (ready, context) => {
 
 export const restart: DoStep = async ({ step }, context) => {
   if (context.server === undefined) throw new ConformanceError("invalid_scenario", "restart is for servers");
-  await context.server.restart(step.restart as "kill" | "stop");
+  const links = [...context.links.values()];
   context.links.clear();
+  await Promise.all([
+    context.server.restart(step.restart as "kill" | "stop"),
+    ...links.map((link) => link.close()),
+  ]);
   return true;
 };
 

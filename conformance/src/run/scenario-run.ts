@@ -148,6 +148,8 @@ export class ScenarioRun {
   async #runLeaf(verb: Exclude<Verb, "each" | "use">, step: LeafStep, place: string): Promise<void> {
     const { scope, limits, note } = this.#context;
     const label = `${place} ${labelOf(verb, step)}`;
+    // What a former step of this name got is not what this one got.
+    if (step.as !== undefined) scope.forget(step.as);
     this.#checkTime();
     let value: unknown;
     let reason = this.stopped?.message;

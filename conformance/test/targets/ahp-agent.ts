@@ -1,5 +1,6 @@
 import { type AhpClient, createAhpClient } from "@harnesskit/ahp-client";
 import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
+import { createChildTransport } from "@harnesskit/transport-stdio";
 import { createTcpTransport, createUnixTransport } from "@harnesskit/transport-uds";
 import type { StartModule } from "../../src/index.ts";
 
@@ -15,11 +16,13 @@ const clientAt = (endpoint: string, token: string): AhpClient => {
     const exchange = createHttpExchange({ url: endpoint, credentials });
     return createAhpClient({ ...who, exchange });
   }
-  const transport = endpoint.startsWith("ws")
-    ? createWebSocketTransport({ url: endpoint, credentials })
-    : endpoint.startsWith("unix:")
-      ? createUnixTransport({ path: endpoint.slice(5), framing: "newline" })
-      : createTcpTransport({ port: Number(endpoint.split(":")[2]), framing: "newline" });
+  const transport = endpoint.startsWith("stdio:")
+    ? createChildTransport({ command: "/bin/sh", args: ["-c", `exec ${endpoint.slice(6)}`] })
+    : endpoint.startsWith("ws")
+      ? createWebSocketTransport({ url: endpoint, credentials })
+      : endpoint.startsWith("unix:")
+        ? createUnixTransport({ path: endpoint.slice(5), framing: "newline" })
+        : createTcpTransport({ port: Number(endpoint.split(":")[2]), framing: "newline" });
   return createAhpClient({ ...who, transport } as never);
 };
 

@@ -15,7 +15,7 @@ const wishOf = (event: { readonly metadata?: unknown }): Wish =>
   ((event.metadata ?? {}) as { readonly conformance?: Wish }).conformance ?? {};
 
 /** The test handler of a harness, as the contract of the suite describes it. */
-const createTestHarness = () => {
+export const createTestHarness = () => {
   const seen: { session_id: string }[] = [];
   const decide = async (event: Pick<AhpEvent, "session_id" | "metadata">): Promise<never> => {
     seen.push(event);

@@ -6,7 +6,7 @@ import { type DetailWriter, flattenDetails } from "./flatten-details.ts";
 import type { AuditEntryLimits } from "./limits.ts";
 import type { Redactor } from "./redactor.ts";
 import { toSafeJson } from "./safe-json.ts";
-import { snapshotOf } from "./snapshot.ts";
+import { EntrySnapshot } from "./snapshot.ts";
 
 const marks: readonly AuditMark[] = AuditMarkSchema.options;
 const outcomes: ReadonlySet<unknown> = new Set(AuditOutcomeSchema.options);
@@ -48,9 +48,9 @@ export class EntryFormatter {
   format(entry: unknown, seq: number, timeMs: number): string {
     const found = this.#marks;
     found.clear();
-    const { snapshot, isUnreadable, isInvalid } = snapshotOf(entry);
-    if (isUnreadable) found.add("unreadable");
-    if (isInvalid) found.add("invalid");
+    const snapshot = EntrySnapshot.of(entry);
+    if (snapshot.isUnreadable) found.add("unreadable");
+    if (snapshot.isInvalid) found.add("invalid");
     let body = this.#body(snapshot, seq, timeMs);
     // A character has at most three bytes.
     if (body.length * 3 > this.#maxBodyBytes && utf8Length(body) > this.#maxBodyBytes) {

@@ -4,7 +4,9 @@
  */
 export class EntryIntake<Entry> {
   readonly #append: (entry: Entry) => void;
-  #recorded: Entry[] | undefined;
+  /** What is being read: no entry, one that was taken, or one that its reading recorded. */
+  #depth: 0 | 1 | 2 = 0;
+  #nested: Entry[] = [];
   #dropped = 0;
 
   constructor(append: (entry: Entry) => void) {
@@ -16,17 +18,21 @@ export class EntryIntake<Entry> {
   }
 
   take(entry: Entry): void {
-    if (this.#recorded) {
-      this.#recorded.push(entry);
+    if (this.#depth === 2) {
+      this.#dropped++;
       return;
     }
-    const nested: Entry[] = [];
-    this.#recorded = nested;
+    if (this.#depth === 1) {
+      this.#nested.push(entry);
+      return;
+    }
+    this.#depth = 1;
     this.#append(entry);
-    const tooDeep: Entry[] = [];
-    this.#recorded = tooDeep;
-    for (const next of nested) this.#append(next);
-    this.#dropped += tooDeep.length;
-    this.#recorded = undefined;
+    if (this.#nested.length > 0) {
+      this.#depth = 2;
+      for (const next of this.#nested) this.#append(next);
+      this.#nested = [];
+    }
+    this.#depth = 0;
   }
 }

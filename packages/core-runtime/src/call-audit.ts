@@ -1,4 +1,4 @@
-import type { AuditEntryInput, AuditOutcome } from "@harnesskit/audit";
+import type { AuditActionEnd, AuditEntryInput, AuditOutcome } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import type { AuditTrail } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
@@ -41,7 +41,7 @@ export const auditCallEnd = (
 ): void => {
   if (!audit.sink) return;
   const refusal = call.audited ? undefined : refusalOf(result);
-  const end = { ...auditedEnd(result, refusal), duration_ms: clock.now() - call.startedAt };
+  const end = endOf(result, clock.now() - call.startedAt, refusal);
   if (call.audited) call.audited.end(end);
   else audit.record({ ...entryOf("tool.result", call.toolId, call.callId, call.options, session), ...end });
 };
@@ -54,12 +54,17 @@ export const auditRefusedCall = (
   options: CallOptions,
   result: CallResult,
 ): void => {
-  audit.record({ ...entryOf("tool.result", toolId.slice(0, 257), callId, options), ...auditedEnd(result) });
+  audit.record({ ...entryOf("tool.result", toolId.slice(0, 257), callId, options), ...endOf(result) });
 };
 
-const auditedEnd = (result: CallResult, refusal: Readonly<Record<string, string>> = {}) => ({
+const endOf = (
+  result: CallResult,
+  durationMs?: number,
+  refusal?: Readonly<Record<string, string>>,
+): AuditActionEnd => ({
   action: "tool.result",
   outcome: outcomeOf(result),
+  duration_ms: durationMs,
   details: result.status === "succeeded" ? undefined : { code: result.error.code, ...refusal },
 });
 

@@ -30,7 +30,10 @@ export interface CallOptions {
   readonly correlationId?: string;
   /** What caused the call directly. @default the directive's id, if there is one */
   readonly causationId?: string;
-  /** The directive that asks for the call; a tool with `requires_directive` needs one. */
+  /**
+   * The issued directive that asks for the call, which uses it once; a tool with `requires_directive` needs one. It must be
+   * for this tool and input, in force, and not spent.
+   */
   readonly directiveId?: string;
   /**
    * The `declaration_digest` of the tool that the call is meant for. If the tool has another one, the call is not made and

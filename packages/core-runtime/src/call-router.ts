@@ -10,6 +10,7 @@ import { auditRefusedCall } from "./call-audit.ts";
 import { type CallOptions, checkCallOptions } from "./call-options.ts";
 import { type CallResult, coreResult, misfit } from "./call-result.ts";
 import type { CoreContext } from "./core-context.ts";
+import { unbacked } from "./directives/backing.ts";
 import type { RegisteredTool } from "./judge-tool.ts";
 import type { Session } from "./session.ts";
 
@@ -24,7 +25,7 @@ export interface CallGate {
 const { AgentUnavailable, InvalidInput, ToolNotFound } = RuntimeErrorCode;
 const retryable = { retryable: true };
 
-/** Takes calls: finds the tool, checks the input, asks for the permission, and hands the call to the agent's session. */
+/** Takes calls: finds the tool, checks the input, asks for the permission, uses the directive, and hands the call to the agent's session. */
 export class CallRouter {
   readonly #context: CoreContext;
   readonly #agents: Agents;
@@ -57,10 +58,9 @@ export class CallRouter {
     const refused = refuseChanged(tool, options) ?? this.#refuseInput(found, input, options);
     if (refused) return refused;
     const callId = randomUUID();
-    // Whether a directive is there is seen when the call is made.
     const asked = { tool, options, callId, causationId: callId, input: input as JsonObject };
     const verdict = async () => this.#context.authorize(requestFor(session, asked));
-    return refusedBy(asked, await verdict().catch(() => undefined));
+    return refusedBy(await verdict().catch(() => undefined));
   }
 
   #find(toolId: string): { session: Session; tool: RegisteredTool } | CallResult {
@@ -119,23 +119,51 @@ export class CallRouter {
 
   #decided(session: Session, call: Call, verdict: unknown): void {
     if (call.settled) return;
-    const refused = refusedBy(call, verdict) ?? goneOrChanged(session, call);
+    const refused = refusedBy(verdict) ?? goneOrChanged(session, call);
     if (refused) session.calls.finish(call, refused);
     else this.#submit(session, call);
   }
 
-  #submit({ calls }: Session, call: Call): void {
+  #submit(session: Session, call: Call): void {
+    const { directiveId } = call.options;
+    if (directiveId !== undefined) void this.#submitBacked(session, call, directiveId);
+    else if (call.tool.info.requires_directive) session.calls.finish(call, unbacked("missing"));
+    else if (this.#isToBeMade(session, call)) session.calls.submit(call);
+  }
+
+  /** The directive is used last, for a call that is made. A call that gets the result of another one uses none. */
+  async #submitBacked(session: Session, call: Call, directiveId: string): Promise<void> {
+    const { calls } = session;
+    const { backing } = this.#context;
+    calls.hold(call);
+    if (call.settled) return;
+    const refused = await backing.check(call, directiveId);
+    if (call.settled) return;
+    if (refused) calls.finish(call, refused);
+    else if (this.#isToBeMade(session, call)) {
+      const unused = await backing.use(call, directiveId);
+      // One that its caller has left may still be awaited by others with its key.
+      if (call.state === "ended") return;
+      const problem = unused ?? goneOrChanged(session, call);
+      if (problem) calls.finish(call, problem);
+      else calls.submit(call);
+    }
+  }
+
+  /** False for a call that its idempotency key refuses, or gives the result of another one. */
+  #isToBeMade({ calls }: Session, call: Call): boolean {
     const { keys, stats } = this.#context;
     const known = keys.claim(call);
     if (known === "conflict") {
       const message = "the idempotency key was used with another input";
       calls.finish(call, coreResult(RuntimeErrorCode.IdempotencyConflict, message));
-    } else if (known === undefined) calls.submit(call);
+    } else if (known === undefined) return true;
     else if (known instanceof Call) calls.join(call, known);
     else {
       stats.callsJoined++;
       calls.finish(call, known);
     }
+    return false;
   }
 
   /** A call that was not made. */
@@ -167,12 +195,8 @@ const requestFor = (session: Session, call: AskingCall): AuthorizationRequest =>
   };
 };
 
-const refusedBy = (call: AskingCall, verdict: unknown): CallResult | undefined => {
-  if (isObject(verdict) && verdict.allowed === true) {
-    return call.tool.info.requires_directive && call.causationId === undefined
-      ? directiveRequired()
-      : undefined;
-  }
+const refusedBy = (verdict: unknown): CallResult | undefined => {
+  if (isObject(verdict) && verdict.allowed === true) return undefined;
   const reason = isObject(verdict) && verdict.allowed === false ? verdict.reason : undefined;
   const message = typeof reason === "string" ? reason.slice(0, 1024) : "the authorization failed";
   const details = isObject(verdict) && isPlainObject(verdict.details) ? verdict.details : undefined;
@@ -195,6 +219,3 @@ const refuseChanged = ({ info }: RegisteredTool, { declarationDigest: meant }: C
   meant === undefined || meant === info.declaration_digest
     ? undefined
     : coreResult(RuntimeErrorCode.ToolChanged, "the tool is declared otherwise now");
-
-const directiveRequired = (): CallResult =>
-  coreResult(RuntimeErrorCode.DirectiveRequired, "the tool requires a directive");

@@ -28,7 +28,7 @@ export interface ToolCall {
 
 /**
  * - `opened`: nothing was done for it yet.
- * - `authorizing`: waits for the decision; counts as waiting.
+ * - `authorizing`: waits for the decision or its directive; counts as waiting.
  * - `queued`: waits for a free slot of the agent.
  * - `joined`: waits for the result of its leader, a call with the same idempotency key.
  * - `running`: was sent.
@@ -60,6 +60,8 @@ export class Call implements ToolCall, TimerEntry {
   /** The call whose result it gets, and the calls that get its own. */
   leader: Call | undefined;
   joiners: Set<Call> | undefined;
+  /** Called at its end if it was not sent. */
+  onUnsent: (() => void) | undefined;
   /** Called with the result that joined calls get, also when this call's own caller has left before. */
   onOutcome: ((result: CallResult, fromAgent: boolean) => void) | undefined;
   dueAt = 0;

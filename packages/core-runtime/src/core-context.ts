@@ -7,6 +7,8 @@ import type { Authorize } from "./authorize.ts";
 import { type CoreLimits, type CoreTimes, coreLimits, coreTimes, resolveTimes } from "./core-limits.ts";
 import type { CoreOptions } from "./core-options.ts";
 import { type CoreStats, createStats } from "./core-stats.ts";
+import { Backing } from "./directives/backing.ts";
+import { createMemoryDirectives, IssuedDirectives } from "./directives/directives.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { authorizeByGrants } from "./permissions/authorize-by-grants.ts";
 import { SentCalls } from "./sent-calls.ts";
@@ -24,6 +26,8 @@ export interface CoreContext {
   readonly keys: IdempotencyKeys;
   readonly redactor: Redactor;
   readonly authorize: Authorize;
+  readonly directives: IssuedDirectives;
+  readonly backing: Backing;
   readonly sentCalls: SentCalls;
   readonly server: { readonly core_version: string; readonly instance_id: string };
   readonly refuseManifestDrift: boolean;
@@ -39,6 +43,9 @@ export const createContext = (options: CoreOptions): CoreContext => {
   const limits = coreLimits.resolve(options.limits);
   const times = resolveTimes(coreTimes, options);
   const stats = createStats();
+  const audit = new AuditTrail(options.audit, stats);
+  const store = options.directives ?? createMemoryDirectives();
+  const directives = new IssuedDirectives({ store, audit, clock });
   return {
     clock,
     limits,
@@ -47,7 +54,14 @@ export const createContext = (options: CoreOptions): CoreContext => {
     authorize: options.authorize ?? authorizeByGrants(grants, clock),
     deadlines: new TimerTable(clock),
     times: { ...times, timeoutMs: Math.min(times.timeoutMs, limits.maxTimeoutMs) },
-    audit: new AuditTrail(options.audit, stats),
+    audit,
+    directives,
+    backing: new Backing(directives, (error, agentId) =>
+      callSafely(
+        () => onError?.(error, { agentId }),
+        () => {},
+      ),
+    ),
     validators: new ToolValidators(limits),
     keys: new IdempotencyKeys(clock, times.idempotencyTtlMs, limits),
     sentCalls: new SentCalls(),

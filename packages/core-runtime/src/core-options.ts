@@ -3,6 +3,7 @@ import type { HarnessError } from "@harnesskit/wire";
 import type { Clock } from "@harnesskit/wire/time";
 import type { Authorize } from "./authorize.ts";
 import type { CoreLimits, CoreTimes } from "./core-limits.ts";
+import type { DirectiveStore } from "./directives/directives.ts";
 import type { GrantStore } from "./permissions/grants.ts";
 
 /** Options of a core. */
@@ -12,6 +13,8 @@ export interface CoreOptions extends Partial<CoreTimes> {
    * `fs.read` (section 4.3.1). @default nothing
    */
   readonly grants?: GrantStore;
+  /** Where the directives are that calls may use. @default in memory */
+  readonly directives?: DirectiveStore;
   /** Decides about each call before it is sent, in place of the grants. @default by `grants` */
   readonly authorize?: Authorize;
   /** Where everything that happens is recorded, never content, never a token. @default nowhere */

@@ -5,6 +5,7 @@ import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
 import type { CoreOptions } from "./core-options.ts";
 import type { CoreStats } from "./core-stats.ts";
+import type { Directives } from "./directives/directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { Admission, Launch, LaunchObserver } from "./launch-port.ts";
 import { RuntimeCore } from "./runtime-core.ts";
@@ -29,6 +30,8 @@ export interface Core extends AsyncDisposable {
    * aside. `authorize` is asked; nothing is called, and nothing recorded. Rejects with `invalid_argument` like `call`.
    */
   check(toolId: string, input: unknown, options?: CallOptions): Promise<CallResult | undefined>;
+  /** Issues and revokes the directives that its calls may use. */
+  readonly directives: Directives;
   /** The tools of all agents that have a session. */
   tools(): readonly ToolInfo[];
   /**

@@ -15,6 +15,17 @@ export {
 } from "./core-limits.ts";
 export type { CoreOptions } from "./core-options.ts";
 export type { CoreStats } from "./core-stats.ts";
+export { type Directive, DirectiveSchema } from "./directives/directive.ts";
+export type { DirectiveRequest } from "./directives/directive-request.ts";
+export {
+  createDirectives,
+  createFileDirectives,
+  createMemoryDirectives,
+  type DirectiveStore,
+  type Directives,
+  type DirectivesOptions,
+} from "./directives/directives.ts";
+export type { DirectiveRefusal } from "./directives/judge-directive.ts";
 export type { ToolInfo } from "./judge-tool.ts";
 export type { OutputStream } from "./launch/agent-process.ts";
 export {
@@ -40,12 +51,12 @@ export {
   addGrants,
   createFileGrants,
   createMemoryGrants,
-  type FileStoreOptions,
   type GrantRequest,
   type GrantStore,
   removeGrants,
   toGrants,
 } from "./permissions/grants.ts";
+export type { FileStoreOptions } from "./records/record-file.ts";
 export { RecordFileError, type RecordFileErrorCode } from "./records/record-file-error.ts";
 export {
   type RecordEdit,

@@ -20,6 +20,7 @@ import type { Core } from "./core.ts";
 import { type CoreContext, createContext } from "./core-context.ts";
 import type { CoreOptions } from "./core-options.ts";
 import type { CoreStats } from "./core-stats.ts";
+import type { Directives } from "./directives/directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { Admission, DisconnectReason, Launch, LaunchObserver } from "./launch-port.ts";
 import { Session } from "./session.ts";
@@ -132,6 +133,10 @@ export class RuntimeCore implements Core, ConnectionOwner {
     return this.#router.check(toolId, input, options);
   }
 
+  get directives(): Directives {
+    return this.context.directives;
+  }
+
   tools(): readonly ToolInfo[] {
     return this.#agents.tools();
   }
@@ -210,6 +215,7 @@ export class RuntimeCore implements Core, ConnectionOwner {
     this.#agents.close();
     this.context.deadlines.close();
     await Promise.all(this.#open);
+    await this.context.backing.settled();
     this.context.audit.record({ action: "core.closed", outcome: "ok" });
   }
 

@@ -67,9 +67,9 @@ export class SessionCalls {
     return call;
   }
 
-  /** The call waits for its authorization. */
+  /** The call waits for its authorization, or for its directive. */
   hold(call: Call): void {
-    if (call.settled) return;
+    if (call.settled || call.state === "authorizing") return;
     if (this.#hasRoom()) this.#keep(call, "authorizing");
     else this.#refuseBusy(call);
   }
@@ -86,7 +86,7 @@ export class SessionCalls {
 
   /** The call may be sent: at once if there is a free slot, otherwise when there is one. */
   submit(call: Call): void {
-    if (call.settled) return;
+    if (call.state === "ended") return;
     this.#enter(call, "opened");
     if (this.inflight < this.#maxInflight && this.#lanes.isFree(call)) this.#send(call);
     else if (this.#hasRoom()) {
@@ -102,6 +102,7 @@ export class SessionCalls {
     this.#enter(call, "ended");
     this.#open.delete(call.callId);
     this.#context.deadlines.clear(call);
+    if (call.messageId === undefined) call.onUnsent?.();
     this.#settle(call, result, fromAgent);
     this.#pump();
   }

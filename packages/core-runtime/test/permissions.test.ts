@@ -55,7 +55,7 @@ const setUp = async (
 
 describe("without a grant", () => {
   it("an agent may read: a tool without side effects that needs reading permissions only", async () => {
-    verifies("RUN-84", "RUN-85");
+    verifies("RUN-84", "RUN-85", "RUN-150");
     const reader = { tool: { side_effects: false } };
     const bare = await setUp({}, reader);
     expect(await bare.call()).toBe("allowed");

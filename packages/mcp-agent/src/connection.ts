@@ -28,7 +28,7 @@ export interface ConnectionOptions {
   readonly clock?: Clock;
   /** The server says that its tools have changed. */
   readonly onToolsChanged: () => void;
-  /** Something is wrong that does not end the connection. Bounded by `maxReports`. */
+  /** Something is wrong that does not end the connection. May come often. */
   readonly onReport: (error: McpError) => void;
   readonly onOutput: (line: string) => void;
 }
@@ -47,7 +47,6 @@ export class McpConnection {
   readonly #ended = createDeferred<McpError | undefined>();
   #isOpen = false;
   #isEnded = false;
-  #reports = 0;
 
   private constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -227,10 +226,7 @@ export class McpConnection {
   }
 
   #report(text: string): void {
-    const { maxReports } = this.#options.limits;
-    this.#reports++;
-    if (this.#reports > maxReports || this.#isEnded) return;
-    const last = this.#reports === maxReports ? " (further ones are not reported)" : "";
-    this.#options.onReport(new McpError("mcp.server_fault", `the MCP server: ${this.#textOf(text)}${last}`));
+    if (this.#isEnded) return;
+    this.#options.onReport(new McpError("mcp.server_fault", `the MCP server: ${this.#textOf(text)}`));
   }
 }

@@ -18,7 +18,7 @@ export const mcpLimits = defineLimits({
   maxErrorLength: 4000,
   /** Messages of one connection that are not valid, after which it is closed. */
   maxInvalidMessages: 100,
-  /** Reports of one connection that are passed on; further ones are only counted. */
+  /** Reports in a minute that are passed on; further ones are only counted. */
   maxReports: 50,
   /** Bytes that may wait for a server that reads slowly. */
   maxBufferedBytes: 16 * 1024 * 1024,

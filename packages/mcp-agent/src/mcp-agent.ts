@@ -7,9 +7,10 @@ import {
   type Tool,
   tool,
 } from "@harnesskit/agent-sdk";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { displayText, type HarnessError } from "@harnesskit/wire";
 import { settleWithin, systemClock, within } from "@harnesskit/wire/time";
-import { ToolError } from "@harnesskit/wire/tool";
+import { type StandardSchema, ToolError } from "@harnesskit/wire/tool";
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import { toCallError, toOutput } from "./call-result.ts";
 import type { McpToolList } from "./connection.ts";
@@ -18,6 +19,7 @@ import { type McpLimits, type McpTimes, mcpLimits, mcpTimes } from "./limits.ts"
 import { McpLink } from "./link.ts";
 import { type McpServer, parseMcpServer } from "./mcp-server.ts";
 import type { McpTool } from "./mcp-tool.ts";
+import { ReportBudget } from "./report-budget.ts";
 import { readSecrets, type Secrets } from "./secrets.ts";
 
 export interface McpAgentOptions
@@ -57,12 +59,24 @@ export interface McpAgent extends Pick<Agent, "id" | "connect" | "call" | "stop"
   run(options?: RunOptions): Promise<RunEnd>;
 }
 
+/** Bytes that may wait for a slow reader of the agent's standard error. */
+const maxWaitingOutput = 1024 * 1024;
+
+/**
+ * The core checks inputs and outputs, in bounded time, and the server checks its inputs. Here the schemas are declared only: to
+ * compile what a server says could take minutes.
+ */
+const anything: StandardSchema<JsonObject> = {
+  "~standard": { version: 1, vendor: "mcp", validate: (value) => ({ value: value as JsonObject }) },
+};
+
 class ServedMcpServer implements McpAgent {
   readonly #agent: Agent;
   readonly #link: McpLink;
   readonly #limits: McpLimits;
   readonly #times: McpTimes;
   readonly #secrets: Secrets;
+  readonly #budget: ReportBudget;
   readonly #options: McpAgentOptions;
   /** What is offered now, by the agent's name. */
   readonly #offered = new Map<string, McpTool>();
@@ -78,6 +92,7 @@ class ServedMcpServer implements McpAgent {
     const times = Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<McpTimes>;
     this.#times = mcpTimes.resolve(times, "options");
     this.#secrets = readSecrets(server, env);
+    this.#budget = new ReportBudget(this.#limits.maxReports, clock, (error) => this.#passOn(error));
     this.#link = new McpLink({
       server,
       secrets: this.#secrets,
@@ -121,7 +136,11 @@ class ServedMcpServer implements McpAgent {
   }
 
   async run(options: RunOptions = {}): Promise<RunEnd> {
-    this.#fallback = (line) => process.stderr.write(`agent ${this.id}: ${line}\n`);
+    this.#fallback = (line) => {
+      // What a slow reader would have to wait for is dropped.
+      if (process.stderr.writableLength < maxWaitingOutput)
+        process.stderr.write(`agent ${this.id}: ${line}\n`);
+    };
     try {
       const timeoutMs = this.#times.startWaitMs;
       const settled = await settleWithin(this.start(), { name: "start", timeoutMs });
@@ -183,8 +202,9 @@ class ServedMcpServer implements McpAgent {
       const made = tool({
         name,
         description,
-        input: inputSchema,
-        ...(outputSchema && { output: outputSchema }),
+        input: anything,
+        inputSchema,
+        ...(outputSchema && { output: anything, outputSchema }),
         effects,
         permissions,
         capabilities: ["cancellation", "streaming"],
@@ -203,7 +223,7 @@ class ServedMcpServer implements McpAgent {
     found: McpTool,
     input: Record<string, unknown>,
     context: Parameters<Tool["run"]>[1],
-  ): Promise<object> {
+  ): Promise<JsonObject> {
     const { signal, status } = context;
     const connection = await within(this.#link.current(), { name: "mcp", signal }).catch((error: unknown) => {
       if (!McpError.isInstance(error)) throw error;
@@ -242,6 +262,10 @@ class ServedMcpServer implements McpAgent {
   }
 
   #report(error: HarnessError): void {
+    this.#budget.add(error);
+  }
+
+  #passOn(error: HarnessError): void {
     const { onError } = this.#options;
     if (onError) onError(error);
     else this.#fallback?.(displayText(`${error.code}: ${error.message}`, { maxLength: 2000 }));

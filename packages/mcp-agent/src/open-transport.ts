@@ -1,6 +1,7 @@
 import { agentEnvironment } from "@harnesskit/protocol/runtime";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { displayText, type HarnessError } from "@harnesskit/wire";
+import { settleWithin } from "@harnesskit/wire/time";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { createBoundedFetch } from "./bounded-fetch.ts";
@@ -23,6 +24,9 @@ export interface OpenTransportOptions {
   readonly onBroken: (method: string, error: unknown) => void;
 }
 
+/** How long a server may take to end a session. */
+const endSessionTimeoutMs = 1000;
+
 /** Starts the program of a server, or makes ready what posts to its URL. Rejects with `transport_failed`. */
 export const openTransport = async (options: OpenTransportOptions): Promise<Transport> => {
   const { server, secrets, limits, signal, onFault, onEnd } = options;
@@ -31,9 +35,17 @@ export const openTransport = async (options: OpenTransportOptions): Promise<Tran
       header,
       secrets.values[name] ?? "",
     ]);
-    return new StreamableHTTPClientTransport(new URL(server.url), {
+    const transport = new StreamableHTTPClientTransport(new URL(server.url), {
       requestInit: { headers: Object.fromEntries(headers) as Record<string, string> },
       fetch: createBoundedFetch({ maxMessageBytes: limits.maxMessageBytes, onBroken: options.onBroken }),
+    });
+    const close = transport.close.bind(transport);
+    return Object.assign(transport, {
+      async close() {
+        const options = { name: "terminateSession", timeoutMs: endSessionTimeoutMs };
+        await settleWithin(transport.terminateSession(), options);
+        await close();
+      },
     }) as Transport;
   }
   const [command, ...args] = server.command;

@@ -1,3 +1,4 @@
+import { systemClock } from "@harnesskit/wire/time";
 import { describe, expect, it, vi } from "vitest";
 import { createMcpAgent, McpError } from "../src/index.ts";
 import { call, hostile, serve } from "./support/serve.ts";
@@ -60,6 +61,13 @@ describe("an MCP server as an agent", () => {
     await vi.waitFor(() => expect(health.at(-1)).toBe("ok"));
     expect(reports.map(({ code }) => code)).toEqual(["mcp.server_lost"]);
     expect(await call(core, "ok")).toMatchObject({ status: "succeeded" });
+  });
+
+  it("serves a core before its server is there, and registers the tools when it is", async () => {
+    await using served = await serve({ server: hostile("slow"), startWaitMs: 0 });
+    expect(served.core.tools()).toEqual([]);
+    await vi.waitFor(() => expect(served.tool("ok")).toBeDefined());
+    expect(await call(served.core, "ok")).toMatchObject({ status: "succeeded" });
   });
 
   it("refuses calls while the server is away", async () => {
@@ -136,6 +144,22 @@ describe("an MCP server as an agent", () => {
         ],
       },
     });
+  });
+
+  it("reports a bounded number of faults in a minute", async () => {
+    const clock = { ...systemClock, now: () => now };
+    let now = 1000;
+    await using served = await serve({
+      server: hostile(),
+      limits: { maxReports: 3, maxInvalidMessages: 1000 },
+      clock,
+    });
+    for (let call_ = 0; call_ < 5; call_++) await call(served.core, "garbage");
+    expect(served.reports).toHaveLength(3);
+    now += 60_000;
+    await call(served.core, "garbage");
+    expect(served.reports).toHaveLength(7);
+    expect(served.reports[3]?.message).toMatch(/^\d+ further reports were left out$/);
   });
 
   it("lives through a flood of notices and requests", async () => {

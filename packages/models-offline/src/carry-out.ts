@@ -4,6 +4,7 @@ import { editFile, listFiles, readFile, searchText, writeFile } from "./file-par
 import type { Part, PartResult, PlannedStep } from "./part.ts";
 import { inlineCode } from "./report.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
+import { useTool } from "./use-tool.ts";
 import type { Instruction, InstructionOf } from "./verbs.ts";
 
 /** What to do about an edit without quotes whose two strings cannot be separated. */
@@ -47,6 +48,7 @@ const parts: { readonly [K in Kind]: (instruction: InstructionOf<K>) => Part } =
   run: runCommand,
   edit: editFile,
   write: writeFile,
+  use: useTool,
   describe: describeRepository,
   test: runTests,
 };

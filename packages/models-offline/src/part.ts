@@ -7,7 +7,8 @@ export type ToolName = "bash" | "read" | "write" | "edit" | "glob" | "grep";
 
 /** A call that a part of the task needs. */
 export interface PlannedCall {
-  readonly tool: ToolName;
+  /** One of {@link ToolName}, or a tool that the user named. */
+  readonly tool: string;
   readonly input: JSONObject;
 }
 
@@ -47,7 +48,7 @@ export function done(report: string): PartResult {
  * The result of a part whose call did not succeed: says which of the different ends it was. `action` is a clause
  * with a subject, like "reading `a.md`".
  */
-export function notDone(tool: ToolName, action: string, outcome: ToolOutcome, partial = ""): PartResult {
+export function notDone(tool: string, action: string, outcome: ToolOutcome, partial = ""): PartResult {
   const because = outcome.reason === undefined ? "." : `: ${inlineCode(outcome.reason, 300)}.`;
   const sentence = sentenceOf(outcome, action, tool) + because;
   return {
@@ -57,12 +58,12 @@ export function notDone(tool: ToolName, action: string, outcome: ToolOutcome, pa
 }
 
 /** Where no user said no, a call was not refused. */
-const sentenceOf = ({ status, reason = "" }: ToolOutcome, action: string, tool: ToolName): string =>
+const sentenceOf = ({ status, reason = "" }: ToolOutcome, action: string, tool: string): string =>
   status === "rejected" && /^No user could be asked|^This \w+ was not approved in time/.test(reason)
     ? `Not done: ${action} was not approved`
     : sentences[status](action, tool);
 
-const sentences: Readonly<Record<ToolOutcome["status"], (action: string, tool: ToolName) => string>> = {
+const sentences: Readonly<Record<ToolOutcome["status"], (action: string, tool: string) => string>> = {
   ok: (action) => `Done: ${action}`,
   failed: (action) => `It did not work: ${action} failed`,
   rejected: (action) => `Not done: ${action} was refused`,

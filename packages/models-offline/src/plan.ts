@@ -1,10 +1,11 @@
 import { ambiguityHint, carryOut, type FinishedPart } from "./carry-out.ts";
 import { maxCallsPerTask, maxInstructions, maxReplyChars, maxRequestChars } from "./limits.ts";
 import { parseInstructions } from "./parse-instructions.ts";
-import type { PlannedCall, ToolName } from "./part.ts";
+import type { PlannedCall } from "./part.ts";
 import { cut, inlineCode } from "./report.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
 import { offlineNote, type Transcript } from "./transcript.ts";
+import { withKnownTool } from "./use-tool.ts";
 import type { Instruction } from "./verbs.ts";
 
 /** What to do next: say something and call tools, or give the final answer. */
@@ -21,7 +22,7 @@ const note = `${offlineNote}: I followed fixed rules, and all of this comes from
 const help = (
   languageModelHint: string,
 ) => `${offlineNote}: I follow fixed rules, and need no key and no network.
-I can: list files [in DIR], read FILE, search for TEXT [in DIR], run the command: COMMAND, edit FILE: replace "OLD" with "NEW", write FILE: TEXT, describe this repository, run the tests; several joined by "then".
+I can: list files [in DIR], read FILE, search for TEXT [in DIR], run the command: COMMAND, edit FILE: replace "OLD" with "NEW", write FILE: TEXT, describe this repository, run the tests, use the tool NAME with JSON; several joined by "then".
 ${languageModelHint}`;
 
 const defaultHint = "For anything else, choose a language model.";
@@ -50,12 +51,12 @@ export function decide(
   }
   if (instructions.every(({ kind }) => kind === "unknown")) return answer(declined(instructions, about));
   const records = [...transcript.records];
-  const take = (tool: ToolName): ToolOutcome | undefined => {
+  const take = (tool: string): ToolOutcome | undefined => {
     const index = records.findIndex((record) => record.tool === tool);
     // What lies before belongs to calls that this plan does not make.
     return index < 0 ? undefined : records.splice(0, index + 1).at(-1)?.outcome;
   };
-  const plan = carryOut(instructions);
+  const plan = carryOut(instructions.map((instruction) => withKnownTool(instruction, tools)));
   let made = 0;
   let next = plan.next();
   while (next.done !== true) {

@@ -1,4 +1,7 @@
+import type { JSONObject } from "@ai-sdk/provider";
 import type { ClauseCursor, Place } from "./clause-cursor.ts";
+
+import { parseJson } from "./tool-values.ts";
 
 /** One thing that a request asks for. */
 export type Instruction =
@@ -8,6 +11,8 @@ export type Instruction =
   | { readonly kind: "run"; readonly command: string }
   | { readonly kind: "edit"; readonly path: string; readonly oldText: string; readonly newText: string }
   | { readonly kind: "write"; readonly path: string; readonly content: string }
+  /** `tool` is as the user names it: an agent's id and the tool's name, or the name alone. */
+  | { readonly kind: "use"; readonly tool: string; readonly input: JSONObject }
   | { readonly kind: "describe" }
   | { readonly kind: "test" }
   | { readonly kind: "unknown"; readonly text: string; readonly reason?: "ambiguous" };
@@ -41,6 +46,7 @@ export const commandHead =
 
 /** All verbs, in the order in which they are tried. */
 export const verbs: readonly Verb[] = [
+  { head: bounded("(?:use|call) (?:the )?tool "), read: readUse },
   {
     head: bounded("(?:list|show) (?:me )?(?:all )?(?:of )?(?:the )?files\\b"),
     read: (cursor) => {
@@ -102,6 +108,19 @@ export const verbs: readonly Verb[] = [
     read: () => [{ kind: "describe" }],
   },
 ];
+
+function readUse(cursor: ClauseCursor): Instruction[] | undefined {
+  const { at, rest } = cursor;
+  const name = /^([\w.:/-]{1,260}(?:\s{1,4}(?!with\b)[\w.:-]{1,128})?)\s{0,4}(?:with\s{1,4}(?=\{))?/i.exec(
+    rest,
+  );
+  if (name?.[1] === undefined) return undefined;
+  const end = rest.startsWith("{", name[0].length) ? rest.lastIndexOf("}") + 1 : name[0].length;
+  const input = end === name[0].length ? {} : parseJson(rest.slice(name[0].length, end));
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return undefined;
+  cursor.moveTo(at + end);
+  return [{ kind: "use", tool: name[1].replace(/[.:]+$/, ""), input: input as JSONObject }];
+}
 
 function readPaths(cursor: ClauseCursor): Instruction[] | undefined {
   const instructions: Instruction[] = [];

@@ -14,6 +14,19 @@ const cases: [string, Instruction[]][] = [
   ["list files in .", [{ kind: "list", directory: "." }]],
   ['list files in "my dir"', [{ kind: "list", directory: "my dir" }]],
   ["list files in code", [{ kind: "list", directory: "code" }]],
+  [
+    'use the tool com.example.hello greet with {"name":"Ada"}',
+    [{ kind: "use", tool: "com.example.hello greet", input: { name: "Ada" } }],
+  ],
+  ["call tool word_count.", [{ kind: "use", tool: "word_count", input: {} }]],
+  [
+    'use the tool a/b with {"text":"read a.txt, then stop"} then read b.txt',
+    [
+      { kind: "use", tool: "a/b", input: { text: "read a.txt, then stop" } },
+      { kind: "read", path: "b.txt" },
+    ],
+  ],
+  ["use the tool a with {broken}", [{ kind: "unknown", text: "use the tool a with {broken}" }]],
   ["read README.md", [{ kind: "read", path: "README.md" }]],
   ["Could you read the file `a b.txt`?", [{ kind: "read", path: "a b.txt" }]],
   ["show me the file src/a.ts.", [{ kind: "read", path: "src/a.ts" }]],

@@ -1,5 +1,10 @@
 export { StoreError } from "@harnesskit/graph";
 export {
+  openApprovalStore,
+  type SqliteApprovalStoreLimits,
+  type SqliteApprovalStoreOptions,
+} from "./approval-store.ts";
+export {
   type ContinuationClaim,
   type ContinuationStoreLimits,
   type ContinuationStoreOptions,

@@ -92,6 +92,36 @@ export const migrations: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Questions to humans: the record is JSON, the other columns are for finding it.
+  CREATE TABLE store.approvals (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    agent TEXT NOT NULL,
+    session TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    status TEXT NOT NULL,
+    effect TEXT NOT NULL,
+    changed_at INTEGER NOT NULL,
+    -- When time changes it; null once it has ended.
+    due_at INTEGER,
+    -- The grant that has approved it, until it is taken.
+    unused_grant TEXT,
+    record TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX store.approvals_identical ON approvals (agent, session, digest, seq);
+  CREATE INDEX store.approvals_by_status ON approvals (status, seq);
+  CREATE INDEX store.approvals_by_effect ON approvals (effect, seq) WHERE effect <> 'none';
+  CREATE INDEX store.approvals_due ON approvals (due_at) WHERE due_at IS NOT NULL;
+  CREATE INDEX store.approvals_open ON approvals (agent, session) WHERE due_at IS NOT NULL;
+  CREATE INDEX store.approvals_ended ON approvals (changed_at) WHERE due_at IS NULL;
+  CREATE INDEX store.approvals_unused ON approvals (unused_grant) WHERE unused_grant IS NOT NULL;
+  CREATE TABLE store.grants (
+    id TEXT PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Marks a file as one of this package, in the header of the file: "HKst". */

@@ -62,12 +62,16 @@ export interface Refusal {
 interface Refused {
   readonly refused: Refusal;
   readonly approvedBy?: undefined;
+  readonly approver?: undefined;
 }
 
-/** Whether it happens. `judged` is what the gate said last; `approvedBy` the approval that a human gave, now or for always. */
+/**
+ * Whether it happens. `judged` is what the gate said last; `approvedBy` the approval that a human gave, now or for always;
+ * `approver` who gave it.
+ */
 export type Decision<Subject, Requested> = { readonly judged: Judged<Subject, Requested> } & (
   | Refused
-  | { readonly refused?: undefined; readonly approvedBy?: string }
+  | { readonly refused?: undefined; readonly approvedBy?: string; readonly approver?: string }
 );
 
 /** Whether it happens after a restart. What a human refused then, the gate has not judged again. */
@@ -75,8 +79,11 @@ export type LateDecision<Subject, Requested> =
   | Decision<Subject, Requested>
   | (Refused & { readonly judged?: undefined });
 
-/** What a human was shown. */
-type Shown = Pick<Question, "digest" | "preview"> & { readonly requestId: string };
+/** What a human was shown, and who allowed it. */
+type Shown = Pick<Question, "digest" | "preview"> & {
+  readonly requestId: string;
+  readonly approver: string;
+};
 
 /** Runs before each question, with what it asks about. */
 type OnAsk<Subject, Requested> = (judged: Judged<Subject, Requested>) => Promise<void>;
@@ -164,7 +171,7 @@ export class GatedStep<Subject, Change, Requested> {
     const answer = await this.#options.flow.askAgain(question, verify);
     if (!isAllowed(answer)) return { refused: this.#refusal(answer) };
     const { requestId, metadata } = question.data;
-    return this.#confirm(await first(), { ...metadata, requestId }, onAsk);
+    return this.#confirm(await first(), { ...metadata, requestId, approver: answer.resolvedBy }, onAsk);
   }
 
   async #ask(
@@ -175,11 +182,11 @@ export class GatedStep<Subject, Change, Requested> {
     const { thread, flow, settings } = this.#options;
     const question = this.#kind.question(judged.subject);
     const grant = await findGrant(settings.store, thread, question);
-    if (grant) return { judged, approvedBy: grant.requestId };
+    if (grant) return { judged, approvedBy: grant.requestId, approver: grant.grantedBy };
     await onAsk(judged);
     const { requestId, answer } = await flow.ask(question, reason);
     if (!isAllowed(answer)) return { judged, refused: this.#refusal(answer) };
-    return this.#confirm(judged, { ...question, requestId }, onAsk);
+    return this.#confirm(judged, { ...question, requestId, approver: answer.resolvedBy }, onAsk);
   }
 
   /**
@@ -188,14 +195,14 @@ export class GatedStep<Subject, Change, Requested> {
    */
   async #confirm(
     first: Considered<Subject, Requested>,
-    { requestId, digest, preview }: Shown,
+    { requestId, approver, digest, preview }: Shown,
     onAsk: OnAsk<Subject, Requested>,
   ): Promise<Decision<Subject, Requested>> {
     const judged = await this.#judge(first);
     const { verdict, subject } = judged;
     if (verdict.verdict === "block") return { judged, refused: this.#blocked(verdict) };
     const now = this.#kind.question(subject);
-    if (now.digest === digest && now.preview === preview) return { judged, approvedBy: requestId };
+    if (now.digest === digest && now.preview === preview) return { judged, approvedBy: requestId, approver };
     return this.#ask(judged, verdict.verdict === "ask" ? verdict.reason : this.#kind.texts.changed, onAsk);
   }
 

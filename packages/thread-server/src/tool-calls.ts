@@ -2,7 +2,13 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { describeDifference, digest, jsonDifference } from "@harnesskit/wire";
 import { copyJson, isObject } from "@harnesskit/wire/json";
-import { type PreparedCall, prepareCall, type Tool, ToolError } from "@harnesskit/wire/tool";
+import {
+  type PreparedCall,
+  prepareCall,
+  type Tool,
+  type ToolContext,
+  ToolError,
+} from "@harnesskit/wire/tool";
 import type { PendingQuestion } from "./approval-flow.ts";
 import { defined } from "./defined.ts";
 import { GatedStep, type GatedStepOptions, type Judged, type LateDecision } from "./gated-step.ts";
@@ -137,11 +143,16 @@ export class ToolCalls {
   async #conclude(
     itemId: string,
     shown: Shown,
-    { judged, refused }: LateDecision<Prepared, JsonObject>,
+    { judged, refused, approvedBy: id, approver: by }: LateDecision<Prepared, JsonObject>,
   ): Promise<ToolOutcome> {
     const outcome = refused
       ? await this.#finish(itemId, shown, this.#unlessCancelled(refused))
-      : await this.#run(itemId, shown, judged.subject);
+      : await this.#run(
+          itemId,
+          shown,
+          judged.subject,
+          id !== undefined && by !== undefined ? { id, by } : undefined,
+        );
     if (judged) await this.#notifyGate(judged.subject.call, outcome);
     return outcome;
   }
@@ -176,7 +187,12 @@ export class ToolCalls {
     }
   }
 
-  async #run(itemId: string, shown: Shown, { call, run }: Prepared): Promise<ToolOutcome> {
+  async #run(
+    itemId: string,
+    shown: Shown,
+    { call, run }: Prepared,
+    approval: ToolContext["approval"],
+  ): Promise<ToolOutcome> {
     const { turn, settings } = this.#options;
     settings.observe("callStarted", call);
     const log = new ToolOutput(turn, itemId, settings);
@@ -187,6 +203,7 @@ export class ToolCalls {
         signal: turn.signal,
         stdout: (text) => log.write("stdout", text),
         stderr: (text) => log.write("stderr", text),
+        ...(approval && { approval }),
       });
       outcome = { status: "succeeded", ...(output !== undefined && { output: copyJson(output) }) };
     } catch (error) {

@@ -2,7 +2,12 @@ import { verifies } from "@harnesskit/conformance/verifies";
 import { ApprovalMetadataSchema } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { createThreadServer, type ThreadServerOptions, type ToolGate } from "../src/index.ts";
+import {
+  createThreadServer,
+  type ThreadServerOptions,
+  type ToolContext,
+  type ToolGate,
+} from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
@@ -50,6 +55,26 @@ describe("approvals", () => {
     expect(client.items("approval")).toMatchObject([
       { requestId: request.requestId, permission: "bash", decision: "once", resolvedBy: "client-1" },
     ]);
+  });
+
+  it("passes the approval and its author to the tool, and none where no human was asked", async () => {
+    const approvals: unknown[] = [];
+    const run = async (_input: unknown, { approval }: ToolContext) => {
+      approvals.push(approval);
+      return { ok: true };
+    };
+    const { client, threadId } = await setUp({
+      tools: [recordingTool("bash", "execute", run), recordingTool("read", "read", run)],
+      runner: callingRunner({ tool: "read", input: {} }, { tool: "bash", input }),
+    });
+    const { result } = await client.startTurn(threadId);
+    const { requestId } = await asked(client);
+    await client.call("approval.respond", { requestId, decision: "always" });
+    await client.turnEnd(result.turnId);
+    const again = await client.startTurn(threadId);
+    await client.turnEnd(again.result.turnId);
+    const approval = { id: requestId, by: "client-1" };
+    expect(approvals).toEqual([undefined, approval, undefined, approval]);
   });
 
   it("once: replies first, runs once, and asks again for the next equal call", async () => {

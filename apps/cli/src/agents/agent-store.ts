@@ -18,7 +18,7 @@ import { systemClock, wait } from "@harnesskit/wire/time";
 import * as z from "zod";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
-import { stateDirectory } from "../workspace-directory.ts";
+import { agentsDirectory, enabledFile } from "./agent-places.ts";
 
 const hash = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const shortText = z.string().max(4096);
@@ -47,8 +47,6 @@ const stagingPrefix = "agent";
 const lockWaitMs = 10_000;
 const lockRetryMs = 25;
 
-export const agentsDirectory = (): string => stateDirectory("agents");
-export const enabledFile = (): string => join(agentsDirectory(), "enabled.json");
 const installedDirectory = (): string => join(agentsDirectory(), "installed");
 const stagingDirectory = (): string => join(agentsDirectory(), "staging");
 

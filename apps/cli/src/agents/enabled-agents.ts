@@ -1,7 +1,7 @@
-import { logFailure } from "../cli-error.ts";
+import { lstat } from "node:fs/promises";
+import { isMissing } from "@harnesskit/node-kit";
 import { oneLine, shellWord } from "../terminal/text.ts";
-import { readEnabled } from "./agent-store.ts";
-import { readInstalled } from "./installed-agent.ts";
+import { enabledFile } from "./agent-places.ts";
 
 const noteLeftOut = (line: string): void => void process.stderr.write(`harness: ${line}\n`);
 
@@ -13,6 +13,12 @@ export const readEnabledAgents = async (
   note: (line: string) => void = noteLeftOut,
 ): Promise<readonly { readonly agentId: string; readonly directory: string }[]> => {
   try {
+    if (await lstat(enabledFile()).then(() => false, isMissing)) return [];
+    // Needed only where something was enabled, and larger than the rest of a start.
+    const [{ readEnabled }, { readInstalled }] = await Promise.all([
+      import("./agent-store.ts"),
+      import("./installed-agent.ts"),
+    ]);
     const enabled = await readEnabled();
     const found = await Promise.all(
       enabled.map(async ({ id }) => {
@@ -33,7 +39,9 @@ export const readEnabledAgents = async (
     );
     return found.flat();
   } catch (error) {
-    logFailure("harness: no installed agent is started", error);
+    note(
+      `no installed agent is started: ${oneLine(error instanceof Error ? error.message : String(error), 1000)}`,
+    );
     return [];
   }
 };

@@ -1,5 +1,5 @@
 import { mkdir, stat, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { readManifest } from "@harnesskit/core-runtime";
 import { createMcpAgentDirectory, readMcpTools } from "@harnesskit/mcp-agent";
 import { HarnessError } from "@harnesskit/wire";
@@ -18,6 +18,7 @@ import { copyAgentDirectory } from "./copy-directory.ts";
 import { extractArchive } from "./extract-archive.ts";
 import { hashTree } from "./hash-tree.ts";
 import { removeHint, TOOLS_FILE, toReviewedTool } from "./installed-agent.ts";
+import { mcpProgram } from "./mcp-run.ts";
 import type { McpSpec } from "./mcp-spec.ts";
 import { isReservedId } from "./reserved-id.ts";
 
@@ -96,8 +97,6 @@ export const installAgent = async (source: string): Promise<string> => {
 export interface InstallMcpOptions extends McpSpec {
   /** As the user wrote it. */
   readonly spec: string;
-  /** The program that serves a generated directory. */
-  readonly program: string;
   readonly signal: AbortSignal;
   /** Receives each line of the server's standard error, safe to show. */
   readonly onOutput: (line: string) => void;
@@ -108,7 +107,7 @@ export interface InstallMcpOptions extends McpSpec {
  * agent's id. Rejects as `installAgent`, and with a `CliError` `mcp.…`.
  */
 export const installMcpServer = (options: InstallMcpOptions): Promise<string> => {
-  const { id, server, spec, program, signal, onOutput } = options;
+  const { id, server, spec, signal, onOutput } = options;
   return installCopy("mcp", spec, async (copy) => {
     const { tools, serverInfo } = await readMcpTools({ server, signal, onOutput }).catch((cause: unknown) => {
       if (!HarnessError.isInstance(cause)) throw cause;
@@ -117,14 +116,13 @@ export const installMcpServer = (options: InstallMcpOptions): Promise<string> =>
     const acceptedTools = Object.fromEntries(tools.map(({ name, digest }) => [name, digest]));
     const permissions = [...new Set(tools.flatMap((tool) => tool.permissions))].sort();
     const name = `${serverInfo.name} ${serverInfo.version}`.trim();
-    const command: [string, string] = ["node", program];
     await createMcpAgentDirectory({
       directory: copy,
       id,
       server,
       acceptedTools,
       permissions,
-      command,
+      command: mcpProgram(),
       ...(name !== "" && { name }),
     });
     const reviewed = tools.map(toReviewedTool);
@@ -134,6 +132,3 @@ export const installMcpServer = (options: InstallMcpOptions): Promise<string> =>
     });
   });
 };
-
-/** The program beside the command's own, which serves MCP servers. */
-export const mcpProgram = (binPath: string): string => join(dirname(binPath), "mcp-agent.js");

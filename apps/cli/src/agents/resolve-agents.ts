@@ -17,18 +17,19 @@ export const absoluteSpec = (spec: string): string => {
 };
 
 const unusable = (spec: string, cause: unknown): unknown => {
-  if (!HarnessError.isInstance(cause)) return cause;
+  if (!HarnessError.isInstance(cause) || CliError.isInstance(cause)) return cause;
   return new CliError(cause.code, `--agents ${oneLine(spec, 300)}: ${oneLine(cause.message, 500)}`, {
     cause,
     exitCode: ExitCode.usage,
-    hint: "Name a directory with an opensentience.agent.json: --agents DIR",
+    hint: "Name a directory with an opensentience.agent.json, or an MCP server: --agents DIR, --agents mcp:COMMAND",
   });
 };
 
 const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
-  // Needed only with agents, and larger than this command.
-  const { readManifest } = await import("@harnesskit/core-runtime");
   try {
+    // Needed only with agents, and larger than this command.
+    if (spec.startsWith("mcp:")) return await (await import("./mcp-run.ts")).resolveMcpAgent(spec);
+    const { readManifest } = await import("@harnesskit/core-runtime");
     const { manifest, directory } = await readManifest(spec);
     return { agentId: manifest.id, directory };
   } catch (cause) {
@@ -37,8 +38,9 @@ const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
 };
 
 /**
- * The agents of `--agents`, in the order given. Rejects with a `CliError` for a directory that has no usable manifest
- * (`manifest_not_found`, `manifest_unsafe`, `manifest_too_large`, `manifest_invalid`), and `agent_exists` where two have the
+ * The agents of `--agents`, in the order given: directories, and MCP servers (`mcp:…`). Rejects with a `CliError` for a directory
+ * that has no usable manifest (`manifest_not_found`, `manifest_unsafe`, `manifest_too_large`, `manifest_invalid`), for a server
+ * that cannot be used (`mcp.config_invalid`), and `agent_exists` where two have the
  * same id, or that of `others`.
  */
 export const resolveAgents = async (

@@ -1,6 +1,7 @@
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, shellWord } from "../terminal/text.ts";
 import type { InstalledAgent, ReviewedTool } from "./installed-agent.ts";
+import { type Granted, grantCommand, grantedText } from "./permissions.ts";
 
 const maxShownTools = 100;
 
@@ -21,7 +22,8 @@ const commandText = (command: readonly string[]): string =>
 const isOutside = (word: string): boolean => word.startsWith("/") || word.split("/").includes("..");
 
 /** Everything of an agent that its operator judges before it is enabled; the first column is the label. */
-export const reviewLines = (agent: InstalledAgent): string[] => {
+export const reviewLines = (agent: InstalledAgent, granted: Granted): string[] => {
+  const has = grantedText(agent, granted);
   const { id, manifest, origin, installedAt, files, bytes, hash, tools } = agent;
   const { name, version, description, command, permissions, env } = manifest;
   const toolLines = tools?.slice(0, maxShownTools).map(toolLine) ?? [];
@@ -40,6 +42,7 @@ export const reviewLines = (agent: InstalledAgent): string[] => {
       : []),
     `environment  ${listOr(env, "nothing beside PATH, HOME and the like")}`,
     `permissions  ${listOr(permissions, "none declared")}`,
+    ...(has === undefined ? [] : [`granted      ${has}`]),
     `files        ${files} (${bytes} bytes)`,
     `hash         ${hash}`,
     ...(tools === undefined
@@ -48,12 +51,6 @@ export const reviewLines = (agent: InstalledAgent): string[] => {
     ...(more > 0 ? [`  … and ${more} more: harness agents list --json`] : []),
   ];
 };
-
-/** How the permissions that an agent declares are granted. */
-export const grantHint = ({ id, manifest: { permissions = [] } }: InstalledAgent): string | undefined =>
-  permissions.length === 0
-    ? undefined
-    : `harness core grant ${shellWord(id)} ${permissions.map((permission) => oneLine(shellWord(permission), 260)).join(" ")}`;
 
 /** One line of the list. */
 export const listLine = ({ id, state, manifest, origin }: InstalledAgent, { style }: Terminal): string => {
@@ -64,3 +61,10 @@ export const listLine = ({ id, state, manifest, origin }: InstalledAgent, { styl
   }[state];
   return `${style.bold(oneLine(id, 200))} ${oneLine(manifest.version, 100)}  ${shown}  ${style.dim(oneLine(origin, 300))}\n`;
 };
+
+/** An installed agent for `--json`. */
+export const toJson = (agent: InstalledAgent, granted: Granted) => ({
+  ...agent,
+  granted: granted === "unreadable" ? granted : (granted.get(agent.id) ?? []),
+  grantCommand: grantCommand(agent, granted),
+});

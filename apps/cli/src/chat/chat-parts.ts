@@ -1,10 +1,7 @@
 import { join, resolve } from "node:path";
 import { createModel, ModelError } from "@harnesskit/models";
-import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { openContinuationStore, openSqliteStore, StoreError } from "@harnesskit/store-sqlite";
-import type { WorkspaceAgentOptions } from "@harnesskit/workspace-agent";
-import { workspaceTools } from "@harnesskit/workspace-agent/declarations";
-import { jsonSchema, type LanguageModel, type Tool, type ToolSet } from "ai";
+import type { LanguageModel } from "ai";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { checkedModel, languageModelHint } from "../serve/models.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -53,29 +50,3 @@ export const openStore = (file: string) => openFile(() => openSqliteStore({ file
 export const openContinuations = (file: string) => openFile(() => openContinuationStore({ file }));
 
 export type ChatStore = Awaited<ReturnType<typeof openStore>>;
-
-/** Of one output of a tool, so that a conversation stays readable. */
-const options: WorkspaceAgentOptions = { limits: { maxOutputBytes: 16_384 } };
-
-const loadAgent = async () => (await import("@harnesskit/workspace-agent")).createWorkspaceAgent(options);
-
-/**
- * The workspace tools over a directory, in this process. What only reads runs at once; what writes or executes waits for an
- * approval, and then runs with the rights of the user.
- */
-export const createWorkspaceTools = (directory: string): ToolSet => {
-  let agent: ReturnType<typeof loadAgent> | undefined;
-  const toTool = ({ name, description, inputSchema, effects }: (typeof workspaceTools)[number]): Tool => ({
-    description,
-    inputSchema: jsonSchema<JsonObject>(inputSchema),
-    needsApproval: effects !== "read",
-    execute: async (input: JsonObject, { abortSignal }) => {
-      agent ??= loadAgent();
-      return (await agent).call(name, input, {
-        context: { project_root: directory },
-        ...(abortSignal === undefined ? {} : { signal: abortSignal }),
-      });
-    },
-  });
-  return Object.fromEntries(workspaceTools.map((info) => [info.name, toTool(info)]));
-};

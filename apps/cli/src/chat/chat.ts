@@ -1,7 +1,8 @@
 import { createChatHarness } from "@harnesskit/chat-harness";
-import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
+import { createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage } from "@harnesskit/protocol/chat";
 import { randomId } from "@harnesskit/wire";
+import { openAgentCore } from "../agents/agent-core.ts";
 import { ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
@@ -11,7 +12,6 @@ import { oneLine, shellWord } from "../terminal/text.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import {
   type ChatStore,
-  createWorkspaceTools,
   leaseTtlMs,
   openModel,
   openStore,
@@ -27,6 +27,10 @@ export interface ChatOptions {
   readonly session?: string;
   readonly model: string;
   readonly store?: string;
+  /** Agents whose tools the model can use, beside the workspace tools. @default none */
+  readonly agents?: readonly string[];
+  /** False leaves out the agents that are installed and enabled. @default true */
+  readonly installedAgents?: boolean;
 }
 
 const system =
@@ -40,17 +44,27 @@ const storedHistory = async (store: ChatStore, sessionId: string): Promise<reado
   return session === null ? [] : [...(session.state.messages as unknown as Iterable<ChatMessage>)];
 };
 
-const resumeCommand = (sessionId: string, { store }: ChatOptions, workspace: string): string => {
+const resumeCommand = (
+  sessionId: string,
+  { store, agents = [], installedAgents = true }: ChatOptions,
+  workspace: string,
+): string => {
   const where = workspace === process.cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
   const kept = store === undefined ? "" : ` --store ${shellWord(store)}`;
-  return `harness chat --session ${shellWord(sessionId)}${where}${kept}`;
+  const used = agents.map((agent) => ` --agents ${shellWord(agent)}`).join("");
+  return `harness chat --session ${shellWord(sessionId)}${where}${kept}${used}${installedAgents ? "" : " --no-installed-agents"}`;
 };
 
 /** `harness chat`: a conversation at the terminal, or with the lines of standard input. */
-export const chat = async (options: ChatOptions): Promise<ExitCode> => {
+export const chat = async (
+  options: ChatOptions,
+  { version }: { readonly version: string },
+): Promise<ExitCode> => {
   const sessionId = options.session ?? newSessionId();
   const workspace = await workspaceDirectory(options.cwd);
   const model = await openModel(options.model);
+  const { agents, installedAgents } = options;
+  const core = await openAgentCore({ command: "chat", version, agents, installedAgents });
   const store = await openStore(storeFileOf(options, workspace));
   const terminal = createTerminal();
   const spinner = canSpin(process.stdout) ? new Spinner() : undefined;
@@ -59,7 +73,7 @@ export const chat = async (options: ChatOptions): Promise<ExitCode> => {
   const graph = createChatGraph({
     model,
     system,
-    tools: createWorkspaceTools(workspace),
+    tools: async (listing) => toChatTools(await core.tools(listing), { directory: workspace }),
     toolTimeoutMs,
     onEvent: (event) => conversation.observe(event),
   });
@@ -77,6 +91,7 @@ export const chat = async (options: ChatOptions): Promise<ExitCode> => {
     view.note(
       `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help lists the commands`,
     );
+    void core.start();
     await conversation.open();
     await lines.follow();
     const waits = await reportPending(conversation, view, resumeCommand(sessionId, options, workspace));
@@ -88,6 +103,7 @@ export const chat = async (options: ChatOptions): Promise<ExitCode> => {
     spinner?.dispose();
     lines.close();
     await harness.close();
+    await core.close();
     await store.close();
   }
 };

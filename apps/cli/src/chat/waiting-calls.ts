@@ -53,7 +53,7 @@ export class WaitingCalls {
     const request = approvalRequestOf(descriptor);
     const signalId = descriptor.signal_id;
     if (request === undefined) return [`  It waits for the signal ${oneLine(signalId, 200)}.`];
-    const { tool, input, digest: claimed, problem } = request;
+    const { tool, input, digest: claimed, problem, preview } = request;
     if ((await digest({ tool, input })) !== claimed) {
       return [
         `  ${this.#style.red("✗")} A call waits whose digest is not that of what it shows: it is left alone.`,
@@ -69,6 +69,7 @@ export class WaitingCalls {
     const metadata = {
       tool,
       input,
+      ...(preview === undefined ? {} : { preview }),
       ...(problem === undefined ? {} : { reason: problem }),
     } as Parameters<typeof approvalLines>[0];
     const answers = `  /approve ${short}   /reject ${short} [REASON]`;

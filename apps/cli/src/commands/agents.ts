@@ -4,7 +4,7 @@ import { type CommandContext, severalTimes } from "./options.ts";
 const exampleId = "com.example.hello";
 
 /** `harness agents` with `install`, `list`, `enable`, `disable` and `remove`. */
-export const addAgents = (program: Command, { binPath, onExit }: CommandContext): void => {
+export const addAgents = (program: Command, { onExit }: CommandContext): void => {
   const agents = program
     .command("agents")
     .description("install, review and enable agents of others, and MCP servers as agents")
@@ -36,8 +36,8 @@ export const addAgents = (program: Command, { binPath, onExit }: CommandContext)
   harness agents install mcp:https://example.com/mcp --header authorization=EXAMPLE_AUTH`,
     )
     .action(async (source: string, options) => {
-      const { installCommand } = await import("../agents/agents.ts");
-      onExit(await installCommand(source, options, binPath));
+      const { installCommand } = await import("../agents/install-command.ts");
+      onExit(await installCommand(source, options));
     });
 
   agents
@@ -50,7 +50,7 @@ export const addAgents = (program: Command, { binPath, onExit }: CommandContext)
       // As the default command, it also gets words that name no command.
       const [word] = command.args;
       if (word !== undefined) command.error(`error: unknown command '${word}'`);
-      const { listCommand } = await import("../agents/agents.ts");
+      const { listCommand } = await import("../agents/list.ts");
       onExit(await listCommand(options));
     });
 
@@ -63,7 +63,7 @@ export const addAgents = (program: Command, { binPath, onExit }: CommandContext)
     .option("--json", "one JSON document")
     .addHelpText("after", `\nExample:\n  harness agents enable ${exampleId}`)
     .action(async (id: string, options) => {
-      const { enableCommand } = await import("../agents/agents.ts");
+      const { enableCommand } = await import("../agents/enable.ts");
       onExit(await enableCommand(id, options));
     });
 
@@ -73,7 +73,7 @@ export const addAgents = (program: Command, { binPath, onExit }: CommandContext)
     .argument("<id>", "the agent's id")
     .addHelpText("after", `\nExample:\n  harness agents disable ${exampleId}`)
     .action(async (id: string) => {
-      const { disableCommand } = await import("../agents/agents.ts");
+      const { disableCommand } = await import("../agents/enable.ts");
       await disableCommand(id);
     });
 
@@ -83,7 +83,7 @@ export const addAgents = (program: Command, { binPath, onExit }: CommandContext)
     .argument("<id>", "the agent's id")
     .addHelpText("after", `\nExample:\n  harness agents remove ${exampleId}`)
     .action(async (id: string) => {
-      const { removeCommand } = await import("../agents/agents.ts");
+      const { removeCommand } = await import("../agents/list.ts");
       await removeCommand(id);
     });
 };

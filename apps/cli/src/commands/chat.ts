@@ -1,14 +1,23 @@
 import type { Command } from "commander";
-import { type CommandContext, cwdOption, modelForms, sessionOption } from "./options.ts";
+import {
+  agentsOption,
+  type CommandContext,
+  cwdOption,
+  installedAgentsOption,
+  modelForms,
+  sessionOption,
+} from "./options.ts";
 
 /** `harness chat`. */
-export const addChat = (program: Command, { onExit }: CommandContext): void => {
+export const addChat = (program: Command, { version, onExit }: CommandContext): void => {
   program
     .command("chat")
     .description("talk with a model that has tools; it asks before it writes files or runs commands")
     .addOption(cwdOption())
     .addOption(sessionOption("continue this conversation; its pending approvals are shown"))
     .option("--model <spec>", `the model: ${modelForms}`, "offline")
+    .addOption(agentsOption())
+    .addOption(installedAgentsOption())
     .option("--store <file>", "where conversations are kept (default: .harness/chat.sqlite in --cwd)")
     .addHelpText(
       "after",
@@ -23,6 +32,6 @@ leave stay pending: harness chat --session ID shows them again, and you answer t
     )
     .action(async (options) => {
       const { chat } = await import("../chat/chat.ts");
-      onExit(await chat(options));
+      onExit(await chat(options, { version }));
     });
 };

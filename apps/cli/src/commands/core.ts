@@ -17,7 +17,7 @@ const addScopeOptions = (command: Command): Command =>
     .option("--caller <type:id>", "only for this caller, such as human:ada")
     .option("--actor <type:id>", "only for this actor behind the call");
 
-/** `harness core` with `run`, `grant`, `revoke` and `grants`. */
+/** `harness core` with `run`, `grant`, `revoke`, `grants` and `directive`. */
 export const addCore = (program: Command, context: CommandContext): void => {
   const core = program
     .command("core")
@@ -32,6 +32,7 @@ Example:
     );
   addCoreRun(core, context);
   addCoreGrants(core, context);
+  addCoreDirectives(core, context);
 };
 
 const addCoreRun = (core: Command, { version, onExit }: CommandContext): void => {
@@ -51,6 +52,12 @@ const addCoreRun = (core: Command, { version, onExit }: CommandContext): void =>
       "--grants <file>",
       "what agents may do beyond reading (default: one in the user's state directory)",
     )
+    .option("--directive <id>", "the issued directive that the call uses")
+    .option("--directives <file>", "the issued directives (default: one in the user's state directory)")
+    .option(
+      "--serve <endpoint>",
+      "let other processes use the core on this socket, unix:PATH, with --agents unix:PATH",
+    )
     .option("--json", "JSON instead of text; one line per change while it runs")
     .allowExcessArguments();
   addAuditOptions(run)
@@ -61,7 +68,10 @@ const addCoreRun = (core: Command, { version, onExit }: CommandContext): void =>
   harness core run --agent ./my-agent --call com.example.hello/greet --input '{"name":"Ada"}'
 
 Without --list and --call it stays, prints the directory of its socket and every change of
-an agent's health, and restarts agents that end; Ctrl-C ends it with its agents.`,
+an agent's health, and restarts agents that end; Ctrl-C ends it with its agents.
+
+With --serve, PATH.token has the token of its clients (0600). Their calls are those of the
+caller agent:harness.remote for you: harness core grant says what they may do.`,
     )
     .action(async (options, command: Command) => {
       // As the default command, it also gets words that name no command.
@@ -116,6 +126,60 @@ tools goes as a whole.`,
     .action(async (options) => {
       const { listGrants } = await import("../core/grants.ts");
       onExit(await listGrants(options));
+    });
+};
+
+const addCoreDirectives = (core: Command, { onExit }: CommandContext): void => {
+  const directive = core
+    .command("directive")
+    .description("issue, list and revoke directives")
+    .addHelpText("after", "\nExample:\n  harness core directive list");
+
+  const issue = directive
+    .command("issue")
+    .description("print the id of a new directive for calls of one tool")
+    .argument("<tool>", "the tool's id, AGENT/NAME")
+    .option("--input <json>", "exactly this input")
+    .option("--match <json>", "an input with these fields; its others are free")
+    .requiredOption("--until <time>", "2027-01-31T12:00:00Z, or from now 30d, 12h or 90m")
+    .option("--uses <n>", "how many calls may use it (default: 1)", wholeNumber("--uses"));
+  addAuditOptions(issue)
+    .addOption(fileOption("directives"))
+    .option("--json", "one JSON document")
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness core directive issue com.example.ops/deploy --match '{"env":"staging"}' --until 1h
+
+Inputs are kept as digests. Use it with harness core run --call TOOL --directive ID.`,
+    )
+    .action(async (tool: string, options) => {
+      const { issueDirective } = await import("../core/directives.ts");
+      onExit(await issueDirective(tool, options));
+    });
+
+  directive
+    .command("list")
+    .description("those that can be used, and the last that ended")
+    .addOption(fileOption("directives"))
+    .option("--json", "one JSON document")
+    .addHelpText("after", "\nExample:\n  harness core directive list --json")
+    .action(async (options) => {
+      const { listDirectives } = await import("../core/directives.ts");
+      onExit(await listDirectives(options));
+    });
+
+  const revoke = directive
+    .command("revoke")
+    .description("no later call uses it")
+    .argument("<id>", "the directive's id");
+  addAuditOptions(revoke)
+    .addOption(fileOption("directives"))
+    .option("--json", "one JSON document")
+    .addHelpText("after", "\nExample:\n  harness core directive revoke dir_0123456789abcdef0123456789abcdef")
+    .action(async (id: string, options) => {
+      const { revokeDirective } = await import("../core/directives.ts");
+      onExit(await revokeDirective(id, options));
     });
 };
 

@@ -1,8 +1,16 @@
 import { type Command, Option } from "commander";
-import { type CommandContext, cwdOption, modelForms, portNumber, severalTimes } from "./options.ts";
+import {
+  agentsOption,
+  type CommandContext,
+  cwdOption,
+  installedAgentsOption,
+  modelForms,
+  portNumber,
+  severalTimes,
+} from "./options.ts";
 
 /** `harness engine`. */
-export const addEngine = (program: Command, { onExit }: CommandContext): void => {
+export const addEngine = (program: Command, { version, onExit }: CommandContext): void => {
   program
     .command("engine")
     .description(
@@ -23,6 +31,8 @@ export const addEngine = (program: Command, { onExit }: CommandContext): void =>
       "an origin whose pages may connect, such as http://localhost:5173; can be given several times",
       severalTimes,
     )
+    .addOption(agentsOption())
+    .addOption(installedAgentsOption())
     .option("--store <file>", "where conversations are kept (default: .harness/chat.sqlite in --cwd)")
     .option("--quiet", "no line for each request")
     .addHelpText(
@@ -41,6 +51,6 @@ Files outside, files that hold secrets by their name and other types are refused
     )
     .action(async (options) => {
       const { engine } = await import("../engine/engine.ts");
-      onExit(await engine(options));
+      onExit(await engine(options, { version }));
     });
 };

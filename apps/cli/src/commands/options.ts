@@ -48,8 +48,12 @@ export const severalPorts =
 export const agentsOption = (): Option =>
   new Option(
     "--agents <dir>",
-    "let the model use the tools of the agent in this directory; can be given several times",
+    "let the model use the tools of the agent in this directory, or of an MCP server, mcp:COMMAND or mcp:URL; can be given several times",
   ).argParser(severalTimes);
+
+/** Leaves out what `harness agents` has enabled. */
+export const installedAgentsOption = (): Option =>
+  new Option("--no-installed-agents", "without the agents that are installed and enabled (harness agents)");
 
 export const maxSessionIdLength = 200;
 

@@ -5,6 +5,7 @@ import {
   approvals,
   type CommandContext,
   cwdOption,
+  installedAgentsOption,
   modelForms,
   retryOption,
   severalTimes,
@@ -22,6 +23,7 @@ export const addRun = (program: Command, { binPath, version, onExit }: CommandCo
     .option("--model <spec>", `${modelForms} (default: offline)`)
     .option("--agent <name>", "code, which may change things, or ask, which only reads (default: code)")
     .addOption(agentsOption())
+    .addOption(installedAgentsOption())
     .addOption(
       new Option(
         "--approve <how>",
@@ -41,6 +43,7 @@ export const addRun = (program: Command, { binPath, version, onExit }: CommandCo
       ).conflicts([
         "cwd",
         "agents",
+        "installedAgents",
         "policy",
         "ahp",
         "ahpTokenFile",

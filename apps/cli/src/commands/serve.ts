@@ -5,6 +5,7 @@ import {
   agentsOption,
   type CommandContext,
   cwdOption,
+  installedAgentsOption,
   modelForms,
   severalTimes,
 } from "./options.ts";
@@ -16,6 +17,7 @@ export const addServe = (program: Command, { version, onExit }: CommandContext):
     .addOption(cwdOption())
     .option("--model <spec>", `the model of a turn that names none: ${modelForms}`, "offline")
     .addOption(agentsOption())
+    .addOption(installedAgentsOption())
     .option(
       "--listen <endpoint>",
       "also serve on a Unix socket, unix:PATH; can be given several times",

@@ -52,5 +52,6 @@ export const toUntil = (option: string, text: string): string => {
 export const toFileFailure = (cause: unknown): unknown => {
   if (!HarnessError.isInstance(cause)) return cause;
   if (cause.code === "invalid_argument") return usageError(oneLine(cause.message, 500));
-  return new CliError(cause.code, oneLine(cause.message, 500), { cause, exitCode: ExitCode.unavailable });
+  const exitCode = cause.code === "directive_unknown" ? ExitCode.failed : ExitCode.unavailable;
+  return new CliError(cause.code, oneLine(cause.message, 500), { cause, exitCode });
 };

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type ApprovalRequest, createChatHarness } from "@harnesskit/chat-harness";
-import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
+import { createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
 import type { AttachmentRef } from "@harnesskit/protocol/openharness";
 import { type ShellEngine, type ShellLogLine, shellHeaders } from "@harnesskit/shell-engine";
 import { type ApprovalLook, createChatShellEngine } from "@harnesskit/shell-engine-chat";
@@ -8,11 +8,11 @@ import { allowAnyone } from "@harnesskit/transport-http";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "@harnesskit/transport-http/node";
 import { AttachmentError, createDeferred, digest, HarnessError } from "@harnesskit/wire";
 import { workspaceTools } from "@harnesskit/workspace-agent/declarations";
+import { openAgentCore } from "../agents/agent-core.ts";
 import { createLiveLog } from "../ahp/live-log.ts";
 import { toHttpFailure } from "../ahp/places.ts";
 import { readServerToken } from "../ahp/token.ts";
 import {
-  createWorkspaceTools,
   leaseTtlMs,
   openContinuations,
   openModel,
@@ -33,12 +33,14 @@ const effects = new Map(workspaceTools.map((tool) => [tool.name, tool.effects] a
 /** How a shell asks for a call of a workspace tool: with its directory, and as dangerous where it executes. */
 const describeCall =
   (directory: string) =>
-  ({ tool, problem }: ApprovalRequest): ApprovalLook => {
+  ({ tool, problem, preview }: ApprovalRequest): ApprovalLook => {
     const isExecuting = effects.get(tool) !== "write";
     const again = problem === undefined ? "" : `It is asked again: ${problem}. `;
     const what = isExecuting ? "may do whatever you may do" : "changes files";
+    // Of another agent's tool the preview says whose it is.
+    const about = effects.has(tool) || preview === undefined ? "" : `${preview}\n\n`;
     return {
-      message: `${again}It works in ${directory}, and ${what}.`,
+      message: `${about}${again}It works in ${directory}, and ${what}.`,
       riskTier: isExecuting ? "dangerous" : "caution",
     };
   };
@@ -87,6 +89,10 @@ export interface EngineOptions {
   readonly allowOrigin?: readonly string[];
   readonly store?: string;
   readonly quiet?: true;
+  /** Agents whose tools the model can use, beside the workspace tools. @default none */
+  readonly agents?: readonly string[];
+  /** False leaves out the agents that are installed and enabled. @default true */
+  readonly installedAgents?: boolean;
 }
 
 const name = "harness engine";
@@ -124,7 +130,10 @@ const createServer = (
 };
 
 /** `harness engine`: conversations with tools and approvals for shells on this machine. Ends with a signal. */
-export const engine = (options: EngineOptions): Promise<ExitCode> =>
+export const engine = (
+  options: EngineOptions,
+  { version }: { readonly version: string },
+): Promise<ExitCode> =>
   withCleanup(async (defer) => {
     const workspace = await workspaceDirectory(options.cwd);
     const access = await accessOf(options);
@@ -134,12 +143,20 @@ export const engine = (options: EngineOptions): Promise<ExitCode> =>
     const tell = (what: string, cause: unknown) => log.say(describeFailure(what, cause));
     const stopped = createDeferred<void>();
     defer(onStopSignals(() => stopped.resolve()));
+    const { agents, installedAgents } = options;
+    const core = await openAgentCore({ command: "engine", version, agents, installedAgents });
+    defer(() => core.close());
     const store = await openStore(file);
     defer(() => store.close());
     const continuations = await openContinuations(file);
     defer(() => continuations.close());
     const harness = createChatHarness({
-      graph: createChatGraph({ model, system, tools: createWorkspaceTools(workspace), toolTimeoutMs }),
+      graph: createChatGraph({
+        model,
+        system,
+        tools: async (listing) => toChatTools(await core.tools(listing), { directory: workspace }),
+        toolTimeoutMs,
+      }),
       store,
       session: { leaseTtlMs },
       onError: (cause, { message }) => tell(message, cause),

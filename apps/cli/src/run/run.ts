@@ -1,5 +1,6 @@
-import { absoluteSpec, resolveAgents } from "../agents/resolve-agents.ts";
-import { workspaceAgent } from "../agents/workspace-tools.ts";
+import { checkAgents } from "../agents/agent-core.ts";
+import { readEnabledAgents } from "../agents/enabled-agents.ts";
+import { absoluteSpec } from "../agents/resolve-agents.ts";
 import type { ExitCode } from "../cli-error.ts";
 import { usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
@@ -22,6 +23,8 @@ export interface RunOptions extends PolicyOptions {
   readonly agent?: string;
   /** Agents whose tools the model can use, beside the workspace tools. @default none */
   readonly agents?: readonly string[];
+  /** False leaves out the agents that are installed and enabled. @default true */
+  readonly installedAgents?: boolean;
   readonly approve?: "ask" | "once" | "reject";
   readonly thread?: string;
   /** Files that the model is given, by paths from the current directory. @default none */
@@ -38,8 +41,10 @@ export interface RunContext {
   readonly version: string;
 }
 
-const toAgentsArgs = ({ agents = [] }: RunOptions): string[] =>
-  agents.flatMap((agent) => ["--agents", absoluteSpec(agent)]);
+const toAgentsArgs = ({ agents = [], installedAgents = true }: RunOptions): string[] => [
+  ...agents.flatMap((agent) => ["--agents", absoluteSpec(agent)]),
+  ...(installedAgents ? [] : ["--no-installed-agents"]),
+];
 
 /**
  * `harness run`: one turn, shown as it happens; the prompt is `argument`, or standard input (see `promptOf`). Where the
@@ -62,7 +67,9 @@ export const run = async (
       note(`harness run: ${line}`);
   }
   // The server reports to this process alone what it cannot use.
-  if (options.agents !== undefined) await resolveAgents(options.agents, [workspaceAgent()]);
+  const hasInstalled = attach === undefined && options.installedAgents !== false;
+  const installed = hasInstalled ? await readEnabledAgents((line) => note(`harness run: ${line}`)) : [];
+  if (options.agents !== undefined) await checkAgents(options.agents, installed);
   const prompt = await promptOf(argument, options);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
     throw usageError(

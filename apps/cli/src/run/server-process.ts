@@ -21,6 +21,12 @@ const inheritEnv = [
 const quitStepMs = 150;
 const quitTimeoutMs = 3000;
 
+/** What the server says of the agents that the user named, as a note of this command. */
+const noteOfAgents = (line: string): string | undefined => {
+  const [, note] = /^harness serve: (the (?:agent|tool) (?!harnesskit\.workspace\b).*)$/s.exec(line) ?? [];
+  return note === undefined ? undefined : `harness run: ${note}`;
+};
+
 const after = (ms: number): Promise<false> =>
   new Promise((resolve) => setTimeout(() => resolve(false), ms).unref());
 
@@ -71,7 +77,10 @@ export class RunServer implements Transport {
       args: [binPath, "serve", "--cwd", workspace, ...serverArgs],
       cwd: workspace,
       inheritEnv,
-      stderr: isDebugging() ? (line) => process.stderr.write(`${oneLine(line, 1000)}\n`) : "ignore",
+      stderr: (line) => {
+        const shown = isDebugging() ? line : noteOfAgents(line);
+        if (shown !== undefined) process.stderr.write(`${oneLine(shown, 1000)}\n`);
+      },
     }).connect(options);
     this.#child = channel.context;
     return channel;

@@ -35,6 +35,8 @@ export interface ServeOptions extends PolicyOptions {
   readonly allowModel?: readonly string[];
   /** Agents whose tools the model can use, beside the workspace tools. @default none */
   readonly agents?: readonly string[];
+  /** False leaves out the agents that are installed and enabled. @default true */
+  readonly installedAgents?: boolean;
   /** The audit log of tool calls; without it the server does not start. @default one in the user's state directory */
   readonly audit?: string;
   readonly version: string;
@@ -61,7 +63,13 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     defer(() => supervision?.close());
     const audit = options.audit === undefined ? undefined : (await openNamedAuditLog(options.audit)).sink;
     defer(() => audit?.close());
-    const core = await openAgentCore({ command: "serve", version, agents: options.agents, audit });
+    const core = await openAgentCore({
+      command: "serve",
+      version,
+      agents: options.agents,
+      installedAgents: options.installedAgents,
+      audit,
+    });
     defer(() => core.close());
     const runner = createLazyRunner({
       model: createModelChooser({ defaultModel, env: process.env }),

@@ -7,30 +7,21 @@ import { EntryFormatter } from "../entry-formatter.ts";
 import { EntryIntake } from "../entry-intake.ts";
 import { readClock } from "../read-clock.ts";
 import type { AuditAction } from "../sink.ts";
-import { snapshotOf } from "../snapshot.ts";
+import { EntrySnapshot } from "../snapshot.ts";
 import { BlockBuilder } from "./block-builder.ts";
 import type { FileAuditSink, SinkSettings } from "./file-sink-options.ts";
 import { LogFile } from "./log-file.ts";
 import { LogWriter } from "./log-writer.ts";
-import { OpenAction, OpenActions } from "./open-actions.ts";
+import { OpenAction, OpenActions, type WriteEntry } from "./open-actions.ts";
 import type { OpenedLog } from "./open-log.ts";
 
 /** Room for a line beside its body. */
 const lineOverheadBytes = 256;
 
 interface TimedEntry {
-  readonly entry: AuditEntryInput;
+  readonly entry: unknown;
   readonly timeMs: number;
 }
-
-/** The entry, whose details no caller changes; what cannot be read of them is found when they are written. */
-const withOwnDetails = (entry: AuditEntryInput): AuditEntryInput => {
-  try {
-    return { ...entry, details: entry.details && { ...entry.details } };
-  } catch {
-    return entry;
-  }
-};
 
 /** The sink behind `createFileAuditSink`. */
 export class FileSink implements FileAuditSink {
@@ -46,7 +37,8 @@ export class FileSink implements FileAuditSink {
   /** What is in the buffer is to be written. */
   #isDue = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #open = new OpenActions((entry, timeMs) => this.#append(entry, timeMs));
+  readonly #write: WriteEntry = (entry, timeMs = this.#now()) => this.#intake.take({ entry, timeMs });
+  readonly #open = new OpenActions(this.#write);
   readonly #intake = new EntryIntake<TimedEntry>((entry) => this.#take(entry));
   readonly #stopListening: () => void;
   #dropped = 0;
@@ -111,15 +103,16 @@ export class FileSink implements FileAuditSink {
 
   record(entry: AuditEntryInput): void {
     this.#open.writeAll();
-    this.#append(entry);
+    this.#write(entry);
   }
 
   /** The beginning is recorded at once where the sink is closed, and where it cannot be read whole. */
   begin(entry: AuditEntryInput): AuditAction {
     const timeMs = this.#now();
-    const { snapshot, isUnreadable, isInvalid } = snapshotOf(entry);
-    const isRecorded = this.#closing !== undefined || isUnreadable || isInvalid;
-    const open = new OpenAction(withOwnDetails(snapshot), timeMs, isRecorded, (end) => this.#append(end));
+    const snapshot = new EntrySnapshot(entry);
+    const isRecorded = this.#closing !== undefined || snapshot.isUnreadable || snapshot.isInvalid;
+    snapshot.ownDetails();
+    const open = new OpenAction(snapshot, timeMs, isRecorded, this.#write);
     if (isRecorded) {
       this.record(entry);
       return open;
@@ -145,10 +138,6 @@ export class FileSink implements FileAuditSink {
     this.#open.writeAll();
     this.#closing ??= this.#close();
     return this.#closing;
-  }
-
-  #append(entry: AuditEntryInput, timeMs = this.#now()): void {
-    this.#intake.take({ entry, timeMs });
   }
 
   #take({ entry, timeMs }: TimedEntry): void {

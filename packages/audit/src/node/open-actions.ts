@@ -1,55 +1,58 @@
-import type { AuditEntryInput } from "../entry.ts";
 import type { AuditAction, AuditActionEnd } from "../sink.ts";
+import type { EntrySnapshot } from "../snapshot.ts";
 
 /** Beginnings that wait for their ends; at one more, all that did not end are written. */
 const maxOpenActions = 4096;
+
+/** Writes an entry, at this time or now. */
+export type WriteEntry = (entry: unknown, timeMs?: number) => void;
 
 /**
  * An action that was begun, as the entry that it will leave: with its end where that comes before the beginning was
  * written, else a beginning, and an end with the same ids.
  */
 export class OpenAction implements AuditAction {
-  readonly #record: (entry: AuditEntryInput) => void;
+  readonly #write: WriteEntry;
 
   constructor(
-    readonly entry: AuditEntryInput,
+    readonly entry: EntrySnapshot,
     /** Milliseconds since 1970. */
     readonly begunAt: number,
     /** Whether the beginning has an entry of its own, or needs none. */
     public isRecorded: boolean,
-    record: (entry: AuditEntryInput) => void,
+    write: WriteEntry,
   ) {
-    this.#record = record;
+    this.#write = write;
   }
 
   end(end: AuditActionEnd): void {
-    let last: AuditEntryInput;
+    const { entry } = this;
     try {
       const { action, outcome, duration_ms, details } = end;
-      last = {
-        ...this.entry,
-        action: this.isRecorded ? action : this.entry.action,
-        outcome,
-        duration_ms,
-        details,
-      };
+      if (this.isRecorded) {
+        this.#write({ ...entry, action, outcome, duration_ms, details });
+        return;
+      }
+      entry.outcome = outcome;
+      entry.duration_ms = duration_ms;
+      entry.details = details;
     } catch {
       // An entry of its own, with a mark; the beginning stays one without an end.
-      this.#record(end);
+      this.#write(end);
       return;
     }
     this.isRecorded = true;
-    this.#record(last);
+    this.#write(entry);
   }
 }
 
 /** Actions in progress whose beginnings are not written yet, in the order of their beginnings. */
 export class OpenActions {
-  readonly #write: (entry: AuditEntryInput, timeMs: number) => void;
+  readonly #write: WriteEntry;
   /** Those that ended are still among them. */
   #open: OpenAction[] = [];
 
-  constructor(write: (entry: AuditEntryInput, timeMs: number) => void) {
+  constructor(write: WriteEntry) {
     this.#write = write;
   }
 

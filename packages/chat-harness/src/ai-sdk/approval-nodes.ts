@@ -1,5 +1,6 @@
 import type { NodeContext } from "@harnesskit/graph";
 import { InvalidArgumentError } from "@harnesskit/wire";
+import type { ApprovalRequest } from "./approval.ts";
 import { findCall } from "./arrange-history.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState, ChatUpdate, WaitingCall } from "./chat-state.ts";
@@ -18,9 +19,13 @@ export const askNode = ({ waiting }: ChatState, context: Context): ChatUpdate =>
 };
 
 /** Asks again, with the problem of the last answer. */
-const askAgain = ({ request, ...waiting }: WaitingCall, problem: string): ChatUpdate => ({
+const askAgain = (
+  { request, ...waiting }: WaitingCall,
+  problem: string,
+  changed: ApprovalRequest = request,
+): ChatUpdate => ({
   approval: null,
-  waiting: { ...waiting, request: { ...request, problem } },
+  waiting: { ...waiting, request: { ...changed, problem } },
   is_kept: true,
 });
 
@@ -52,8 +57,8 @@ export const settleNode =
     }
     if (approval.decision === "reject") await results.add(found.call, rejection(approval.reason));
     else {
-      const plan = await planCall(found.call, scope, approval);
-      if (plan.kind === "ask_again") return askAgain(waiting, plan.problem);
+      const plan = await planCall(found.call, scope, { answer: approval, request: waiting.request });
+      if (plan.kind === "ask_again") return askAgain(waiting, plan.problem, plan.request);
       if (plan.kind !== "ask") await results.settle(found, plan);
     }
     return { ...done, ...results.update };

@@ -33,6 +33,8 @@ export const ApprovalRequestSchema = z.object({
   input: JsonObjectSchema,
   /** Of `{ tool, input }`, as `digest` of `@harnesskit/wire` makes it. */
   digest: z.string().min(1),
+  /** What a person judges beside the input, such as a diff. Untrusted. */
+  preview: z.string().exactOptional(),
   /** Why it is asked again: what was wrong with the last answer. */
   problem: z.string().optional(),
 });

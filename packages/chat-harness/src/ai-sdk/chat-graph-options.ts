@@ -69,6 +69,9 @@ export const chatGraphLimits = defineLimits({
 });
 export type ChatGraphLimits = LimitsOf<typeof chatGraphLimits>;
 
+/** The tools that there are now: asked for each answer of the model, and each call. Where it rejects, the turn fails. */
+export type ChatToolSource = (options: { readonly signal: AbortSignal }) => Promise<ToolSet>;
+
 export interface ChatGraphOptions {
   /** Any model of the AI SDK. */
   readonly model: LanguageModel;
@@ -76,9 +79,9 @@ export interface ChatGraphOptions {
   readonly system?: string;
   /**
    * Tools of the AI SDK, each with `execute`. One with `needsApproval` (true, or a function of the input that says so) pauses the
-   * turn before it runs. @default {}
+   * turn before it runs. Of other tools, see `toChatTools`. @default {}
    */
-  readonly tools?: ToolSet;
+  readonly tools?: ToolSet | ChatToolSource;
   /** What the model is asked with. @default {} */
   readonly settings?: ChatModelSettings;
   /** How often a request is repeated if the provider fails before its answer begins. @default 2 */
@@ -105,9 +108,9 @@ export interface ChatSettings
       >
     > {
   readonly system: string | undefined;
-  readonly tools: Readonly<Record<string, Tool>>;
+  readonly tools: (signal: AbortSignal) => Promise<Readonly<Record<string, Tool>>>;
   /** The tools as the model sees them. Rejects with a `ChatModelError` for one that it cannot be shown. */
-  readonly shownTools: () => Promise<ToolSet>;
+  readonly shownTools: (signal: AbortSignal) => Promise<ToolSet>;
   readonly onEvent: ChatListener | undefined;
 }
 
@@ -129,14 +132,18 @@ export const toChatSettings = (options: ChatGraphOptions): ChatSettings => {
   if (!(typeof model === "string" && model !== "") && !(typeof model === "object" && model !== null)) {
     throw new InvalidArgumentError("a chat graph needs a model");
   }
-  const tools = checkedTools(options.tools ?? {});
+  const { tools: given = {} } = options;
+  const fixed = typeof given === "function" ? undefined : checkedTools(given);
+  const tools = async (signal: AbortSignal) =>
+    fixed ?? checkedTools(await (given as ChatToolSource)({ signal }));
   let shown: Promise<ToolSet> | undefined;
   return {
     model,
     system: options.system === "" ? undefined : options.system,
     tools,
-    shownTools: () => {
-      shown ??= showTools(tools);
+    shownTools: async (signal) => {
+      if (fixed === undefined) return showTools(await tools(signal));
+      shown ??= showTools(fixed);
       return shown;
     },
     settings: options.settings ?? {},

@@ -16,7 +16,8 @@ export type CallFailureCode =
 /** How a call ended that has no result. */
 export interface CallFailure {
   readonly status: "failed" | "rejected" | "not_run";
-  readonly code: CallFailureCode;
+  /** That of the `ToolError` where a tool threw one. */
+  readonly code: CallFailureCode | (string & {});
   /** For the model; it may repeat what a tool or a person said. */
   readonly message: string;
 }

@@ -12,9 +12,11 @@ export {
   type ChatGraphLimits,
   type ChatGraphOptions,
   type ChatModelSettings,
+  type ChatToolSource,
   chatGraphLimits,
 } from "./chat-graph-options.ts";
 export { type ChatGraphFields, chatState } from "./chat-state.ts";
+export { toChatTools } from "./chat-tools.ts";
 export { type CallFailure, type CallFailureCode, failureOfText } from "./failure-text.ts";
 export { fromModelMessages } from "./from-model-messages.ts";
 export { ChatModelError, type ChatModelErrorCode, toModelError } from "./to-model-error.ts";

@@ -96,7 +96,7 @@ const askModel = async (chat: ChatSettings, question: Question): Promise<Answer>
         model: chat.model,
         messages: question.messages,
         allowSystemInMessages: true,
-        tools: await chat.shownTools(),
+        tools: await chat.shownTools(signal),
         toolChoice: question.allowsCalls ? "auto" : "none",
         maxRetries: chat.maxRetries,
         abortSignal: signal,

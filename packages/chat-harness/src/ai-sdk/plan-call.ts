@@ -6,8 +6,9 @@ import { asSchema, type Tool } from "ai";
 import type { ApprovalAnswer, ApprovalRequest } from "./approval.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState } from "./chat-state.ts";
-import { type CallFailure, type CallFailureCode, reasonText } from "./failure-text.ts";
-import { needsApproval, runTool } from "./run-tool.ts";
+import type { ReadyCall } from "./chat-tools.ts";
+import { type CallFailure, reasonText } from "./failure-text.ts";
+import { needsApproval, readyCall, runTool } from "./run-tool.ts";
 
 /** What a node of a chat graph works with. */
 export interface NodeScope {
@@ -20,11 +21,11 @@ export interface NodeScope {
 export type CallPlan =
   | { readonly kind: "fail"; readonly failure: CallFailure }
   | { readonly kind: "ask"; readonly request: ApprovalRequest }
-  /** The answer to the approval cannot be used. */
-  | { readonly kind: "ask_again"; readonly problem: string }
+  /** The answer to the approval cannot be used; `request` is what is asked about now, where that is something else. */
+  | { readonly kind: "ask_again"; readonly problem: string; readonly request?: ApprovalRequest }
   | { readonly kind: "run"; readonly input: JsonObject; readonly run: () => Promise<string> };
 
-const notRun = (code: CallFailureCode, message: string) =>
+const notRun = (code: CallFailure["code"], message: string) =>
   ({ kind: "fail", failure: { status: "not_run", code, message } }) as const;
 
 /** What a tool is called with, checked by its schema; why not, if it does not fit. Never rejects. */
@@ -41,10 +42,14 @@ const checkInput = async (tool: Tool, given: unknown): Promise<{ input: unknown 
   }
 };
 
-const toRequest = async ({ id, name, arguments: input }: ToolCall): Promise<ApprovalRequest | undefined> => {
+const toRequest = async (
+  { id, name }: ToolCall,
+  { input, preview }: Pick<ReadyCall, "input" | "preview">,
+): Promise<ApprovalRequest | undefined> => {
   try {
     const bound = await digest({ tool: name, input });
-    return { kind: "tool_approval", tool: name, call_id: id, input, digest: bound };
+    const request = { kind: "tool_approval", tool: name, call_id: id, input, digest: bound } as const;
+    return preview === undefined ? request : { ...request, preview };
   } catch {
     return undefined;
   }
@@ -54,39 +59,58 @@ const toRequest = async ({ id, name, arguments: input }: ToolCall): Promise<Appr
 const editedText = (input: JsonObject, output: string): string =>
   JSON.stringify({ note: "The user approved this call with another input.", input, output });
 
+/** An approval, and what it was given for. */
+export interface GivenApproval {
+  readonly answer: Extract<ApprovalAnswer, { decision: "approve" }>;
+  readonly request: ApprovalRequest;
+}
+
 /** What is to be done with a call: one that was just asked for, or one that a person has approved. Rejects only when cancelled. */
 export const planCall = async (
   call: ToolCall,
   { chat, state, context }: NodeScope,
-  approval?: Extract<ApprovalAnswer, { decision: "approve" }>,
+  approval?: GivenApproval,
 ): Promise<CallPlan> => {
-  const tool = chat.tools[call.name];
+  const tools = await chat.tools(context.signal);
+  const tool = tools[call.name];
   if (tool === undefined) {
-    const known = Object.keys(chat.tools);
+    const known = Object.keys(tools);
     const others = known.length === 0 ? "There are no tools." : `There are: ${known.join(", ")}.`;
     return notRun("unknown_tool", `The tool ${JSON.stringify(call.name)} does not exist. ${others}`);
   }
-  const edited = approval?.input;
-  const input = edited ?? call.arguments;
-  const checked = await checkInput(tool, input);
-  if ("problem" in checked) {
-    const { problem } = checked;
-    return edited === undefined ? notRun("invalid_input", problem) : { kind: "ask_again", problem };
-  }
+  const edited = approval?.answer.input;
+  const unfit = (code: CallFailure["code"], problem: string): CallPlan =>
+    edited === undefined ? notRun(code, problem) : { kind: "ask_again", problem };
+  const checked = await checkInput(tool, edited ?? call.arguments);
+  if ("problem" in checked) return unfit("invalid_input", checked.problem);
   const run = { chat, call, messages: state.messages, signal: context.signal };
+  const ready = await readyCall(tool, checked.input, {
+    ...run,
+    threadId: context.sessionId,
+    isApproved: approval !== undefined,
+  });
+  if ("problem" in ready) return unfit(ready.code, ready.problem);
+  const { input, preview } = ready;
+  const shown = { input: edited ?? input ?? call.arguments, ...(preview !== undefined && { preview }) };
   const needed = approval === undefined && (await needsApproval(tool, checked.input, run));
   if (typeof needed === "string") return notRun("approval_undecided", needed);
-  if (needed) {
-    const request = await toRequest(call);
-    if (request !== undefined) return { kind: "ask", request };
-    const message = "The input holds a string that is not valid Unicode, or is nested too deeply.";
-    return notRun("invalid_input", message);
+  if (needed || (approval !== undefined && edited === undefined && ready.input !== undefined)) {
+    const request = await toRequest(call, shown);
+    if (request === undefined) {
+      const message = "The input holds a string that is not valid Unicode, or is nested too deeply.";
+      return notRun("invalid_input", message);
+    }
+    if (approval === undefined) return { kind: "ask", request };
+    const { digest: before, preview: seen } = approval.request;
+    if (request.digest !== before || request.preview !== seen) {
+      return { kind: "ask_again", problem: "What would run has changed since it was shown.", request };
+    }
   }
   return {
     kind: "run",
-    input,
+    input: shown.input,
     async run() {
-      const output = await runTool(tool, checked.input, run);
+      const output = await runTool(ready.tool, checked.input, run);
       return edited === undefined ? output : editedText(edited, output);
     },
   };

@@ -1,9 +1,11 @@
 import type { ChatMessage, ToolCall } from "@harnesskit/protocol/chat";
 import { settleWithin } from "@harnesskit/wire/time";
+import { ToolError } from "@harnesskit/wire/tool";
 import type { ModelMessage, Tool, ToolExecutionOptions } from "ai";
 import { piecesBefore } from "./arrange-history.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
-import { type CallFailureCode, failureText, reasonText } from "./failure-text.ts";
+import { prepareOf, type ReadyCall } from "./chat-tools.ts";
+import { type CallFailure, failureText, reasonText } from "./failure-text.ts";
 import { outputText } from "./from-model-messages.ts";
 import { toModelPrompt } from "./to-model-messages.ts";
 
@@ -40,6 +42,43 @@ export const needsApproval = async (tool: Tool, input: unknown, run: ToolRun): P
   return `Whether it needs an approval could not be decided: ${reasonText(settled.error)}`;
 };
 
+/**
+ * The tool with its call prepared; why it cannot be prepared. A tool that prepares nothing is as it was. Rejects only when
+ * cancelled.
+ */
+export const readyCall = async (
+  tool: Tool,
+  input: unknown,
+  {
+    threadId,
+    isApproved,
+    ...run
+  }: ToolRun & { readonly threadId: string | null; readonly isApproved: boolean },
+): Promise<
+  | ({ readonly tool: Tool } & Partial<Pick<ReadyCall, "input" | "preview">>)
+  | { readonly code: CallFailure["code"]; readonly problem: string }
+> => {
+  const prepare = prepareOf(tool);
+  if (prepare === undefined) return { tool };
+  const scope = { callId: run.call.id, ...(threadId !== null && { threadId }) };
+  const settled = await callTool(run, () => prepare(input, scope));
+  run.signal.throwIfAborted();
+  if (settled.status !== "done") {
+    const code = ToolError.isInstance(settled.error) ? settled.error.code : "invalid_input";
+    return { code, problem: reasonText(settled.error) };
+  }
+  const { run: runPrepared, ...ready } = await settled.value;
+  const execute: NonNullable<Tool["execute"]> = async (_input, { toolCallId: callId, abortSignal }) =>
+    runPrepared({
+      callId,
+      signal: abortSignal ?? run.signal,
+      stdout: () => {},
+      stderr: () => {},
+      ...(isApproved && { approval: { id: run.call.id, by: "the user of the conversation" } }),
+    });
+  return { ...ready, tool: { ...tool, execute } as Tool };
+};
+
 const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 
@@ -67,7 +106,7 @@ const shownOutput = async (tool: Tool, output: unknown, call: ToolCall, input: u
   return typeof output === "string" ? output : (JSON.stringify(output) ?? "null");
 };
 
-const failedText = (code: CallFailureCode, message: string): string =>
+const failedText = (code: CallFailure["code"], message: string): string =>
   failureText({ status: "failed", code, message });
 
 /**
@@ -83,9 +122,10 @@ export const runTool = async (tool: Tool, input: unknown, run: ToolRun): Promise
     const unknown = "Whether it has done anything is not known.";
     if (signal.aborted)
       return failedText("tool_cancelled", `The call was cancelled while it ran. ${unknown}`);
-    return settled.status === "timed_out"
-      ? failedText("tool_timed_out", `The tool did not end within ${chat.toolTimeoutMs} ms. ${unknown}`)
-      : failedText("tool_failed", `The tool failed: ${reasonText(settled.error)}`);
+    if (settled.status === "timed_out")
+      return failedText("tool_timed_out", `The tool did not end within ${chat.toolTimeoutMs} ms. ${unknown}`);
+    const code = ToolError.isInstance(settled.error) ? settled.error.code : "tool_failed";
+    return failedText(code, `The tool failed: ${reasonText(settled.error)}`);
   }
   try {
     const text = await shownOutput(tool, settled.value, call, input);

@@ -88,7 +88,7 @@ export const toolsNode =
       const found = findCall(state.messages, id);
       if (found === undefined || found.hasResult) continue;
       if (await results.addInterrupted(found)) continue;
-      const isUsable = problem === null || chat.tools[found.call.name] === undefined;
+      const isUsable = problem === null || (await chat.tools(context.signal))[found.call.name] === undefined;
       const plan = isUsable ? await planCall(found.call, scope) : unusable(problem);
       if (plan.kind === "ask") {
         const waiting = { id, signal_id: results.signalIdOf(found), request: plan.request };

@@ -1,8 +1,8 @@
-import { displayText, HarnessError, isThenable } from "@harnesskit/wire";
+import { displayText, isThenable } from "@harnesskit/wire";
 import type { Clock } from "@harnesskit/wire/time";
 import type { Authorization, AuthorizationRequest, Authorize } from "../authorize.ts";
 import { isInForce } from "../records/in-force.ts";
-import { RecordFileError } from "../records/record-file-error.ts";
+import { recordFault } from "../records/record-file-error.ts";
 import { type Grant, PermissionNameSchema } from "./grant.ts";
 import type { GrantStore } from "./grants.ts";
 import { neededPermissions } from "./needed-permissions.ts";
@@ -100,9 +100,7 @@ const refusal = (
 /** The only character of a permission's name that a shell may read. */
 const shellWord = (name: string): string => (name.includes("*") ? `'${name}'` : name);
 
-/** The file's path stays here: the reason goes to the caller. */
-const unreadable = (error: unknown): Authorization => {
-  const code = HarnessError.isInstance(error) ? error.code : "unknown";
-  const place = RecordFileError.isInstance(error) && error.place !== "" ? ` at ${error.place}` : "";
-  return { allowed: false, reason: `the grants cannot be read, so nothing is granted (${code}${place})` };
-};
+const unreadable = (error: unknown): Authorization => ({
+  allowed: false,
+  reason: `the grants cannot be read, so nothing is granted (${recordFault(error)})`,
+});

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, randomId } from "@harnesskit/wire";
 import { type Clock, isoTime, systemClock } from "@harnesskit/wire/time";
-import { RecordFile } from "../records/record-file.ts";
-import { createMemoryRecords, type RecordLimits, type RecordStore } from "../records/record-store.ts";
+import { type FileStoreOptions, RecordFile } from "../records/record-file.ts";
+import { createMemoryRecords, type RecordStore } from "../records/record-store.ts";
 import { type Grant, GrantSchema } from "./grant.ts";
 
 /** Where the operator's grants are. */
@@ -79,11 +79,6 @@ export const removeGrants = (
 
 /** Grants that end with the process; `first` are there from the start. */
 export const createMemoryGrants = (first: readonly Grant[] = []): GrantStore => createMemoryRecords(first);
-
-export interface FileStoreOptions {
-  readonly path: string;
-  readonly limits?: Partial<RecordLimits>;
-}
 
 /**
  * Grants in a file (JSON, 0600, sorted by agent and permission) that commands change and running cores see at once. A file

@@ -34,9 +34,14 @@ export class RecordFileError extends HarnessError {
   }
 }
 
+/** The code of what a store rejected and the place in its file, for callers: without the path. */
+export const recordFault = (error: unknown): string => {
+  const code = HarnessError.isInstance(error) ? error.code : "unknown";
+  return RecordFileError.isInstance(error) && error.place !== "" ? `${code} at ${error.place}` : code;
+};
+
 /** What reading, locking or writing the file threw, as a {@link RecordFileError}. */
 export const toRecordFileError = (path: string, cause: unknown): HarnessError => {
-  // What an edit threw, and errors of this file.
   if (UnsafeFileError.isInstance(cause)) {
     const code = cause.reason === "too_large" ? "record_file_too_large" : "record_file_unsafe";
     return new RecordFileError(code, path, cause.problem, "", { cause });
@@ -46,6 +51,7 @@ export const toRecordFileError = (path: string, cause: unknown): HarnessError =>
       cause,
     });
   }
+  // Also what an edit threw.
   if (HarnessError.isInstance(cause)) return cause;
   const problem = `cannot be read or written (${systemErrorCode(cause) ?? "unknown"})`;
   return new RecordFileError("record_file_unavailable", path, problem, "", { cause });

@@ -33,6 +33,13 @@ const lockBackoff = {
   random: Math.random,
 };
 
+/** Options of a store in a file. */
+export interface FileStoreOptions {
+  readonly path: string;
+  /** @default see {@link recordLimits} */
+  readonly limits?: Partial<RecordLimits>;
+}
+
 interface Look<Item> {
   /** Identifies this state of the file. */
   readonly print: string;

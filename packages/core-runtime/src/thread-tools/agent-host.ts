@@ -12,6 +12,7 @@ import type { LaunchedAgent } from "../launch/launched-agent.ts";
 import type { GrantStore } from "../permissions/grants.ts";
 import type { RunningCore, startCore } from "../start-core.ts";
 import { noteOfAgent, notReadyNote } from "./agent-notes.ts";
+import { issueFor, needsDirective } from "./approved-call.ts";
 import type { ListOptions, ToolHost, ToolHostCallOptions } from "./tool-host.ts";
 
 /** How long a call waits until its agent is ready, the first start included. */
@@ -124,12 +125,18 @@ class CoreAgentHost implements AgentHost {
   async call(
     toolId: string,
     input: unknown,
-    { isRepeatable = false, ...options }: ToolHostCallOptions,
+    { isRepeatable = false, approval, ...given }: ToolHostCallOptions,
     onChunk: (chunk: StreamChunk) => void,
   ): Promise<CallResult> {
+    let options: CallOptions = given;
     for (let attempt = 1; ; attempt++) {
       const core = await this.#readyCore(toolId, options.signal);
       if ("status" in core) return core;
+      if (approval && options.directiveId === undefined && needsDirective(core, toolId)) {
+        const directiveId = await issueFor(core, approval, toolId, input);
+        if (typeof directiveId !== "string") return directiveId;
+        options = { ...options, directiveId };
+      }
       const call = core.call(toolId, input, options);
       for await (const chunk of call.stream) onChunk(chunk);
       const result = await call.result;

@@ -55,7 +55,10 @@ export interface HostedToolOptions
   readonly about?: string;
 }
 
-/** A tool of an agent: prepared, shown, and then run as it was shown, or not at all. */
+/**
+ * A tool of an agent: prepared, shown, and then run as it was shown, or not at all. One that requires a directive gets one
+ * for exactly the call that a human approved; without an approval it is refused (`tool.directive_required`).
+ */
 export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
   const { id, name, description, input, effects, about } = options;
   const prepare: ThreadTool["prepare"] = async (given, scope) => {
@@ -92,16 +95,26 @@ const originOf = (
 });
 
 const prepareInput = async (
-  { host, id, prepare }: HostedToolOptions,
+  options: HostedToolOptions,
   given: unknown,
   origin: CallOptions,
 ): Promise<Prepared> => {
-  if (!prepare) {
-    const input = given ?? {};
-    const refused = await host.check(id, input, origin);
-    if (refused && refused.status !== "succeeded") throw failureOf(refused, { wasRun: false });
-    return { input: structuredClone(input) as JsonObject };
-  }
+  const prepared = options.prepare
+    ? await prepareByAgent(options, options.prepare, given, origin)
+    : { input: structuredClone(given ?? {}) as JsonObject };
+  // Tools that are declared here are checked when they are called.
+  if (options.prepare && options.declarationDigest === undefined) return prepared;
+  const refused = await options.host.check(options.id, callInputOf(prepared), origin);
+  if (refused && refused.status !== "succeeded") throw failureOf(refused, { wasRun: false });
+  return prepared;
+};
+
+const prepareByAgent = async (
+  { host, id }: HostedToolOptions,
+  prepare: NonNullable<HostedToolOptions["prepare"]>,
+  given: unknown,
+  origin: CallOptions,
+): Promise<Prepared> => {
   const tool = id.slice(id.indexOf("/") + 1);
   const { declarationDigest: _, ...preparing } = origin;
   const options = { ...preparing, timeoutMs: prepareTimeoutMs, isRepeatable: true };
@@ -116,11 +129,15 @@ const prepareInput = async (
   throw new ToolError("tool.failed", "The process of the tools did not prepare the call.");
 };
 
+/** What was prepared, and what binds the call to it. */
+const callInputOf = ({ input, expected }: Prepared): JsonObject =>
+  expected === undefined ? input : { ...input, expected };
+
 const run = async (
   { host, id }: HostedToolOptions,
-  { input, expected }: Prepared,
+  prepared: Prepared,
   origin: CallOptions,
-  { signal, stdout, stderr }: ToolContext,
+  { signal, stdout, stderr, approval }: ToolContext,
 ): Promise<JsonValue> => {
   let output: JsonObject | undefined;
   const onChunk = ({ channel, data, dropped = 0, missing = 0 }: StreamChunk) => {
@@ -132,9 +149,8 @@ const run = async (
     else if (channel === "stderr") void stderr(data.text);
     else if (channel === "log") void stderr(`${data.text}\n`);
   };
-  const options = { ...origin, signal, timeoutMs: runTimeoutMs };
-  const call = expected === undefined ? input : { ...input, expected };
-  const result = await host.call(id, call, options, untilItThrows(onChunk));
+  const options = { ...origin, signal, timeoutMs: runTimeoutMs, ...(approval && { approval }) };
+  const result = await host.call(id, callInputOf(prepared), options, untilItThrows(onChunk));
   if (result.status === "succeeded") return result.output;
   throw failureOf(result, { wasRun: true, output });
 };

@@ -1,3 +1,4 @@
+import type { ToolContext } from "@harnesskit/wire/tool";
 import type { CallOptions } from "../call-options.ts";
 import type { CallResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
@@ -6,6 +7,8 @@ import type { ToolInfo } from "../judge-tool.ts";
 export interface ToolHostCallOptions extends CallOptions {
   /** The call has no effect: it is repeated if its agent is lost. */
   readonly isRepeatable?: boolean;
+  /** A human's approval of exactly this call: a tool that requires a directive gets one for it, to be used once. */
+  readonly approval?: ToolContext["approval"];
 }
 
 export interface ListOptions {

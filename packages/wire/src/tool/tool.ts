@@ -30,6 +30,8 @@ export interface ToolContext {
   /** Streams output while the call runs. A promise settles when there is room for more. */
   readonly stdout: (text: string) => Promise<void> | void;
   readonly stderr: (text: string) => Promise<void> | void;
+  /** The approval of exactly this call, and the name of who gave it; left out where no human was asked. */
+  readonly approval?: { readonly id: string; readonly by: string } | undefined;
 }
 
 /** One call, validated and normalised: exactly what is shown, digested, approved and run. */

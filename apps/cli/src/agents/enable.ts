@@ -1,0 +1,120 @@
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { createTerminal, type Terminal } from "../terminal/terminal.ts";
+import { oneLine, safeJson, shellWord, wrapText } from "../terminal/text.ts";
+import { enabledFile } from "./agent-places.ts";
+import { readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
+import { ask } from "./ask.ts";
+import { type InstalledAgent, readInstalled } from "./installed-agent.ts";
+import { type Granted, grantCommand, readGranted } from "./permissions.ts";
+import { reviewLines, toJson } from "./review.ts";
+
+/** How a yes is given without a question. */
+export interface ConfirmOptions {
+  readonly yes?: true;
+  readonly hash?: string;
+}
+
+export interface EnableCommandOptions extends ConfirmOptions {
+  readonly json?: true;
+}
+
+/** Throws a usage error for one of the two options without the other. */
+export const checkConfirmation = ({ yes, hash }: ConfirmOptions): void => {
+  if (yes && hash === undefined)
+    throw usageError("--yes needs the hash of what was reviewed: --hash sha256:…");
+  if (hash !== undefined && !yes) throw usageError("--hash belongs to --yes");
+};
+
+/** Shows an agent, and asks. True: it may be enabled. Undefined: there is no user to ask. */
+const confirm = async (
+  agent: InstalledAgent,
+  options: ConfirmOptions,
+  granted: Granted,
+  out: Terminal,
+): Promise<boolean | undefined> => {
+  if (options.yes) {
+    if (options.hash === agent.hash) return true;
+    throw new CliError(
+      "hash_mismatch",
+      `the hash of ${agent.id} is ${agent.hash}, not the one that was given`,
+      {
+        exitCode: ExitCode.refused,
+        hint: `Look at it first: harness agents enable ${shellWord(agent.id)}`,
+      },
+    );
+  }
+  const columns = out.columns;
+  out.write(
+    `${reviewLines(agent, granted)
+      .map((line) => wrapText(line, columns, "             "))
+      .join("\n")}\n`,
+  );
+  return ask("Enable this agent?", "Yes, its tools are offered in conversations", "No");
+};
+
+/** Enables exactly what was shown. */
+const enableShown = (shown: InstalledAgent): Promise<InstalledAgent> =>
+  whileLocked(async () => {
+    const enabled = await readEnabled();
+    const agent = await readInstalled(shown.id, enabled);
+    if (agent.hash !== shown.hash) {
+      throw new CliError("agent_changed", `the files of ${agent.id} changed while they were shown`, {
+        exitCode: ExitCode.refused,
+      });
+    }
+    const { id, hash, origin, manifest } = agent;
+    const entry = { id, hash, version: manifest.version, origin, enabledAt: new Date().toISOString() };
+    await writeEnabled([...enabled.filter((other) => other.id !== id), entry]);
+    return { ...agent, state: "enabled" };
+  });
+
+/** Shows an installed agent, asks, and enables exactly what was shown. Returns the exit code. */
+export const enable = async (
+  id: string,
+  options: EnableCommandOptions,
+  isInstalling: boolean,
+): Promise<ExitCode> => {
+  const out = createTerminal(options.json ? process.stderr : process.stdout);
+  const agent = await readInstalled(id);
+  const granted = await readGranted();
+  const answer = await confirm(agent, options, granted, out);
+  if (answer !== true) {
+    if (options.json) createTerminal().write(`${safeJson(toJson(agent, granted))}\n`);
+    const command = `harness agents enable ${shellWord(id)} --yes --hash ${agent.hash}`;
+    if (answer === undefined || isInstalling) out.write(`\nNot enabled. To enable it: ${command}\n`);
+    else out.write("\nNot enabled\n");
+    return isInstalling ? ExitCode.done : ExitCode.refused;
+  }
+  const enabled = await enableShown(agent);
+  if (options.json) {
+    createTerminal().write(`${safeJson(toJson(enabled, granted))}\n`);
+    return ExitCode.done;
+  }
+  out.write(
+    `Enabled ${oneLine(id, 200)} ${enabled.hash}; what is enabled is in ${oneLine(enabledFile(), 1000)}\n`,
+  );
+  const hint = grantCommand(enabled, granted);
+  if (hint !== undefined) out.write(`Enabling grants nothing. To grant what its tools may need: ${hint}\n`);
+  return ExitCode.done;
+};
+
+/** `harness agents enable`: shows an installed agent, and enables exactly that after a yes. Returns the exit code. */
+export const enableCommand = async (id: string, options: EnableCommandOptions): Promise<ExitCode> => {
+  checkConfirmation(options);
+  return enable(id, options, false);
+};
+
+const notEnabled = (id: string): CliError =>
+  new CliError("agent_not_enabled", `no agent ${oneLine(id, 200)} is enabled`, {
+    hint: "See which are: harness agents list",
+  });
+
+/** `harness agents disable`. Conversations that run keep it until they end. */
+export const disableCommand = async (id: string): Promise<void> => {
+  await whileLocked(async () => {
+    const enabled = await readEnabled();
+    if (!enabled.some((entry) => entry.id === id)) throw notEnabled(id);
+    await writeEnabled(enabled.filter((entry) => entry.id !== id));
+  });
+  createTerminal().write(`Disabled ${oneLine(id, 200)}\n`);
+};

@@ -1,0 +1,63 @@
+import { AgentIdSchema } from "@harnesskit/protocol/runtime";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { onStopSignals } from "../interruption.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, shellWord } from "../terminal/text.ts";
+import { withCleanup } from "../with-cleanup.ts";
+import { ask } from "./ask.ts";
+import { type ConfirmOptions, checkConfirmation, enable } from "./enable.ts";
+import { installAgent, installMcpServer } from "./install.ts";
+import { isMcpSpec, parseMcpSpec } from "./mcp-spec.ts";
+
+export interface InstallCommandOptions extends ConfirmOptions {
+  /** Of the agent that serves an MCP server. @default one that follows from the command or URL */
+  readonly id?: string;
+  readonly env?: readonly string[];
+  readonly header?: readonly string[];
+  /** The MCP server may be started once, without a question. */
+  readonly start?: true;
+  readonly json?: true;
+}
+
+const installMcp = (spec: string, options: InstallCommandOptions): Promise<string> =>
+  withCleanup(async (defer) => {
+    const { id, env, header } = options;
+    if (id !== undefined && !AgentIdSchema.safeParse(id).success) {
+      throw usageError("--id must have letters, digits, ., _ and -, up to 128, with a letter or digit first");
+    }
+    const parsed = parseMcpSpec(spec, { cwd: process.cwd(), ...(env && { env }), ...(header && { header }) });
+    const err = createTerminal(process.stderr);
+    const { server } = parsed;
+    const what = "url" in server ? server.url : server.command.map((word) => shellWord(word)).join(" ");
+    err.write(
+      `To read its tools, this MCP server is started once, now, with your rights:\n  ${oneLine(what, 2000)}\n`,
+    );
+    const answer = options.start === true || (await ask("Start it?", "Yes, start it once", "No"));
+    if (answer === undefined)
+      throw usageError("an MCP server is started once to install it: --start allows it");
+    if (!answer)
+      throw new CliError("refused", "the MCP server was not started and not installed", {
+        exitCode: ExitCode.refused,
+      });
+    const stop = new AbortController();
+    defer(onStopSignals(() => stop.abort()));
+    return installMcpServer({
+      ...parsed,
+      ...(id !== undefined && { id }),
+      spec,
+      signal: stop.signal,
+      onOutput: (line) => err.write(`  ${line}\n`),
+    });
+  });
+
+/** `harness agents install`: copies an agent, shows it, and enables it after a yes. Returns the exit code. */
+export const installCommand = async (source: string, options: InstallCommandOptions): Promise<ExitCode> => {
+  checkConfirmation(options);
+  const isMcp = isMcpSpec(source);
+  if (!isMcp && (options.id ?? options.env ?? options.header ?? options.start) !== undefined) {
+    throw usageError("--id, --env, --header and --start belong to mcp:");
+  }
+  const id = isMcp ? await installMcp(source, options) : await installAgent(source);
+  createTerminal(process.stderr).write(`Installed ${oneLine(id, 200)}\n`);
+  return enable(id, options, true);
+};

@@ -1,0 +1,56 @@
+import { CliError, ExitCode } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, safeJson } from "../terminal/text.ts";
+import { displaceAgent, installedIds, readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
+import { type InstalledAgent, readInstalled } from "./installed-agent.ts";
+import { grantCommand, grantedText, readGranted } from "./permissions.ts";
+import { listLine, toJson } from "./review.ts";
+
+/** `harness agents remove`: disables it and removes its copy. */
+export const removeCommand = async (id: string): Promise<void> => {
+  await whileLocked(async () => {
+    const enabled = await readEnabled();
+    const isEnabled = enabled.some((entry) => entry.id === id);
+    if (isEnabled) await writeEnabled(enabled.filter((entry) => entry.id !== id));
+    if ((await installedIds()).includes(id)) await displaceAgent(id);
+    else if (!isEnabled) {
+      throw new CliError("agent_not_installed", `no agent ${oneLine(id, 200)} is installed`, {
+        hint: "See which are: harness agents list",
+      });
+    }
+  });
+  createTerminal().write(`Removed ${oneLine(id, 200)}\n`);
+};
+
+/** `harness agents list`: what is installed, and what of it is enabled. Returns the exit code. */
+export const listCommand = async ({ json }: { readonly json?: true }): Promise<ExitCode> => {
+  const out = createTerminal();
+  const err = createTerminal(process.stderr);
+  const [enabled, granted] = await Promise.all([readEnabled(), readGranted()]);
+  const ids = [...new Set([...(await installedIds()), ...enabled.map(({ id }) => id)])].sort();
+  const agents: InstalledAgent[] = [];
+  const broken: { id: string; reason: string }[] = [];
+  for (const id of ids) {
+    try {
+      agents.push(await readInstalled(id, enabled));
+    } catch (error) {
+      broken.push({ id, reason: oneLine((error as Error).message, 500) });
+    }
+  }
+  if (json) out.write(`${safeJson({ agents: agents.map((agent) => toJson(agent, granted)), broken })}\n`);
+  else if (ids.length === 0) out.write("No agents are installed. Install one: harness agents install DIR\n");
+  else {
+    for (const agent of agents) {
+      out.write(listLine(agent, out));
+      const has = grantedText(agent, granted);
+      const command = grantCommand(agent, granted);
+      if (has !== undefined) out.write(`  ${out.style.dim(`granted: ${has}`)}\n`);
+      if (command !== undefined)
+        out.write(`  ${out.style.dim(`not granted, what it may need: ${command}`)}\n`);
+      await out.ready();
+    }
+  }
+  for (const { id, reason } of broken)
+    err.write(`harness agents: ${oneLine(id, 200)} is not started: ${reason}\n`);
+  return broken.length === 0 ? ExitCode.done : ExitCode.failed;
+};

@@ -1,0 +1,26 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createMcpAgentDirectory } from "@harnesskit/mcp-agent";
+import { canonicalJson } from "@harnesskit/wire/json";
+import { agentsDirectory } from "./agent-places.ts";
+import { parseMcpSpec } from "./mcp-spec.ts";
+
+/** The program beside the command's own that serves MCP servers. */
+export const mcpProgram = (): [string, string] => [
+  "node",
+  fileURLToPath(new URL("./mcp-agent.js", import.meta.url)),
+];
+
+/**
+ * An MCP server that the user names for one conversation, as the directory of an agent: the same for the same server. All of
+ * its tools are offered. Throws a usage error, and `mcp.config_invalid`; rejects as the system does.
+ */
+export const resolveMcpAgent = async (
+  spec: string,
+): Promise<{ readonly agentId: string; readonly directory: string }> => {
+  const { id, server } = parseMcpSpec(spec, { cwd: process.cwd() });
+  const digest = createHash("sha256").update(canonicalJson(server)).digest("hex").slice(0, 16);
+  const directory = join(agentsDirectory(), "mcp", `${id}-${digest}`);
+  return createMcpAgentDirectory({ directory, id, server, command: mcpProgram() });
+};

@@ -1,0 +1,110 @@
+import {
+  createDirectives,
+  createFileDirectives,
+  type Directive,
+  type Directives,
+} from "@harnesskit/core-runtime";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { isObject } from "@harnesskit/wire/json";
+import { openCoreAuditLog } from "../audit/audit-logs.ts";
+import { ExitCode, usageError } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, safeJson } from "../terminal/text.ts";
+import { coreFile, thisUser, toFileFailure, toUntil } from "./core-files.ts";
+
+export interface DirectivesOptions {
+  readonly file?: string;
+  readonly json?: true;
+}
+
+export interface DirectiveChangeOptions extends DirectivesOptions {
+  readonly audit?: string | false;
+}
+
+export interface DirectiveIssueOptions extends DirectiveChangeOptions {
+  readonly input?: string;
+  readonly match?: string;
+  readonly until: string;
+  readonly uses?: number;
+}
+
+const stateOf = ({ until, uses, max_uses, revoked_at, revoked_by = "unknown" }: Directive): string => {
+  if (revoked_at !== undefined) return `revoked ${revoked_at} by ${oneLine(revoked_by, 100)}`;
+  if (uses >= max_uses) return "spent";
+  return Date.parse(until) > Date.now() ? `until ${until}` : `expired ${until}`;
+};
+
+const lineOf = (directive: Directive): string => {
+  const { id, tool_id: tool, input, issued_by: by, issued_at: at, uses, max_uses: max } = directive;
+  const what = "digest" in input ? "one input" : `fields ${input.fields.map(({ name }) => name).join(", ")}`;
+  const facts = `${what}; used ${uses} of ${max}; ${stateOf(directive)}; issued ${at} by ${by.type}:${by.id}`;
+  return `${oneLine(id, 100)}  ${tool}  (${oneLine(facts, 500)})`;
+};
+
+const openStore = ({ file }: DirectivesOptions) =>
+  createFileDirectives({ path: coreFile("directives", file) });
+
+/** Changes the directives, with a record of it. */
+const changing = async (
+  options: DirectiveChangeOptions,
+  change: (directives: Directives) => Promise<Directive>,
+): Promise<Directive> => {
+  const sink = await openCoreAuditLog(options.audit);
+  try {
+    return await change(createDirectives({ store: openStore(options), audit: sink }));
+  } catch (cause) {
+    throw toFileFailure(cause);
+  } finally {
+    await sink?.close();
+  }
+};
+
+const toObject = (option: string, text: string): JsonObject => {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value as JsonObject;
+  } catch {
+    // Said below.
+  }
+  throw usageError(`${option} must be a JSON object`, `For example: ${option} '{"env":"staging"}'`);
+};
+
+/** `harness core directive issue`: prints the id, or the directive as JSON. Returns the exit code. */
+export const issueDirective = async (toolId: string, options: DirectiveIssueOptions): Promise<ExitCode> => {
+  const { input, match, until, uses = 1 } = options;
+  if ((input === undefined) === (match === undefined)) throw usageError("give one of --input and --match");
+  const request = {
+    tool_id: toolId,
+    ...(input !== undefined && { input: toObject("--input", input) }),
+    ...(match !== undefined && { match: toObject("--match", match) }),
+    issued_by: { type: "human", id: thisUser() } as const,
+    until: toUntil("--until", until),
+    max_uses: uses,
+  };
+  const issued = await changing(options, (directives) => directives.issue(request));
+  createTerminal().write(options.json ? `${safeJson(issued)}\n` : `${issued.id}\n`);
+  return ExitCode.done;
+};
+
+/** `harness core directive revoke`: no later call uses it. Returns the exit code. */
+export const revokeDirective = async (id: string, options: DirectiveChangeOptions): Promise<ExitCode> => {
+  const revoked = await changing(options, (directives) => directives.revoke(id, thisUser()));
+  createTerminal().write(options.json ? `${safeJson(revoked)}\n` : `${lineOf(revoked)}\n`);
+  return ExitCode.done;
+};
+
+/** `harness core directive list`: those that can be used, and the last that ended. */
+export const listDirectives = async (options: DirectivesOptions): Promise<ExitCode> => {
+  let directives: readonly Directive[];
+  try {
+    directives = await openStore(options).list();
+  } catch (cause) {
+    throw toFileFailure(cause);
+  }
+  const terminal = createTerminal();
+  const file = coreFile("directives", options.file);
+  if (options.json) terminal.write(`${safeJson({ file, directives })}\n`);
+  else if (directives.length === 0) terminal.write("There are no directives.\n");
+  else for (const each of directives) terminal.write(`${lineOf(each)}\n`);
+  return ExitCode.done;
+};

@@ -1,0 +1,44 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+
+interface Request {
+  readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  readonly tools?: readonly { readonly function: { readonly name: string } }[];
+}
+
+/**
+ * A provider whose model calls the first tool with `word` in its name, once, and then says that it is done. `offered` has the
+ * names of the tools of the last request, `results` what tools returned.
+ */
+export const callingProvider = async (word: string) => {
+  const seen = { offered: [] as string[], results: [] as string[] };
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request.setEncoding("utf8")) body += chunk;
+    const { messages, tools = [] } = JSON.parse(body) as Request;
+    seen.offered = tools.map((tool) => tool.function.name);
+    seen.results = messages
+      .filter(({ role }) => role === "tool")
+      .map(({ content }) => JSON.stringify(content));
+    const name =
+      seen.results.length === 0 ? seen.offered.find((offered) => offered.includes(word)) : undefined;
+    const call = { index: 0, id: "call_1", type: "function", function: { name, arguments: "{}" } };
+    const line = (delta: object, finish_reason: string | null) =>
+      `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const answer = name === undefined ? { content: "Done." } : { tool_calls: [call] };
+    response.end(
+      `${line({ role: "assistant", ...answer }, null)}${line({}, name === undefined ? "stop" : "tool_calls")}data: [DONE]\n\n`,
+    );
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { model: `openai-compatible:http://127.0.0.1:${port}/v1#m`, seen };
+};

@@ -1,0 +1,226 @@
+import type { Answer } from "./reference-harness.ts";
+import type { ThreadsDeviation } from "./reference-threads.ts";
+
+/** A thread server with one deviation, and the requirements of which at least each has a check that notices it. */
+export interface ThreadsMutant extends ThreadsDeviation {
+  readonly name: string;
+  readonly kills: readonly string[];
+}
+
+const skip = (rule: string, ...kills: string[]): ThreadsMutant => ({
+  name: `without ${rule}`,
+  kills,
+  skip: rule,
+});
+const sends = (name: string, send: (message: Answer) => unknown, ...kills: string[]): ThreadsMutant => ({
+  name: `sends ${name}`,
+  kills,
+  send,
+});
+
+const without = (value: Answer, ...names: string[]) =>
+  Object.fromEntries(Object.entries(value ?? {}).filter(([key]) => !names.includes(key)));
+const told = (method: string, change: (params: Answer) => unknown) => (message: Answer) =>
+  message.method === method ? { ...message, params: change(message.params) } : message;
+const nothing = (method: string) => (message: Answer) => (message.method === method ? undefined : message);
+const result = (change: (value: Answer) => unknown) => (message: Answer) =>
+  message.result === undefined ? message : { ...message, result: change(message.result) };
+const recode = (from: number, to: number) => (message: Answer) =>
+  message.error?.code === from ? { ...message, error: { ...message.error, code: to } } : message;
+/** Changes the data of completed items of a type. */
+const items = (type: string, change: (data: Answer) => unknown) => (message: Answer) =>
+  message.method === "item.completed" && message.params.type === type
+    ? {
+        ...message,
+        params: {
+          ...message.params,
+          item: { ...message.params.item, data: change(message.params.item.data) },
+        },
+      }
+    : message;
+
+export const threadsMutants: readonly ThreadsMutant[] = [
+  skip("files", "THR-40", "THR-42"),
+  skip("meta", "THR-41"),
+  skip("restarts", "THR-42", "THR-69"),
+  skip("interrupted", "THR-71"),
+  skip("waits-on", "THR-69"),
+  skip("history", "THR-7"),
+  skip("safe-errors", "THR-19"),
+  skip("one-end", "THR-27"),
+  skip("cancelled-status", "THR-26", "THR-18"),
+  skip("approvals", "THR-23", "THR-12", "THR-24"),
+  skip("grants", "THR-13"),
+  skip("exact-grants", "THR-13"),
+  skip("asks-again", "THR-12"),
+  skip("rejections", "THR-14"),
+  skip("shapes", "THR-47", "RPC-33"),
+  skip("thread-code", "THR-49"),
+  skip("turn-code", "THR-51"),
+  skip("approval-code", "THR-52", "THR-53"),
+  skip("resolved", "THR-53"),
+  skip("repeats", "THR-68"),
+  skip("conflicts", "THR-68"),
+  skip("same-initialize", "THR-55"),
+  skip("inside", "THR-57"),
+  skip("ids", "THR-5"),
+  skip("paging", "THR-64"),
+  skip("parts", "THR-63"),
+  skip("past", "THR-65"),
+  skip("delete-busy", "THR-75"),
+  skip("files-as-input", "THR-35"),
+  skip("known-models", "THR-54"),
+  skip("known-agents", "THR-54"),
+  skip("busy", "THR-50"),
+  skip("model", "THR-9"),
+  skip("agent", "THR-10"),
+  skip("reply-first", "THR-25"),
+  skip("answers-told", "RPC-14"),
+  skip("optional-params", "RPC-8", "THR-4"),
+  skip("pieces", "THR-1"),
+  skip("merged", "THR-1"),
+  sends("no jsonrpc", (message) => without(message, "jsonrpc"), "THR-1", "RPC-20"),
+  sends(
+    "ids as strings",
+    (message) => ("id" in message ? { ...message, id: String(message.id) } : message),
+    "RPC-13",
+    "RPC-24",
+  ),
+  sends(
+    "result and error",
+    (message) => (message.error ? { ...message, result: {} } : message),
+    "RPC-25",
+    "THR-47",
+  ),
+  sends(
+    "codes as strings",
+    (message) => (message.error ? { ...message, error: { ...message.error, code: "x" } } : message),
+    "RPC-26",
+  ),
+  sends(
+    "no message",
+    (message) => (message.error ? { ...message, error: { ...message.error, message: 7 } } : message),
+    "RPC-27",
+  ),
+  sends(
+    "a stack",
+    (message) =>
+      message.error
+        ? { ...message, error: { ...message.error, message: "Error at f (/home/me/a.ts:1:2)" } }
+        : message,
+    "THR-48",
+  ),
+  sends("-32600 for what is not JSON", recode(-32700, -32600), "THR-44", "RPC-30"),
+  sends("-32700 for what is no request", recode(-32600, -32700), "THR-45", "RPC-31"),
+  sends("-32602 for unknown methods", recode(-32601, -32602), "THR-46", "RPC-32"),
+  sends(
+    "no capabilities",
+    result((value) => without(value, "capabilities")),
+    "THR-3",
+  ),
+  sends(
+    "no result for initialize",
+    (message) => (message.result?.version ? { ...message, result: null } : message),
+    "THR-4",
+  ),
+  sends(
+    "extensions as a string",
+    result((value) =>
+      value.capabilities ? { ...value, capabilities: { ...value.capabilities, extensions: "all" } } : value,
+    ),
+    "THR-62",
+  ),
+  sends(
+    "threads without a time",
+    result((value) => (value.thread ? { ...value, thread: without(value.thread, "time") } : value)),
+    "THR-36",
+  ),
+  sends(
+    "no list",
+    result((value) => (value.threads ? {} : value)),
+    "THR-6",
+  ),
+  sends(
+    "events without seq",
+    result((value) =>
+      value.events ? { ...value, events: value.events.map((event: Answer) => without(event, "seq")) } : value,
+    ),
+    "THR-39",
+    "THR-61",
+  ),
+  sends(
+    "no ok",
+    result((value) => without(value, "ok")),
+    "THR-11",
+    "THR-15",
+  ),
+  sends(
+    "no turnId",
+    result((value) => without(value, "turnId")),
+    "THR-8",
+  ),
+  sends("no thread.created", nothing("thread.created"), "THR-16", "THR-28"),
+  sends("no turn.started", nothing("turn.started"), "THR-17"),
+  sends(
+    "turns without a time",
+    told("turn.completed", (params) => ({ ...params, turn: without(params.turn, "time") })),
+    "THR-37",
+    "THR-18",
+  ),
+  sends("no item.started", nothing("item.started"), "THR-20"),
+  sends("no deltas", nothing("item.delta"), "THR-21"),
+  sends(
+    "deltas that are objects",
+    told("item.delta", (params) => ({ ...params, delta: {} })),
+    "THR-21",
+  ),
+  sends(
+    "messages that are cut",
+    items("assistant_message", (data) => ({ ...data, text: "Hel" })),
+    "THR-22",
+    "THR-30",
+  ),
+  sends(
+    "user messages without content",
+    items("user_message", () => ({})),
+    "THR-29",
+  ),
+  sends(
+    "tools without a status",
+    items("tool_exec", (data) => without(data, "status")),
+    "THR-31",
+    "THR-14",
+  ),
+  sends(
+    "logs without a stream",
+    items("tool_log", (data) => without(data, "stream")),
+    "THR-32",
+  ),
+  sends(
+    "approvals without their answer",
+    items("approval", (data) => without(data, "decision")),
+    "THR-33",
+  ),
+  sends(
+    "artifacts without a size",
+    items("artifact", (data) => without(data, "sizeBytes")),
+    "THR-34",
+  ),
+  sends(
+    "items without a type",
+    told("item.completed", (params) => ({ ...params, item: without(params.item, "type") })),
+    "THR-38",
+  ),
+  sends("no approval.resolved", nothing("approval.resolved"), "THR-67"),
+  sends(
+    "approvals without a digest",
+    told("approval.requested", (params) => ({ ...params, metadata: without(params.metadata, "digest") })),
+    "THR-24",
+  ),
+  sends(
+    "notifications without seq",
+    (message) => (message.method ? { ...message, params: without(message.params, "seq") } : message),
+    "THR-61",
+    "THR-65",
+  ),
+];

@@ -1,0 +1,33 @@
+import { createInterface } from "node:readline";
+import { createStdioChannel } from "@harnesskit/transport-stdio";
+import { startAhpAgent } from "../targets/ahp-agent.ts";
+import { createTestHarness } from "../targets/ahp-harness.ts";
+import { createTestThreadServer } from "../targets/thread-server.ts";
+
+const {
+  CONFORMANCE_DIR: directory = ".",
+  CONFORMANCE_ENDPOINT: endpoint = "",
+  CONFORMANCE_TOKEN: token = "",
+} = process.env;
+
+/** The driver on standard input and output. */
+const drive = async (): Promise<void> => {
+  const agent = await startAhpAgent({ endpoint, token, directory });
+  for await (const line of createInterface({ input: process.stdin })) {
+    const { id, do: operation, params } = JSON.parse(line) as { id: number; do: string; params: unknown };
+    const write = (outcome: object) => process.stdout.write(`${JSON.stringify({ id, ...outcome })}\n`);
+    agent.do?.(operation, params).then(
+      (result) => write({ result: result ?? {} }),
+      (error: Error) => write({ error: { ...error, message: error.message } }),
+    );
+  }
+  await agent.close();
+};
+
+const programs: Readonly<Record<string, () => unknown>> = {
+  "ahp-server": () => createTestHarness().connect(createStdioChannel()),
+  "threads-server": () => createTestThreadServer(directory).connect(createStdioChannel()),
+  "ahp-client": drive,
+};
+
+await programs[process.argv[2] ?? ""]?.();

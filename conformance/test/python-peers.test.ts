@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { createAhpClient } from "@harnesskit/ahp-client";
+import { createThreadClient } from "@harnesskit/thread-client";
+import { createChildTransport } from "@harnesskit/transport-stdio";
+import { describe, expect, it, type TestContext } from "vitest";
+import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
+import { loadSuite, runSuite } from "../src/index.ts";
+import { failuresOf, patient } from "./support.ts";
+
+const peer = (name: string): string => fileURLToPath(new URL(`../peers/${name}`, import.meta.url));
+
+const hasPython = ((): boolean => {
+  try {
+    execFileSync("python3", ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+const needPython = ({ skip }: Pick<TestContext, "skip">): void => {
+  if (!hasPython) skip("this machine has no python3 of version 3.9 or newer");
+};
+
+/** Requirements of this project's own that the peer leaves out. */
+const isExtension = (line: string): boolean => /^THR-(?:61|63|64|65|67|68|75) /.test(line);
+
+describe("a peer in Python, written from the specification, conforms", () => {
+  it.for([
+    ["ahp-server", "ahp_harness.py", "stdio"],
+    ["ahp-server", "ahp_harness.py", "http"],
+    ["ahp-client", "ahp_agent.py", "stdio"],
+    ["ahp-client", "ahp_agent.py", "http"],
+    ["threads-server", "thread_server.py", "stdio"],
+  ] as const)("%s by %s over %s", async ([suite, file, transport], context) => {
+    needPython(context);
+    const target = { kind: "command", command: `exec python3 -B '${peer(file)}'`, transport } as const;
+    const report = await runSuite({ suite: loadSuite(suite), target, limits: patient });
+    expect(failuresOf(report).filter((line) => !isExtension(line))).toEqual([]);
+  });
+});
+
+describe("our client works with the peer in Python", () => {
+  it("decides by its harness", async (context) => {
+    needPython(context);
+    const transport = createChildTransport({ command: "python3", args: ["-B", peer("ahp_harness.py")] });
+    await using client = createAhpClient({ transport, framework: "test", version: "1.0.0" });
+    await client.connect();
+    const answer = { decision: "block", reason: "by the peer" };
+    const verdict = await client.decide("pre_action", {}, { metadata: { conformance: { answer } } });
+    expect(verdict).toMatchObject({ origin: "harness", decision: answer });
+  });
+
+  it("runs a turn of its thread server", async (context) => {
+    needPython(context);
+    await using folder = await temporaryDirectory();
+    const args = ["-B", peer("thread_server.py")];
+    const transport = createChildTransport({ command: "python3", args, cwd: folder.path });
+    await using client = createThreadClient({ transport, reconnect: false });
+    await client.connect();
+    const { threadId } = await client.createThread({});
+    const input = JSON.stringify({ conformance: [{ run: "echo one" }, { say: "Done" }] });
+    const turn = await client.startTurn({ threadId, input, onApproval: () => "once" });
+    expect(await turn.result).toMatchObject({ status: "completed" });
+  });
+});

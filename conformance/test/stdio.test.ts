@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildSourceBundle } from "../../scripts/lib/source-bundle.ts";
+import { loadSuite, runSuite } from "../src/index.ts";
+import { verifies } from "../src/verifies.ts";
+import { failuresOf, patient } from "./support.ts";
+
+describe("our programs conform over stdio", () => {
+  let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
+  beforeAll(async () => {
+    bundle = await buildSourceBundle(new URL("./programs/peers.ts", import.meta.url));
+  });
+  afterAll(() => bundle.remove());
+
+  it.each(["ahp-server", "ahp-client", "threads-server"])("%s", async (name) => {
+    const command = `exec '${process.execPath}' '${bundle.path}' ${name}`;
+    const target = { kind: "command", command, transport: "stdio" } as const;
+    const report = await runSuite({ suite: loadSuite(name), target, limits: patient });
+    expect(failuresOf(report)).toEqual([]);
+    verifies(...report.requirements.map(({ id }) => id));
+  });
+});

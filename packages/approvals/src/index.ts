@@ -1,0 +1,70 @@
+export type {
+  ApprovalFilter,
+  ApprovalPage,
+  ApprovalStore,
+  AskResult,
+  PageOptions,
+  WatchOptions,
+} from "./approval-store.ts";
+export type { ApprovalBacking, ApprovalTable, IdenticalKey } from "./approval-table.ts";
+export { type ApprovalStoreOptions, createApprovalStore } from "./create-approval-store.ts";
+export { ApprovalError, type ApprovalErrorCode, type RefusalCode } from "./errors.ts";
+export {
+  type Always,
+  AlwaysSchema,
+  type Asked,
+  type FieldPattern,
+  FieldPatternSchema,
+  findGrant,
+  type Grant,
+  GrantSchema,
+  type GrantTerms,
+  GrantTermsSchema,
+  grantCovers,
+  grantTerms,
+  type InputPattern,
+  InputPatternSchema,
+} from "./grant.ts";
+export { type ApprovalLimits, approvalLimits } from "./limits.ts";
+export { createMemoryApprovalStore } from "./memory-approval-store.ts";
+export {
+  type ApprovalView,
+  type LineKind,
+  type PresentOptions,
+  presentApproval,
+  type ViewLine,
+  type ViewPart,
+} from "./present.ts";
+export { presentGrant } from "./present-grant.ts";
+export {
+  type ApprovalAnswer,
+  ApprovalAnswerSchema,
+  type ApprovalOrigin,
+  ApprovalOriginSchema,
+  type ApprovalQuestion,
+  ApprovalQuestionSchema,
+  type ApprovalRecord,
+  ApprovalRecordSchema,
+  type ApprovalRisk,
+  ApprovalRiskSchema,
+  type ApprovalRule,
+  ApprovalRuleSchema,
+  type ApprovalStatus,
+  ApprovalStatusSchema,
+  type ApprovalSubject,
+  ApprovalSubjectSchema,
+  type Effect,
+  EffectSchema,
+  type RiskLevel,
+  RiskLevelSchema,
+} from "./record.ts";
+export { findRepeat } from "./repeat.ts";
+export {
+  type ApprovalEvent,
+  ApprovalEventSchema,
+  dueAtMs,
+  lapse,
+  type Transition,
+  type TransitionTimes,
+  transition,
+} from "./transition.ts";

@@ -1,0 +1,22 @@
+import type { ApprovalQuestion, ApprovalRecord } from "../record.ts";
+
+/** A question about a shell command. */
+export const sampleQuestion = (
+  change: {
+    readonly origin?: Partial<ApprovalQuestion["origin"]>;
+    readonly subject?: Partial<ApprovalQuestion["subject"]>;
+  } & Partial<Omit<ApprovalQuestion, "origin" | "subject">> = {},
+): ApprovalQuestion => ({
+  ...change,
+  origin: { agent: "agent", session: "s1", callId: "c1", ...change.origin },
+  subject: { tool: "bash", input: { command: "npm test" }, ...change.subject },
+  rule: change.rule ?? { id: "shell", reason: "it runs a command" },
+});
+
+/** The event of an answer that approves the record. */
+export const approveBy = ({ digest }: ApprovalRecord, by = "ada") =>
+  ({ type: "answer", decision: "approve", by, digest }) as const;
+
+/** The event of a claim. */
+export const takeBy = ({ digest }: ApprovalRecord, claimant = "hook-1") =>
+  ({ type: "take", claimant, digest }) as const;

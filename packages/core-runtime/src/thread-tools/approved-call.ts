@@ -1,0 +1,34 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { isoTime } from "@harnesskit/wire/time";
+import type { ToolContext } from "@harnesskit/wire/tool";
+import type { CallResult } from "../call-result.ts";
+import type { Core } from "../core.ts";
+import { unbacked } from "../directives/backing.ts";
+import { recordFault } from "../records/record-file-error.ts";
+
+/** How long a directive for an approved call is in force: longer than its agent may take to be ready. */
+const directiveLifetimeMs = 5 * 60_000;
+
+export const needsDirective = (core: Core, toolId: string): boolean =>
+  core.tools().some((tool) => tool.tool_id === toolId && tool.requires_directive === true);
+
+/** The id of a directive for the call that was approved, issued by who approved it; or how the call ends. */
+export const issueFor = async (
+  core: Core,
+  { id, by }: NonNullable<ToolContext["approval"]>,
+  toolId: string,
+  input: unknown,
+): Promise<string | CallResult> => {
+  try {
+    const issued = await core.directives.issue({
+      tool_id: toolId,
+      input: input as JsonObject,
+      issued_by: { type: "human", id: by.slice(0, 256) || "unknown" },
+      until: isoTime(Date.now() + directiveLifetimeMs),
+      causation_id: id,
+    });
+    return issued.id;
+  } catch (error) {
+    return unbacked("unavailable", ` (${recordFault(error)})`);
+  }
+};

@@ -1,0 +1,359 @@
+import { createMemoryAuditSink } from "@harnesskit/audit";
+import { verifies } from "@harnesskit/conformance/verifies";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import {
+  type CallOptions,
+  type CoreOptions,
+  createMemoryDirectives,
+  type Directive,
+  type DirectiveRequest,
+} from "../src/index.ts";
+import { connected, echoTool, openCore } from "./support/scripted-agent.ts";
+
+const tools = [
+  echoTool("demo.agent", "echo", { requires_directive: true, input_schema: { type: "object" } }),
+  echoTool("demo.agent", "other", { requires_directive: true }),
+  echoTool("demo.agent", "free"),
+];
+
+const setUp = async (options: CoreOptions = {}) => {
+  const audit = createMemoryAuditSink();
+  const clock = createManualClock();
+  const core = openCore({ audit, clock, heartbeatIntervalMs: 10_000_000, ...options });
+  const { agent } = await connected(core, { tools });
+  const later = (ms: number) => new Date(clock.now() + ms).toISOString();
+  const issue = (request: Partial<DirectiveRequest> = {}) =>
+    core.directives.issue({
+      tool_id: "demo.agent/echo",
+      ...(request.match ? {} : { input: { text: "a" } }),
+      issued_by: { type: "human", id: "ada" },
+      until: later(60_000),
+      ...request,
+    });
+  const call = (directiveId: string | undefined, input: JsonObject = { text: "a" }, more: CallOptions = {}) =>
+    core.call("demo.agent/echo", input, { ...(directiveId !== undefined && { directiveId }), ...more });
+  /** Answers what is sent, and gives how the call ended: its status, or why no directive backs it. */
+  const endOf = async ({ result }: { result: Promise<unknown> }): Promise<string> => {
+    const end = (await result) as { status: string; error?: { code: string; details?: { reason: string } } };
+    if (end.error?.code !== "tool.directive_required") return end.error?.code ?? end.status;
+    return end.error.details?.reason ?? "";
+  };
+  const sent = () => agent.ofType("core.tool.call").length;
+  const answer = () => {
+    agent.onMessage = (message) => {
+      if (message.type === "core.tool.call") agent.succeed(message);
+    };
+  };
+  const actions = () =>
+    audit
+      .entries()
+      .flatMap((entry) => ("action" in entry && /^(directive|tool)\./.test(entry.action) ? [entry] : []));
+  return { core, agent, clock, issue, call, endOf, sent, answer, actions, later };
+};
+
+describe("a directive", () => {
+  it("backs one call of its tool and input, and is recorded without content", async () => {
+    verifies("RUN-72", "RUN-149");
+    const { core, agent, issue, call, endOf, answer, actions, sent } = await setUp();
+    answer();
+    const secret = { text: "hush" };
+    const directive = await issue({ input: secret, causation_id: "apr_1" });
+    expect(directive).toMatchObject({
+      uses: 0,
+      max_uses: 1,
+      input: { digest: expect.stringMatching(/^sha256:/) },
+    });
+    expect(await endOf(call(directive.id, secret))).toBe("succeeded");
+    expect(agent.ofType("core.tool.call")[0]).toMatchObject({ causation_id: directive.id });
+    expect(await endOf(call(directive.id, secret))).toBe("spent");
+    expect(sent()).toBe(1);
+    expect((await core.directives.list())[0]).toMatchObject({ id: directive.id, uses: 1 });
+    expect(actions()).toMatchObject([
+      {
+        action: "directive.issued",
+        actor: { id: "ada" },
+        causation_id: "apr_1",
+        details: { directive_id: directive.id },
+      },
+      {
+        action: "directive.used",
+        tool_id: "demo.agent/echo",
+        details: { directive_id: directive.id, uses: 1 },
+      },
+      { action: "tool.call", causation_id: directive.id },
+      { action: "tool.result", outcome: "ok" },
+      {
+        action: "tool.result",
+        outcome: "refused",
+        details: { code: "tool.directive_required", reason: "spent" },
+      },
+    ]);
+    expect(JSON.stringify([actions(), await core.directives.list()])).not.toContain("hush");
+    await core.close();
+  });
+
+  it.each<[string, (kit: Awaited<ReturnType<typeof setUp>>) => Promise<Promise<string>> | Promise<string>]>([
+    ["missing", async ({ call, endOf }) => endOf(call(undefined))],
+    ["missing", async ({ call, endOf }) => endOf(call(undefined, { text: "a" }, { causationId: "event-1" }))],
+    ["unknown", async ({ call, endOf }) => endOf(call("dir_1"))],
+    ["unknown", async ({ call, endOf, issue }) => endOf(call(` ${(await issue()).id}`))],
+    ["unknown", async ({ call, endOf }) => endOf(call("__proto__"))],
+    [
+      "wrong_tool",
+      async ({ call, endOf, issue }) => endOf(call((await issue({ tool_id: "demo.agent/other" })).id)),
+    ],
+    [
+      "wrong_agent",
+      async ({ call, endOf, issue }) => endOf(call((await issue({ tool_id: "demo/echo" })).id)),
+    ],
+    ["wrong_input", async ({ call, endOf, issue }) => endOf(call((await issue()).id, { text: "b" }))],
+    [
+      "wrong_input",
+      async ({ call, endOf, issue }) => endOf(call((await issue()).id, { text: "a", more: null })),
+    ],
+    ["wrong_input", async ({ call, endOf, issue }) => endOf(call((await issue()).id, { text: "\ud800" }))],
+    [
+      "wrong_input",
+      async ({ call, endOf, issue }) =>
+        endOf(call((await issue({ match: JSON.parse('{"__proto__":1,"text":"a"}') })).id, { text: "a" })),
+    ],
+    [
+      "wrong_input",
+      async ({ call, endOf, issue }) => endOf(call((await issue({ match: { toString: 1 } })).id)),
+    ],
+    [
+      "expired",
+      async ({ call, endOf, issue, clock }) => {
+        const { id } = await issue();
+        clock.advance(60_000);
+        return endOf(call(id));
+      },
+    ],
+    [
+      "revoked",
+      async ({ call, endOf, issue, core }) => {
+        const { id } = await issue();
+        await core.directives.revoke(id, "bob");
+        return endOf(call(id));
+      },
+    ],
+  ])("is refused as %s before anything is sent, and not used (%#)", async (reason, run) => {
+    verifies("RUN-72", "RUN-149");
+    const kit = await setUp();
+    expect(await run(kit)).toBe(reason);
+    await nextTurn(5);
+    expect(kit.sent()).toBe(0);
+    expect((await kit.core.directives.list()).every(({ uses }) => uses === 0)).toBe(true);
+    expect(kit.actions().at(-1)).toMatchObject({ outcome: "refused", details: { reason } });
+    await kit.core.close();
+  });
+
+  it("is in force neither before its time nor where it cannot be read", async () => {
+    const clock = createManualClock();
+    const store = createMemoryDirectives();
+    const issuer = await setUp({ clock, directives: store });
+    clock.advance(3_600_000);
+    const { id } = await issuer.issue({ until: new Date(clock.now() + 7_200_000).toISOString() });
+    const back = await setUp({ clock: createManualClock(), directives: store });
+    expect(await back.endOf(back.call(id))).toBe("not_yet_valid");
+    const broken = await setUp({
+      directives: { ...store, list: () => Promise.reject(new HarnessError("record_file_invalid", "x")) },
+    });
+    const result = await broken.call(id).result;
+    expect(result).toMatchObject({
+      error: {
+        message: "the directives cannot be read (record_file_invalid)",
+        details: { reason: "unavailable" },
+      },
+    });
+    const locked = await setUp({
+      clock,
+      directives: { ...store, change: () => Promise.reject(new HarnessError("record_file_locked", "x")) },
+    });
+    expect(await locked.endOf(locked.call(id))).toBe("unavailable");
+    expect([broken.sent(), locked.sent()]).toEqual([0, 0]);
+  });
+
+  it("is used by no more calls at once than it has uses left", async () => {
+    verifies("RUN-149");
+    const { call, endOf, issue, answer, sent } = await setUp();
+    answer();
+    const { id } = await issue({ max_uses: 3 });
+    const ends = await Promise.all(Array.from({ length: 10 }, () => endOf(call(id))));
+    expect(ends.sort()).toEqual([...Array(7).fill("spent"), ...Array(3).fill("succeeded")]);
+    expect(sent()).toBe(3);
+  });
+
+  it("may be for some fields of the input, the others being free", async () => {
+    const { call, endOf, issue, answer } = await setUp();
+    answer();
+    const { id, input } = await issue({ match: { env: "staging", tags: ["a", 1] }, max_uses: 9 });
+    expect(JSON.stringify(input)).not.toContain("staging");
+    expect(await endOf(call(id, { version: 7, tags: ["a", 1], env: "staging" }))).toBe("succeeded");
+    expect(await endOf(call(id, { tags: ["a", 1], env: "Staging" }))).toBe("wrong_input");
+    expect(await endOf(call(id, { env: "staging" }))).toBe("wrong_input");
+  });
+
+  it("that a call names is used also where the tool requires none", async () => {
+    const { core, endOf, issue, answer, sent } = await setUp();
+    answer();
+    const free = (directiveId: string) => endOf(core.call("demo.agent/free", { text: "a" }, { directiveId }));
+    expect(await free("dir_1")).toBe("unknown");
+    const { id } = await issue({ tool_id: "demo.agent/free" });
+    expect([await free(id), await free(id)]).toEqual(["succeeded", "spent"]);
+    expect(sent()).toBe(1);
+  });
+
+  it("is given back by a call that was certainly not sent", async () => {
+    verifies("RUN-149");
+    const { core, agent, call, endOf, issue, sent, actions } = await setUp({
+      limits: { maxInflightRequests: 1 },
+    });
+    const running = core.call("demo.agent/free", { text: "" });
+    const first = await agent.next("core.tool.call");
+    const { id } = await issue();
+    const waiting = call(id);
+    await expect.poll(async () => (await core.directives.list())[0]?.uses).toBe(1);
+    expect(await endOf(call(id))).toBe("spent");
+    waiting.cancel();
+    expect(await endOf(waiting)).toBe("tool.canceled");
+    await expect.poll(async () => (await core.directives.list())[0]?.uses).toBe(0);
+    expect(actions().map(({ action }) => action)).toContain("directive.given_back");
+    agent.succeed(first);
+    await running.result;
+    expect(sent()).toBe(1);
+    const again = call(id);
+    agent.succeed(await agent.next("core.tool.call"));
+    expect(await endOf(again)).toBe("succeeded");
+    const lost = call((await issue()).id);
+    await agent.next("core.tool.call");
+    await agent.channel.close();
+    expect(await endOf(lost)).toBe("agent.lost");
+    expect((await core.directives.list()).map(({ uses }) => uses)).toEqual([1, 1]);
+    await core.close();
+  });
+
+  it("is not used by a call that ends while it is being used, or is refused for its permission", async () => {
+    const { core, call, endOf, issue, sent } = await setUp({
+      authorize: ({ input }) => (input.text === "a" ? { allowed: true } : { allowed: false, reason: "no" }),
+    });
+    const { id } = await issue();
+    const ended = call(id);
+    ended.cancel();
+    expect(await endOf(ended)).toBe("tool.canceled");
+    const { id: other } = await issue({ input: { text: "b" } });
+    expect(await endOf(call(other, { text: "b" }))).toBe("tool.forbidden");
+    await expect.poll(async () => (await core.directives.list()).map(({ uses }) => uses)).toEqual([0, 0]);
+    expect(sent()).toBe(0);
+  });
+
+  it("is used once by calls with one idempotency key; each must have one that fits", async () => {
+    const { core, call, endOf, issue, answer, sent } = await setUp();
+    answer();
+    const { id } = await issue();
+    const key = { idempotencyKey: "k" };
+    const both = [call(id, { text: "a" }, key), call(id, { text: "a" }, key)];
+    expect(await Promise.all(both.map(endOf))).toEqual(["succeeded", "succeeded"]);
+    expect(await endOf(call(id, { text: "a" }, key))).toBe("succeeded");
+    expect(await endOf(call("dir_1", { text: "a" }, key))).toBe("unknown");
+    expect(await endOf(call(undefined, { text: "a" }, key))).toBe("missing");
+    expect(sent()).toBe(1);
+    expect((await core.directives.list())[0]?.uses).toBe(1);
+  });
+
+  it("that was spent or revoked in a race is used by calls before it only", async () => {
+    const { core, call, endOf, issue, answer, sent } = await setUp();
+    answer();
+    const { id } = await issue({ max_uses: 100 });
+    const calls = Array.from({ length: 20 }, (_, n) => ({ n, end: endOf(call(id)) }));
+    await core.directives.revoke(id, "bob");
+    const before = sent();
+    expect(await endOf(call(id))).toBe("revoked");
+    const ends = await Promise.all(calls.map(({ end }) => end));
+    expect(new Set([...ends, "succeeded", "revoked"])).toEqual(new Set(["succeeded", "revoked"]));
+    expect(sent()).toBe(before);
+    expect((await core.directives.list())[0]?.uses).toBe(sent());
+  });
+
+  it("is revoked once, and keeps who did it", async () => {
+    const { core, issue, actions } = await setUp();
+    const { id } = await issue();
+    const revoked = await core.directives.revoke(id, "bob");
+    expect(revoked).toMatchObject({ revoked_by: "bob", revoked_at: expect.any(String) });
+    expect(await core.directives.revoke(id, "eve")).toEqual(revoked);
+    expect(actions().at(-1)).toMatchObject({ action: "directive.revoked" });
+    await expect(core.directives.revoke("dir_1", "bob")).rejects.toMatchObject({ code: "directive_unknown" });
+  });
+
+  it.each<[string, Partial<DirectiveRequest>]>([
+    ["neither input nor match", { input: undefined as never }],
+    ["both", { input: { a: 1 }, match: { a: 1 } }],
+    ["no field to match", { match: {} }],
+    ["an input that is no object", { input: [] as never }],
+    ["an input that is not JSON", { input: { a: Number.NaN } }],
+    ["half a surrogate pair", { input: { a: "\ud800" } }],
+    ["a tool without an agent", { tool_id: "echo" }],
+    ["a time that is over", { until: "2000-01-01T00:00:00Z" }],
+    ["no time", { until: "soon" }],
+    ["no uses", { max_uses: 0 }],
+    ["an issuer of another kind", { issued_by: { type: "model" as never, id: "x" } }],
+  ])("is not issued with %s", async (_what, request) => {
+    const { core, issue } = await setUp();
+    await expect(issue(request)).rejects.toSatisfy(InvalidArgumentError.isInstance);
+    expect(await core.directives.list()).toEqual([]);
+  });
+
+  it("that has ended makes room: the last of them are kept", async () => {
+    const { core, clock, issue, call, endOf, later } = await setUp({
+      directives: createMemoryDirectives({ maxRecords: 300 }),
+    });
+    const open = await issue({ until: later(10_000_000) });
+    for (let n = 0; n < 300; n++) {
+      const { id } = await issue({ until: later(1) });
+      clock.advance(1);
+      if (n === 299) expect(await endOf(call(id))).toBe("expired");
+    }
+    const kept = await core.directives.list();
+    expect(kept.length).toBeLessThanOrEqual(258);
+    expect(kept[0]).toEqual(open);
+    const full = await setUp({ directives: createMemoryDirectives({ maxRecords: 1 }) });
+    await full.issue();
+    await expect(full.issue()).rejects.toMatchObject({ code: "buffer_full" });
+  });
+
+  it("backs exactly the input that it was issued for (property)", async () => {
+    const { core, call, endOf, issue, answer } = await setUp();
+    answer();
+    const input = fc.dictionary(fc.constantFrom("a", "b", "__proto__"), fc.jsonValue({ maxDepth: 2 }), {
+      maxKeys: 3,
+    });
+    await fc.assert(
+      fc.asyncProperty(input, input, async (issued, called) => {
+        let directive: Directive;
+        try {
+          directive = await issue({ input: issued as JsonObject });
+        } catch {
+          return;
+        }
+        const end = await endOf(call(directive.id, called as JsonObject));
+        const text = (value: object) =>
+          JSON.stringify(value, (_key, each) =>
+            each && typeof each === "object" && !Array.isArray(each)
+              ? Object.fromEntries(Object.entries(each).sort())
+              : each,
+          );
+        expect(end).toBe(text(issued) === text(called) ? "succeeded" : "wrong_input");
+        expect(
+          await endOf(call((await issue({ input: called as JsonObject })).id, called as JsonObject)),
+        ).toBe("succeeded");
+      }),
+      { numRuns: 60 },
+    );
+    await core.close();
+  });
+});

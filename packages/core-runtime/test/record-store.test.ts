@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  createFileDirectives,
+  createFileGrants,
+  createMemoryDirectives,
+  type Directive,
+  type Grant,
+  type RecordStore,
+} from "../src/index.ts";
+import { type OpenedRecords, recordStoreContract } from "../src/testing/index.ts";
+
+const time = "2026-01-01T00:00:00.000Z";
+const directive = (number: number): Directive => ({
+  id: `dir_${number}`,
+  tool_id: "demo.agent/echo",
+  input: { digest: `sha256:${"0".repeat(64)}` },
+  issued_by: { type: "human", id: "ada" },
+  issued_at: time,
+  until: time,
+  max_uses: 1,
+  uses: 0,
+});
+const grant = (number: number): Grant => ({
+  id: `grant_${number}`,
+  agent_id: "demo.agent",
+  permission: "net",
+  granted_at: time,
+  granted_by: "ada",
+});
+
+const inFile =
+  <Item>(open: (options: { path: string; limits: { maxRecords: number } }) => RecordStore<Item>) =>
+  async (limits: { readonly maxRecords: number }): Promise<OpenedRecords<Item>> => {
+    const directory = await mkdtemp(join(tmpdir(), "hk-contract-"));
+    const reopen = () => open({ path: join(directory, "records.json"), limits });
+    return { store: reopen(), reopen, dispose: () => rm(directory, { recursive: true }) };
+  };
+
+const contracts = [
+  ...recordStoreContract({
+    name: "directives in memory",
+    open: (limits) => ({ store: createMemoryDirectives(limits), dispose() {} }),
+    sample: directive,
+  }),
+  ...recordStoreContract({
+    name: "directives in a file",
+    open: inFile(createFileDirectives),
+    sample: directive,
+  }),
+  ...recordStoreContract({ name: "grants in a file", open: inFile(createFileGrants), sample: grant }),
+];
+
+describe("a store of records", () => {
+  it.each(contracts)("$name", ({ run }) => expect(run()).resolves.toBeUndefined());
+
+  it("that breaks its contract is found out", async () => {
+    const forgetful = (): OpenedRecords<Grant> => ({
+      store: { list: () => [], change: async (edit) => edit([]).result },
+      dispose() {},
+    });
+    const found = recordStoreContract({ name: "forgetful", open: forgetful, sample: grant });
+    const ends = await Promise.allSettled(found.map(({ run }) => run()));
+    expect(ends.filter(({ status }) => status === "rejected").length).toBeGreaterThan(4);
+    expect(ends[0]).toMatchObject({ reason: { code: "contract_broken" } });
+  });
+});

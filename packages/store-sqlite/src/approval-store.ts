@@ -1,0 +1,45 @@
+import {
+  type ApprovalLimits,
+  type ApprovalStore,
+  type ApprovalStoreOptions,
+  createApprovalStore,
+} from "@harnesskit/approvals";
+import { SqliteApprovalTable } from "./approval-table.ts";
+import { StoreFile } from "./store-file.ts";
+import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
+
+export type SqliteApprovalStoreLimits = ApprovalLimits &
+  Pick<SqliteStoreLimits, "busyTimeoutMs" | "maxQueuedWrites" | "maxFileBytes" | "maxValueLength">;
+
+export interface SqliteApprovalStoreOptions
+  extends Omit<SqliteStoreOptions, "limits">,
+    Pick<ApprovalStoreOptions, "createId"> {
+  /** See {@link SqliteApprovalStoreLimits}. */
+  readonly limits?: Partial<SqliteApprovalStoreLimits>;
+}
+
+/**
+ * Opens the approvals in a SQLite file, and creates the file if it does not exist. It may be the file of an open `openSqliteStore`, and
+ * several processes may have it open. Each write is on the disk when its call resolves, unless `sync` is `"none"`. Rejects as
+ * `openSqliteStore` does; the calls of the store also reject with the `StoreError`s of that.
+ */
+export const openApprovalStore = async (options: SqliteApprovalStoreOptions): Promise<ApprovalStore> => {
+  const { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength, ...limits } = options.limits ?? {};
+  const fileLimits = { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength };
+  const resolved = resolveOptions({ ...options, limits: fileLimits as Partial<SqliteStoreLimits> });
+  const file = await StoreFile.open(resolved);
+  const table = new SqliteApprovalTable(file);
+  try {
+    return createApprovalStore(
+      {
+        read: (work) => file.read(() => work(table)),
+        write: (work) => file.write(() => work(table), resolved.sync !== "none"),
+        close: async () => file.close(() => {}),
+      },
+      { ...options, limits },
+    );
+  } catch (error) {
+    file.close(() => {});
+    throw error;
+  }
+};
