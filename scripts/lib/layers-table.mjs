@@ -12,7 +12,16 @@ const roles = [
   "approvals",
 ];
 const below2 = [...layer0, ...layer1];
-const below3 = [...below2, ...transports, "models", "models-offline", "command-judge", "agent-hooks", "policy", ...roles];
+const below3 = [
+  ...below2,
+  ...transports,
+  "models",
+  "models-offline",
+  "command-judge",
+  "agent-hooks",
+  "policy",
+  ...roles,
+];
 
 const role = { layer: 2, imports: below2 };
 
