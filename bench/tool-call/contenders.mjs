@@ -66,7 +66,12 @@ const startWhole = (flush) => async (directory) => {
     },
   };
   const tools = createAgentTools({ host });
-  const { server, turn, create } = serve(join(directory, "threads"), runner, { tools, gate, observer });
+  const { server, turn, create } = serve(join(directory, "threads"), runner, {
+    tools,
+    gate,
+    observer,
+    flush,
+  });
   let isOpen = true;
   const work = Array.from({ length: threads }, async () => {
     const threadId = await create();
