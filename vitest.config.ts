@@ -25,6 +25,11 @@ const aiSdk7 = {
 /** Siblings are read from their sources, so that no test needs a build. */
 const source = "@harnesskit/source";
 
+const skipped = ["**/node_modules/**", "**/dist/**", "**/.harness/**"];
+
+/** Tests that need a PostgreSQL server: it starts with the first of them. */
+const onPostgres = ["packages/store-postgres/test/**/*.test.ts"];
+
 export default defineConfig({
   resolve: { conditions: [source, ...defaultClientConditions] },
   ssr: {
@@ -49,6 +54,15 @@ export default defineConfig({
             "conformance/test/**/*.test.ts",
             "scripts/test/**/*.test.ts",
           ],
+          exclude: [...skipped, ...onPostgres],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "postgres",
+          include: onPostgres,
+          globalSetup: "./scripts/lib/postgres-setup.ts",
         },
       },
       {
@@ -57,7 +71,7 @@ export default defineConfig({
         test: { name: aiSdk7.name, include: aiSdk7.include },
       },
     ],
-    exclude: ["**/node_modules/**", "**/dist/**", "**/.harness/**"],
+    exclude: skipped,
     pool: "forks",
     // Files of one worker share their modules: loading them again for each file took a sixth of the time.
     isolate: false,

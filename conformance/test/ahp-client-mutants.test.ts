@@ -4,7 +4,7 @@ import { startReferenceAgent } from "../mutants/reference-agent.ts";
 import { weakChecks } from "../mutants/weak-checks.ts";
 import { loadSuite, runSuite } from "../src/index.ts";
 import { citedIds } from "../src/scenario/cited-ids.ts";
-import { failuresOf, unmetIds } from "./support.ts";
+import { failuresOf, patient, unmetIds } from "./support.ts";
 
 const suite = loadSuite("ahp-client");
 const limits = { withinMs: 250, maxUnmetWaits: 2, maxParallel: 8 };
@@ -12,7 +12,7 @@ const limits = { withinMs: 250, maxUnmetWaits: 2, maxParallel: 8 };
 describe("the reference agent", () => {
   it.each(["unix", "http", "ws"] as const)("conforms over %s", async (transport) => {
     const target = { kind: "module", start: startReferenceAgent(), name: "reference", transport } as const;
-    const report = await runSuite({ suite, target });
+    const report = await runSuite({ suite, target, limits: patient });
     expect(failuresOf(report)).toEqual([]);
   });
 });

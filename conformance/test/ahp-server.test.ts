@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { loadSuite, runSuite } from "../src/index.ts";
 import { verifies } from "../src/verifies.ts";
-import { failuresOf } from "./support.ts";
+import { failuresOf, patient } from "./support.ts";
 import { startAhpHarness } from "./targets/ahp-harness.ts";
 
 describe("our harness conforms", () => {
@@ -11,6 +11,7 @@ describe("our harness conforms", () => {
     const report = await runSuite({
       suite,
       target: { kind: "module", start: startAhpHarness, name: "ahp-server", transport },
+      limits: patient,
     });
     expect(failuresOf(report)).toEqual([]);
     verifies(...report.requirements.map(({ id }) => id));

@@ -6,7 +6,7 @@ import { createChildTransport } from "@harnesskit/transport-stdio";
 import { describe, expect, it, type TestContext } from "vitest";
 import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
 import { loadSuite, runSuite } from "../src/index.ts";
-import { failuresOf } from "./support.ts";
+import { failuresOf, patient } from "./support.ts";
 
 const peer = (name: string): string => fileURLToPath(new URL(`../peers/${name}`, import.meta.url));
 
@@ -35,7 +35,7 @@ describe("a peer in Python, written from the specification, conforms", () => {
   ] as const)("%s by %s over %s", async ([suite, file, transport], context) => {
     needPython(context);
     const target = { kind: "command", command: `exec python3 -B '${peer(file)}'`, transport } as const;
-    const report = await runSuite({ suite: loadSuite(suite), target, limits: { withinMs: 10_000 } });
+    const report = await runSuite({ suite: loadSuite(suite), target, limits: patient });
     expect(failuresOf(report).filter((line) => !isExtension(line))).toEqual([]);
   });
 });

@@ -145,6 +145,9 @@ describe("harness agents", () => {
     expect(found).toEqual([]);
     expect(notes).toEqual([expect.stringContaining(`harness agents enable ${id}`)]);
     expect((await state.agents("list")).stdout).toContain("CHANGED, not started");
+    const doctor = await harness(["doctor", "--json"], { cwd: await makeWorkspace(), env: state.env });
+    const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; status: string }[] };
+    expect(findings.filter(({ check }) => check === "agents")).toMatchObject([{ status: "problem" }]);
     await writeFile(join(directory, "agent.mjs"), program(id));
     await chmod(join(directory, "agent.mjs"), 0o400);
     expect((await state.enabled()).found).toHaveLength(1);
@@ -174,7 +177,10 @@ describe("harness agents", () => {
       text.replace("com.example.one", "../../evil"),
     ]) {
       await writeFile(file, bad);
-      expect((await state.enabled()).found).toEqual([]);
+      expect(await state.enabled()).toEqual({
+        found: [],
+        notes: [expect.stringContaining("no installed agent is started")],
+      });
       expect(await state.agents("list")).toMatchObject({
         code: 4,
         stderr: expect.stringContaining("is not a valid list"),

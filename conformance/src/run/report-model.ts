@@ -10,6 +10,8 @@ export interface ScenarioResult {
   readonly title: string;
   readonly durationMs: number;
   readonly checks: readonly CheckResult[];
+  /** How many messages of the target came. */
+  readonly received: number;
   /** Steps without a check that did not work. */
   readonly problems: readonly string[];
   /** Why the rest of the scenario was not done. */

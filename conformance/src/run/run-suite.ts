@@ -92,6 +92,7 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
     const dueAt = startedAt + limits.scenarioTimeoutMs;
     const run = new ScenarioRun({ suite, scenario, context, dueAt, signal: options.signal });
     await run.run();
+    const received = [...context.links.values()].reduce((sum, { inbox }) => sum + inbox.messages.length, 0);
     await Promise.all([...context.links.values()].map((link) => link.close()));
     await target?.stop();
     return {
@@ -99,6 +100,7 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
       title: scenario.title,
       durationMs: performance.now() - startedAt,
       checks: run.checks,
+      received,
       problems: run.problems,
       ...(run.stopped === undefined ? {} : { stopped: run.stopped }),
       transcript,
@@ -108,6 +110,19 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
     await target?.stop();
     await folder.remove();
   }
+};
+
+/** How a step says that the shell did not find the program, or could not run it. */
+const notFound = /the target exited with 12[67]\)/;
+
+/** Throws `unavailable` where the target was never there. */
+const throwIfUnreached = (results: readonly ScenarioResult[]): void => {
+  if (results.some(({ received }) => received > 0)) return;
+  const stopped = results.map((result) => result.stopped).find((each) => each?.code === "unavailable");
+  if (stopped !== undefined) throw stopped;
+  const isMissing = results.some(({ checks }) => checks.some(({ detail }) => notFound.test(detail ?? "")));
+  const [{ log } = { log: "" }] = results;
+  if (isMissing) throw new ConformanceError("unavailable", `the target cannot be started: ${log.trim()}`);
 };
 
 const scenariosOf = ({ suite, target, only }: RunOptions): readonly ScenarioFile[] =>
@@ -161,11 +176,7 @@ export const runSuite = async (options: RunOptions): Promise<SuiteReport> => {
   };
   await Promise.all(Array.from({ length: Math.min(resolved.maxParallel, total) }, work));
   if (options.signal?.aborted === true) throw new ConformanceError("interrupted", "the run was interrupted");
-  const isReached = results.some(
-    ({ stopped, checks }) => stopped?.code !== "unavailable" || checks.some(({ isMet }) => isMet),
-  );
-  const [first] = results;
-  if (!isReached && first?.stopped !== undefined) throw first.stopped;
+  throwIfUnreached(results);
   results.sort((a, b) => a.name.localeCompare(b.name, "en"));
   return createReport({
     suite,

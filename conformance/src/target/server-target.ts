@@ -58,6 +58,7 @@ const startAt = async (place: TargetPlace, { spec, limits }: ServerTargetOptions
 
 /** Dials until the server is there, for as long as it may take to start. */
 const dialPatiently = async (connect: () => Promise<Link>, running: Running, limits: ConformanceLimits) => {
+  const isThere = running.exited === undefined;
   const dueAt = performance.now() + limits.startTimeoutMs;
   let hasEnded = false;
   void running.exited?.then(() => {
@@ -68,6 +69,7 @@ const dialPatiently = async (connect: () => Promise<Link>, running: Running, lim
       return await connect();
     } catch (error) {
       if (RefusedConnection.isInstance(error)) throw error;
+      if (isThere) throw unavailable("the target cannot be reached", error);
       if (hasEnded) throw unavailable("the target ended before it listened", running.log().trim() || error);
       if (performance.now() > dueAt) throw unavailable("the target cannot be reached", error);
       await pause(25);

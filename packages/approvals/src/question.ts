@@ -1,4 +1,4 @@
-import { canonicalJson, digest, InvalidArgumentError } from "@harnesskit/wire";
+import { canonicalJson, digest, displayText, InvalidArgumentError } from "@harnesskit/wire";
 import { copyJson } from "@harnesskit/wire/json";
 import type * as z from "zod";
 import type { Asked, Grant } from "./grant.ts";
@@ -18,7 +18,8 @@ export const parse = <Schema extends z.ZodType>(
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const place = [name, ...(issue?.path ?? [])].map(String).join(".");
-  throw new InvalidArgumentError(`${place} is not valid: ${issue?.message}`);
+  const message = `${place} is not valid: ${issue?.message}`;
+  throw new InvalidArgumentError(displayText(message, { maxLength: 500 }));
 };
 
 /** The same for a value of unknown size; the result shares nothing with it. Throws `too_large`, `too_deep` and `not_json`, too. */
@@ -43,10 +44,10 @@ export const readQuestion = async (
   return { ...question, digest: await digest(question.subject) };
 };
 
-/** The record of a new question: pending, or approved by a grant. */
+/** The record of a new question: pending, or approved by a grant. The store gives it its number. */
 export const newRecord = (
   { answerWithinMs, ...question }: ReadQuestion,
-  { id, seq }: { readonly id: string; readonly seq: number },
+  id: string,
   nowMs: number,
   limits: ApprovalLimits,
   grant: Grant | undefined,
@@ -54,7 +55,7 @@ export const newRecord = (
   const { answerWithinMs: longestMs, useWithinMs } = limits;
   const record: ApprovalRecord = {
     id,
-    seq,
+    seq: 1,
     ...question,
     createdAtMs: nowMs,
     changedAtMs: nowMs,

@@ -59,7 +59,7 @@ export class CallRouter {
     if (refused) return refused;
     const callId = randomUUID();
     const asked = { tool, options, callId, causationId: callId, input: input as JsonObject };
-    const verdict = async () => this.#context.authorize(requestFor(session, asked));
+    const verdict = async () => this.#ask(session, asked);
     return refusedBy(await verdict().catch(() => undefined));
   }
 
@@ -102,24 +102,30 @@ export class CallRouter {
   #authorize(session: Session, call: Call): void {
     let verdict: unknown;
     try {
-      verdict = this.#context.authorize(requestFor(session, call));
+      verdict = this.#ask(session, call);
     } catch {
       // Without a verdict the call is refused.
     }
     if (!isThenable(verdict)) {
-      this.#decided(session, call, verdict);
+      this.#decided(session, call, refusedBy(verdict));
       return;
     }
     session.calls.hold(call);
-    verdict.then(
-      (decision) => this.#decided(session, call, decision),
-      () => this.#decided(session, call, undefined),
-    );
+    const decided = (decision: unknown) => {
+      if (!call.settled) this.#decided(session, call, refusedBy(decision) ?? goneOrChanged(session, call));
+    };
+    verdict.then(decided, () => decided(undefined));
   }
 
-  #decided(session: Session, call: Call, verdict: unknown): void {
+  /** Whether the call is permitted: by the embedder, or by the grants. */
+  #ask(session: Session, call: AskingCall): unknown {
+    const { authorize, permissions } = this.#context;
+    if (authorize) return authorize(requestFor(session, call));
+    return permissions.decide(call.tool.info, permissionsOf(session), call.options);
+  }
+
+  #decided(session: Session, call: Call, refused: CallResult | undefined): void {
     if (call.settled) return;
-    const refused = refusedBy(verdict) ?? goneOrChanged(session, call);
     if (refused) session.calls.finish(call, refused);
     else this.#submit(session, call);
   }
@@ -180,11 +186,17 @@ export class CallRouter {
 /** What is known of a call that asks whether it may be made. */
 type AskingCall = Pick<Call, "tool" | "options" | "causationId" | "callId" | "input">;
 
+const noPermissions: readonly string[] = Object.freeze([]);
+
+/** What the agent's manifest declares. */
+const permissionsOf = ({ admitted }: Session): readonly string[] =>
+  admitted.launch.manifest?.permissions ?? noPermissions;
+
 const requestFor = (session: Session, call: AskingCall): AuthorizationRequest => {
   const { caller, actor, directiveId, correlationId } = call.options;
   return {
     tool: call.tool.info,
-    permissions: session.admitted.launch.manifest?.permissions ?? [],
+    permissions: permissionsOf(session),
     caller,
     actor,
     directiveId,

@@ -10,7 +10,7 @@ import { type CoreStats, createStats } from "./core-stats.ts";
 import { Backing } from "./directives/backing.ts";
 import { createMemoryDirectives, IssuedDirectives } from "./directives/directives.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
-import { authorizeByGrants } from "./permissions/authorize-by-grants.ts";
+import { GrantAuthorizer } from "./permissions/authorize-by-grants.ts";
 import { SentCalls } from "./sent-calls.ts";
 import { ToolValidators } from "./tool-validators.ts";
 
@@ -25,7 +25,9 @@ export interface CoreContext {
   readonly validators: ToolValidators;
   readonly keys: IdempotencyKeys;
   readonly redactor: Redactor;
-  readonly authorize: Authorize;
+  /** In place of the grants. */
+  readonly authorize: Authorize | undefined;
+  readonly permissions: GrantAuthorizer;
   readonly directives: IssuedDirectives;
   readonly backing: Backing;
   readonly sentCalls: SentCalls;
@@ -51,7 +53,8 @@ export const createContext = (options: CoreOptions): CoreContext => {
     limits,
     stats,
     redactor,
-    authorize: options.authorize ?? authorizeByGrants(grants, clock),
+    authorize: options.authorize,
+    permissions: new GrantAuthorizer(grants, clock),
     deadlines: new TimerTable(clock),
     times: { ...times, timeoutMs: Math.min(times.timeoutMs, limits.maxTimeoutMs) },
     audit,

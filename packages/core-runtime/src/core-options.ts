@@ -26,7 +26,10 @@ export interface CoreOptions extends Partial<CoreTimes> {
   readonly redactor?: Redactor;
   /** @default see {@link CoreLimits} */
   readonly limits?: Partial<CoreLimits>;
-  /** Receives what a launch observer or `onOutput` threw (`handler_failed`), with its agent. */
+  /**
+   * Receives what a launch observer or `onOutput` threw (`handler_failed`), and a directive that could not be given back
+   * (`directive_not_given_back`), with the agent.
+   */
   readonly onError?: (error: HarnessError, context: { readonly agentId: string }) => void;
   /** Whether an agent whose `manifest_hash` differs from the launch's is refused. @default false: it is reported */
   readonly refuseManifestDrift?: boolean;

@@ -238,6 +238,52 @@ describe("a directive", () => {
     await core.close();
   });
 
+  it("that was used by a call that waits is not called back by its revocation, and is given back at the end of the core", async () => {
+    const { core, agent, call, endOf, issue } = await setUp({ limits: { maxInflightRequests: 1 } });
+    const running = core.call("demo.agent/free", { text: "" });
+    const first = await agent.next("core.tool.call");
+    const { id } = await issue();
+    const waiting = call(id);
+    await expect.poll(async () => (await core.directives.list())[0]?.uses).toBe(1);
+    await core.directives.revoke(id, "bob");
+    agent.succeed(first);
+    await running.result;
+    agent.succeed(await agent.next("core.tool.call"));
+    expect(await endOf(waiting)).toBe("succeeded");
+    const { id: other } = await issue({ max_uses: 2 });
+    const held = [call(other), call(other)];
+    await agent.next("core.tool.call");
+    await expect.poll(async () => (await core.directives.list())[1]?.uses).toBe(2);
+    await core.close();
+    expect(await Promise.all(held.map(endOf))).toEqual(["core.closed", "core.closed"]);
+    expect((await core.directives.list())[1]?.uses).toBe(1);
+  });
+
+  it("that cannot be given back stays used, and is reported", async () => {
+    const reported: unknown[] = [];
+    const store = createMemoryDirectives();
+    let isBroken = false;
+    const directives: typeof store = {
+      ...store,
+      change: (edit) => (isBroken ? Promise.reject(new Error("disk")) : store.change(edit)),
+    };
+    const { core, agent, call, issue } = await setUp({
+      directives,
+      limits: { maxInflightRequests: 1 },
+      onError: (error, { agentId }) => reported.push([error.code, agentId]),
+    });
+    core.call("demo.agent/free", { text: "" });
+    await agent.next("core.tool.call");
+    const waiting = call((await issue()).id);
+    await expect.poll(async () => (await core.directives.list())[0]?.uses).toBe(1);
+    isBroken = true;
+    waiting.cancel();
+    expect(await waiting.result).toMatchObject({ status: "canceled" });
+    await core.close();
+    expect(reported).toEqual([["directive_not_given_back", "demo.agent"]]);
+    expect((await core.directives.list())[0]?.uses).toBe(1);
+  });
+
   it("is not used by a call that ends while it is being used, or is refused for its permission", async () => {
     const { core, call, endOf, issue, sent } = await setUp({
       authorize: ({ input }) => (input.text === "a" ? { allowed: true } : { allowed: false, reason: "no" }),

@@ -118,6 +118,7 @@ export {
   type LeaseStore,
 } from "./stores/lease-store.ts";
 export { createMemoryStore, type MemoryStoreOptions } from "./stores/memory-store.ts";
+export { type CachedSession, SessionCache } from "./stores/session-cache.ts";
 export {
   checkSessionWrite,
   type ListChange,
@@ -129,10 +130,13 @@ export {
   type StoredList,
   type StoredSession,
   type StoredState,
+  type WholeChanges,
+  wholeChanges,
 } from "./stores/session-store.ts";
 export {
   checkSuspensionWrite,
   patchSuspension,
+  plainFrame,
   type StoredFrame,
   type StoredSuspension,
   type SuspensionFilter,

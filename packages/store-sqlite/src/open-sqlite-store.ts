@@ -1,13 +1,13 @@
 import {
   type GraphStore,
   LeaseQueue,
+  SessionCache,
   type SessionReceipt,
   type StoreBatch,
   type StoreReceipt,
   type SuspensionReceipt,
 } from "@harnesskit/graph";
 import { SqliteLeaseTable } from "./lease-table.ts";
-import { SessionCache } from "./session-cache.ts";
 import { SessionTable } from "./session-table.ts";
 import { StoreFile } from "./store-file.ts";
 import { type ResolvedOptions, resolveOptions, type SqliteStoreOptions } from "./store-options.ts";

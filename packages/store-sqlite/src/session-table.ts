@@ -1,19 +1,20 @@
 import {
+  type CachedSession,
   checkSessionWrite,
-  type ListChange,
-  type SessionChanges,
+  type SessionCache,
   type SessionFilter,
   type SessionWrite,
   SharedList,
   type StoredList,
   type StoredSession,
   type StoredState,
+  type WholeChanges,
+  wholeChanges,
 } from "@harnesskit/graph";
 import type { SessionSummary } from "@harnesskit/protocol/chat";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { corrupt } from "./failures.ts";
-import type { CachedSession, SessionCache } from "./session-cache.ts";
 import { SessionVersions } from "./session-versions.ts";
 import { fromKey, JsonWriter, numberIn, readJson, type SqlRow, textIn, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
@@ -144,7 +145,7 @@ export class SessionTable {
     const before = isOverBase ? this.#cache.get(sessionId, stored)?.length : 0;
     if (row !== undefined && !isOverBase) this.#clear(number);
     const json = new JsonWriter();
-    const added = this.#apply(number, isOverBase ? changes : wholeState(state), json);
+    const added = this.#apply(number, isOverBase ? changes : wholeChanges(state), json);
     this.#versions.add(number, summary, state);
     const record = Object.freeze({ ...summary, state });
     const isKnown = json.isExact && before !== undefined;
@@ -170,7 +171,7 @@ export class SessionTable {
   }
 
   /** Stores changes; returns the length of the JSON that was added. */
-  #apply(session: number, { fields, lists, removed }: ItemChanges, json: JsonWriter): number {
+  #apply(session: number, { fields, lists, removed }: WholeChanges, json: JsonWriter): number {
     const none = { keep: 0, items: [] };
     let length = 0;
     for (const name of removed) {
@@ -204,7 +205,12 @@ export class SessionTable {
    * Replaces what is behind the first `keep` items of a list; if items are removed, the states before are dropped. Returns the length
    * of the JSON that was added. Throws `invalid_argument` if there are fewer items, or one is not JSON.
    */
-  #replaceTail(session: number, key: string, { keep, items }: TailChange, json: JsonWriter): number {
+  #replaceTail(
+    session: number,
+    key: string,
+    { keep, items }: WholeChanges["lists"][string],
+    json: JsonWriter,
+  ): number {
     const last = this.#file.get(
       "SELECT position FROM session_items WHERE session = ? AND name = ? ORDER BY position DESC LIMIT 1",
       ...[session, key],
@@ -229,18 +235,3 @@ export class SessionTable {
     return added;
   }
 }
-
-type TailChange = Pick<ListChange, "keep"> & { readonly items: Iterable<JsonValue> };
-
-type ItemChanges = Omit<SessionChanges, "lists"> & { readonly lists: Readonly<Record<string, TailChange>> };
-
-/** A whole state as changes of an empty one. */
-const wholeState = (state: StoredState): ItemChanges => {
-  const fields: Record<string, JsonValue> = Object.create(null);
-  const lists: Record<string, TailChange> = Object.create(null);
-  for (const [name, value] of Object.entries(state)) {
-    if (value instanceof SharedList) lists[name] = { keep: 0, items: value };
-    else fields[name] = value as JsonValue;
-  }
-  return { fields, lists, removed: [] };
-};

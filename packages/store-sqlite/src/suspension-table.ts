@@ -1,8 +1,7 @@
 import {
   checkSuspensionWrite,
   patchSuspension,
-  SharedList,
-  type StoredFrame,
+  plainFrame,
   type StoredSuspension,
   StoreError,
   type SuspensionFilter,
@@ -38,17 +37,6 @@ export const toQuery = ({ status, sessionId, signalId, isDelivered }: Suspension
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
   return { sql: `SELECT summary FROM suspensions${where} ORDER BY suspended_at, number`, values };
 };
-
-/** A frame with its lists as arrays. */
-const plainFrame = (frame: StoredFrame) => ({
-  ...frame,
-  state: Object.fromEntries(
-    Object.entries(frame.state).map(([name, value]) => [
-      name,
-      value instanceof SharedList ? value.toArray() : value,
-    ]),
-  ),
-});
 
 /** The suspensions of a file. Its methods run within a transaction. */
 export class SuspensionTable {

@@ -1,11 +1,10 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { append, defineGraph, defineState, END, type StoredSession } from "@harnesskit/graph";
+import { append, defineGraph, defineState, END, SessionCache, type StoredSession } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { SyncMode } from "../src/index.ts";
-import { SessionCache } from "../src/session-cache.ts";
 import { numberOf, openParts } from "./support/open-parts.ts";
 import { added, pause, plain, whole } from "./support/samples.ts";
 

@@ -1,2 +1,4 @@
-export { openSqliteStore } from "../src/index.ts";
+export { openApprovalStore, openSqliteStore } from "../src/index.ts";
+export { StoreFile } from "../src/store-file.ts";
+export { approvalSteps, fixedOptions } from "./support/approval-scenario.ts";
 export { added, pause, whole } from "./support/samples.ts";

@@ -1,5 +1,6 @@
 import type { AuditSink } from "@harnesskit/audit";
 import type { GrantStore } from "@harnesskit/core-runtime";
+import type { CoreClient } from "@harnesskit/core-runtime/remote";
 import {
   createAgentHost,
   createAgentTools,
@@ -13,7 +14,7 @@ import { thisUser } from "../core/core-files.ts";
 import { oneLine } from "../terminal/text.ts";
 import { conversationGrants } from "./conversation-grants.ts";
 import { readEnabledAgents } from "./enabled-agents.ts";
-import { resolveAgents } from "./resolve-agents.ts";
+import { type ResolvedAgent, resolveAgents } from "./resolve-agents.ts";
 import { agentEnvironment, createWorkspaceTools, workspaceAgent } from "./workspace-tools.ts";
 
 export interface AgentCoreOptions {
@@ -41,8 +42,9 @@ export interface AgentCore {
 }
 
 /**
- * Opens the core of a conversation: the workspace tools, the agents that are installed and enabled, and those of `--agents`. No process is started before the first
- * call, `tools` with agents, or `start`. Rejects like `resolveAgents`.
+ * Opens the core of a conversation: the workspace tools, the agents that are installed and enabled, and those of `--agents`. No
+ * process is started before the first call, `tools` with agents, or `start`; cores of other processes (`unix:PATH`) are
+ * connected to at once. Rejects like `resolveAgents`, and with `core_unavailable`.
  */
 export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCore> => {
   const { command, version, agents: specs = [], audit } = options;
@@ -50,7 +52,20 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const note = (line: string) => void process.stderr.write(`harness ${command}: ${line}\n`);
   const own = workspaceAgent();
   const installed = options.installedAgents === false ? [] : await readEnabledAgents(note);
-  const named = specs.length === 0 ? [] : await resolveAgents(specs, [own, ...installed]);
+  const [sockets, others] = splitSpecs(specs);
+  const named = others.length === 0 ? [] : await resolveAgents(others, [own, ...installed]);
+  const cores: CoreClient[] = [];
+  const onError = (error: unknown) => logFailure(`harness ${command}`, error);
+  const closeCores = () => Promise.all(cores.map((core) => core.close()));
+  for (const endpoint of sockets) {
+    const { connectCore } = await import("../core/core-socket.ts");
+    try {
+      cores.push(await connectCore(endpoint, onError));
+    } catch (error) {
+      await closeCores();
+      throw error;
+    }
+  }
   const agents = [...installed, ...named];
   const host = createAgentHost({
     agents: [own, ...agents],
@@ -64,18 +79,56 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
       onOutput: (line: string, agentId: string) =>
         process.stderr.write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`),
     }),
-    onError: (error) => logFailure(`harness ${command}`, error),
+    onError,
   });
   const workspaceTools = createWorkspaceTools(host, origin);
   const foreign = (from: ToolHost) =>
     createAgentTools({ ...origin, host: from, without: [workspaceAgentId], onNote: note });
-  const sources = agents.length === 0 ? [] : [foreign(host)];
+  const sources = [...(agents.length === 0 ? [] : [foreign(host)]), ...cores.map(foreign)];
+  const noted = new Set<string>();
+  const noteOnce = (line: string) => {
+    if (noted.has(line) || noted.size >= maxNotes) return;
+    noted.add(line);
+    note(line);
+  };
   return {
     async tools(listing) {
       const all = await Promise.all(sources.map((source) => source(listing)));
-      return [...workspaceTools, ...all.flat()];
+      return withoutDoubles([...workspaceTools, ...all.flat()], noteOnce);
     },
     start: () => host.start(),
-    close: () => host.close(),
+    async close() {
+      await closeCores();
+      await host.close();
+    },
   };
+};
+
+const maxNotes = 100;
+
+/** Checks the values of `--agents` without starting anything. Rejects like `openAgentCore`, cores of sockets aside. */
+export const checkAgents = async (
+  specs: readonly string[],
+  installed: readonly ResolvedAgent[],
+): Promise<void> => {
+  await resolveAgents(splitSpecs(specs)[1], [workspaceAgent(), ...installed]);
+};
+
+/** Sockets of cores, and agents that run here. */
+const splitSpecs = (specs: readonly string[]): [sockets: string[], agents: string[]] => {
+  const isSocket = (spec: string) => spec.startsWith("unix:");
+  return [specs.filter(isSocket), specs.filter((spec) => !isSocket(spec))];
+};
+
+/** The first of each name: two cores may run an agent of the same id. */
+const withoutDoubles = (
+  tools: readonly ThreadTool[],
+  note: (line: string) => void,
+): readonly ThreadTool[] => {
+  const byName = new Map<string, ThreadTool>();
+  for (const tool of tools) {
+    if (!byName.has(tool.name)) byName.set(tool.name, tool);
+    else note(`the tool ${oneLine(tool.id ?? tool.name, 300)} is left out: another core has it, too`);
+  }
+  return [...byName.values()];
 };

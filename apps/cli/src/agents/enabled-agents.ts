@@ -1,6 +1,5 @@
 import { lstat } from "node:fs/promises";
 import { isMissing } from "@harnesskit/node-kit";
-import { logFailure } from "../cli-error.ts";
 import { oneLine, shellWord } from "../terminal/text.ts";
 import { enabledFile } from "./agent-places.ts";
 
@@ -40,7 +39,9 @@ export const readEnabledAgents = async (
     );
     return found.flat();
   } catch (error) {
-    logFailure("harness: no installed agent is started", error);
+    note(
+      `no installed agent is started: ${oneLine(error instanceof Error ? error.message : String(error), 1000)}`,
+    );
     return [];
   }
 };

@@ -54,6 +54,10 @@ const addCoreRun = (core: Command, { version, onExit }: CommandContext): void =>
     )
     .option("--directive <id>", "the issued directive that the call uses")
     .option("--directives <file>", "the issued directives (default: one in the user's state directory)")
+    .option(
+      "--serve <endpoint>",
+      "let other processes use the core on this socket, unix:PATH, with --agents unix:PATH",
+    )
     .option("--json", "JSON instead of text; one line per change while it runs")
     .allowExcessArguments();
   addAuditOptions(run)
@@ -64,7 +68,10 @@ const addCoreRun = (core: Command, { version, onExit }: CommandContext): void =>
   harness core run --agent ./my-agent --call com.example.hello/greet --input '{"name":"Ada"}'
 
 Without --list and --call it stays, prints the directory of its socket and every change of
-an agent's health, and restarts agents that end; Ctrl-C ends it with its agents.`,
+an agent's health, and restarts agents that end; Ctrl-C ends it with its agents.
+
+With --serve, PATH.token has the token of its clients (0600). Their calls are those of the
+caller agent:harness.remote for you: harness core grant says what they may do.`,
     )
     .action(async (options, command: Command) => {
       // As the default command, it also gets words that name no command.

@@ -13,7 +13,7 @@ import { readOwnFile } from "@harnesskit/node-kit";
 import { OutputReferenceSchema } from "@harnesskit/protocol/runtime";
 import { displayText, HarnessError } from "@harnesskit/wire";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
-import { CliError, ExitCode, isDebugging, usageError } from "../cli-error.ts";
+import { CliError, ExitCode, isDebugging, logFailure, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, shellWord } from "../terminal/text.ts";
@@ -150,6 +150,8 @@ export interface CoreCommandOptions {
   readonly grants?: string;
   readonly directives?: string;
   readonly directive?: string;
+  /** An endpoint, `unix:PATH`, on which other processes use the core. @default none */
+  readonly serve?: string;
   readonly json?: true;
 }
 
@@ -170,13 +172,24 @@ export const core = (
     const audit = createCoreAudit(log, (line) => err.write(`harness core: ${line}\n`));
     const running = await start({ version, audit, err, options });
     defer(() => running.close());
-    if (!options.list && options.call === undefined) return stay(running, options, { out, signal });
+    if (!options.list && options.call === undefined) {
+      if (options.serve !== undefined) {
+        const { openCoreSocket } = await import("./core-socket.ts");
+        const onError = (error: unknown) => logFailure("harness core", error);
+        const socket = await openCoreSocket(options.serve, { core: running, version, onError });
+        defer(() => socket.close());
+      }
+      return stay(running, options, { out, signal });
+    }
     return once(running, options, { input, out, err, signal });
   });
 
-const readCallInput = ({ call, directive, input, list, timeout }: CoreCommandOptions): unknown => {
+const readCallInput = ({ call, directive, input, list, serve, timeout }: CoreCommandOptions): unknown => {
   if (timeout < 1 || timeout > 3600) throw usageError("--timeout takes 1 to 3600 seconds");
   if (call === undefined && directive !== undefined) throw usageError("--directive belongs to --call");
+  if (serve !== undefined && (list || call !== undefined)) {
+    throw usageError("--serve does not go together with --list and --call");
+  }
   if (call !== undefined && list) throw usageError("--list and --call do not go together");
   if (input === undefined) return {};
   if (call === undefined) throw usageError("--input belongs to --call");
@@ -272,7 +285,11 @@ const stay = async (running: RunningCore, options: CoreCommandOptions, given: St
   const { out, signal } = given;
   const directory = dirname(running.socketPath);
   if (options.json) out.write(`${safeJson({ type: "core", directory, socket: running.socketPath })}\n`);
-  else out.write(`The core listens in ${oneLine(directory, 1000)}; Ctrl-C ends it and its agents.\n`);
+  else if (options.serve !== undefined) {
+    out.write(
+      `Other processes use the core with --agents ${oneLine(options.serve, 1000)}; Ctrl-C ends it.\n`,
+    );
+  } else out.write(`The core listens in ${oneLine(directory, 1000)}; Ctrl-C ends it and its agents.\n`);
   const failures: unknown[] = [];
   for (const agent of options.agent) {
     running.launch(agent).catch((error: unknown) => failures.push(error));

@@ -2,6 +2,7 @@ import { ExitCode } from "../cli-error.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { safeJson, wrapText } from "../terminal/text.ts";
 import { harnessDirectory, resolveWorkspace } from "../workspace-directory.ts";
+import { checkAgents } from "./agent-checks.ts";
 import { checkDirectory, checkKeys, checkNode, checkPolicy, checkRipgrep, type Finding } from "./checks.ts";
 import { checkThreads } from "./thread-checks.ts";
 
@@ -19,6 +20,7 @@ export const doctor = async ({ cwd, json }: DoctorOptions): Promise<ExitCode> =>
     await checkDirectory(workspace, harness),
     await checkPolicy(),
     ...(await checkThreads(harness)),
+    ...(await checkAgents()),
     await checkRipgrep(async () => (await import("@harnesskit/workspace-agent")).findRipgrep()),
     checkKeys(process.env),
   ];

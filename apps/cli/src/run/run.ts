@@ -1,6 +1,6 @@
+import { checkAgents } from "../agents/agent-core.ts";
 import { readEnabledAgents } from "../agents/enabled-agents.ts";
-import { absoluteSpec, resolveAgents } from "../agents/resolve-agents.ts";
-import { workspaceAgent } from "../agents/workspace-tools.ts";
+import { absoluteSpec } from "../agents/resolve-agents.ts";
 import type { ExitCode } from "../cli-error.ts";
 import { usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
@@ -69,7 +69,7 @@ export const run = async (
   // The server reports to this process alone what it cannot use.
   const hasInstalled = attach === undefined && options.installedAgents !== false;
   const installed = hasInstalled ? await readEnabledAgents((line) => note(`harness run: ${line}`)) : [];
-  if (options.agents !== undefined) await resolveAgents(options.agents, [workspaceAgent(), ...installed]);
+  if (options.agents !== undefined) await checkAgents(options.agents, installed);
   const prompt = await promptOf(argument, options);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
     throw usageError(

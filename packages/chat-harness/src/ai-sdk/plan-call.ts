@@ -84,7 +84,11 @@ export const planCall = async (
   const checked = await checkInput(tool, edited ?? call.arguments);
   if ("problem" in checked) return unfit("invalid_input", checked.problem);
   const run = { chat, call, messages: state.messages, signal: context.signal };
-  const ready = await readyCall(tool, checked.input, { ...run, threadId: context.sessionId });
+  const ready = await readyCall(tool, checked.input, {
+    ...run,
+    threadId: context.sessionId,
+    isApproved: approval !== undefined,
+  });
   if ("problem" in ready) return unfit(ready.code, ready.problem);
   const { input, preview } = ready;
   const shown = { input: edited ?? input ?? call.arguments, ...(preview !== undefined && { preview }) };

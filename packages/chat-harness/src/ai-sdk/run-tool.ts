@@ -49,7 +49,11 @@ export const needsApproval = async (tool: Tool, input: unknown, run: ToolRun): P
 export const readyCall = async (
   tool: Tool,
   input: unknown,
-  { threadId, ...run }: ToolRun & { readonly threadId: string | null },
+  {
+    threadId,
+    isApproved,
+    ...run
+  }: ToolRun & { readonly threadId: string | null; readonly isApproved: boolean },
 ): Promise<
   | ({ readonly tool: Tool } & Partial<Pick<ReadyCall, "input" | "preview">>)
   | { readonly code: CallFailure["code"]; readonly problem: string }
@@ -70,6 +74,7 @@ export const readyCall = async (
       signal: abortSignal ?? run.signal,
       stdout: () => {},
       stderr: () => {},
+      ...(isApproved && { approval: { id: run.call.id, by: "the user of the conversation" } }),
     });
   return { ...ready, tool: { ...tool, execute } as Tool };
 };

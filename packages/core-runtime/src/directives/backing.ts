@@ -18,8 +18,8 @@ const unavailable = (error: unknown): CallResult => unbacked("unavailable", ` ($
 export class Backing {
   readonly #directives: IssuedDirectives;
   readonly #onError: (error: HarnessError, agentId: string) => void;
-  /** Uses that are being given back. */
-  readonly #returning = new Set<Promise<void>>();
+  /** Changes of directives that go on. */
+  readonly #changing = new Set<Promise<unknown>>();
 
   constructor(directives: IssuedDirectives, onError: (error: HarnessError, agentId: string) => void) {
     this.#directives = directives;
@@ -37,7 +37,16 @@ export class Backing {
   }
 
   /** Uses the call's directive, until the call ends without having been sent. Returns why it cannot. */
-  async use(call: Call, id: string): Promise<CallResult | undefined> {
+  use(call: Call, id: string): Promise<CallResult | undefined> {
+    return this.#track(this.#use(call, id));
+  }
+
+  /** Settles when no directive is being used or given back. */
+  async settled(): Promise<void> {
+    while (this.#changing.size > 0) await Promise.all(this.#changing);
+  }
+
+  async #use(call: Call, id: string): Promise<CallResult | undefined> {
     try {
       const outcome = await this.#directives.use(id, call, () => call.state !== "ended");
       if (outcome === "unwanted") return undefined;
@@ -45,30 +54,28 @@ export class Backing {
     } catch (error) {
       return unavailable(error);
     }
-    const giveBack = () => this.#giveBack(call, id);
+    const giveBack = () => void this.#track(this.#giveBack(call, id));
     if (call.state === "ended") giveBack();
     else call.onUnsent = giveBack;
     return undefined;
   }
 
-  /** Settles when nothing is being given back. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#returning);
-  }
-
   /** Where this fails, the use stays used. */
-  #giveBack(call: Call, id: string): void {
-    const report = (cause: unknown) => {
+  async #giveBack(call: Call, id: string): Promise<void> {
+    try {
+      await this.#directives.giveBack(id, call.callId);
+    } catch (cause) {
       const message = "a directive of a call that was not sent stays used";
       this.#onError(
         new HarnessError("directive_not_given_back", message, { cause }),
         call.tool.info.agent_id,
       );
-    };
-    const done: Promise<void> = this.#directives
-      .giveBack(id, call.callId)
-      .catch(report)
-      .finally(() => this.#returning.delete(done));
-    this.#returning.add(done);
+    }
+  }
+
+  #track<T>(change: Promise<T>): Promise<T> {
+    const done: Promise<unknown> = change.finally(() => this.#changing.delete(done));
+    this.#changing.add(done);
+    return change;
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { canonicalJson } from "@harnesskit/wire/json";
-import { isInForce } from "../records/in-force.ts";
+import { isInForce, periodOf } from "../records/in-force.ts";
 import { sha256 } from "../sha256.ts";
 import type { Directive } from "./directive.ts";
 
@@ -65,8 +65,9 @@ export const directiveProblem = (
   if (agentOf(directive.tool_id) !== agentOf(toolId)) return "wrong_agent";
   if (directive.tool_id !== toolId) return "wrong_tool";
   if (directive.revoked_at !== undefined) return "revoked";
-  if (!isInForce(directive.issued_at, undefined, now)) return "not_yet_valid";
-  if (!isInForce(directive.issued_at, directive.until, now)) return "expired";
+  const period = periodOf(directive.issued_at, directive.until);
+  if (!(period.from <= now)) return "not_yet_valid";
+  if (!isInForce(period, now)) return "expired";
   return fits(directive.input, input) ? undefined : "wrong_input";
 };
 

@@ -1,7 +1,9 @@
+import type { Actor, Caller } from "@harnesskit/protocol/runtime";
 import { displayText, isThenable } from "@harnesskit/wire";
 import type { Clock } from "@harnesskit/wire/time";
-import type { Authorization, AuthorizationRequest, Authorize } from "../authorize.ts";
-import { isInForce } from "../records/in-force.ts";
+import type { Authorization } from "../authorize.ts";
+import type { ToolInfo } from "../judge-tool.ts";
+import { isInForce, type Period, periodOf } from "../records/in-force.ts";
 import { recordFault } from "../records/record-file-error.ts";
 import { type Grant, PermissionNameSchema } from "./grant.ts";
 import type { GrantStore } from "./grants.ts";
@@ -11,81 +13,108 @@ const allowed: Authorization = Object.freeze({ allowed: true });
 /** Permissions that a refusal names. */
 const maxNamed = 8;
 
-/** Grants by agent and permission. */
-type GrantIndex = ReadonlyMap<string, readonly Grant[]>;
+/** Who calls. */
+interface Parties {
+  readonly caller?: Caller | undefined;
+  readonly actor?: Actor | undefined;
+}
 
-/** No id of an agent contains a space. */
-const keyOf = (agentId: string, permission: string): string => `${agentId} ${permission}`;
+interface TimedGrant {
+  readonly grant: Grant;
+  readonly period: Period;
+}
 
-const indexOf = (grants: readonly Grant[]): GrantIndex => {
-  const index = new Map<string, Grant[]>();
-  for (const grant of grants) {
-    const key = keyOf(grant.agent_id, grant.permission);
-    const others = index.get(key);
-    if (others) others.push(grant);
-    else index.set(key, [grant]);
-  }
-  return index;
-};
+/** What one tool needs, and the grants of it. */
+interface ToolNeeds {
+  readonly permissions: readonly string[];
+  /** The list that `granted` is of. */
+  list: readonly Grant[] | undefined;
+  /** For each permission the grants that are for this tool. */
+  granted: readonly (readonly TimedGrant[])[];
+}
 
 type Party = { readonly type: string; readonly id: string } | undefined;
 
 const isParty = (wanted: Party, actual: Party): boolean =>
   wanted === undefined || (wanted.type === actual?.type && wanted.id === actual.id);
 
-const covers = (grant: Grant, { tool, caller, actor }: AuthorizationRequest, now: number): boolean =>
-  (grant.tools === undefined || grant.tools.includes(tool.name)) &&
-  isParty(grant.caller, caller) &&
-  isParty(grant.actor, actor) &&
-  isInForce(grant.granted_at, grant.until, now);
+const isFor = (tool: ToolInfo, permission: string, grant: Grant): boolean =>
+  grant.agent_id === tool.agent_id &&
+  grant.permission === permission &&
+  (grant.tools === undefined || grant.tools.includes(tool.name));
 
 /**
- * The default of `authorize`: allows what the tool needs beyond reading only where each permission is granted for this
- * tool, caller, actor and time. Where the grants cannot be read, nothing is granted.
+ * Decides by the operator's grants: a tool that needs more than reading may be called only where each permission is granted
+ * for this tool, caller, actor and time. Where the grants cannot be read, nothing is granted.
  */
-export const authorizeByGrants = (grants: GrantStore | undefined, clock: Clock): Authorize => {
-  let indexed: readonly Grant[] | undefined;
-  let index: GrantIndex = new Map();
-  const decide = (request: AuthorizationRequest, needed: readonly string[], list: readonly Grant[]) => {
-    if (indexed !== list) {
-      index = indexOf(list);
-      indexed = list;
-    }
-    const now = clock.now();
-    const { agent_id: agentId } = request.tool;
-    const missing = needed.filter(
-      (name) => !index.get(keyOf(agentId, name))?.some((grant) => covers(grant, request, now)),
-    );
-    if (missing.length === 0) return allowed;
-    return refusal(
-      request,
-      missing,
-      missing.some((name) => index.has(keyOf(agentId, name))),
-    );
-  };
-  return (request) => {
-    const needed = neededPermissions(request.tool, request.permissions);
-    if (needed.length === 0) return allowed;
-    if (!grants) return refusal(request, needed, false);
+export class GrantAuthorizer {
+  readonly #grants: GrantStore | undefined;
+  readonly #clock: Clock;
+  /** Of each registration. A tool that is registered anew is looked at anew. */
+  readonly #needs = new WeakMap<ToolInfo, ToolNeeds>();
+
+  constructor(grants: GrantStore | undefined, clock: Clock) {
+    this.#grants = grants;
+    this.#clock = clock;
+  }
+
+  decide(
+    tool: ToolInfo,
+    ofManifest: readonly string[],
+    parties: Parties,
+  ): Authorization | PromiseLike<Authorization> {
+    const needs = this.#needsOf(tool, ofManifest);
+    if (needs.permissions.length === 0) return allowed;
+    if (!this.#grants) return refusal(tool, needs.permissions, false);
     try {
-      const list = grants.list();
-      if (!isThenable(list)) return decide(request, needed, list);
-      return list.then((items) => decide(request, needed, items), unreadable);
+      const list = this.#grants.list();
+      if (!isThenable(list)) return this.#judge(tool, needs, parties, list);
+      return list.then((items) => this.#judge(tool, needs, parties, items), unreadable);
     } catch (error) {
       return unreadable(error);
     }
-  };
-};
+  }
 
-const refusal = (
-  { tool }: AuthorizationRequest,
-  missing: readonly string[],
-  isGrantedElsewhere: boolean,
-): Authorization => {
+  #needsOf(tool: ToolInfo, ofManifest: readonly string[]): ToolNeeds {
+    let needs = this.#needs.get(tool);
+    if (!needs) {
+      needs = { permissions: neededPermissions(tool, ofManifest), list: undefined, granted: [] };
+      this.#needs.set(tool, needs);
+    }
+    return needs;
+  }
+
+  #judge(tool: ToolInfo, needs: ToolNeeds, parties: Parties, list: readonly Grant[]): Authorization {
+    if (needs.list !== list) {
+      needs.granted = needs.permissions.map((permission) =>
+        list
+          .filter((grant) => isFor(tool, permission, grant))
+          .map((grant) => ({ grant, period: periodOf(grant.granted_at, grant.until) })),
+      );
+      needs.list = list;
+    }
+    const now = this.#clock.now();
+    const isGranted = (grants: readonly TimedGrant[]): boolean =>
+      grants.some(
+        ({ grant, period }) =>
+          isParty(grant.caller, parties.caller) &&
+          isParty(grant.actor, parties.actor) &&
+          isInForce(period, now),
+      );
+    if (needs.granted.every(isGranted)) return allowed;
+    const missing = needs.permissions.filter((_permission, index) => !isGranted(needs.granted[index] ?? []));
+    const isGrantedElse = list.some(
+      ({ agent_id: agentId, permission }) => agentId === tool.agent_id && missing.includes(permission),
+    );
+    return refusal(tool, missing, isGrantedElse);
+  }
+}
+
+const refusal = (tool: ToolInfo, missing: readonly string[], isGrantedElse: boolean): Authorization => {
   const named = missing.slice(0, maxNamed);
   const names = named.map((name) => displayText(name, { maxLength: 100 })).join(", ");
   const what = `${missing.length === 1 ? "the permission" : "the permissions"} ${names}`;
-  const elsewhere = isGrantedElsewhere ? " for this tool, caller, actor and time" : "";
+  const elsewhere = isGrantedElse ? " for this tool, caller, actor and time" : "";
   const isGrantable = named.every((name) => PermissionNameSchema.safeParse(name).success);
   const how = isGrantable
     ? `harness core grant ${tool.agent_id} ${named.map(shellWord).join(" ")} --tool ${tool.name}`

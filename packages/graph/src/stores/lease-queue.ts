@@ -24,10 +24,14 @@ export interface LeaseQueueOptions {
   readonly maxWaiters?: number;
 }
 
-/** The calls of this process that want one key, in their order. The first of them asks for it. */
+/**
+ * The calls of this process that want one key, in their order. The first of them asks for it. One that has given up stays until
+ * its question is answered: what it was then given is released before the next one asks.
+ */
 interface Line {
+  /** How many have not given up. */
   size: number;
-  /** Settles when the last of them has its lease, or has given up. */
+  /** Settles when the last of them has its lease, or has given up and asks no more. */
   tail: Promise<void>;
   /** How often a lease of the key was released here. */
   releases: number;
@@ -63,7 +67,7 @@ export class LeaseQueue implements LeaseStore {
     const { clock, maxWaiters } = this.#options;
     const isPatient = waitMs > 0 && signal?.aborted !== true;
     const before = this.#lines.get(key);
-    if (before !== undefined && !isPatient) throw taken(key);
+    if (before !== undefined && before.size > 0 && !isPatient) throw taken(key);
     if (this.#calls.size >= maxWaiters) {
       const message = `the limit of ${maxWaiters} calls that wait for leases is reached`;
       throw new StoreError("store_full", message, { reason: "too_many_waiters" });
@@ -80,13 +84,16 @@ export class LeaseQueue implements LeaseStore {
       return await new Promise<Lease>((resolve, reject) => {
         call.signal.addEventListener("abort", () => reject(call.signal.reason), { once: true });
         const work = this.#take(key, line, before?.tail, { ttlMs, isPatient, signal: call.signal, resolve });
-        line.tail = work.catch(reject);
+        const tail = work.catch(reject).then(() => {
+          if (line.tail === tail) this.#lines.delete(key);
+        });
+        line.tail = tail;
       });
     } finally {
       stopTimer();
       signal?.removeEventListener("abort", giveUp);
       this.#calls.delete(call);
-      if (--line.size === 0) this.#lines.delete(key);
+      line.size--;
     }
   }
 

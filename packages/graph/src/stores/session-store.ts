@@ -1,6 +1,6 @@
 import type { SessionRecord, SessionSummary } from "@harnesskit/protocol/chat";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import type { SharedList } from "../shared-list.ts";
+import { SharedList } from "../shared-list.ts";
 import { StoreError } from "./graph-store.ts";
 
 /** A list field as it is stored. */
@@ -98,4 +98,22 @@ export const checkSessionWrite = ({ expectedVersion }: SessionWrite, stored: num
   if (expectedVersion === undefined || expectedVersion === stored) return;
   const message = `the session is at version ${stored}, not ${expectedVersion}`;
   throw new StoreError("session_write_conflict", message);
+};
+
+/** Changes of a session whose lists may be any iterable. */
+export interface WholeChanges extends Omit<SessionChanges, "lists"> {
+  readonly lists: Readonly<
+    Record<string, Pick<ListChange, "keep"> & { readonly items: Iterable<JsonValue> }>
+  >;
+}
+
+/** A whole state as changes of an empty one; for implementations of stores. */
+export const wholeChanges = (state: StoredState): WholeChanges => {
+  const fields: Record<string, JsonValue> = Object.create(null);
+  const lists: Record<string, { keep: number; items: Iterable<JsonValue> }> = Object.create(null);
+  for (const [name, value] of Object.entries(state)) {
+    if (value instanceof SharedList) lists[name] = { keep: 0, items: value };
+    else fields[name] = value as JsonValue;
+  }
+  return { fields, lists, removed: [] };
 };

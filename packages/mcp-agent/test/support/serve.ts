@@ -57,7 +57,9 @@ export const serve = async (
     await core.close();
   };
   try {
-    await agent.start();
+    const starting = agent.start();
+    if (options.startWaitMs === undefined) await starting;
+    else starting.catch(() => {});
     const observer = {
       connected: () => {},
       registered: () => {},

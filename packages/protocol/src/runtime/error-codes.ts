@@ -47,9 +47,9 @@ export const RuntimeErrorCode = {
   Busy: "tool.busy",
   /** The tool's declaration is not the one that the call was meant for. Not of the specification. */
   ToolChanged: "tool.changed",
-  /** The caller may not call this tool. */
+  /** The caller may not call this tool, or a permission that it needs is not granted. */
   Forbidden: "tool.forbidden",
-  /** The tool has to be backed by a directive, and this call is not (`requires_directive`). */
+  /** No valid directive backs the call: its tool has `requires_directive`, or it names one. */
   DirectiveRequired: "tool.directive_required",
   /** The idempotency key was used with another input. */
   IdempotencyConflict: "tool.idempotency_conflict",

@@ -19,6 +19,13 @@ export {
   OutputReferenceSchema,
 } from "./calls.ts";
 export {
+  CORE_API_UNAUTHORIZED,
+  coreApiMethods,
+  coreApiNotifications,
+  RemoteCallResultSchema,
+  RemoteToolSchema,
+} from "./core-api.ts";
+export {
   type Actor,
   ActorSchema,
   type RuntimeEnvelope,

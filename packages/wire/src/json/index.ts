@@ -16,3 +16,4 @@ export {
   measureJson,
 } from "./json.ts";
 export { describeDifference, type JsonDifference, jsonDifference } from "./json-difference.ts";
+export { fromTextKey, JsonWriter, toTextKey } from "./stored-text.ts";

@@ -1,4 +1,4 @@
-import type { StoredSession } from "@harnesskit/graph";
+import type { StoredSession } from "./session-store.ts";
 
 /** A session as it was last stored or read. */
 export interface CachedSession {
@@ -13,7 +13,7 @@ const baseLength = 1000;
 const sessionSize = ({ record, length }: CachedSession): number =>
   baseLength + record.session_id.length + length;
 
-/** The most recently used sessions, up to a limit of characters. */
+/** The most recently used sessions, up to a limit of characters; for implementations of stores. */
 export class SessionCache {
   readonly #maxLength: number;
   /** The most recently used at the end. */
@@ -31,6 +31,11 @@ export class SessionCache {
     this.#sessions.delete(sessionId);
     this.#sessions.set(sessionId, session);
     return session;
+  }
+
+  /** The session in the version that is cached; undefined if none is. */
+  latest(sessionId: string): CachedSession | undefined {
+    return this.#sessions.get(sessionId);
   }
 
   set(session: CachedSession): void {

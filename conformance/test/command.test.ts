@@ -1,0 +1,166 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory, until } from "../../scripts/lib/test-kit.ts";
+import type { HarnessDeviation } from "../mutants/reference-harness.ts";
+import { serveReferenceHarness } from "../mutants/serve-harness.ts";
+import { runConformance } from "../src/index.ts";
+
+const run = async (args: readonly string[], signal?: AbortSignal) => {
+  let stdout = "";
+  let stderr = "";
+  const code = await runConformance(args, {
+    stdout: (text) => {
+      stdout += text;
+    },
+    stderr: (text) => {
+      stderr += text;
+    },
+    isTerminal: false,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return { code, stdout, stderr };
+};
+
+const folder = async (): Promise<string> => {
+  const directory = await temporaryDirectory();
+  onTestFinished(() => directory[Symbol.asyncDispose]());
+  return directory.path;
+};
+
+/** A harness that runs already, at a socket. */
+const harnessAt = async (deviation: HarnessDeviation = {}): Promise<string> => {
+  const path = join(await folder(), "harness.sock");
+  const harness = await serveReferenceHarness(deviation)({
+    endpoint: `unix:${path}`,
+    token: "",
+    directory: "",
+  });
+  onTestFinished(() => harness.close());
+  return path;
+};
+
+describe("the command", () => {
+  it("ends with 0 for a target that conforms, and shows its progress and a table", async () => {
+    const { code, stdout, stderr } = await run(["ahp-server", "--unix", await harnessAt(), "--seed", "7"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Batching Rules +\d+ +0 +0 +0\n/);
+    expect(stdout).toContain("ahp-server 2.4 over unix, seed 7: conforms");
+    expect(stderr).toContain("7/7 scenarios");
+  });
+
+  it("ends with 1 for one that does not, and writes reports of what does not hold", async () => {
+    const directory = await folder();
+    const [junit, html] = [join(directory, "a.xml"), join(directory, "a.html")];
+    const unix = await harnessAt({ skip: "depth" });
+    const args = ["ahp-server", "--unix", unix, "--only", "AHP-70,AHP-72", "--quiet"];
+    const { code, stdout, stderr } = await run([...args, "--json", "--junit", junit, "--html", html]);
+    expect(code).toBe(1);
+    expect(stderr).toBe("");
+    const report = JSON.parse(stdout);
+    expect(report).toMatchObject({ conforms: false, counts: { pass: 1, fail: 1 } });
+    expect(report.requirements[0]).toMatchObject({ id: "AHP-70", outcome: "fail" });
+    expect(readFileSync(junit, "utf8")).toContain('<failure message="does not hold">');
+    expect(readFileSync(junit, "utf8")).toContain('tests="2" failures="1"');
+    expect(readFileSync(html, "utf8")).toContain('<span class="fail">does not conform</span>');
+    expect((await run(args)).stdout).toContain("FAIL  AHP-70 (MUST)");
+  });
+
+  it("takes failures that a file expects, and fails on entries that hold", async () => {
+    const file = join(await folder(), "expected.yaml");
+    const args = [
+      "ahp-server",
+      "--unix",
+      await harnessAt({ skip: "depth" }),
+      "--only",
+      "AHP-70,AHP-72",
+      "--quiet",
+    ];
+    writeFileSync(file, "expected:\n  - { id: AHP-70, reason: soon }\n");
+    expect(await run([...args, "--expected", file])).toMatchObject({
+      code: 0,
+      stderr: "expected: AHP-70 does not hold\n",
+    });
+    writeFileSync(file, "expected:\n  - { id: AHP-70, reason: soon }\n  - { id: AHP-72, reason: soon }\n");
+    const stale = await run([...args, "--expected", file]);
+    expect(stale.code).toBe(1);
+    expect(stale.stderr).toContain("stale: AHP-72");
+    writeFileSync(file, "expected:\n  - { id: AHP-70 }\n");
+    expect(await run([...args, "--expected", file])).toMatchObject({ code: 2 });
+  });
+
+  it.each([
+    [[], "name a suite: "],
+    [["nothing", "--stdio", "cat"], 'there is no suite "nothing"'],
+    [["ahp-server"], "name one target"],
+    [["ahp-server", "--stdio", "cat", "--unix", "a"], "name one target"],
+    [["ahp-server", "--nothing"], "--nothing"],
+    [["ahp-server", "--http", "unix:a"], "--http must be a URL"],
+    [["ahp-server", "--start", "cat", "--on", "pigeon"], "--on must be one of stdio"],
+    [["ahp-server", "--stdio", "cat", "--only", "AHP-9999"], "no check of ahp-server cites AHP-9999"],
+    [["ahp-server", "--stdio", "cat", "--seed", "x"], "--seed must be a whole number"],
+    [["ahp-server", "--stdio", "cat", "--set", "x"], "--set takes NAME=VALUE"],
+    [["threads-server", "--tcp", "127.0.0.1:1"], "threads-server has no transport tcp"],
+    [["ahp-client", "--unix", "/nowhere"], "a client is started by the suite"],
+  ])("ends with 2 for %j", async (args, text) => {
+    const { code, stderr } = await run(args);
+    expect(stderr).toContain(text);
+    expect(code).toBe(2);
+  });
+
+  it.each([
+    ["an address where nothing listens", ["--unix", "/nowhere/a.sock"], "cannot be reached"],
+    [
+      "a program that does not exist",
+      ["--stdio", "no-such-program-of-this-name"],
+      "the target cannot be started: ",
+    ],
+    ["a server that ends at once", ["--start", "exit 3", "--on", "unix"], "ended before it listened"],
+    ["a module that does not exist", ["--module", "/nowhere.mjs"], "cannot load /nowhere.mjs"],
+  ])("ends with 4 for %s", async (_, target, text) => {
+    const { code, stderr } = await run(["ahp-server", ...target, "--only", "AHP-10", "--quiet"]);
+    expect(stderr).toContain(text);
+    expect(code).toBe(4);
+  });
+
+  it("ends with 130 when it is interrupted", async () => {
+    const interruption = new AbortController();
+    const running = run(["ahp-server", "--stdio", "sleep 60", "--quiet"], interruption.signal);
+    interruption.abort();
+    expect(await running).toMatchObject({ code: 130 });
+  });
+
+  it("lists the requirements of a role and which a check cites", async () => {
+    const { code, stdout } = await run(["ahp-server", "--list"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^check {2}AHP-10 +MUST/m);
+    expect(stdout).toMatch(/^ {5} {2}AHP-185 +FACT/m);
+    expect(stdout).not.toContain("Client:");
+  });
+
+  it("leaves no process and no folder of the target behind", async () => {
+    const notes = join(await folder(), "notes");
+    const command = `sleep 300 & echo "$! $CONFORMANCE_DIR" >> '${notes}'; cat`;
+    const { code } = await run([
+      "ahp-server",
+      "--stdio",
+      command,
+      "--only",
+      "AHP-10",
+      "--within",
+      "200",
+      "--quiet",
+    ]);
+    expect(code).toBe(1);
+    const [pid = "", directory = ""] = readFileSync(notes, "utf8").trim().split(" ");
+    expect(existsSync(directory)).toBe(false);
+    await until(() => {
+      try {
+        process.kill(Number(pid), 0);
+        return false;
+      } catch {
+        return true;
+      }
+    }, `the process ${pid} to end`);
+  });
+});

@@ -1,0 +1,126 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type ApprovalSubject, type PresentOptions, presentApproval } from "../src/index.ts";
+
+const present = (subject: ApprovalSubject, options?: PresentOptions) =>
+  presentApproval(
+    {
+      subject,
+      digest: `sha256:${"a".repeat(64)}`,
+      origin: { agent: "co\u202edex", session: "s1", callId: "c1" },
+      risk: { level: "high", reasons: ["deletes\nfiles"] },
+      rule: { id: "rm", reason: "it\u0007 deletes" },
+    },
+    options,
+  );
+
+const textOf = ({ parts }: ReturnType<typeof present>) =>
+  parts.map(({ lines }) => lines.map(({ text }) => text).join("\n"));
+
+describe("what a human sees of an approval", () => {
+  it("is the command, and every other field", () => {
+    const input = { command: "rm -rf build\n\u001b[2Kls", timeout: 5 };
+    const view = present({ tool: "bash", input });
+    expect(view).toMatchObject({
+      title: "bash: run this command",
+      isWhole: true,
+      risk: { level: "high", reasons: ["deletes⟨U+000A⟩files"] },
+      rule: "rm",
+      reason: "it⟨U+0007⟩ deletes",
+      origin: ["agent co⟨U+202E⟩dex", "session s1", "call c1"],
+    });
+    expect(view.parts.map(({ kind }) => kind)).toEqual(["command", "input"]);
+    expect(textOf(view)).toEqual(["rm -rf build\n⟨U+001B⟩[2Kls", '{\n  "timeout": 5\n}']);
+  });
+
+  it("is the diff with a kind for each line, and the input", () => {
+    const preview = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+n\u200bew\n same\n";
+    const view = present({ tool: "edit", input: { path: "src/x\u202e.ts" }, preview });
+    expect(view.title).toBe("edit: change src/x⟨U+202E⟩.ts");
+    expect(view.parts.map(({ kind }) => kind)).toEqual(["diff", "input"]);
+    expect(view.parts[0]?.lines.map(({ kind, text }) => [kind, text])).toEqual([
+      ["file", "--- a/x"],
+      ["file", "+++ b/x"],
+      ["hunk", "@@ -1 +1 @@"],
+      ["removed", "-old"],
+      ["added", "+n⟨U+200B⟩ew"],
+      ["plain", " same"],
+    ]);
+    expect(present({ tool: "patch", input: {}, preview }).title).toBe("patch: change what the diff shows");
+  });
+
+  it("is the prompt, or the input of a tool that is not known", () => {
+    const prompt = present({ tool: "prompt", input: { text: "hello", model: "m" } });
+    expect([prompt.title, ...textOf(prompt)]).toEqual([
+      "give this prompt to the model",
+      "hello",
+      '{\n  "model": "m"\n}',
+    ]);
+    const unknown = present({ tool: "mcp__x", input: { command: ["ls"] } });
+    expect([unknown.title, ...textOf(unknown)]).toEqual([
+      "mcp__x: call it with this input",
+      '{\n  "command": [\n    "ls"\n  ]\n}',
+    ]);
+  });
+
+  it("says how much is cut, and is then not whole", () => {
+    const command = `ls\n${"x".repeat(100)}\ntail\u{1f600}`;
+    const byLength = present({ tool: "bash", input: { command } }, { maxLength: 10 });
+    expect(byLength.parts[0]?.lines).toEqual([
+      { kind: "plain", text: "ls" },
+      { kind: "plain", text: "xxxxxxx" },
+      { kind: "cut", text: "… [100 more characters; 3 lines in all]" },
+    ]);
+    const byLines = present({ tool: "bash", input: { command } }, { maxLines: 2 });
+    expect(byLines.parts[0]?.lines.at(-1)).toEqual({
+      kind: "cut",
+      text: "… [7 more characters; 3 lines in all]",
+    });
+    expect([byLength.isWhole, byLines.isWhole]).toEqual([false, false]);
+    const emoji = present({ tool: "bash", input: { command: "a\u{1f600}b" } }, { maxLength: 2 });
+    expect(textOf(emoji)).toEqual(["a\n… [3 more characters; 1 lines in all]"]);
+    expect(present({ tool: "edit", input: {}, preview: "+a\n[the diff is cut here]" }).isWhole).toBe(false);
+  });
+
+  it("hides nothing, whatever is asked", () => {
+    const strange = fc.string({
+      unit: fc.constantFrom(
+        "a",
+        " ",
+        "\n",
+        "\t",
+        "\u202e",
+        "\u200b",
+        "\u001b",
+        "\u00a0",
+        "\ud800",
+        "⟨",
+        "\u{e0041}",
+      ),
+    });
+    const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
+    const input = fc.dictionary(
+      fc.constantFrom("command", "text", "path", "other"),
+      strange,
+    ) as fc.Arbitrary<JsonObject>;
+    const stringsIn = (value: unknown): string[] =>
+      typeof value === "string"
+        ? [value]
+        : Object.values(value as object).flatMap((each) =>
+            typeof each === "boolean" ? [] : stringsIn(each),
+          );
+    fc.assert(
+      fc.property(strange, input, fc.option(strange, { nil: undefined }), (tool, fields, preview) => {
+        const view = present({ tool, input: fields, ...(preview === undefined ? {} : { preview }) });
+        expect(stringsIn(view).filter((each) => hidden.test(each))).toEqual([]);
+        for (const name of Object.keys(fields)) {
+          const isShown =
+            view.parts.some(({ kind }) => kind === name) ||
+            textOf(view).some((each) => each.includes(`"${name}":`));
+          expect(isShown || (name === "text" && tool === "prompt")).toBe(true);
+        }
+      }),
+    );
+  });
+});

