@@ -63,7 +63,7 @@ describe("a core that other processes use", () => {
     const { path, asked } = await serve([hello]);
     const client = clientOf(path);
     const tools = await client.tools();
-    expect(tools.map(({ tool_id: id }) => id)).toEqual(["com.example.hello/greet"]);
+    expect(tools.map(({ tool_id: id }) => id)).toContain("com.example.hello/greet");
     expect(await client.check("com.example.hello/greet", { name: 5 }, {})).toMatchObject({
       error: { code: "tool.invalid_input" },
     });
@@ -123,7 +123,7 @@ describe("a core that other processes use", () => {
     const client = clientOf(path);
     const seen: string[][] = [];
     await client.watchTools({
-      onTools: (tools: readonly ToolInfo[]) => seen.push(tools.map(({ agent_id: id }) => id)),
+      onTools: (tools: readonly ToolInfo[]) => seen.push([...new Set(tools.map(({ agent_id: id }) => id))]),
     });
     await core.launch(python);
     await vi.waitFor(() =>
@@ -165,6 +165,8 @@ describe("a core that other processes use", () => {
       expect(ProtocolError.isInstance(error) && error.rpcCode).toBe(-32602);
     }
     await peer.notify("tools.cancel", { call: 7 });
-    expect(await peer.request("tools.list", {})).toMatchObject({ tools: [{ name: "greet" }] });
+    expect(await peer.request("tools.list", {})).toMatchObject({
+      tools: expect.arrayContaining([expect.objectContaining({ name: "greet" })]),
+    });
   });
 });
