@@ -83,7 +83,7 @@ export const cursor: Host = {
     };
   },
   tools: {
-    Shell: { tool: "bash", strings: ["command"] },
+    Shell: { tool: "bash", rename: { working_directory: "cwd" }, strings: ["command"] },
     Read: { tool: "read", rename: { file_path: "path" }, strings: ["file_path"] },
     Write: { tool: "write", rename: { file_path: "path" }, strings: ["file_path"] },
     Grep: { tool: "grep", strings: ["pattern"] },
