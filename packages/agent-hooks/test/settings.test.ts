@@ -113,6 +113,23 @@ it("sets the switches of hosts that have one to refuse calls when a hook fails",
   expect(planned("codex").SessionEnd[0].hooks[0]).toMatchObject({ timeout: 3 });
 });
 
+it("refuses settings in which hooks are switched off, and takes its hooks out of them", () => {
+  const cases: readonly [string, object][] = [
+    ["claude-code", { disableAllHooks: true }],
+    ["gemini-cli", { hooksConfig: { enabled: false } }],
+    ["gemini-cli", { hooksConfig: { disabled: ["harnesskit"] } }],
+  ];
+  for (const [id, off] of cases) {
+    const host = findHost(id);
+    expect(codeOf(() => planSettings(host, JSON.stringify(off), options))).toBe("settings_shape");
+    const planned = planSettings(host, undefined, options).replace(
+      "{",
+      `{${JSON.stringify(off).slice(1, -1)},`,
+    );
+    expect(JSON.parse(removeSettings(host, planned, options))).toEqual(off);
+  }
+});
+
 it("refuses a command that is not one line, and a time that is no time", () => {
   const host = findHost("codex");
   for (const command of ["", " ", "a\nb", "a\0", "x".repeat(5000)]) {

@@ -8,7 +8,7 @@ import { parseObjectText } from "./json-text.ts";
 const text = z.string().nullish();
 
 /** The input of Cursor's hooks; each event fills a part of it. */
-export const CursorInputSchema = z.object({
+const CursorInputSchema = z.object({
   conversation_id: z.string().min(1),
   hook_event_name: z.string().min(1),
   generation_id: text,
