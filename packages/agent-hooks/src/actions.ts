@@ -52,8 +52,6 @@ export interface ActionPlace {
   readonly workspace: string | undefined;
 }
 
-const isAbsolute = (path: string): boolean => /^(?:[/~\\]|[A-Za-z]:)/.test(path);
-
 const renamed = (input: JsonObject, rename: Readonly<Record<string, string>>): JsonObject | undefined => {
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(input)) {
@@ -71,8 +69,14 @@ const derived = (rule: ToolRule, input: JsonObject, { cwd }: ActionPlace): JsonO
     const path = readPatch(input[rule.patch]);
     return path === undefined ? undefined : { path };
   }
-  return kinds[rule.tool] === "run" && !Object.hasOwn(input, "cwd") && cwd !== undefined ? { cwd } : {};
+  if (kinds[rule.tool] !== "run") return {};
+  // A directory that is not the tool's own argument is not where the host runs the command.
+  if (Object.hasOwn(input, "cwd")) return Object.values(rule.rename ?? {}).includes("cwd") ? {} : undefined;
+  return cwd === undefined ? {} : { cwd };
 };
+
+const isAbsolute = (path: JsonValue): boolean =>
+  typeof path === "string" && /^(?:[/~\\]|[A-Za-z]:)/.test(path);
 
 const known = (rule: ToolRule, input: JsonValue, place: ActionPlace): JsonObject | undefined => {
   if (!isObject(input) || rule.strings.some((name) => typeof input[name] !== "string")) return undefined;
@@ -82,9 +86,9 @@ const known = (rule: ToolRule, input: JsonValue, place: ActionPlace): JsonObject
   const all = { ...args, ...added };
   // A policy reads a relative path from the workspace, and the host from the agent's directory.
   const isThere = place.cwd !== undefined && place.cwd === place.workspace;
-  const { path } = all;
+  const places = [all.path, all.cwd].filter((place) => place !== undefined);
   const isVague =
-    path === undefined ? kinds[rule.tool] === "search" : typeof path !== "string" || !isAbsolute(path);
+    places.some((path) => !isAbsolute(path)) || (places.length === 0 && kinds[rule.tool] === "search");
   if (isVague && !isThere) return undefined;
   return all;
 };

@@ -79,6 +79,8 @@ export const claudeCode: Host = {
     files: ["~/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json"],
     comments: false,
     header: {},
+    switchedOff: ({ disableAllHooks }) =>
+      disableAllHooks === true ? '"disableAllHooks" is true' : undefined,
     entries,
     managed: (command) => ({
       place:

@@ -10,7 +10,7 @@ import { readSnakeCase } from "./snake-case-input.ts";
 const text = z.string().nullish();
 
 /** The input of hooks with names in camel case. It has no name of the event. */
-export const CopilotInputSchema = z.object({
+const CopilotInputSchema = z.object({
   sessionId: text,
   timestamp: JsonValueSchema.optional(),
   cwd: text,

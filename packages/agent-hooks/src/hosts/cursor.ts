@@ -8,7 +8,7 @@ import { parseObjectText } from "./json-text.ts";
 const text = z.string().nullish();
 
 /** The input of Cursor's hooks; each event fills a part of it. */
-export const CursorInputSchema = z.object({
+const CursorInputSchema = z.object({
   conversation_id: z.string().min(1),
   hook_event_name: z.string().min(1),
   generation_id: text,
@@ -83,7 +83,7 @@ export const cursor: Host = {
     };
   },
   tools: {
-    Shell: { tool: "bash", strings: ["command"] },
+    Shell: { tool: "bash", rename: { working_directory: "cwd" }, strings: ["command"] },
     Read: { tool: "read", rename: { file_path: "path" }, strings: ["file_path"] },
     Write: { tool: "write", rename: { file_path: "path" }, strings: ["file_path"] },
     Grep: { tool: "grep", strings: ["pattern"] },

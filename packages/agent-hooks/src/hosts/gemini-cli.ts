@@ -1,7 +1,10 @@
+import { isObject } from "@harnesskit/wire/json";
 import type { Host } from "../host.ts";
 import type { FailureEffect, FailureFact } from "../protection.ts";
 import { type HookCommand, hooksText, matcherEntries } from "../settings/host-settings.ts";
 import { readSnakeCase } from "./snake-case-input.ts";
+
+const hookName = "harnesskit";
 
 const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
   matcherEntries(
@@ -12,7 +15,7 @@ const entries = ({ command, timeoutMs }: Required<HookCommand>) =>
       SessionStart: undefined,
       SessionEnd: undefined,
     },
-    { name: "harnesskit", type: "command", command, timeout: timeoutMs },
+    { name: hookName, type: "command", command, timeout: timeoutMs },
   );
 
 const fact = (documented: FailureEffect, effect: FailureEffect = documented): FailureFact => ({
@@ -73,6 +76,14 @@ export const geminiCli: Host = {
     files: ["~/.gemini/settings.json", ".gemini/settings.json"],
     comments: true,
     header: {},
+    switchedOff({ hooksConfig }) {
+      if (!isObject(hooksConfig)) return undefined;
+      const { enabled, disabled } = hooksConfig;
+      if (enabled === false) return '"hooksConfig.enabled" is false';
+      return Array.isArray(disabled) && disabled.includes(hookName)
+        ? `"hooksConfig.disabled" names ${hookName}`
+        : undefined;
+    },
     entries,
     managed: (command) => ({
       place:

@@ -7,7 +7,7 @@ import { opencodePlugin } from "./opencode-plugin.ts";
 const text = z.string().nullish();
 
 /** What the plugin file writes to its command. */
-export const OpencodeInputSchema = z.object({
+const OpencodeInputSchema = z.object({
   event: z.string().min(1),
   sessionID: z.string().min(1),
   tool: z.string().min(1).nullish(),

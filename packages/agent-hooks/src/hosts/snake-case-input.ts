@@ -9,7 +9,7 @@ const text = z.string().nullish();
  * The input of hooks in the form of Claude Code, which Codex, Gemini CLI and Copilot CLI (for events named in Pascal case) share;
  * each fills a part of it.
  */
-export const SnakeCaseInputSchema = z.object({
+const SnakeCaseInputSchema = z.object({
   session_id: z.string().min(1),
   hook_event_name: z.string().min(1),
   cwd: text,

@@ -24,6 +24,8 @@ export interface JsonHostSettings {
   readonly comments: boolean;
   /** Fields beside `hooks` of a file that is made new, which an existing file must have. */
   readonly header: JsonObject;
+  /** What in the settings keeps the host from running its hooks, in words. @default undefined, nothing is known to */
+  readonly switchedOff?: (settings: JsonObject) => string | undefined;
   /** Each event's entry, in the order in which they are written. */
   readonly entries: (command: Required<HookCommand>) => Readonly<Record<string, JsonObject>>;
   readonly managed: (command: Required<HookCommand>) => ManagedSettings;

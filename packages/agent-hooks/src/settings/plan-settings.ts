@@ -122,8 +122,8 @@ const addEntries = (text: string, entries: Readonly<Record<string, JsonObject>>)
  * plan with this command and another time wrote is replaced. Call it with undefined or "" for a file that is missing.
  *
  * Throws {@link HookError}: `settings_not_json` for a text that the host would not read, `settings_too_large` above a
- * million characters, `settings_shape` for settings in which hooks cannot be entered, such as a plugin file of another
- * program. Throws `invalid_argument` for a command of several lines or a time below one second.
+ * million characters, `settings_shape` for settings in which hooks cannot be entered or are switched off, and for a
+ * plugin file of another program. Throws `invalid_argument` for a command of several lines or a time below one second.
  */
 export const planSettings = (host: Host, text: string | undefined, options: HookCommand): string => {
   const command = checkCommand(options);
@@ -137,6 +137,8 @@ export const planSettings = (host: Host, text: string | undefined, options: Hook
   const entries = settings.entries(command);
   if (text === undefined || isEmpty(text)) return hooksText(settings.header, entries);
   const root = readSettings(host, settings, text);
+  const off = settings.switchedOff?.(root);
+  if (off !== undefined) throw refuse(host, `its hooks would not run: ${off}`);
   if (isPlanned(root, entries, command.command)) return text;
   const cleared = removeEntries(text, root, command.command);
   return isEmpty(cleared) ? hooksText(settings.header, entries) : addEntries(cleared, entries);
