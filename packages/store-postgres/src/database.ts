@@ -123,6 +123,11 @@ export class Database {
     const { lockTimeoutMs, idleTransactionTimeoutMs } = this.options.limits;
     const client = await this.#pool.connect();
     let broken = true;
+    let isReleased = false;
+    const release = () => {
+      if (!isReleased) client.release(broken);
+      isReleased = true;
+    };
     try {
       // Local to the transaction: a pooler gives the connection to others afterwards.
       const results = (await client.query(
@@ -159,11 +164,13 @@ export class Database {
         await client.query("COMMIT");
         broken = false;
       } catch (error) {
+        // Its place in the pool is needed for the question.
+        release();
         if (id !== undefined && !(await this.#isCommitted(id, error))) throw error;
       }
       return result;
     } finally {
-      client.release(broken);
+      release();
     }
   }
 

@@ -38,10 +38,6 @@ export const postgresStoreLimits = defineLimits({
   maxRequestAgeMs: 7 * 24 * 60 * 60 * 1000,
   /** Requests that are remembered at most; then the oldest are dropped. */
   maxRequests: 1_000_000,
-  /** Unused continuations that may have data; beyond it, the owner with the most loses its oldest. */
-  maxKeptContinuations: 100_000,
-  /** Used continuations that are remembered; a claim of one more is `buffer_full`. */
-  maxUsedContinuations: 1_000_000,
 });
 export type PostgresStoreLimits = LimitsOf<typeof postgresStoreLimits>;
 
