@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from "node:crypto";
-import { once } from "node:events";
+import { randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { StartModule } from "../src/index.ts";
 import type { Answer, Request } from "./reference-harness.ts";
+import { type Method, Refused, serveFrames, writeFrame } from "./reference-threads-socket.ts";
+import { createTurns, type Live } from "./reference-threads-turns.ts";
 
 /** What a mutant of the reference thread server does differently; nothing: the reference itself. */
 export interface ThreadsDeviation {
@@ -12,24 +13,6 @@ export interface ThreadsDeviation {
   readonly skip?: string;
   /** Changes each message before it is sent; undefined: it is not sent. */
   readonly send?: (message: Answer) => unknown;
-}
-
-class Refused {
-  readonly error: { code: number; message: string; data?: unknown };
-  constructor(code: number, message: string, data?: unknown) {
-    this.error = data === undefined ? { code, message } : { code, message, data };
-  }
-}
-
-interface Live {
-  turnId: string;
-  thread: Request;
-  steps: Request[];
-  turn: Request;
-  requestId?: string;
-  answer?: (decision: string) => void;
-  cancel: () => void;
-  isCancelled: boolean;
 }
 
 /** A small thread server with the test agent, or a mutant of it, on length-prefixed frames. */
@@ -47,11 +30,7 @@ export const startReferenceThreads =
 
     const write = (socket: Socket, message: Answer): void => {
       const changed = deviation.send ? deviation.send(message) : message;
-      if (changed === undefined) return;
-      const bytes = Buffer.from(JSON.stringify(changed));
-      const header = Buffer.alloc(4);
-      header.writeUInt32BE(bytes.length);
-      socket.write(Buffer.concat([header, bytes]));
+      if (changed !== undefined) writeFrame(socket, changed);
     };
     const log = (threadId: string, type: string, params: Request): void => {
       const kept = threads.get(threadId);
@@ -81,93 +60,8 @@ export const startReferenceThreads =
       }
     };
 
-    const begin = (live_: Live, from: number): void => {
-      live.set(live_.thread.threadId, live_);
-      void runTurn(live_, from);
-    };
-    const item = (turn: Live, type: string, data: Request, delta?: string): void => {
-      const ids = { threadId: turn.thread.threadId, turnId: turn.turnId, itemId: randomUUID(), type };
-      const whole = { itemId: ids.itemId, threadId: ids.threadId, turnId: ids.turnId, type };
-      log(ids.threadId, "item.started", { ...ids, item: { ...whole, data: {} } });
-      if (delta !== undefined) log(ids.threadId, "item.delta", { ...ids, delta });
-      log(ids.threadId, "item.completed", { ...ids, item: { ...whole, data } });
-    };
-    const end = (turn: Live, status: string): void => {
-      const { threadId } = turn.thread;
-      live.delete(threadId);
-      const ended = { ...turn.turn, status, time: { ...turn.turn.time, completed: Date.now() } };
-      const base = { threadId, turnId: turn.turnId, turn: ended };
-      if (status === "error")
-        log(threadId, "turn.error", {
-          ...base,
-          error: skips("safe-errors") ? "the words of the agent" : "it failed",
-          code: "failed",
-        });
-      else log(threadId, "turn.completed", { ...base, status });
-      if (skips("one-end")) log(threadId, "turn.completed", { ...base, status });
-    };
-    const ask = async (turn: Live, command: string): Promise<string> => {
-      const requestId = `apr-${randomUUID()}`;
-      const input = { command };
-      const metadata = {
-        tool: "bash",
-        input,
-        preview: "",
-        digest: `sha256:${createHash("sha256").update(command).digest("hex")}`,
-      };
-      const params = {
-        threadId: turn.thread.threadId,
-        turnId: turn.turnId,
-        itemId: randomUUID(),
-        requestId,
-        permission: "bash",
-        metadata,
-      };
-      turn.requestId = requestId;
-      log(turn.thread.threadId, "approval.requested", params);
-      const decision = await new Promise<string>((resolve) => {
-        turn.answer = resolve;
-      });
-      delete turn.requestId;
-      resolved.add(requestId);
-      log(turn.thread.threadId, "approval.resolved", { threadId: turn.thread.threadId, requestId, decision });
-      item(turn, "approval", { requestId, permission: "bash", metadata, decision, resolvedBy: "client" });
-      return decision;
-    };
-    const call = async (turn: Live, command: string): Promise<void> => {
-      const kept = threads.get(turn.thread.threadId);
-      const isGranted = kept?.always.has(skips("exact-grants") ? "any" : command) === true;
-      const decision = isGranted || skips("approvals") ? "once" : await ask(turn, command);
-      if (turn.isCancelled) return;
-      if (decision === "always" && !skips("grants"))
-        kept?.always.add(skips("exact-grants") ? "any" : command);
-      if (decision === "once" && skips("asks-again")) kept?.always.add(command);
-      const data = { tool: "bash", input: { command } };
-      if (decision === "reject" && !skips("rejections"))
-        return item(turn, "tool_exec", { ...data, status: "rejected", error: "no" });
-      item(turn, "tool_log", { toolItemId: "x", stream: "stdout", text: `${command}\n` });
-      item(turn, "tool_exec", { ...data, status: "succeeded", output: {} });
-    };
-    const runTurn = async (turn: Live, from: number): Promise<void> => {
-      const { providerID, modelID } = turn.turn.model ?? {};
-      for (const step of turn.steps.slice(from)) {
-        if (turn.isCancelled) break;
-        if (step.say !== undefined) item(turn, "assistant_message", { text: step.say }, step.say);
-        if (step.think !== undefined)
-          item(turn, "assistant_message", { text: step.think, reasoning: true }, step.think);
-        if (step.who === true)
-          item(turn, "assistant_message", { text: `${providerID}/${modelID} ${turn.turn.agent}` });
-        if (step.artifact !== undefined)
-          item(turn, "artifact", { kind: "file", path: "p", mimeType: "text/plain", sizeBytes: 1 });
-        if (step.run !== undefined) await call(turn, step.run);
-        if (step.fail !== undefined) return end(turn, "error");
-        if (step.wait === true && !turn.isCancelled)
-          await new Promise<void>((resolve) => {
-            turn.cancel = resolve;
-          });
-      }
-      end(turn, turn.isCancelled && !skips("cancelled-status") ? "cancelled" : "completed");
-    };
+    const alwaysOf = (threadId: string) => threads.get(threadId)?.always;
+    const { begin, item, end } = createTurns({ skips, log, live, resolved, alwaysOf });
 
     const text = (value: unknown): string => {
       if (typeof value !== "string") throw new Refused(skips("shapes") ? -32603 : -32602, "not a string");
@@ -188,10 +82,7 @@ export const startReferenceThreads =
       if (id !== undefined) requests.set(id, { text: JSON.stringify(params), result });
       return result;
     };
-    const methods: Record<
-      string,
-      (params: Request, after: (act: () => void) => void, socket: Socket) => Answer
-    > = {
+    const methods: Record<string, Method> = {
       initialize: () => ({
         version: "1.0.0",
         capabilities: {
@@ -326,36 +217,6 @@ export const startReferenceThreads =
       },
     };
 
-    const receive = (message: Request, socket: Socket): void => {
-      const isObject = typeof message === "object" && message !== null && !Array.isArray(message);
-      const id = isObject && ["string", "number"].includes(typeof message.id) ? message.id : null;
-      const isTold =
-        isObject &&
-        message.jsonrpc === "2.0" &&
-        typeof message.method === "string" &&
-        message.id === undefined;
-      const later: (() => void)[] = [];
-      let reply: Answer;
-      try {
-        if (message === undefined) throw new Refused(-32700, "not JSON");
-        if (
-          !isTold &&
-          (!isObject || message.jsonrpc !== "2.0" || typeof message.method !== "string" || id === null)
-        )
-          throw new Refused(-32600, "not a request");
-        const method = Object.hasOwn(methods, message.method) ? methods[message.method] : undefined;
-        if (message.params === undefined && skips("optional-params")) throw new Refused(-32602, "no params");
-        if (method === undefined) throw new Refused(-32601, "unknown method");
-        reply = { jsonrpc: "2.0", id, result: method(message.params, (act) => later.push(act), socket) };
-      } catch (error) {
-        const refused =
-          error instanceof Refused ? error.error : { code: -32603, message: String((error as Error).stack) };
-        reply = { jsonrpc: "2.0", id, error: refused };
-      }
-      if (!isTold || skips("answers-told")) write(socket, reply);
-      for (const act of later) act();
-    };
-
     load();
     for (const [threadId, { thread, events }] of threads) {
       const started = events.findLast(({ type }) => type === "turn.started");
@@ -381,34 +242,5 @@ export const startReferenceThreads =
       };
     }
 
-    const server = createServer({ allowHalfOpen: true }, (socket) => {
-      sockets.add(socket);
-      let rest = Buffer.alloc(0);
-      socket.on("error", () => {});
-      socket.on("data", (chunk: Buffer) => {
-        rest = skips("pieces") ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
-        while (rest.length >= 4 && rest.length >= 4 + rest.readUInt32BE()) {
-          const size = rest.readUInt32BE();
-          const content = rest.subarray(4, 4 + size).toString();
-          rest = skips("merged") ? Buffer.alloc(0) : rest.subarray(4 + size);
-          let message: unknown;
-          try {
-            message = JSON.parse(content);
-          } catch {
-            message = undefined;
-          }
-          receive(message, socket);
-        }
-      });
-      socket.on("end", () => socket.end());
-    }).listen(endpoint.slice(5));
-    await once(server, "listening");
-    return {
-      async close() {
-        for (const socket of sockets) socket.destroy();
-        sockets.clear();
-        server.close();
-        await once(server, "close");
-      },
-    };
+    return serveFrames(endpoint.slice(5), { skips, methods, write, sockets });
   };

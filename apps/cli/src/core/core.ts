@@ -1,144 +1,22 @@
 import { dirname } from "node:path";
-import { type AuditEntryInput, type AuditSink, createMemoryAuditSink } from "@harnesskit/audit";
+import type { AuditSink } from "@harnesskit/audit";
 import {
-  type CallResult,
   createFileDirectives,
   createFileGrants,
   type LaunchedAgent,
   type RunningCore,
-  type StreamChunk,
   startCore,
 } from "@harnesskit/core-runtime";
-import { readOwnFile } from "@harnesskit/node-kit";
-import { OutputReferenceSchema } from "@harnesskit/protocol/runtime";
-import { displayText, HarnessError } from "@harnesskit/wire";
+import { HarnessError } from "@harnesskit/wire";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { CliError, ExitCode, isDebugging, logFailure, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson, shellWord } from "../terminal/text.ts";
+import { oneLine, safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
+import { callTool } from "./call-tool.ts";
+import { createCoreAudit } from "./core-audit.ts";
 import { coreFile } from "./core-files.ts";
-
-const noteOf = ({ action, agent_id: agent, tool_id: tool, details }: AuditEntryInput): string | undefined => {
-  const about = oneLine(agent ?? "an unknown agent", 300);
-  const why = oneLine(String(details?.reason ?? details?.code ?? details?.limit ?? "no reason given"), 500);
-  switch (action) {
-    case "tool.rejected":
-      return `the tool ${oneLine(tool || "without an id", 300)} of ${about} is rejected: ${why}`;
-    case "agent.refused":
-      return `a connection is refused (${about}): ${why}`;
-    case "agent.manifest_drift":
-      return `the manifest of ${about} has changed since it was started`;
-    default:
-      return undefined;
-  }
-};
-
-/** The audit log behind `sink`, if there is one; refusals are also passed to `note`, each as one safe line. */
-const createCoreAudit = (sink: AuditSink | undefined, note: (line: string) => void): AuditSink => {
-  const kept = sink ?? createMemoryAuditSink({ limits: { maxEntries: 1 } });
-  return {
-    record(entry) {
-      kept.record(entry);
-      const line = noteOf(entry);
-      if (line !== undefined) note(line);
-    },
-    flush: () => kept.flush(),
-    close: () => kept.close(),
-    addSecret: (value) => kept.addSecret(value),
-    removeSecret: (value) => kept.removeSecret(value),
-  };
-};
-
-export interface ToolCallRequest {
-  readonly toolId: string;
-  readonly input: unknown;
-  readonly timeoutMs: number;
-  /** The grants' file that the user named. */
-  readonly grants: string | undefined;
-  readonly directiveId: string | undefined;
-  readonly json: boolean;
-  readonly signal: AbortSignal;
-  readonly out: Terminal;
-  readonly err: Terminal;
-}
-
-const maxWholeOutputBytes = 64 * 1024 * 1024;
-const refusals = ["tool.forbidden", "tool.directive_required"];
-const absences = ["agent.unavailable", "agent.lost", "core.closed"];
-
-const exitCodeOf = (result: CallResult): ExitCode => {
-  if (result.status === "succeeded") return ExitCode.done;
-  const { code } = result.error;
-  if (refusals.includes(code)) return ExitCode.refused;
-  return absences.includes(code) ? ExitCode.unavailable : ExitCode.failed;
-};
-
-const showChunk = ({ channel, data }: StreamChunk): string => {
-  if ("json" in data) return `${safeJson(data.json)}\n`;
-  const text = displayText(data.text, { multiline: true });
-  return (channel === "status" || channel === "log") && !text.endsWith("\n") ? `${text}\n` : text;
-};
-
-const withWholeOutput = async (result: CallResult): Promise<CallResult> => {
-  if (result.status !== "succeeded") return result;
-  const { data } = OutputReferenceSchema.safeParse(result.output);
-  if (data === undefined || data.output_file.size_bytes > maxWholeOutputBytes) return result;
-  try {
-    const text = await readOwnFile(data.output_file.path, { maxBytes: maxWholeOutputBytes });
-    return { ...result, output: JSON.parse(text.toString("utf8")) };
-  } catch {
-    return result;
-  }
-};
-
-const placeOf = ({ error }: Exclude<CallResult, { status: "succeeded" }>): string => {
-  const { path } = error.details ?? {};
-  return typeof path === "string" && path !== "" ? ` (at ${oneLine(path, 300)})` : "";
-};
-
-/** The rest of the command that grants what was missing. */
-const fileOf = ({ error }: Exclude<CallResult, { status: "succeeded" }>, file: string | undefined): string =>
-  file !== undefined && error.details?.missing !== undefined
-    ? ` --file ${oneLine(shellWord(file), 1000)}`
-    : "";
-
-/**
- * Calls a tool once and shows what it says: the output on standard output, what it streams on standard error; with
- * `json`, everything on standard output as JSON lines. Returns the exit code.
- */
-const callTool = async (core: RunningCore, request: ToolCallRequest): Promise<ExitCode> => {
-  const { toolId, input, timeoutMs, directiveId, signal, json, out, err } = request;
-  const caller = { type: "human", id: "terminal" } as const;
-  const call = core.call(toolId, input, {
-    timeoutMs,
-    signal,
-    caller,
-    ...(directiveId !== undefined && { directiveId }),
-  });
-  let isLineOpen = false;
-  for await (const chunk of call.stream) {
-    if (json) {
-      out.write(`${safeJson({ type: "stream", ...chunk })}\n`);
-      await out.ready();
-      continue;
-    }
-    const text = showChunk(chunk);
-    err.write(text);
-    isLineOpen = !text.endsWith("\n");
-    await err.ready();
-  }
-  if (isLineOpen) err.write("\n");
-  const result = await withWholeOutput(await call.result);
-  if (json) out.write(`${safeJson({ type: "result", call_id: call.callId, ...result })}\n`);
-  else if (result.status === "succeeded") out.write(`${safeJson(result.output)}\n`);
-  else
-    err.write(
-      `harness core: ${result.error.code}: ${oneLine(result.error.message, 1000)}${placeOf(result)}${fileOf(result, request.grants)}\n`,
-    );
-  return exitCodeOf(result);
-};
 
 export interface CoreCommandOptions {
   readonly agent: readonly string[];

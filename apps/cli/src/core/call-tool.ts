@@ -1,0 +1,99 @@
+import type { CallResult, RunningCore, StreamChunk } from "@harnesskit/core-runtime";
+import { readOwnFile } from "@harnesskit/node-kit";
+import { OutputReferenceSchema } from "@harnesskit/protocol/runtime";
+import { displayText } from "@harnesskit/wire";
+import { ExitCode } from "../cli-error.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { oneLine, safeJson, shellWord } from "../terminal/text.ts";
+
+interface ToolCallRequest {
+  readonly toolId: string;
+  readonly input: unknown;
+  readonly timeoutMs: number;
+  /** The grants' file that the user named. */
+  readonly grants: string | undefined;
+  readonly directiveId: string | undefined;
+  readonly json: boolean;
+  readonly signal: AbortSignal;
+  readonly out: Terminal;
+  readonly err: Terminal;
+}
+
+const maxWholeOutputBytes = 64 * 1024 * 1024;
+const refusals = ["tool.forbidden", "tool.directive_required"];
+const absences = ["agent.unavailable", "agent.lost", "core.closed"];
+
+const exitCodeOf = (result: CallResult): ExitCode => {
+  if (result.status === "succeeded") return ExitCode.done;
+  const { code } = result.error;
+  if (refusals.includes(code)) return ExitCode.refused;
+  return absences.includes(code) ? ExitCode.unavailable : ExitCode.failed;
+};
+
+const showChunk = ({ channel, data }: StreamChunk): string => {
+  if ("json" in data) return `${safeJson(data.json)}\n`;
+  const text = displayText(data.text, { multiline: true });
+  return (channel === "status" || channel === "log") && !text.endsWith("\n") ? `${text}\n` : text;
+};
+
+const withWholeOutput = async (result: CallResult): Promise<CallResult> => {
+  if (result.status !== "succeeded") return result;
+  const { data } = OutputReferenceSchema.safeParse(result.output);
+  if (data === undefined || data.output_file.size_bytes > maxWholeOutputBytes) return result;
+  try {
+    const text = await readOwnFile(data.output_file.path, { maxBytes: maxWholeOutputBytes });
+    return { ...result, output: JSON.parse(text.toString("utf8")) };
+  } catch {
+    return result;
+  }
+};
+
+const failedAt = ({ error }: Exclude<CallResult, { status: "succeeded" }>): string => {
+  const { path } = error.details ?? {};
+  return typeof path === "string" && path !== "" ? ` (at ${oneLine(path, 300)})` : "";
+};
+
+/** The rest of the command that grants what was missing. */
+const grantsFileOption = (
+  { error }: Exclude<CallResult, { status: "succeeded" }>,
+  file: string | undefined,
+): string =>
+  file !== undefined && error.details?.missing !== undefined
+    ? ` --file ${oneLine(shellWord(file), 1000)}`
+    : "";
+
+/**
+ * Calls a tool once and shows what it says: the output on standard output, what it streams on standard error; with
+ * `json`, everything on standard output as JSON lines. Returns the exit code.
+ */
+export const callTool = async (core: RunningCore, request: ToolCallRequest): Promise<ExitCode> => {
+  const { toolId, input, timeoutMs, directiveId, signal, json, out, err } = request;
+  const caller = { type: "human", id: "terminal" } as const;
+  const call = core.call(toolId, input, {
+    timeoutMs,
+    signal,
+    caller,
+    ...(directiveId !== undefined && { directiveId }),
+  });
+  let isLineOpen = false;
+  for await (const chunk of call.stream) {
+    if (json) {
+      out.write(`${safeJson({ type: "stream", ...chunk })}\n`);
+      await out.ready();
+      continue;
+    }
+    const text = showChunk(chunk);
+    err.write(text);
+    isLineOpen = !text.endsWith("\n");
+    await err.ready();
+  }
+  if (isLineOpen) err.write("\n");
+  const result = await withWholeOutput(await call.result);
+  if (json) out.write(`${safeJson({ type: "result", call_id: call.callId, ...result })}\n`);
+  else if (result.status === "succeeded") out.write(`${safeJson(result.output)}\n`);
+  else
+    err.write(
+      `harness core: ${result.error.code}: ${oneLine(result.error.message, 1000)}${failedAt(result)}${grantsFileOption(result, request.grants)}\n`,
+    );
+  return exitCodeOf(result);
+};

@@ -1,0 +1,33 @@
+import { type AuditEntryInput, type AuditSink, createMemoryAuditSink } from "@harnesskit/audit";
+import { oneLine } from "../terminal/text.ts";
+
+const noteOf = ({ action, agent_id: agent, tool_id: tool, details }: AuditEntryInput): string | undefined => {
+  const about = oneLine(agent ?? "an unknown agent", 300);
+  const why = oneLine(String(details?.reason ?? details?.code ?? details?.limit ?? "no reason given"), 500);
+  switch (action) {
+    case "tool.rejected":
+      return `the tool ${oneLine(tool || "without an id", 300)} of ${about} is rejected: ${why}`;
+    case "agent.refused":
+      return `a connection is refused (${about}): ${why}`;
+    case "agent.manifest_drift":
+      return `the manifest of ${about} has changed since it was started`;
+    default:
+      return undefined;
+  }
+};
+
+/** The audit log behind `sink`, if there is one; refusals are also passed to `note`, each as one safe line. */
+export const createCoreAudit = (sink: AuditSink | undefined, note: (line: string) => void): AuditSink => {
+  const kept = sink ?? createMemoryAuditSink({ limits: { maxEntries: 1 } });
+  return {
+    record(entry) {
+      kept.record(entry);
+      const line = noteOf(entry);
+      if (line !== undefined) note(line);
+    },
+    flush: () => kept.flush(),
+    close: () => kept.close(),
+    addSecret: (value) => kept.addSecret(value),
+    removeSecret: (value) => kept.removeSecret(value),
+  };
+};
