@@ -50,7 +50,7 @@ const jsonErrors = {
   not_json: "hook_not_json",
 } as const;
 
-const parse = (host: Host, text: string, limits: HookLimits): JsonObject => {
+const parseHook = (host: Host, text: string, limits: HookLimits): JsonObject => {
   if (text.length > limits.maxInputBytes || utf8Length(text) > limits.maxInputBytes) {
     throw new HookError(
       "hook_too_large",
@@ -97,7 +97,7 @@ const withoutUndefined = (fields: Readonly<Record<string, JsonValue | undefined>
     Object.entries(fields).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
   );
 
-const payloadOf = (input: HookInput, action: Action | undefined, limits: HookLimits): JsonObject => {
+const eventPayload = (input: HookInput, action: Action | undefined, limits: HookLimits): JsonObject => {
   const { tool, prompt, result, failed } = input;
   const call =
     tool && action
@@ -129,7 +129,7 @@ const needs = (host: Host, { event, tool, prompt }: HookInput, rule: HookEventRu
  */
 export const readHook = (host: Host, text: string, options: ReadHookOptions = {}): HookCall => {
   const limits = hookLimits.resolve(options.limits);
-  const input = readInput(host, parse(host, text, limits), options.event);
+  const input = readInput(host, parseHook(host, text, limits), options.event);
   const rule = Object.hasOwn(host.events, input.event) ? host.events[input.event] : undefined;
   const base = {
     host,
@@ -151,7 +151,7 @@ export const readHook = (host: Host, text: string, options: ReadHookOptions = {}
     agent_id: options.agentId ?? host.id,
     timestamp: new Date((options.clock ?? systemClock).now()).toISOString(),
     depth: 0,
-    payload: payloadOf(input, action, limits),
+    payload: eventPayload(input, action, limits),
     metadata: withoutUndefined({
       ...input.details,
       host: host.id,

@@ -4,7 +4,7 @@ import { ApprovalRules } from "./approval-rules.ts";
 import type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
 import type { ApprovalBacking, ApprovalTable } from "./approval-table.ts";
 import { type ApprovalLimits, approvalLimits } from "./limits.ts";
-import { parse, parseJson, readQuestion } from "./question.ts";
+import { parseBounded, parseValue, readQuestion } from "./question.ts";
 import { ApprovalStatusSchema, EffectSchema, IdSchema } from "./record.ts";
 import { ApprovalEventSchema } from "./transition.ts";
 import { watchRecords } from "./watch-records.ts";
@@ -66,16 +66,16 @@ export const createApprovalStore = (
       return write((table, nowMs) => rules.ask(table, checked, nowMs));
     },
     async apply(id, event) {
-      const key = parse(IdSchema, id, "id");
-      const checked = parseJson(ApprovalEventSchema, event, "event", maxEventBytes);
+      const key = parseValue(IdSchema, id, "id");
+      const checked = parseBounded(ApprovalEventSchema, event, "event", maxEventBytes);
       return write((table, nowMs) => rules.apply(table, key, checked, nowMs));
     },
     async get(id) {
-      const key = parse(IdSchema, id, "id");
+      const key = parseValue(IdSchema, id, "id");
       return read((table) => table.get(key));
     },
     async page({ afterSeq = 0, limit = limits.maxPage, ...rest } = {}) {
-      const filter = parse(FilterSchema, rest, "filter") as ApprovalFilter;
+      const filter = parseValue(FilterSchema, rest, "filter") as ApprovalFilter;
       checkNumber("afterSeq", afterSeq, { min: 0 });
       checkNumber("limit", limit, { max: limits.maxPage });
       const records = await read((table) => table.page(filter, afterSeq, limit));
@@ -85,7 +85,7 @@ export const createApprovalStore = (
       watchRecords(store, { waiting, clock, limits, closed: closing.signal }, watchOptions),
     grants: () => backing.read((table) => table.grants()),
     async revokeGrant(id, by) {
-      const [key, revoker] = [parse(IdSchema, id, "id"), parse(IdSchema, by, "by")];
+      const [key, revoker] = [parseValue(IdSchema, id, "id"), parseValue(IdSchema, by, "by")];
       return write((table, nowMs) => rules.revokeGrant(table, key, revoker, nowMs));
     },
     async close() {

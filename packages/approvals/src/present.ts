@@ -43,7 +43,7 @@ export interface ApprovalView {
 
 const line = (text: string, maxLength = 500): string => displayText(text, { maxLength });
 
-const kindOf = (text: string): LineKind => {
+const lineKindOf = (text: string): LineKind => {
   if (/^(?:\+\+\+|---) /.test(text)) return "file";
   if (text.startsWith("@@")) return "hunk";
   if (text.startsWith("+")) return "added";
@@ -62,7 +62,7 @@ const toLines = (
   if (kept.length < body.length && /[\ud800-\udbff]$/.test(kept)) kept = kept.slice(0, -1);
   const lines = kept.split("\n").map((each): ViewLine => {
     const safe = displayText(each, { multiline: true, maxLength: Number.POSITIVE_INFINITY });
-    return { kind: isDiff ? kindOf(each) : "plain", text: safe.replaceAll("\t", "    ") };
+    return { kind: isDiff ? lineKindOf(each) : "plain", text: safe.replaceAll("\t", "    ") };
   });
   const missing = body.length - kept.length;
   if (missing === 0) return lines;

@@ -9,7 +9,7 @@ import { ApprovalQuestionSchema, type ApprovalRecord } from "./record.ts";
 export type ReadQuestion = z.output<typeof ApprovalQuestionSchema> & Asked;
 
 /** A value that meets the schema. Throws `invalid_argument`, with the place of the first problem. */
-export const parse = <Schema extends z.ZodType>(
+export const parseValue = <Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   name: string,
@@ -23,19 +23,19 @@ export const parse = <Schema extends z.ZodType>(
 };
 
 /** The same for a value of unknown size; the result shares nothing with it. Throws `too_large`, `too_deep` and `not_json`, too. */
-export const parseJson = <Schema extends z.ZodType>(
+export const parseBounded = <Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   name: string,
   maxBytes: number,
-): z.output<Schema> => parse(schema, copyJson(value, { maxBytes, name }), name);
+): z.output<Schema> => parseValue(schema, copyJson(value, { maxBytes, name }), name);
 
 /** Checks a question. Rejects with `invalid_argument`, `too_large`, `too_deep` and `not_json`. */
 export const readQuestion = async (
   value: unknown,
   { maxQuestionBytes }: ApprovalLimits,
 ): Promise<ReadQuestion> => {
-  const question = parseJson(ApprovalQuestionSchema, value, "question", maxQuestionBytes);
+  const question = parseBounded(ApprovalQuestionSchema, value, "question", maxQuestionBytes);
   // A field that a copy leaves out would be done and not shown.
   const given = (value as { subject: { input: unknown } }).subject.input;
   if (canonicalJson(given) !== canonicalJson(question.subject.input)) {

@@ -76,19 +76,19 @@ export const lapse = (record: ApprovalRecord, nowMs: number): ApprovalRecord => 
 };
 
 /** Why a record that is not pending cannot be answered. */
-const endOf = (status: ApprovalRecord["status"]): RefusalCode =>
+const refusalCodeOf = (status: ApprovalRecord["status"]): RefusalCode =>
   status === "expired" || status === "withdrawn" ? status : "already_answered";
 
 type Step = RefusalCode | Partial<ApprovalRecord>;
 
-const answer = (
+const applyAnswer = (
   record: ApprovalRecord,
   { decision, by, digest, note }: EventOf<"answer">,
   nowMs: number,
   { useWithinMs }: TransitionTimes,
 ): Step => {
   if (digest !== record.digest) return "wrong_digest";
-  if (record.status !== "pending") return endOf(record.status);
+  if (record.status !== "pending") return refusalCodeOf(record.status);
   return {
     status: decision === "approve" ? "approved" : "rejected",
     answer: { by, atMs: nowMs, useByMs: nowMs + useWithinMs, ...(note === undefined ? {} : { note }) },
@@ -97,7 +97,7 @@ const answer = (
 
 const withdraw = (record: ApprovalRecord, { by, reason }: EventOf<"withdraw">, nowMs: number): Step => {
   if (record.taken !== undefined) return "already_taken";
-  if (record.status !== "pending" && record.status !== "approved") return endOf(record.status);
+  if (record.status !== "pending" && record.status !== "approved") return refusalCodeOf(record.status);
   return {
     status: "withdrawn",
     withdrawn: { by, atMs: nowMs, ...(reason === undefined ? {} : { reason }) },
@@ -131,7 +131,7 @@ const report = (record: ApprovalRecord, { claimant, effect, detail }: EventOf<"r
 };
 
 const step = (record: ApprovalRecord, event: ApprovalEvent, nowMs: number, times: TransitionTimes): Step => {
-  if (event.type === "answer") return answer(record, event, nowMs, times);
+  if (event.type === "answer") return applyAnswer(record, event, nowMs, times);
   if (event.type === "withdraw") return withdraw(record, event, nowMs);
   if (event.type === "take") return take(record, event, nowMs, times);
   return report(record, event);

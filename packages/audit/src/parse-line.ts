@@ -18,7 +18,7 @@ const begin = new TextEncoder().encode('{"seq":');
 const comma = 0x2c;
 const ascii = new TextDecoder("latin1");
 
-const holds = (bytes: Uint8Array, at: number, part: Uint8Array): boolean => {
+const holdsAt = (bytes: Uint8Array, at: number, part: Uint8Array): boolean => {
   if (at < 0) return false;
   for (let index = 0; index < part.length; index++) if (bytes[at + index] !== part[index]) return false;
   return true;
@@ -38,17 +38,17 @@ const seqOf = (bytes: Uint8Array): number | undefined => {
 /** Takes a line without its newline; undefined for one that is not as a writer left it. */
 export const parseLine = (bytes: Uint8Array): ParsedLine | undefined => {
   const end = bytes.length - checkSuffixBytes;
-  if (!holds(bytes, 0, begin) || !holds(bytes, end, checkPrefix)) return undefined;
+  if (!holdsAt(bytes, 0, begin) || !holdsAt(bytes, end, checkPrefix)) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const expected = new Uint8Array(10);
   writeCheck(expected, 0, checkOf(view, 0, end));
   expected[8] = 0x22;
   expected[9] = 0x7d;
-  if (!holds(bytes, end + checkPrefix.length, expected)) return undefined;
+  if (!holdsAt(bytes, end + checkPrefix.length, expected)) return undefined;
   const seq = seqOf(bytes);
   if (seq === undefined) return undefined;
   const coveredBytes = end - hashFieldBytes;
-  if (!holds(bytes, coveredBytes, hashPrefix) || bytes[end - 1] !== 0x22) return { seq };
+  if (!holdsAt(bytes, coveredBytes, hashPrefix) || bytes[end - 1] !== 0x22) return { seq };
   const hash = ascii.decode(bytes.subarray(coveredBytes + hashPrefix.length, end - 1));
   return /^[0-9a-f]{64}$/.test(hash) ? { seq, seal: { hash, coveredBytes } } : { seq };
 };

@@ -70,7 +70,7 @@ export const toOutput = (result: CallToolResult, limits: McpLimits, secrets: Sec
 /** Codes of the system that mean that a request did not leave. */
 const unsent = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH"]);
 
-const systemCodeOf = (thrown: unknown): string | undefined => {
+const causeCodeOf = (thrown: unknown): string | undefined => {
   let error = thrown;
   for (let depth = 0; error instanceof Error && depth < 5; depth++) {
     const { code } = error as NodeJS.ErrnoException;
@@ -85,7 +85,7 @@ export const toCallError = (thrown: unknown, isLost: boolean, secrets: Secrets):
   if (ToolError.isInstance(thrown)) return thrown;
   const status = thrown instanceof StreamableHTTPError ? thrown.code : undefined;
   // A server that does not know the session has not run the call.
-  if (status === 404 || unsent.has(systemCodeOf(thrown) ?? "")) {
+  if (status === 404 || unsent.has(causeCodeOf(thrown) ?? "")) {
     return new ToolError("agent.unavailable", "the MCP server cannot be reached: it did not get the call", {
       retryable: true,
     });

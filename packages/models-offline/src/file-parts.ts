@@ -40,7 +40,7 @@ function topLevelEntries(paths: readonly string[], directory: string | undefined
  */
 export function* readFile({ path }: InstructionOf<"read">): Part {
   const first = yield* callOne(`I read ${inlineCode(path)}.`, { tool: "read", input: { path } });
-  if (first.status === "ok") return shown(path, first.value);
+  if (first.status === "ok") return showFile(path, first.value);
   const failure = notDone("read", `reading ${inlineCode(path)}`, first);
   const name = path.split(/[/\\]/).at(-1) ?? "";
   // A name with pattern characters would look for something else.
@@ -71,7 +71,7 @@ export function* readFile({ path }: InstructionOf<"read">): Part {
     input: { path: only },
   });
   if (second.status !== "ok") return notDone("read", `reading ${inlineCode(only)}`, second);
-  const result = shown(only, second.value);
+  const result = showFile(only, second.value);
   return {
     ...result,
     report: `${inlineCode(path)} is not there, so I read the one I found. ${result.report}`,
@@ -85,7 +85,7 @@ function hasName(path: string, name: string): boolean {
   return found === wanted || (!wanted.includes(".") && found.startsWith(`${wanted}.`));
 }
 
-function shown(path: string, value: unknown): PartResult {
+function showFile(path: string, value: unknown): PartResult {
   const { text, totalLines, truncated } = toReadValue(value);
   if (text === "") return done(`${inlineCode(path)} came back empty.`);
   const size = `${plural(totalLines, "line")}${truncated ? ", of which the tool gave only a part" : ""}`;

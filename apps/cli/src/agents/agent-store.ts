@@ -60,7 +60,7 @@ const unusable = (path: string, problem: string): CliError =>
     hint: `No installed agent is started until it is put right; to begin anew: remove ${oneLine(path, 1000)}`,
   });
 
-const readJson = async <T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> => {
+const readJsonFile = async <T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> => {
   let text: string;
   try {
     text = (await readOwnFile(path, { maxBytes: maxFileBytes })).toString("utf8");
@@ -81,7 +81,7 @@ export const readEnabled = async (): Promise<readonly EnabledAgent[]> => {
   const found = await lstat(path).catch(() => undefined);
   const problem = found && privatePathProblem(found, { kind: "file" });
   if (problem !== undefined) throw unusable(path, problem);
-  return (await readJson(path, EnabledFileSchema))?.agents ?? [];
+  return (await readJsonFile(path, EnabledFileSchema))?.agents ?? [];
 };
 
 /** Writes what is enabled; the lock must be held. */
@@ -129,7 +129,7 @@ export const installedIds = async (): Promise<string[]> => {
 /** Where an installed agent came from; undefined for one that is not installed. */
 export const readRecord = (id: string): Promise<InstallRecord | undefined> =>
   AgentIdSchema.safeParse(id).success
-    ? readJson(join(installedDirectory(), id, "record.json"), RecordSchema)
+    ? readJsonFile(join(installedDirectory(), id, "record.json"), RecordSchema)
     : Promise.resolve(undefined);
 
 /** Directories are writable again: one that is not cannot be emptied. */

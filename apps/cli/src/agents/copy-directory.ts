@@ -9,7 +9,7 @@ import { TreeMeter, TreeWriter, unsafeAgent } from "./agent-tree.ts";
 /** Not a part of an agent. */
 const leftOut = new Set([".git"]);
 
-const kindOf = (entry: Dirent): "file" | "directory" | "link" | "other" => {
+const entryKindOf = (entry: Dirent): "file" | "directory" | "link" | "other" => {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "directory";
   return entry.isSymbolicLink() ? "link" : "other";
@@ -33,7 +33,7 @@ class Copier {
     const entries = await readdir(place, { withFileTypes: true });
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const inside = path === "" ? entry.name : `${path}/${entry.name}`;
-      const kind = kindOf(entry);
+      const kind = entryKindOf(entry);
       if (leftOut.has(entry.name)) continue;
       if (kind === "other")
         throw unsafeAgent(`${oneLine(inside)} of the agent is neither a file nor a directory`);

@@ -74,7 +74,7 @@ const readTools = async (directory: string): Promise<readonly ReviewedTool[] | u
 };
 
 /** What lies in a directory. Rejects with `ManifestError`, and with a `CliError` `agent_unsafe`. */
-const inspect = async (directory: string, kind: InstallRecord["kind"]) => {
+const inspectAgent = async (directory: string, kind: InstallRecord["kind"]) => {
   const tree = await hashTree(directory, agentTreeLimits.defaults);
   const { manifest } = await readManifest(directory);
   const tools = kind === "mcp" ? await readTools(directory) : undefined;
@@ -94,7 +94,7 @@ export const readInstalled = async (
   const record: InstallRecord | undefined = await readRecord(id);
   if (record?.id !== id) throw notInstalled(id);
   const directory = agentDirectory(id);
-  const found = await inspect(directory, record.kind);
+  const found = await inspectAgent(directory, record.kind);
   if (found.manifest.id !== id) {
     throw new CliError("agent_changed", `the manifest of ${id} is of another agent now`, {
       hint: removeHint(id),

@@ -22,7 +22,7 @@ const toEvent = (draft: DraftEvent): AhpEvent => ({
   ...draft,
 });
 
-const readEvents = async (file: string): Promise<readonly AhpEvent[]> => {
+const readEventFile = async (file: string): Promise<readonly AhpEvent[]> => {
   const message = await readMessage(file);
   if (message.kind === "query") throw usageError(`${oneLine(file)}: a policy decides events, and no queries`);
   return (message.kind === "batch" ? message.events : [message.event]).map(toEvent);
@@ -45,7 +45,7 @@ export const ahpCheck = async (
   const policy = await openPolicy(name);
   sayPolicyWarnings(policy);
   const events: AhpEvent[] = [];
-  for (const file of files) events.push(...(await readEvents(file)));
+  for (const file of files) events.push(...(await readEventFile(file)));
   const results = events.map((event) => ({ event, explanation: checkPolicy(policy, event) }));
   const terminal = createTerminal();
   if (json) {

@@ -12,7 +12,7 @@ export interface ShownEvent {
 
 const maxNameWidth = 80;
 
-const textIn = (payload: unknown, name: string): string => {
+const stringField = (payload: unknown, name: string): string => {
   const value =
     typeof payload === "object" && payload !== null ? (payload as Record<string, unknown>)[name] : "";
   return typeof value === "string" && value !== "" ? ` ${oneLine(value, maxNameWidth)}` : "";
@@ -20,10 +20,10 @@ const textIn = (payload: unknown, name: string): string => {
 
 /** What it is about, by name only: arguments and texts may hold secrets. */
 const subjectOf = ({ event_type: type, payload }: ShownEvent): string => {
-  if (type === "pre_action" || type === "post_action") return textIn(payload, "tool_name");
-  if (type === "task_list") return textIn(payload, "run_id");
+  if (type === "pre_action" || type === "post_action") return stringField(payload, "tool_name");
+  if (type === "task_list") return stringField(payload, "run_id");
   return type === "run_lifecycle" || type === "verification"
-    ? `${textIn(payload, "run_id")}${textIn(payload, "status")}`
+    ? `${stringField(payload, "run_id")}${stringField(payload, "status")}`
     : "";
 };
 

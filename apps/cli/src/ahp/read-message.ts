@@ -48,7 +48,7 @@ const readInput = async (file: string): Promise<string> => {
   return readAll(createReadStream(file), name);
 };
 
-const placeOf = (path: readonly PropertyKey[]): string =>
+const pathText = (path: readonly PropertyKey[]): string =>
   path.length === 0 ? "" : ` at ${path.map(String).join(".")}`;
 
 interface Parsed {
@@ -60,7 +60,7 @@ interface Parsed {
 
 const assertParsed = ({ error }: Parsed, what: string): void => {
   const issue = error?.issues[0];
-  if (issue) throw usageError(`${what}${oneLine(placeOf(issue.path))}: ${oneLine(issue.message)}`);
+  if (issue) throw usageError(`${what}${oneLine(pathText(issue.path))}: ${oneLine(issue.message)}`);
 };
 
 const filler = { session_id: "s", agent_id: "a", timestamp: "2026-01-01T00:00:00Z", depth: 0, payload: {} };
@@ -94,7 +94,7 @@ const toBatch = (values: readonly unknown[]): readonly DraftEvent[] => {
   return events;
 };
 
-const toQuery = (value: Record<string, unknown>): DraftQuery => {
+const toDraftQuery = (value: Record<string, unknown>): DraftQuery => {
   const { query_type: type, payload = {}, session_id: session, agent_id: agent } = value;
   const areNames = [session, agent].every((name) => name === undefined || typeof name === "string");
   if (typeof type === "string" && (typeof payload === "string" || isObject(payload)) && areNames) {
@@ -114,7 +114,7 @@ export const readMessage = async (file: string): Promise<Message> => {
   }
   if (Array.isArray(value)) return { kind: "batch", events: toBatch(value) };
   if (isObject(value) && "query_type" in value && !("event_type" in value)) {
-    return { kind: "query", query: toQuery(value) };
+    return { kind: "query", query: toDraftQuery(value) };
   }
   return { kind: "event", event: toEvent(value, "The event") };
 };

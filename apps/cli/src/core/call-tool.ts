@@ -66,7 +66,7 @@ const grantsFileOption = (
  * Calls a tool once and shows what it says: the output on standard output, what it streams on standard error; with
  * `json`, everything on standard output as JSON lines. Returns the exit code.
  */
-export const callTool = async (core: RunningCore, request: ToolCallRequest): Promise<ExitCode> => {
+export const callAndShow = async (core: RunningCore, request: ToolCallRequest): Promise<ExitCode> => {
   const { toolId, input, timeoutMs, directiveId, signal, json, out, err } = request;
   const caller = { type: "human", id: "terminal" } as const;
   const call = core.call(toolId, input, {

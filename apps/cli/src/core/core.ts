@@ -14,7 +14,7 @@ import { onStopSignals } from "../interruption.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
-import { callTool } from "./call-tool.ts";
+import { callAndShow } from "./call-tool.ts";
 import { createCoreAudit } from "./core-audit.ts";
 import { coreFile } from "./core-files.ts";
 
@@ -132,7 +132,7 @@ const once = async (running: RunningCore, options: CoreCommandOptions, given: On
   if (options.call !== undefined) {
     const json = options.json === true;
     const timeoutMs = options.timeout * 1000;
-    return callTool(running, {
+    return callAndShow(running, {
       toolId: options.call,
       input,
       timeoutMs,

@@ -34,7 +34,7 @@ const stateOf = ({ until, uses, max_uses, revoked_at, revoked_by = "unknown" }: 
   return Date.parse(until) > Date.now() ? `until ${until}` : `expired ${until}`;
 };
 
-const lineOf = (directive: Directive): string => {
+const directiveLine = (directive: Directive): string => {
   const { id, tool_id: tool, input, issued_by: by, issued_at: at, uses, max_uses: max } = directive;
   const what = "digest" in input ? "one input" : `fields ${input.fields.map(({ name }) => name).join(", ")}`;
   const facts = `${what}; used ${uses} of ${max}; ${stateOf(directive)}; issued ${at} by ${by.type}:${by.id}`;
@@ -89,7 +89,7 @@ export const issueDirective = async (toolId: string, options: DirectiveIssueOpti
 /** `harness core directive revoke`: no later call uses it. Returns the exit code. */
 export const revokeDirective = async (id: string, options: DirectiveChangeOptions): Promise<ExitCode> => {
   const revoked = await changing(options, (directives) => directives.revoke(id, thisUser()));
-  createTerminal().write(options.json ? `${safeJson(revoked)}\n` : `${lineOf(revoked)}\n`);
+  createTerminal().write(options.json ? `${safeJson(revoked)}\n` : `${directiveLine(revoked)}\n`);
   return ExitCode.done;
 };
 
@@ -105,6 +105,6 @@ export const listDirectives = async (options: DirectivesOptions): Promise<ExitCo
   const file = coreFile("directives", options.file);
   if (options.json) terminal.write(`${safeJson({ file, directives })}\n`);
   else if (directives.length === 0) terminal.write("There are no directives.\n");
-  else for (const each of directives) terminal.write(`${lineOf(each)}\n`);
+  else for (const each of directives) terminal.write(`${directiveLine(each)}\n`);
   return ExitCode.done;
 };

@@ -22,7 +22,7 @@ export interface GrantChangeOptions extends GrantsOptions {
 
 const party = ({ type, id }: Caller): string => `${type}:${oneLine(id, 100)}`;
 
-const lineOf = (grant: Grant): string => {
+const grantLine = (grant: Grant): string => {
   const { agent_id: agent, permission, tools, caller, actor, until, granted_at: at, granted_by: by } = grant;
   const facts = [
     ...(tools ? [`tools ${tools.join(", ")}`] : ["all tools"]),
@@ -65,7 +65,7 @@ const record = async (
 const show = (what: string, grants: readonly Grant[], { json }: GrantsOptions): void => {
   const terminal = createTerminal();
   if (json) terminal.write(`${safeJson({ [what]: grants })}\n`);
-  else for (const grant of grants) terminal.write(`${what}  ${lineOf(grant)}\n`);
+  else for (const grant of grants) terminal.write(`${what}  ${grantLine(grant)}\n`);
 };
 
 /** `harness core grant`: an agent may do more than read. Returns the exit code. */
@@ -123,6 +123,6 @@ export const listGrants = async ({ file, json }: GrantsOptions): Promise<ExitCod
   const terminal = createTerminal();
   if (json) terminal.write(`${safeJson({ file: path, grants })}\n`);
   else if (grants.length === 0) terminal.write("Nothing is granted: agents may only read.\n");
-  else for (const each of grants) terminal.write(`${lineOf(each)}\n`);
+  else for (const each of grants) terminal.write(`${grantLine(each)}\n`);
   return ExitCode.done;
 };

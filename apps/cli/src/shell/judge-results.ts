@@ -14,7 +14,7 @@ type End = "shown" | "refused" | "unasked" | "lost" | "unshown" | "none";
  * What the user got of a directive: `unasked` is an approval, `lost` should have been shown, and `unshown` may be left out
  * beside others (section 11). A card's executor gives false where the card could not be shown.
  */
-const endOf = ({ outcome, directive, value, shownInstead }: DirectiveResult): End => {
+const directiveEnd = ({ outcome, directive, value, shownInstead }: DirectiveResult): End => {
   const isQuestion = directive.action_type === "request_approval";
   switch (outcome) {
     case "done":
@@ -39,7 +39,7 @@ const endOf = ({ outcome, directive, value, shownInstead }: DirectiveResult): En
 
 /** Says of the results of one answer what the user did not get. */
 export const judgeResults = (results: readonly DirectiveResult[]): Judged => {
-  const ends = results.map(endOf);
+  const ends = results.map(directiveEnd);
   const lines = results.flatMap(({ outcome, directive, error }, index) => {
     const type = oneLine(directive.action_type, 100);
     if (ends[index] === "lost") return [`${type} was not shown (${outcome})`];

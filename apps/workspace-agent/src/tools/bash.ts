@@ -52,14 +52,17 @@ export const bashTool: WorkspaceToolDefinition<BashInput, BashOutput> = {
       ...{ stdout, stderr },
       ...(truncated ? { truncated: true } : {}),
     };
-    const failed = failureOf(result, timeoutMs);
+    const failed = commandFailure(result, timeoutMs);
     if (failed === undefined) return output;
     partialResult(output);
     throw failed;
   },
 };
 
-function failureOf({ ended, signal, exitCode }: CommandResult, timeoutMs: number): ToolError | undefined {
+function commandFailure(
+  { ended, signal, exitCode }: CommandResult,
+  timeoutMs: number,
+): ToolError | undefined {
   if (ended === "cancelled") return new ToolError("tool.canceled", "the command was cancelled");
   if (ended === "timeout")
     return new ToolError("tool.timeout", `the command was ended after ${timeoutMs} ms`);

@@ -18,7 +18,7 @@ const checkCommand = ({ command, timeoutMs = hourMs }: HookCommand): Required<Ho
   return { command, timeoutMs: checkNumber("timeoutMs", timeoutMs, { min: 1000 }) };
 };
 
-const refuse = (host: Host, problem: string): HookError =>
+const unusable = (host: Host, problem: string): HookError =>
   new HookError("settings_shape", `${host.name}: the settings are not changed: ${problem}`);
 
 /** The settings as an object; throws for a text that the host would not read either. */
@@ -34,20 +34,20 @@ const readSettings = (host: Host, settings: JsonHostSettings, text: string): Jso
     const line = text.slice(0, error.offset).split("\n").length;
     throw new HookError("settings_not_json", `${host.name}: the settings are not JSON at line ${line}`);
   }
-  if (!isObject(value)) throw refuse(host, "they are not an object");
+  if (!isObject(value)) throw unusable(host, "they are not an object");
   const { hooks } = value;
-  if (hooks !== undefined && !isObject(hooks)) throw refuse(host, "hooks is not an object");
+  if (hooks !== undefined && !isObject(hooks)) throw unusable(host, "hooks is not an object");
   for (const [event, entries] of Object.entries(hooks ?? {})) {
     if (Object.hasOwn(host.events, event) && !Array.isArray(entries)) {
-      throw refuse(host, `hooks.${event} is not an array`);
+      throw unusable(host, `hooks.${event} is not an array`);
     }
   }
   const missing = Object.keys(settings.header).find((name) => value[name] !== settings.header[name]);
   if (missing !== undefined) {
-    throw refuse(host, `they need "${missing}": ${JSON.stringify(settings.header[missing])}`);
+    throw unusable(host, `they need "${missing}": ${JSON.stringify(settings.header[missing])}`);
   }
   // Of two fields with one name the parser sees the last, and an edit would go to the first.
-  if (repeatsKey(text, [[], ["hooks"]])) throw refuse(host, "a field is given twice");
+  if (repeatsKey(text, [[], ["hooks"]])) throw unusable(host, "a field is given twice");
   return value as JsonObject;
 };
 
@@ -64,7 +64,7 @@ const commandsOf = (entry: unknown): readonly unknown[] => {
 };
 
 /** Entries whose handlers all run this command. */
-const isOurs = (entry: unknown, command: string): boolean => {
+const isOurHook = (entry: unknown, command: string): boolean => {
   const commands = commandsOf(entry);
   return commands.length > 0 && commands.every((one) => one === command);
 };
@@ -83,7 +83,7 @@ const removeEntries = (text: string, root: JsonObject, command: string): string 
   for (const event of events) {
     const entries = entriesAt(root, event);
     for (let index = entries.length - 1; index >= 0; index--) {
-      if (isOurs(entries[index], command)) result = removeMember(result, ["hooks", event, index]);
+      if (isOurHook(entries[index], command)) result = removeMember(result, ["hooks", event, index]);
     }
   }
   return result;
@@ -96,7 +96,7 @@ const isPlanned = (
   command: string,
 ): boolean =>
   Object.entries(entries).every(([event, entry]) => {
-    const ours = entriesAt(root, event).filter((one) => isOurs(one, command));
+    const ours = entriesAt(root, event).filter((one) => isOurHook(one, command));
     return ours.length === 1 && canonicalJson(ours[0] as JsonObject) === canonicalJson(entry);
   });
 
@@ -131,14 +131,14 @@ export const planSettings = (host: Host, text: string | undefined, options: Hook
   if (settings.kind === "plugin") {
     const plugin = settings.plugin(command);
     if (!isEmpty(text) && !isPlugin(host, text as string))
-      throw refuse(host, "the file is another program's");
+      throw unusable(host, "the file is another program's");
     return plugin;
   }
   const entries = settings.entries(command);
   if (text === undefined || isEmpty(text)) return hooksText(settings.header, entries);
   const root = readSettings(host, settings, text);
   const off = settings.switchedOff?.(root);
-  if (off !== undefined) throw refuse(host, `its hooks would not run: ${off}`);
+  if (off !== undefined) throw unusable(host, `its hooks would not run: ${off}`);
   if (isPlanned(root, entries, command.command)) return text;
   const cleared = removeEntries(text, root, command.command);
   return isEmpty(cleared) ? hooksText(settings.header, entries) : addEntries(cleared, entries);

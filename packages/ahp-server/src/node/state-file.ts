@@ -21,7 +21,7 @@ const safely = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 export const systemCodeOf = (error: unknown): string =>
   error instanceof Error && "code" in error ? String(error.code) : "unknown";
 
-const unreadable = (why: string, cause?: unknown): StateStoreError =>
+const stateUnreadable = (why: string, cause?: unknown): StateStoreError =>
   new StateStoreError("state_unreadable", `the state's file cannot be used: ${why}`, { cause });
 
 /** Opens a regular file of this user's own for reading and appending. Throws `state_unreadable` for anything else. */
@@ -30,7 +30,7 @@ export const openStateFile = (path: string, flags = constants.O_CREAT): number =
   try {
     file = openSync(path, constants.O_RDWR | constants.O_APPEND | flags | safely, 0o600);
   } catch (cause) {
-    throw unreadable(`it cannot be opened (${systemCodeOf(cause)})`, cause);
+    throw stateUnreadable(`it cannot be opened (${systemCodeOf(cause)})`, cause);
   }
   const { mode, nlink, uid } = fstatSync(file);
   const user = process.geteuid?.();
@@ -44,7 +44,7 @@ export const openStateFile = (path: string, flags = constants.O_CREAT): number =
         : undefined;
   if (problem !== undefined) {
     closeSync(file);
-    throw unreadable(problem);
+    throw stateUnreadable(problem);
   }
   if ((mode & 0o777) !== 0o600 && process.platform !== "win32") fchmodSync(file, 0o600);
   return file;

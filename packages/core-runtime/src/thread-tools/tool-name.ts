@@ -4,7 +4,7 @@ import { sha256 } from "../sha256.ts";
 const maxLength = 64;
 const markLength = 16;
 
-const safe = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+const safeNamePart = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, "_");
 
 /**
  * The name under which a model is shown a tool: `com.example.hello/greet` becomes `com_example_hello__greet`. Another id
@@ -13,8 +13,8 @@ const safe = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, "_");
  */
 export const toModelToolName = (toolId: string): string => {
   const slash = toolId.indexOf("/");
-  const agent = safe(toolId.slice(0, slash));
-  const tool = safe(toolId.slice(slash + 1));
+  const agent = safeNamePart(toolId.slice(0, slash));
+  const tool = safeNamePart(toolId.slice(slash + 1));
   const name = `${agent}__${tool}`;
   const isExact =
     name.length <= maxLength &&
