@@ -10,6 +10,7 @@ const runs = [
   ["ahp-server", "ahp_harness.py", ["stdio", "unix", "tcp", "http"]],
   ["ahp-client", "ahp_agent.py", ["stdio", "unix", "tcp", "http"]],
   ["threads-server", "thread_server.py", ["stdio"]],
+  ["threads-client", "", []],
 ];
 const transports = ["stdio", "unix", "tcp", "http", "ws"];
 

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory, until } from "../../scripts/lib/test-kit.ts";
 import type { HarnessDeviation } from "../mutants/reference-harness.ts";
 import { serveReferenceHarness } from "../mutants/serve-harness.ts";
-import { runConformance } from "../src/index.ts";
+import { loadSuite, runConformance, runSuite } from "../src/index.ts";
 
 const run = async (args: readonly string[], signal?: AbortSignal) => {
   let stdout = "";
@@ -136,6 +136,19 @@ describe("the command", () => {
     expect(stdout).toMatch(/^check {2}AHP-10 +MUST/m);
     expect(stdout).toMatch(/^ {5} {2}AHP-185 +FACT/m);
     expect(stdout).not.toContain("Client:");
+  });
+
+  it("removes the folder of a target that cannot be started", async () => {
+    const directories: string[] = [];
+    const start = async ({ directory }: { directory: string }) => {
+      directories.push(directory);
+      throw new TypeError("it cannot start");
+    };
+    const target = { kind: "module", start, name: "broken", transport: "unix" } as const;
+    const running = runSuite({ suite: loadSuite("ahp-server"), target, only: ["AHP-10"] });
+    await expect(running).rejects.toMatchObject({ name: "ConformanceError", code: "unavailable" });
+    expect(directories.length).toBeGreaterThan(0);
+    expect(directories.filter((directory) => existsSync(directory))).toEqual([]);
   });
 
   it("leaves no process and no folder of the target behind", async () => {

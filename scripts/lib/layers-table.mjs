@@ -12,7 +12,16 @@ const roles = [
   "approvals",
 ];
 const below2 = [...layer0, ...layer1];
-const below3 = [...below2, ...transports, "models", "models-offline", "command-judge", "policy", ...roles];
+const below3 = [
+  ...below2,
+  ...transports,
+  "models",
+  "models-offline",
+  "command-judge",
+  "agent-hooks",
+  "policy",
+  ...roles,
+];
 
 const role = { layer: 2, imports: below2 };
 
@@ -33,6 +42,7 @@ export const layers = {
   models: { layer: 2, imports: ["models-offline"], browser: "*" },
   "models-offline": { layer: 2, imports: [], browser: "*" },
   "command-judge": { layer: 2, imports: ["audit", "wire"], noNode: true, browser: "*" },
+  "agent-hooks": { layer: 2, imports: ["protocol", "wire"], noNode: true, browser: "*" },
   policy: { layer: 2, imports: below2, browser: ["."] },
   "thread-client": { ...role, browser: ["."] },
   "thread-server": { ...role, browser: [".", "./ai-sdk"] },

@@ -39,6 +39,8 @@ export const startToldProcess = async (script: URL, ...args: readonly string[]) 
     },
     /** Settles when the process has said something with this id by itself. */
     reached: (id: number) => hear(id),
+    /** Stops it where it is with `SIGSTOP`, or lets it go on with `SIGCONT`. */
+    signal: (name: "SIGSTOP" | "SIGCONT") => child.kill(name),
     async kill() {
       child.kill("SIGKILL");
       await closed;

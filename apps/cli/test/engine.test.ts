@@ -11,6 +11,7 @@ import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { engineNoticeFile } from "../src/engine/engine-notice.ts";
+import { makeAgent, signingTool } from "./support/agents.ts";
 import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
 
 const able = { "openharness.ui.rich_cards": true, "openharness.ui.approval": true };
@@ -66,6 +67,28 @@ const isThere = (file: string) =>
   );
 
 describe("harness engine", () => {
+  it("lets the model use the tools of other agents, asked about as what they are", async () => {
+    const cwd = await makeWorkspace();
+    const agent = await makeAgent("com.example.signer", signingTool);
+    const env = { XDG_STATE_HOME: join(cwd, "state") };
+    await harness(["core", "grant", "com.example.signer", "side_effects"], { cwd, env });
+    const engine = await startEngine(cwd, ["--agents", agent]);
+    const asked = questionIn(await engine.say('use the tool com.example.signer sign with {"name":"Ada"}'));
+    expect(asked).toMatchObject({
+      risk_tier: "dangerous",
+      payload: {
+        message: expect.stringContaining("com.example.signer/sign: it does not say what it changes"),
+        subject: { tool: "com_example_signer__sign", input: { name: "Ada" } },
+      },
+    });
+    const refused = await engine.answer(asked, "refused");
+    expect(textOf(refused)).toContain("was refused");
+    expect(await isThere(join(agent, "signed"))).toBe(false);
+    const again = questionIn(await engine.say('use the tool com.example.signer sign with {"name":"Bob"}'));
+    expect(textOf(await engine.answer(again, "approved"))).toContain('{"signed":"Bob"}');
+    expect(await readFile(join(agent, "signed"), "utf8")).toBe("Bob");
+  });
+
   it("talks with shells, asks before it writes, and says how it is reached", async () => {
     const cwd = await makeWorkspace();
     const { program, say, answer, notice, url, token, tokenFile = "" } = await startEngine(cwd);

@@ -1,41 +1,9 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { helloAgent, makeAgent, makeDirectory, pythonAgent, signingTool } from "./support/agents.ts";
 import { harness, makeWorkspace, startHarness } from "./support/harness.ts";
 import { ToolServer } from "./support/tool-server.ts";
-
-const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
-const hello = example("hello-agent");
-const python = example("python-agent");
-const sdk = pathToFileURL(
-  fileURLToPath(new URL("../../../packages/agent-sdk/dist/index.js", import.meta.url)),
-).href;
-
-const makeDirectory = async (): Promise<string> => {
-  const directory = await mkdtemp(join(tmpdir(), "hk-a-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
-  return directory;
-};
-
-/** An agent whose tools are in `tools`, JavaScript in which `here` is its directory. */
-const makeAgent = async (id: string, tools: string, command?: readonly string[]): Promise<string> => {
-  const directory = join(await makeDirectory(), "agent");
-  await mkdir(directory);
-  const manifest = { id, version: "1.0.0", command: command ?? [process.execPath, "agent.mjs"] };
-  await writeFile(join(directory, "opensentience.agent.json"), JSON.stringify(manifest));
-  await writeFile(
-    join(directory, "agent.mjs"),
-    `import { appendFileSync, existsSync, writeFileSync } from "node:fs";
-import { defineAgent, tool } from ${JSON.stringify(sdk)};
-const here = ${JSON.stringify(directory)} + "/";
-writeFileSync(here + "pid", String(process.pid));
-await defineAgent({ id: ${JSON.stringify(id)}, version: "1.0.0", tools: [${tools}] }).run();
-`,
-  );
-  return directory;
-};
 
 /** Notes each run in the file \`runs\`. Its effects are not declared, and change when \`changed\` is there. */
 const changing = `tool({
@@ -86,7 +54,7 @@ describe("tools of any agent in harness run", () => {
     const cwd = await makeWorkspace();
     const prompt =
       'use the tool com.example.hello greet with {"name":"Ada"} then use the tool word_count with {"text":"a b"}';
-    const args = ["run", "--approve", "once", ...agentArgs(hello, python), prompt];
+    const args = ["run", "--approve", "once", ...agentArgs(helloAgent, pythonAgent), prompt];
     const { code, stdout, stderr } = await harness(args, { cwd });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain('{"greeting":"Hello, Ada!"}');
@@ -97,7 +65,7 @@ describe("tools of any agent in harness run", () => {
   it("are refused with the exit code of a refusal where no user can be asked", async () => {
     const cwd = await makeWorkspace();
     const prompt = 'use the tool com.example.hello greet with {"name":"Ada"}';
-    const { code, stdout } = await harness(["run", ...agentArgs(hello), prompt], { cwd });
+    const { code, stdout } = await harness(["run", ...agentArgs(helloAgent), prompt], { cwd });
     expect(code).toBe(3);
     expect(stdout).not.toContain("Hello, Ada");
   });
@@ -105,7 +73,9 @@ describe("tools of any agent in harness run", () => {
   it("show what they say of their progress", async () => {
     const cwd = await makeWorkspace();
     const prompt = 'use the tool countdown with {"from":2,"interval_ms":1}';
-    const { stdout } = await harness(["run", "--approve", "once", ...agentArgs(python), prompt], { cwd });
+    const { stdout } = await harness(["run", "--approve", "once", ...agentArgs(pythonAgent), prompt], {
+      cwd,
+    });
     expect(stdout).toContain("  │ 2\n  │ 1\n");
   });
 
@@ -114,7 +84,7 @@ describe("tools of any agent in harness run", () => {
     const twin = await makeAgent("com.example.hello", holding);
     const twinInCapitals = await makeAgent("com.example.HELLO", holding);
     const usurper = await makeAgent("HarnessKit.Workspace", holding);
-    for (const agents of [[hello, twin], [hello, twinInCapitals], [usurper]]) {
+    for (const agents of [[helloAgent, twin], [helloAgent, twinInCapitals], [usurper]]) {
       const { code, stderr } = await harness(["run", ...agentArgs(...agents), "list files"], { cwd });
       expect(code).toBe(2);
       expect(stderr).toContain("two agents have the id");
@@ -128,7 +98,7 @@ describe("tools of any agent in harness run", () => {
     const cwd = await makeWorkspace();
     const hanging = await makeAgent("com.example.hanging", "", ["sleep", "60"]);
     const prompt = 'use the tool com.example.hello greet with {"name":"Ada"}';
-    const args = ["run", "--approve", "once", ...agentArgs(hanging, hello), prompt];
+    const args = ["run", "--approve", "once", ...agentArgs(hanging, helloAgent), prompt];
     const { code, stdout, stderr } = await harness(args, { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain("Hello, Ada!");
@@ -213,17 +183,39 @@ describe("tools of any agent in harness serve", () => {
 });
 
 describe("tools of any agent in harness chat", () => {
+  it("that may change something run when that was granted, and each call was approved", async () => {
+    const cwd = await makeWorkspace();
+    const agent = await makeAgent("com.example.signer", signingTool);
+    const env = { XDG_STATE_HOME: join(cwd, "state") };
+    const args = ["chat", "--session", "s1", ...agentArgs(agent)];
+    const prompt = 'use the tool com.example.signer sign with {"name":"Ada"}\n';
+    const refused = await harness(args, { cwd, env, input: prompt });
+    expect(refused.stdout).toContain("harness core grant com.example.signer side_effects --tool sign");
+    await harness(["core", "grant", "com.example.signer", "side_effects", "--tool", "sign"], { cwd, env });
+    const wrong = await harness(args, { cwd, env, input: prompt.replace("name", "nom") });
+    expect(wrong.stdout).toContain("does not match the tool's schema");
+    const chat = startHarness(args, { cwd, env });
+    chat.write(prompt);
+    const [, id = ""] = await chat.sees(/\/approve ([0-9a-f]{8})/);
+    expect(chat.stdout).toContain("com.example.signer/sign: it does not say what it changes (declaration ");
+    await expect(stat(join(agent, "signed"))).rejects.toMatchObject({ code: "ENOENT" });
+    chat.write(`/approve ${id}\n/quit\n`);
+    await chat.ended;
+    expect(chat.stdout).toContain('{"signed":"Ada"}');
+    expect(await readFile(join(agent, "signed"), "utf8")).toBe("Ada");
+  });
+
   it("run where they only read, and are told of as unknown where there is none", async () => {
     const cwd = await makeWorkspace();
     const input = 'use the tool word_count with {"text":"a b"}\nuse the tool nothing\n';
-    const { code, stdout, stderr } = await harness(["chat", "--session", "s1", ...agentArgs(python)], {
+    const { code, stdout, stderr } = await harness(["chat", "--session", "s1", ...agentArgs(pythonAgent)], {
       cwd,
       input,
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain('{"characters":3,"words":2,"lines":1}');
     expect(stdout).toContain("needs a tool called nothing");
-    expect(stdout).toContain(`to continue: harness chat --session s1 --agents ${python}`);
+    expect(stdout).toContain(`to continue: harness chat --session s1 --agents ${pythonAgent}`);
   });
 });
 
@@ -231,9 +223,12 @@ describe("a core that other processes use", () => {
   it("gives its tools to a conversation, with a token that only its user reads", async () => {
     const cwd = await makeWorkspace();
     const path = join(await makeDirectory(), "s", "core.sock");
-    const core = startHarness(["core", "--agent", hello, "--agent", python, "--serve", `unix:${path}`], {
-      cwd,
-    });
+    const core = startHarness(
+      ["core", "--agent", helloAgent, "--agent", pythonAgent, "--serve", `unix:${path}`],
+      {
+        cwd,
+      },
+    );
     await core.sees(
       /com\.example\.hello: ready[\s\S]*com\.example\.python: ready|com\.example\.python: ready[\s\S]*com\.example\.hello: ready/,
     );

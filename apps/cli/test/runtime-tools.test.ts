@@ -1,4 +1,5 @@
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
 import { verifies } from "@harnesskit/conformance/verifies";
@@ -86,7 +87,7 @@ describe("the tools of harness serve", () => {
     );
     expect(calls.at(-1)).toMatchObject({
       tool_id: "harnesskit.workspace/bash",
-      actor: { type: "agent", id: "harness.serve" },
+      actor: { type: "human", id: userInfo().username },
     });
     expect(await readFile(server.auditFile, "utf8")).not.toContain("goodbye");
   });

@@ -107,8 +107,11 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
       log: target?.log() ?? "",
     };
   } finally {
-    await target?.stop();
-    await folder.remove();
+    try {
+      await target?.stop();
+    } finally {
+      await folder.remove();
+    }
   }
 };
 

@@ -116,7 +116,8 @@ export const createServerTarget = (options: ServerTargetOptions): ServerTarget =
       await (await running)?.stop(how);
       running = undefined;
     },
-    stop: async () => await (await running)?.stop(),
+    // One that could not be started has nothing to stop.
+    stop: async () => await (await running?.catch(() => undefined))?.stop(),
     log: () => "",
   };
 };

@@ -1,7 +1,9 @@
 import { createInterface } from "node:readline";
 import { createStdioChannel } from "@harnesskit/transport-stdio";
+import type { StartModule } from "../../src/index.ts";
 import { startAhpAgent } from "../targets/ahp-agent.ts";
 import { createTestHarness } from "../targets/ahp-harness.ts";
+import { startThreadClient } from "../targets/thread-client.ts";
 import { createTestThreadServer } from "../targets/thread-server.ts";
 
 const {
@@ -11,8 +13,8 @@ const {
 } = process.env;
 
 /** The driver on standard input and output. */
-const drive = async (): Promise<void> => {
-  const agent = await startAhpAgent({ endpoint, token, directory });
+const drive = async (start: StartModule): Promise<void> => {
+  const agent = await start({ endpoint, token, directory });
   for await (const line of createInterface({ input: process.stdin })) {
     const { id, do: operation, params } = JSON.parse(line) as { id: number; do: string; params: unknown };
     const write = (outcome: object) => process.stdout.write(`${JSON.stringify({ id, ...outcome })}\n`);
@@ -27,7 +29,8 @@ const drive = async (): Promise<void> => {
 const programs: Readonly<Record<string, () => unknown>> = {
   "ahp-server": () => createTestHarness().connect(createStdioChannel()),
   "threads-server": () => createTestThreadServer(directory).connect(createStdioChannel()),
-  "ahp-client": drive,
+  "ahp-client": () => drive(startAhpAgent),
+  "threads-client": () => drive(startThreadClient),
 };
 
 await programs[process.argv[2] ?? ""]?.();

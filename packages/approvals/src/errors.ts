@@ -41,3 +41,21 @@ export class ApprovalError extends HarnessError {
     return HarnessError.isInstance(value) && value.name === "ApprovalError";
   }
 }
+
+const refusals: Readonly<Record<RefusalCode, string>> = {
+  already_answered: "the question was answered before",
+  wrong_digest: "the digest is not that of the question: what was shown or will be done is something else",
+  expired: "the question has expired",
+  withdrawn: "the question was withdrawn",
+  not_answered: "the question is not answered yet",
+  already_taken: "the answer was taken before",
+  not_claimed: "the action was not claimed",
+  not_claimant: "another claimant has the action",
+  already_reported: "the outcome was reported before",
+  grant_mismatch: "the pattern does not match the action in question",
+  preview_cut: "the preview is cut: the action can be allowed once, not for always",
+};
+
+/** The error of an event that was refused. */
+export const refusalError = (code: RefusalCode, record: ApprovalRecord): ApprovalError =>
+  new ApprovalError(code, refusals[code], record);

@@ -91,7 +91,7 @@ const fieldMatches = (pattern: FieldPattern, value: unknown): boolean => {
 };
 
 /** Whether each field of the input is named and as the pattern says. */
-export const inputMatches = (pattern: InputPattern, input: ApprovalSubject["input"]): boolean =>
+const inputMatches = (pattern: InputPattern, input: ApprovalSubject["input"]): boolean =>
   Object.keys(input).every((name) => Object.hasOwn(pattern, name)) &&
   Object.entries(pattern).every(([name, field]) =>
     fieldMatches(field, Object.hasOwn(input, name) ? input[name] : undefined),

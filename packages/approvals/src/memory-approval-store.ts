@@ -34,8 +34,8 @@ const createTable = (): ApprovalTable => {
     page: (filter, afterSeq, limit) =>
       select((record) => record.seq > afterSeq && matches(record, filter)).slice(0, limit),
     due: (nowMs) => select((record) => (dueAtMs(record) ?? Number.POSITIVE_INFINITY) <= nowMs),
-    countOpen: ({ agent, session } = { agent: "", session: "" }) =>
-      select((record) => !hasEnded(record) && (agent === "" || matches(record, { agent, session }))).length,
+    countOpen: (of) =>
+      select((record) => !hasEnded(record) && (of === undefined || matches(record, of))).length,
     dropEnded(beforeMs, keep) {
       const ended = select(hasEnded);
       const surplus = records.size - keep;
@@ -55,7 +55,10 @@ const createTable = (): ApprovalTable => {
   };
 };
 
-/** A store that lives as long as its process. Throws `invalid_argument` for limits that are not valid. */
+/**
+ * A store that lives as long as its process. Its work runs in one turn of the event loop, and refuses before it changes a row, so that it
+ * needs no transactions. Throws `invalid_argument` for limits that are not valid.
+ */
 export const createMemoryApprovalStore = (options: ApprovalStoreOptions = {}): ApprovalStore => {
   const table = createTable();
   let isClosed = false;

@@ -44,10 +44,10 @@ export const readQuestion = async (
   return { ...question, digest: await digest(question.subject) };
 };
 
-/** The record of a new question: pending, or approved by a grant. */
+/** The record of a new question: pending, or approved by a grant. The store gives it its number. */
 export const newRecord = (
   { answerWithinMs, ...question }: ReadQuestion,
-  { id, seq }: { readonly id: string; readonly seq: number },
+  id: string,
   nowMs: number,
   limits: ApprovalLimits,
   grant: Grant | undefined,
@@ -55,7 +55,7 @@ export const newRecord = (
   const { answerWithinMs: longestMs, useWithinMs } = limits;
   const record: ApprovalRecord = {
     id,
-    seq,
+    seq: 1,
     ...question,
     createdAtMs: nowMs,
     changedAtMs: nowMs,

@@ -5,17 +5,22 @@ import { type ApprovalRecord, DigestSchema, DurationMsSchema, IdSchema, WordsSch
 
 /** What can happen to a record. */
 export const ApprovalEventSchema = z.discriminatedUnion("type", [
-  z.object({
-    /** A human answers. */
-    type: z.literal("answer"),
-    decision: z.enum(["approve", "reject"]),
-    by: IdSchema,
-    /** Of the subject that the human saw. */
-    digest: DigestSchema,
-    note: WordsSchema.optional(),
-    /** Gives a grant with an approval. */
-    always: AlwaysSchema.optional(),
-  }),
+  z
+    .object({
+      /** A human answers. */
+      type: z.literal("answer"),
+      decision: z.enum(["approve", "reject"]),
+      by: IdSchema,
+      /** Of the subject that the human saw. */
+      digest: DigestSchema,
+      note: WordsSchema.optional(),
+      /** Gives a grant with an approval. */
+      always: AlwaysSchema.optional(),
+    })
+    .refine(({ decision, always }) => decision === "approve" || always === undefined, {
+      path: ["always"],
+      message: "a rejection gives no grant",
+    }),
   /** The question is not needed any more, or an approval is taken back before its asker has taken it. */
   z.object({ type: z.literal("withdraw"), by: IdSchema, reason: WordsSchema.optional() }),
   z.object({

@@ -163,6 +163,9 @@ export class CallRouter {
     if (known === "conflict") {
       const message = "the idempotency key was used with another input";
       calls.finish(call, coreResult(RuntimeErrorCode.IdempotencyConflict, message));
+    } else if (known === "incomparable") {
+      const message = "the input of a call with an idempotency key must be valid Unicode";
+      calls.finish(call, coreResult(InvalidInput, message));
     } else if (known === undefined) return true;
     else if (known instanceof Call) calls.join(call, known);
     else {

@@ -1,9 +1,9 @@
-import { type Clock, canonicalJson } from "@harnesskit/wire";
+import type { Clock } from "@harnesskit/wire";
 import { measureJson } from "@harnesskit/wire/json";
 import type { Call } from "./call.ts";
 import type { CallResult } from "./call-result.ts";
 import type { CoreLimits } from "./core-limits.ts";
-import { sha256 } from "./sha256.ts";
+import { canonicalDigest } from "./sha256.ts";
 
 interface KeyEntry {
   readonly inputDigest: string;
@@ -33,14 +33,16 @@ export class IdempotencyKeys {
   }
 
   /**
-   * The call or result that stands for this call, or `conflict` when its key was used with another input. Undefined
-   * when it is to be made, under its key from now on.
+   * The call or result that stands for this call, `conflict` when its key was used with another input, or `incomparable`
+   * for an input without a canonical form, such as one with half a surrogate pair. Undefined when it is to be made, under
+   * its key from now on.
    */
-  claim(call: Call): Call | CallResult | "conflict" | undefined {
+  claim(call: Call): Call | CallResult | "conflict" | "incomparable" | undefined {
     const { idempotencyKey } = call.options;
     if (idempotencyKey === undefined) return undefined;
     const name = `${call.toolId} ${idempotencyKey}`;
-    const inputDigest = sha256(canonicalJson(call.input));
+    const inputDigest = canonicalDigest(call.input);
+    if (inputDigest === undefined) return "incomparable";
     const entry = this.#entries.get(name);
     if (entry && this.#clock.now() < entry.expiresAt) {
       return entry.inputDigest === inputDigest ? entry.known : "conflict";

@@ -2,12 +2,9 @@ import type { JSONObject } from "@ai-sdk/provider";
 import { inlineCode } from "./report.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";
 
-/** The tools that the planner knows how to use. */
-export type ToolName = "bash" | "read" | "write" | "edit" | "glob" | "grep";
-
 /** A call that a part of the task needs. */
 export interface PlannedCall {
-  /** One of {@link ToolName}, or a tool that the user named. */
+  /** bash, read, write, edit, glob or grep, or a tool that the user named. */
   readonly tool: string;
   readonly input: JSONObject;
 }

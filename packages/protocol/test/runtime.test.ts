@@ -224,6 +224,7 @@ const errorCodes = {
   Timeout: "tool.timeout",
   Failed: "tool.failed",
   Busy: "tool.busy",
+  ToolChanged: "tool.changed",
   Forbidden: "tool.forbidden",
   DirectiveRequired: "tool.directive_required",
   IdempotencyConflict: "tool.idempotency_conflict",

@@ -1,5 +1,5 @@
 import { StoreError } from "@harnesskit/graph";
-import { callSafely, HarnessError, InvalidArgumentError, wait } from "@harnesskit/wire";
+import { HarnessError, InvalidArgumentError, wait } from "@harnesskit/wire";
 import pg from "pg";
 import { databaseError, isPassing, toStoreError } from "./failures.ts";
 import type { ResolvedOptions } from "./store-options.ts";
@@ -53,8 +53,7 @@ export class Database {
       throw new InvalidArgumentError("url is not a valid connection string of PostgreSQL");
     }
     this.#pool = new pg.Pool(config);
-    const report = (error: unknown) => void callSafely(() => onError(toStoreError(error)));
-    this.#pool.on("error", report);
+    this.#pool.on("error", (error) => onError(toStoreError(error)));
     // A connection that is lost while it is in use also fails its query, which is where it is handled.
     this.#pool.on("connect", (client) => void client.on("error", () => {}));
   }
@@ -123,6 +122,11 @@ export class Database {
     const { lockTimeoutMs, idleTransactionTimeoutMs } = this.options.limits;
     const client = await this.#pool.connect();
     let broken = true;
+    let isReleased = false;
+    const release = () => {
+      if (!isReleased) client.release(broken);
+      isReleased = true;
+    };
     try {
       // Local to the transaction: a pooler gives the connection to others afterwards.
       const results = (await client.query(
@@ -159,11 +163,13 @@ export class Database {
         await client.query("COMMIT");
         broken = false;
       } catch (error) {
+        // Its place in the pool is needed for the question.
+        release();
         if (id !== undefined && !(await this.#isCommitted(id, error))) throw error;
       }
       return result;
     } finally {
-      client.release(broken);
+      release();
     }
   }
 

@@ -15,8 +15,12 @@ interface SchemaState {
 const newestOf = (steps: readonly MigrationStep[]): number => steps.at(-1)?.version ?? 0;
 
 const readState = async ({ query }: Pick<Transaction, "query">, schema: string): Promise<SchemaState> => {
-  const [found] = await query("SELECT to_regclass($1) IS NOT NULL AS exists", `${schema}.migrations`);
-  if (found?.exists !== true) return { version: 0, worksWith: 0 };
+  // A read of the catalog: `to_regclass` may answer from a cache that is older than the lock.
+  const found = await query(
+    "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = $1 AND tablename = 'migrations'",
+    schema,
+  );
+  if (found.length === 0) return { version: 0, worksWith: 0 };
   const [row] = await query(
     "SELECT max(version) AS version, max(works_with) AS works_with FROM store.migrations",
   );

@@ -1,13 +1,17 @@
 import type { GraphStore } from "@harnesskit/graph";
+import type { ThreadStore } from "@harnesskit/thread-server";
 import { Database } from "./database.ts";
 import { createGraphStore } from "./graph-store.ts";
 import { migrate } from "./migrate.ts";
 import { type PostgresStoreOptions, resolveOptions } from "./store-options.ts";
+import { PostgresThreadStore } from "./thread-store.ts";
 
 /** The stores of one database, over the connections of one process. */
 export interface PostgresStore extends AsyncDisposable {
   /** Conversations: sessions, suspensions and leases. */
   readonly graph: GraphStore;
+  /** Threads and their events. */
+  readonly threads: ThreadStore;
   /** Releases what the stores hold, and closes the connections. Idempotent. */
   close(): Promise<void>;
 }
@@ -26,9 +30,10 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
     throw error;
   }
   const graph = createGraphStore(database);
+  const threads = new PostgresThreadStore(database);
   const close = async () => {
-    await graph.close();
+    await Promise.allSettled([graph.close(), threads.close()]);
     await database.close();
   };
-  return { graph, close, [Symbol.asyncDispose]: close };
+  return { graph, threads, close, [Symbol.asyncDispose]: close };
 };

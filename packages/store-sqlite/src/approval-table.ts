@@ -71,12 +71,8 @@ export class SqliteApprovalTable implements ApprovalTable {
     return this.#records("due_at <= ? ORDER BY due_at, seq", nowMs);
   }
 
-  countOpen(of?: Pick<IdenticalKey, "agent" | "session">): number {
-    const { agent, session } = of ?? {};
-    const conditions = conditionsOf({
-      ...(agent === undefined ? {} : { agent }),
-      ...(session === undefined ? {} : { session }),
-    });
+  countOpen(of: Partial<Pick<IdenticalKey, "agent" | "session">> = {}): number {
+    const conditions = conditionsOf(of);
     const where = ["due_at IS NOT NULL", ...conditions.map(([condition]) => condition)].join(" AND ");
     const values = conditions.map(([, value]) => value);
     return numberIn(this.#file.get(`SELECT count(*) FROM approvals WHERE ${where}`, ...values)?.[0]);

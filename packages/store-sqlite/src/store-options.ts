@@ -1,8 +1,8 @@
 import { type Clock, defineLimits, InvalidArgumentError, type LimitsOf, systemClock } from "@harnesskit/wire";
 
 /**
- * When a call waits until the disk has what was committed. `suspensions`: for pauses, accepted signals and ends of invocations,
- * with everything before them; `all`: for every session too; `none`: never.
+ * When a call waits until the disk has what was committed. `suspensions`: for pauses, accepted signals, ends of invocations
+ * and approvals, with everything before them; `all`: for every session too; `none`: never.
  */
 export type SyncMode = "suspensions" | "all" | "none";
 

@@ -27,7 +27,12 @@ export {
   undecidedCodes,
 } from "./gates.ts";
 export { createMemoryThreadStore } from "./memory-thread-store.ts";
-export { type ThreadServerLimits, type ThreadServerOptions, threadServerLimits } from "./server-settings.ts";
+export {
+  type ThreadServerLimits,
+  type ThreadServerOptions,
+  type ToolSource,
+  threadServerLimits,
+} from "./server-settings.ts";
 export { createThreadServer, type ThreadServer } from "./thread-server.ts";
 export type {
   ArtifactWriter,

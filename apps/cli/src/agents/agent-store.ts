@@ -10,6 +10,7 @@ import {
   ownedName,
   privatePathProblem,
   readOwnFile,
+  systemErrorCode,
   UnsafeFileError,
   writeFileAtomic,
 } from "@harnesskit/node-kit";
@@ -64,7 +65,7 @@ const readJson = async <T>(path: string, schema: z.ZodType<T>): Promise<T | unde
   try {
     text = (await readOwnFile(path, { maxBytes: maxFileBytes })).toString("utf8");
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isMissing(error) || systemErrorCode(error) === "ENOTDIR") return undefined;
     throw unusable(path, UnsafeFileError.isInstance(error) ? error.problem : "cannot be read");
   }
   try {

@@ -40,9 +40,12 @@ export const boundCases: Readonly<Record<string, ApprovalCase>> = {
       const ticking = setInterval(() => clock.advance(1000), 5);
       try {
         equal((await next).value, approved, "a change");
-        const expired = watcher.next();
+        const created = watcher.next();
         const { record: second } = await store.ask(questionOf(2));
-        equal((await expired).value, second, "a new question");
+        equal((await created).value, second, "a new question");
+        const { record: third } = await store.ask(questionOf(3));
+        const withdrawn = await store.apply(third.id, { type: "withdraw", by: "agent" });
+        equal((await watcher.next()).value, withdrawn, "a record that has changed twice, once");
         const last = watcher.next();
         ending.abort();
         equal((await last).done, true, "the end");

@@ -1,7 +1,6 @@
-import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { canonicalJson } from "@harnesskit/wire/json";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { isInForce, periodOf } from "../records/in-force.ts";
-import { sha256 } from "../sha256.ts";
+import { canonicalDigest } from "../sha256.ts";
 import type { Directive } from "./directive.ts";
 
 /** Why a directive does not back a call. */
@@ -37,19 +36,10 @@ export interface BackedCall {
   readonly input: JsonObject;
 }
 
-/** Undefined for a value without a canonical form, such as one with half a surrogate pair: no directive is for it. */
-const digestOf = (value: JsonValue | undefined): string | undefined => {
-  try {
-    return sha256(canonicalJson(value));
-  } catch {
-    return undefined;
-  }
-};
-
 const fits = (wanted: Directive["input"], input: JsonObject): boolean => {
-  if ("digest" in wanted) return digestOf(input) === wanted.digest;
+  if ("digest" in wanted) return canonicalDigest(input) === wanted.digest;
   return wanted.fields.every(
-    ({ name, digest }) => Object.hasOwn(input, name) && digestOf(input[name]) === digest,
+    ({ name, digest }) => Object.hasOwn(input, name) && canonicalDigest(input[name]) === digest,
   );
 };
 

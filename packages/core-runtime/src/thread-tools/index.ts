@@ -8,5 +8,5 @@ export {
 } from "./agent-tools.ts";
 export type { CallOrigin, ThreadTool } from "./hosted-tool.ts";
 export { createThreadTools, type ThreadToolsOptions } from "./thread-tools.ts";
-export type { ToolHost, ToolHostCallOptions } from "./tool-host.ts";
+export type { ListOptions, ToolHost, ToolHostCallOptions } from "./tool-host.ts";
 export { toModelToolName } from "./tool-name.ts";

@@ -1,4 +1,4 @@
-/** Conversations, threads, leases and continuations. `store.` stands for the schema. */
+/** Conversations, threads and leases. `store.` stands for the schema. */
 export const first = `
 CREATE SEQUENCE store.numbers;
 
@@ -112,20 +112,4 @@ CREATE TABLE store.deleted_threads (
   at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX deleted_threads_by_age ON store.deleted_threads (at);
-
--- Those with data are not used yet, those that are used stay until they would expire.
-CREATE TABLE store.continuations (
-  id text PRIMARY KEY,
-  number bigint NOT NULL,
-  owner text NOT NULL,
-  expires_at timestamptz NOT NULL,
-  is_used boolean NOT NULL,
-  data text
-);
-CREATE INDEX continuations_by_end ON store.continuations (expires_at);
-CREATE INDEX continuations_by_use ON store.continuations (is_used, owner, number);
-CREATE TABLE store.keys (
-  name text PRIMARY KEY,
-  value text NOT NULL
-);
 `;

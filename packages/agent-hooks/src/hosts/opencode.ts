@@ -1,0 +1,80 @@
+import { JsonValueSchema } from "@harnesskit/protocol/envelope";
+import * as z from "zod";
+import type { Host } from "../host.ts";
+import type { FailureFact } from "../protection.ts";
+import { opencodePlugin } from "./opencode-plugin.ts";
+
+const text = z.string().nullish();
+
+/** What the plugin file writes to its command. */
+const OpencodeInputSchema = z.object({
+  event: z.string().min(1),
+  sessionID: z.string().min(1),
+  tool: z.string().min(1).nullish(),
+  callID: text,
+  args: JsonValueSchema.optional(),
+  output: JsonValueSchema.optional(),
+  directory: text,
+});
+
+const path = { filePath: "path" };
+/** The plugin refuses the call for every failure of its command. */
+const blocked: FailureFact = { documented: "unknown", withSettings: "blocked" };
+
+/** opencode, through a plugin file. Its own words: https://opencode.ai/docs/plugins */
+export const opencode: Host = {
+  id: "opencode",
+  name: "opencode",
+  checked: "documentation, and the plugin file against a scripted opencode; opencode itself not run",
+  events: {
+    "tool.execute.before": { ahp: "pre_action", blocks: true, modifies: "whole" },
+    "tool.execute.after": { ahp: "post_action" },
+  },
+  read(value) {
+    const input = OpencodeInputSchema.parse(value);
+    return {
+      event: input.event,
+      session: input.sessionID,
+      cwd: input.directory || undefined,
+      tool: input.tool
+        ? { name: input.tool, input: input.args ?? {}, id: input.callID ?? undefined }
+        : undefined,
+      result: input.output ?? undefined,
+      details: {},
+    };
+  },
+  tools: {
+    bash: { tool: "bash", rename: { workdir: "cwd" }, strings: ["command"] },
+    read: { tool: "read", rename: path, strings: ["filePath"] },
+    write: { tool: "write", rename: path, strings: ["filePath", "content"] },
+    edit: { tool: "edit", rename: path, strings: ["filePath"] },
+    glob: { tool: "glob", strings: ["pattern"] },
+    grep: { tool: "grep", strings: ["pattern"] },
+    list: { tool: "read", strings: ["path"] },
+    webfetch: { tool: "fetch", strings: ["url"] },
+  },
+  write(verdict) {
+    switch (verdict.kind) {
+      case "pass":
+        return { decision: "allow" };
+      case "modify":
+        return { decision: "allow", args: verdict.input };
+      default:
+        return { decision: "deny", reason: verdict.reason };
+    }
+  },
+  timing: { defaultMs: 30_000, field: "timeoutMs in the plugin file", unit: "ms" },
+  failures: {
+    crash: blocked,
+    silent_exit: blocked,
+    garbage: blocked,
+    timeout: blocked,
+    missing: blocked,
+    untrusted: { documented: "unknown" },
+  },
+  settings: {
+    kind: "plugin",
+    files: ["~/.config/opencode/plugins/harnesskit.js", ".opencode/plugins/harnesskit.js"],
+    plugin: opencodePlugin,
+  },
+};

@@ -1,0 +1,83 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { JsonValueSchema } from "@harnesskit/protocol/envelope";
+import * as z from "zod";
+import type { HookInput } from "../host.ts";
+
+const text = z.string().nullish();
+
+/**
+ * The input of hooks in the form of Claude Code, which Codex, Gemini CLI and Copilot CLI (for events named in Pascal case) share;
+ * each fills a part of it.
+ */
+const SnakeCaseInputSchema = z.object({
+  session_id: z.string().min(1),
+  hook_event_name: z.string().min(1),
+  cwd: text,
+  tool_name: z.string().min(1).nullish(),
+  tool_input: JsonValueSchema.optional(),
+  tool_use_id: text,
+  tool_response: JsonValueSchema.optional(),
+  tool_result: JsonValueSchema.optional(),
+  prompt: text,
+  prompt_response: JsonValueSchema.optional(),
+  last_assistant_message: JsonValueSchema.optional(),
+  error: JsonValueSchema.optional(),
+  mcp_context: z.object({ server_name: z.string(), tool_name: z.string() }).nullish(),
+  // What goes into the metadata.
+  model: JsonValueSchema.optional(),
+  permission_mode: text,
+  turn_id: text,
+  agent_id: text,
+  agent_type: text,
+  source: text,
+  reason: text,
+});
+type SnakeCaseInput = z.infer<typeof SnakeCaseInputSchema>;
+
+const detailNames = [
+  "model",
+  "permission_mode",
+  "turn_id",
+  "agent_id",
+  "agent_type",
+  "source",
+  "reason",
+] as const;
+
+const detailsOf = (input: SnakeCaseInput): JsonObject => {
+  const details: JsonObject = {};
+  for (const name of detailNames) {
+    const value = input[name];
+    if (value !== undefined && value !== null) details[name] = value;
+  }
+  return details;
+};
+
+/** Reads the form; throws a `ZodError` for anything else. */
+export const readSnakeCase = (value: JsonObject): HookInput => {
+  const input = SnakeCaseInputSchema.parse(value);
+  const { tool_name: name, mcp_context: mcp } = input;
+  const result =
+    input.tool_response ??
+    input.tool_result ??
+    input.error ??
+    input.prompt_response ??
+    input.last_assistant_message;
+  return {
+    event: input.hook_event_name,
+    session: input.session_id,
+    cwd: input.cwd || undefined,
+    tool: name
+      ? {
+          name,
+          input: input.tool_input ?? {},
+          id: input.tool_use_id ?? undefined,
+          mcp: mcp ? { server: mcp.server_name, tool: mcp.tool_name } : undefined,
+        }
+      : undefined,
+    prompt: input.prompt ?? undefined,
+    result: result ?? undefined,
+    failed: input.error !== undefined && input.error !== null ? true : undefined,
+    details: detailsOf(input),
+  };
+};

@@ -1,0 +1,14 @@
+import { defineLimits, type LimitsOf } from "@harnesskit/wire";
+
+/** Bounds of what is read from a host and of what is answered. */
+export const hookLimits = defineLimits({
+  /** Of a hook's input, as UTF-8. */
+  maxInputBytes: 8 * 1024 * 1024,
+  /** Levels of nesting in a hook's input. */
+  maxInputDepth: { default: 64, min: 1, max: 128 },
+  /** Of a tool's result in a `post_action` event, as JSON; a larger one is left out and its size is given. */
+  maxResultBytes: 64 * 1024,
+  /** Characters of a reason in an answer. */
+  maxReasonLength: { default: 2000, min: 40 },
+});
+export type HookLimits = LimitsOf<typeof hookLimits>;

@@ -1,0 +1,164 @@
+import type { AhpEvent } from "@harnesskit/protocol/ahp";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { HarnessError, systemClock } from "@harnesskit/wire";
+import { copyJson, isObject, measureJson, utf8Length } from "@harnesskit/wire/json";
+import * as z from "zod";
+import { type Action, toAction } from "./actions.ts";
+import { HookError } from "./hook-error.ts";
+import type { HookEventRule, HookInput, Host } from "./host.ts";
+import { type HookLimits, hookLimits } from "./limits.ts";
+
+export interface ReadHookOptions {
+  /** The host's name of the event, for hosts whose input does not have it. @default undefined */
+  readonly event?: string;
+  /**
+   * Absolute path of the directory by which policies judge paths, or a function of the session's id that returns it. It must not be
+   * what the hook reports as `cwd`: an agent chooses that for each call. Without it the event has no workspace, and calls with
+   * relative paths are `other`.
+   *
+   * @default the root that the host states apart, if any
+   */
+  readonly workspace?: string | ((session: string) => string | undefined);
+  /** The agent's id in events. @default the id of the host */
+  readonly agentId?: string;
+  /** @default the system's clock */
+  readonly clock?: { now(): number };
+  readonly limits?: Partial<HookLimits>;
+}
+
+/** A call of a hook, read. */
+export interface HookCall {
+  readonly host: Host;
+  /** The host's name of the event. */
+  readonly hookEvent: string;
+  /** What to do about the event; undefined for an event that is passed over. */
+  readonly rule: HookEventRule | undefined;
+  /** The event for a harness; undefined for an event that is passed over. */
+  readonly event: AhpEvent | undefined;
+  /** What the tool would do; undefined for an event without a tool. */
+  readonly action: Action | undefined;
+  /** The host's name of the tool. */
+  readonly hostTool: string | undefined;
+  /** The tool's input as the host sent it. */
+  readonly toolInput: JsonValue | undefined;
+  readonly limits: HookLimits;
+}
+
+const jsonErrors = {
+  too_large: "hook_too_large",
+  too_deep: "hook_too_deep",
+  not_json: "hook_not_json",
+} as const;
+
+const parse = (host: Host, text: string, limits: HookLimits): JsonObject => {
+  if (text.length > limits.maxInputBytes || utf8Length(text) > limits.maxInputBytes) {
+    throw new HookError(
+      "hook_too_large",
+      `${host.name}: a hook's input exceeds ${limits.maxInputBytes} bytes`,
+    );
+  }
+  let value: unknown;
+  try {
+    // Some shells of Windows begin what they write with a byte order mark.
+    value = copyJson(JSON.parse(text.replace(/^\ufeff/, "")), { maxDepth: limits.maxInputDepth });
+  } catch (cause) {
+    const code = HarnessError.isInstance(cause)
+      ? jsonErrors[cause.code as keyof typeof jsonErrors]
+      : undefined;
+    throw new HookError(code ?? "hook_not_json", `${host.name}: a hook's input is not readable JSON`, {
+      cause,
+    });
+  }
+  if (isObject(value)) return value as JsonObject;
+  throw new HookError("hook_invalid", `${host.name}: a hook's input must be an object`);
+};
+
+const readInput = (host: Host, value: JsonObject, event: string | undefined): HookInput => {
+  try {
+    return host.read(value, event);
+  } catch (cause) {
+    if (!(cause instanceof z.core.$ZodError)) throw cause;
+    const issue = cause.issues[0];
+    const place = issue?.path.join(".") || "the input";
+    throw new HookError("hook_invalid", `${host.name}: ${place}: ${issue?.message ?? "not valid"}`, {
+      cause,
+    });
+  }
+};
+
+/** A result within the limit, or what is known of a larger one. */
+const bounded = (result: JsonValue, limits: HookLimits): JsonObject => {
+  const { bytes } = measureJson(result);
+  return bytes <= limits.maxResultBytes ? { result } : { result_omitted_bytes: bytes };
+};
+
+const withoutUndefined = (fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(fields).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
+  );
+
+const payloadOf = (input: HookInput, action: Action | undefined, limits: HookLimits): JsonObject => {
+  const { tool, prompt, result, failed } = input;
+  const call =
+    tool && action
+      ? {
+          action_type: "tool_call",
+          tool_name: action.tool,
+          tool_call_id: tool.id,
+          action: action.kind,
+          server: action.server,
+          arguments: action.arguments,
+        }
+      : {};
+  const output = result === undefined ? {} : bounded(result, limits);
+  return withoutUndefined({ ...call, prompt, ...output, failed });
+};
+
+const needs = (host: Host, { event, tool, prompt }: HookInput, rule: HookEventRule): void => {
+  const isAction = rule.ahp === "pre_action" || rule.ahp === "post_action";
+  const missing =
+    isAction && !tool ? "a tool" : rule.ahp === "pre_prompt" && prompt === undefined ? "a prompt" : "";
+  if (missing) throw new HookError("hook_invalid", `${host.name}: ${event} without ${missing}`);
+};
+
+/**
+ * Reads what a host wrote to a hook's standard input. Unknown fields are ignored; an event that has no counterpart gives a call
+ * without `event`, which `answerHook` answers neutrally. Throws {@link HookError} (`hook_not_json`, `hook_too_large`,
+ * `hook_too_deep`, `hook_invalid`) for what cannot be read: answer that with `failClosed`. Throws `invalid_argument` for a limit
+ * out of range.
+ */
+export const readHook = (host: Host, text: string, options: ReadHookOptions = {}): HookCall => {
+  const limits = hookLimits.resolve(options.limits);
+  const input = readInput(host, parse(host, text, limits), options.event);
+  const rule = Object.hasOwn(host.events, input.event) ? host.events[input.event] : undefined;
+  const base = {
+    host,
+    hookEvent: input.event,
+    rule,
+    hostTool: input.tool?.name,
+    toolInput: input.tool?.input,
+    limits,
+  };
+  if (!rule) return { ...base, event: undefined, action: undefined };
+  needs(host, input, rule);
+  const { workspace: given } = options;
+  const workspace = (typeof given === "function" ? given(input.session) : given) ?? input.workspace;
+  const place = { host: host.id, cwd: input.cwd, workspace };
+  const action = input.tool && toAction(input.tool, host.tools, host.readMcpName, place);
+  const event: AhpEvent = {
+    event_type: rule.ahp,
+    session_id: input.session,
+    agent_id: options.agentId ?? host.id,
+    timestamp: new Date((options.clock ?? systemClock).now()).toISOString(),
+    depth: 0,
+    payload: payloadOf(input, action, limits),
+    metadata: withoutUndefined({
+      ...input.details,
+      host: host.id,
+      hook_event: input.event,
+      host_tool: input.tool?.name,
+      workspace,
+    }),
+  };
+  return { ...base, event, action };
+};

@@ -1,0 +1,100 @@
+import { findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
+
+/** A node and the text that it is in. */
+interface Place {
+  readonly text: string;
+  readonly node: Node;
+}
+
+const open = ({ node }: Place): number => node.offset + 1;
+const close = ({ node }: Place): number => node.offset + node.length - 1;
+
+/** Spaces that begin the line at `offset`. */
+const indentAt = (text: string, offset: number): string => {
+  const line = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset);
+  return /^[ \t]*/.exec(line)?.[0] ?? "";
+};
+
+const eolOf = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n");
+
+/** One step of indentation, as the text has it. */
+const stepOf = (text: string): string => /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
+
+const render = (value: unknown, text: string, indent: string): string =>
+  JSON.stringify(value, null, stepOf(text)).replaceAll("\n", `${eolOf(text)}${indent}`);
+
+/**
+ * Puts members at the start of an object, or elements at the start of an array. What is there is not touched. An empty container
+ * gets them directly before its closing bracket, which tells `removeMember` that the container was there.
+ */
+export const insert = (
+  text: string,
+  path: readonly (string | number)[],
+  members: readonly { readonly key?: string; readonly value: unknown }[],
+): string => {
+  const node = nodeAt(text, path) as Node;
+  const place = { text, node };
+  const indent = indentAt(text, node.offset) + stepOf(text);
+  const separator = `,${eolOf(text)}${indent}`;
+  const pieces = members
+    .map(
+      ({ key, value }) =>
+        `${key === undefined ? "" : `${JSON.stringify(key)}: `}${render(value, text, indent)}`,
+    )
+    .join(separator);
+  if ((node.children ?? []).length === 0)
+    return text.slice(0, close(place)) + pieces + text.slice(close(place));
+  return `${text.slice(0, open(place))}${eolOf(text)}${indent}${pieces},${text.slice(open(place))}`;
+};
+
+/** The node at a path; undefined where it is not there. */
+export const nodeAt = (text: string, path: readonly (string | number)[]): Node | undefined => {
+  const root = parseTree(text);
+  return root && (path.length === 0 ? root : findNodeAtLocation(root, [...path]));
+};
+
+/** The first comma at or after `offset`, or before it, outside of comments; there is one. */
+const commaBetween = (text: string, from: number, to: number): number => {
+  const plain = text
+    .slice(from, to)
+    .replace(/\/\*[\s\S]*?\*\/|\/\/[^\r\n]*/g, (comment) => " ".repeat(comment.length));
+  return from + plain.indexOf(",");
+};
+
+const startOfBlank = (text: string, offset: number): number => {
+  let start = offset;
+  while (start > 0 && /\s/.test(text[start - 1] as string)) start--;
+  return start;
+};
+
+/**
+ * Takes out what `insert` put in, and the containers that were written with it: those that are empty now and do not end directly
+ * after the member. Comments stay.
+ */
+export const removeMember = (text: string, path: readonly (string | number)[]): string => {
+  const found = nodeAt(text, path) as Node;
+  const member = found.parent?.type === "property" ? found.parent : found;
+  const parent = member.parent;
+  // The whole text was ours.
+  if (!parent) return "";
+  const siblings = parent.children as Node[];
+  const index = siblings.indexOf(member);
+  const end = member.offset + member.length;
+  const place = { text, node: parent };
+  if (siblings.length > 1 && index === 0) {
+    const next = siblings[1] as Node;
+    const comma = commaBetween(text, end, next.offset);
+    const between = text.slice(end, comma);
+    return text.slice(0, startOfBlank(text, member.offset)) + between + text.slice(comma + 1);
+  }
+  if (index > 0) {
+    const before = siblings[index - 1] as Node;
+    const comma = commaBetween(text, before.offset + before.length, member.offset);
+    const start = Math.max(comma + 1, startOfBlank(text, member.offset));
+    return text.slice(0, comma) + text.slice(comma + 1, start) + text.slice(end);
+  }
+  const around = text.slice(open(place), member.offset) + text.slice(end, close(place));
+  const isOurs = end !== close(place) && around.trim() === "" && path.length > 1;
+  if (isOurs) return removeMember(text, path.slice(0, -1));
+  return text.slice(0, member.offset) + text.slice(end);
+};

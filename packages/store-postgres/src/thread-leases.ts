@@ -1,0 +1,106 @@
+import { StoreError, type ThreadLease } from "@harnesskit/thread-server";
+import { toTextKey } from "@harnesskit/wire/json";
+import type { Database } from "./database.ts";
+import { safeNumber } from "./rows.ts";
+
+/** A thread that this process holds. */
+export interface HeldThread {
+  readonly threadId: string;
+  /** Greater than that of every earlier holder. */
+  readonly epoch: number;
+  /** True once another process may hold it. */
+  isLost: boolean;
+}
+
+const interval = "$2 * interval '1 millisecond'";
+
+/** The threads that one process holds, renewed by one statement for all of them, each third of their time. */
+export class ThreadLeases {
+  readonly #database: Database;
+  readonly #held = new Map<string, HeldThread>();
+  #stopTimer: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The lease of this process; undefined if it has none. */
+  held(threadId: string): HeldThread | undefined {
+    return this.#held.get(threadId);
+  }
+
+  /** Rejects with `thread_locked`, and with `store_failed` for a thread that is not stored. */
+  async take(threadId: string): Promise<ThreadLease> {
+    const key = toTextKey(threadId);
+    const { threadLeaseMs } = this.#database.options.limits;
+    // The statement may be repeated: this attempt holds under a name that no other has.
+    const [taken] = await this.#database.query(
+      `UPDATE store.threads SET lease_epoch = lease_epoch + 1, lease_holder = $3,
+         lease_until = clock_timestamp() + ${interval}
+       WHERE thread_id = $1 AND (lease_until <= clock_timestamp() OR lease_holder = $3) RETURNING lease_epoch`,
+      ...[key, threadLeaseMs, crypto.randomUUID()],
+    );
+    if (taken === undefined) {
+      const [found] = await this.#database.query("SELECT 1 FROM store.threads WHERE thread_id = $1", key);
+      throw found === undefined
+        ? new StoreError("store_failed", "The thread is not stored")
+        : new StoreError("thread_locked", "Another server writes this thread");
+    }
+    const held: HeldThread = { threadId, epoch: safeNumber(taken.lease_epoch), isLost: false };
+    this.#held.set(threadId, held);
+    this.#renewLater();
+    if (this.#isClosed) await this.#release(held);
+    return { release: () => this.#release(held) };
+  }
+
+  /** The thread is gone, and its lease with it. */
+  forget(held: HeldThread): void {
+    if (this.#held.get(held.threadId) === held) this.#held.delete(held.threadId);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopTimer?.();
+    await Promise.all([...this.#held.values()].map((held) => this.#release(held)));
+  }
+
+  async #release(held: HeldThread): Promise<void> {
+    if (this.#held.get(held.threadId) !== held) return;
+    this.#held.delete(held.threadId);
+    await this.#database.query(
+      `UPDATE store.threads SET lease_until = clock_timestamp()
+       WHERE thread_id = $1 AND lease_epoch = $2 AND lease_until > clock_timestamp()`,
+      ...[toTextKey(held.threadId), held.epoch],
+    );
+  }
+
+  #renewLater(): void {
+    if (this.#stopTimer !== undefined || this.#isClosed) return;
+    const { clock, limits, onError } = this.#database.options;
+    this.#stopTimer = clock.after(limits.threadLeaseMs / 3, () => {
+      this.#renew()
+        .catch(onError)
+        .finally(() => {
+          this.#stopTimer = undefined;
+          if (this.#held.size > 0) this.#renewLater();
+        });
+    });
+  }
+
+  async #renew(): Promise<void> {
+    const all = [...this.#held.values()].filter(({ isLost }) => !isLost);
+    if (all.length === 0) return;
+    const renewed = await this.#database.query(
+      `UPDATE store.threads t SET lease_until = clock_timestamp() + ${interval}
+       FROM unnest($1::text[], $3::bigint[]) AS h(thread_id, epoch)
+       WHERE t.thread_id = h.thread_id AND lease_epoch = h.epoch AND lease_until > clock_timestamp()
+       RETURNING t.thread_id`,
+      all.map(({ threadId }) => toTextKey(threadId)),
+      this.#database.options.limits.threadLeaseMs,
+      all.map(({ epoch }) => epoch),
+    );
+    const kept = new Set(renewed.map(({ thread_id }) => thread_id));
+    for (const held of all) if (!kept.has(toTextKey(held.threadId))) held.isLost = true;
+  }
+}

@@ -1,0 +1,213 @@
+import type { Event, Thread } from "@harnesskit/protocol/threads";
+import {
+  type ReadEventsOptions,
+  StoreError,
+  type ThreadLease,
+  type ThreadStore,
+} from "@harnesskit/thread-server";
+import { toTextKey } from "@harnesskit/wire/json";
+import { openArtifact } from "./artifacts.ts";
+import type { Database } from "./database.ts";
+import { GrantTable } from "./grant-table.ts";
+import { RequestTable } from "./request-table.ts";
+import { safeNumber, textIn } from "./rows.ts";
+import { readEvents, readLastEvents } from "./thread-events.ts";
+import { type HeldThread, ThreadLeases } from "./thread-leases.ts";
+
+const notStored = () => new StoreError("store_failed", "The thread is not stored");
+
+/** The log is not as this process left it: another one has taken the thread, or an append had an unknown outcome. */
+const logChanged = (cause?: unknown) =>
+  new StoreError(
+    "store_failed",
+    "This server does not hold the thread any more; it is read anew when it is used next",
+    {
+      detail: "log_changed",
+      cause,
+    },
+  );
+
+/** Any value as JSON. Throws `store_failed` for one that JSON cannot hold. */
+const toJson = (value: unknown): string => {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new StoreError("store_failed", "The value cannot be written as JSON", { cause });
+  }
+};
+
+/** Threads of a database. What a holder writes carries the number of its lease. */
+export class PostgresThreadStore implements ThreadStore {
+  readonly #database: Database;
+  readonly #leases: ThreadLeases;
+  readonly #grants: GrantTable;
+  readonly #requests: RequestTable;
+  #closed: Promise<void> | undefined;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#leases = new ThreadLeases(database);
+    this.#grants = new GrantTable(database);
+    this.#requests = new RequestTable(database);
+  }
+
+  async create(thread: Thread): Promise<void> {
+    this.#checkOpen();
+    await this.#database.query(
+      `INSERT INTO store.threads (thread_id, updated, body) VALUES ($1, $2, $3)
+       ON CONFLICT (thread_id) DO UPDATE SET updated = excluded.updated, body = excluded.body`,
+      ...[toTextKey(thread.threadId), thread.time.updated, toJson(thread)],
+    );
+  }
+
+  async update(thread: Thread): Promise<void> {
+    this.#checkOpen();
+    const held = this.#leases.held(thread.threadId);
+    const updated = await this.#database.query(
+      `UPDATE store.threads SET updated = $2, body = $3
+       WHERE thread_id = $1 AND ($4::bigint IS NULL OR (lease_epoch = $4 AND lease_until > clock_timestamp()))
+       RETURNING 1`,
+      ...[toTextKey(thread.threadId), thread.time.updated, toJson(thread), held?.epoch ?? null],
+    );
+    if (updated.length === 0) throw held === undefined ? notStored() : this.#lose(held);
+  }
+
+  async get(threadId: string): Promise<Thread | undefined> {
+    this.#checkOpen();
+    const sql = "SELECT body FROM store.threads WHERE thread_id = $1";
+    const [row] = await this.#database.query(sql, toTextKey(threadId));
+    return row && (JSON.parse(textIn(row.body)) as Thread);
+  }
+
+  async list(): Promise<Thread[]> {
+    this.#checkOpen();
+    const rows = await this.#database.query("SELECT body FROM store.threads ORDER BY updated DESC");
+    return rows.map(({ body }) => JSON.parse(textIn(body)) as Thread);
+  }
+
+  async delete(threadId: string): Promise<void> {
+    this.#checkOpen();
+    const held = this.#leases.held(threadId);
+    const key = toTextKey(threadId);
+    await this.#database.write(async ({ query }) => {
+      const [row] = await query(
+        `SELECT last_seq FROM store.threads WHERE thread_id = $1
+         AND CASE WHEN $2::bigint IS NULL THEN lease_until <= clock_timestamp()
+             ELSE lease_epoch = $2 AND lease_until > clock_timestamp() END FOR UPDATE`,
+        ...[key, held?.epoch ?? null],
+      );
+      if (row === undefined) throw held === undefined ? notStored() : this.#lose(held);
+      if (safeNumber(row.last_seq) > 0) await this.#requests.markDeleted(query, key);
+      await query("DELETE FROM store.grants WHERE scope = 'thread' AND thread_id = $1", key);
+      await query("DELETE FROM store.threads WHERE thread_id = $1", key);
+    });
+    if (held !== undefined) this.#leases.forget(held);
+  }
+
+  async append(threadId: string, events: readonly Event[]): Promise<void> {
+    this.#checkOpen();
+    const held = this.#leases.held(threadId);
+    if (held === undefined) throw new StoreError("store_failed", "The thread is not held for writing");
+    if (held.isLost) throw logChanged();
+    const bodies = events.map(toJson);
+    const [first] = events;
+    if (first === undefined) return;
+    if (events.some(({ seq }, index) => seq !== first.seq + index)) {
+      throw new StoreError("store_failed", "The events are not numbered one after the other");
+    }
+    const { maxValueLength } = this.#database.options.limits;
+    if (bodies.some((body) => body.length > maxValueLength)) {
+      throw new StoreError("store_full", `An event exceeds maxValueLength of ${maxValueLength}`);
+    }
+    let isApplied: boolean;
+    try {
+      isApplied = await this.#append(held, first.seq, bodies);
+    } catch (cause) {
+      // It may be applied: the log is read before anything else is written.
+      throw this.#lose(held, cause);
+    }
+    if (!isApplied) throw this.#lose(held);
+  }
+
+  /** One statement, which applies only behind the event before: repeated, it adds nothing. */
+  async #append(held: HeldThread, firstSeq: number, bodies: readonly string[]): Promise<boolean> {
+    const key = toTextKey(held.threadId);
+    const lastSeq = firstSeq + bodies.length - 1;
+    const [added] = await this.#database.query(
+      `WITH held AS (
+         UPDATE store.threads SET last_seq = $4
+         WHERE thread_id = $1 AND lease_epoch = $2 AND lease_until > clock_timestamp() AND last_seq = $3 - 1
+         RETURNING thread_id
+       ), added AS (
+         INSERT INTO store.thread_events (thread_id, seq, bytes, body)
+         SELECT held.thread_id, $3 + e.place - 1, octet_length(e.body), e.body
+         FROM held, unnest($5::text[]) WITH ORDINALITY AS e(body, place) RETURNING 1
+       ) SELECT count(*) AS count FROM added`,
+      ...[key, held.epoch, firstSeq, lastSeq, bodies],
+    );
+    if (safeNumber(added?.count) === bodies.length) return true;
+    // An attempt whose answer was lost may have added them.
+    const [last] = await this.#database.query(
+      `SELECT e.body FROM store.threads t JOIN store.thread_events e USING (thread_id)
+       WHERE thread_id = $1 AND lease_epoch = $2 AND last_seq = $3 AND e.seq = $3`,
+      ...[key, held.epoch, lastSeq],
+    );
+    return last !== undefined && last.body === bodies.at(-1);
+  }
+
+  async *events(threadId: string, options: ReadEventsOptions = {}): AsyncIterable<Event> {
+    this.#checkOpen();
+    yield* readEvents(this.#database, toTextKey(threadId), options);
+  }
+
+  async lastEvents(threadId: string, maxBytes: number): Promise<Event[]> {
+    this.#checkOpen();
+    return readLastEvents(this.#database, toTextKey(threadId), maxBytes);
+  }
+
+  async lease(threadId: string): Promise<ThreadLease> {
+    this.#checkOpen();
+    return this.#leases.take(threadId);
+  }
+
+  async openArtifact(threadId: string, name: string) {
+    this.#checkOpen();
+    return openArtifact(this.#database, threadId, name, this.#leases.held(threadId)?.epoch);
+  }
+
+  async addGrant(...args: Parameters<ThreadStore["addGrant"]>) {
+    this.#checkOpen();
+    await this.#grants.add(...args);
+  }
+
+  async removeGrant(grantId: string) {
+    this.#checkOpen();
+    return this.#grants.remove(grantId);
+  }
+
+  async grants(options: { readonly digest?: string } = {}) {
+    this.#checkOpen();
+    return this.#grants.list(options.digest);
+  }
+
+  async claim(...args: Parameters<ThreadStore["claim"]>) {
+    this.#checkOpen();
+    return this.#requests.claim(...args);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#leases.close();
+    return this.#closed;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed !== undefined) throw new StoreError("store_failed", "The store is closed");
+    this.#database.checkOpen();
+  }
+
+  /** From now on, nothing is written under this lease. */
+  #lose(held: HeldThread, cause?: unknown): StoreError {
+    held.isLost = true;
+    return logChanged(cause);
+  }
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { Database } from "../src/database.ts";
+import { migrate } from "../src/migrate.ts";
+import { type MigrationStep, migrationSteps } from "../src/migrations/index.ts";
+import { resolveOptions } from "../src/store-options.ts";
+import { write } from "./support/samples.ts";
+import { newSchema } from "./support/schema.ts";
+
+/** Migrates a schema as a program that knows these steps would. */
+const migrateTo = async (
+  { url, schema }: { readonly url: string; readonly schema: string },
+  steps: readonly MigrationStep[],
+) => {
+  const database = new Database(resolveOptions({ url, schema, limits: { maxConnections: 1 } }));
+  try {
+    await migrate(database, steps);
+  } finally {
+    await database.close();
+  }
+};
+
+const next = (worksWith: number): MigrationStep[] => {
+  const version = migrationSteps.length + 1;
+  return [...migrationSteps, { version, sql: "ALTER TABLE store.sessions ADD COLUMN note text", worksWith }];
+};
+
+describe("migrations", () => {
+  it("of programs that start at once, one migrates", async () => {
+    await using schema = await newSchema();
+    const stores = await Promise.all(
+      Array.from({ length: 8 }, () => schema.open({ limits: { maxConnections: 1 } })),
+    );
+    await Promise.all(stores.map(({ graph }, index) => graph.sessions.save(write(`s${index}`, [index]))));
+    expect(await schema.run("SELECT version FROM store.migrations")).toEqual(
+      migrationSteps.map(({ version }) => ({ version })),
+    );
+    expect(await stores[0]?.graph.sessions.list()).toHaveLength(8);
+  });
+
+  it("a program of this version goes on beside one of the next, which has migrated", async () => {
+    await using schema = await newSchema();
+    const before = await schema.open();
+    await before.graph.sessions.save(write("s", [1]));
+    await migrateTo(schema, next(migrationSteps.length));
+    await before.graph.sessions.save(write("s", [1, 2]));
+    const after = await schema.open();
+    expect(JSON.stringify((await after.graph.sessions.load("s"))?.state)).toBe('{"messages":[1,2]}');
+  });
+
+  it("a program is refused by a schema that does not work with its version", async () => {
+    await using schema = await newSchema();
+    await migrateTo(schema, next(migrationSteps.length + 1));
+    await expect(schema.open()).rejects.toMatchObject({
+      name: "StoreError",
+      code: "store_failed",
+      reason: "newer_schema",
+    });
+  });
+
+  it("a step that fails changes nothing, and a program that only checks is told to migrate", async () => {
+    await using schema = await newSchema();
+    const broken = [...migrationSteps, { version: 2, sql: "SELECT 1 / 0", worksWith: 1 }];
+    await expect(migrateTo(schema, broken)).rejects.toMatchObject({ code: "store_failed", reason: "failed" });
+    await expect(schema.open({ migrate: "check" })).rejects.toMatchObject({
+      name: "StoreError",
+      reason: "older_schema",
+    });
+    expect(await schema.run("SELECT 1 FROM pg_namespace WHERE nspname = $1", schema.schema)).toEqual([]);
+  });
+});
