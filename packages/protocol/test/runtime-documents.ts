@@ -153,6 +153,20 @@ export const runtimeDocuments: Record<string, unknown[]> = {
   ToolNameSchema: ["fp_run_workflow", "_", "git:status-2.x"],
   ToolIdSchema: ["com.graphonomous.core/graph_search", "a/_", "a/git:status-2.x"],
   ToolDeclarationSchema: [tool, fullTool],
+  RemoteToolSchema: [
+    {
+      ...tool,
+      agent_id: "com.graphonomous.core",
+      schema_digest: "sha256:0",
+      declaration_digest: "sha256:1",
+      unchecked_patterns: 0,
+    },
+  ],
+  RemoteCallResultSchema: [
+    { status: "succeeded", output: { rows: [1] } },
+    { status: "failed", error: brief },
+    { status: "canceled", error },
+  ],
   AgentToolsRegisterSchema: [
     envelope("agent.tools.register", { tools: [] }),
     envelope("agent.tools.register", { tools: [tool, fullTool, { wrong: true }], replace: true }),

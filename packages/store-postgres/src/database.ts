@@ -1,5 +1,5 @@
 import { StoreError } from "@harnesskit/graph";
-import { callSafely, HarnessError, InvalidArgumentError, wait } from "@harnesskit/wire";
+import { HarnessError, InvalidArgumentError, wait } from "@harnesskit/wire";
 import pg from "pg";
 import { databaseError, isPassing, toStoreError } from "./failures.ts";
 import type { ResolvedOptions } from "./store-options.ts";
@@ -53,8 +53,7 @@ export class Database {
       throw new InvalidArgumentError("url is not a valid connection string of PostgreSQL");
     }
     this.#pool = new pg.Pool(config);
-    const report = (error: unknown) => void callSafely(() => onError(toStoreError(error)));
-    this.#pool.on("error", report);
+    this.#pool.on("error", (error) => onError(toStoreError(error)));
     // A connection that is lost while it is in use also fails its query, which is where it is handled.
     this.#pool.on("connect", (client) => void client.on("error", () => {}));
   }

@@ -1,5 +1,12 @@
 import type { ConnectionOptions } from "node:tls";
-import { type Clock, defineLimits, InvalidArgumentError, type LimitsOf, systemClock } from "@harnesskit/wire";
+import {
+  type Clock,
+  callSafely,
+  defineLimits,
+  InvalidArgumentError,
+  type LimitsOf,
+  systemClock,
+} from "@harnesskit/wire";
 
 export const postgresStoreLimits = defineLimits({
   /** Connections of this process. */
@@ -60,7 +67,7 @@ export interface PostgresStoreOptions {
    * @default that of the system
    */
   readonly clock?: Clock;
-  /** Receives what failed behind the caller's back: an idle connection, a renewal. @default ignores it */
+  /** Receives what failed behind the caller's back: an idle connection, a renewal; what it throws is ignored. @default ignores it */
   readonly onError?: (error: Error) => void;
 }
 
@@ -79,7 +86,8 @@ export const resolveOptions = (options: PostgresStoreOptions): ResolvedOptions =
   if (migrate !== "apply" && migrate !== "check") {
     throw new InvalidArgumentError('migrate must be "apply" or "check"');
   }
-  const { clock = systemClock, onError = () => {} } = options;
+  const { clock = systemClock } = options;
+  const onError = (error: Error) => callSafely(() => options.onError?.(error));
   const limits = postgresStoreLimits.resolve(options.limits);
   return { url, schema, migrate, clock, onError, limits, ...(tls === undefined ? {} : { tls }) };
 };

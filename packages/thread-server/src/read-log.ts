@@ -32,8 +32,9 @@ export const readPage = async (
     if (events.length === limit || bytes > maxBytes) return { events, isCut: true };
     events.push(event);
   }
-  if ((events.at(-1)?.seq ?? afterSeq) < lastSeq) throw logChanged();
-  return { events, isCut: false };
+  const isCut = (events.at(-1)?.seq ?? afterSeq) < lastSeq;
+  if (isCut && events.length !== limit) throw logChanged();
+  return { events, isCut };
 };
 
 const eventAt = async (store: ThreadStore, threadId: string, seq: number): Promise<Event | undefined> => {

@@ -19,6 +19,7 @@ import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, shellWord } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { coreFile } from "./core-files.ts";
+import { parseExactJson } from "./exact-json.ts";
 
 const noteOf = ({ action, agent_id: agent, tool_id: tool, details }: AuditEntryInput): string | undefined => {
   const about = oneLine(agent ?? "an unknown agent", 300);
@@ -194,8 +195,9 @@ const readCallInput = ({ call, directive, input, list, serve, timeout }: CoreCom
   if (input === undefined) return {};
   if (call === undefined) throw usageError("--input belongs to --call");
   try {
-    return JSON.parse(input) as unknown;
-  } catch {
+    return parseExactJson("--input", input);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
     throw usageError("--input is not JSON", `For example: --input '{"name":"Ada"}'`);
   }
 };
