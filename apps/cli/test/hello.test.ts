@@ -31,7 +31,9 @@ describe("the first contact", () => {
       expect(code).toBe(0);
       const [what, can, model] = stdout.split("\n");
       expect(what).toMatch(/^I am an offline planner, not a language model: .* no key and no network\.$/);
-      expect(can).toMatch(/^I can: list files .* run the tests, use the tool NAME with JSON; several joined by "then"\.$/);
+      expect(can).toMatch(
+        /^I can: list files .* run the tests, use the tool NAME with JSON; several joined by "then"\.$/,
+      );
       expect(model).toBe(`For anything else use a language model: ${command}`);
       expect(stdout.match(/not a language model/g)).toHaveLength(1);
     },
