@@ -46,3 +46,15 @@ describe("the question about a write", () => {
     expect(approvalChoices(metadata).map(({ value }) => value)).toContain("always");
   });
 });
+
+describe("the question about a tool of an agent", () => {
+  it("shows the whole input beside the preview that its agent made", () => {
+    const input = { text: "the exact input", path: "a.txt" };
+    const preview = "com.example.notes/add: it changes something";
+    const text = shown({ tool: "com_example_notes__add", input, digest: "sha256:0", preview });
+    expect(text).toContain('"text": "the exact input"');
+    expect(text).toContain('"path": "a.txt"');
+    expect(text).toContain(preview);
+    expect(text).not.toContain("It writes the file.");
+  });
+});

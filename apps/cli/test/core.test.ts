@@ -65,6 +65,12 @@ describe("harness core", () => {
     ["an input that does not fit", ["--call", greet, "--input", "{}"], 1, /tool\.invalid_input/],
     ["an unknown tool", ["--call", "com.example.hello/nope"], 1, /tool\.not_found/],
     ["an input that is no JSON", ["--call", greet, "--input", "{name}"], 2, /--input is not JSON/],
+    [
+      "a number that would be rounded",
+      ["--call", greet, "--input", '{"n":[9007199254740993]}'],
+      2,
+      /--input: 9007199254740993 /,
+    ],
     ["an input without a call", ["--input", "{}"], 2, /--input belongs to --call/],
     ["a time of nothing", ["--call", greet, "--timeout", "0"], 2, /--timeout/],
     ["both a list and a call", ["--list", "--call", greet], 2, /do not go together/],
@@ -274,6 +280,22 @@ describe("what an agent may do beyond reading", () => {
     expect(await harness(["core", "grant", id, "x"], { cwd, env })).toMatchObject({ code: 0 });
     expect(await readFile(log, "utf8")).toContain('"action":"grant.added"');
     expect(await readFile(join(cwd, "state", "harnesskit", "core", "grants.json"), "utf8")).toContain(id);
+  });
+});
+
+describe("a directive", () => {
+  it.each([
+    ["--input", '{"n":9007199254740993}'],
+    ["--match", '{"n":-9007199254740993}'],
+    ["--input", '{"n":1e400}'],
+  ])("is not issued for another number than was written: %s %s", async (option, text) => {
+    const cwd = await makeWorkspace();
+    const issue = ["core", "directive", "issue", "com.example.ops/deploy", "--until", "1h", "--no-audit"];
+    const file = join(cwd, "directives.json");
+    const end = await harness([...issue, "--file", file, option, text], { cwd });
+    expect(end).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("as a string") });
+    const said = '{"n":9007199254740991,"text":"9007199254740993 \\" 9007199254740993"}';
+    expect(await harness([...issue, "--file", file, option, said], { cwd })).toMatchObject({ code: 0 });
   });
 });
 

@@ -82,8 +82,9 @@ describe("tools of any agent in harness run", () => {
   it("cannot be of two agents with the same id, or of the workspace's", async () => {
     const cwd = await makeWorkspace();
     const twin = await makeAgent("com.example.hello", holding);
-    const usurper = await makeAgent("harnesskit.workspace", holding);
-    for (const agents of [[helloAgent, twin], [usurper]]) {
+    const twinInCapitals = await makeAgent("com.example.HELLO", holding);
+    const usurper = await makeAgent("HarnessKit.Workspace", holding);
+    for (const agents of [[helloAgent, twin], [helloAgent, twinInCapitals], [usurper]]) {
       const { code, stderr } = await harness(["run", ...agentArgs(...agents), "list files"], { cwd });
       expect(code).toBe(2);
       expect(stderr).toContain("two agents have the id");

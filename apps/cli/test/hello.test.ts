@@ -31,7 +31,9 @@ describe("the first contact", () => {
       expect(code).toBe(0);
       const [what, can, model] = stdout.split("\n");
       expect(what).toMatch(/^I am an offline planner, not a language model: .* no key and no network\.$/);
-      expect(can).toMatch(/^I can: list files .* run the tests, use the tool NAME with JSON; several joined by "then"\.$/);
+      expect(can).toMatch(
+        /^I can: list files .* run the tests, use the tool NAME with JSON; several joined by "then"\.$/,
+      );
       expect(model).toBe(`For anything else use a language model: ${command}`);
       expect(stdout.match(/not a language model/g)).toHaveLength(1);
     },
@@ -145,6 +147,7 @@ describe("how a run ended", () => {
       ["rejected", "approval.unattended", "no user to ask"],
       ["rejected", "approval.expired", "not approved in time"],
       ["blocked", "policy.blocked", "blocked by the policy"],
+      ["failed", "tool.forbidden", "not granted"],
       ["blocked", "gate.timeout", "not judged in time"],
       ["blocked", "gate.unavailable", "could not be judged"],
     ] as const;
@@ -168,7 +171,9 @@ describe("how a run ended", () => {
       return one.text;
     });
     expect(new Set(texts).size).toBe(ends.length);
-    expect(all.text).toMatch(/^6 calls did not run: 1 blocked by the policy, 1 refused, 1 no user to ask, /);
+    expect(all.text).toMatch(
+      /^7 calls did not run: 1 blocked by the policy, 1 not granted, 1 refused, 1 no user to ask, /,
+    );
   });
 
   it("has a word of its own for a turn that was refused, timed out or could not be judged", () => {

@@ -52,6 +52,7 @@ export {
   createFileGrants,
   createMemoryGrants,
   type GrantRequest,
+  type GrantSources,
   type GrantStore,
   removeGrants,
   toGrants,

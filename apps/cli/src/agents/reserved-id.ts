@@ -10,10 +10,18 @@ const skeleton = (id: string): string =>
     .replace(/[0135i]/g, (character) => lookalikes[character] ?? character);
 
 const [vendor = ""] = workspaceAgentId.split(".");
-const reserved = [vendor, "harness", "workspace"].map(skeleton);
+const ours = skeleton(vendor);
+const harness = skeleton("harness");
+const workspace = skeleton("workspace");
 
 /** True for an id that is ours, or that a person could take for one of ours. */
 export const isReservedId = (id: string): boolean => {
   const shape = skeleton(id);
-  return reserved.some((name) => shape === name || shape.startsWith(skeleton(vendor)));
+  const [first = ""] = id.split(/[._-]/);
+  return (
+    [harness, workspace].includes(shape) ||
+    shape.startsWith(ours) ||
+    skeleton(first) === harness ||
+    id.split(".").some((part) => skeleton(part) === ours)
+  );
 };

@@ -41,18 +41,18 @@ const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
  * The agents of `--agents`, in the order given: directories, and MCP servers (`mcp:…`). Rejects with a `CliError` for a directory
  * that has no usable manifest (`manifest_not_found`, `manifest_unsafe`, `manifest_too_large`, `manifest_invalid`), for a server
  * that cannot be used (`mcp.config_invalid`), and `agent_exists` where two have the
- * same id, or that of `others`.
+ * same id, whatever its case, or that of `others`.
  */
 export const resolveAgents = async (
   specs: readonly string[],
   others: readonly ResolvedAgent[] = [],
 ): Promise<readonly ResolvedAgent[]> => {
   const agents = await Promise.all(specs.map(resolveAgent));
-  const places = new Map(others.map(({ agentId, directory }) => [agentId, directory]));
+  const places = new Map(others.map(({ agentId, directory }) => [agentId.toLowerCase(), directory]));
   for (const { agentId, directory } of agents) {
-    const other = places.get(agentId);
+    const other = places.get(agentId.toLowerCase());
     if (other !== undefined) throw sameId(agentId, other, directory);
-    places.set(agentId, directory);
+    places.set(agentId.toLowerCase(), directory);
   }
   return agents;
 };

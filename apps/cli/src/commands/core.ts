@@ -141,7 +141,7 @@ const addCoreDirectives = (core: Command, { onExit }: CommandContext): void => {
     .argument("<tool>", "the tool's id, AGENT/NAME")
     .option("--input <json>", "exactly this input")
     .option("--match <json>", "an input with these fields; its others are free")
-    .requiredOption("--until <time>", "2027-01-31T12:00:00Z, or from now 30d, 12h or 90m")
+    .requiredOption("--until <time>", "required: 2027-01-31T12:00:00Z, or from now 30d, 12h or 90m")
     .option("--uses <n>", "how many calls may use it (default: 1)", wholeNumber("--uses"));
   addAuditOptions(issue)
     .addOption(fileOption("directives"))

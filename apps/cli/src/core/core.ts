@@ -17,6 +17,7 @@ import { withCleanup } from "../with-cleanup.ts";
 import { callAndShow } from "./call-tool.ts";
 import { createCoreAudit } from "./core-audit.ts";
 import { coreFile } from "./core-files.ts";
+import { parseExactJson } from "./exact-json.ts";
 
 export interface CoreCommandOptions {
   readonly agent: readonly string[];
@@ -72,8 +73,9 @@ const readCallInput = ({ call, directive, input, list, serve, timeout }: CoreCom
   if (input === undefined) return {};
   if (call === undefined) throw usageError("--input belongs to --call");
   try {
-    return JSON.parse(input) as unknown;
-  } catch {
+    return parseExactJson("--input", input);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
     throw usageError("--input is not JSON", `For example: --input '{"name":"Ada"}'`);
   }
 };

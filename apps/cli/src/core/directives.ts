@@ -11,6 +11,7 @@ import { ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson } from "../terminal/text.ts";
 import { coreFile, thisUser, toFileFailure, toUntil } from "./core-files.ts";
+import { parseExactJson } from "./exact-json.ts";
 
 export interface DirectivesOptions {
   readonly file?: string;
@@ -61,10 +62,10 @@ const changing = async (
 
 const toObject = (option: string, text: string): JsonObject => {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExactJson(option, text);
     if (isObject(value)) return value as JsonObject;
-  } catch {
-    // Said below.
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
   }
   throw usageError(`${option} must be a JSON object`, `For example: ${option} '{"env":"staging"}'`);
 };

@@ -84,7 +84,8 @@ const describeRequest = (
       effect: "The model is given it.",
     };
   }
-  if (preview !== undefined) {
+  // The diff of these shows all of their input; the preview of another tool is what its agent says of the call.
+  if (preview !== undefined && (tool === "write" || tool === "edit")) {
     const place = typeof path === "string" ? ` ${oneLine(path, 1000)}` : " this";
     return {
       head: `${name} wants to change${place}`,
@@ -94,7 +95,7 @@ const describeRequest = (
   }
   return {
     head: `${name} wants to be called with this input`,
-    body: blockLines(pretty(input), style),
+    body: [...blockLines(pretty(input), style), ...(preview === undefined ? [] : diffLines(preview, style))],
     effect: "What it does is up to the tool.",
   };
 };

@@ -6,10 +6,18 @@ import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 
 /** Why a call did not run. */
-export type Refusal = "rejected" | "unattended" | "expired" | "blocked" | "timedOut" | "unavailable";
+export type Refusal =
+  | "rejected"
+  | "unattended"
+  | "expired"
+  | "blocked"
+  | "forbidden"
+  | "timedOut"
+  | "unavailable";
 
 const words: Readonly<Record<Refusal, string>> = {
   blocked: "blocked by the policy",
+  forbidden: "not granted",
   rejected: "refused",
   unattended: "no user to ask",
   expired: "not approved in time",
@@ -27,6 +35,7 @@ const byCode: Readonly<Record<string, Refusal>> = {
 
 /** Why something did not run, by the status of its item and its code; undefined where it was not refused. */
 const refusalOf = (status: string, code = ""): Refusal | undefined => {
+  if (status === "failed" && code === "tool.forbidden") return "forbidden";
   if (status !== "rejected" && status !== "blocked") return undefined;
   return byCode[code] ?? status;
 };
@@ -48,7 +57,7 @@ export class RefusedCalls {
   }
 
   get any(): boolean {
-    const decided = ["rejected", "unattended", "expired", "blocked"] as const;
+    const decided = ["rejected", "unattended", "expired", "blocked", "forbidden"] as const;
     return decided.some((refusal) => this.count(refusal) > 0);
   }
 
@@ -72,6 +81,7 @@ const refusalWords: Readonly<Record<Refusal, string>> = {
   unattended: "not approved",
   expired: "timed out",
   blocked: "blocked",
+  forbidden: "not granted",
   timedOut: "timed out",
   unavailable: "unavailable",
 };

@@ -14,7 +14,8 @@ export interface GrantRequest extends Pick<Grant, "agent_id" | "tools" | "caller
   readonly granted_by: string;
 }
 
-interface Sources {
+/** Where the time and the ids of grants come from. */
+export interface GrantSources {
   /** @default the real time */
   readonly clock?: Clock;
   /** @default random ids */
@@ -24,7 +25,7 @@ interface Sources {
 /** Makes grants. Throws `invalid_argument` for a field that no grant may have. */
 export const toGrants = (
   { permissions, granted_by, ...where }: GrantRequest,
-  { clock = systemClock, createId = randomId }: Sources = {},
+  { clock = systemClock, createId = randomId }: GrantSources = {},
 ): Grant[] =>
   [...new Set(permissions)].map((permission) => {
     const given = { id: createId("grant"), granted_at: isoTime(clock.now()), granted_by };
@@ -45,7 +46,7 @@ const scopeOf = ({ agent_id, permission, tools, caller, actor }: Grant): string 
 export const addGrants = async (
   store: GrantStore,
   request: GrantRequest,
-  sources?: Sources,
+  sources?: GrantSources,
 ): Promise<readonly Grant[]> => {
   const added = toGrants(request, sources);
   const scopes = new Set(added.map(scopeOf));

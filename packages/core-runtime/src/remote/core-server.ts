@@ -16,7 +16,7 @@ export const coreServerLimits = defineLimits({
   /** Clients that are connected at the same time; further ones are closed. */
   maxClients: 64,
   /** Calls of one client that run or wait. */
-  maxCalls: 256,
+  maxCalls: 64,
   /** How long a client may take to introduce itself, in milliseconds. */
   helloTimeoutMs: 5_000,
 });

@@ -1,0 +1,21 @@
+import { usageError } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+
+const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+const isExact = (number: string): boolean =>
+  /^-?\d+$/.test(number) ? Number.isSafeInteger(Number(number)) : Number.isFinite(Number(number));
+
+/**
+ * Parses the JSON of an option. Throws a usage error for a number that would be read as another one: what is approved or
+ * sent would not be what was written. Throws a `SyntaxError` for what is not JSON.
+ */
+export const parseExactJson = (option: string, text: string): unknown => {
+  const value: unknown = JSON.parse(text);
+  const rounded = text.match(stringOrNumber)?.find((token) => !token.startsWith('"') && !isExact(token));
+  if (rounded === undefined) return value;
+  throw usageError(
+    `${option}: ${oneLine(rounded, 100)} is too large for a number`,
+    "Write it as a string, if the tool takes one",
+  );
+};
