@@ -1,38 +1,10 @@
-import { describe, expect, it } from "vitest";
 import { harnessMutants } from "../mutants/harness-mutants.ts";
 import { serveReferenceHarness } from "../mutants/serve-harness.ts";
-import { weakChecks } from "../mutants/weak-checks.ts";
-import { loadSuite, runSuite } from "../src/index.ts";
-import { citedIds } from "../src/scenario/cited-ids.ts";
-import { failuresOf, patient, unmetIds } from "./support.ts";
+import { describeMutants } from "./mutant-matrix.ts";
 
-const suite = loadSuite("ahp-server");
-const limits = { withinMs: 250, maxUnmetWaits: 2, maxParallel: 8 };
-
-describe("the reference harness", () => {
-  it.each(["unix", "http", "ws"] as const)("conforms over %s", async (transport) => {
-    const target = { kind: "module", start: serveReferenceHarness(), name: "reference", transport } as const;
-    const report = await runSuite({ suite, target, limits: patient });
-    expect(failuresOf(report)).toEqual([]);
-  });
-});
-
-describe("a mutant", () => {
-  const killed = new Map<string, string[]>();
-
-  it.each(harnessMutants.map((mutant) => [mutant.name, mutant] as const))(
-    "that %s is noticed",
-    async (name, mutant) => {
-      const start = serveReferenceHarness(mutant);
-      const target = { kind: "module", start, name, transport: mutant.transport ?? "unix" } as const;
-      const ids = unmetIds(await runSuite({ suite, target, limits, only: mutant.kills }));
-      killed.set(name, ids);
-      expect(ids).toEqual(expect.arrayContaining([...mutant.kills]));
-    },
-  );
-
-  it("is noticed by each check, but for those that are known as weak", () => {
-    const noticed = new Set([...killed.values()].flat());
-    expect([...citedIds(suite)].filter((id) => !noticed.has(id)).sort()).toEqual(weakChecks["ahp-server"]);
-  });
+describeMutants({
+  role: "ahp-server",
+  start: serveReferenceHarness,
+  mutants: harnessMutants,
+  transports: ["unix", "http", "ws"],
 });

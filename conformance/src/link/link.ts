@@ -6,7 +6,7 @@ export interface HttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** The text as JSON, where it is JSON. */
+  /** `text` as JSON, where it is JSON. */
   readonly body?: unknown;
 }
 

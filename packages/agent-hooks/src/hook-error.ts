@@ -16,7 +16,7 @@ export type HookErrorCode =
   | "settings_too_large"
   | "settings_shape";
 
-/** What a host sent, or the text of its settings, cannot be used. */
+/** What a host sent, or the content of its settings, cannot be used. */
 export class HookError extends HarnessError {
   override readonly name = "HookError";
   declare readonly code: HookErrorCode;

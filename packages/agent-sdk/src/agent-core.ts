@@ -86,7 +86,7 @@ export class AgentCore {
     return this.settings.cancelGraceMs;
   }
 
-  /** The text without any token in it. */
+  /** The message without any token in it. */
   readonly redact = (text: string): string => {
     let redacted = this.token === "" ? text : text.replaceAll(this.token, "[redacted]");
     for (const session of this.sessions) redacted = session.redact(redacted);

@@ -1,4 +1,4 @@
-/** The text in pieces of at most `maxBytes` bytes of UTF-8 each (at least 4), cut between characters. */
+/** The string in pieces of at most `maxBytes` bytes of UTF-8 each (at least 4), cut between characters. */
 export function* splitText(text: string, maxBytes: number): Generator<string> {
   if (text.length * 3 <= maxBytes) {
     yield text;

@@ -74,7 +74,7 @@ export interface RedactSecretsOptions {
   readonly certainOnly?: boolean;
 }
 
-/** The text with `[redacted]` in the place of each secret that {@link findSecrets} finds. */
+/** The string with `[redacted]` in the place of each secret that {@link findSecrets} finds. */
 export const redactSecrets = (text: string, { certainOnly = false }: RedactSecretsOptions = {}): string => {
   if (!certainOnly) return redactor.text(text);
   let clean = "";

@@ -90,7 +90,7 @@ export class Redactor {
     return () => void this.#beforeRemoval.delete(own);
   }
 
-  /** The text with `[redacted]` in the place of every secret; the same text where none is found. */
+  /** The string with `[redacted]` in the place of every secret; the same string where none is found. */
   text(text: string): string {
     const known = this.#known.replace(text, redacted);
     return isSuspicious(known) ? withoutShapes(known) : known;

@@ -91,7 +91,7 @@ export class SecretSet {
     return -1;
   }
 
-  /** The text with every secret replaced; the same text where it holds none. */
+  /** The string with every secret replaced; the same string where it holds none. */
   replace(text: string, replacement: string): string {
     if (text.length < this.shortest) return text;
     let at = this.#next(text, 0);

@@ -33,7 +33,7 @@ const suspicion =
 
 export const isSuspicious = (text: string): boolean => suspicion.test(text);
 
-/** The text without what has the shape of a secret; the same text where nothing has. */
+/** The string without what has the shape of a secret; the same string where nothing has. */
 export const withoutShapes = (text: string): string =>
   text
     .replace(privateKeys, redacted)

@@ -6,7 +6,7 @@ import { type McpServer, variablesOf } from "./mcp-server.ts";
 /** A shorter value is found in too many texts. */
 const minSecretLength = 4;
 
-/** The values of the variables that a server needs, and a text or a result without them. */
+/** The values of the variables that a server needs, and a string or a result without them. */
 export interface Secrets {
   readonly values: Readonly<Record<string, string>>;
   redact(text: string): string;

@@ -121,7 +121,7 @@ const withText = (content: readonly InputPart[], text: string): InputPart[] => {
     : kept.map((part) => (part.type === "text" ? { type: "text", text } : part));
 };
 
-/** The text of a prompt, as a human is shown it. */
+/** A prompt as a string, as a human is shown it. */
 const promptText = (content: readonly InputPart[]): string =>
   content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 

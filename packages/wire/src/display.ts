@@ -1,5 +1,5 @@
 /**
- * What could hide in a text or make it look like another one: controls, bidirectional marks, zero-width and other
+ * What could hide in a string or make it look like another one: controls, bidirectional marks, zero-width and other
  * format characters, tags, variation selectors, separators, odd spaces, blank letters, lone surrogates, private-use
  * and unassigned characters. The first alternative is what belongs inside an emoji or a keycap; it is matched to be
  * kept.

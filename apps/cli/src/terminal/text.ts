@@ -35,7 +35,7 @@ const escaped = (character: string): string => {
 /** One line of JSON with the same meaning as `JSON.stringify`, harmless on a terminal too. */
 export const safeJson = (value: unknown): string => JSON.stringify(value).replace(unsafe, escaped);
 
-/** A text as one word of a shell's command line. */
+/** A string as one word of a shell's command line. */
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 

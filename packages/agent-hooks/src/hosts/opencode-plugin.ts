@@ -1,7 +1,7 @@
 import type { HookCommand } from "../settings/host-settings.ts";
 
 /**
- * The text of the plugin file: it runs the command in a shell for each call of a tool, and throws, which refuses the call, unless
+ * The content of the plugin file: it runs the command in a shell for each call of a tool, and throws, which refuses the call, unless
  * the command exits with 0 and answers `{"decision":"allow"}`. An answer's `args` replace the arguments.
  */
 export const opencodePlugin = ({ command, timeoutMs }: Required<HookCommand>): string =>

@@ -58,7 +58,7 @@ export const plainEntries = (
   handler: JsonObject,
 ): Readonly<Record<string, JsonObject>> => Object.fromEntries(events.map((event) => [event, handler]));
 
-/** A settings object as the text of a new file, with one entry for each event. */
+/** A settings object as the content of a new file, with one entry for each event. */
 export const hooksText = (header: JsonObject, entries: Readonly<Record<string, JsonObject>>): string => {
   const hooks = Object.fromEntries(Object.entries(entries).map(([event, entry]) => [event, [entry]]));
   return `${JSON.stringify({ ...header, hooks }, null, 2)}\n`;

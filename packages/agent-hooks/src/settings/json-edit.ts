@@ -1,6 +1,6 @@
 import { findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
 
-/** A node and the text that it is in. */
+/** A node and the JSON that it is in. */
 interface Place {
   readonly text: string;
   readonly node: Node;
@@ -17,7 +17,7 @@ const indentAt = (text: string, offset: number): string => {
 
 const eolOf = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n");
 
-/** One step of indentation, as the text has it. */
+/** One step of indentation, as the file has it. */
 const stepOf = (text: string): string => /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
 
 const render = (value: unknown, text: string, indent: string): string =>

@@ -21,7 +21,7 @@ const checkCommand = ({ command, timeoutMs = hourMs }: HookCommand): Required<Ho
 const unusable = (host: Host, problem: string): HookError =>
   new HookError("settings_shape", `${host.name}: the settings are not changed: ${problem}`);
 
-/** The settings as an object; throws for a text that the host would not read either. */
+/** The settings as an object; throws for content that the host would not read either. */
 const readSettings = (host: Host, settings: JsonHostSettings, text: string): JsonObject => {
   if (text.length > limits.maxSettingsLength) {
     const message = `${host.name}: the settings have more than ${limits.maxSettingsLength} characters`;
@@ -118,10 +118,10 @@ const addEntries = (text: string, entries: Readonly<Record<string, JsonObject>>)
 
 /**
  * The text of a settings file with the hooks in it that run `command`, and with the host's switches to refuse calls when a hook
- * fails. Everything else stays as it is, to the byte. The same text for a text that has them; what an earlier
+ * fails. Everything else stays as it is, to the byte. The same content for content that has them; what an earlier
  * plan with this command and another time wrote is replaced. Call it with undefined or "" for a file that is missing.
  *
- * Throws {@link HookError}: `settings_not_json` for a text that the host would not read, `settings_too_large` above a
+ * Throws {@link HookError}: `settings_not_json` for content that the host would not read, `settings_too_large` above a
  * million characters, `settings_shape` for settings in which hooks cannot be entered or are switched off, and for a
  * plugin file of another program. Throws `invalid_argument` for a command of several lines or a time below one second.
  */

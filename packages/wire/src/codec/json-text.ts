@@ -34,7 +34,7 @@ const endOfString = (text: string, start: number): number => {
 };
 
 /**
- * True when arrays and objects of a JSON text nest deeper than `maxDepth`. It scans the text, because building a value
+ * True when arrays and objects in JSON nest deeper than `maxDepth`. It scans the string, because building a value
  * that nests millions of levels deep takes seconds. Most messages are too short, or have too few brackets.
  */
 const exceedsDepth = (text: string, maxDepth: number): boolean => {
