@@ -9,25 +9,20 @@ import { printedCounts, summaryLine } from "./lib/summary.mjs";
 import { withTempDir } from "./lib/temp.mjs";
 
 const timeoutMs = 2_400_000;
-const cliTests = (names) => names.map((name) => `apps/cli/test/${name}.test.ts`);
-/** Tests of what runs programs that a machine may lack, or looks for them. */
-const bareFiles = [
+/** Tests of what runs programs that a machine may lack, and of what depends on the user: owners and modes of files, sockets. */
+const machineFiles = [
   ...["apps/workspace-agent", "apps/examples", "scripts/test"],
-  ...["packages/transport-stdio", "packages/core-runtime/test/launch"],
-  ...cliTests(["ahp-serve", "core", "doctor", "hello", "policy-run", "run", "run-files"]),
+  ...["transport-uds", "transport-stdio", "audit", "store-sqlite", "core-runtime/test/launch"].map(
+    (path) => `packages/${path}`,
+  ),
+  "packages/thread-server/test/file-store.test.ts",
+  "packages/transport-http/test/http-server.test.ts",
+  "packages/agent-sdk/test/calls.test.ts",
+  ...["agents", "chat", "core", "doctor", "hello", "listen", "policy-run", "run", "run-files", "serve"].map(
+    (name) => `apps/cli/test/${name}.test.ts`,
+  ),
 ];
-/** Tests of what depends on the user: owners and modes of files, sockets, processes. */
-const userFiles = [
-  ...["apps/workspace-agent", "packages/transport-uds", "packages/transport-stdio", "packages/audit"],
-  ...[
-    "packages/store-sqlite",
-    "packages/core-runtime/test/launch",
-    "packages/thread-server/test/file-store.test.ts",
-  ],
-  ...["packages/transport-http/test/http-server.test.ts", "packages/agent-sdk/test/calls.test.ts"],
-  ...cliTests(["doctor", "listen", "serve", "runtime-tools", "chat"]),
-];
-const someTests = (files) => ["test", "--", "--bare", "--only", "vitest", "--files", files.join(",")];
+const machineTests = ["test", "--", "--bare", "--only", "vitest", "--files", machineFiles.join(",")];
 
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const add = (counts) => {
@@ -45,7 +40,7 @@ async function asOrdinaryUser(base) {
   const options = prepareOrdinaryUser(base);
   const start = await npm(["start"], options);
   add({ passed: start.code === 0 ? 1 : 0, failed: start.code === 0 ? 0 : 1, skipped: 0 });
-  if (start.code === 0) await addTests(someTests(userFiles), options);
+  if (start.code === 0) await addTests(machineTests, options);
   const left = await leftovers(base);
   for (const one of left) process.stdout.write(`FAIL  left behind: ${one}\n`);
   add({ passed: left.length === 0 ? 1 : 0, failed: left.length, skipped: 0 });
@@ -57,15 +52,13 @@ const runs = {
     say("npm test");
     await addTests(["test"], here);
   },
-  async bare() {
-    say("npm test without git, python3, chromium and ripgrep on the PATH");
-    await addTests(someTests(bareFiles), here);
-  },
-  async user() {
-    if (process.getuid?.() !== 0) return say("no run as an ordinary user: those above were");
-    if (process.platform !== "linux") return say("no run as an ordinary user: it takes Linux");
-    say("npm start and npm test as an ordinary user, on a bare machine");
-    return withTempDir(join(realpathSync(tmpdir()), "hk-user-"), asOrdinaryUser);
+  async machine() {
+    if (process.getuid?.() === 0 && process.platform === "linux") {
+      say("npm start and npm test on a machine with only Node and npm, as an ordinary user");
+      return withTempDir(join(realpathSync(tmpdir()), "hk-user-"), asOrdinaryUser);
+    }
+    say("npm test on a machine with only Node and npm");
+    await addTests(machineTests, here);
   },
 };
 
