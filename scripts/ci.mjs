@@ -18,7 +18,7 @@ const machineFiles = [
   "packages/thread-server/test/file-store.test.ts",
   "packages/transport-http/test/http-server.test.ts",
   "packages/agent-sdk/test/calls.test.ts",
-  ...["agents", "chat", "core", "doctor", "hello", "listen", "policy-run", "run", "run-files", "serve"].map(
+  ...["core", "doctor", "hello", "listen", "run-files", "serve"].map(
     (name) => `apps/cli/test/${name}.test.ts`,
   ),
 ];
