@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import ts from "typescript";
 import { docFencesOf, fencesOf, typescriptFences } from "./lib/fences.mjs";
+import { pagePrograms } from "./lib/page-programs.mjs";
 import { report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { mapLimit, run, stopChildrenOnSignals } from "./lib/run.mjs";
@@ -15,7 +16,7 @@ const findings = [];
 
 function collect() {
   const readmes = [repositoryRoot, ...packages.map(({ dir }) => dir)].map((dir) => join(dir, "README.md"));
-  const pages = filesBelow(join(repositoryRoot, "docs"), [".md"], { skip: ["api"] });
+  const pages = filesBelow(join(repositoryRoot, "docs"), [".md"], { skip: [".vitepress"] });
   const sources = packages.flatMap(({ dir }) => filesBelow(join(dir, "src"), [".ts", ".tsx"]));
   const from = (files, fences, mayRun) =>
     files.filter(existsSync).flatMap((file) =>
@@ -89,6 +90,47 @@ async function runSnippet(snippet, dir) {
   }
 }
 
+/** Runs the programs of a page as a reader would: in one folder, in their order, with `npx` for our commands. */
+async function runPage(file, dir, modules) {
+  const place = relative(repositoryRoot, file).replaceAll("\\", "/");
+  const { files, commands } = pagePrograms(readFileSync(file, "utf8"));
+  for (const { name, code, line, isProgram } of files) {
+    mkdirSync(dirname(join(dir, name)), { recursive: true });
+    writeFileSync(join(dir, name), code);
+    for (const dependency of isProgram ? packagesOf(code) : []) {
+      if (!link(dependency, repositoryRoot, modules))
+        findings.push(`${place}:${line}: ${dependency} is not installed`);
+    }
+  }
+  for (const { args, line } of commands) {
+    const { code, output } = await run(process.execPath, args, { cwd: dir, timeoutMs });
+    if (code !== 0)
+      findings.push(`${place}:${line}: node ${args.join(" ")} ends with ${code}\n  ${output.trimEnd()}`);
+  }
+  return commands.length;
+}
+
+/** The commands that pages start through `npx`. */
+function linkCommands(modules) {
+  for (const name of ["@harnesskit/cli"]) {
+    const { dir, manifest } = packages.find((pkg) => pkg.name === name);
+    for (const [command, file] of Object.entries(manifest.bin)) {
+      mkdirSync(join(modules, ".bin"), { recursive: true });
+      symlinkSync(join(dir, file), join(modules, ".bin", command));
+    }
+  }
+}
+
+async function runPages(dir) {
+  const modules = join(dir, "pages/node_modules");
+  linkCommands(modules);
+  const pages = filesBelow(join(repositoryRoot, "docs/start"), [".md"]);
+  const counts = await mapLimit(pages, 2, (file) =>
+    runPage(file, join(dir, "pages", basename(file, ".md")), modules),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 stopChildrenOnSignals();
 const collected = collect();
 const count = await withTempDir(join(repositoryRoot, ".cache/snippets-"), async (dir) => {
@@ -108,6 +150,6 @@ const count = await withTempDir(join(repositoryRoot, ".cache/snippets-"), async 
   typeCheck(snippets);
   const running = snippets.filter(({ runs }) => runs);
   await mapLimit(running, 2, (snippet) => runSnippet(snippet, dir));
-  return running.length;
+  return running.length + (await runPages(dir));
 });
 report("snippets", findings.sort(), `${collected.length} checked, ${count} of them run`);

@@ -1,89 +1,102 @@
-import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
-import { Application, LogLevel } from "typedoc";
-import { report } from "./lib/report.mjs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
-import { withTempDir } from "./lib/temp.mjs";
-import { workspacePackages } from "./lib/workspace.mjs";
+import { run, stopChildrenOnSignals } from "./lib/run.mjs";
+import { buildApi } from "./lib/site/api.mjs";
+import { brokenLinks } from "./lib/site/built-links.mjs";
+import { withMessageTables } from "./lib/site/message-tables.mjs";
+import { sitePages, toSiteMarkdown } from "./lib/site/pages.mjs";
 
-const findings = [];
+/** The sources of the site, put together from the repository's files; a folder that can be removed. */
+const source = join(repositoryRoot, ".cache/site");
+const output = join(source, ".vitepress/dist");
+const vitepress = join(repositoryRoot, "node_modules/vitepress/bin/vitepress.js");
+const buildTimeoutMs = 600_000;
 
-/** Classes whose public part alone is documented, as a type made of them. */
-const internalTypes = {
-  wire: ["Types"],
-  "core-runtime": ["createStats"],
+const write = (page, text) => {
+  const file = join(source, `${page}.md`);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
 };
 
-/** Collects the warnings and errors of one step; an application has a logger of its own. */
-function listen(app, place) {
-  const log = app.logger.log.bind(app.logger);
-  app.logger.log = (message, level) => {
-    if (level >= LogLevel.Warn) findings.push(`${place}: ${stripVTControlCharacters(message)}`);
-    else log(message, level);
-  };
-}
+const listOfDecisions = () =>
+  readdirSync(join(repositoryRoot, "docs/adr"))
+    .filter((name) => /^\d{4}-.*\.md$/.test(name))
+    .sort()
+    .map((name) => {
+      const title = /^# (.+)$/m.exec(readFileSync(join(repositoryRoot, "docs/adr", name), "utf8"))?.[1];
+      return `- [${title}](/adr/${name.slice(0, -3)})`;
+    })
+    .join("\n");
 
-/** The entries of a package as `{ subpath, file }`, read from the source condition of its exports. */
-const sourceEntries = ({ manifest, dir }) =>
-  Object.entries(manifest.exports ?? {}).flatMap(([subpath, target]) => {
-    const source = target["@harnesskit/source"];
-    return source === undefined ? [] : [{ subpath, file: join(dir, source) }];
-  });
-
-async function documentPackage(pkg, dir) {
-  const entries = sourceEntries(pkg);
-  const app = await Application.bootstrap({
-    options: join(repositoryRoot, "typedoc.json"),
-    name: pkg.name,
-    basePath: repositoryRoot,
-    displayBasePath: pkg.dir,
-    tsconfig: join(pkg.dir, "tsconfig.json"),
-    entryPoints: entries.map(({ file }) => file),
-    intentionallyNotExported: internalTypes[pkg.short] ?? [],
-    readme: existsSync(join(pkg.dir, "README.md")) ? join(pkg.dir, "README.md") : "none",
-    logLevel: "Warn",
-    // The `types` check has judged the same files, and their tests.
-    skipErrorChecking: true,
-  });
-  listen(app, pkg.path);
-  const project = await app.convert();
-  if (project === undefined) return undefined;
-  for (const module of project.children ?? []) {
-    const entry = entries.find(({ file }) => module.sources?.[0]?.fullFileName === file);
-    if (entry !== undefined) module.name = entry.subpath === "." ? "main" : entry.subpath.slice(2);
+/** The reference without its scope in the paths: `/api/wire/rpc`. Returns the sidebar. */
+function placeApi(target) {
+  const scoped = join(target, "@harnesskit");
+  const sidebar = [];
+  for (const entry of readdirSync(scoped, { withFileTypes: true })) {
+    const short = entry.name.replace(/\.md$/, "");
+    renameSync(join(scoped, entry.name), join(target, entry.name));
+    const pages = entry.isDirectory()
+      ? readdirSync(join(target, entry.name), { recursive: true })
+          .filter((name) => name.endsWith(".md") && name !== "index.md")
+          .map((name) => name.slice(0, -3))
+          .sort((a, b) => Number(b === "main") - Number(a === "main") || a.localeCompare(b, "en"))
+      : [];
+    sidebar.push({
+      text: short,
+      link: `/api/${short}${entry.isDirectory() ? "/" : ""}`,
+      collapsed: true,
+      ...(pages.length > 0
+        ? { items: pages.map((page) => ({ text: page, link: `/api/${short}/${page}` })) }
+        : {}),
+    });
   }
-  app.validate(project);
-  const file = join(dir, `${pkg.short}.json`);
-  writeFileSync(file, JSON.stringify(app.serializer.projectToObject(project, repositoryRoot)));
-  return file;
+  rmSync(scoped, { recursive: true });
+  const index = join(target, "index.md");
+  writeFileSync(index, readFileSync(index, "utf8").replaceAll("](@harnesskit/", "]("));
+  writeFileSync(
+    join(target, "sidebar.json"),
+    JSON.stringify(sidebar.sort((a, b) => a.text.localeCompare(b.text, "en"))),
+  );
 }
 
-async function merge(files) {
-  const app = await Application.bootstrap({
-    options: join(repositoryRoot, "typedoc.json"),
-    entryPointStrategy: "merge",
-    entryPoints: files,
-    basePath: repositoryRoot,
-    readme: existsSync(join(repositoryRoot, "README.md")) ? join(repositoryRoot, "README.md") : "none",
-    logLevel: "Warn",
-  });
-  listen(app, "docs/api");
-  const project = await app.convert();
-  if (project === undefined) return;
-  app.validate(project);
-  await app.generateDocs(project, join(repositoryRoot, "docs/api"));
-}
+const readPages = (findings) =>
+  sitePages().map(({ file, page }) => ({
+    page,
+    markdown: toSiteMarkdown(file, readFileSync(join(repositoryRoot, file), "utf8"), findings),
+  }));
 
-const libraries = workspacePackages(repositoryRoot).filter(
-  ({ kind, isPublic }) => kind === "library" && isPublic,
-);
-await withTempDir(join(repositoryRoot, ".cache/docs-"), async (dir) => {
-  const files = [];
-  for (const pkg of libraries) {
-    const file = await documentPackage(pkg, dir);
-    if (file !== undefined) files.push(file);
+async function buildSite() {
+  rmSync(source, { recursive: true, force: true });
+  mkdirSync(source, { recursive: true });
+  const { findings, packages } = await buildApi(join(source, "api"));
+  placeApi(join(source, "api"));
+  for (const part of [".vitepress/config.mjs", ".vitepress/theme", "public"]) {
+    cpSync(join(repositoryRoot, "docs", part), join(source, part), { recursive: true });
   }
-  if (files.length > 0) await merge(files);
-});
-report("docs", findings, `${libraries.length} packages in docs/api`);
+  const pages = readPages(findings);
+  for (const { page, markdown } of pages) {
+    write(page, withMessageTables(markdown).replace("<!-- list of decisions -->", listOfDecisions));
+  }
+  const { code, output: said } = await run(process.execPath, [vitepress, "build", source], {
+    cwd: repositoryRoot,
+    timeoutMs: buildTimeoutMs,
+  });
+  if (code !== 0) findings.push(`docs: VitePress ended with exit code ${code}\n${said.trimEnd()}`);
+  else findings.push(...brokenLinks(output));
+  report(
+    "docs",
+    findings,
+    `${pages.length} pages and the reference of ${packages} packages in .cache/site/.vitepress/dist`,
+  );
+}
+
+stopChildrenOnSignals();
+if (option("only", "site") === "sources") {
+  const { findings, packages } = await buildApi();
+  const pages = readPages(findings);
+  report("docs", findings, `${pages.length} pages and the reference of ${packages} packages`);
+} else if (process.argv.includes("--serve")) {
+  await run(process.execPath, [vitepress, "preview", source], { forward: true });
+} else await buildSite();

@@ -22,7 +22,7 @@ export const stages = [
     lockfile: [script("check-lockfile.mjs")],
     knip: [tool("knip/bin/knip.js"), "--no-progress", "--no-config-hints"],
     snippets: [script("check-snippets.mjs")],
-    typedoc: [script("docs.mjs")],
+    typedoc: [script("docs.mjs"), "--only", "sources"],
   },
   {
     vitest: [

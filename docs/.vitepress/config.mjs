@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { defineConfig } from "vitepress";
+import llmstxt from "vitepress-plugin-llms";
+
+const here = new URL("..", import.meta.url);
+const titleOf = (page) =>
+  /^# (.+)$/m.exec(readFileSync(new URL(`${page}.md`, here), "utf8"))?.[1].replaceAll("`", "") ?? page;
+const item = (page) => ({ text: titleOf(page), link: `/${page}` });
+const items = (...pages) => pages.map(item);
+const below = (folder) =>
+  readdirSync(new URL(folder, here))
+    .filter((name) => name.endsWith(".md") && name !== "index.md")
+    .sort()
+    .map((name) => item(`${folder}/${name.slice(0, -3)}`));
+
+const start = [
+  "start/drive-an-agent",
+  "start/be-the-agent",
+  "start/write-tools",
+  "start/run-tools",
+  "start/supervise",
+  "start/be-supervised",
+  "start/conversations",
+  "start/shells",
+  "start/write-a-transport",
+  "start/check-your-implementation",
+];
+const guides = [
+  ...["session", "cli", "threads", "agents", "runtime", "supervision", "ahp-client", "policies", "approvals"],
+  ...["agent-hooks", "chat", "shells", "transports"],
+];
+const migrations = ["guides/from-the-ai-sdk", "guides/from-langgraph", "guides/from-an-mcp-server"];
+const practice = ["guides/durability", "guides/security", "guides/testing"];
+const project = ["architecture", "contributing", "security"];
+
+export default defineConfig({
+  title: "harnesskit",
+  description: "The TypeScript SDK for AI agents in production: watched, stoppable, resumable, audited.",
+  lang: "en",
+  cleanUrls: true,
+  lastUpdated: false,
+  head: [["link", { rel: "icon", href: "/icon.svg", type: "image/svg+xml" }]],
+  markdown: { theme: { light: "github-light-high-contrast", dark: "github-dark" } },
+  vite: {
+    // `llms.txt` and `llms-full.txt`, without the reference.
+    plugins: [llmstxt({ ignoreFiles: ["api/**/*"] })],
+    build: { chunkSizeWarningLimit: 2000 },
+    logLevel: "warn",
+  },
+  themeConfig: {
+    search: { provider: "local" },
+    outline: [2, 3],
+    nav: [
+      { text: "Start", link: "/start/drive-an-agent", activeMatch: "^/start/" },
+      { text: "Guides", link: "/session" },
+      { text: "Protocols", link: "/protocols/threads", activeMatch: "^/protocols/" },
+      { text: "Reference", link: "/api/", activeMatch: "^/api/" },
+    ],
+    sidebar: {
+      "/api/": [
+        { text: "All packages", link: "/api/" },
+        ...JSON.parse(readFileSync(new URL("api/sidebar.json", here), "utf8")),
+      ],
+      "/": [
+        { text: "Start", items: items(...start) },
+        { text: "Guides", collapsed: false, items: items(...guides) },
+        { text: "In production", collapsed: false, items: items(...practice) },
+        { text: "Coming from", collapsed: false, items: items(...migrations) },
+        { text: "Protocols", collapsed: true, items: below("protocols") },
+        { text: "Packages", collapsed: true, items: below("packages") },
+        { text: "Examples", collapsed: true, items: below("examples") },
+        { text: "Measured", collapsed: true, items: items("conformance", "benchmarks") },
+        { text: "Project", collapsed: true, items: [...items(...project), ...items("adr/index")] },
+      ],
+    },
+    socialLinks: [{ icon: "github", link: "https://github.com/harnesskit/harnesskit" }],
+    footer: { message: "MIT license" },
+  },
+});

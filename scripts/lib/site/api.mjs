@@ -1,0 +1,110 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { Application, LogLevel } from "typedoc";
+import { repositoryRoot } from "../root.mjs";
+import { withTempDir } from "../temp.mjs";
+import { workspacePackages } from "../workspace.mjs";
+
+const options = join(repositoryRoot, "typedoc.json");
+
+/** Classes whose public part alone is documented, as a type made of them. */
+const internalTypes = {
+  wire: ["Types"],
+  "core-runtime": ["createStats"],
+};
+
+/** Collects the warnings and errors of one step; an application has a logger of its own. */
+function listen(app, place, findings) {
+  const log = app.logger.log.bind(app.logger);
+  app.logger.log = (message, level) => {
+    if (level >= LogLevel.Warn) findings.push(`${place}: ${stripVTControlCharacters(message)}`);
+    else log(message, level);
+  };
+}
+
+/** The entries of a package as `{ subpath, file }`, read from the source condition of its exports. */
+const sourceEntries = ({ manifest, dir }) =>
+  Object.entries(manifest.exports ?? {}).flatMap(([subpath, target]) => {
+    const source = target["@harnesskit/source"];
+    return source === undefined ? [] : [{ subpath, file: join(dir, source) }];
+  });
+
+async function documentPackage(pkg, dir, findings) {
+  const entries = sourceEntries(pkg);
+  const app = await Application.bootstrap({
+    options,
+    name: pkg.name,
+    basePath: repositoryRoot,
+    displayBasePath: pkg.dir,
+    tsconfig: join(pkg.dir, "tsconfig.json"),
+    entryPoints: entries.map(({ file }) => file),
+    intentionallyNotExported: internalTypes[pkg.short] ?? [],
+    readme: "none",
+    logLevel: "Warn",
+    // The `types` check has judged the same files, and their tests.
+    skipErrorChecking: true,
+  });
+  listen(app, pkg.path, findings);
+  const project = await app.convert();
+  if (project === undefined) return undefined;
+  for (const module of project.children ?? []) {
+    const entry = entries.find(({ file }) => module.sources?.[0]?.fullFileName === file);
+    if (entry !== undefined) module.name = entry.subpath === "." ? "main" : entry.subpath.slice(2);
+  }
+  app.validate(project);
+  const file = join(dir, `${pkg.short}.json`);
+  writeFileSync(file, JSON.stringify(app.serializer.projectToObject(project, repositoryRoot)));
+  return file;
+}
+
+/** Markdown for the site, one page for each entry. */
+async function writeMarkdown(files, target, findings) {
+  const app = await Application.bootstrapWithPlugins({
+    options,
+    plugin: ["typedoc-plugin-markdown"],
+    entryPointStrategy: "merge",
+    entryPoints: files,
+    basePath: repositoryRoot,
+    readme: "none",
+    logLevel: "Warn",
+    outputFileStrategy: "modules",
+    entryFileName: "index",
+    hidePageHeader: true,
+    hideBreadcrumbs: true,
+    useCodeBlocks: true,
+    parametersFormat: "table",
+    interfacePropertiesFormat: "table",
+    typeAliasPropertiesFormat: "table",
+    propertyMembersFormat: "table",
+    enumMembersFormat: "table",
+    disableSources: true,
+    sanitizeComments: true,
+    useHTMLAnchors: true,
+  });
+  listen(app, "api", findings);
+  const project = await app.convert();
+  if (project === undefined) return;
+  app.validate(project);
+  await app.outputs.writeOutput({ name: "markdown", path: target }, project);
+}
+
+/**
+ * Reads the reference from the sources of all published libraries, and writes it as Markdown to `target`, if one is
+ * given. Returns `{ findings, packages }`: what typedoc warns of, and how many packages it read.
+ */
+export async function buildApi(target) {
+  const findings = [];
+  const libraries = workspacePackages(repositoryRoot).filter(
+    ({ kind, isPublic }) => kind === "library" && isPublic,
+  );
+  await withTempDir(join(repositoryRoot, ".cache/docs-"), async (dir) => {
+    const files = [];
+    for (const pkg of libraries) {
+      const file = await documentPackage(pkg, dir, findings);
+      if (file !== undefined) files.push(file);
+    }
+    if (target !== undefined && files.length > 0) await writeMarkdown(files, target, findings);
+  });
+  return { findings, packages: libraries.length };
+}

@@ -1,0 +1,109 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { repositoryRoot } from "../root.mjs";
+
+const cell = (text) => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ").trim();
+const code = (text) => `\`${cell(text)}\``;
+
+function readSchema(protocol) {
+  const file = join(repositoryRoot, `packages/protocol/schema/${protocol}.json`);
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+/** A schema with its `$ref` followed, and `{ anyOf: [one] }` opened. Those of other files stay as they are. */
+function resolve(schema, document) {
+  if (schema.anyOf?.length === 1) return resolve(schema.anyOf[0], document);
+  const name = schema.$ref?.startsWith(`${document.$id}#/$defs/`)
+    ? schema.$ref.split("/$defs/")[1]
+    : undefined;
+  const target = name === undefined ? undefined : document.$defs[name];
+  return target === undefined ? schema : resolve(target, document);
+}
+
+/** The type of a field in a few characters: `string`, `"once" | "always"`, `Thread[]`, `object`. */
+function typeOf(schema) {
+  if (schema.$ref !== undefined) return schema.$ref.split("/$defs/")[1] ?? "any";
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (choices !== undefined) return [...new Set(choices.map(typeOf))].join(" | ");
+  if (schema.type === "array") return `${typeOf(schema.items ?? {})}[]`;
+  if (Array.isArray(schema.type)) return schema.type.join(" | ");
+  return schema.type ?? "any";
+}
+
+/** The fields of an object's schema in one line: `threadId: string, limit?: integer`. */
+function fieldsOf(schema, document) {
+  const { properties, required = [], ...rest } = resolve(schema, document);
+  if (properties === undefined) return typeOf(rest) === "object" ? "{}" : typeOf(rest);
+  const fields = Object.entries(properties).map(
+    ([name, type]) => `${name}${required.includes(name) ? "" : "?"}: ${typeOf(type)}`,
+  );
+  return `{ ${fields.join(", ")} }`;
+}
+
+const table = (head, rows) =>
+  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+
+const kinds = {
+  methods: (document) =>
+    table(
+      ["method", "params", "result"],
+      Object.entries(document["x-methods"]).map(([name, { params, result }]) => [
+        code(name),
+        code(fieldsOf(params, document)),
+        result === undefined ? "" : code(fieldsOf(result, document)),
+      ]),
+    ),
+  notifications: (document) =>
+    table(
+      ["notification", "params"],
+      Object.entries(document["x-notifications"]).map(([name, params]) => [
+        code(name),
+        code(fieldsOf(params, document)),
+      ]),
+    ),
+  messages: (document) =>
+    table(
+      ["message", "payload"],
+      Object.entries(document["x-messages"]).map(([name, message]) => {
+        const { properties } = resolve(message, document);
+        return [code(name), code(fieldsOf(properties?.payload ?? message, document))];
+      }),
+    ),
+  events: (document) =>
+    table(
+      ["event", "waits for a decision", "payload", "decision"],
+      Object.entries(document["x-events"]).map(([name, { blocking, payload, decision }]) => [
+        code(name),
+        blocking ? "yes" : "no",
+        code(fieldsOf(payload, document)),
+        decision === undefined ? "" : code(typeOf(decision)),
+      ]),
+    ),
+};
+
+/** The fields of the named schemas, a table for each. */
+const fields = (document, names) =>
+  names
+    .map((name) => {
+      const { properties = {}, required = [] } = resolve(document.$defs[name], document);
+      const rows = Object.entries(properties).map(([field, schema]) => [
+        code(field),
+        code(typeOf(schema)),
+        required.includes(field) ? "yes" : "",
+        cell(schema.description ?? ""),
+      ]);
+      return `### ${name}\n\n${table(["field", "type", "required", ""], rows)}`;
+    })
+    .join("\n\n");
+
+/**
+ * Fills in the markers of a protocol's page: `<!-- methods of threads -->` (`methods`, `notifications`, `messages`,
+ * `events`) and `<!-- fields of chat: ChatMessage, SignalDescriptor -->`, from the JSON Schema files of `protocol`.
+ */
+export const withMessageTables = (markdown) =>
+  markdown.replaceAll(/<!-- (\w+) of (\w+)(?:: ([\w, ]+))? -->/g, (whole, kind, protocol, names) => {
+    if (kind === "fields") return fields(readSchema(protocol), names.split(/,\s*/));
+    return Object.hasOwn(kinds, kind) ? kinds[kind](readSchema(protocol)) : whole;
+  });
