@@ -14,7 +14,7 @@ const topPages = {
 };
 
 /** The site's page of a Markdown file of the repository, such as `packages/wire`; undefined where it has none. */
-export function pageOf(file) {
+function pageOf(file) {
   if (file === "README.md") return "index";
   if (Object.hasOwn(topPages, file)) return topPages[file];
   const readme = /^(packages|apps|apps\/examples)\/([^/]+)\/README\.md$/.exec(file);
