@@ -58,9 +58,8 @@ Exit codes: 0 conforms, 1 does not conform, 2 wrong usage, 4 the target is unava
 
 const listOf = (suite: Suite): string => {
   const cited = citedIds(suite);
-  const role = suite.role.plays === "server" ? /^Client:/ : /^Server:/;
   const lines = [...suite.requirements.values()]
-    .filter(({ text }) => !role.test(text))
+    .filter(({ text }) => !suite.otherSubjects.some((subject) => text.startsWith(`${subject}:`)))
     .map(
       ({ id, level, text }) =>
         `${cited.has(id) ? "check" : "     "}  ${id.padEnd(8)} ${level.padEnd(6)} ${text}`,

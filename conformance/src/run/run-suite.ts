@@ -73,6 +73,7 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
         ...options.values,
       },
       random,
+      suite.envelope,
     );
     const context: StepContext = {
       scope,
@@ -81,6 +82,7 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
       limits,
       folder: folder.path,
       links: new Map(),
+      endedLinks: [],
       ...(server === undefined ? {} : { server }),
       ...(client === undefined ? {} : { client }),
       outcomes: new Map(),
@@ -92,8 +94,9 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
     const dueAt = startedAt + limits.scenarioTimeoutMs;
     const run = new ScenarioRun({ suite, scenario, context, dueAt, signal: options.signal });
     await run.run();
-    const received = [...context.links.values()].reduce((sum, { inbox }) => sum + inbox.messages.length, 0);
-    await Promise.all([...context.links.values()].map((link) => link.close()));
+    const links = [...context.endedLinks, ...context.links.values()];
+    const received = links.reduce((sum, { inbox }) => sum + inbox.messages.length, 0);
+    await Promise.all(links.map((link) => link.close()));
     await target?.stop();
     return {
       name: scenario.scenario,

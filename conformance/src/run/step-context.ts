@@ -15,6 +15,8 @@ export interface StepContext {
   readonly limits: ConformanceLimits;
   readonly folder: string;
   readonly links: Map<string, Link>;
+  /** The connections from before a restart. */
+  readonly endedLinks: Link[];
   /** Present where the target is a server. */
   readonly server?: ServerTarget;
   /** Present where the target is a client. */
