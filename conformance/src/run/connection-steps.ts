@@ -11,7 +11,10 @@ export const open: DoStep = async ({ step }, context) => {
   if (context.server === undefined) throw new ConformanceError("invalid_scenario", "open is for servers");
   try {
     const link = await context.server.open((step.credential as CredentialKind | undefined) ?? "valid");
-    context.links.set(String(step.open), link);
+    const name = String(step.open);
+    const former = context.links.get(name);
+    if (former !== undefined) context.endedLinks.push(former);
+    context.links.set(name, link);
     return { open: true };
   } catch (error) {
     if (RefusedConnection.isInstance(error)) return { open: false, status: error.status };

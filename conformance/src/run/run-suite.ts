@@ -3,7 +3,7 @@ import { ConformanceError, messageOf } from "../errors.ts";
 import { type ConformanceLimits, conformanceLimits } from "../limits.ts";
 import { createRandom, createScope } from "../match/scope.ts";
 import { citedIds } from "../scenario/cited-ids.ts";
-import type { Suite } from "../scenario/load-suite.ts";
+import { packageDirectory, type Suite } from "../scenario/load-suite.ts";
 import type { ScenarioFile } from "../scenario/suite-schema.ts";
 import { createClientTarget } from "../target/client-target.ts";
 import { createFolder } from "../target/place.ts";
@@ -68,6 +68,9 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
       {
         token: parts.token,
         transport: spec.transport,
+        directory: folder.path,
+        node: process.execPath,
+        package: packageDirectory,
         ...suite.values,
         ...scenario.values,
         ...options.values,

@@ -15,7 +15,7 @@ export interface StepContext {
   readonly limits: ConformanceLimits;
   readonly folder: string;
   readonly links: Map<string, Link>;
-  /** The connections from before a restart. */
+  /** Connections that have no name any more: of before a restart, or replaced by `open`. */
   readonly endedLinks: Link[];
   /** Present where the target is a server. */
   readonly server?: ServerTarget;

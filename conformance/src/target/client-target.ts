@@ -77,6 +77,7 @@ export const createClientTarget = async (options: ClientTargetOptions): Promise<
           const next = links.shift();
           if (next === undefined) return;
           clearTimeout(timer);
+          wake = () => {};
           resolve(next);
         };
         const timer = setTimeout(
