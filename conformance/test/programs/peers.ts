@@ -3,6 +3,7 @@ import { createStdioChannel } from "@harnesskit/transport-stdio";
 import type { StartModule } from "../../src/index.ts";
 import { startAhpAgent } from "../targets/ahp-agent.ts";
 import { createTestHarness } from "../targets/ahp-harness.ts";
+import { createTestAgent } from "../targets/runtime-agent.ts";
 import { startThreadClient } from "../targets/thread-client.ts";
 import { createTestThreadServer } from "../targets/thread-server.ts";
 
@@ -31,6 +32,8 @@ const programs: Readonly<Record<string, () => unknown>> = {
   "threads-server": () => createTestThreadServer(directory).connect(createStdioChannel()),
   "ahp-client": () => drive(startAhpAgent),
   "threads-client": () => drive(startThreadClient),
+  // Started by a core, as any agent is.
+  "launched-agent": () => createTestAgent().run(),
 };
 
 await programs[process.argv[2] ?? ""]?.();
