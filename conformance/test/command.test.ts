@@ -138,6 +138,13 @@ describe("the command", () => {
     expect(stdout).not.toContain("Client:");
   });
 
+  it("lists the suites without one", async () => {
+    const { code, stdout } = await run(["--list"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ahp-server +2\.4 +stdio, unix, tcp, http, ws$/m);
+    expect(stdout).toMatch(/^runtime-core +1 +unix, tcp$/m);
+  });
+
   it("removes the folder of a target that cannot be started", async () => {
     const directories: string[] = [];
     const start = async ({ directory }: { directory: string }) => {
