@@ -204,7 +204,7 @@ export const startReferenceCore =
         };
         if (skips("runtime-options")) delete env.CORE_MAX_FRAME;
         if (skips("launch-options")) delete env.CORE_SOCKET;
-        if (skips("processes") && children.length > 0) args[args.length - 1] = "/dev/null";
+        if (skips("processes") && children.length > 0) args[args.length - 1] = "/dev/null/nothing";
         const shown = skips("arguments") ? [...args.slice(0, -1), token, ...args.slice(-1)] : args;
         children.push(spawn(program, shown, { env, stdio: "ignore" }));
         return { socket: "CORE_SOCKET", token: "CORE_TOKEN" };

@@ -38,6 +38,7 @@ describe("a peer in Python, written from the specification, conforms", () => {
     ["ahp-client", "ahp_agent.py", "stdio"],
     ["ahp-client", "ahp_agent.py", "http"],
     ["threads-server", "thread_server.py", "stdio"],
+    ["threads-client", "thread_client.py", "unix"],
     ["runtime-core", "runtime_core.py", "unix"],
     ["runtime-agent", "runtime_agent.py", "unix"],
   ] as const)("%s by %s over %s", async ([suite, file, transport], context) => {
