@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkEmbedder } from "./lib/check-embedder.mjs";
 import { checkPackage } from "./lib/check-package.mjs";
+import { checkSuites } from "./lib/check-suites.mjs";
 import { directPnpm } from "./lib/pnpm.mjs";
 import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
@@ -52,7 +53,11 @@ const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-pack
       return problems.map((text) => `${one.pkg.path}: ${text}`);
     },
   );
-  const embedder = only.length === 0 || only.includes("embedder");
-  return [...results.flat(), ...(embedder ? await checkEmbedder(join(dir, "embedder"), tarballs, pnpm) : [])];
+  const isChosen = (name) => only.length === 0 || only.includes(name);
+  return [
+    ...results.flat(),
+    ...(isChosen("embedder") ? await checkEmbedder(join(dir, "embedder"), tarballs, pnpm) : []),
+    ...(isChosen("suites") ? await checkSuites(join(dir, "suites"), tarballs, pnpm) : []),
+  ];
 });
-report("packages", findings, [...chosen.map(({ short }) => short), "embedder"].join(", "));
+report("packages", findings, [...chosen.map(({ short }) => short), "embedder", "suites"].join(", "));

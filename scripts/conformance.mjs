@@ -10,7 +10,9 @@ const runs = [
   ["ahp-server", "ahp_harness.py", ["stdio", "unix", "tcp", "http"]],
   ["ahp-client", "ahp_agent.py", ["stdio", "unix", "tcp", "http"]],
   ["threads-server", "thread_server.py", ["stdio"]],
-  ["threads-client", "", []],
+  ["threads-client", "thread_client.py", ["stdio", "unix"]],
+  ["runtime-core", "runtime_core.py", ["unix", "tcp"]],
+  ["runtime-agent", "runtime_agent.py", ["unix", "tcp"]],
 ];
 const transports = ["stdio", "unix", "tcp", "http", "ws"];
 

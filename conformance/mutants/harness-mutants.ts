@@ -48,6 +48,7 @@ export const harnessMutants: readonly HarnessMutant[] = [
   skip("answers-told", "AHP-18", "RPC-14"),
   ...harnessAnswerMutants,
   ...harnessReadMutants,
+  serve("slow-readers", "unix", "RPC-19"),
   serve("one-at-a-time", "unix", "AHP-169", "AHP-91"),
   serve("logs", "unix", "AHP-106"),
   serve("length-prefix", "unix", "AHP-106"),

@@ -52,6 +52,7 @@ export const serveFrames = async (path: string, { skips, methods, write, sockets
         error instanceof Refused ? error.error : { code: -32603, message: String((error as Error).stack) };
       reply = { jsonrpc: "2.0", id, error: refused };
     }
+    if (skips("slow-readers") && socket.writableLength > 100_000) return;
     if (!isTold || skips("answers-told")) write(socket, reply);
     for (const act of later) act();
   };

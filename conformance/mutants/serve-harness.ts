@@ -28,6 +28,7 @@ const serveSocket = (socket: Socket, receive: Receive, deviates: (how: string) =
   let isEnding = false;
   let queue = Promise.resolve();
   const write = (value: unknown): void => {
+    if (deviates("slow-readers") && socket.writableLength > 100_000) return;
     const text = Buffer.from(JSON.stringify(value));
     if (!deviates("length-prefix")) return void socket.write(`${text.toString()}\n`);
     const header = Buffer.alloc(4);

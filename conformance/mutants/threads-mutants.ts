@@ -79,6 +79,7 @@ export const threadsMutants: readonly ThreadsMutant[] = [
   skip("optional-params", "RPC-8", "THR-4"),
   skip("pieces", "THR-1"),
   skip("merged", "THR-1"),
+  skip("slow-readers", "RPC-19"),
   sends("no jsonrpc", (message) => without(message, "jsonrpc"), "THR-1", "RPC-20"),
   sends(
     "ids as strings",

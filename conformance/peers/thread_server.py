@@ -12,34 +12,13 @@ import json
 import os
 import sys
 import threading
-import time
 import uuid
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-Json = dict[str, Any]
+from thread_parts import Json, Refused, Turn, is_input, now, steps_of, string
+
 MAX_BYTES = 4_194_304
-
-
-class Refused(Exception):
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        super().__init__(message)
-        self.error: Json = {"code": code, "message": message, **({} if data is None else {"data": data})}
-
-
-def now() -> int:
-    return int(time.time() * 1000)
-
-
-class Turn:
-    """A turn that runs, in a thread of its own."""
-
-    def __init__(self, turn: Json, steps: list[Json]) -> None:
-        self.turn, self.steps, self.skip_to = turn, steps, 0
-        self.is_cancelled = False
-        self.changed = threading.Condition()
-        self.request_id: Optional[str] = None
-        self.decision: Optional[str] = None
 
 
 class Server:
@@ -284,26 +263,6 @@ class Server:
             self.write({"jsonrpc": "2.0", "id": message_id, **answer})
         if after is not None:
             after()
-
-
-def string(params: Json, name: str, default: Optional[str] = None) -> str:
-    value = params.get(name, default)
-    if not isinstance(value, str):
-        raise Refused(-32602, f"{name} has to be a string")
-    return value
-
-
-def is_input(part: Any) -> bool:
-    if not isinstance(part, dict):
-        return False
-    return (part.get("type") == "text" and isinstance(part.get("text"), str)) or (part.get("type") == "file" and ("path" in part or "uri" in part))
-
-
-def steps_of(content: list[Json]) -> list[Json]:
-    try:
-        return list(json.loads(content[0]["text"])["conformance"])
-    except (ValueError, KeyError, IndexError, TypeError):
-        return [{"say": "I am the test agent of the suite"}]
 
 
 def main() -> None:

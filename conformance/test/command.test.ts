@@ -46,7 +46,7 @@ describe("the command", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/Batching Rules +\d+ +0 +0 +0\n/);
     expect(stdout).toContain("ahp-server 2.4 over unix, seed 7: conforms");
-    expect(stderr).toContain("7/7 scenarios");
+    expect(stderr).toContain("8/8 scenarios");
   });
 
   it("ends with 1 for one that does not, and writes reports of what does not hold", async () => {
@@ -136,6 +136,13 @@ describe("the command", () => {
     expect(stdout).toMatch(/^check {2}AHP-10 +MUST/m);
     expect(stdout).toMatch(/^ {5} {2}AHP-185 +FACT/m);
     expect(stdout).not.toContain("Client:");
+  });
+
+  it("lists the suites without one", async () => {
+    const { code, stdout } = await run(["--list"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ahp-server +2\.4 +stdio, unix, tcp, http, ws$/m);
+    expect(stdout).toMatch(/^runtime-core +1 +unix, tcp$/m);
   });
 
   it("removes the folder of a target that cannot be started", async () => {

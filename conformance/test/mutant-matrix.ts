@@ -5,7 +5,7 @@ import { citedIds } from "../src/scenario/cited-ids.ts";
 import type { TransportName } from "../src/scenario/step-schema.ts";
 import { failuresOf, patient, unmetIds } from "./support.ts";
 
-const limits = { withinMs: 250, maxUnmetWaits: 2, maxParallel: 8 };
+const limits = { withinMs: 250, startTimeoutMs: 3000, maxUnmetWaits: 2, maxParallel: 8 };
 
 type Transport = Exclude<TransportName, "stdio">;
 
@@ -16,7 +16,8 @@ interface Mutant {
 }
 
 interface Matrix<M extends Mutant> {
-  readonly role: "ahp-server" | "ahp-client" | "threads-server" | "threads-client";
+  /** A suite of `weakChecks`. */
+  readonly role: keyof typeof weakChecks;
   /** Starts the reference, or a mutant of it. */
   readonly start: (mutant?: M) => StartModule;
   readonly mutants: readonly M[];

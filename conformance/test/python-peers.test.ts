@@ -1,11 +1,17 @@
 import { execFileSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createAhpClient } from "@harnesskit/ahp-client";
+import { startCore } from "@harnesskit/core-runtime";
 import { createThreadClient } from "@harnesskit/thread-client";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { describe, expect, it, type TestContext } from "vitest";
+import { buildSourceBundle } from "../../scripts/lib/source-bundle.ts";
 import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
 import { loadSuite, runSuite } from "../src/index.ts";
+import { createLineDriver } from "../src/target/driver.ts";
+import { startProcess } from "../src/target/target-process.ts";
 import { failuresOf, patient } from "./support.ts";
 
 const peer = (name: string): string => fileURLToPath(new URL(`../peers/${name}`, import.meta.url));
@@ -32,6 +38,9 @@ describe("a peer in Python, written from the specification, conforms", () => {
     ["ahp-client", "ahp_agent.py", "stdio"],
     ["ahp-client", "ahp_agent.py", "http"],
     ["threads-server", "thread_server.py", "stdio"],
+    ["threads-client", "thread_client.py", "unix"],
+    ["runtime-core", "runtime_core.py", "unix"],
+    ["runtime-agent", "runtime_agent.py", "unix"],
   ] as const)("%s by %s over %s", async ([suite, file, transport], context) => {
     needPython(context);
     const target = { kind: "command", command: `exec python3 -B '${peer(file)}'`, transport } as const;
@@ -62,5 +71,51 @@ describe("our client works with the peer in Python", () => {
     const input = JSON.stringify({ conformance: [{ run: "echo one" }, { say: "Done" }] });
     const turn = await client.startTurn({ threadId, input, onApproval: () => "once" });
     expect(await turn.result).toMatchObject({ status: "completed" });
+  });
+});
+
+describe("our runtime works with the peers in Python", () => {
+  it("calls the tools of the agent that our core has started", async (context) => {
+    needPython(context);
+    await using folder = await temporaryDirectory();
+    const manifest = {
+      id: "conformance.agent",
+      version: "1.0.0",
+      command: ["python3", "-B", peer("runtime_agent.py")],
+    };
+    await writeFile(join(folder.path, "opensentience.agent.json"), JSON.stringify(manifest));
+    await using core = await startCore({ agents: [folder.path] });
+    await core.ready();
+    const called = core.call("conformance.agent/echo", { text: "Grüße" });
+    expect(await called.result).toEqual({ status: "succeeded", output: { text: "Grüße" } });
+    const refused = core.call("conformance.agent/act", { steps: [{ fail: "peer.failed" }] });
+    expect(await refused.result).toMatchObject({ status: "failed", error: { code: "peer.failed" } });
+  });
+
+  it("serves the core that has started our agent", async (context) => {
+    needPython(context);
+    await using folder = await temporaryDirectory();
+    const bundle = await buildSourceBundle(new URL("./programs/peers.ts", import.meta.url));
+    const command = `exec python3 -B '${peer("runtime_core.py")}'`;
+    const place = { endpoint: `unix:${join(folder.path, "core.sock")}`, token: "", directory: folder.path };
+    const target = startProcess(command, place, { stopTimeoutMs: 2000, maxLogBytes: 10_000 });
+    try {
+      const { stdout, stdin } = target.child;
+      const core = createLineDriver(stdout, stdin, target.exited);
+      await core.do("listen", {});
+      const agent = {
+        agent_id: "conformance.agent",
+        command: [process.execPath, bundle.path, "launched-agent"],
+      };
+      expect(await core.do("launch", agent)).toMatchObject({ result: { token: "HARNESS_SESSION_TOKEN" } });
+      const tool = "conformance.agent/echo";
+      const hasTool = async (): Promise<boolean> => JSON.stringify(await core.do("tools", {})).includes(tool);
+      await expect.poll(hasTool, { timeout: 30_000 }).toBe(true);
+      const called = await core.do("call", { name: "one", tool_id: tool, input: { text: "Grüße" } });
+      expect(called).toMatchObject({ result: { status: "succeeded", output: { text: "Grüße" } } });
+    } finally {
+      await target.stop();
+      await bundle.remove();
+    }
   });
 });

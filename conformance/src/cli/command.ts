@@ -40,7 +40,7 @@ Target, one of:
 Options:
   --token-file FILE, --api-key-file FILE   the credential of --http and --ws
   --only ID             only checks of these requirements; can be given several times
-  --list                show the requirements and whether a check cites them
+  --list                show the requirements and whether a check cites them; without a suite: the suites
   --set NAME=VALUE      replace a value of the scenarios
   --seed N              repeat a run with the same random values
   --within MS           how long to wait for the target (default: 2000)
@@ -56,11 +56,20 @@ A MUST that does not hold fails, a SHOULD or a FACT warns, a MAY or a CHOICE inf
 Exit codes: 0 conforms, 1 does not conform, 2 wrong usage, 4 the target is unavailable, 130 interrupted.
 `;
 
+/** One line for each suite: its name, the version of its protocol, and its transports. */
+const suitesTable = (): string =>
+  suiteNames()
+    .map((name) => loadSuite(name))
+    .map(
+      ({ name, version, role }) =>
+        `${name.padEnd(16)} ${version.padEnd(8)} ${Object.keys(role.transports).join(", ")}\n`,
+    )
+    .join("");
+
 const listOf = (suite: Suite): string => {
   const cited = citedIds(suite);
-  const role = suite.role.plays === "server" ? /^Client:/ : /^Server:/;
   const lines = [...suite.requirements.values()]
-    .filter(({ text }) => !role.test(text))
+    .filter(({ text }) => !suite.otherSubjects.some((subject) => text.startsWith(`${subject}:`)))
     .map(
       ({ id, level, text }) =>
         `${cited.has(id) ? "check" : "     "}  ${id.padEnd(8)} ${level.padEnd(6)} ${text}`,
@@ -122,6 +131,10 @@ export const runConformance = async (
     const { suite: name, values } = readArguments(args);
     if (values.help === true) {
       io.stdout(help());
+      return 0;
+    }
+    if (name === undefined && values.list === true) {
+      io.stdout(suitesTable());
       return 0;
     }
     if (name === undefined) throw new ConformanceError("usage", `name a suite: ${suiteNames().join(", ")}`);

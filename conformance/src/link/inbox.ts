@@ -64,6 +64,12 @@ export class Inbox {
     return taken.map(({ value }) => value);
   }
 
+  /** The first message that was not taken and for which `isUnwanted` holds, if one comes within the time. */
+  async watch(isUnwanted: (value: unknown) => boolean, withinMs: number): Promise<Received | undefined> {
+    const find = () => this.messages.find((message) => !message.taken && isUnwanted(message.value));
+    return await this.#until(find, "a message", withinMs).catch(() => undefined);
+  }
+
   async ended(withinMs: number): Promise<LinkEnd> {
     return await this.#until(() => this.#end, "the end of the connection", withinMs, true);
   }

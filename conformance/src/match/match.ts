@@ -94,6 +94,17 @@ const operators: Readonly<Record<string, Operator>> = {
     Array.isArray(value) || typeof value === "string"
       ? matchAt(value.length, operand, { ...at, path: `${at.path}.length` })
       : miss(at, "an array or a string", value),
+  $contains: (value, operand, at) =>
+    (JSON.stringify(value) ?? "").includes(String(operand))
+      ? undefined
+      : miss(at, `something with ${show(operand)}`, value),
+  $unique: (value, operand, at) => {
+    if (!Array.isArray(value)) return miss(at, "an array", value);
+    const keys = value.map((each: unknown) =>
+      operand === true ? each : (each as Record<string, unknown>)[String(operand)],
+    );
+    return new Set(keys).size === keys.length ? undefined : miss(at, "elements that differ", keys);
+  },
   $order: subsequence,
   $range: range,
 };

@@ -19,7 +19,8 @@ export interface Scope {
   /**
    * A copy of the template with its references replaced: a string that is one reference becomes its value, of any type.
    * `{ $merge: [A, B] }` is the members of A and B, where those of B count; `{ $flat: [A, B] }` the elements of both
-   * lists; `{ $repeat: { text, times } }` a long string.
+   * lists; `{ $repeat: { text, times } }` a long string; `{ $count: N }` the numbers from 1 to N; `{ $message: A }` the
+   * members of the suite's `envelope`, made anew, and of A.
    * @throws {Unmet} for a reference without a value
    */
   resolve(template: unknown): unknown;
@@ -35,6 +36,12 @@ const memberOf = (value: unknown, key: string): unknown => {
     : undefined;
 };
 
+/** A UUID of version 4. */
+const uuidOf = (random: () => number): string => {
+  const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join("");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
+};
+
 const builders: Readonly<Record<string, (operand: unknown) => unknown>> = {
   $merge: (parts) => Object.assign({}, ...(parts as object[])),
   $flat: (lists) => (lists as unknown[][]).flat(),
@@ -42,15 +49,21 @@ const builders: Readonly<Record<string, (operand: unknown) => unknown>> = {
     const { text, times } = what as { readonly text: string; readonly times: number };
     return text.repeat(times);
   },
+  $count: (last) => Array.from({ length: Number(last) }, (_, index) => index + 1),
 };
 
 /**
- * Creates a scope. `${random.NAME}` is a string that is the same within the scope, `${now}` the time in RFC 3339, and
- * `${table[case.type]}` the member of a table that another value names.
+ * Creates a scope. `${random.NAME}` is a string that is the same within the scope, `${uuid}` a new UUID each time, `${now}`
+ * the time in RFC 3339, and `${table[case.type]}` the member of a table that another value names.
  *
  * @param values by name; those given later replace them
+ * @param envelope what each `$message` has
  */
-export const createScope = (values: Readonly<Record<string, unknown>>, random: () => number): Scope => {
+export const createScope = (
+  values: Readonly<Record<string, unknown>>,
+  random: () => number,
+  envelope: Readonly<Record<string, unknown>> = {},
+): Scope => {
   const known = new Map<string, unknown>();
   const randomText = (path: string): string => {
     const text =
@@ -60,6 +73,7 @@ export const createScope = (values: Readonly<Record<string, unknown>>, random: (
   };
   const lookUp = (path: string): unknown => {
     if (path === "now") return new Date().toISOString();
+    if (path === "uuid") return uuidOf(random);
     if (path.startsWith("random.")) return randomText(path);
     const direct = path.replace(
       /\[([^\]]+)\]/g,
@@ -82,6 +96,7 @@ export const createScope = (values: Readonly<Record<string, unknown>>, random: (
     if (Array.isArray(template)) return template.map(resolve);
     if (!isPlainObject(template)) return template;
     const [[key = "", operand] = []] = Object.entries(template);
+    if (key === "$message") return { ...(resolve(envelope) as object), ...(resolve(operand) as object) };
     const build = builders[key];
     if (build !== undefined) return build(resolve(operand));
     return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, resolve(value)]));

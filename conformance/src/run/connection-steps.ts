@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { systemErrorCode } from "@harnesskit/node-kit";
 import { ConformanceError, Unmet } from "../errors.ts";
@@ -11,7 +11,10 @@ export const open: DoStep = async ({ step }, context) => {
   if (context.server === undefined) throw new ConformanceError("invalid_scenario", "open is for servers");
   try {
     const link = await context.server.open((step.credential as CredentialKind | undefined) ?? "valid");
-    context.links.set(String(step.open), link);
+    const name = String(step.open);
+    const former = context.links.get(name);
+    if (former !== undefined) context.endedLinks.push(former);
+    context.links.set(name, link);
     return { open: true };
   } catch (error) {
     if (RefusedConnection.isInstance(error)) return { open: false, status: error.status };
@@ -61,16 +64,19 @@ export const post: DoStep = async (ready, context) => {
   return await link.post(ready.step.post as Post);
 };
 
+/** The connections that there were end; what came over them is still judged. */
 export const restart: DoStep = async ({ step }, context) => {
-  if (context.server === undefined) throw new ConformanceError("invalid_scenario", "restart is for servers");
   const links = [...context.links.values()];
   context.links.clear();
+  context.endedLinks.push(...links);
   await Promise.all([
-    context.server.restart(step.restart as "kill" | "stop"),
+    (context.server ?? context.client)?.restart(step.restart as "kill" | "stop"),
     ...links.map((link) => link.close()),
   ]);
   return true;
 };
+
+export const log: DoStep = async (_, context) => ({ log: (context.server ?? context.client)?.log() ?? "" });
 
 const linesOf = (text: string): { lines?: unknown[] } => {
   try {
@@ -85,13 +91,20 @@ const linesOf = (text: string): { lines?: unknown[] } => {
   }
 };
 
+const contentOf = async (path: string): Promise<{ text?: string; lines?: unknown[]; mode: string }> => {
+  const status = await stat(path);
+  const mode = (status.mode & 0o777).toString(8).padStart(3, "0");
+  if (!status.isFile()) return { mode };
+  const text = await readFile(path, "utf8");
+  return { text, ...linesOf(text), mode };
+};
+
 /** Reads a file of the target's folder; what is not there yet may come within the time. */
 export const file: DoStep = async ({ step, within }: ReadyStep, context: StepContext) => {
   const dueAt = performance.now() + within;
   for (;;) {
     try {
-      const text = await readFile(join(context.folder, String(step.file)), "utf8");
-      return { text, ...linesOf(text) };
+      return await contentOf(join(context.folder, String(step.file)));
     } catch (error) {
       if (systemErrorCode(error) !== "ENOENT" || performance.now() > dueAt)
         throw new Unmet(`the file ${String(step.file)} is not in the folder of the target`);
@@ -101,9 +114,10 @@ export const file: DoStep = async ({ step, within }: ReadyStep, context: StepCon
 };
 
 export const doOperation: DoStep = async ({ step, as }, context) => {
-  if (context.client === undefined) throw new ConformanceError("invalid_scenario", "do is for clients");
+  const target = context.client ?? context.server;
+  if (target === undefined) throw new ConformanceError("invalid_scenario", "there is no target");
   context.note(`do ${String(step.do)} ${toText(step.params ?? {})}`);
-  context.outcomes.set(as ?? String(step.do), context.client.do(String(step.do), step.params ?? {}));
+  context.outcomes.set(as ?? String(step.do), target.do(String(step.do), step.params ?? {}));
   return true;
 };
 

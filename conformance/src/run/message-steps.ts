@@ -12,7 +12,7 @@ export const linkOf = async (ready: ReadyStep, context: StepContext, name = read
   if (open !== undefined) return open;
   const link =
     context.server === undefined
-      ? (await context.client?.accept(ready.within))?.link
+      ? (await context.client?.accept(Math.max(ready.within, context.limits.startTimeoutMs)))?.link
       : await context.server.open("valid");
   if (link === undefined) throw new ConformanceError("unavailable", "the target has no connection");
   context.links.set(name, link);
@@ -28,7 +28,7 @@ export const send: DoStep = async (ready, context) => {
   const link = await linkOf(ready, context);
   context.note(`> ${toText(ready.step.send)}`);
   await link.send(ready.step.send);
-  return true;
+  return ready.step.send;
 };
 
 export const call: DoStep = async (ready, context) => {
@@ -72,10 +72,12 @@ export const gather: DoStep = async (ready, context) => {
 
 export const none: DoStep = async (ready, context) => {
   const link = await linkOf(ready, context);
-  const { none: matcher } = ready.step;
-  const found = link.inbox.messages.find(
-    ({ value, taken }) => !taken && match(value, matcher, context.named) === undefined,
-  );
+  const { none: matcher, within } = ready.step;
+  const isUnwanted = (value: unknown) => match(value, matcher, context.named) === undefined;
+  const found =
+    typeof within === "number"
+      ? await link.inbox.watch(isUnwanted, within)
+      : link.inbox.messages.find(({ value, taken }) => !taken && isUnwanted(value));
   if (found !== undefined)
     throw new Unmet(`there was a message that should not have come: ${toText(found.value)}`);
   return true;

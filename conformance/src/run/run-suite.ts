@@ -3,7 +3,7 @@ import { ConformanceError, messageOf } from "../errors.ts";
 import { type ConformanceLimits, conformanceLimits } from "../limits.ts";
 import { createRandom, createScope } from "../match/scope.ts";
 import { citedIds } from "../scenario/cited-ids.ts";
-import type { Suite } from "../scenario/load-suite.ts";
+import { packageDirectory, type Suite } from "../scenario/load-suite.ts";
 import type { ScenarioFile } from "../scenario/suite-schema.ts";
 import { createClientTarget } from "../target/client-target.ts";
 import { createFolder } from "../target/place.ts";
@@ -68,11 +68,15 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
       {
         token: parts.token,
         transport: spec.transport,
+        directory: folder.path,
+        node: process.execPath,
+        package: packageDirectory,
         ...suite.values,
         ...scenario.values,
         ...options.values,
       },
       random,
+      suite.envelope,
     );
     const context: StepContext = {
       scope,
@@ -81,6 +85,7 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
       limits,
       folder: folder.path,
       links: new Map(),
+      endedLinks: [],
       ...(server === undefined ? {} : { server }),
       ...(client === undefined ? {} : { client }),
       outcomes: new Map(),
@@ -92,8 +97,9 @@ const runScenario = async (scenario: ScenarioFile, options: OneRun): Promise<Sce
     const dueAt = startedAt + limits.scenarioTimeoutMs;
     const run = new ScenarioRun({ suite, scenario, context, dueAt, signal: options.signal });
     await run.run();
-    const received = [...context.links.values()].reduce((sum, { inbox }) => sum + inbox.messages.length, 0);
-    await Promise.all([...context.links.values()].map((link) => link.close()));
+    const links = [...context.endedLinks, ...context.links.values()];
+    const received = links.reduce((sum, { inbox }) => sum + inbox.messages.length, 0);
+    await Promise.all(links.map((link) => link.close()));
     await target?.stop();
     return {
       name: scenario.scenario,

@@ -35,6 +35,7 @@ const verbs: Readonly<Record<Exclude<Verb, "each" | "use">, DoStep>> = {
   ping: connection.ping,
   post: connection.post,
   restart: connection.restart,
+  log: connection.log,
   file: connection.file,
   do: connection.doOperation,
   done: connection.done,
@@ -162,7 +163,7 @@ export class ScenarioRun {
         const ready = { verb, step: resolved, within, link: step.on ?? "main", as: step.as };
         value = await verbs[verb](ready, this.#context);
         if (step.as !== undefined && verb !== "do") scope.set(step.as, value);
-        if (value !== true) note(`< ${shown(value, limits.maxShownLength)}`);
+        if (value !== true && verb !== "send") note(`< ${shown(value, limits.maxShownLength)}`);
       } catch (error) {
         reason = messageOf(error);
         if (Unmet.isInstance(error)) this.#countWait(performance.now() - begunAt >= within * 0.9);
@@ -208,7 +209,7 @@ export class ScenarioRun {
   #judgeAllMessages(): void {
     const { role } = this.#options.suite;
     const { transport } = this.#context;
-    const links = [...this.#context.links.values()];
+    const links = [...this.#context.endedLinks, ...this.#context.links.values()];
     const all = links.flatMap((link) => link.inbox.messages.map(({ value }) => value));
     if (links.length === 0) return;
     for (const { checks, match: matcher, only } of role.always ?? []) {

@@ -15,6 +15,8 @@ export interface StepContext {
   readonly limits: ConformanceLimits;
   readonly folder: string;
   readonly links: Map<string, Link>;
+  /** Connections that have no name any more: of before a restart, or replaced by `open`. */
+  readonly endedLinks: Link[];
   /** Present where the target is a server. */
   readonly server?: ServerTarget;
   /** Present where the target is a client. */

@@ -21,6 +21,9 @@ export interface Suite {
   readonly scenarios: readonly ScenarioFile[];
   readonly values: Readonly<Record<string, unknown>>;
   readonly matchers: Readonly<Record<string, unknown>>;
+  readonly envelope: Readonly<Record<string, unknown>>;
+  /** How the texts of requirements begin that are of other roles. */
+  readonly otherSubjects: readonly string[];
   readonly fragments: Readonly<Record<string, readonly Step[]>>;
   readonly requirements: ReadonlyMap<string, Requirement>;
 }
@@ -97,6 +100,10 @@ export const loadSuite = (name: string, root: string = packageDirectory): Suite 
     scenarios: readScenarios(join(root, "scenarios", protocol, roleName)),
     values: file.values ?? {},
     matchers: file.matchers ?? {},
+    envelope: file.envelope ?? {},
+    otherSubjects: Object.entries(file.roles).flatMap(([key, { subject }]) =>
+      key === roleName || subject === undefined ? [] : [subject],
+    ),
     fragments: file.fragments ?? {},
     requirements: readRequirements(join(root, "requirements"), file.requirements),
   };

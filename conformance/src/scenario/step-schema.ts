@@ -57,7 +57,7 @@ const verbs = {
     open: name,
     credential: z.enum(["valid", "wrong", "none", "other", "query"]).optional(),
   }).describe("Opens a connection to a server; what it got is { open: true } or { open: false, status }"),
-  send: step({ send: json }).describe("Sends one message"),
+  send: step({ send: json }).describe("Sends one message; what it got is that message"),
   raw: step({
     raw: z.array(RawPartSchema).min(1),
     chop: z.number().int().positive().optional().describe("Bytes of each write"),
@@ -70,7 +70,9 @@ const verbs = {
   notify: step({ notify: z.string(), params: json.optional() }),
   receive: step({ receive: json }).describe("Waits for a message that matches and was not taken yet"),
   gather: step({ gather: json }).describe("Takes all messages up to one that matches, as a list"),
-  none: step({ none: json }).describe("Holds if no message that was not taken matches"),
+  none: step({ none: json }).describe(
+    "Holds if no message that was not taken matches, now or within the time that the step gives",
+  ),
   reply: step({
     reply: json.describe("The request"),
     result: json.optional(),
@@ -92,12 +94,17 @@ const verbs = {
     "One HTTP request; what it got is { status, headers, text, body }",
   ),
   accept: step({ accept: name }).describe("Waits until a client connects"),
-  do: step({ do: z.string(), params: json.optional() }).describe("Has a client do something, by its driver"),
-  done: step({ done: name }).describe("Waits for what a client did; what it got is { result } or { error }"),
+  do: step({ do: z.string(), params: json.optional() }).describe(
+    "Has the target do something, by its driver",
+  ),
+  done: step({ done: name }).describe(
+    "Waits for what the target did; what it got is { result } or { error }",
+  ),
   restart: step({ restart: z.enum(["kill", "stop"]) }).describe("Ends the target and starts it again"),
   file: step({ file: z.string() }).describe(
-    "A file of the target's directory; what it got is { text, lines }",
+    "A file of the target's directory; what it got is { text, lines, mode }",
   ),
+  log: step({ log: name }).describe("What the target wrote to standard error; what it got is { log }"),
   check: step({ check: json }).describe("Matches a value that is there already"),
 };
 

@@ -19,6 +19,7 @@ const RoleSchema = z.strictObject({
     .partialRecord(TransportSchema, ids)
     .optional()
     .describe("The ids that fail where the target sends what is not a message"),
+  subject: z.string().optional().describe("How the text of a requirement begins that is of this role only"),
   path: z.string().optional().describe("The path of the URL over HTTP and WebSocket"),
 });
 export type Role = z.infer<typeof RoleSchema>;
@@ -38,6 +39,7 @@ const suiteSchema = (step: z.ZodType<Step>) =>
     roles: z.record(z.string(), RoleSchema),
     values: z.record(z.string(), z.unknown()).optional(),
     matchers: z.record(z.string(), z.unknown()).optional(),
+    envelope: z.record(z.string(), z.unknown()).optional().describe("What each { $message: … } has"),
     fragments: z.record(z.string(), z.array(step)).optional().describe("Steps for use: NAME"),
   });
 

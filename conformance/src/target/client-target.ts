@@ -1,8 +1,8 @@
-import { ConformanceError, messageOf, Unmet } from "../errors.ts";
+import { ConformanceError, Unmet } from "../errors.ts";
 import type { ConformanceLimits } from "../limits.ts";
 import type { RequestFacts } from "../link/http-host-link.ts";
 import type { Framing, Role } from "../scenario/suite-schema.ts";
-import { createLineDriver, type Driver, type Outcome } from "./driver.ts";
+import { createLineDriver, createModuleDriver, type Driver, type Outcome } from "./driver.ts";
 import { type AcceptedLink, createHost, type Host } from "./host.ts";
 import { startProcess } from "./target-process.ts";
 import type { TargetPlace, TargetSpec } from "./target-spec.ts";
@@ -12,6 +12,8 @@ export interface ClientTarget {
   /** The next connection of the client that was not taken. Rejects with {@link Unmet} when none comes. */
   accept(withinMs: number): Promise<AcceptedLink>;
   do(operation: string, params: unknown): Promise<Outcome>;
+  /** Ends the client and starts another one; connections that were not taken are forgotten. */
+  restart(how: "kill" | "stop"): Promise<void>;
   stop(): Promise<void>;
   log(): string;
 }
@@ -26,15 +28,9 @@ export interface ClientTargetOptions {
 }
 
 interface RunningClient extends Driver {
-  stop(): Promise<void>;
+  stop(how?: "kill" | "stop"): Promise<void>;
   log(): string;
 }
-
-const settled = (work: Promise<unknown>): Promise<Outcome> =>
-  work.then(
-    (result) => ({ result }),
-    (error: unknown) => ({ error: { ...(error as object), message: messageOf(error) } }),
-  );
 
 const start = async ({ spec, limits }: ClientTargetOptions, place: TargetPlace): Promise<RunningClient> => {
   if (spec.kind === "address") {
@@ -43,15 +39,10 @@ const start = async ({ spec, limits }: ClientTargetOptions, place: TargetPlace):
   if (spec.kind === "command") {
     const target = startProcess(spec.command, place, limits);
     const driver = createLineDriver(target.child.stdout, target.child.stdin, target.exited);
-    return { do: driver.do, stop: () => target.stop(), log: target.log };
+    return { do: driver.do, stop: target.stop, log: target.log };
   }
   const module = await spec.start(place);
-  return {
-    do: (operation, params) =>
-      settled(module.do?.(operation, params) ?? Promise.reject(new Unmet("no driver"))),
-    stop: () => module.close(),
-    log: () => "",
-  };
+  return { ...createModuleDriver(module), stop: () => module.close(), log: () => module.log?.() ?? "" };
 };
 
 /** Listens, and starts the client of one scenario. */
@@ -71,9 +62,10 @@ export const createClientTarget = async (options: ClientTargetOptions): Promise<
     },
     onMessage: options.onMessage,
   });
+  const place: TargetPlace = { endpoint: host.endpoint, directory: folder, token };
   let client: RunningClient;
   try {
-    client = await start(options, { endpoint: host.endpoint, directory: folder, token });
+    client = await start(options, place);
   } catch (error) {
     await host.close();
     throw error;
@@ -85,6 +77,7 @@ export const createClientTarget = async (options: ClientTargetOptions): Promise<
           const next = links.shift();
           if (next === undefined) return;
           clearTimeout(timer);
+          wake = () => {};
           resolve(next);
         };
         const timer = setTimeout(
@@ -95,6 +88,11 @@ export const createClientTarget = async (options: ClientTargetOptions): Promise<
         look();
       }),
     do: (operation, params) => client.do(operation, params),
+    async restart(how) {
+      await client.stop(how);
+      for (const { link } of links.splice(0)) void link.close();
+      client = await start(options, place);
+    },
     async stop() {
       await client.stop();
       await host.close();

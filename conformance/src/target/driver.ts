@@ -1,14 +1,25 @@
 import type { Readable, Writable } from "node:stream";
 import { createDeferred, type Deferred, newlineCodec } from "@harnesskit/wire";
 import { isPlainObject } from "@harnesskit/wire/json";
+import { messageOf, Unmet } from "../errors.ts";
+import type { RunningModule } from "./target-spec.ts";
 
 /** What an operation of a client came to. */
 export type Outcome = { readonly result: unknown } | { readonly error: unknown };
 
-/** Has a client do what its user would. */
+/** Has a target do what its user would. */
 export interface Driver {
   do(operation: string, params: unknown): Promise<Outcome>;
 }
+
+/** The driver of a module. */
+export const createModuleDriver = (module: RunningModule): Driver => ({
+  do: (operation, params) =>
+    (module.do?.(operation, params) ?? Promise.reject(new Unmet("the target has no driver"))).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ error: { ...(error as object), message: messageOf(error) } }),
+    ),
+});
 
 /**
  * The driver of a command: a line `{"id", "do", "params"}` on its standard input, and a line `{"id", "result"}` or

@@ -4,6 +4,7 @@ import { createByteLink } from "../link/byte-link.ts";
 import type { Link } from "../link/link.ts";
 import type { Framing, Role } from "../scenario/suite-schema.ts";
 import { type CredentialKind, dial, RefusedConnection } from "./dial.ts";
+import { createLineDriver, createModuleDriver, type Driver, type Outcome } from "./driver.ts";
 import { createPlace } from "./place.ts";
 import { startProcess, type TargetProcess } from "./target-process.ts";
 import type { Credentials, RunningModule, TargetPlace, TargetSpec } from "./target-spec.ts";
@@ -12,6 +13,8 @@ import type { Credentials, RunningModule, TargetPlace, TargetSpec } from "./targ
 export interface ServerTarget {
   /** Rejects with {@link RefusedConnection} where the server refuses, and with `unavailable` where it is not there. */
   open(credential: CredentialKind): Promise<Link>;
+  /** Has the target do what its user would, by its driver. */
+  do(operation: string, params: unknown): Promise<Outcome>;
   restart(how: "kill" | "stop"): Promise<void>;
   stop(): Promise<void>;
   log(): string;
@@ -41,19 +44,33 @@ const createStdioTarget = (command: string, options: ServerTargetOptions): Serve
       processes.push(target);
       return createByteLink(target.stream(), options.role.transports.stdio as Framing, limits);
     },
+    do: () => Promise.reject(unavailable("a server over stdio has no driver")),
     restart: async (how) => void (await Promise.all(processes.splice(0).map((each) => each.stop(how)))),
     stop: async () => void (await Promise.all(processes.map((each) => each.stop()))),
     log: () => processes.map((each) => each.log()).join(""),
   };
 };
 
-type Running = { stop(how?: "kill" | "stop"): Promise<void>; exited?: Promise<unknown>; log(): string };
+interface Running {
+  stop(how?: "kill" | "stop"): Promise<void>;
+  readonly exited?: Promise<unknown>;
+  log(): string;
+  readonly driver?: Driver;
+}
 
 const startAt = async (place: TargetPlace, { spec, limits }: ServerTargetOptions): Promise<Running> => {
-  if (spec.kind === "command") return startProcess(spec.command, place, limits);
+  if (spec.kind === "command") {
+    const target = startProcess(spec.command, place, limits);
+    const { stop, exited, log, child } = target;
+    return { stop, exited, log, driver: createLineDriver(child.stdout, child.stdin, exited) };
+  }
   if (spec.kind !== "module") return { stop: async () => {}, log: () => "" };
   const module: RunningModule = await spec.start(place);
-  return { stop: () => module.close(), log: () => "" };
+  return {
+    stop: () => module.close(),
+    log: () => module.log?.() ?? "",
+    driver: createModuleDriver(module),
+  };
 };
 
 /** Dials until the server is there, for as long as it may take to start. */
@@ -93,22 +110,34 @@ export const createServerTarget = (options: ServerTargetOptions): ServerTarget =
   const prefix = spec.transport === "unix" || spec.transport === "tcp" ? `${spec.transport}:` : "";
   let place: Promise<TargetPlace> | undefined;
   let running: Promise<Running> | undefined;
+  let logged = () => "";
   const getPlace = async (): Promise<TargetPlace> => {
     if (spec.kind === "address") return { endpoint: prefix + spec.address, directory: folder, token };
     place ??= createPlace(spec.transport, folder, role.path ?? "/", token);
     return await place;
   };
+  const getRunning = async (at: TargetPlace): Promise<Running> => {
+    running ??= startAt(at, options);
+    const started = await running;
+    logged = started.log;
+    return started;
+  };
   return {
     async open(credential) {
       const at = await getPlace();
-      running ??= startAt(at, options);
-      const started = await running;
+      const started = await getRunning(at);
       if (framing === "post") await waitForHttp(at.endpoint, started, limits);
       return await dialPatiently(
         () => dial(at.endpoint, framing, credentials, credential, limits),
         started,
         limits,
       );
+    },
+    async do(operation, params) {
+      const { driver } = await getRunning(await getPlace());
+      if (driver === undefined)
+        throw new ConformanceError("usage", "the suite drives the target: give a command or a module");
+      return await driver.do(operation, params);
     },
     async restart(how) {
       if (spec.kind === "address")
@@ -118,6 +147,6 @@ export const createServerTarget = (options: ServerTargetOptions): ServerTarget =
     },
     // One that could not be started has nothing to stop.
     stop: async () => await (await running?.catch(() => undefined))?.stop(),
-    log: () => "",
+    log: () => logged(),
   };
 };

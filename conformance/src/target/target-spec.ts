@@ -45,8 +45,10 @@ export interface TargetPlace {
 
 /** A target that runs in this process. */
 export interface RunningModule {
-  /** Clients only: does what the driver of a command does on a line. Rejects with the error of the operation. */
+  /** Does what the driver of a command does on a line. Rejects with the error of the operation. */
   do?(operation: string, params: unknown): Promise<unknown>;
+  /** What it has logged. */
+  log?(): string;
   close(): Promise<void>;
 }
 

@@ -1,10 +1,10 @@
 import { createInterface } from "node:readline";
 import { createStdioChannel } from "@harnesskit/transport-stdio";
 import type { StartModule } from "../../src/index.ts";
-import { startAhpAgent } from "../targets/ahp-agent.ts";
 import { createTestHarness } from "../targets/ahp-harness.ts";
-import { startThreadClient } from "../targets/thread-client.ts";
+import { createTestAgent } from "../targets/runtime-agent.ts";
 import { createTestThreadServer } from "../targets/thread-server.ts";
+import { targets } from "./targets.ts";
 
 const {
   CONFORMANCE_DIR: directory = ".",
@@ -12,25 +12,27 @@ const {
   CONFORMANCE_TOKEN: token = "",
 } = process.env;
 
-/** The driver on standard input and output. */
-const drive = async (start: StartModule): Promise<void> => {
-  const agent = await start({ endpoint, token, directory });
+/** The driver on standard input and output; their end ends the program. */
+const drive = async (start: StartModule | undefined): Promise<void> => {
+  const target = await start?.({ endpoint, token, directory });
   for await (const line of createInterface({ input: process.stdin })) {
     const { id, do: operation, params } = JSON.parse(line) as { id: number; do: string; params: unknown };
     const write = (outcome: object) => process.stdout.write(`${JSON.stringify({ id, ...outcome })}\n`);
-    agent.do?.(operation, params).then(
+    target?.do?.(operation, params).then(
       (result) => write({ result: result ?? {} }),
       (error: Error) => write({ error: { ...error, message: error.message } }),
     );
   }
-  await agent.close();
+  await target?.close();
 };
 
+/** What has standard input and output for its protocol, or is started by a core as any agent is. */
 const programs: Readonly<Record<string, () => unknown>> = {
   "ahp-server": () => createTestHarness().connect(createStdioChannel()),
   "threads-server": () => createTestThreadServer(directory).connect(createStdioChannel()),
-  "ahp-client": () => drive(startAhpAgent),
-  "threads-client": () => drive(startThreadClient),
+  "launched-agent": () => createTestAgent().run(),
 };
 
-await programs[process.argv[2] ?? ""]?.();
+const [, , name = ""] = process.argv;
+const program = endpoint === "stdio:" || name === "launched-agent" ? programs[name] : undefined;
+await (program === undefined ? drive(targets[name]) : program());

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { boundedString } from "../checked.ts";
 import { JsonObjectSchema } from "../envelope/json.ts";
+import { tolerantObject } from "../null-as-absent.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
 import { messageSchema, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
 
@@ -12,7 +13,7 @@ export const CallerSchema = z.object({
 export type Caller = z.infer<typeof CallerSchema>;
 
 /** What a call is about (section 4.3.1). Never secret. */
-export const CallContextSchema = z.object({
+export const CallContextSchema = tolerantObject({
   project_root: z.string().optional(),
   resource_paths: z.array(z.string()).optional(),
   ui: JsonObjectSchema.optional(),
@@ -22,7 +23,7 @@ export type CallContext = z.infer<typeof CallContextSchema>;
 /** The core wants a tool to run (section 4.3.1). `request_id` is always set. */
 export const CoreToolCallSchema = messageSchema(
   "core.tool.call",
-  z.object({
+  tolerantObject({
     call_id: RuntimeIdSchema,
     tool_id: z.string().max(257),
     input: JsonObjectSchema,
@@ -33,7 +34,8 @@ export const CoreToolCallSchema = messageSchema(
     caller: CallerSchema.optional(),
     context: CallContextSchema.optional(),
   }),
-).extend({ request_id: RuntimeIdSchema });
+  { request_id: RuntimeIdSchema },
+);
 export type CoreToolCall = z.infer<typeof CoreToolCallSchema>;
 
 const streamed = {
@@ -49,11 +51,11 @@ const TextDataSchema = z.object({ text: z.string() });
 export const AgentToolStreamSchema = messageSchema(
   "agent.tool.stream",
   z.discriminatedUnion("channel", [
-    z.object({ ...streamed, channel: z.literal("stdout"), data: TextDataSchema }),
-    z.object({ ...streamed, channel: z.literal("stderr"), data: TextDataSchema }),
-    z.object({ ...streamed, channel: z.literal("log"), data: TextDataSchema }),
-    z.object({ ...streamed, channel: z.literal("status"), data: TextDataSchema }),
-    z.object({
+    tolerantObject({ ...streamed, channel: z.literal("stdout"), data: TextDataSchema }),
+    tolerantObject({ ...streamed, channel: z.literal("stderr"), data: TextDataSchema }),
+    tolerantObject({ ...streamed, channel: z.literal("log"), data: TextDataSchema }),
+    tolerantObject({ ...streamed, channel: z.literal("status"), data: TextDataSchema }),
+    tolerantObject({
       ...streamed,
       channel: z.literal("partial_result"),
       data: z.object({ json: JsonObjectSchema }),
@@ -85,7 +87,7 @@ export type CallStatus = z.infer<typeof CallStatusSchema>;
 /** The end of a call, sent exactly once (section 4.3.3). */
 export const AgentToolResultSchema = messageSchema(
   "agent.tool.result",
-  z.object({
+  tolerantObject({
     call_id: RuntimeIdSchema,
     status: CallStatusSchema,
     output: JsonObjectSchema.optional(),
@@ -100,7 +102,7 @@ export type AgentToolResult = z.infer<typeof AgentToolResultSchema>;
 /** The core wants a call to stop (section 4.4.1). */
 export const CoreToolCancelSchema = messageSchema(
   "core.tool.cancel",
-  z.object({
+  tolerantObject({
     call_id: RuntimeIdSchema,
     reason: z.string().optional(),
     /** Time until which it should have stopped, in milliseconds from now. */
@@ -112,7 +114,7 @@ export type CoreToolCancel = z.infer<typeof CoreToolCancelSchema>;
 /** The agent heard it; the result still follows (section 4.4.2). */
 export const AgentToolCancelAckSchema = messageSchema(
   "agent.tool.cancel_ack",
-  z.object({
+  tolerantObject({
     call_id: RuntimeIdSchema,
     /** False for a call that is unknown or has ended. */
     accepted: z.boolean(),

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { boundedString } from "../checked.ts";
 import { JsonObjectSchema } from "../envelope/json.ts";
+import { tolerantObject } from "../null-as-absent.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
 import { RUNTIME_PROTOCOL_VERSION } from "./limits.ts";
 
@@ -8,7 +9,7 @@ import { RUNTIME_PROTOCOL_VERSION } from "./limits.ts";
 export const RuntimeIdSchema = boundedString(256);
 
 /** Who is behind a message or a call (section 3.2). To an agent it is metadata only, never an authorization. */
-export const ActorSchema = z.object({
+export const ActorSchema = tolerantObject({
   type: z.enum(["human", "agent", "system"]),
   id: RuntimeIdSchema,
   display: z.string().optional(),
@@ -16,7 +17,7 @@ export const ActorSchema = z.object({
 export type Actor = z.infer<typeof ActorSchema>;
 
 /** What went wrong (section 3.3). Nothing in it is secret; `debug` is left out unless requested. */
-export const RuntimeErrorSchema = z.object({
+export const RuntimeErrorSchema = tolerantObject({
   /** For programs, see `RuntimeErrorCode`. */
   code: boundedString(256),
   /** For people. */
@@ -51,7 +52,7 @@ const fieldsBesideType = {
 };
 
 /** What any message looks like before its type and version are known here (section 3). */
-export const RuntimeEnvelopeSchema = z.object({
+export const RuntimeEnvelopeSchema = tolerantObject({
   v: z.int(),
   type: boundedString(256),
   ...fieldsBesideType,
@@ -59,11 +60,21 @@ export const RuntimeEnvelopeSchema = z.object({
 });
 export type RuntimeEnvelope = z.infer<typeof RuntimeEnvelopeSchema>;
 
-/** The schema of the messages of one type. */
-export const messageSchema = <Type extends string, Payload extends z.ZodType>(type: Type, payload: Payload) =>
-  z.object({
+/** The schema of the messages of one type. `narrowed` replaces fields of the envelope. */
+export const messageSchema = <
+  Type extends string,
+  Payload extends z.ZodType,
+  Narrowed extends z.core.$ZodLooseShape = Record<never, never>,
+>(
+  type: Type,
+  payload: Payload,
+  narrowed: Narrowed = {} as Narrowed,
+) => {
+  const fields = {
     v: z.literal(RUNTIME_PROTOCOL_VERSION),
     type: z.literal(type),
     ...fieldsBesideType,
     payload,
-  });
+  };
+  return tolerantObject({ ...fields, ...narrowed } as Omit<typeof fields, keyof Narrowed> & Narrowed);
+};

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
+import { tolerantObject } from "../null-as-absent.ts";
 import { messageSchema, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
 
 /** The id of an agent, as its manifest has it. It has no slash: the first slash of a tool's id ends it. */
@@ -17,7 +18,7 @@ export const SemanticVersionSchema = z
 /** The first message on a connection (section 4.1.1). */
 export const AgentHelloSchema = messageSchema(
   "agent.hello",
-  z.object({
+  tolerantObject({
     /** Secret: the token that the core gave the process at its launch. */
     session_token: z.string().max(1024),
     agent_id: z.string().max(256),
@@ -37,18 +38,19 @@ export type AgentHello = z.infer<typeof AgentHelloSchema>;
 /** The core lets the agent in (section 4.1.2). One with an `error` is a {@link CoreRefusal}. */
 export const CoreWelcomeSchema = messageSchema(
   "core.welcome",
-  z.object({
+  tolerantObject({
     accepted_version: z.int(),
     session_id: RuntimeIdSchema,
     heartbeat_interval_ms: z.int().positive(),
     max_frame_bytes: z.int().positive(),
     server: z.object({ core_version: z.string(), instance_id: z.string() }),
   }),
-).extend({ error: z.never().optional() });
+  { error: z.never().optional() },
+);
 export type CoreWelcome = z.infer<typeof CoreWelcomeSchema>;
 
 /** The core does not let the agent in (sections 4.1.2, 6.1): a welcome with an error, after which it closes. */
-export const CoreRefusalSchema = messageSchema("core.welcome", JsonObjectSchema).extend({
+export const CoreRefusalSchema = messageSchema("core.welcome", JsonObjectSchema, {
   error: RuntimeErrorSchema,
 });
 export type CoreRefusal = z.infer<typeof CoreRefusalSchema>;
@@ -56,7 +58,7 @@ export type CoreRefusal = z.infer<typeof CoreRefusalSchema>;
 /** The core will close the connection (section 4.1.3). */
 export const CoreGoodbyeSchema = messageSchema(
   "core.goodbye",
-  z.object({
+  tolerantObject({
     reason: z.string(),
     /** How long to wait before connecting again, in milliseconds. Without it: do not come back. */
     retry_after_ms: z.int().nonnegative().optional(),
@@ -67,7 +69,7 @@ export type CoreGoodbye = z.infer<typeof CoreGoodbyeSchema>;
 /** Sent once every `heartbeat_interval_ms` (section 4.5.1). */
 export const AgentHeartbeatSchema = messageSchema(
   "agent.heartbeat",
-  z.object({
+  tolerantObject({
     session_id: RuntimeIdSchema,
     uptime_ms: z.int().nonnegative(),
     inflight_calls: z.int().nonnegative(),
@@ -86,13 +88,9 @@ export const AgentPongSchema = messageSchema("agent.pong", z.object({}));
 export type AgentPong = z.infer<typeof AgentPongSchema>;
 
 /** The core answers a message that it cannot take and whose sender waits (section 6.2). */
-export const CoreErrorSchema = messageSchema("core.error", z.object({})).extend({
-  error: RuntimeErrorSchema,
-});
+export const CoreErrorSchema = messageSchema("core.error", z.object({}), { error: RuntimeErrorSchema });
 export type CoreError = z.infer<typeof CoreErrorSchema>;
 
 /** The agent answers a message that it cannot take and whose sender waits (section 6.2). */
-export const AgentErrorSchema = messageSchema("agent.error", z.object({})).extend({
-  error: RuntimeErrorSchema,
-});
+export const AgentErrorSchema = messageSchema("agent.error", z.object({}), { error: RuntimeErrorSchema });
 export type AgentError = z.infer<typeof AgentErrorSchema>;

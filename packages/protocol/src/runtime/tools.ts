@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
+import { tolerantObject } from "../null-as-absent.ts";
 import { messageSchema, RuntimeErrorSchema } from "./envelope.ts";
 
 /** A tool's name without its agent. It has no slash: a tool's id has exactly one. */
@@ -40,7 +41,7 @@ export type ToolDeclaration = z.infer<typeof ToolDeclarationSchema>;
  */
 export const AgentToolsRegisterSchema = messageSchema(
   "agent.tools.register",
-  z.object({
+  tolerantObject({
     tools: z.array(JsonObjectSchema),
     /** Forget what this session registered before. @default false */
     replace: z.boolean().optional(),
@@ -51,7 +52,7 @@ export type AgentToolsRegister = z.infer<typeof AgentToolsRegisterSchema>;
 /** Which tools the core took, and why not the others (section 4.2.2). */
 export const CoreToolsRegisteredSchema = messageSchema(
   "core.tools.registered",
-  z.object({
+  tolerantObject({
     registered: z.array(z.string()),
     rejected: z.array(z.object({ tool_id: z.string(), error: RuntimeErrorSchema })).optional(),
   }),
@@ -61,7 +62,7 @@ export type CoreToolsRegistered = z.infer<typeof CoreToolsRegisteredSchema>;
 /** The agent takes tools back (section 4.2.3). */
 export const AgentToolsUnregisterSchema = messageSchema(
   "agent.tools.unregister",
-  z.object({ tool_ids: z.array(z.string()) }),
+  tolerantObject({ tool_ids: z.array(z.string()) }),
 );
 export type AgentToolsUnregister = z.infer<typeof AgentToolsUnregisterSchema>;
 
@@ -71,6 +72,6 @@ export type AgentToolsUnregister = z.infer<typeof AgentToolsUnregisterSchema>;
  */
 export const CoreToolsUnregisteredSchema = messageSchema(
   "core.tools.unregistered",
-  z.object({ tool_ids: z.array(z.string()).optional() }),
+  tolerantObject({ tool_ids: z.array(z.string()).optional() }),
 );
 export type CoreToolsUnregistered = z.infer<typeof CoreToolsUnregisteredSchema>;

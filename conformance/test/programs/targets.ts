@@ -1,0 +1,17 @@
+import type { StartModule } from "../../src/index.ts";
+import { startAhpAgent } from "../targets/ahp-agent.ts";
+import { startAhpHarness } from "../targets/ahp-harness.ts";
+import { startRuntimeAgent } from "../targets/runtime-agent.ts";
+import { startRuntimeCore } from "../targets/runtime-core.ts";
+import { startThreadClient } from "../targets/thread-client.ts";
+import { startThreadServer } from "../targets/thread-server.ts";
+
+/** Our implementation of each role, by the suite that judges it. */
+export const targets: Readonly<Record<string, StartModule>> = {
+  "ahp-server": startAhpHarness,
+  "ahp-client": startAhpAgent,
+  "threads-server": startThreadServer,
+  "threads-client": startThreadClient,
+  "runtime-core": startRuntimeCore,
+  "runtime-agent": startRuntimeAgent,
+};

@@ -1,0 +1,74 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { install } from "./consumer.mjs";
+import { repositoryRoot } from "./root.mjs";
+import { run } from "./run.mjs";
+
+const conformance = join(repositoryRoot, "conformance");
+
+/** Runs every suite against the target of its name on each transport; writes a line for each run, `ok` or what fails. */
+const program = `
+import { loadSuite, runSuite, suiteNames } from "@harnesskit/conformance";
+import { targets } from "./targets.mjs";
+
+for (const name of suiteNames()) {
+  const suite = loadSuite(name);
+  for (const transport of Object.keys(suite.role.transports)) {
+    const command = \`exec '\${process.execPath}' peers.mjs \${name}\`;
+    const target =
+      transport === "stdio"
+        ? { kind: "command", command, transport }
+        : { kind: "module", start: targets[name], name, transport };
+    const failures = [];
+    try {
+      const report = await runSuite({ suite, target, limits: { withinMs: 10_000, scenarioTimeoutMs: 50_000 } });
+      for (const { id, failures: [first] } of report.requirements)
+        if (first !== undefined) failures.push(\`\${id} \${first.scenario}, \${first.step}: \${first.detail}\`);
+      for (const { name: scenario, problems } of report.scenarios)
+        for (const problem of problems) failures.push(\`\${scenario}: \${problem}\`);
+    } catch (error) {
+      failures.push(String(error));
+    }
+    console.log(\`\${name} over \${transport}: \${failures.length === 0 ? "ok" : failures.slice(0, 3).join("; ")}\`);
+  }
+}
+`;
+
+/**
+ * Runs the conformance suites outside of the repository: the packed suite against the packed packages, behind the test
+ * handlers of `conformance/test`. Takes the folder to work in, all tarballs by name, and pnpm. Returns findings.
+ */
+export async function checkSuites(dir, tarballs, pnpm) {
+  const { devDependencies } = JSON.parse(readFileSync(join(conformance, "package.json"), "utf8"));
+  const names = [
+    "@harnesskit/conformance",
+    ...Object.keys(devDependencies),
+    "@harnesskit/protocol",
+    "@harnesskit/wire",
+  ];
+  const wanted = names.filter((name) => tarballs[name] !== undefined).map((name) => [name, tarballs[name]]);
+  const installed = await install(pnpm, dir, Object.fromEntries(wanted), tarballs);
+  if (installed.code !== 0) return [`the suites cannot be installed: ${installed.output.trim()}`];
+  await build({
+    entryPoints: ["targets.ts", "peers.ts"].map((file) => join(conformance, "test/programs", file)),
+    outdir: dir,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    packages: "external",
+    format: "esm",
+    platform: "node",
+    target: "es2022",
+    logLevel: "silent",
+  });
+  writeFileSync(join(dir, "suites.mjs"), program);
+  const { code, stdout, output } = await run(process.execPath, ["suites.mjs"], {
+    cwd: dir,
+    timeoutMs: 300_000,
+  });
+  const lines = stdout.split("\n").filter(Boolean);
+  const failed = lines.filter((line) => !line.endsWith(": ok"));
+  return code === 0 && lines.length > 0
+    ? failed
+    : [...failed, `the suites end with ${code}: ${output.trim()}`];
+}
