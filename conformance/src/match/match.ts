@@ -94,6 +94,7 @@ const operators: Readonly<Record<string, Operator>> = {
     Array.isArray(value) || typeof value === "string"
       ? matchAt(value.length, operand, { ...at, path: `${at.path}.length` })
       : miss(at, "an array or a string", value),
+  $json: (value, operand, at) => matchAt(JSON.stringify(value), operand, at),
   $order: subsequence,
   $range: range,
 };

@@ -18,7 +18,7 @@ export interface Scope {
   forget(name: string): void;
   /**
    * A copy of the template with its references replaced: a string that is one reference becomes its value, of any type.
-   * `{ $merge: [A, B] }` is the members of A and B, where those of B count; `{ $flat: [A, B] }` the elements of both
+   * `{ $merge: [A, B] }` is the members of A and B, where those of B count, `{ $deep: [A, B] }` at every level; `{ $flat: [A, B] }` the elements of both
    * lists; `{ $repeat: { text, times } }` a long string.
    * @throws {Unmet} for a reference without a value
    */
@@ -35,8 +35,18 @@ const memberOf = (value: unknown, key: string): unknown => {
     : undefined;
 };
 
+/** The members of both, at every level; other values of `over` replace those of `base`. */
+export const mergeDeep = (base: unknown, over: unknown): unknown => {
+  if (!isPlainObject(base) || !isPlainObject(over)) return over;
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(over))
+    merged[key] = Object.hasOwn(base, key) ? mergeDeep(merged[key], value) : value;
+  return merged;
+};
+
 const builders: Readonly<Record<string, (operand: unknown) => unknown>> = {
   $merge: (parts) => Object.assign({}, ...(parts as object[])),
+  $deep: (parts) => (parts as unknown[]).reduce(mergeDeep),
   $flat: (lists) => (lists as unknown[][]).flat(),
   $repeat: (what) => {
     const { text, times } = what as { readonly text: string; readonly times: number };
