@@ -125,7 +125,10 @@ export const createReferenceEngine = (directory: string, deviation: EngineDeviat
         return done([
           { action_type: "com.example.resumed", payload: { data: resumed.data, session_id: session } },
         ]);
-      refuse(skips("own-continuation") ? "" : "own-continuation-refused", "x");
+      const { continuation_token: token } = continuation;
+      const isOwn = token === undefined || token.startsWith("own:");
+      if (!isOwn || skips("own-continuation")) throw new Refused("invalid_continuation");
+      return done([{ action_type: "com.example.own", payload: { continuation } }]);
     }
     if (hint?.sop_id === "conformance" && !skips("sops")) return done([{ action_type: "com.example.sop" }]);
     if (hint?.sop_id !== undefined) refuse("unknown-sop", "unknown_sop");
@@ -185,7 +188,7 @@ export const createReferenceEngine = (directory: string, deviation: EngineDeviat
     }
     const payload = handle(request, has);
     payload.catch(() => {});
-    remembered.set(key, { asked, payload });
+    if (id !== undefined) remembered.set(key, { asked, payload });
     return payload;
   };
 

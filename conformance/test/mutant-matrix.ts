@@ -16,7 +16,7 @@ interface Mutant {
 }
 
 interface Matrix<M extends Mutant> {
-  readonly role: "ahp-server" | "ahp-client" | "threads-server" | "threads-client";
+  readonly role: string;
   /** Starts the reference, or a mutant of it. */
   readonly start: (mutant?: M) => StartModule;
   readonly mutants: readonly M[];
