@@ -3,6 +3,8 @@ import { createStdioChannel } from "@harnesskit/transport-stdio";
 import type { StartModule } from "../../src/index.ts";
 import { startAhpAgent } from "../targets/ahp-agent.ts";
 import { createTestHarness } from "../targets/ahp-harness.ts";
+import { startShellClient } from "../targets/shell-client.ts";
+import { createTestEngine } from "../targets/shell-engine.ts";
 import { startThreadClient } from "../targets/thread-client.ts";
 import { createTestThreadServer } from "../targets/thread-server.ts";
 
@@ -29,8 +31,10 @@ const drive = async (start: StartModule): Promise<void> => {
 const programs: Readonly<Record<string, () => unknown>> = {
   "ahp-server": () => createTestHarness().connect(createStdioChannel()),
   "threads-server": () => createTestThreadServer(directory).connect(createStdioChannel()),
+  "openharness-engine": () => createTestEngine(directory).connect(createStdioChannel()),
   "ahp-client": () => drive(startAhpAgent),
   "threads-client": () => drive(startThreadClient),
+  "openharness-shell": () => drive(startShellClient),
 };
 
 await programs[process.argv[2] ?? ""]?.();
