@@ -19,7 +19,7 @@ export interface Scope {
   /**
    * A copy of the template with its references replaced: a string that is one reference becomes its value, of any type.
    * `{ $merge: [A, B] }` is the members of A and B, where those of B count, `{ $deep: [A, B] }` at every level; `{ $flat: [A, B] }` the elements of both
-   * lists; `{ $repeat: { text, times } }` a long string.
+   * lists; `{ $repeat: { text, times } }` a long string, `{ $stringify: V }` the JSON text of V.
    * @throws {Unmet} for a reference without a value
    */
   resolve(template: unknown): unknown;
@@ -48,6 +48,7 @@ const builders: Readonly<Record<string, (operand: unknown) => unknown>> = {
   $merge: (parts) => Object.assign({}, ...(parts as object[])),
   $deep: (parts) => (parts as unknown[]).reduce(mergeDeep),
   $flat: (lists) => (lists as unknown[][]).flat(),
+  $stringify: (value) => JSON.stringify(value),
   $repeat: (what) => {
     const { text, times } = what as { readonly text: string; readonly times: number };
     return text.repeat(times);
