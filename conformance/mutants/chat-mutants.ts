@@ -94,6 +94,13 @@ const messageMutants: readonly ChatMutant[] = [
 
 export const chatMutants: readonly ChatMutant[] = [
   ...messageMutants,
+  skip("no_declared_entry", "CHAT-56", "CHAT-53"),
+  skip("unreachable_node", "CHAT-57"),
+  skip("dangling_edge", "CHAT-58"),
+  skip("multiple_outgoing_edges", "CHAT-59"),
+  skip("missing_outgoing_edge", "CHAT-64"),
+  skip("duplicate_node", "CHAT-64"),
+  skip("reducer_configuration_invalid", "CHAT-49"),
   skip("no-messages", "CHAT-195"),
   skip("last-message", "CHAT-194"),
   skip("null-record", "CHAT-116"),

@@ -45,6 +45,16 @@ const migrations: Record<string, [string, (state: Json) => Json]> = {
     },
   ],
 };
+/** What is wrong with the graphs that do not compile. */
+const broken: Readonly<Record<string, string>> = {
+  "no-entry": "no_declared_entry",
+  unreachable: "unreachable_node",
+  dangling: "dangling_edge",
+  "two-edges": "multiple_outgoing_edges",
+  "no-edge": "missing_outgoing_edge",
+  "two-nodes": "duplicate_node",
+  "no-limit": "reducer_configuration_invalid",
+};
 const copy = (value: Json): Json => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
 /** A small chat harness behind the adapter of the suite, or a mutant of it. */
@@ -269,6 +279,8 @@ export const createReferenceChat =
       async create({ graph }) {
         if ((graph === "no-messages" || graph === "last-message") && !skips(graph))
           throw { message: "the graph has no history", category: "messages_field_invalid" };
+        const category = broken[graph];
+        if (category !== undefined && !skips(category)) throw { message: "it does not compile", category };
         if (graph === "ambiguous" && !skips("ambiguous"))
           throw { message: "two migrations", category: "session_state_migration_chain_ambiguous" };
         isVersioned = graph === "versioned";

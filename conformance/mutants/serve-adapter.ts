@@ -29,7 +29,8 @@ export const answerLines = (
     const { id, method, params = {} } = JSON.parse(line);
     adapter.call(method, params as never).then(
       (result) => send({ id, result: result ?? {} }),
-      ({ message, category }) => send({ id, error: { code: -32000, message, data: { category } } }),
+      ({ message, category, code }) =>
+        send({ id, error: { code: -32000, message, data: { category: category ?? code } } }),
     );
   });
   lines.on("error", () => {});

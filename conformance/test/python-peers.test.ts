@@ -41,7 +41,7 @@ describe("a peer in Python, written from the specification, conforms", () => {
     ["openharness-engine", "openharness_engine.py", "http"],
     ["openharness-shell", "openharness_shell.py", "stdio"],
     ["openharness-shell", "openharness_shell.py", "http"],
-    ["chat", "chat_harness.py", "stdio"],
+    ["chat", "chat_adapter.py", "stdio"],
   ] as const)("%s by %s over %s", async ([suite, file, transport], context) => {
     needPython(context);
     const target = { kind: "command", command: `exec python3 -B '${peer(file)}'`, transport } as const;

@@ -101,6 +101,18 @@ const graphOf = (state: Json, onRun: () => void): Json => {
     .conditionalEdge("at", next);
 };
 
+const none = () => {};
+const start = (state: Json): Json => defineGraph(state).node("a", none).node("b", none);
+/** Graphs that do not compile. */
+const broken: Record<string, (state: Json) => Json> = {
+  "no-entry": (state) => start(state).edge("a", "b").edge("b", END),
+  unreachable: (state) => start(state).entry("a").edge("a", END).edge("b", "a"),
+  dangling: (state) => start(state).entry("a").edge("a", "b").edge("b", "nowhere"),
+  "two-edges": (state) => start(state).entry("a").edge("a", "b").edge("a", END).edge("b", END),
+  "no-edge": (state) => start(state).entry("a").edge("a", "b"),
+  "two-nodes": (state) => start(state).node("b", none).entry("a").edge("a", "b").edge("b", END),
+};
+
 const prefixed = (text: string) => (state: Json) => ({ ...state, note: `${text} ${state.note}` });
 const migrations = [
   { from: "1", to: "2", migrate: prefixed("two") },
@@ -119,9 +131,11 @@ const sessions: Record<string, Json> = {
   ambiguous: { fields: stored, schemaVersion: "3", migrations: [...migrations, migrations[0]] },
   "no-messages": {},
   "last-message": {},
+  "no-limit": {},
 };
 const states: Record<string, Json> = {
   "no-messages": { ...fields, messages: undefined, note: fields.note },
+  "no-limit": { ...fields, bounded: boundedAppend(z.number(), { maxLength: 0 }) },
   "last-message": { ...fields, messages: lastWriteWins(z.array(z.any()), { default: [] }) },
 };
 
@@ -174,7 +188,7 @@ export const createChatAdapter: CreateChatAdapter = (directory, notify) => {
       const { messages, ...others } = states[graph] ?? fields;
       const state = defineState(messages === undefined ? others : { messages, ...others });
       harness = createChatHarness({
-        graph: graphOf(state, () => counts.runs++),
+        graph: broken[graph]?.(state) ?? graphOf(state, () => counts.runs++),
         store: watch(await store, counts, faults),
         session: sessions[graph],
         includeFinalState: true,
