@@ -14,11 +14,12 @@ const skip = (rule: string, ...kills: string[]): EngineMutant => ({
   kills,
   skip: rule,
 });
-const serve = (
-  how: string,
-  transport: EngineMutant["transport"],
-  ...kills: string[]
-): EngineMutant => ({ name: `${transport} ${how}`, kills, serve: how, ...(transport && { transport }) });
+const serve = (how: string, transport: EngineMutant["transport"], ...kills: string[]): EngineMutant => ({
+  name: `${transport} ${how}`,
+  kills,
+  serve: how,
+  ...(transport && { transport }),
+});
 const answers = (
   name: string,
   change: (answer: Answer, request: Request) => unknown,
@@ -113,8 +114,16 @@ export const engineMutants: readonly EngineMutant[] = [
     (answer) => ({ ...answer, response: without(answer.response, "engine_latency_ms") }),
     "OH-68",
   ),
-  answers("errors without a code", withError((error) => without(error, "code")), "OH-62"),
-  answers("errors that do not say retryable", withError((error) => without(error, "retryable")), "OH-65"),
+  answers(
+    "errors without a code",
+    withError((error) => without(error, "code")),
+    "OH-62",
+  ),
+  answers(
+    "errors that do not say retryable",
+    withError((error) => without(error, "retryable")),
+    "OH-65",
+  ),
   answers(
     "errors with a stack",
     withError((error) => ({ ...error, message: "Error: x\n    at handle (/srv/engine.js:10:3)" })),
@@ -137,10 +146,22 @@ export const engineMutants: readonly EngineMutant[] = [
         : answer,
     "OH-67",
   ),
-  reads("no minor versions", refusedIf((request) => request?.protocol_version === "1.9.3"), "OH-2"),
+  reads(
+    "no minor versions",
+    refusedIf((request) => request?.protocol_version === "1.9.3"),
+    "OH-2",
+  ),
   reads("no unknown fields", refusedIf(isStrange), "OH-7"),
-  reads("no null", refusedIf((request) => request?.request?.context === null), "OH-10"),
-  reads("no request without auth", refusedIf((request) => request?.request?.auth === undefined), "OH-27"),
+  reads(
+    "no null",
+    refusedIf((request) => request?.request?.context === null),
+    "OH-10",
+  ),
+  reads(
+    "no request without auth",
+    refusedIf((request) => request?.request?.auth === undefined),
+    "OH-27",
+  ),
   reads(
     "no attachments with unknown fields",
     refusedIf((request) => contextOf(request).attachments?.some?.((each: Answer) => each?.description)),

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { ChatMessageSchema, errorBucketOf } from "@harnesskit/protocol/chat";
-import { END_OF_SCRIPT, reduce, runScript, Thrown, type Json } from "./reference-script.ts";
+import { broken, END_OF_SCRIPT, type Json, reduce, runScript, scriptOf, Thrown } from "./reference-script.ts";
+import { copy, defaults, outside, ReferenceSessions } from "./reference-sessions.ts";
 import type { CreateChatAdapter } from "./serve-adapter.ts";
 
 /** What a mutant of the reference chat harness does differently; nothing: the reference itself. */
@@ -22,67 +21,34 @@ export interface ChatDeviation {
   readonly reducers?: Readonly<Record<string, (prior: Json, update: Json) => Json>>;
 }
 
-const defaults: Json = {
-  messages: [],
-  note: "none",
-  answer: "",
-  list: [],
-  map: {},
-  flat: [],
-  all: {},
-  bounded: [],
-  unique: [],
-  keyed: [],
-};
-const outside: Json = { scratch: 0, script: [], cursor: 0 };
-const migrations: Record<string, [string, (state: Json) => Json]> = {
-  "1": ["2", (state) => ({ ...state, note: `two ${state.note}` })],
-  "2": ["3", (state) => ({ ...state, note: `three ${state.note}` })],
-  "0": [
-    "3",
-    () => {
-      throw new Error("it cannot be migrated");
-    },
-  ],
-};
-/** What is wrong with the graphs that do not compile. */
-const broken: Readonly<Record<string, string>> = {
-  "no-entry": "no_declared_entry",
-  unreachable: "unreachable_node",
-  dangling: "dangling_edge",
-  "two-edges": "multiple_outgoing_edges",
-  "no-edge": "missing_outgoing_edge",
-  "two-nodes": "duplicate_node",
-  "no-limit": "reducer_configuration_invalid",
-};
-const copy = (value: Json): Json => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
-
 /** A small chat harness behind the adapter of the suite, or a mutant of it. */
 export const createReferenceChat =
   (deviation: ChatDeviation = {}): CreateChatAdapter =>
   (directory, notify) => {
     const skips = (rule: string) => deviation.skip === rule;
-    const file = join(directory, "chat.json");
-    const empty = { sessions: {}, paused: {} };
-    const stored: { sessions: Json; paused: Json } =
-      existsSync(file) && !skips("durable") ? JSON.parse(readFileSync(file, "utf8")) : empty;
-    const write = (): void => writeFileSync(file, JSON.stringify(stored));
-    const counts = { loads: 0, saves: 0, runs: 0 };
-    const faults = new Set<string>();
+    const sessions = new ReferenceSessions(directory, skips);
+    const { stored, counts, faults } = sessions;
     const listeners = new Map<string, { session: string; fails: boolean }>();
     const lanes = new Map<string, Promise<unknown>>();
-    let version = "";
-    let isVersioned = false;
 
     const inLane = <T>(session: string, work: () => Promise<T>): Promise<T> => {
       if (skips("lanes")) return work();
       const done = (lanes.get(session) ?? Promise.resolve()).then(work, work);
-      lanes.set(session, skips("release") ? done.then((turn: Json) => turn.outcome === "errored" && new Promise(() => {})) : done);
+      lanes.set(
+        session,
+        skips("release")
+          ? done.then((turn: Json) => turn.outcome === "errored" && new Promise(() => {}))
+          : done,
+      );
       return done;
     };
     const errored = (error: Json): Json => {
-      const { category, message } = error instanceof Thrown ? error : { category: "node_exception", message: String(error) };
-      const found = skips("unknown-transient") && category === "com_example_strange" ? "user_correctable" : errorBucketOf(category);
+      const { category, message } =
+        error instanceof Thrown ? error : { category: "node_exception", message: String(error) };
+      const found =
+        skips("unknown-transient") && category === "com_example_strange"
+          ? "user_correctable"
+          : errorBucketOf(category);
       const bucket = deviation.buckets?.[category] ?? found;
       const texts: Record<string, string> = {
         session_terminating: "This conversation can't continue.",
@@ -92,62 +58,18 @@ export const createReferenceChat =
       const reply = { role: "system", content: texts[bucket] ?? "no" };
       return { outcome: "errored", error_bucket: bucket, error_category: category, reply };
     };
-    const failAt = (what: string, category: string): void => {
-      if (faults.delete(what)) throw new Thrown(category, `it fails at ${what}`);
-    };
     const check = (message: Json): Json => {
       const verdict = deviation.takes?.(message);
       const parsed = ChatMessageSchema.safeParse(message);
       if (verdict === true) return message;
       if (verdict === false || !parsed.success)
-        throw new Thrown("chat_message_shape_invalid", skips("where") ? "it\nis\nwrong" : "content or role is not valid");
+        throw new Thrown(
+          "chat_message_shape_invalid",
+          skips("where") ? "it\nis\nwrong" : "content or role is not valid",
+        );
       return deviation.keeps ? deviation.keeps(parsed.data) : parsed.data;
     };
 
-    const load = (session: string): Json => {
-      counts.loads += 1;
-      if (skips("one-load")) counts.loads += 1;
-      if (!skips("load-fails")) failAt("load", "session_load_failed");
-      else faults.delete("load");
-      const record = stored.sessions[session];
-      if (record === undefined && skips("no-record")) throw new Thrown("session_load_failed", "no record");
-      if (record === undefined) return copy({ ...defaults, ...outside });
-      let { state, schema_version: at } = copy(record);
-      if (isVersioned && at === version && skips("equal-versions")) state = migrations["2"]?.[1](state);
-      if (isVersioned && !skips("migrates")) {
-        while (at !== version) {
-          const [to, migrate] = migrations[at] ?? [];
-          if (to === undefined || migrate === undefined) {
-            if (skips("missing")) break;
-            throw new Thrown("session_state_migration_missing", "no migration");
-          }
-          try {
-            state = migrate(state);
-          } catch {
-            if (!skips("migration-fails")) throw new Thrown("session_state_migration_failed", "it threw");
-          }
-          at = to;
-        }
-      }
-      const isValid =
-        (state.note === undefined || typeof state.note === "string") &&
-        (state.messages ?? []).every?.((each: Json) => ChatMessageSchema.safeParse(each).success);
-      if (isValid !== true && !skips("stored-shape")) throw new Thrown("session_load_failed", "it does not fit");
-      const base = skips("record-defaults") ? outside : { ...defaults, ...outside };
-      const kept = skips("loads") ? { messages: state.messages } : state;
-      return { ...copy(base), ...kept, ...(skips("shape") ? {} : copy(outside)) };
-    };
-    const save = (session: string, state: Json): void => {
-      counts.saves += 1;
-      if (!skips("save-fails")) failAt("save", "session_save_failed");
-      else faults.delete("save");
-      const names = [...Object.keys(defaults), ...(skips("shape") || skips("whole") ? ["scratch"] : [])];
-      const kept = Object.fromEntries(names.map((name) => [name, state[name]]));
-      if (skips("keeps-note")) kept.note = "none";
-      const schema_version = skips("version") ? "" : version;
-      if (!skips("saves")) stored.sessions[session] = copy({ session_id: session, state: kept, schema_version });
-      write();
-    };
     const tell = (session: string, outcome: Json): void => {
       for (const [subscription, { session: of, fails }] of listeners) {
         if (of !== session && !skips("own-listeners")) continue;
@@ -159,32 +81,60 @@ export const createReferenceChat =
     };
 
     /** Runs the script on; gives the turn, and keeps the state or the pause. */
-    const run = async (session: string, id: string, state: Json, tail: number, told: number): Promise<Json> => {
+    const run = async (
+      session: string,
+      id: string,
+      state: Json,
+      tail: number,
+      told: number,
+    ): Promise<Json> => {
       const before = copy(stored.sessions[session]);
       try {
-        const end = await runScript(state, skips, (update) => save(session, update), deviation.reducers);
+        const end = await runScript(
+          state,
+          skips,
+          (update) => sessions.save(session, update),
+          deviation.reducers,
+        );
         if (end === END_OF_SCRIPT) {
           const all = skips("by-content")
-            ? state.messages.slice(tail).filter((each: Json) => !state.messages.slice(0, tail).some((old: Json) => isDeepStrictEqual(old, each)))
+            ? state.messages
+                .slice(tail)
+                .filter(
+                  (each: Json) =>
+                    !state.messages.slice(0, tail).some((old: Json) => isDeepStrictEqual(old, each)),
+                )
             : state.messages.slice(skips("inbound") ? tail - 1 : tail);
-          const replies = skips("all-roles") ? all.filter(({ role, tool_calls: calls }: Json) => role === "assistant" && !calls) : all;
-          save(session, state);
+          const replies = skips("all-roles")
+            ? all.filter(({ role, tool_calls: calls }: Json) => role === "assistant" && !calls)
+            : all;
+          sessions.save(session, state);
           return { outcome: "completed", replies, ...(skips("final-state") ? {} : { final_state: state }) };
         }
         const { signal_id } = end.descriptor;
         if (signal_id === "" && !skips("signal-id")) throw new Thrown("invalid_argument", "no signal id");
-        const isTaken = Object.values(stored.paused).some((each: Json) => each.isWaiting && each.signal === signal_id);
-        if (isTaken && !skips("taken")) throw new Thrown("harness_signal_subscription_failed", "it is in use");
+        const isTaken = Object.values(stored.paused).some(
+          (each: Json) => each.isWaiting && each.signal === signal_id,
+        );
+        if (isTaken && !skips("taken"))
+          throw new Thrown("harness_signal_subscription_failed", "it is in use");
         if (skips("swallow") && end.drop !== undefined) return { outcome: "completed", replies: [] };
         if (faults.delete("suspend")) {
-          if (skips("atomic")) save(session, state);
+          if (skips("atomic")) sessions.save(session, state);
           state.isSaved = skips("atomic");
           throw new Thrown("suspension_persistence_failed", "it cannot be stored");
         }
-        if (!skips("session-at-pause")) save(session, state);
+        if (!skips("session-at-pause")) sessions.save(session, state);
         const invocation_id = skips("same-invocation") ? randomUUID() : id;
-        stored.paused[invocation_id] = { session, signal: signal_id, state: copy(state), tail: told, length: state.messages.length, isWaiting: true };
-        write();
+        stored.paused[invocation_id] = {
+          session,
+          signal: signal_id,
+          state: copy(state),
+          tail: told,
+          length: state.messages.length,
+          isWaiting: true,
+        };
+        sessions.write();
         const pending_messages = skips("pending") ? [] : state.messages.slice(tail);
         const descriptor = skips("metadata") ? { signal_id } : end.descriptor;
         return { outcome: "suspended", signal_descriptor: descriptor, pending_messages, invocation_id };
@@ -192,28 +142,31 @@ export const createReferenceChat =
         if (!state.isSaved && !skips("rolls-back")) {
           if (before === undefined) delete stored.sessions[session];
           else stored.sessions[session] = before;
-        } else if (skips("rolls-back")) save(session, state);
-        write();
+        } else if (skips("rolls-back")) sessions.save(session, state);
+        sessions.write();
         return errored(error);
       }
     };
 
     const send = async (session: Json, message: Json): Promise<Json> => {
       if (typeof session !== "string" || session === "") {
-        if (skips("session-id-first")) load("");
-        if (!skips("session-id")) return errored(new Thrown("harness_session_id_unresolved", "the id is empty"));
+        if (skips("session-id-first")) sessions.load("");
+        if (!skips("session-id"))
+          return errored(new Thrown("harness_session_id_unresolved", "the id is empty"));
       }
       let taken: Json;
       try {
-        if (skips("check-first")) load(session);
+        if (skips("check-first")) sessions.load(session);
         taken = check(message);
       } catch (error) {
         return errored(error);
       }
       return await inLane(session, async () => {
         try {
-          const state = load(session);
-          const waiting = Object.entries<Json>(stored.paused).find(([, each]) => each.isWaiting && each.signal === message.content);
+          const state = sessions.load(session);
+          const waiting = Object.entries<Json>(stored.paused).find(
+            ([, each]) => each.isWaiting && each.signal === message.content,
+          );
           if (skips("never-signal") && waiting) return await resume(waiting[0], {});
           state.messages = [...state.messages, taken];
           if (skips("messages-only")) state.note = "touched";
@@ -231,13 +184,6 @@ export const createReferenceChat =
       });
     };
     const lastResumed = new Map<string, Json>();
-    const scriptOf = ({ content }: Json): Json => {
-      try {
-        return { script: JSON.parse(content).conformance ?? [], cursor: 0 };
-      } catch {
-        return { script: [], cursor: 0 };
-      }
-    };
 
     const resume = async (id: string, payload: Json): Promise<Json> => {
       const paused = stored.paused[id];
@@ -266,33 +212,40 @@ export const createReferenceChat =
       const from = state.messages.length;
       state.isResumed = true;
       const earlier = paused.added ?? [];
-      const turn = await run(paused.session, id, state, skips("pending-twice") ? from - (pausedLength - paused.tail) : from, from);
+      const turn = await run(
+        paused.session,
+        id,
+        state,
+        skips("pending-twice") ? from - (pausedLength - paused.tail) : from,
+        from,
+      );
       const isPaused = turn.outcome === "suspended";
       if (isPaused && stored.paused[id]) stored.paused[id].added = [...earlier, ...turn.pending_messages];
       if (turn.outcome === "completed" && !skips("whole-tail")) turn.replies = [...earlier, ...turn.replies];
       if (!isPaused || skips("told-at-end")) tell(paused.session, turn);
       if (turn.outcome === "completed") lastResumed.set(paused.session, turn.replies);
-      write();
+      sessions.write();
       return { outcome: "resumed", turn };
     };
     const methods: Record<string, (params: Json) => Promise<Json>> = {
       async create({ graph }) {
         if ((graph === "no-messages" || graph === "last-message") && !skips(graph))
-          throw { message: "the graph has no history", category: "messages_field_invalid" };
+          throw new Thrown("messages_field_invalid", "the graph has no history");
         const category = broken[graph];
-        if (category !== undefined && !skips(category)) throw { message: "it does not compile", category };
+        if (category !== undefined && !skips(category)) throw new Thrown(category, "it does not compile");
         if (graph === "ambiguous" && !skips("ambiguous"))
-          throw { message: "two migrations", category: "session_state_migration_chain_ambiguous" };
-        isVersioned = graph === "versioned";
-        version = isVersioned ? "3" : "";
+          throw new Thrown("session_state_migration_chain_ambiguous", "two migrations");
+        sessions.version = graph === "versioned" ? "3" : "";
       },
       send: ({ session_id, message }) => send(session_id, message),
       async signal({ signal_id, invocation_id, payload = {} }) {
-        if (skips("by-invocation") && invocation_id) return errored(new Thrown("harness_signal_correlation_failed", "no"));
+        if (skips("by-invocation") && invocation_id)
+          return errored(new Thrown("harness_signal_correlation_failed", "no"));
         const all = Object.entries<Json>(stored.paused);
         const found = invocation_id
           ? all.find(([id]) => id === invocation_id)
-          : (all.find(([, each]) => each.signal === signal_id && each.isWaiting) ?? all.find(([, each]) => each.signal === signal_id));
+          : (all.find(([, each]) => each.signal === signal_id && each.isWaiting) ??
+            all.find(([, each]) => each.signal === signal_id));
         if (!found) {
           if (skips("correlation")) return { outcome: "already_resolved" };
           return errored(new Thrown("harness_signal_correlation_failed", "nothing waits for it"));
@@ -306,20 +259,23 @@ export const createReferenceChat =
       },
       unsubscribe: async ({ subscription }) => void (skips("unsubscribe") || listeners.delete(subscription)),
       sessions: async () => ({
-        sessions: Object.values<Json>(stored.sessions).map(({ state, ...summary }) => (skips("summary") ? { ...summary, state } : summary)),
+        sessions: Object.values<Json>(stored.sessions).map(({ state, ...summary }) =>
+          skips("summary") ? { ...summary, state } : summary,
+        ),
       }),
       session: async ({ session_id }) => ({
         record: stored.sessions[session_id] ?? (skips("null-record") ? { state: {} } : null),
       }),
       async seed({ session_id, state, schema_version = "" }) {
         stored.sessions[session_id] = { session_id, state, schema_version };
-        write();
+        sessions.write();
       },
       async forget({ session_id }) {
         if (skips("forgets")) return;
-        if (skips("idempotent") && !(session_id in stored.sessions)) throw { message: "unknown session" };
+        if (skips("idempotent") && !(session_id in stored.sessions))
+          throw new Thrown("unknown", "unknown session");
         delete stored.sessions[session_id];
-        write();
+        sessions.write();
       },
       fault: async ({ at }) => void faults.add(at),
       async counts() {

@@ -1,11 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import {
-  ActionDirectiveSchema,
-  inlineAttachment,
-  parseShellRequest,
-} from "@harnesskit/protocol/openharness";
+import { ActionDirectiveSchema, inlineAttachment, parseShellRequest } from "@harnesskit/protocol/openharness";
 import type { Answer, Request } from "./reference-harness.ts";
 
 /** What a mutant of the reference engine does differently; nothing: the reference itself. */

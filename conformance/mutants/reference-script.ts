@@ -12,7 +12,8 @@ export class Thrown {
 /** A script that ran to its end. */
 export const END_OF_SCRIPT = Symbol("end of script");
 
-const isMapping = (value: Json): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+const isMapping = (value: Json): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 const demand = (isMet: boolean): void => {
   if (!isMet) throw new Thrown("reducer_error", "the reducer cannot take the update");
 };
@@ -63,9 +64,12 @@ const apply = (state: Json, update: Json, skips: (rule: string) => boolean, othe
       throw new Thrown("state_validation_error", `${name} is not declared`);
     }
     const isText = name !== "note" || typeof value === "string";
-    const isItems = name !== "list" || !Array.isArray(value) || value.every((item) => typeof item === "string");
-    if (!(isText && isItems) && !skips("validation")) throw new Thrown("state_validation_error", `${name} is not valid`);
-    const isReducible = reducers[name] === undefined || (name === "map" ? isMapping(value) : Array.isArray(value));
+    const isItems =
+      name !== "list" || !Array.isArray(value) || value.every((item) => typeof item === "string");
+    if (!(isText && isItems) && !skips("validation"))
+      throw new Thrown("state_validation_error", `${name} is not valid`);
+    const isReducible =
+      reducers[name] === undefined || (name === "map" ? isMapping(value) : Array.isArray(value));
     if (!isReducible && skips("reducer-error")) continue;
     state[name] = others[name] ? others[name](state[name], value) : reduce(name, state[name], value);
   }
@@ -88,7 +92,8 @@ export const runScript = async (
   const merge = (update: Json) => apply(state, update, skips, others);
   const say = (content: string) => merge({ messages: [{ role: "assistant", content }] });
   const branch = (): void => {
-    if (state.note === "throw") throw new Thrown(skips("edge") ? "node_exception" : "edge_exception", "no way");
+    if (state.note === "throw")
+      throw new Thrown(skips("edge") ? "node_exception" : "edge_exception", "no way");
     if (state.note === "nowhere") {
       if (skips("routing")) return;
       throw new Thrown("routing_error", "there is no such node");
@@ -136,4 +141,24 @@ export const runScript = async (
     isResumed = false;
   }
   return END_OF_SCRIPT;
+};
+
+/** What the message of a user says that the graph does. */
+export const scriptOf = ({ content }: Json): Json => {
+  try {
+    return { script: JSON.parse(content).conformance ?? [], cursor: 0 };
+  } catch {
+    return { script: [], cursor: 0 };
+  }
+};
+
+/** What is wrong with the graphs that do not compile. */
+export const broken: Readonly<Record<string, string>> = {
+  "no-entry": "no_declared_entry",
+  unreachable: "unreachable_node",
+  dangling: "dangling_edge",
+  "two-edges": "multiple_outgoing_edges",
+  "no-edge": "missing_outgoing_edge",
+  "two-nodes": "duplicate_node",
+  "no-limit": "reducer_configuration_invalid",
 };

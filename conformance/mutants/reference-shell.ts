@@ -154,7 +154,13 @@ export const startReferenceShell =
           return;
       }
       if (type === "render_message")
-        return show(skips("text") ? payload.message : skips("message") ? payload.text : (payload.message ?? payload.text));
+        return show(
+          skips("text")
+            ? payload.message
+            : skips("message")
+              ? payload.text
+              : (payload.message ?? payload.text),
+        );
       if (type === "noop") return;
       const dueIn = deadline_ms === undefined || skips("deadline") ? Infinity : at + deadline_ms - Date.now();
       if ((payload.ms ?? 0) > dueIn) return;
@@ -164,7 +170,7 @@ export const startReferenceShell =
 
     const send = async (params: Request): Promise<Answer> => {
       if (inlineAttachment(params.attachments ?? []) !== undefined && !skips("inline"))
-        throw { code: "invalid_request", message: "inline data" };
+        throw Object.assign(new Error("inline data"), { code: "invalid_request" });
       const did: object[] = [];
       const request = toRequest(params);
       let answer = await exchange(request);

@@ -44,7 +44,10 @@ export const serveAdapter =
     const open = new Map<Socket, ChatAdapter>();
     const server = createServer((socket) => {
       socket.on("error", () => {});
-      open.set(socket, answerLines(create, directory, socket, (line) => void socket.write(line)));
+      open.set(
+        socket,
+        answerLines(create, directory, socket, (line) => void socket.write(line)),
+      );
     });
     server.listen(endpoint.slice(5));
     await once(server, "listening");

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
-import { createReferenceEngine, type EngineDeviation } from "./reference-engine.ts";
 import type { StartModule } from "../src/index.ts";
+import { createReferenceEngine, type EngineDeviation } from "./reference-engine.ts";
 
 const parse = (bytes: Uint8Array): unknown => {
   try {

@@ -74,9 +74,21 @@ export const shellMutants: readonly ShellMutant[] = [
   sends("another version", (request) => ({ ...request, protocol_version: "0.9.0" }), "OH-5"),
   sends("no request_id", (request) => without(request, "request_id"), "OH-13"),
   sends("streaming", (request) => ({ ...request, capabilities: { "openharness.streaming": true } }), "OH-70"),
-  sends("no shell", withContext((context) => without(context, "shell")), "OH-25"),
-  sends("no session", withContext((context) => without(context, "session_id")), "OH-36"),
-  sends("no intent", withContext((context) => without(context, "user_intent")), "OH-36"),
+  sends(
+    "no shell",
+    withContext((context) => without(context, "shell")),
+    "OH-25",
+  ),
+  sends(
+    "no session",
+    withContext((context) => without(context, "session_id")),
+    "OH-36",
+  ),
+  sends(
+    "no intent",
+    withContext((context) => without(context, "user_intent")),
+    "OH-36",
+  ),
   sends(
     "its own without a prefix",
     withContext((context) => ({ ...context, extensions: { framework: 1 } })),
@@ -109,11 +121,19 @@ export const shellMutants: readonly ShellMutant[] = [
     ),
     "OH-43",
   ),
-  reads("no unknown fields", refusedIf((answer) => answer.color), "OH-8"),
+  reads(
+    "no unknown fields",
+    refusedIf((answer) => answer.color),
+    "OH-8",
+  ),
   reads(
     "no unknown capabilities",
     refusedIf((answer) => answer.supported_capabilities?.["com.example.color"]),
     "OH-21",
   ),
-  reads("no null", refusedIf((answer) => answer.capability_denials === null), "OH-11"),
+  reads(
+    "no null",
+    refusedIf((answer) => answer.capability_denials === null),
+    "OH-11",
+  ),
 ];

@@ -15,15 +15,14 @@ import {
   mergeAll,
   mergeByKey,
   type SessionWrite,
-  StoreError,
   type StoreBatch,
+  StoreError,
   wholeChanges,
 } from "@harnesskit/graph";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import * as z from "zod";
 import type { CreateChatAdapter } from "../../mutants/serve-adapter.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: scripts of the suite.
 type Json = any;
 
 const fields = {
@@ -167,7 +166,11 @@ const watch = (inner: GraphStore, counts: Json, faults: Set<string>): GraphStore
   };
 };
 
-const toWrite = ({ session_id: sessionId, state, schema_version: schemaVersion = "" }: Json): SessionWrite => ({
+const toWrite = ({
+  session_id: sessionId,
+  state,
+  schema_version: schemaVersion = "",
+}: Json): SessionWrite => ({
   sessionId,
   schemaVersion,
   state,
@@ -181,7 +184,7 @@ export const createChatAdapter: CreateChatAdapter = (directory, notify) => {
   const counts = { loads: 0, saves: 0, runs: 0 };
   const faults = new Set<string>();
   const subscriptions = new Map<string, () => void>();
-  let harness: ChatHarness<never> | undefined;
+  let harness: ChatHarness<never>;
   const methods: Record<string, (params: Json) => Promise<unknown>> = {
     async create({ graph }) {
       await harness?.close();
@@ -195,16 +198,16 @@ export const createChatAdapter: CreateChatAdapter = (directory, notify) => {
         onError: () => {},
       } as never) as never;
     },
-    send: ({ session_id, message }) => harness!.send(session_id, message),
+    send: ({ session_id, message }) => harness.send(session_id, message),
     signal: ({ signal_id, invocation_id, payload }) =>
-      harness!.signal({ signalId: signal_id, invocationId: invocation_id, payload }),
+      harness.signal({ signalId: signal_id, invocationId: invocation_id, payload }),
     async subscribe({ session_id, fails }) {
       const subscription = `sub-${subscriptions.size + 1}`;
       const listener = (outcome: Json) => {
         if (fails) throw new Error("the listener failed");
         notify("delivered", { subscription, session_id, outcome });
       };
-      subscriptions.set(subscription, harness!.subscribe(session_id, listener));
+      subscriptions.set(subscription, harness.subscribe(session_id, listener));
       return { subscription };
     },
     unsubscribe: async ({ subscription }) => subscriptions.get(subscription)?.(),
@@ -220,7 +223,7 @@ export const createChatAdapter: CreateChatAdapter = (directory, notify) => {
     },
   };
   return {
-    call: async (method, params) => await methods[method]!(params),
+    call: async (method, params) => await methods[method]?.(params),
     async close() {
       await harness?.close();
       await (await store).close();

@@ -37,7 +37,7 @@ export const startShellClient: StartModule = async ({ endpoint, token }) => {
       did.push({ asked: directive.action_type });
       return approve;
     },
-    onDenials: (denials) => denials.forEach(({ capability }) => did.push({ denied: capability })),
+    onDenials: (denials) => void did.push(...denials.map(({ capability }) => ({ denied: capability }))),
     onDiagnostic: ({ code }) => did.push({ reported: code }),
   });
   return {
