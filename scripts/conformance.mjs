@@ -11,6 +11,9 @@ const runs = [
   ["ahp-client", "ahp_agent.py", ["stdio", "unix", "tcp", "http"]],
   ["threads-server", "thread_server.py", ["stdio"]],
   ["threads-client", "", []],
+  ["openharness-engine", "openharness_engine.py", ["stdio", "http"]],
+  ["openharness-shell", "openharness_shell.py", ["stdio", "unix", "http"]],
+  ["chat", "chat_adapter.py", ["stdio"]],
 ];
 const transports = ["stdio", "unix", "tcp", "http", "ws"];
 

@@ -18,6 +18,7 @@ describe("our programs conform over stdio", () => {
     "threads-client",
     "openharness-engine",
     "openharness-shell",
+    "chat",
   ])("%s", async (name) => {
     const command = `exec '${process.execPath}' '${bundle.path}' ${name}`;
     const target = { kind: "command", command, transport: "stdio" } as const;

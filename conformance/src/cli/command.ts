@@ -58,7 +58,7 @@ Exit codes: 0 conforms, 1 does not conform, 2 wrong usage, 4 the target is unava
 
 const listOf = (suite: Suite): string => {
   const cited = citedIds(suite);
-  const role = suite.role.plays === "server" ? /^Client:/ : /^Server:/;
+  const role = suite.role.plays === "server" ? /^(?:Client|Shell)\b/ : /^(?:Server|Engine)\b/;
   const lines = [...suite.requirements.values()]
     .filter(({ text }) => !role.test(text))
     .map(

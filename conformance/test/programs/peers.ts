@@ -1,8 +1,10 @@
 import { createInterface } from "node:readline";
 import { createStdioChannel } from "@harnesskit/transport-stdio";
+import { answerLines } from "../../mutants/serve-adapter.ts";
 import type { StartModule } from "../../src/index.ts";
 import { startAhpAgent } from "../targets/ahp-agent.ts";
 import { createTestHarness } from "../targets/ahp-harness.ts";
+import { createChatAdapter } from "../targets/chat-adapter.ts";
 import { startShellClient } from "../targets/shell-client.ts";
 import { createTestEngine } from "../targets/shell-engine.ts";
 import { startThreadClient } from "../targets/thread-client.ts";
@@ -32,6 +34,7 @@ const programs: Readonly<Record<string, () => unknown>> = {
   "ahp-server": () => createTestHarness().connect(createStdioChannel()),
   "threads-server": () => createTestThreadServer(directory).connect(createStdioChannel()),
   "openharness-engine": () => createTestEngine(directory).connect(createStdioChannel()),
+  chat: () => answerLines(createChatAdapter, directory, process.stdin, (line) => process.stdout.write(line)),
   "ahp-client": () => drive(startAhpAgent),
   "threads-client": () => drive(startThreadClient),
   "openharness-shell": () => drive(startShellClient),
