@@ -15,6 +15,8 @@ export const createRandom = (seed: number): (() => number) => {
 /** The values that the steps of one scenario name, and what `${…}` in them stands for. */
 export interface Scope {
   set(name: string, value: unknown): void;
+  /** @throws {Unmet} for a name without a value */
+  get(name: string): unknown;
   forget(name: string): void;
   /**
    * A copy of the template with its references replaced: a string that is one reference becomes its value, of any type.
@@ -100,6 +102,7 @@ export const createScope = (values: Readonly<Record<string, unknown>>, random: (
   for (const [name, value] of Object.entries(values)) known.set(name, resolve(value));
   return {
     set: (name, value) => void known.set(name, value),
+    get: lookUp,
     forget: (name) => void known.delete(name),
     resolve,
   };

@@ -10,8 +10,7 @@ const requestIdOf = (value: unknown): unknown =>
 /** Takes the answer with the request's id, or one that has none, which its check then finds. */
 export const ask: DoStep = async (ready, context) => {
   const link = await linkOf(ready, context);
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the scenario.
-  const merged = mergeDeep(context.scope.resolve("${request}"), ready.step.ask);
+  const merged = mergeDeep(context.scope.get("request"), ready.step.ask);
   const needsId = isPlainObject(merged) && !("request_id" in merged);
   const message = needsId ? { ...merged, request_id: context.nextId() } : merged;
   const id = requestIdOf(message);
