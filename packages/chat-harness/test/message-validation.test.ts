@@ -22,9 +22,6 @@ const counting = () => {
   return { store, runs, harness: createChatHarness({ graph, store }) };
 };
 
-const _text = { type: "text", text: "hello" };
-const _image = { type: "image", source: { type: "url", url: "https://example.org/a.png" } };
-const _thinking = { type: "thinking", text: "hm" };
 const redacted = { type: "redacted_thinking", data: "AAAA" };
 const call = { id: "c1", name: "add", arguments: { a: 1 } };
 const deep = (levels: number): unknown => {

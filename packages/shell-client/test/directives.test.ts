@@ -64,18 +64,6 @@ describe("directives", () => {
     expect(told).toEqual(outcome.results);
   });
 
-  const _scriptedUnknown = async () => {
-    const { shell, shown } = scripted((request) => ({
-      ...respond(request, [{ ...say("hi"), surprise: 1 }], {
-        supported_capabilities: { "com.example.never_heard": { of: [1] } },
-        capability_denials: [{ capability: "com.example.unheard", code: "no", surprise: 1 }],
-        surprise: { deep: [] },
-        protocol_version: "1.7.3",
-      }),
-    }));
-    return { outcome: await shell.send({}), shown };
-  };
-
   it("that throw, reject or hang harm no other, and what hangs is told", async () => {
     const clock = manualClock();
     let told: AbortSignal | undefined;

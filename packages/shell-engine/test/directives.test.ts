@@ -26,11 +26,6 @@ const chart = {
   action_type: "render_ui",
   payload: { component: "chart", data: [1], fallback_message: "It is 1." },
 } satisfies ActionDirective;
-const _copy = {
-  action_type: "simulate_action",
-  requires_user_approval: true,
-  payload: { macro: "cmd+c", message: "Press cmd+c." },
-} satisfies ActionDirective;
 
 const asText = (text: string) => ({
   action_type: "render_message",
@@ -319,13 +314,11 @@ describe("an attachment", () => {
     expect(calls).toBe(0);
   });
 
-  it.each([["one more than may be", Array.from({ length: 65 }, () => ({ ref_id: "a" }))]])(
-    "list with %s is refused",
-    async (_what, attachments) => {
-      verifies("OH-40");
-      expect(codeOf(await send(engineOf([]).engine, request({ attachments })))).toBe("invalid_request");
-    },
-  );
+  it("list with one more than may be is refused", async () => {
+    verifies("OH-40");
+    const attachments = Array.from({ length: 65 }, () => ({ ref_id: "a" }));
+    expect(codeOf(await send(engineOf([]).engine, request({ attachments })))).toBe("invalid_request");
+  });
 
   it("that is a reference is taken, with fields that nobody knows, short data and long descriptions", async () => {
     verifies("OH-40", "OH-41", "OH-84");
