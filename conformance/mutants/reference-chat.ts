@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { ChatMessageSchema, errorBucketOf } from "@harnesskit/protocol/chat";
+import { nestedGraphs, runNested } from "./reference-nested.ts";
 import { broken, END_OF_SCRIPT, type Json, reduce, runScript, scriptOf, Thrown } from "./reference-script.ts";
 import { copy, defaults, outside, ReferenceSessions } from "./reference-sessions.ts";
 import type { CreateChatAdapter } from "./serve-adapter.ts";
@@ -28,6 +29,7 @@ export const createReferenceChat =
     const skips = (rule: string) => deviation.skip === rule;
     const sessions = new ReferenceSessions(directory, skips);
     const { stored, counts, faults } = sessions;
+    let graphName = "script";
     const listeners = new Map<string, { session: string; fails: boolean }>();
     const lanes = new Map<string, Promise<unknown>>();
 
@@ -90,12 +92,10 @@ export const createReferenceChat =
     ): Promise<Json> => {
       const before = copy(stored.sessions[session]);
       try {
-        const end = await runScript(
-          state,
-          skips,
-          (update) => sessions.save(session, update),
-          deviation.reducers,
-        );
+        const isNested = graphName in nestedGraphs;
+        const end = isNested
+          ? runNested(graphName, state, skips)
+          : await runScript(state, skips, (update) => sessions.save(session, update), deviation.reducers);
         if (end === END_OF_SCRIPT) {
           const all = skips("by-content")
             ? state.messages
@@ -235,6 +235,7 @@ export const createReferenceChat =
         if (category !== undefined && !skips(category)) throw new Thrown(category, "it does not compile");
         if (graph === "ambiguous" && !skips("ambiguous"))
           throw new Thrown("session_state_migration_chain_ambiguous", "two migrations");
+        graphName = graph;
         sessions.version = graph === "versioned" ? "3" : "";
       },
       send: ({ session_id, message }) => send(session_id, message),

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import Any, Callable, Optional
 
 import chat_harness as harness
-from chat_harness import END, Graph, Harness, Sessions, Suspension
+from chat_harness import END, Graph, Harness, Sessions, Subgraph, Suspension
 from chat_messages import Failure, Json, take_message
 
 anything: Callable[[Any], bool] = lambda v: True
@@ -115,7 +115,27 @@ BROKEN: dict[str, tuple[Optional[str], list[Any], list[Any]]] = {
 }
 
 
+# How the fields of the graph inside of the nested graphs are copied in and out.
+NESTED: dict[str, tuple[Json, Optional[Json]]] = {
+    "nested": ({}, None), "nested-inputs": ({"note": "note"}, None), "nested-outputs": ({}, {"note": "answer"}),
+    "nested-projects": ({"note": "note"}, {"list": "list"}), "nested-wait": ({"note": "note"}, None),
+}
+
+
+def nested(name: str) -> Graph:
+    inside = {**{key: FIELDS[key] for key in ("answer", "list")}, "note": ("inner", harness.last_write_wins, string)}
+    look: Callable[..., Json] = lambda state, *_: {"list": [f"saw {state['note']}"], "answer": "inner answer"}
+    wait: Callable[..., Any] = lambda state, suspend, *_: suspend({"signal_id": state["note"]}) if name == "nested-wait" else None
+    after: Callable[..., Json] = lambda state, *_: {"list": [f"after {state['answer']}"]}
+    inner = Graph(inside, "look", [("look", look), ("wait", wait), ("after", after)], [("look", "wait"), ("wait", "after"), ("after", END)])
+    before: Callable[..., Json] = lambda state, *_: {"list": ["before"], "note": state["messages"][-1]["content"]}
+    nodes = [("before", before), ("inner", Subgraph(inner, *NESTED[name])), ("behind", lambda *_: {"list": ["behind"]})]
+    return Graph(FIELDS, "before", nodes, [("before", "inner"), ("inner", "behind"), ("behind", END)])
+
+
 def graph_of(name: str) -> Graph:
+    if name in NESTED:
+        return nested(name)
     if name in BROKEN:
         return Graph(FIELDS, *BROKEN[name])
     fields = {key: field for key, field in FIELDS.items() if key != "messages" or name != "no-messages"}

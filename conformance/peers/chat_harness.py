@@ -17,8 +17,8 @@ from chat_messages import BUCKETS, REPLIES, Failure, Json, filled, need, take_me
 
 
 class Suspension(BaseException):
-    def __init__(self, descriptor: Json, is_done: bool) -> None:
-        self.descriptor, self.is_done = descriptor, is_done
+    def __init__(self, descriptor: Json) -> None:
+        self.descriptor = descriptor
 
 
 # Reducers: each takes the value and the update
@@ -109,6 +109,13 @@ class Graph:
         return to
 
 
+class Subgraph:
+    """A graph as a node: inputs copies {its field: field}; outputs merges {field: its field}, by default those of the same name."""
+
+    def __init__(self, graph: Graph, inputs: Optional[Json] = None, outputs: Optional[Json] = None) -> None:
+        self.graph, self.inputs, self.outputs = graph, inputs or {}, outputs
+
+
 class Sessions:
     """Which fields are stored, in which version, and how states of other versions become it."""
 
@@ -172,52 +179,68 @@ class Harness:
         self.write()
 
     def run(self, session: str, invocation: str, frame: Json, baseline: int, earlier: list[Any]) -> Json:
-        """Runs on from a frame {state, node, isDone, isResumed}; the turn that comes of it. Nothing is saved of one that fails."""
-        state, node, is_done, is_resumed = frame["state"], frame["node"], frame.get("isDone"), frame.get("isResumed", False)
+        """Runs on from a frame {state, node, …}; the turn that comes of it. Nothing is saved of one that fails."""
         try:
-            while node is not END:
-                if not is_done:
-                    state = self.graph.merged(state, self.call(node, state, session, is_resumed) or {})
-                is_done = is_resumed = False
-                node = self.graph.next(node, state)
-            with self.lock:
-                self.save(session, state)
-            return {"outcome": "completed", "replies": earlier + state["messages"][baseline:], "final_state": state}
-        except Suspension as pause:
             try:
-                return self.pause(session, invocation, state, node, pause, baseline, earlier if frame.get("wasPaused") else None)
-            except Failure as failure:
-                return self.errored(failure)
+                self.advance(self.graph, frame, session)
+                with self.lock:
+                    self.save(session, frame["state"])
+                return {"outcome": "completed", "replies": earlier + frame["state"]["messages"][baseline:], "final_state": frame["state"]}
+            except Suspension as pause:
+                return self.pause(session, invocation, frame, pause, baseline, earlier if frame.get("wasPaused") else None)
         except Failure as failure:
             return self.errored(failure)
 
-    def call(self, node: str, state: Json, session: str, is_resumed: bool) -> Any:
-        pause: list[Suspension] = []
+    def advance(self, graph: Graph, frame: Json, session: str) -> None:
+        """One node after the other: its update is merged before its edge is evaluated. The frame says where it is."""
+        while frame["node"] is not END:
+            if not frame.pop("isDone", False):
+                frame["state"] = graph.merged(frame["state"], self.call(graph, frame, session) or {})
+                frame.pop("inner", None)
+            frame["node"] = graph.next(frame["node"], frame["state"])
+
+    def call(self, graph: Graph, frame: Json, session: str) -> Any:
+        node, pause = graph.nodes[frame["node"]], list[Suspension]()
+        if isinstance(node, Subgraph):
+            copied = {to: frame["state"][by] for to, by in node.inputs.items()}
+            inner = frame.setdefault("inner", {"state": {**node.graph.defaults(), **copied}, "node": node.graph.entry})
+            self.advance(node.graph, inner, session)
+            outputs = {name: name for name in node.graph.fields if name in graph.fields} if node.outputs is None else node.outputs
+            return {to: inner["state"][by] for to, by in outputs.items()}
 
         def suspend(descriptor: Json, is_done: bool = True) -> None:
             need(filled(descriptor.get("signal_id")), "a descriptor needs a signal_id", "invalid_descriptor")
-            pause.append(Suspension(descriptor, is_done))
+            pause.append(Suspension(descriptor))
+            frame.update(isDone=is_done, isResumed=not is_done)
             raise pause[0]
 
         def save(update: Json) -> None:
             with self.lock:
-                self.save(session, self.graph.merged(state, update))
+                self.save(session, graph.merged(frame["state"], update))
 
-        update = self.graph.nodes[node](copy.deepcopy(state), suspend, save, is_resumed)
+        update = node(copy.deepcopy(frame["state"]), suspend, save, frame.pop("isResumed", False))
         # A suspension counts also where the node has caught it.
         if pause:
             raise pause[0]
         return update
 
-    def pause(self, session: str, invocation: str, state: Json, node: str, pause: Suspension, baseline: int, earlier: Optional[list[Any]]) -> Json:
-        signal, pending = pause.descriptor["signal_id"], state["messages"][baseline:]
+    def overlay(self, graph: Graph, frame: Json, payload: Json) -> None:
+        """Puts each field over the state of the innermost paused graph that declares it."""
+        node = graph.nodes[frame["node"]]
+        inside = {key: value for key, value in payload.items() if isinstance(node, Subgraph) and key in node.graph.fields}
+        frame["state"].update({key: value for key, value in payload.items() if key not in inside})
+        graph.validate(frame["state"], "suspension_resume_payload_invalid")
+        if inside:
+            self.overlay(node.graph, frame["inner"], inside)
+
+    def pause(self, session: str, invocation: str, frame: Json, pause: Suspension, baseline: int, earlier: Optional[list[Any]]) -> Json:
+        signal, pending = pause.descriptor["signal_id"], frame["state"]["messages"][baseline:]
         with self.lock:
             is_taken = any(each["signal"] == signal and each["isWaiting"] for each in self.paused.values())
             need(not is_taken, "another turn waits for this signal", "harness_signal_subscription_failed")
             self.fail_at("suspend", "suspension_persistence_failed")
-            frame = copy.deepcopy({"state": state, "node": node, "isDone": pause.is_done, "isResumed": not pause.is_done, "wasPaused": True})
-            self.paused[invocation] = {"session": session, "signal": signal, "frame": frame, "isWaiting": True, "earlier": [] if earlier is None else earlier + pending}
-            self.save(session, state)
+            self.paused[invocation] = {"session": session, "signal": signal, "frame": copy.deepcopy({**frame, "wasPaused": True}), "isWaiting": True, "earlier": [] if earlier is None else earlier + pending}
+            self.save(session, frame["state"])
         return {"outcome": "suspended", "signal_descriptor": pause.descriptor, "pending_messages": pending, "invocation_id": invocation}
 
     @staticmethod
@@ -247,8 +270,7 @@ class Harness:
                 if not paused["isWaiting"]:
                     return {"outcome": "already_resolved"}
                 frame = copy.deepcopy(paused["frame"])
-                frame["state"].update(payload or {})
-                self.graph.validate(frame["state"], "suspension_resume_payload_invalid")
+                self.overlay(self.graph, frame, payload or {})
                 frame["state"]["messages"] = copy.deepcopy(self.sessions[paused["session"]]["state"]["messages"])
                 paused["isWaiting"] = False
                 turn = self.run(paused["session"], invocation, frame, len(frame["state"]["messages"]), paused["earlier"])

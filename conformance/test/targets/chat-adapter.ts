@@ -112,6 +112,40 @@ const broken: Record<string, (state: Json) => Json> = {
   "two-nodes": (state) => start(state).node("b", none).entry("a").edge("a", "b").edge("b", END),
 };
 
+/** Graphs with a graph inside, by how its fields are copied in and out. */
+const nested: Record<string, Json> = {
+  nested: {},
+  "nested-inputs": { inputs: { note: "note" } },
+  "nested-outputs": { outputs: { note: "answer" } },
+  "nested-projects": { projectsIn: ["note"], projectsOut: ["list"] },
+  "nested-wait": { inputs: { note: "note" } },
+};
+const innerGraph = (waits: boolean) =>
+  defineGraph(
+    defineState({
+      note: lastWriteWins(z.string(), { default: "inner" }),
+      answer: fields.answer,
+      list: append(z.string()),
+    }),
+  )
+    .node("look", ({ note }) => ({ list: [`saw ${note}`], answer: "inner answer" }))
+    .node("wait", ({ note }, { suspend }) => (waits ? suspend({ signal_id: note }) : {}))
+    .node("after", ({ answer }) => ({ list: [`after ${answer}`] }))
+    .entry("look")
+    .edge("look", "wait")
+    .edge("wait", "after")
+    .edge("after", END)
+    .compile();
+const nestedGraph = (name: string, state: ReturnType<typeof defineState<typeof fields>>) =>
+  defineGraph(state)
+    .node("before", ({ messages }) => ({ list: ["before"], note: String(messages.at(-1)?.content) }))
+    .subgraph("inner", { graph: innerGraph(name === "nested-wait"), ...nested[name] })
+    .node("behind", () => ({ list: ["behind"] }))
+    .entry("before")
+    .edge("before", "inner")
+    .edge("inner", "behind")
+    .edge("behind", END);
+
 const prefixed = (text: string) => (state: Json) => ({ ...state, note: `${text} ${state.note}` });
 const migrations = [
   { from: "1", to: "2", migrate: prefixed("two") },
@@ -125,12 +159,10 @@ const migrations = [
   },
 ];
 const sessions: Record<string, Json> = {
-  script: { fields: stored },
   versioned: { fields: stored, schemaVersion: "3", migrations },
   ambiguous: { fields: stored, schemaVersion: "3", migrations: [...migrations, migrations[0]] },
   "no-messages": {},
   "last-message": {},
-  "no-limit": {},
 };
 const states: Record<string, Json> = {
   "no-messages": { ...fields, messages: undefined, note: fields.note },
@@ -185,15 +217,17 @@ export const createChatAdapter: CreateChatAdapter = (directory, notify) => {
   const faults = new Set<string>();
   const subscriptions = new Map<string, () => void>();
   let harness: ChatHarness<never>;
+  const scriptOr = (graph: string, state: Json) =>
+    graph in nested ? nestedGraph(graph, state) : graphOf(state, () => counts.runs++);
   const methods: Record<string, (params: Json) => Promise<unknown>> = {
     async create({ graph }) {
       await harness?.close();
       const { messages, ...others } = states[graph] ?? fields;
       const state = defineState(messages === undefined ? others : { messages, ...others });
       harness = createChatHarness({
-        graph: broken[graph]?.(state) ?? graphOf(state, () => counts.runs++),
+        graph: broken[graph]?.(state) ?? scriptOr(graph, state),
         store: watch(await store, counts, faults),
-        session: sessions[graph],
+        session: sessions[graph] ?? { fields: stored },
         includeFinalState: true,
         onError: () => {},
       } as never) as never;
