@@ -13,6 +13,9 @@ const runs = [
   ["threads-client", "thread_client.py", ["stdio", "unix"]],
   ["runtime-core", "runtime_core.py", ["unix", "tcp"]],
   ["runtime-agent", "runtime_agent.py", ["unix", "tcp"]],
+  ["openharness-engine", "openharness_engine.py", ["stdio", "http"]],
+  ["openharness-shell", "openharness_shell.py", ["stdio", "unix", "http"]],
+  ["chat", "chat_adapter.py", ["stdio"]],
 ];
 const transports = ["stdio", "unix", "tcp", "http", "ws"];
 

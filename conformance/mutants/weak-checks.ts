@@ -7,4 +7,7 @@ export const weakChecks = {
   "ahp-client": ["AHP-103", "AHP-104"],
   "runtime-agent": [],
   "runtime-core": [],
+  "openharness-engine": [],
+  "openharness-shell": [],
+  chat: [],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -43,6 +43,7 @@ describe("match", () => {
     [{ a: 1 }, { $or: [{ a: 2 }, { b: 1 }] }, ""],
     [{ a: 1 }, { $and: [{ a: 1 }, { b: 1 }] }, ".b"],
     [{ a: 1 }, { $not: { a: 1 } }, ""],
+    [{ a: { b: "secret" } }, { $json: { $not: { $pattern: "secret" } } }, ""],
   ])("finds where %j is not %j", (value, matcher, path) => {
     expect(match(value, matcher)).toMatchObject({ path });
   });
@@ -67,6 +68,10 @@ describe("a scope", () => {
   it("builds values", () => {
     expect(scope.resolve({ $merge: ["${list[0]}", { a: 2, b: 3 }] })).toEqual({ a: 2, b: 3 });
     expect(scope.resolve({ $flat: ["${list}", [2]] })).toEqual([{ a: 1 }, 2]);
+    expect(scope.resolve({ $deep: [{ a: { b: 1, c: [1] } }, { a: { c: [2], d: "${key}" } }] })).toEqual({
+      a: { b: 1, c: [2], d: "x" },
+    });
+    expect(scope.resolve({ $stringify: { a: "${key}" } })).toBe('{"a":"x"}');
     expect(scope.resolve({ $repeat: { text: "ab", times: 2 } })).toBe("abab");
   });
 

@@ -1,9 +1,12 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { startCore } from "@harnesskit/core-runtime";
+import { createShellClient } from "@harnesskit/shell-client";
 import { createThreadClient } from "@harnesskit/thread-client";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { describe, expect, it, type TestContext } from "vitest";
@@ -13,6 +16,7 @@ import { loadSuite, runSuite } from "../src/index.ts";
 import { createLineDriver } from "../src/target/driver.ts";
 import { startProcess } from "../src/target/target-process.ts";
 import { failuresOf, patient } from "./support.ts";
+import { startShellEngine } from "./targets/shell-engine.ts";
 
 const peer = (name: string): string => fileURLToPath(new URL(`../peers/${name}`, import.meta.url));
 
@@ -41,6 +45,11 @@ describe("a peer in Python, written from the specification, conforms", () => {
     ["threads-client", "thread_client.py", "unix"],
     ["runtime-core", "runtime_core.py", "unix"],
     ["runtime-agent", "runtime_agent.py", "unix"],
+    ["openharness-engine", "openharness_engine.py", "stdio"],
+    ["openharness-engine", "openharness_engine.py", "http"],
+    ["openharness-shell", "openharness_shell.py", "stdio"],
+    ["openharness-shell", "openharness_shell.py", "http"],
+    ["chat", "chat_adapter.py", "stdio"],
   ] as const)("%s by %s over %s", async ([suite, file, transport], context) => {
     needPython(context);
     const target = { kind: "command", command: `exec python3 -B '${peer(file)}'`, transport } as const;
@@ -71,6 +80,39 @@ describe("our client works with the peer in Python", () => {
     const input = JSON.stringify({ conformance: [{ run: "echo one" }, { say: "Done" }] });
     const turn = await client.startTurn({ threadId, input, onApproval: () => "once" });
     expect(await turn.result).toMatchObject({ status: "completed" });
+  });
+
+  it("carries out what its engine answers", async (context) => {
+    needPython(context);
+    await using folder = await temporaryDirectory();
+    const args = ["-B", peer("openharness_engine.py")];
+    const engine = createChildTransport({ command: "python3", args, cwd: folder.path });
+    const shown: unknown[] = [];
+    await using shell = createShellClient({
+      engine,
+      executors: { render_message: ({ payload }) => shown.push(payload?.message) },
+    });
+    const directives = [{ action_type: "render_message", payload: { text: "hello" } }];
+    const outcome = await shell.send({ extensions: { "dev.harnesskit.conformance": { directives } } });
+    expect(outcome).toMatchObject({ status: "success" });
+    expect(shown).toEqual(["hello"]);
+  });
+});
+
+describe("our engine works with the peer in Python", () => {
+  it("answers its shell", async (context) => {
+    needPython(context);
+    await using folder = await temporaryDirectory();
+    const place = { endpoint: `unix:${join(folder.path, "engine.sock")}`, token: "", directory: folder.path };
+    const engine = await startShellEngine(place);
+    const env = { ...process.env, CONFORMANCE_ENDPOINT: place.endpoint, CONFORMANCE_TOKEN: "" };
+    const shell = spawn("python3", ["-B", peer("openharness_shell.py")], { env });
+    const lines = createInterface({ input: shell.stdout })[Symbol.asyncIterator]();
+    shell.stdin.write(`${JSON.stringify({ id: 1, do: "send", params: { intent: "hello" } })}\n`);
+    expect(JSON.parse((await lines.next()).value)).toMatchObject({ id: 1, result: { status: "success" } });
+    shell.stdin.end();
+    await once(shell, "close");
+    await engine.close();
   });
 });
 

@@ -11,7 +11,15 @@ describe("our programs conform over stdio", () => {
   });
   afterAll(() => bundle.remove());
 
-  it.each(["ahp-server", "ahp-client", "threads-server", "threads-client"])("%s", async (name) => {
+  it.each([
+    "ahp-server",
+    "ahp-client",
+    "threads-server",
+    "threads-client",
+    "openharness-engine",
+    "openharness-shell",
+    "chat",
+  ])("%s", async (name) => {
     const command = `exec '${process.execPath}' '${bundle.path}' ${name}`;
     const target = { kind: "command", command, transport: "stdio" } as const;
     const report = await runSuite({ suite: loadSuite(name), target, limits: patient });

@@ -21,8 +21,9 @@ export const factsOf = (request: IncomingMessage): RequestFacts => ({
   headers: request.headers,
 });
 
-const isRequest = (message: unknown): message is { readonly id: unknown } =>
-  isPlainObject(message) && "method" in message && "id" in message;
+/** What is answered later: a request of JSON-RPC, or of a protocol without methods. */
+const isRequest = (message: unknown): boolean =>
+  isPlainObject(message) && (!("method" in message) || "id" in message);
 
 /** Takes the POSTs of a client. A notification is answered with 204 at once, a request by `reply`. */
 export const createHttpHostLink = (
@@ -39,15 +40,14 @@ export const createHttpHostLink = (
       inbox.addNoise("a body that is not JSON");
       return void response.writeHead(400).end();
     }
-    if (isRequest(message)) waiting.set(message.id, response);
+    if (isRequest(message)) waiting.set(message, response);
     else response.writeHead(204).end();
     onMessage(message, factsOf(request));
     inbox.add(message);
   };
   const responseTo = (request: unknown): ServerResponse | undefined => {
-    const id = isPlainObject(request) ? (request as { id?: unknown }).id : undefined;
-    const response = waiting.get(id);
-    waiting.delete(id);
+    const response = waiting.get(request);
+    waiting.delete(request);
     return response;
   };
   const end = (response: ServerResponse | undefined, status: number, body: string): void => {

@@ -105,6 +105,7 @@ const operators: Readonly<Record<string, Operator>> = {
     );
     return new Set(keys).size === keys.length ? undefined : miss(at, "elements that differ", keys);
   },
+  $json: (value, operand, at) => matchAt(JSON.stringify(value), operand, at),
   $order: subsequence,
   $range: range,
 };

@@ -15,12 +15,14 @@ export const createRandom = (seed: number): (() => number) => {
 /** The values that the steps of one scenario name, and what `${…}` in them stands for. */
 export interface Scope {
   set(name: string, value: unknown): void;
+  /** @throws {Unmet} for a name without a value */
+  get(name: string): unknown;
   forget(name: string): void;
   /**
    * A copy of the template with its references replaced: a string that is one reference becomes its value, of any type.
-   * `{ $merge: [A, B] }` is the members of A and B, where those of B count; `{ $flat: [A, B] }` the elements of both
-   * lists; `{ $repeat: { text, times } }` a long string; `{ $count: N }` the numbers from 1 to N; `{ $message: A }` the
-   * members of the suite's `envelope`, made anew, and of A.
+   * `{ $merge: [A, B] }` is the members of A and B, where those of B count, `{ $deep: [A, B] }` at every level; `{ $flat: [A, B] }`
+   * the elements of both lists; `{ $repeat: { text, times } }` a long string; `{ $stringify: V }` the JSON text of V;
+   * `{ $count: N }` the numbers from 1 to N; `{ $message: A }` the members of the suite's `envelope`, made anew, and of A.
    * @throws {Unmet} for a reference without a value
    */
   resolve(template: unknown): unknown;
@@ -42,9 +44,20 @@ const uuidOf = (random: () => number): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
 };
 
+/** The members of both, at every level; other values of `over` replace those of `base`. */
+export const mergeDeep = (base: unknown, over: unknown): unknown => {
+  if (!isPlainObject(base) || !isPlainObject(over)) return over;
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(over))
+    merged[key] = Object.hasOwn(base, key) ? mergeDeep(merged[key], value) : value;
+  return merged;
+};
+
 const builders: Readonly<Record<string, (operand: unknown) => unknown>> = {
   $merge: (parts) => Object.assign({}, ...(parts as object[])),
+  $deep: (parts) => (parts as unknown[]).reduce(mergeDeep),
   $flat: (lists) => (lists as unknown[][]).flat(),
+  $stringify: (value) => JSON.stringify(value),
   $repeat: (what) => {
     const { text, times } = what as { readonly text: string; readonly times: number };
     return text.repeat(times);
@@ -104,6 +117,7 @@ export const createScope = (
   for (const [name, value] of Object.entries(values)) known.set(name, resolve(value));
   return {
     set: (name, value) => void known.set(name, value),
+    get: lookUp,
     forget: (name) => void known.delete(name),
     resolve,
   };

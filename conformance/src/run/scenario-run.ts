@@ -11,6 +11,7 @@ import {
   verbOf,
 } from "../scenario/step-schema.ts";
 import type { ScenarioFile } from "../scenario/suite-schema.ts";
+import { ask } from "./ask-step.ts";
 import * as connection from "./connection-steps.ts";
 import * as messages from "./message-steps.ts";
 import type { DoStep, StepContext } from "./step-context.ts";
@@ -44,6 +45,7 @@ const verbs: Readonly<Record<Exclude<Verb, "each" | "use">, DoStep>> = {
   raw: messages.raw,
   call: messages.call,
   notify: messages.notify,
+  ask,
   receive: messages.receive,
   gather: messages.gather,
   none: messages.none,

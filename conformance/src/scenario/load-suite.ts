@@ -41,10 +41,14 @@ const suiteFiles = (root: string): { protocol: string; file: SuiteFile }[] =>
       file: readYaml(join(root, "scenarios", name, "suite.yaml"), SuiteSchema, readText),
     }));
 
+/** A role that has the name of its protocol is the only one, and the suite has that name. */
+const nameOf = (protocol: string, role: string): string =>
+  role === protocol ? protocol : `${protocol}-${role}`;
+
 /** The names of all suites, such as `ahp-server`. */
 export const suiteNames = (root: string = packageDirectory): readonly string[] =>
   suiteFiles(root).flatMap(({ protocol, file }) =>
-    Object.keys(file.roles).map((role) => `${protocol}-${role}`),
+    Object.keys(file.roles).map((role) => nameOf(protocol, role)),
   );
 
 const readScenarios = (folder: string): readonly ScenarioFile[] =>
@@ -78,7 +82,7 @@ const checkIds = (suite: Suite): void => {
  */
 export const loadSuite = (name: string, root: string = packageDirectory): Suite => {
   const found = suiteFiles(root).find(({ protocol, file }) =>
-    Object.keys(file.roles).some((role) => `${protocol}-${role}` === name),
+    Object.keys(file.roles).some((role) => nameOf(protocol, role) === name),
   );
   if (found === undefined) {
     const known = suiteNames(root).join(", ");
@@ -87,7 +91,7 @@ export const loadSuite = (name: string, root: string = packageDirectory): Suite 
   const { protocol, file } = found;
   for (const [fragment, steps] of Object.entries(file.fragments ?? {}))
     checkSteps(steps, `${protocol}/suite.yaml: ${fragment}`);
-  const roleName = name.slice(protocol.length + 1);
+  const roleName = name === protocol ? protocol : name.slice(protocol.length + 1);
   const clash = Object.keys(file.matchers ?? {}).find((matcher) => builtInMatchers.includes(matcher));
   if (clash !== undefined)
     throw new ConformanceError("invalid_scenario", `${protocol}: the matcher ${clash} is built in`);

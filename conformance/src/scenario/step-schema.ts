@@ -68,6 +68,9 @@ const verbs = {
     id: json.optional(),
   }).describe("Sends a request of JSON-RPC; what it got is the response"),
   notify: step({ notify: z.string(), params: json.optional() }),
+  ask: step({ ask: json }).describe(
+    "Sends the value `request` of the suite with these members over it, and a request_id where it has none; what it got is the answer with that request_id",
+  ),
   receive: step({ receive: json }).describe("Waits for a message that matches and was not taken yet"),
   gather: step({ gather: json }).describe("Takes all messages up to one that matches, as a list"),
   none: step({ none: json }).describe(

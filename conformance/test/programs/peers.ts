@@ -1,8 +1,11 @@
 import { createInterface } from "node:readline";
 import { createStdioChannel } from "@harnesskit/transport-stdio";
+import { answerLines } from "../../mutants/serve-adapter.ts";
 import type { StartModule } from "../../src/index.ts";
 import { createTestHarness } from "../targets/ahp-harness.ts";
+import { createChatAdapter } from "../targets/chat-adapter.ts";
 import { createTestAgent } from "../targets/runtime-agent.ts";
+import { createTestEngine } from "../targets/shell-engine.ts";
 import { createTestThreadServer } from "../targets/thread-server.ts";
 import { targets } from "./targets.ts";
 
@@ -31,6 +34,8 @@ const programs: Readonly<Record<string, () => unknown>> = {
   "ahp-server": () => createTestHarness().connect(createStdioChannel()),
   "threads-server": () => createTestThreadServer(directory).connect(createStdioChannel()),
   "launched-agent": () => createTestAgent().run(),
+  "openharness-engine": () => createTestEngine(directory).connect(createStdioChannel()),
+  chat: () => answerLines(createChatAdapter, directory, process.stdin, (line) => process.stdout.write(line)),
 };
 
 const [, , name = ""] = process.argv;

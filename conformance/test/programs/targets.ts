@@ -3,6 +3,8 @@ import { startAhpAgent } from "../targets/ahp-agent.ts";
 import { startAhpHarness } from "../targets/ahp-harness.ts";
 import { startRuntimeAgent } from "../targets/runtime-agent.ts";
 import { startRuntimeCore } from "../targets/runtime-core.ts";
+import { startShellClient } from "../targets/shell-client.ts";
+import { startShellEngine } from "../targets/shell-engine.ts";
 import { startThreadClient } from "../targets/thread-client.ts";
 import { startThreadServer } from "../targets/thread-server.ts";
 
@@ -14,4 +16,6 @@ export const targets: Readonly<Record<string, StartModule>> = {
   "threads-client": startThreadClient,
   "runtime-core": startRuntimeCore,
   "runtime-agent": startRuntimeAgent,
+  "openharness-engine": startShellEngine,
+  "openharness-shell": startShellClient,
 };

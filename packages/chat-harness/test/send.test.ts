@@ -4,8 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createChatHarness } from "../src/index.ts";
 import { approval, echo, gate, historyOf, line, says, textOf, user } from "./support/graphs.ts";
-import { failed, refusal } from "./support/refusal.ts";
-import { watchedStore } from "./support/stores.ts";
+import { refusal } from "./support/refusal.ts";
 import { texts } from "./support/texts.ts";
 
 /** A harness whose turns wait at a gate. */
@@ -24,27 +23,6 @@ const gated = (
 };
 
 describe("send", () => {
-  it("takes a session id and a message and gives an outcome", async () => {
-    verifies("CHAT-182");
-    const harness = createChatHarness({ graph: echo() });
-    const outcome = await harness.send("s", user("hello"));
-    expect(outcome).toEqual({
-      outcome: "completed",
-      replies: [says("echo hello")],
-      dispatch_path: "new_session",
-    });
-  });
-
-  it("gives an errored outcome for an empty session id before a store is touched", async () => {
-    verifies("CHAT-183");
-    const store = watchedStore();
-    const harness = createChatHarness({ graph: echo(), store });
-    expect(failed(await harness.send("", user("a")))).toBe(
-      "harness_session_id_unresolved session_terminating",
-    );
-    expect(store.calls).toEqual([]);
-  });
-
   it("runs turns of one session one after the other, in the order of their arrival", async () => {
     verifies("CHAT-184");
     const { door, store, harness } = gated();
@@ -82,48 +60,6 @@ describe("send", () => {
     for (const id of ids) {
       expect(await historyOf(store, id)).toEqual([`1 ${id}`, `echo 1 ${id}`, `2 ${id}`, `echo 2 ${id}`]);
     }
-  });
-
-  it("lets the next turn in after every outcome", async () => {
-    verifies("CHAT-185");
-    const graph = approval().use(async (state, next) => {
-      if (textOf(state.messages.at(-1)) === "break") throw new TypeError("broken");
-      return next();
-    });
-    const store = watchedStore();
-    const harness = createChatHarness({ graph, store });
-    const answers = await Promise.all([
-      harness.send("s", user("chat 1")),
-      harness.send("s", user("break")),
-      harness.send("s", user("pay")),
-      harness.send("s", {} as never),
-      harness.send("s", user("chat 2")),
-    ]);
-    const outcomes = answers.map(({ outcome }) => outcome);
-    expect(outcomes).toEqual(["completed", "errored", "suspended", "errored", "completed"]);
-    store.failing.add("commit");
-    expect(failed(await harness.send("s", user("chat 3")))).toBe("session_save_failed session_terminating");
-    store.failing.clear();
-    expect(texts(await harness.send("s", user("chat 4")))).toEqual(["you said chat 4"]);
-  });
-
-  it("appends the message, and changes no other field", async () => {
-    verifies("CHAT-186");
-    const seen: unknown[] = [];
-    const store = createMemoryStore();
-    const graph = line({
-      look: (state) => {
-        seen.push(JSON.parse(JSON.stringify(state)));
-        return { turns: state.turns + 1, messages: [says("yes")] };
-      },
-    });
-    const harness = createChatHarness({ graph, store });
-    await harness.send("s", user("one"));
-    await harness.send("s", user("two"));
-    expect(seen).toEqual([
-      { messages: [user("one")], approved: false, turns: 0 },
-      { messages: [user("one"), says("yes"), user("two")], approved: false, turns: 1 },
-    ]);
   });
 
   describe("bounds", () => {

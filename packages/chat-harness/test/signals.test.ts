@@ -399,18 +399,6 @@ describe("Signals and listeners", () => {
     expect(calls).toBe(1);
   });
 
-  it("tells nobody of a turn that suspends again, and then the whole of it", async () => {
-    verifies("CHAT-207", "CHAT-208");
-    const { harness, heard } = listening({ graph: twice() });
-    expect(texts(await harness.send("s", user("a")))).toEqual(["first?"]);
-    const again = await harness.signal({ signalId: "first" });
-    expect(again).toMatchObject({ outcome: "resumed", turn: { outcome: "suspended" } });
-    expect(resumedTexts(again)).toEqual(["second?"]);
-    expect(heard).toEqual([]);
-    await harness.signal({ signalId: "second" });
-    expect(heard).toEqual([["second?", "done"]]);
-  });
-
   it("tells the whole of it, and nothing else, when others have written in between", async () => {
     verifies("CHAT-207", "CHAT-208");
     const graph = approvalInTwoSteps();
@@ -423,15 +411,6 @@ describe("Signals and listeners", () => {
     expect(heard).toEqual([["second?", "done"]]);
     const said = ["pay", "first?", "chat 1", "ok", "second?", "chat 2", "ok", "done"];
     expect(await historyOf(store, "s")).toEqual(said);
-  });
-
-  it("delivers what a resumed turn added behind the pause", async () => {
-    verifies("CHAT-208");
-    const { store, harness, heard } = listening();
-    expect(texts(await harness.send("s", user("pay")))).toEqual(["may I pay?"]);
-    expect(resumedTexts(await harness.signal({ signalId: "approve pay", payload: yes }))).toEqual(["done"]);
-    expect(heard).toEqual([["done"]]);
-    expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
   });
 
   it("loses no message that was sent between a pause and its resume", async () => {

@@ -43,28 +43,6 @@ describe("the eight reducers (graph-engine §2)", () => {
     expect(await reduce(declared, undefined)).toBe(1);
   });
 
-  it("append concatenates", async () => {
-    verifies("CHAT-40");
-    expect(await reduce(append(any, { default: [0] }), [1, [2]], [], [3])).toEqual([0, 1, [2], 3]);
-  });
-
-  it("merge is shallow and the update wins", async () => {
-    verifies("CHAT-41");
-    const declared = merge(any, { default: { a: 1, b: { x: 1 } } });
-    expect(await reduce(declared, { b: { y: 2 } }, { c: 3 })).toEqual({ a: 1, b: { y: 2 }, c: 3 });
-  });
-
-  it("concat_flatten flattens one level", async () => {
-    verifies("CHAT-42");
-    expect(await reduce(concatFlatten(any), [[1], [], [2, [3]]], [], [[]])).toEqual([1, 2, [3]]);
-  });
-
-  it("merge_all folds from the left", async () => {
-    verifies("CHAT-43");
-    const declared = mergeAll(any, { default: { a: 0 } });
-    expect(await reduce(declared, [{ a: 1 }, {}, { a: 2, b: 3 }], [])).toEqual({ a: 2, b: 3 });
-  });
-
   it("bounded_append drops from the front, and leaves what is too long alone for nothing", async () => {
     verifies("CHAT-44");
     expect(await reduce(boundedAppend(any, { maxLength: 3 }), [1, 2], [3, 4], [5])).toEqual([3, 4, 5]);

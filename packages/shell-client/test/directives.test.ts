@@ -64,27 +64,6 @@ describe("directives", () => {
     expect(told).toEqual(outcome.results);
   });
 
-  it("ignore what they do not know, at every level of a response", async () => {
-    verifies("OH-8", "OH-21");
-    const { outcome, shown } = await scriptedUnknown();
-    expect(outcome.status).toBe("success");
-    expect(shown).toEqual(["hi"]);
-    expect(outcome.denials).toEqual([{ capability: "com.example.unheard", code: "no" }]);
-    expect(Object.keys(outcome.results[0]?.directive ?? {})).toEqual(["action_type", "payload"]);
-  });
-
-  const scriptedUnknown = async () => {
-    const { shell, shown } = scripted((request) => ({
-      ...respond(request, [{ ...say("hi"), surprise: 1 }], {
-        supported_capabilities: { "com.example.never_heard": { of: [1] } },
-        capability_denials: [{ capability: "com.example.unheard", code: "no", surprise: 1 }],
-        surprise: { deep: [] },
-        protocol_version: "1.7.3",
-      }),
-    }));
-    return { outcome: await shell.send({}), shown };
-  };
-
   it("that throw, reject or hang harm no other, and what hangs is told", async () => {
     const clock = manualClock();
     let told: AbortSignal | undefined;

@@ -10,9 +10,6 @@ const insteadOf = ({ results }: Awaited<ReturnType<typeof carry>>["outcome"]) =>
 
 describe("a render_message", () => {
   it.each([
-    [{ text: "hello" }],
-    [{ message: "hello" }],
-    [{ message: "hello", text: "hello" }],
     [{ message: "", text: "hello" }],
     [{ message: { html: "<b>" }, text: "hello" }],
     [{ text: "hello", format: "bbcode" }],

@@ -75,30 +75,6 @@ describe("a shell on a channel", () => {
     expect([calls[0]?.principal, calls[0]?.context.principal]).toEqual(["ada", "ada"]);
   });
 
-  it("hears of what is not a request, and goes on", async () => {
-    verifies("OH-61");
-    const { shell, clientWire, count, errors } = connect();
-    clientWire.writeRaw("{no json}\n");
-    for (const wrong of [
-      5,
-      [],
-      { protocol_version: "1.0.0" },
-      { protocol_version: "2.0.0", request_id: "r9" },
-    ]) {
-      await shell.send(wrong);
-    }
-    await shell.send(request({ user_intent: "hi" }, { request_id: "r1" }));
-    expect(codes(await count(6))).toEqual([
-      "invalid_request",
-      "invalid_request",
-      "invalid_request",
-      "invalid_request",
-      "protocol_version_unsupported",
-      "success",
-    ]);
-    expect(errors).toEqual([]);
-  });
-
   it("that only sends what is not a message is not read any further", async () => {
     const { shell } = connect();
     const sends = Array.from({ length: 1100 }, () => shell.send("noise").catch(() => {}));

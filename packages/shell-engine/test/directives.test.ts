@@ -3,7 +3,7 @@ import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { createShellEngine, type ShellEngineOptions } from "../src/index.ts";
-import { able, codeOf, messagesOf, request, say, send } from "./support.ts";
+import { codeOf, messagesOf, request, say, send } from "./support.ts";
 
 const own = {
   type: "com.example.pay",
@@ -25,11 +25,6 @@ const engineOf = (returned: unknown, options: Partial<ShellEngineOptions> = {}) 
 const chart = {
   action_type: "render_ui",
   payload: { component: "chart", data: [1], fallback_message: "It is 1." },
-} satisfies ActionDirective;
-const copy = {
-  action_type: "simulate_action",
-  requires_user_approval: true,
-  payload: { macro: "cmd+c", message: "Press cmd+c." },
 } satisfies ActionDirective;
 
 const asText = (text: string) => ({
@@ -61,16 +56,6 @@ describe("directives", () => {
     verifies("OH-67");
     const { response } = await send(engineOf(returned).engine, request());
     expect(response).toMatchObject({ status: "success", action_directives: [] });
-  });
-
-  it("are parallel only where the shell can do that", async () => {
-    verifies("OH-52");
-    const { engine } = engineOf([{ ...say("a"), execution: "parallel" }]);
-    const executionOf = async (capabilities: object | undefined) =>
-      (await send(engine, request({}, { capabilities }))).response.action_directives?.[0]?.execution;
-    expect(await executionOf(able)).toBe("parallel");
-    expect(await executionOf({ "openharness.actions.parallel": false })).toBe("sequential");
-    expect(await executionOf(undefined)).toBe("sequential");
   });
 
   const denied = (capability: string) => expect.objectContaining({ capability, code: "not_declared" });
@@ -109,17 +94,6 @@ describe("directives", () => {
       expect(errors).toEqual([]);
     },
   );
-
-  it("that need the user's approval are sent to every shell: to ask is the shell's duty", async () => {
-    verifies("OH-71");
-    const { engine } = engineOf([chart, copy]);
-    for (const capabilities of [undefined, {}, able, { "openharness.ui.rich_cards": true }]) {
-      const response = await send(engine, request({}, { capabilities }));
-      expect(response.response.action_directives?.[1]).toEqual({ ...copy, risk_tier: "dangerous" });
-      const denials = (response.capability_denials ?? []).map(({ capability }) => capability);
-      expect(denials).not.toContain("openharness.ui.approval");
-    }
-  });
 
   it("of a denied feature are denied once, with the engine's own reason", async () => {
     const denied = { code: "disabled_by_policy", message: "Not today." };
@@ -340,12 +314,9 @@ describe("an attachment", () => {
     expect(calls).toBe(0);
   });
 
-  it.each([
-    ["no object", ["a"]],
-    ["a text for a list", "a"],
-    ["one more than may be", Array.from({ length: 65 }, () => ({ ref_id: "a" }))],
-  ])("list with %s is refused", async (_what, attachments) => {
+  it("list with one more than may be is refused", async () => {
     verifies("OH-40");
+    const attachments = Array.from({ length: 65 }, () => ({ ref_id: "a" }));
     expect(codeOf(await send(engineOf([]).engine, request({ attachments })))).toBe("invalid_request");
   });
 

@@ -58,20 +58,6 @@ describe("a request_id", () => {
     expect(calls.length).toBe(1);
   });
 
-  it("that is used for another request is a conflict", async () => {
-    verifies("OH-17");
-    const { engine, calls } = counting();
-    await send(engine, named("r1"));
-    for (const other of [
-      named("r1", "ho"),
-      named("r1", "hi", { shell: {} }),
-      named("r1", "hi", { task_hint: {} }),
-    ]) {
-      expect(codeOf(await send(engine, other))).toBe("request_id_conflict");
-    }
-    expect(calls.length).toBe(1);
-  });
-
   it("means another request in another session and of somebody else", async () => {
     verifies("OH-16", "OH-17");
     const { engine } = counting();
