@@ -1,6 +1,8 @@
+import { serveAdapter } from "../../mutants/serve-adapter.ts";
 import type { StartModule } from "../../src/index.ts";
 import { startAhpAgent } from "../targets/ahp-agent.ts";
 import { startAhpHarness } from "../targets/ahp-harness.ts";
+import { createChatAdapter } from "../targets/chat-adapter.ts";
 import { startRuntimeAgent } from "../targets/runtime-agent.ts";
 import { startRuntimeCore } from "../targets/runtime-core.ts";
 import { startShellClient } from "../targets/shell-client.ts";
@@ -18,4 +20,5 @@ export const targets: Readonly<Record<string, StartModule>> = {
   "runtime-agent": startRuntimeAgent,
   "openharness-engine": startShellEngine,
   "openharness-shell": startShellClient,
+  chat: serveAdapter(createChatAdapter),
 };
