@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from "node:tls";
+import type { ApprovalStoreOptions } from "@harnesskit/approvals";
 import {
   type Clock,
   callSafely,
@@ -39,8 +40,14 @@ export const postgresStoreLimits = defineLimits({
   threadLeaseMs: { default: 30_000, min: 100 },
   /** Bytes of one artifact. */
   maxArtifactBytes: { default: 2 ** 30, min: 1024 },
-  /** `always` answers that are kept; one more is refused. */
+  /** `always` answers of threads that are kept; one more is refused. */
   maxGrants: 10_000,
+  /** Unused continuations that may have data; beyond it, the owner with the most loses its oldest. */
+  maxContinuations: 100_000,
+  /** Used continuations that are remembered; a claim of one more is `buffer_full`. */
+  maxUsedContinuations: 1_000_000,
+  /** Records of one list that cores share. */
+  maxRecords: 4096,
   /** How long a request with a `clientRequestId` is remembered, and that a thread was deleted. */
   maxRequestAgeMs: 7 * 24 * 60 * 60 * 1000,
   /** Requests that are remembered at most; then the oldest are dropped. */
@@ -60,6 +67,8 @@ export interface PostgresStoreOptions {
    * without the right to change tables. @default "apply"
    */
   readonly migrate?: "apply" | "check";
+  /** Of {@link PostgresStore.approvals}: its limits, and how it makes ids. @default see each */
+  readonly approvals?: Pick<ApprovalStoreOptions, "limits" | "createId">;
   /** See {@link PostgresStoreLimits}. */
   readonly limits?: Partial<PostgresStoreLimits>;
   /**
@@ -86,8 +95,8 @@ export const resolveOptions = (options: PostgresStoreOptions): ResolvedOptions =
   if (migrate !== "apply" && migrate !== "check") {
     throw new InvalidArgumentError('migrate must be "apply" or "check"');
   }
-  const { clock = systemClock } = options;
+  const { clock = systemClock, approvals = {} } = options;
   const onError = (error: Error) => callSafely(() => options.onError?.(error));
   const limits = postgresStoreLimits.resolve(options.limits);
-  return { url, schema, migrate, clock, onError, limits, ...(tls === undefined ? {} : { tls }) };
+  return { url, schema, migrate, clock, approvals, onError, limits, ...(tls === undefined ? {} : { tls }) };
 };
