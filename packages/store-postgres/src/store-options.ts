@@ -48,6 +48,18 @@ export const postgresStoreLimits = defineLimits({
   maxUsedContinuations: 1_000_000,
   /** Records of one list that cores share. */
   maxRecords: 4096,
+  /** How often one process tells the others together what it has changed. */
+  wakeIntervalMs: { default: 20, min: 1 },
+  /** How often a process looks for what others have changed without having told it: the floor of every wake. */
+  wakePollMs: 1000,
+  /** How often the connection that listens is tested, and how long it is waited for before the first attempt to open it again. */
+  listenCheckMs: { default: 30_000, min: 100 },
+  /** How long a sender has for one row of the outbox; then another process may send it again. */
+  outboxLeaseMs: 30_000,
+  /** How often a row of the outbox is tried; then it is kept as failed. */
+  maxOutboxAttempts: { default: 10, max: 1000 },
+  /** Rows of one topic of the outbox that may wait; one more is `store_full`. */
+  maxOutboxRows: 1_000_000,
   /** How long a request with a `clientRequestId` is remembered, and that a thread was deleted. */
   maxRequestAgeMs: 7 * 24 * 60 * 60 * 1000,
   /** Requests that are remembered at most; then the oldest are dropped. */
