@@ -3,9 +3,13 @@ import { hasPgbouncer, startPgbouncer } from "./support/pgbouncer.ts";
 import { event, readAll, thread, write } from "./support/samples.ts";
 import { newSchema } from "./support/schema.ts";
 
-// PgBouncer is a tool of the system: apt-get install pgbouncer.
-describe.skipIf(!hasPgbouncer)("behind a pooler of transactions (skipped without pgbouncer)", () => {
-  it("everything works, and other processes are noticed by the poll, which onError says once", async () => {
+const missing = "pgbouncer is not installed (Debian: apt-get install pgbouncer)";
+
+describe("behind a pooler that shares connections between transactions", () => {
+  it("everything works, and other processes are noticed by the poll, which onError says once", async ({
+    skip,
+  }) => {
+    if (!hasPgbouncer) skip(missing);
     await using schema = await newSchema();
     await using pooler = await startPgbouncer(schema.url);
     const onError = vi.fn();
@@ -54,7 +58,8 @@ describe.skipIf(!hasPgbouncer)("behind a pooler of transactions (skipped without
     expect(String(onError.mock.calls[0]?.[0])).toContain("listenUrl");
   });
 
-  it("with listenUrl, one direct connection of the process listens", async () => {
+  it("with listenUrl, one direct connection of the process listens", async ({ skip }) => {
+    if (!hasPgbouncer) skip(missing);
     await using schema = await newSchema();
     await using pooler = await startPgbouncer(schema.url);
     const limits = { wakePollMs: 3_600_000 };
