@@ -137,6 +137,8 @@ export class SessionTable {
     const { sessionId, schemaVersion, state, baseVersion, changes } = write;
     const { limits } = this.#database.options;
     const key = toTextKey(sessionId);
+    const written = await this.#writeOverKnown(query, write);
+    if (written !== undefined) return written;
     const before = await lockSession(query, key, changedNames(changes));
     const stored = before?.version ?? null;
     checkSessionWrite(write, stored);
@@ -152,15 +154,42 @@ export class SessionTable {
     const rows = toRowChanges(isOverBase ? changes : wholeChanges(state), lengths, json);
     if (before !== undefined) await removeRows(query, before.number, rows);
     // A second insert of one id fails, and the transaction begins anew.
-    const target = before === undefined ? { sessionKey: key } : { number: before.number };
+    const target = before === undefined ? { sessionKey: key, version: null } : { number: before.number };
     const row = await writeRows(query, target, schemaVersion, state, rows, limits);
     if (row === undefined) throw databaseError("busy");
-    const summary = summaryOf(row);
-    const record = Object.freeze({ ...summary, state });
-    const isKnown = json.isExact && known !== undefined;
-    return {
-      version: summary.version,
-      cached: isKnown ? { record, length: known + rows.added } : undefined,
-    };
+    return this.#written(row, state, json.isExact && known !== undefined ? known + rows.added : undefined);
+  }
+
+  /**
+   * Writes what is added to a version that this process knows, if that is the stored one: without looking first. Undefined, and nothing
+   * written, otherwise.
+   */
+  async #writeOverKnown(
+    query: Transaction["query"],
+    write: SessionWrite,
+  ): Promise<WrittenSession | undefined> {
+    const { sessionId, schemaVersion, state, baseVersion, changes } = write;
+    const base = baseVersion === null ? undefined : this.#cache.get(sessionId, baseVersion);
+    if (base === undefined || baseVersion === null) return undefined;
+    if (write.expectedVersion !== undefined && write.expectedVersion !== baseVersion) return undefined;
+    const { limits } = this.#database.options;
+    const json = new StoredJson(limits.maxValueLength);
+    const lengths = new Map(
+      Object.entries(base.record.state).flatMap(([name, value]) =>
+        value instanceof SharedList ? [[toTextKey(name), value.length] as const] : [],
+      ),
+    );
+    const names = new Set(changedNames(changes));
+    for (const name of lengths.keys()) if (!names.has(name)) lengths.delete(name);
+    const rows = toRowChanges(changes, lengths, json);
+    if (rows.cuts.length > 0 || rows.removed.length > 0) return undefined;
+    const target = { sessionKey: toTextKey(sessionId), version: baseVersion };
+    const row = await writeRows(query, target, schemaVersion, state, rows, limits);
+    return row && this.#written(row, state, json.isExact ? base.length + rows.added : undefined);
+  }
+
+  #written(row: SqlRow, state: StoredState, length: number | undefined): WrittenSession {
+    const record = Object.freeze({ ...summaryOf(row), state });
+    return { version: record.version, cached: length === undefined ? undefined : { record, length } };
   }
 }

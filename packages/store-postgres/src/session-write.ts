@@ -91,12 +91,14 @@ const historyOf = (
   return texts.some((text) => text.length > maxValueLength) ? [null, null] : texts;
 };
 
-/** The session that exists, or the id of the one to make. */
-export type Target = { readonly number: number } | { readonly sessionKey: string };
+/** The session that is locked, the one to write if it has a version, or the one to make. */
+export type Target =
+  | { readonly number: number }
+  | { readonly sessionKey: string; readonly version: number | null };
 
 /**
  * Writes a session, its rows and its version: one statement. The number is drawn while the row is locked, so that it is greater
- * than the one before. Returns the columns of the session; undefined if another process has made it meanwhile.
+ * than the one before. Returns the columns of the session; undefined, with nothing written, if it has another version.
  */
 export const writeRows = async (
   query: Query,
@@ -107,20 +109,20 @@ export const writeRows = async (
   limits: PostgresStoreLimits,
 ): Promise<SqlRow | undefined> => {
   const columns = "number, session_id, schema_version, version, created_at, updated_at";
+  const update = `UPDATE store.sessions SET schema_version = $2, version = nextval('store.numbers'),
+    updated_at = clock_timestamp()`;
+  const insert = "INSERT INTO store.sessions (session_id, schema_version, version, created_at, updated_at)";
   const [first, sql]: [SqlValue, string] =
     "number" in target
-      ? [
-          target.number,
-          `UPDATE store.sessions SET schema_version = $2, version = nextval('store.numbers'),
-           updated_at = clock_timestamp() WHERE number = $1 RETURNING ${columns}`,
-        ]
-      : [
-          target.sessionKey,
-          `INSERT INTO store.sessions (session_id, schema_version, version, created_at, updated_at)
-           SELECT $1, $2, nextval('store.numbers'), t, t FROM clock_timestamp() t RETURNING ${columns}`,
-        ];
+      ? [target.number, `${update} WHERE number = $1`]
+      : target.version === null
+        ? [
+            target.sessionKey,
+            `${insert} SELECT $1, $2, nextval('store.numbers'), t, t FROM clock_timestamp() t`,
+          ]
+        : [target.sessionKey, `${update} WHERE session_id = $1 AND version = ${target.version}`];
   const [row] = await query(
-    `WITH s AS (${sql}), fields AS (
+    `WITH s AS (${sql} RETURNING ${columns}), fields AS (
        INSERT INTO store.session_fields (session, name, value, length)
        SELECT s.number, f.* FROM s, unnest($3::text[], $4::text[], $5::int[]) AS f
        ON CONFLICT (session, name) DO UPDATE SET value = excluded.value, length = excluded.length
