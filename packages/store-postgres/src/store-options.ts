@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from "node:tls";
+import type { ApprovalStoreOptions } from "@harnesskit/approvals";
 import {
   type Clock,
   callSafely,
@@ -39,8 +40,26 @@ export const postgresStoreLimits = defineLimits({
   threadLeaseMs: { default: 30_000, min: 100 },
   /** Bytes of one artifact. */
   maxArtifactBytes: { default: 2 ** 30, min: 1024 },
-  /** `always` answers that are kept; one more is refused. */
+  /** `always` answers of threads that are kept; one more is refused. */
   maxGrants: 10_000,
+  /** Unused continuations that may have data; beyond it, the owner with the most loses its oldest. */
+  maxContinuations: 100_000,
+  /** Used continuations that are remembered; a claim of one more is `buffer_full`. */
+  maxUsedContinuations: 1_000_000,
+  /** Records of one list that cores share. */
+  maxRecords: 4096,
+  /** How often one process tells the others together what it has changed. */
+  wakeIntervalMs: { default: 20, min: 1 },
+  /** How often a process looks for what others have changed without having told it: the floor of every wake. */
+  wakePollMs: 1000,
+  /** How often the connection that listens is tested, and how long it is waited for before the first attempt to open it again. */
+  listenCheckMs: { default: 30_000, min: 100 },
+  /** How long a sender has for one row of the outbox; then another process may send it again. */
+  outboxLeaseMs: 30_000,
+  /** How often a row of the outbox is tried; then it is kept as failed. */
+  maxOutboxAttempts: { default: 10, max: 1000 },
+  /** Rows of one topic of the outbox that may wait; one more is `store_full`. */
+  maxOutboxRows: 1_000_000,
   /** How long a request with a `clientRequestId` is remembered, and that a thread was deleted. */
   maxRequestAgeMs: 7 * 24 * 60 * 60 * 1000,
   /** Requests that are remembered at most; then the oldest are dropped. */
@@ -48,9 +67,22 @@ export const postgresStoreLimits = defineLimits({
 });
 export type PostgresStoreLimits = LimitsOf<typeof postgresStoreLimits>;
 
+export interface PostgresApprovalOptions extends Pick<ApprovalStoreOptions, "limits" | "createId"> {
+  /**
+   * Whether each change of a record puts a row into the outbox, topic `approvals`, key and `body.id` the record's: for a notice to a human
+   * that must be sent once. Rows wait until a process consumes them. @default false
+   */
+  readonly notices?: boolean;
+}
+
 export interface PostgresStoreOptions {
   /** `postgresql://user:password@host:port/database`. It is a secret: no error of this package repeats it. */
   readonly url: string;
+  /**
+   * Where the connection that listens goes, if `url` is that of a pooler that shares connections between transactions: such a
+   * pooler passes no notifications on. @default `url`
+   */
+  readonly listenUrl?: string;
   /** The schema of the tables, created by the migration: lower-case letters, digits and `_`. @default "harnesskit" */
   readonly schema?: string;
   /** TLS for the connections, beside what `sslmode` in the URL says. @default what the URL says */
@@ -60,6 +92,8 @@ export interface PostgresStoreOptions {
    * without the right to change tables. @default "apply"
    */
   readonly migrate?: "apply" | "check";
+  /** Of {@link PostgresStore.approvals}. @default see each */
+  readonly approvals?: PostgresApprovalOptions;
   /** See {@link PostgresStoreLimits}. */
   readonly limits?: Partial<PostgresStoreLimits>;
   /**
@@ -71,14 +105,15 @@ export interface PostgresStoreOptions {
   readonly onError?: (error: Error) => void;
 }
 
-export type ResolvedOptions = Required<Omit<PostgresStoreOptions, "limits" | "tls">> &
-  Pick<PostgresStoreOptions, "tls"> & { readonly limits: PostgresStoreLimits };
+export type ResolvedOptions = Required<Omit<PostgresStoreOptions, "limits" | "tls" | "listenUrl">> &
+  Pick<PostgresStoreOptions, "tls" | "listenUrl"> & { readonly limits: PostgresStoreLimits };
 
 /** The options with all defaults. Throws `invalid_argument`. */
 export const resolveOptions = (options: PostgresStoreOptions): ResolvedOptions => {
-  const { url, schema = "harnesskit", tls, migrate = "apply" } = options;
-  if (typeof url !== "string" || !/^postgres(ql)?:\/\//.test(url)) {
-    throw new InvalidArgumentError("url must begin with postgresql://");
+  const { url, listenUrl, schema = "harnesskit", tls, migrate = "apply" } = options;
+  for (const [name, string] of Object.entries({ url, listenUrl: listenUrl ?? url })) {
+    if (typeof string === "string" && /^postgres(ql)?:\/\//.test(string)) continue;
+    throw new InvalidArgumentError(`${name} must begin with postgresql://`);
   }
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema) || schema.startsWith("pg_")) {
     throw new InvalidArgumentError("schema must be lower-case letters, digits and _, and not begin with pg_");
@@ -86,8 +121,18 @@ export const resolveOptions = (options: PostgresStoreOptions): ResolvedOptions =
   if (migrate !== "apply" && migrate !== "check") {
     throw new InvalidArgumentError('migrate must be "apply" or "check"');
   }
-  const { clock = systemClock } = options;
+  const { clock = systemClock, approvals = {} } = options;
   const onError = (error: Error) => callSafely(() => options.onError?.(error));
   const limits = postgresStoreLimits.resolve(options.limits);
-  return { url, schema, migrate, clock, onError, limits, ...(tls === undefined ? {} : { tls }) };
+  return {
+    url,
+    schema,
+    migrate,
+    clock,
+    approvals,
+    onError,
+    limits,
+    ...(tls === undefined ? {} : { tls }),
+    ...(listenUrl === undefined ? {} : { listenUrl }),
+  };
 };

@@ -6,6 +6,7 @@ import {
   type ThreadStore,
 } from "@harnesskit/thread-server";
 import { toTextKey } from "@harnesskit/wire/json";
+import { AppendQueue } from "./append-queue.ts";
 import { openArtifact } from "./artifacts.ts";
 import type { Database } from "./database.ts";
 import { GrantTable } from "./grant-table.ts";
@@ -13,6 +14,8 @@ import { RequestTable } from "./request-table.ts";
 import { safeNumber, textIn } from "./rows.ts";
 import { readEvents, readLastEvents } from "./thread-events.ts";
 import { type HeldThread, ThreadLeases } from "./thread-leases.ts";
+import { threadPoll } from "./thread-poll.ts";
+import type { Wakes } from "./wakes.ts";
 
 const notStored = () => new StoreError("store_failed", "The thread is not stored");
 
@@ -39,13 +42,18 @@ const toJson = (value: unknown): string => {
 /** Threads of a database. What a holder writes carries the number of its lease. */
 export class PostgresThreadStore implements ThreadStore {
   readonly #database: Database;
+  readonly #wakes: Wakes;
+  readonly #appends: AppendQueue;
   readonly #leases: ThreadLeases;
   readonly #grants: GrantTable;
   readonly #requests: RequestTable;
   #closed: Promise<void> | undefined;
 
-  constructor(database: Database) {
+  constructor(database: Database, wakes: Wakes) {
     this.#database = database;
+    this.#wakes = wakes;
+    wakes.setPoll("threads", threadPoll(database));
+    this.#appends = new AppendQueue(database);
     this.#leases = new ThreadLeases(database);
     this.#grants = new GrantTable(database);
     this.#requests = new RequestTable(database);
@@ -127,30 +135,18 @@ export class PostgresThreadStore implements ThreadStore {
       throw this.#lose(held, cause);
     }
     if (!isApplied) throw this.#lose(held);
+    this.#wakes.changed("threads", threadId);
   }
 
-  /** One statement, which applies only behind the event before: repeated, it adds nothing. */
+  /** False if the log is not as this process left it. */
   async #append(held: HeldThread, firstSeq: number, bodies: readonly string[]): Promise<boolean> {
-    const key = toTextKey(held.threadId);
     const lastSeq = firstSeq + bodies.length - 1;
-    const [added] = await this.#database.query(
-      `WITH held AS (
-         UPDATE store.threads SET last_seq = $4
-         WHERE thread_id = $1 AND lease_epoch = $2 AND lease_until > clock_timestamp() AND last_seq = $3 - 1
-         RETURNING thread_id
-       ), added AS (
-         INSERT INTO store.thread_events (thread_id, seq, bytes, body)
-         SELECT held.thread_id, $3 + e.place - 1, octet_length(e.body), e.body
-         FROM held, unnest($5::text[]) WITH ORDINALITY AS e(body, place) RETURNING 1
-       ) SELECT count(*) AS count FROM added`,
-      ...[key, held.epoch, firstSeq, lastSeq, bodies],
-    );
-    if (safeNumber(added?.count) === bodies.length) return true;
+    if (await this.#appends.add({ held, firstSeq, bodies })) return true;
     // An attempt whose answer was lost may have added them.
     const [last] = await this.#database.query(
       `SELECT e.body FROM store.threads t JOIN store.thread_events e USING (thread_id)
        WHERE thread_id = $1 AND lease_epoch = $2 AND last_seq = $3 AND e.seq = $3`,
-      ...[key, held.epoch, lastSeq],
+      ...[toTextKey(held.threadId), held.epoch, lastSeq],
     );
     return last !== undefined && last.body === bodies.at(-1);
   }
@@ -158,6 +154,11 @@ export class PostgresThreadStore implements ThreadStore {
   async *events(threadId: string, options: ReadEventsOptions = {}): AsyncIterable<Event> {
     this.#checkOpen();
     yield* readEvents(this.#database, toTextKey(threadId), options);
+  }
+
+  watch(threadId: string, onChange: () => void): () => void {
+    this.#checkOpen();
+    return this.#wakes.listen("threads", threadId, onChange);
   }
 
   async lastEvents(threadId: string, maxBytes: number): Promise<Event[]> {
