@@ -35,9 +35,27 @@ for (const name of suiteNames()) {
 }
 `;
 
+/** Judges `harness serve` as it is shipped, in the way of conformance/contracts/shipped-commands.md. Returns findings. */
+async function checkServe(dir) {
+  const installed = join(dir, "node_modules/@harnesskit");
+  const server = [
+    `exec node '${installed}/conformance/examples/harness-serve.mjs'`,
+    `node '${installed}/cli/dist/bin.js' serve --no-policy --no-installed-agents`,
+  ].join(" ");
+  const expected = join(installed, "conformance/examples/harness-serve.expected.yaml");
+  const options = ["--quiet", "--within", "5000", "--expected", expected, "--stdio", server];
+  const bin = join(installed, "conformance/dist/bin.js");
+  const { code, output } = await run(process.execPath, [bin, "threads-server", ...options], {
+    cwd: dir,
+    env: { XDG_STATE_HOME: join(dir, "state") },
+    timeoutMs: 120_000,
+  });
+  return code === 0 ? [] : [`harness serve does not conform: ${output.trim()}`];
+}
+
 /**
  * Runs the conformance suites outside of the repository: the packed suite against the packed packages, behind the test
- * handlers of `conformance/test`. Takes the folder to work in, all tarballs by name, and pnpm. Returns findings.
+ * handlers of `conformance/test`, and `harness serve` as it is. Takes the folder to work in, all tarballs by name, and pnpm. Returns findings.
  */
 export async function checkSuites(dir, tarballs, pnpm) {
   const { devDependencies } = JSON.parse(readFileSync(join(conformance, "package.json"), "utf8"));
@@ -46,6 +64,7 @@ export async function checkSuites(dir, tarballs, pnpm) {
     ...Object.keys(devDependencies),
     "@harnesskit/protocol",
     "@harnesskit/wire",
+    "@harnesskit/cli",
   ];
   const wanted = names.filter((name) => tarballs[name] !== undefined).map((name) => [name, tarballs[name]]);
   const installed = await install(pnpm, dir, Object.fromEntries(wanted), tarballs);
@@ -68,7 +87,6 @@ export async function checkSuites(dir, tarballs, pnpm) {
   });
   const lines = stdout.split("\n").filter(Boolean);
   const failed = lines.filter((line) => !line.endsWith(": ok"));
-  return code === 0 && lines.length > 0
-    ? failed
-    : [...failed, `the suites end with ${code}: ${output.trim()}`];
+  const ended = code === 0 && lines.length > 0 ? [] : [`the suites end with ${code}: ${output.trim()}`];
+  return [...failed, ...ended, ...(await checkServe(dir))];
 }

@@ -91,7 +91,11 @@ export const startProcess = (
       onData: (listener) => void child.stdout.on("data", listener),
       onEnd: (listener) => void exited.then(listener),
       write: async (bytes) => {
-        if (!child.stdin.write(bytes)) await Promise.race([once(child.stdin, "drain"), exited]);
+        if (child.stdin.write(bytes)) return;
+        const settled = new AbortController();
+        const drained = once(child.stdin, "drain", { signal: settled.signal }).catch(() => {});
+        await Promise.race([drained, exited]);
+        settled.abort();
       },
       end: () => void child.stdin.end(),
       pause: () => void child.stdout.pause(),

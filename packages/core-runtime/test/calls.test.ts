@@ -92,23 +92,6 @@ describe("a call", () => {
     await core.close();
   });
 
-  it("runs beside others, and each gets its own result", async () => {
-    verifies("RUN-27", "RUN-25", "RUN-81");
-    const { core } = setUp();
-    const { agent } = await connected(core);
-    const calls = ["a", "b", "c"].map((text) => core.call("demo.agent/echo", { text }));
-    const messages = [];
-    for (let n = 0; n < 3; n++) messages.push(await agent.next("core.tool.call"));
-    expect(messages.map(({ payload }) => payload.input.text)).toEqual(["a", "b", "c"]);
-    expect(messages.map(({ payload }) => payload.call_id)).toEqual(calls.map(({ callId }) => callId));
-    expect(new Set(messages.map(({ payload }) => payload.call_id)).size).toBe(3);
-    for (const message of messages.reverse()) agent.succeed(message, { said: message.payload.input.text });
-    expect(await Promise.all(calls.map(({ result }) => result))).toEqual(
-      ["a", "b", "c"].map((said) => ({ status: "succeeded", output: { said } })),
-    );
-    await core.close();
-  });
-
   it("leaves two audit entries, without its content", async () => {
     verifies("RUN-3");
     const { core, audit, entries } = setUp();

@@ -6,7 +6,7 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { CoreOptions, LaunchObserver } from "../src/index.ts";
-import { connected, echoTool, launchOf, open, openCore, silentObserver } from "./support/scripted-agent.ts";
+import { connected, launchOf, open, openCore, silentObserver } from "./support/scripted-agent.ts";
 
 const setUp = (options: CoreOptions = {}) => {
   const audit = createMemoryAuditSink();
@@ -111,13 +111,6 @@ describe("a hello that is refused", () => {
     expect(expired).toMatchObject({ code, reason: "token_expired" });
   });
 
-  it("because no version is common", async () => {
-    verifies("RUN-121");
-    const protocol = { supported_versions: [2, 3], capabilities: [] };
-    const outcome = await refused((_, token) => ({ token, hello: { protocol } }));
-    expect(outcome).toMatchObject({ code: "protocol.unsupported_version", reason: "version" });
-  });
-
   it("because it is malformed", async () => {
     const outcome = await refused((_, token) => ({ token, hello: { agent_version: 7 } }));
     expect(outcome).toMatchObject({ code: "protocol.invalid_message", reason: "malformed" });
@@ -141,23 +134,6 @@ describe("a hello that is refused", () => {
 });
 
 describe("before the hello", () => {
-  it("nothing is registered and nothing is called", async () => {
-    verifies("RUN-115", "RUN-116", "RUN-139");
-    const { core } = setUp();
-    core.admit(launchOf("demo.agent"), silentObserver);
-    const agent = open(core);
-    agent.send("agent.tools.register", { tools: [echoTool()] });
-    const error = await agent.next("core.error");
-    await agent.channel.closed;
-    expect(error.error.code).toBe("protocol.out_of_order");
-    expect(core.tools()).toEqual([]);
-    expect(await core.call("demo.agent/echo", { text: "" }).result).toMatchObject({
-      status: "failed",
-      error: { code: "agent.unavailable" },
-    });
-    await core.close();
-  });
-
   it("an invalid message is refused", async () => {
     const { core } = setUp();
     const agent = open(core);

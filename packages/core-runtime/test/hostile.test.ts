@@ -93,26 +93,6 @@ describe("a frame that is not a message", () => {
       await core.close();
     }
   });
-
-  it("may be a message in pieces, or several at once", async () => {
-    verifies("RUN-10", "RUN-6", "RUN-7");
-    const { core, agent } = await setUp();
-    const tool = { ...echoTool("demo.agent", "pieces"), description: "\u00fc\u{1f680}" };
-    const message = agent.envelope("agent.tools.register", { tools: [tool] });
-    const bytes = frame(JSON.stringify(message));
-    for (const byte of bytes) {
-      agent.wire?.writeRaw(new Uint8Array([byte]));
-      await Promise.resolve();
-    }
-    expect((await agent.next("core.tools.registered")).in_reply_to).toBe(message.id);
-    const two = ["a", "b"].map((name) =>
-      agent.envelope("agent.tools.register", { tools: [echoTool("demo.agent", name)] }),
-    );
-    agent.wire?.writeRaw(Buffer.concat(two.map((each) => frame(JSON.stringify(each)))));
-    for (const each of two) expect((await agent.next("core.tools.registered")).in_reply_to).toBe(each.id);
-    expect(core.tools().find(({ name }) => name === "pieces")?.description).toBe("\u00fc\u{1f680}");
-    await core.close();
-  });
 });
 
 describe("a message that is new to this core", () => {
@@ -135,38 +115,6 @@ describe("a message that is new to this core", () => {
     expect(agent.ofType("core.error")).toHaveLength(1);
     expect(core.stats().unknownTypes).toBe(5);
     expect(agent.received.every(({ type }) => type.startsWith("core."))).toBe(true);
-    await core.close();
-  });
-
-  it("or has fields that are, is taken without them", async () => {
-    verifies("RUN-122", "RUN-36");
-    const { core, agent } = await setUp();
-    const sent = agent.send(
-      "agent.tools.register",
-      { tools: [echoTool("demo.agent", "b")], later: { a: 1 } },
-      { later: true, ts: "2026-01-16t12:00:00.123456+02:00" },
-    );
-    expect(await agent.next("core.tools.registered")).toMatchObject({
-      in_reply_to: sent.id,
-      payload: { registered: ["demo.agent/b"] },
-    });
-    const call = core.call("demo.agent/echo", { text: "" });
-    agent.result(await agent.next("core.tool.call"), { status: "succeeded", output: { a: 1 }, later: 1 });
-    expect(await call.result).toEqual({ status: "succeeded", output: { a: 1 } });
-    await core.close();
-  });
-
-  it("or has another version, ends the session", async () => {
-    verifies("RUN-140");
-    const { core, agent, unharmed } = await setUp();
-    const sent = agent.envelope("agent.heartbeat", {});
-    agent.sendRaw({ ...sent, v: 2 });
-    expect(await agent.next("core.error")).toMatchObject({
-      in_reply_to: sent.id,
-      error: { code: "protocol.unsupported_version" },
-    });
-    await agent.channel.closed;
-    await unharmed();
     await core.close();
   });
 

@@ -118,19 +118,6 @@ describe("a registration", () => {
     await core.close();
   });
 
-  it("adds to what is there, or replaces it", async () => {
-    verifies("RUN-71");
-    const { core, agent, toolIds } = await agentOf();
-    await agent.register([echoTool("demo.agent", "a")]);
-    await agent.register([echoTool("demo.agent", "b")], false);
-    expect(toolIds()).toEqual(["demo.agent/a", "demo.agent/b"]);
-    await agent.register([echoTool("demo.agent", "a"), echoTool("demo.agent", "c")], true);
-    expect(toolIds()).toEqual(["demo.agent/a", "demo.agent/c"]);
-    await agent.register([], true);
-    expect(toolIds()).toEqual([]);
-    await core.close();
-  });
-
   it("is waited for: before the first one an agent's tools are unavailable, and only then not there", async () => {
     const { core, agent } = await agentOf();
     const errorOf = async () => {
