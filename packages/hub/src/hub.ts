@@ -140,8 +140,9 @@ export const createHub = (options: HubOptions): Hub => {
       const who = { agent: event.agent_id.slice(0, 256), session: event.session_id.slice(0, 256), isHook };
       presence.heard(call.context.link, who, asks);
       if (!asks) return supervisor.note(event);
-      const { signal, batchIndex, context } = call;
-      return supervisor.decide(event, { signals: [signal, context.link.gone], batchIndex });
+      // A signal is made when it is read: only a question that waits needs one.
+      const signals = () => [call.signal, call.context.link.gone];
+      return supervisor.decide(event, { signals, batchIndex: call.batchIndex });
     };
   };
   const handlers = Object.fromEntries(

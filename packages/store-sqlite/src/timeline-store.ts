@@ -51,7 +51,7 @@ const conditionsOf = (filter: TimelineFilter): [string, SqlValue[]][] => {
 
 /** Fields of a filter that an index finds; their rows are all looked at, and only further fields need a bound. */
 const indexOf = ({ agent, session, failedOnly }: TimelineFilter): readonly string[] => {
-  if (agent !== undefined) return session === undefined ? ["agent"] : ["agent", "session"];
+  if (agent !== undefined && session !== undefined) return ["agent", "session"];
   return failedOnly === true ? ["state"] : [];
 };
 
@@ -106,7 +106,9 @@ class SqliteTimeline implements TimelineStore {
       const before = Math.min(beforeId ?? Number.MAX_SAFE_INTEGER, lastSeq + 1);
       // Numbers are at least as many as rows: a window of numbers bounds the rows that are looked at.
       const end = isBounded ? Math.max(0, before - maxScan) : 0;
-      const where = ["id < ?", "id >= ?", ...conditions.map(([sql]) => sql)].join(" AND ");
+      // With a sign no index is used that has another order.
+      const tests = conditions.map((each) => (isIndexed(each) ? each[0] : each[0].replace(/^(?=\w+ )/, "+")));
+      const where = ["id < ?", "id >= ?", ...tests].join(" AND ");
       const values = [before, end, ...conditions.flatMap(([, each]) => each)];
       const rows = this.#file
         .all(`SELECT row FROM timeline WHERE ${where} ORDER BY id DESC LIMIT ?`, ...values, size)

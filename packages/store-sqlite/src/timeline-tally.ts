@@ -7,6 +7,7 @@ import {
   workspaceOf,
 } from "@harnesskit/hub";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
+import { joinKey } from "@harnesskit/wire";
 import { numberIn, type SqlValue, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
 
@@ -68,7 +69,7 @@ export class TimelineTally {
   }
 
   #addSession(before: TimelineRow | undefined, after: TimelineRow, content: StoredContent | undefined): void {
-    const key = JSON.stringify([after.agent, after.session]);
+    const key = joinKey(after.agent, after.session);
     const known = this.#sessions.get(key);
     const delta = sessionDelta(before, after);
     const workspace = known?.workspace ?? (content && workspaceOf(content));
@@ -88,7 +89,7 @@ export class TimelineTally {
   #addRule(before: TimelineRow | undefined, after: TimelineRow): void {
     const hit = ruleHit(before, after);
     if (hit === undefined) return;
-    const key = JSON.stringify([hit.kind, hit.name, hit.decision]);
+    const key = joinKey(hit.kind, hit.name, hit.decision);
     this.#rules.set(key, { ...hit, hits: (this.#rules.get(key)?.hits ?? 0) + 1, lastHitAtMs: after.atMs });
   }
 
@@ -151,7 +152,7 @@ export class TimelineTally {
     for (const row of rows) if (row.id > counted) this.#addRule(undefined, row);
     for (const tally of this.#rules.values()) this.#writeRule(tally);
     this.#rules.clear();
-    const sessions = new Map(rows.map((row) => [JSON.stringify([row.agent, row.session]), row]));
+    const sessions = new Map(rows.map((row) => [joinKey(row.agent, row.session), row]));
     for (const { agent, session } of sessions.values()) this.#recount(agent, session);
     this.#file.run(
       `UPDATE timeline_totals SET counted = ?, rows = (SELECT count(*) FROM timeline),

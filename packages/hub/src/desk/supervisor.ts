@@ -36,7 +36,7 @@ export interface SupervisorOptions {
 
 interface Call extends Pick<HandlerCall, "batchIndex"> {
   /** Each aborts when the agent waits no more. */
-  readonly signals: readonly AbortSignal[];
+  readonly signals: () => readonly AbortSignal[];
 }
 type Word = { readonly decision: string; readonly reason?: string; readonly modified_payload?: unknown };
 
@@ -131,7 +131,7 @@ export class Supervisor {
     }
     await this.#recordQuestion(event, facts, explanation, record);
     const waitMs = this.#holdMs(facts, call) - (clock.now() - startedMs);
-    const ruling = await desk.settle(record, waitMs, call.signals);
+    const ruling = await desk.settle(record, waitMs, call.signals());
     if (ruling.ruling === "approved" && policy.policy !== asked) {
       // An answer does not outlive its policy.
       const again = policy.decide(event as Parameters<PolicyHarness["decide"]>[0]).decision as
