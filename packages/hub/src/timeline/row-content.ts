@@ -64,7 +64,7 @@ const cutValue = (value: unknown, walk: Walk, depth: number): JsonValue => {
 };
 
 /** Names that may be those of secrets: then each field is looked at. */
-const suspicious = /pass|secret|token|key|auth|cred|cookie|pwd|bearer|private|[^\x00-\x7f]/i;
+const suspicious = /pass|secret|token|key|auth|cred|cookie|pwd|bearer|private|[^ -~]/i;
 
 /** Whether a value may be kept as it is: nothing in its JSON looks like a secret, and it is small. */
 const isHarmless = (value: unknown, { maxLength, secretFields }: ContentRules): boolean => {
