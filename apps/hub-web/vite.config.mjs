@@ -1,0 +1,16 @@
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  root: "src",
+  // The page asks for its files beside itself, wherever it is served.
+  base: "./",
+  build: {
+    outDir: "../dist",
+    emptyOutDir: true,
+    target: "es2022",
+    cssTarget: ["chrome123", "firefox121", "safari17.5"],
+    // Each file stays a file: the page's content security policy allows nothing inline.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+});
