@@ -22,7 +22,13 @@ function Tokens({ tokens }: { readonly tokens: readonly Token[] }) {
 
 const tokenizers = { command: shellTokens, input: jsonTokens, prompt: undefined } as const;
 
-function PlainLines({ kind, lines }: { readonly kind: keyof typeof tokenizers; readonly lines: readonly ViewLine[] }) {
+function PlainLines({
+  kind,
+  lines,
+}: {
+  readonly kind: keyof typeof tokenizers;
+  readonly lines: readonly ViewLine[];
+}) {
   const tokenize = tokenizers[kind];
   return (
     <>
@@ -54,7 +60,9 @@ function DiffLines({ lines }: { readonly lines: readonly ViewLine[] }) {
           <span key={`${index}`} class={`code-line ${line.kind}`}>
             <span class="number">{before}</span>
             <span class="number">{after}</span>
-            <span class="sign">{line.kind === "added" || line.kind === "removed" ? signs[line.kind] : ""}</span>
+            <span class="sign">
+              {line.kind === "added" || line.kind === "removed" ? signs[line.kind] : ""}
+            </span>
             <span>
               <SafeText text={before === undefined && after === undefined ? line.text : line.text.slice(1)} />
             </span>

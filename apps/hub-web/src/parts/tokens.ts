@@ -1,13 +1,24 @@
 /** A piece of a line; the pieces of a line, put together, are the line. */
 export interface Token {
-  readonly kind: "plain" | "program" | "string" | "operator" | "variable" | "flag" | "comment" | "key" | "number";
+  readonly kind:
+    | "plain"
+    | "program"
+    | "string"
+    | "operator"
+    | "variable"
+    | "flag"
+    | "comment"
+    | "key"
+    | "number";
   readonly text: string;
 }
 
 const shellPieces =
   /(?<space>\s+)|(?<comment>#.*)|(?<string>\$?'(?:[^'\\]|\\.)*'?|\$?"(?:[^"\\]|\\.)*"?|`[^`]*`?)|(?<operator>\d?(?:&>>?|>>?|<<<?|>&|<&|>\||<)|\|\||&&|;;|[|&;(){}]|\$\()|(?<variable>\$(?:\{[^}]*\}?|\w+|[?!#$@*-]))|(?<word>(?:\\.|[^\s'"`|&;<>(){}$#\\]|(?<=\S)#)+|\\)/gu;
 
-const shellWords = new Set("if then else elif fi for in do done while until case esac function select time !".split(" "));
+const shellWords = new Set(
+  "if then else elif fi for in do done while until case esac function select time !".split(" "),
+);
 /** Programs that run another one: the next word is a program too. */
 const runners = new Set("sudo env exec nohup xargs time command nice doas".split(" "));
 /** After these a program follows. */
