@@ -1,4 +1,4 @@
-import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
+import { type ApprovalRecord, type ApprovalView, presentApproval, type ViewLine } from "@harnesskit/approvals";
 import { useMemo } from "preact/hooks";
 import { formatSpan, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
@@ -7,7 +7,20 @@ import { SafeText } from "../parts/safe-text.tsx";
 import type { AnswerState } from "../state/inbox.ts";
 import { shortEnding } from "./ending.ts";
 
-const glimpse = { maxLines: 8, maxLength: 600 };
+const glimpseLimits = { maxLines: 40, maxLength: 2000 };
+
+/** The title, and two lines of what will be done: what changes, the command, or the input on one line. */
+const glimpseOf = (record: ApprovalRecord): { readonly view: ApprovalView; readonly first: readonly ViewLine[] } => {
+  const view = presentApproval(record, glimpseLimits);
+  const [part] = view.parts;
+  const changed = part?.lines.filter(({ kind }) => kind === "added" || kind === "removed") ?? [];
+  if (part?.kind === "diff" && changed.length > 0) return { view, first: changed.slice(0, 2) };
+  if (part?.kind === "input") {
+    return { view, first: [{ kind: "plain", text: line(JSON.stringify(record.subject.input), 200) }] };
+  }
+  const filled = part?.lines.filter(({ kind, text }) => kind === "plain" && text.trim() !== "") ?? [];
+  return { view, first: filled.slice(0, 2) };
+};
 
 export interface InboxCardProps {
   readonly record: ApprovalRecord;
@@ -22,12 +35,7 @@ export interface InboxCardProps {
 /** One approval in the list: enough to know which to open. It is answered where it is shown whole. */
 export function InboxCard({ record, answerState, isOpen, isChosen, nowMs, href, onChoose }: InboxCardProps) {
   const { risk, origin, digest, createdAtMs, expiresAtMs, status } = record;
-  const { view, first } = useMemo(() => {
-    const shown = presentApproval(record, glimpse);
-    const lines =
-      shown.parts[0]?.lines.filter(({ kind }) => kind !== "cut" && kind !== "file" && kind !== "hunk") ?? [];
-    return { view: shown, first: lines.slice(0, 2) };
-  }, [digest]);
+  const { view, first } = useMemo(() => glimpseOf(record), [digest]);
   const isPending = status === "pending";
   return (
     <li

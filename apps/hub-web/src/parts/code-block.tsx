@@ -1,6 +1,7 @@
 import type { ViewLine, ViewPart } from "@harnesskit/approvals";
 import { useMemo } from "preact/hooks";
 import { numberLines } from "./diff-numbers.ts";
+import { foldEmpty } from "./fold-empty.ts";
 import { SafeText } from "./safe-text.tsx";
 import { jsonTokens, shellTokens, type Token } from "./tokens.ts";
 
@@ -88,12 +89,13 @@ const changeText = (lines: readonly ViewLine[]): string => {
 };
 
 /** A part of what an agent wants to do, whole: long lines are wrapped, nothing is scrolled out of sight sideways. */
-export function CodeBlock({ part: { kind, label, lines } }: CodeBlockProps) {
+export function CodeBlock({ part: { kind, label, lines: all } }: CodeBlockProps) {
+  const lines = useMemo(() => foldEmpty(all), [all]);
   return (
-    <figure class={`code ${kind}`}>
+    <figure class={`code code-${kind}`}>
       <figcaption class="code-head">
         <span>{label}</span>
-        <span>{kind === "diff" ? changeText(lines) : countText(lines)}</span>
+        <span>{kind === "diff" ? changeText(all) : countText(all)}</span>
       </figcaption>
       <pre class="code-body" dir="ltr">
         {kind === "diff" ? <DiffLines lines={lines} /> : <PlainLines kind={kind} lines={lines} />}

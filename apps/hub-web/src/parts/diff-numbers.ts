@@ -17,7 +17,8 @@ export const numberLines = (lines: readonly ViewLine[]): readonly NumberedLine[]
   let beforeLeft = 0;
   let afterLeft = 0;
   return lines.map((line): NumberedLine => {
-    const match = line.kind === "cut" || beforeLeft > 0 || afterLeft > 0 ? null : hunk.exec(line.text);
+    // Within a hunk a line starts with a space, a sign or a backslash: this is the next hunk, whatever the counts said.
+    const match = line.kind === "cut" ? null : hunk.exec(line.text);
     if (match !== null) {
       before = Number(match[1]);
       after = Number(match[3]);
@@ -39,6 +40,6 @@ export const numberLines = (lines: readonly ViewLine[]): readonly NumberedLine[]
       afterLeft--;
       return { line: { ...line, kind: "plain" }, before: before++, after: after++ };
     }
-    return { line };
+    return { line: line.kind === "added" || line.kind === "removed" ? { ...line, kind: "plain" } : line };
   });
 };
