@@ -1,9 +1,11 @@
-import { defineConfig } from "vite";
+import { defaultClientConditions, defineConfig } from "vite";
 
 export default defineConfig({
   root: "src",
   // The page asks for its files beside itself, wherever it is served.
   base: "./",
+  // The packages of this repository are read from their sources: a page needs no earlier build, and is never of an older one.
+  resolve: { conditions: ["@harnesskit/source", ...defaultClientConditions] },
   build: {
     outDir: "../dist",
     emptyOutDir: true,

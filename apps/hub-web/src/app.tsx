@@ -57,13 +57,18 @@ function Activity({ link, router, inbox, timeline, agents }: AppProps) {
   );
 }
 
+const bannerTexts: Readonly<Partial<Record<LinkState, string>>> = {
+  away: "The hub cannot be reached. What is shown may be old; nothing is lost. Trying again …",
+  denied: "This page is no longer signed in. Open it again with “harness hub --open”.",
+  outdated: "The hub was replaced by another version. Load this page again.",
+};
+
 function Banner({ state }: { readonly state: LinkState }) {
-  if (state === "ready" || state === "connecting") return <div />;
+  const text = bannerTexts[state];
+  if (text === undefined) return <div />;
   return (
-    <div class={`banner ${state === "denied" ? "bad" : ""}`} role="alert">
-      {state === "away"
-        ? "The hub cannot be reached. What is shown may be old; nothing is lost. Trying again …"
-        : "This page is no longer signed in. Open it again with “harness hub --open”."}
+    <div class={`banner ${state === "away" ? "" : "bad"}`} role="alert">
+      {text}
     </div>
   );
 }

@@ -62,6 +62,7 @@ const stateTexts: Readonly<Record<LinkState, string>> = {
   ready: "Connected",
   away: "Reconnecting …",
   denied: "Signed out",
+  outdated: "Outdated",
 };
 
 const notifyTexts: Readonly<Record<NotifyState, string>> = {
@@ -83,7 +84,7 @@ export interface HeaderProps {
 export function Header({ route, waiting, linkState, hubName, notifier, onHelp }: HeaderProps) {
   const notify = useStore(notifier.state);
   const shownTheme = useStore(theme);
-  const tone = { connecting: "away", ready: "", away: "away", denied: "gone" }[linkState];
+  const tone = { connecting: "away", ready: "", away: "away", denied: "gone", outdated: "gone" }[linkState];
   return (
     <header class="top">
       <a class="brand" href="#/inbox" title={hubName}>

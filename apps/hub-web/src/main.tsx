@@ -4,16 +4,16 @@ import { App, SignedOut } from "./app.tsx";
 import { Notifier } from "./notify.ts";
 import { openAccess } from "./state/access.ts";
 import { Agents } from "./state/agents.ts";
+import { openHubLink } from "./state/hub-link.ts";
 import { Inbox } from "./state/inbox.ts";
 import { Router } from "./state/route.ts";
-import { createSocketLink } from "./state/socket-link.ts";
 import { Timeline } from "./state/timeline.ts";
 import "./theme.ts";
 
 const start = async (root: HTMLElement): Promise<void> => {
   const access = await openAccess();
   if ("refused" in access) return render(<SignedOut isRefused={access.refused === "used_link"} />, root);
-  const link = createSocketLink(access.token);
+  const link = openHubLink(access.token);
   const router = new Router();
   const inbox = new Inbox(link);
   const timeline = new Timeline(link, router.route.value.filter);

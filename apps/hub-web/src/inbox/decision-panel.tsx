@@ -7,6 +7,7 @@ import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
 import { RiskBadge } from "../parts/risk-badge.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
+import { ScrollArea } from "../parts/scroll-area.tsx";
 import { SubjectView } from "../parts/subject-view.tsx";
 import type { Hello, LinkState } from "../state/hub-link.ts";
 import type { Answer, AnswerState } from "../state/inbox.ts";
@@ -104,7 +105,7 @@ export function DecisionPanel({
   const titleId = useId();
   const panel = useRef<HTMLElement>(null);
   const approve = useRef<HTMLButtonElement>(null);
-  const body = useRef<HTMLDivElement>(null);
+  const body = useRef<HTMLElement>(null);
   const [mode, setMode] = useState<"none" | "refuse" | "always">("none");
   const [isAll, setAll] = useState(false);
   const view = useMemo(() => presentApproval(record, isAll ? everything : {}), [digest, isAll]);
@@ -153,7 +154,7 @@ export function DecisionPanel({
         </div>
         <Facts record={record} nowMs={nowMs} />
       </header>
-      <div ref={body} class="decision-body" tabIndex={0} role="region" aria-label="What will be done">
+      <ScrollArea element={body} className="decision-body" label="What will be done">
         {ending !== undefined && <Note tone={ending.tone}>{ending.text}</Note>}
         <AnswerNote state={answerState} link={link} />
         <div class="why">
@@ -177,9 +178,9 @@ export function DecisionPanel({
         {!view.isWhole && (
           <Note tone="warn">Part of it is not shown. It can be approved once, not for always.</Note>
         )}
-        <p class="digest dim small">{view.digest}</p>
         <div ref={end} />
-      </div>
+        <p class="digest dim small">{view.digest}</p>
+      </ScrollArea>
       {isPending && (
         <footer class="decision-foot">
           {mode === "refuse" && (

@@ -1,4 +1,9 @@
-import { type ApprovalRecord, type ApprovalView, presentApproval, type ViewLine } from "@harnesskit/approvals";
+import {
+  type ApprovalRecord,
+  type ApprovalView,
+  presentApproval,
+  type ViewLine,
+} from "@harnesskit/approvals";
 import { useMemo } from "preact/hooks";
 import { formatSpan, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
@@ -10,7 +15,9 @@ import { shortEnding } from "./ending.ts";
 const glimpseLimits = { maxLines: 40, maxLength: 2000 };
 
 /** The title, and two lines of what will be done: what changes, the command, or the input on one line. */
-const glimpseOf = (record: ApprovalRecord): { readonly view: ApprovalView; readonly first: readonly ViewLine[] } => {
+const glimpseOf = (
+  record: ApprovalRecord,
+): { readonly view: ApprovalView; readonly first: readonly ViewLine[] } => {
   const view = presentApproval(record, glimpseLimits);
   const [part] = view.parts;
   const changed = part?.lines.filter(({ kind }) => kind === "added" || kind === "removed") ?? [];

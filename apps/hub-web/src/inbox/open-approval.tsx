@@ -27,12 +27,7 @@ export function OpenApproval({ id, link, router, inbox }: OpenApprovalProps) {
   useEffect(() => {
     if (isKnown || state !== "ready") return;
     setProblem(undefined);
-    inbox.fetch(id).then(
-      (found) => {
-        if (found === undefined) setProblem("This approval is not kept, or was never there.");
-      },
-      (error: unknown) => setProblem(failureText(error)),
-    );
+    inbox.fetch(id).catch((error: unknown) => setProblem(failureText(error)));
   }, [inbox, id, isKnown, state]);
   const close = () => router.go({ page: "inbox", id: undefined });
   if (record === undefined) return <DetailMessage text={problem ?? "Loading …"} onClose={close} />;

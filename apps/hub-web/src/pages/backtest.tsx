@@ -1,6 +1,6 @@
+import { HubError } from "@harnesskit/hub/client";
 import type { BacktestChange, BacktestResult, PolicyProblem } from "@harnesskit/protocol/hub";
-import { HubErrorCode, PolicyProblemSchema } from "@harnesskit/protocol/hub";
-import { ProtocolError } from "@harnesskit/wire";
+import { PolicyProblemSchema } from "@harnesskit/protocol/hub";
 import { useEffect, useState } from "preact/hooks";
 import * as z from "zod";
 import { formatClock, formatCount, formatDay, line, plural } from "../format.ts";
@@ -20,12 +20,10 @@ const periods = [
   { label: "all that is kept", ms: 0 },
 ] as const;
 
-const DataSchema = z.object({ problems: z.array(PolicyProblemSchema) });
-
 const problemsOf = (error: unknown): readonly PolicyProblem[] | undefined => {
-  if (!ProtocolError.isInstance(error) || error.rpcCode !== HubErrorCode.InvalidPolicy) return undefined;
-  const data = DataSchema.safeParse(error.data);
-  return data.success ? data.data.problems : undefined;
+  if (!HubError.isInstance(error)) return undefined;
+  const problems = z.array(PolicyProblemSchema).safeParse(error.problems);
+  return problems.success ? problems.data : undefined;
 };
 
 function ChangeRow({ change }: { readonly change: BacktestChange }) {
@@ -120,7 +118,7 @@ export function Backtest({ link, text: inForce }: { readonly link: HubLink; read
     setProblems([]);
     try {
       const since = periodMs === 0 ? {} : { sinceMs: Date.now() - periodMs };
-      setResult(await link.call("policy.backtest", { text, ...since }));
+      setResult(await link.client.call("policy.backtest", { text, ...since }));
     } catch (error) {
       setResult(undefined);
       setProblems(problemsOf(error) ?? [{ message: failureText(error) }]);

@@ -65,7 +65,7 @@ function GrantCard({ listed: { grant, lines }, nowMs, onRevoke }: GrantCardProps
 
 export function GrantsPage({ link }: { readonly link: HubLink }) {
   const nowMs = useNow();
-  const { value, problem, reload } = useLoaded(link, () => link.call("grants.list", {}));
+  const { value, problem, reload } = useLoaded(link, () => link.client.call("grants.list"));
   const [revoking, setRevoking] = useState<Listed>();
   const [failure, setFailure] = useState<string>();
   const grants = [...(value?.grants ?? [])].reverse();
@@ -74,7 +74,7 @@ export function GrantsPage({ link }: { readonly link: HubLink }) {
   const revoke = async (id: string) => {
     setRevoking(undefined);
     try {
-      await link.call("grants.revoke", { id });
+      await link.client.call("grants.revoke", { id });
       setFailure(undefined);
     } catch (error) {
       setFailure(failureText(error));

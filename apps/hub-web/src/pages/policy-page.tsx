@@ -97,7 +97,7 @@ function PolicyView({ policy, nowMs }: { readonly policy: PolicyState; readonly 
 
 export function PolicyPage({ link }: { readonly link: HubLink }) {
   const nowMs = useNow();
-  const { value, problem } = useLoaded(link, () => link.call("policy.get", {}));
+  const { value, problem } = useLoaded(link, () => link.client.call("policy.get"));
   return (
     <main class="page">
       {problem !== undefined && <Note tone="bad">The policy cannot be read: {problem}</Note>}

@@ -1,5 +1,5 @@
 import type { AgentState } from "@harnesskit/protocol/hub";
-import { failureText } from "./failures.ts";
+import { failureText, isLost } from "./failures.ts";
 import type { HubLink } from "./hub-link.ts";
 import { Store } from "./store.ts";
 
@@ -15,20 +15,21 @@ export class Agents {
 
   constructor(link: HubLink) {
     this.#link = link;
-    link.onReady(() => void this.refresh());
-    setInterval(() => {
-      if (!document.hidden && link.state.value === "ready") void this.refresh();
-    }, refreshMs);
+    const refresh = () => {
+      if (!document.hidden && link.state.value === "ready") void this.#refresh();
+    };
+    link.state.subscribe(refresh);
+    setInterval(refresh, refreshMs);
   }
 
-  async refresh(): Promise<void> {
+  async #refresh(): Promise<void> {
     try {
-      const { agents } = await this.#link.call("agents.list", {});
-      this.list.set(agents);
+      const { agents } = await this.#link.client.call("agents.list");
+      if (JSON.stringify(agents) !== JSON.stringify(this.list.value)) this.list.set(agents);
       this.isLoaded.set(true);
       this.problem.set(undefined);
     } catch (error) {
-      this.problem.set(failureText(error));
+      if (!isLost(error)) this.problem.set(failureText(error));
     }
   }
 }

@@ -1,28 +1,6 @@
-import { type ApprovalRecord, ApprovalRecordSchema, HubErrorCode } from "@harnesskit/protocol/hub";
-import { ProtocolError } from "@harnesskit/wire";
+import { HubError } from "@harnesskit/hub/client";
+import { HarnessError } from "@harnesskit/wire";
 import { formatSpan, line } from "../format.ts";
-
-/** What the hub answered in the place of a result. */
-export interface HubFailure {
-  readonly code: number;
-  readonly reason: string | undefined;
-  readonly record: ApprovalRecord | undefined;
-}
-
-/** The hub's own error; undefined for a lost connection and everything else that is not an answer. */
-export const hubErrorOf = (error: unknown): HubFailure | undefined => {
-  if (!ProtocolError.isInstance(error)) return undefined;
-  const data = (typeof error.data === "object" && error.data !== null ? error.data : {}) as Record<
-    string,
-    unknown
-  >;
-  const record = ApprovalRecordSchema.safeParse(data.record);
-  return {
-    code: error.rpcCode,
-    reason: typeof data.reason === "string" ? data.reason : undefined,
-    record: record.success ? record.data : undefined,
-  };
-};
 
 const refusals: Readonly<Record<string, string>> = {
   already_answered: "Another answer was first.",
@@ -31,17 +9,21 @@ const refusals: Readonly<Record<string, string>> = {
   withdrawn: "The agent has withdrawn it.",
   grant_mismatch: "This grant does not cover the action, so nothing was answered.",
   preview_cut: "Part of the action is not shown, so it cannot be allowed for always.",
+  approval_not_found: "This approval is not kept, or was never there.",
+  row_not_found: "This row is not kept, or was never there.",
 };
+
+/** Whether the hub gave no answer: the connection was lost, or the answer is late. The call may have been done. */
+export const isLost = (error: unknown): boolean =>
+  HarnessError.isInstance(error) && ["connection_closed", "request_timeout"].includes(error.code);
 
 /** A failure in words, safe to show. */
 export const failureText = (error: unknown): string => {
-  const known = hubErrorOf(error);
-  const refusal = refusals[known?.reason ?? ""];
-  if (refusal !== undefined) return refusal;
-  if (known?.code === HubErrorCode.RateLimited && ProtocolError.isInstance(error)) {
-    const { retryAfterMs } = (error.data ?? {}) as { retryAfterMs?: unknown };
-    const when = typeof retryAfterMs === "number" ? `in ${formatSpan(Math.max(1000, retryAfterMs))}` : "soon";
+  if (!HubError.isInstance(error)) return line(error instanceof Error ? error.message : String(error));
+  if (error.code === "rate_limited") {
+    const when =
+      error.retryAfterMs === undefined ? "soon" : `in ${formatSpan(Math.max(1000, error.retryAfterMs))}`;
     return `Too many answers in a short time. Try again ${when}.`;
   }
-  return line(error instanceof Error ? error.message : String(error));
+  return refusals[error.code] ?? line(error.message);
 };

@@ -1,5 +1,6 @@
-import { type Always, type ApprovalRecord, HubErrorCode } from "@harnesskit/protocol/hub";
-import { failureText, hubErrorOf } from "./failures.ts";
+import { HubError } from "@harnesskit/hub/client";
+import type { Always, ApprovalRecord } from "@harnesskit/protocol/hub";
+import { failureText, isLost } from "./failures.ts";
 import type { HubLink } from "./hub-link.ts";
 import { Store } from "./store.ts";
 
@@ -30,16 +31,11 @@ export class Inbox {
   readonly isLoaded = new Store(false);
   readonly problem = new Store<string | undefined>(undefined);
   readonly #link: HubLink;
-  #afterSeq: number | undefined;
-  #watchId: string | undefined;
   #onAsked: (record: ApprovalRecord) => void = () => undefined;
 
   constructor(link: HubLink) {
     this.#link = link;
-    link.on("inbox.changed", ({ watchId, record }) => {
-      if (watchId === this.#watchId) this.#take([record]);
-    });
-    link.onReady(() => void this.#follow());
+    void this.#follow();
   }
 
   /** Reports each question that arrives after the list was complete. */
@@ -47,40 +43,34 @@ export class Inbox {
     this.#onAsked = listener;
   }
 
+  /** What waits, then each change. A lost connection is replaced by the client, and the changes go on where they ended. */
   async #follow(): Promise<void> {
+    const { client } = this.#link;
     try {
-      const isFirst = this.#afterSeq === undefined;
-      this.#watchId = undefined;
-      const params = this.#afterSeq === undefined ? {} : { afterSeq: this.#afterSeq };
-      const { watchId, afterSeq } = await this.#link.call("inbox.watch", params);
-      this.#watchId = watchId;
-      this.#afterSeq ??= afterSeq;
-      if (isFirst || !this.isLoaded.value) await this.#load();
-      this.problem.set(undefined);
+      // What changes while the list is read comes after this number.
+      const { watchId, afterSeq } = await client.call("inbox.watch");
+      await client.call("watch.cancel", { watchId });
+      await this.#load();
+      for await (const record of client.watchInbox({ afterSeq })) {
+        const isNew = !this.records.value.has(record.id) && record.status === "pending";
+        this.#merge([record]);
+        if (isNew) this.#onAsked(record);
+      }
     } catch (error) {
+      if (isLost(error) && client.state !== "closed") return this.#follow();
       this.problem.set(failureText(error));
     }
   }
 
-  /** All that waits. What changes meanwhile arrives over the watch. */
   async #load(): Promise<void> {
     let afterSeq = 0;
     for (;;) {
-      const page = await this.#link.call("inbox.list", { status: "pending", afterSeq, limit: 200 });
+      const page = await this.#link.client.call("inbox.list", { status: "pending", afterSeq, limit: 200 });
       this.#merge(page.records);
       if (page.records.length === 0 || page.nextSeq <= afterSeq) break;
       afterSeq = page.nextSeq;
     }
     this.isLoaded.set(true);
-  }
-
-  #take(records: readonly ApprovalRecord[]): void {
-    for (const record of records) {
-      this.#afterSeq = Math.max(this.#afterSeq ?? 0, record.seq);
-      const isNew = !this.records.value.has(record.id) && record.status === "pending";
-      this.#merge([record]);
-      if (isNew && this.isLoaded.value) this.#onAsked(record);
-    }
   }
 
   #merge(records: readonly ApprovalRecord[]): void {
@@ -96,18 +86,11 @@ export class Inbox {
     this.records.set(merged);
   }
 
-  /** An approval that a link names; undefined if there is none. */
-  async fetch(id: string): Promise<ApprovalRecord | undefined> {
-    const known = this.records.value.get(id);
-    if (known !== undefined) return known;
-    try {
-      const { record } = await this.#link.call("inbox.get", { id });
-      this.#merge([record]);
-      return record;
-    } catch (error) {
-      if (hubErrorOf(error)?.code === HubErrorCode.NotFound) return undefined;
-      throw error;
-    }
+  /** Reads an approval that a link names. Rejects with the hub's error `approval_not_found`. */
+  async fetch(id: string): Promise<void> {
+    if (this.records.value.has(id)) return;
+    const { record } = await this.#link.client.call("inbox.get", { id });
+    this.#merge([record]);
   }
 
   #setAnswer(id: string, state: AnswerState): void {
@@ -118,29 +101,23 @@ export class Inbox {
   async answer({ id, digest }: ApprovalRecord, answer: Answer): Promise<void> {
     if (this.answers.value.get(id)?.state === "sending") return;
     this.#setAnswer(id, { answer, state: "sending" });
-    const wasLost = { value: false };
+    let wasLost = false;
     for (;;) {
       try {
-        const { record } = await this.#link.call("inbox.answer", { id, digest, ...answer });
+        const { record } = await this.#link.client.call("inbox.answer", { id, digest, ...answer });
         this.#merge([record]);
         return this.#setAnswer(id, { answer, state: "counted" });
       } catch (error) {
-        const known = hubErrorOf(error);
-        if (known === undefined && this.#link.state.value !== "denied") {
-          // The connection was lost before the reply: the answer may have counted. The same answer is given again.
-          wasLost.value = true;
+        if (isLost(error) && this.#link.client.state !== "closed") {
+          // The answer may have counted. The same one is given again over the next connection.
+          wasLost = true;
           continue;
         }
-        if (known?.record) this.#merge([known.record]);
-        const isOurs =
-          wasLost.value && known?.reason === "already_answered" && this.#isOurs(known.record, answer);
-        if (isOurs) return this.#setAnswer(id, { answer, state: "counted" });
-        const isLate = known?.code === HubErrorCode.ApprovalRefused;
-        return this.#setAnswer(id, {
-          answer,
-          state: isLate ? "late" : "failed",
-          problem: failureText(error),
-        });
+        const record = HubError.isInstance(error) ? error.record : undefined;
+        if (record) this.#merge([record]);
+        if (wasLost && this.#isOurs(record, answer)) return this.#setAnswer(id, { answer, state: "counted" });
+        const state = record === undefined ? "failed" : "late";
+        return this.#setAnswer(id, { answer, state, problem: failureText(error) });
       }
     }
   }

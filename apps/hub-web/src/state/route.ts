@@ -85,9 +85,10 @@ export class Router {
       filter: change.filter ?? value.filter,
     };
     const hash = routeHash(route);
-    if (hash === location.hash) return this.#take(route);
-    if (replace) history.replaceState(null, "", hash);
-    else history.pushState(null, "", hash);
+    if (hash !== location.hash) {
+      if (replace) history.replaceState(null, "", hash);
+      else history.pushState(null, "", hash);
+    }
     this.#take(route);
   }
 }

@@ -1,10 +1,12 @@
 import type { TimelineRow } from "@harnesskit/protocol/hub";
-import { failureText } from "./failures.ts";
+import { failureText, isLost } from "./failures.ts";
 import type { HubLink } from "./hub-link.ts";
 import type { TimelineFilter } from "./route.ts";
 import { Store } from "./store.ts";
 
 const pageSize = 200;
+/** Changes of this time are shown together. */
+const applyMs = 50;
 
 export interface TimelineState {
   readonly filter: TimelineFilter;
@@ -56,22 +58,14 @@ export const mergeRows = (
 export class Timeline {
   readonly state: Store<TimelineState>;
   readonly #link: HubLink;
-  #watchId: string | undefined;
-  #seq: number | undefined;
-  /** Differs for each filter and connection: what belongs to an earlier one is late. */
-  #round = 0;
+  /** Ends what belongs to an earlier filter. */
+  #round = new AbortController();
   #changed = new Map<number, TimelineRow>();
 
   constructor(link: HubLink, filter: TimelineFilter) {
     this.#link = link;
     this.state = new Store(emptyState(filter));
-    link.on("timeline.changed", ({ watchId, rows, seq }) => {
-      if (watchId !== this.#watchId) return;
-      this.#seq = seq;
-      if (this.#changed.size === 0) requestAnimationFrame(() => this.#apply());
-      for (const row of rows) this.#changed.set(row.id, row);
-    });
-    link.onReady(() => void this.#begin());
+    void this.#follow(this.#round.signal);
   }
 
   #set(change: Partial<TimelineState>): void {
@@ -81,6 +75,7 @@ export class Timeline {
   #apply(): void {
     const changed = [...this.#changed.values()];
     this.#changed.clear();
+    if (changed.length === 0) return;
     const { rows, nextBeforeId } = this.state.value;
     this.#set({ rows: mergeRows(rows, changed, nextBeforeId === undefined) });
   }
@@ -88,62 +83,53 @@ export class Timeline {
   /** Shows other rows. */
   show(filter: TimelineFilter): void {
     if (JSON.stringify(filter) === JSON.stringify(this.state.value.filter)) return;
-    this.state.set(emptyState(filter));
-    this.#seq = undefined;
+    this.#round.abort();
+    this.#round = new AbortController();
     this.#changed.clear();
-    if (this.#link.state.value === "ready") void this.#begin();
+    this.state.set(emptyState(filter));
+    void this.#follow(this.#round.signal);
   }
 
-  /** The first page where there is none yet, then all changes since. */
-  async #begin(): Promise<void> {
-    const round = ++this.#round;
-    const lastWatch = this.#watchId;
-    this.#watchId = undefined;
+  /** The first page, then each change. A lost connection is replaced by the client, and the changes go on where they ended. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { client } = this.#link;
     const filter = toParams(this.state.value.filter);
     try {
-      if (lastWatch !== undefined)
-        this.#link.call("watch.cancel", { watchId: lastWatch }).catch(() => undefined);
-      if (this.#seq === undefined) {
-        const page = await this.#link.call("timeline.page", { filter, limit: pageSize });
-        if (round !== this.#round) return;
-        this.#seq = page.lastSeq;
-        this.#set({
-          rows: page.rows,
-          nextBeforeId: page.nextBeforeId,
-          isLoading: false,
-          isLoaded: true,
-          problem: undefined,
-        });
+      const page = await client.call("timeline.page", { filter, limit: pageSize });
+      if (signal.aborted) return;
+      const { rows, nextBeforeId, lastSeq: afterSeq } = page;
+      this.#set({ rows, nextBeforeId, isLoading: false, isLoaded: true, problem: undefined });
+      for await (const changed of client.watchTimeline({ filter, afterSeq, signal })) {
+        if (signal.aborted) return;
+        if (this.#changed.size === 0) setTimeout(() => this.#apply(), applyMs);
+        for (const row of changed) this.#changed.set(row.id, row);
       }
-      const { watchId } = await this.#link.call("timeline.watch", { filter, afterSeq: this.#seq });
-      if (round === this.#round) this.#watchId = watchId;
-      this.#set({ problem: undefined, isLoading: false });
     } catch (error) {
-      if (round === this.#round) this.#set({ problem: failureText(error), isLoading: false });
+      if (signal.aborted) return;
+      if (isLost(error) && client.state !== "closed") return this.#follow(signal);
+      this.#set({ problem: failureText(error), isLoading: false });
     }
   }
 
   /** The next older page, if there is one. */
   async more(): Promise<void> {
-    const { nextBeforeId, isLoading, filter } = this.state.value;
-    if (nextBeforeId === undefined || isLoading) return;
-    const round = this.#round;
+    const { nextBeforeId: beforeId, isLoading, filter } = this.state.value;
+    if (beforeId === undefined || isLoading) return;
+    const { signal } = this.#round;
     this.#set({ isLoading: true });
     try {
-      const page = await this.#link.call("timeline.page", {
-        filter: toParams(filter),
-        beforeId: nextBeforeId,
-        limit: pageSize,
-      });
-      if (filter !== this.state.value.filter) return;
+      const params = { filter: toParams(filter), beforeId, limit: pageSize };
+      const { rows, nextBeforeId } = await this.#link.client.call("timeline.page", params);
+      if (signal.aborted) return;
       this.#set({
-        rows: [...this.state.value.rows, ...page.rows],
-        nextBeforeId: page.nextBeforeId,
+        rows: [...this.state.value.rows, ...rows],
+        nextBeforeId,
         isLoading: false,
         problem: undefined,
       });
     } catch (error) {
-      if (round === this.#round) this.#set({ isLoading: false, problem: failureText(error) });
+      if (signal.aborted) return;
+      this.#set({ isLoading: false, problem: isLost(error) ? undefined : failureText(error) });
     }
   }
 }

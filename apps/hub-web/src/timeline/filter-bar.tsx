@@ -95,7 +95,7 @@ export function FilterBar({ filter, agents, tools, onChange }: FilterBarProps) {
   const set = (name: TextField) => (value: string | undefined) => onChange(withField(filter, name, value));
   useKey("f", () => onChange(withFailed(filter, !filter.failed)));
   return (
-    <div class="filters" role="search" aria-label="Filter the timeline">
+    <search class="filters" aria-label="Filter the timeline">
       <SearchField value={filter.text ?? ""} onSearch={set("text")} />
       <Choice label="Agent" value={filter.agent} options={asOptions(agents)} onChange={set("agent")} />
       <Choice label="Tool" value={filter.tool} options={asOptions(tools)} onChange={set("tool")} />
@@ -120,6 +120,6 @@ export function FilterBar({ filter, agents, tools, onChange }: FilterBarProps) {
           <span class="hidden">: show all sessions</span>
         </button>
       )}
-    </div>
+    </search>
   );
 }

@@ -1,8 +1,7 @@
 import type { TimelineDetail } from "@harnesskit/protocol/hub";
-import { HubErrorCode } from "@harnesskit/protocol/hub";
 import { useEffect, useState } from "preact/hooks";
 import { DetailMessage } from "../parts/detail-message.tsx";
-import { failureText, hubErrorOf } from "../state/failures.ts";
+import { failureText } from "../state/failures.ts";
 import type { HubLink } from "../state/hub-link.ts";
 import { type Router, routeHash } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
@@ -27,16 +26,14 @@ export function OpenRow({ id, link, router, timeline }: OpenRowProps) {
   useEffect(() => {
     if (number === undefined || state !== "ready") return undefined;
     let isLate = false;
-    link.call("timeline.get", { id: number }).then(
+    link.client.call("timeline.get", { id: number }).then(
       (found) => {
         if (isLate) return;
         setDetail(found);
         setProblem(undefined);
       },
       (error: unknown) => {
-        if (isLate) return;
-        const isGone = hubErrorOf(error)?.code === HubErrorCode.NotFound;
-        setProblem(isGone ? "This row is not kept, or was never there." : failureText(error));
+        if (!isLate) setProblem(failureText(error));
       },
     );
     return () => {

@@ -10,6 +10,7 @@ import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
 import { RiskBadge } from "../parts/risk-badge.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
+import { ScrollArea } from "../parts/scroll-area.tsx";
 import { useNow } from "../state/now.ts";
 import { approvalText, decisionWord, StateMark, stateTexts } from "./row-state.tsx";
 
@@ -176,7 +177,7 @@ export function RowDetail({ detail, approvalHref, onClose, onSession }: RowDetai
           {isCopied ? "Copied" : "Copy link"}
         </button>
       </header>
-      <div class="decision-body" tabIndex={0} role="region" aria-label="The action">
+      <ScrollArea className="decision-body" label="The action">
         <ol class="steps">
           <Step title="Agent" tone="accent">
             <p>
@@ -262,7 +263,7 @@ export function RowDetail({ detail, approvalHref, onClose, onSession }: RowDetai
           Row {id} · {stateTexts[row.state]}
           {row.callId !== undefined && ` · call ${line(row.callId, 200)}`}
         </p>
-      </div>
+      </ScrollArea>
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { useKey } from "../keys.ts";
 import { CommandLine, Empty } from "../parts/empty.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
+import { ScrollArea } from "../parts/scroll-area.tsx";
 import type { Agents } from "../state/agents.ts";
 import { type Router, routeHash, type TimelineFilter } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
@@ -31,7 +32,7 @@ export function TimelineColumn({ timeline, agents, router, className }: Timeline
   const { rows, filter, nextBeforeId, isLoading, isLoaded, problem } = useStore(timeline.state);
   const known = useStore(agents.list);
   const route = useStore(router.route);
-  const scroller = useRef<HTMLDivElement>(null);
+  const scroller = useRef<HTMLElement>(null);
   const size = useRowSize(scroller);
   const items = useMemo(() => toItems(rows), [rows]);
   const keys = useMemo(() => items.map(({ key }) => `${key}-${size.row}`), [items, size]);
@@ -96,7 +97,7 @@ export function TimelineColumn({ timeline, agents, router, className }: Timeline
             Newest
           </button>
         )}
-        <div ref={scroller} class="scroll rows" tabIndex={0} role="region" aria-label="Rows of the timeline">
+        <ScrollArea element={scroller} className="scroll rows" label="Rows of the timeline">
           {problem !== undefined && <Note tone="bad">The timeline cannot be read: {problem}</Note>}
           <div class="rows-space" style={{ height: `${list.totalSize}px` }}>
             {list.items.map(({ index, start, size: height }) => {
@@ -132,7 +133,7 @@ export function TimelineColumn({ timeline, agents, router, className }: Timeline
             <NoRows isFiltered={isFiltered(filter)} onClear={() => setFilter({})} />
           )}
           {(isLoading || (!isLoaded && problem === undefined)) && <p class="loading dim">Loading …</p>}
-        </div>
+        </ScrollArea>
       </div>
     </section>
   );
