@@ -10,6 +10,8 @@ export const hubPaths = {
   session: "/page/session",
   /** POST, with the session token as a bearer: a one-time ticket for one WebSocket, as its query's `token`. */
   ticket: "/page/ticket",
+  /** POST, with the hub's token as a bearer: a one-time ticket for a link to the page. */
+  open: "/page/open",
 } as const;
 
 export const PageSessionRequestSchema = z.object({ ticket: z.string().min(1).max(200) });
