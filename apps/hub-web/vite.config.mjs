@@ -1,7 +1,8 @@
+import { fileURLToPath } from "node:url";
 import { defaultClientConditions, defineConfig } from "vite";
 
 export default defineConfig({
-  root: "src",
+  root: fileURLToPath(new URL("src", import.meta.url)),
   // The page asks for its files beside itself, wherever it is served.
   base: "./",
   // The packages of this repository are read from their sources: a page needs no earlier build, and is never of an older one.

@@ -38,6 +38,10 @@ export function GroupHead({ row, isNewDay, onSession, ...at }: GroupHeadProps) {
   );
 }
 
+/** The summary without the tool's name, which stands before it. */
+const withoutTool = ({ summary, tool }: TimelineRow): string =>
+  tool !== undefined && summary.startsWith(`${tool} `) ? summary.slice(tool.length + 1) : summary;
+
 export interface RowLineProps extends PlaceProps {
   readonly row: TimelineRow;
   readonly isOpen: boolean;
@@ -47,7 +51,7 @@ export interface RowLineProps extends PlaceProps {
 /** One action: what, which rule, which approval, what came of it. */
 export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
   const effect = effectText(row);
-  const text = row.outcome !== undefined && row.state === "failed" ? row.outcome : row.summary;
+  const text = row.outcome !== undefined && row.state === "failed" ? row.outcome : withoutTool(row);
   return (
     <a
       class={`row row-${row.state}`}
