@@ -8,6 +8,7 @@ import { addCompletion } from "./commands/completion.ts";
 import { addConformance } from "./commands/conformance.ts";
 import { addAudit, addCore } from "./commands/core.ts";
 import { addEngine } from "./commands/engine.ts";
+import { addHub, addInbox } from "./commands/hub.ts";
 import { type CommandContext, cwdOption } from "./commands/options.ts";
 import { addRun } from "./commands/run.ts";
 import { addServe } from "./commands/serve.ts";
@@ -53,6 +54,8 @@ export const createProgram = (context: CommandContext): Command => {
   addGrants(program);
   addCore(program, context);
   addAgents(program, context);
+  addHub(program, context);
+  addInbox(program, context);
   addAudit(program, context);
   addAhp(program, context);
   addConformance(program, context);
