@@ -7,7 +7,7 @@ import {
   presentGrant,
 } from "@harnesskit/approvals";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { line } from "../format.ts";
 import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
@@ -118,7 +118,8 @@ export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }:
   const [choices, setChoices] = useState<Readonly<Record<string, FieldChoice>>>(() =>
     Object.fromEntries(Object.keys(input).map((name) => [name, { kind: "is", text: "" }])),
   );
-  useEffect(() => first.current?.focus(), []);
+  // At once: the next key belongs to the form.
+  useLayoutEffect(() => first.current?.focus(), []);
   const pattern = Object.fromEntries(
     Object.entries(choices).map(([name, choice]) => [name, patternOf(choice, input[name] ?? null)]),
   );

@@ -1,5 +1,5 @@
 import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
-import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatAge, formatMoment, formatSpan, line } from "../format.ts";
 import { useKey } from "../keys.ts";
 import { AgentName } from "../parts/agent-name.tsx";
@@ -27,7 +27,8 @@ export interface DecisionPanelProps {
   readonly onClose: () => void;
 }
 
-const everything = { maxLines: Number.POSITIVE_INFINITY, maxLength: Number.POSITIVE_INFINITY };
+/** More than a question can have: it is at most 1 MiB. */
+const everything = { maxLines: 2_000_000, maxLength: 2_000_000 };
 const maxShownId = 200;
 
 function Facts({ record, nowMs }: Pick<DecisionPanelProps, "record" | "nowMs">) {
@@ -120,7 +121,7 @@ export function DecisionPanel({
   const isGrave = risk.level === "high" || risk.level === "critical";
 
   // The panel and none of its buttons takes the focus: a key that was meant for something else answers nothing.
-  useEffect(() => {
+  useLayoutEffect(() => {
     panel.current?.focus({ preventScroll: true });
   }, [id]);
   useEffect(() => setMode("none"), [status]);
@@ -130,13 +131,13 @@ export function DecisionPanel({
     current?.scrollBy({ top: current.clientHeight * 0.85 });
   };
   useKey("a", () => {
-    if (!canAnswer) return;
+    if (!canAnswer || mode !== "none") return;
     if (!isSeen) scrollOn();
     else if (isGrave) approve.current?.focus();
     else onAnswer({ decision: "approve" });
   });
-  useKey("r", () => canAnswer && setMode("refuse"));
-  useKey("w", () => canApprove && view.isWhole && setMode("always"));
+  useKey("r", () => canAnswer && mode === "none" && setMode("refuse"));
+  useKey("w", () => canApprove && mode === "none" && view.isWhole && setMode("always"));
   useKey("Escape", () => (mode === "none" ? onClose() : setMode("none")));
 
   const ending = endingOf(record, hello?.by, nowMs);
@@ -147,9 +148,9 @@ export function DecisionPanel({
           <Icon name="close" />
         </button>
         <div class="decision-title">
-          <h2 id={titleId}>
+          <h1 id={titleId}>
             <SafeText text={view.title} />
-          </h2>
+          </h1>
           <RiskBadge level={risk.level} />
         </div>
         <Facts record={record} nowMs={nowMs} />

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../parts/icons.tsx";
 
 const maxReasonLength = 4000;
@@ -15,7 +15,8 @@ export interface RefuseFormProps {
 export function RefuseForm({ isBusy, count = 1, onRefuse, onCancel }: RefuseFormProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [reason, setReason] = useState("");
-  useEffect(() => field.current?.focus(), []);
+  // At once: the next key belongs to the form.
+  useLayoutEffect(() => field.current?.focus(), []);
   const refuse = () => {
     if (!isBusy) onRefuse(reason.trim());
   };

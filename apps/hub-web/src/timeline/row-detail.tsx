@@ -24,7 +24,7 @@ interface StepProps {
 function Step({ title, tone = "", children }: StepProps) {
   return (
     <li class={`step ${tone}`}>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       <div>{children}</div>
     </li>
   );
@@ -168,9 +168,9 @@ export function RowDetail({ detail, approvalHref, onClose, onSession }: RowDetai
         </button>
         <div class="decision-title">
           <StateMark state={row.state} />
-          <h2 id={titleId}>
+          <h1 id={titleId}>
             <SafeText text={line(row.summary, 300)} />
-          </h2>
+          </h1>
         </div>
         <button type="button" class="button quiet compact" onClick={copyLink}>
           <Icon name={isCopied ? "check" : "link"} size={16} />

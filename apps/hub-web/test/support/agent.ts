@@ -37,8 +37,11 @@ export const connectAgent = async (path: string, agentId: string, sessionId: str
     client,
     async asks(tool, input, callId) {
       for (;;) {
-        const { decision } = await client.decide("pre_action", call(tool, input, callId) as never);
-        if (decision.decision !== "defer") return decision as Answer;
+        const verdict = await client.decide("pre_action", call(tool, input, callId) as never);
+        // A hub that is gone has not answered: the same call is asked about again when it is back.
+        const isLost =
+          verdict.origin === "client" && ["connection_lost", "unreachable"].includes(verdict.code);
+        if (!isLost && verdict.decision.decision !== "defer") return verdict.decision as Answer;
       }
     },
     did: (tool, input, callId, outcome) =>

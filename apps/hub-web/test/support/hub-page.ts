@@ -27,6 +27,13 @@ export const openPage = async (context: BrowserContext, url: string): Promise<Hu
   return { page, complaints, inbox, cards, timeline, rows: timeline.locator("a.row") };
 };
 
+export interface OpenOptions {
+  /** @default a new one */
+  readonly context?: BrowserContext;
+  /** Runs before the page is opened. */
+  readonly prepare?: (hub: OpenHub) => Promise<void>;
+}
+
 /** One browser and one built page for all tests of a file; these are skipped where there is no browser. */
 export const pageTests = () => {
   let browser: Browser | undefined;
@@ -45,10 +52,11 @@ export const pageTests = () => {
     context,
     pageDirectory: () => built?.path ?? "",
     /** A hub of its own, with the page open. */
-    async open(options?: Parameters<typeof openContext>[1]): Promise<HubPage & { readonly hub: OpenHub }> {
+    async open({ context: given, prepare }: OpenOptions = {}): Promise<HubPage & { readonly hub: OpenHub }> {
       const hub = await openHub(built?.path ?? "");
       onTestFinished(() => hub[Symbol.asyncDispose]());
-      const opened = await openPage(await context(options), hub.link());
+      await prepare?.(hub);
+      const opened = await openPage(given ?? (await context()), hub.link());
       await opened.page.getByText("Connected").waitFor();
       return { ...opened, hub };
     },
