@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { expectQuiet, openPage, pageTests } from "./support/hub-page.ts";
+import { expectQuiet, openPage, pageTests, readOn } from "./support/hub-page.ts";
 
 const tests = pageTests();
 
@@ -159,12 +159,7 @@ describe("an approval in the page", () => {
       .locator(".code-body")
       .evaluateAll((all) => all.some((each) => each.scrollWidth > each.clientWidth));
     expect(isWide).toBe(false);
-    while ((await panel.getByRole("button", { name: "Approve once" }).count()) === 0) {
-      await panel
-        .getByRole("button", { name: "Read on to approve" })
-        .click({ timeout: 1000 })
-        .catch(() => undefined);
-    }
+    await readOn(panel);
     await panel.getByRole("button", { name: "Approve once" }).click();
     await panel.getByText("You approved this").waitFor();
     expectQuiet({ complaints, hub });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { excessWidth } from "../../../scripts/lib/chromium.ts";
 import { expectNoBarriers } from "./support/barriers.ts";
-import { expectQuiet, openPage, pageTests } from "./support/hub-page.ts";
+import { expectQuiet, openPage, pageTests, readOn } from "./support/hub-page.ts";
 import { addRows } from "./support/rows.ts";
 
 const tests = pageTests();
@@ -34,8 +34,7 @@ it("has a row for each action, live and grouped by session, with everything in i
     expect(text).toContain(part);
   }
   await page.keyboard.press("p");
-  await page.waitForTimeout(1500); console.log(page.url(), await page.locator(".detail").textContent()); await page.screenshot({ path: "/tmp/hubdev/shots/dbg.png" });
-  await page.getByRole("region", { name: "bash rm -rf build" }).getByText("it removes files").waitFor();
+  await page.getByRole("region", { name: "bash rm -rf build" }).getByText("removes blocked").waitFor();
   const link = page.url();
   expect(link).toMatch(/#\/timeline\/2$/);
   const other = await openPage(page.context(), link);
@@ -137,6 +136,7 @@ it("is a page for a phone, light and dark, without barriers", async () => {
   await cards.first().getByRole("link").click();
   expect(await excessWidth(page)).toBe(0);
   await expectNoBarriers(page);
+  await readOn(page.getByRole("region", { name: "bash: run this command" }));
   await page.getByRole("button", { name: "Approve once" }).click();
   expect(await asking).toMatchObject({ decision: "allow" });
   await page.getByText("You approved this").waitFor();
@@ -169,7 +169,6 @@ it("shows who asks the hub, how each is held, and what another policy would have
   await expectNoBarriers(page);
   await page.keyboard.press("g");
   await page.keyboard.press("p");
-  await page.waitForTimeout(1500); console.log(page.url(), await page.locator(".detail").textContent()); await page.screenshot({ path: "/tmp/hubdev/shots/dbg.png" });
   const rule = page.getByRole("region", { name: "Rules" }).getByRole("row", { name: "removes" });
   await rule.getByText("blocked 1").waitFor();
   const text = page.getByLabel("Policy (YAML)");
@@ -185,16 +184,14 @@ it("shows who asks the hub, how each is held, and what another policy would have
   await page.getByRole("button", { name: "Run the backtest" }).click();
   await backtest.getByText("Line 2:").first().waitFor();
   expect(await text.getAttribute("aria-invalid")).toBe("true");
-  await hub.approvals
-    .page()
-    .then(({ records: [record] }) =>
-      hub.approvals.apply(record?.id ?? "", {
-        type: "answer",
-        decision: "reject",
-        by: "ada",
-        digest: record?.digest ?? "",
-      }),
-    );
+  await hub.approvals.page().then(({ records: [record] }) =>
+    hub.approvals.apply(record?.id ?? "", {
+      type: "answer",
+      decision: "reject",
+      by: "ada",
+      digest: record?.digest ?? "",
+    }),
+  );
   await asking;
   expectQuiet({ complaints, hub });
 });

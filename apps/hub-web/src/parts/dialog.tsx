@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "./icons.tsx";
 
 export interface DialogProps {
@@ -13,9 +13,10 @@ export interface DialogProps {
 export function Dialog({ title, onClose, footer, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
+    element.current?.querySelector("textarea")?.focus();
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };

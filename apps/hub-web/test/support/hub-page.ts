@@ -71,3 +71,15 @@ export const expectQuiet = ({
   expect(complaints).toEqual([]);
   expect(hub?.errors ?? []).toEqual([]);
 };
+
+/** Reads an approval to its end, so that it can be approved. */
+export const readOn = async (panel: Locator): Promise<void> => {
+  await expect
+    .poll(async () => {
+      await panel
+        .getByLabel("What will be done")
+        .evaluate((element) => element.scrollBy({ top: element.clientHeight }));
+      return panel.getByRole("button", { name: "Approve once" }).count();
+    })
+    .toBe(1);
+};
