@@ -14,7 +14,7 @@ export interface Token {
 }
 
 const shellPieces =
-  /(?<space>\s+)|(?<comment>#.*)|(?<string>\$?'(?:[^'\\]|\\.)*'?|\$?"(?:[^"\\]|\\.)*"?|`[^`]*`?)|(?<operator>\d?(?:&>>?|>>?|<<<?|>&|<&|>\||<)|\|\||&&|;;|[|&;(){}]|\$\()|(?<variable>\$(?:\{[^}]*\}?|\w+|[?!#$@*-]))|(?<word>(?:\\.|[^\s'"`|&;<>(){}$#\\]|(?<=\S)#)+|\\)/gu;
+  /(?<space>\s+)|(?<comment>#.*)|(?<string>\$?'(?:[^'\\]|\\.)*'?|\$?"(?:[^"\\]|\\.)*"?|`[^`]*`?)|(?<operator>\d?(?:&>>?|>>?|<<<?|>&|<&|>\||<)|\|\||&&|;;|[|&;(){}]|\$\()|(?<variable>\$(?:\{[^}]*\}?|\w+|[?!#$@*-]))|(?<word>(?:\\.|[^\s'"`|&;<>(){}$#\\]|(?<=\S)#)+)|(?<rest>[^])/gu;
 
 const shellWords = new Set(
   "if then else elif fi for in do done while until case esac function select time !".split(" "),
@@ -29,7 +29,7 @@ export const shellTokens = (line: string): readonly Token[] => {
   const tokens: Token[] = [];
   let expectsProgram = true;
   for (const { groups = {}, 0: text } of line.matchAll(shellPieces)) {
-    if (groups.space !== undefined) tokens.push({ kind: "plain", text });
+    if (groups.space !== undefined || groups.rest !== undefined) tokens.push({ kind: "plain", text });
     else if (groups.comment !== undefined) tokens.push({ kind: "comment", text });
     else if (groups.operator !== undefined) {
       tokens.push({ kind: "operator", text });
@@ -53,7 +53,7 @@ export const shellTokens = (line: string): readonly Token[] => {
 };
 
 const jsonPieces =
-  /(?<key>"(?:[^"\\]|\\.)*"(?=\s*:))|(?<string>"(?:[^"\\]|\\.)*"?)|(?<number>-?\d[\d.eE+-]*|\b(?:true|false|null)\b)|(?<plain>[^"\d-]+|[-\d])/gu;
+  /(?<key>"(?:[^"\\]|\\.)*"(?=\s*:))|(?<string>"(?:[^"\\]|\\.)*"?)|(?<number>-?\d[\d.eE+-]*|\b(?:true|false|null)\b)|(?<plain>[^"\d-]+|[^])/gu;
 
 /** The pieces of a line of JSON. */
 export const jsonTokens = (line: string): readonly Token[] =>
