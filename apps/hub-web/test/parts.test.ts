@@ -35,7 +35,11 @@ describe("colours of code", () => {
 describe("the lines of a diff", () => {
   const lines = (text: string) =>
     text.split("\n").map((each) => ({
-      kind: each.startsWith("--- ") ? ("file" as const) : ("plain" as const),
+      kind: each.startsWith("@@")
+        ? ("hunk" as const)
+        : each.startsWith("--- ")
+          ? ("file" as const)
+          : ("plain" as const),
       text: each,
     }));
 

@@ -46,6 +46,10 @@ function PlainLines({
   );
 }
 
+/** Whether the first character is the sign of a diff, which has a column of its own. */
+const isSigned = ({ kind }: ViewLine, before: number | undefined): boolean =>
+  kind === "added" || kind === "removed" || (kind === "plain" && before !== undefined);
+
 const signs = { added: "+", removed: "−" } as const;
 
 function DiffLines({ lines }: { readonly lines: readonly ViewLine[] }) {
@@ -65,7 +69,7 @@ function DiffLines({ lines }: { readonly lines: readonly ViewLine[] }) {
               {line.kind === "added" || line.kind === "removed" ? signs[line.kind] : ""}
             </span>
             <span>
-              <SafeText text={before === undefined && after === undefined ? line.text : line.text.slice(1)} />
+              <SafeText text={isSigned(line, before) ? line.text.slice(1) : line.text} />
             </span>
           </span>
         ),

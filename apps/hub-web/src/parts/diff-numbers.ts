@@ -16,6 +16,8 @@ export const numberLines = (lines: readonly ViewLine[]): readonly NumberedLine[]
   let after = 0;
   let beforeLeft = 0;
   let afterLeft = 0;
+  // What has no hunks is lines that go and come, at a place that is not known.
+  if (!lines.some(({ kind }) => kind === "hunk")) return lines.map((line) => ({ line }));
   return lines.map((line): NumberedLine => {
     // Within a hunk a line starts with a space, a sign or a backslash: this is the next hunk, whatever the counts said.
     const match = line.kind === "cut" ? null : hunk.exec(line.text);

@@ -14,7 +14,7 @@ export interface Token {
 }
 
 const shellPieces =
-  /(?<space>\s+)|(?<comment>#.*)|(?<string>\$?'(?:[^'\\]|\\.)*'?|\$?"(?:[^"\\]|\\.)*"?|`[^`]*`?)|(?<operator>\d?(?:&>>?|>>?|<<<?|>&|<&|>\||<)|\|\||&&|;;|[|&;(){}]|\$\()|(?<variable>\$(?:\{[^}]*\}?|\w+|[?!#$@*-]))|(?<word>(?:\\.|[^\s'"`|&;<>(){}$#\\]|(?<=\S)#)+)|(?<rest>[^])/gu;
+  /(?<space>\s+)|(?<comment>#.*)|(?<string>\$?'(?:[^'\\]|\\.)*'?|\$?"(?:[^"\\]|\\.)*"?|`[^`]*`?)|(?<operator>\d?(?:&>>?|>>?|<<<?|>&|<&|>\||<)|\|\||&&|;;|[|&;(){}]|\$\()|(?<variable>\$(?:\{[^}]*\}?|\w+|[?!#$@*-]))|(?<word>(?:\\.|[^\s'"`|&;<>(){}$#\\]|(?<=\S)#)+)|(?<rest>[\s\S])/gu;
 
 const shellWords = new Set(
   "if then else elif fi for in do done while until case esac function select time !".split(" "),
@@ -53,7 +53,7 @@ export const shellTokens = (line: string): readonly Token[] => {
 };
 
 const jsonPieces =
-  /(?<key>"(?:[^"\\]|\\.)*"(?=\s*:))|(?<string>"(?:[^"\\]|\\.)*"?)|(?<number>-?\d[\d.eE+-]*|\b(?:true|false|null)\b)|(?<plain>[^"\d-]+|[^])/gu;
+  /(?<key>"(?:[^"\\]|\\.)*"(?=\s*:))|(?<string>"(?:[^"\\]|\\.)*"?)|(?<number>-?\d[\d.eE+-]*|\b(?:true|false|null)\b)|(?<plain>[^"\d-]+|[\s\S])/gu;
 
 /** The pieces of a line of JSON. */
 export const jsonTokens = (line: string): readonly Token[] =>
