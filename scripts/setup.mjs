@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { placeDeclarations } from "./lib/declarations.mjs";
+import { placePages } from "./lib/place-pages.mjs";
 import { pnpm } from "./lib/pnpm.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { stopChildrenOnSignals } from "./lib/run.mjs";
@@ -69,6 +70,7 @@ if (!isFresh()) {
     step("Writing the type declarations", ["exec", "tsc", "--pretty", "false", "-p", "tsconfig.types.json"]),
   ]);
   placeDeclarations(repositoryRoot, emitted);
+  placePages(repositoryRoot);
   rmSync(emitted, { recursive: true, force: true });
   const buildMs = performance.now() - begun;
   mkdirSync(dirname(stampFile), { recursive: true });

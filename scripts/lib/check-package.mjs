@@ -6,6 +6,7 @@ import { bundleEntries } from "./bundle-entries.mjs";
 import { install, loadEntries, runFile, typeCheck } from "./consumer.mjs";
 import { fencesOf, typescriptFences } from "./fences.mjs";
 import { layers } from "./layers-table.mjs";
+import { pageProblems } from "./page-rules.mjs";
 import { repositoryRoot } from "./root.mjs";
 import { run } from "./run.mjs";
 import { packagesOf, toJavaScript } from "./snippets.mjs";
@@ -149,7 +150,7 @@ export async function checkPackage(packed, dir, tarballs, pnpm) {
 
   const installed = join(dir, "node_modules", pkg.name);
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
-  findings.push(...tarballProblems(files, manifest));
+  findings.push(...tarballProblems(files, manifest), ...pageProblems(pkg.path, installed));
   const optional = Object.keys(manifest.peerDependenciesMeta ?? {});
   const needsPeer = ({ files: targets }) =>
     targets.some((file) => optional.some((peer) => packagesNamedBy(installed, file).has(peer)));

@@ -11,6 +11,7 @@ const rootFiles = [
   "tsconfig.base.json",
   "tsconfig.types.json",
   "scripts/lib/declarations.mjs",
+  "scripts/lib/place-pages.mjs",
   "scripts/tsup.ts",
 ];
 const packageFile = /^(?:package\.json|tsconfig\.json|tsup\.config\.ts|.*\.mjs)$/;
@@ -44,7 +45,7 @@ export function outputDigest(root) {
     const { dependencies = {}, devDependencies = {} } = pkg.manifest;
     const needsModules = Object.keys({ ...dependencies, ...devDependencies }).length > 0;
     if (needsModules && !existsSync(join(pkg.dir, "node_modules"))) return undefined;
-    for (const file of ["dist", "schema"].flatMap((name) => filesBelow(join(pkg.dir, name), [""]))) {
+    for (const file of ["dist", "schema", "page"].flatMap((name) => filesBelow(join(pkg.dir, name), [""]))) {
       hash.update(`${relative(root, file)} ${statSync(file).size}\n`);
     }
   }

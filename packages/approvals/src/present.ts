@@ -70,7 +70,26 @@ const toLines = (
   return [...lines, { kind: "cut", text: `… [${missing} more characters; ${allLines} lines in all]` }];
 };
 
-type TextPart = Omit<ViewPart, "lines"> & { readonly text: string };
+type TextPart = Omit<ViewPart, "lines"> & {
+  readonly text: string;
+  /** What takes the place of the text. */
+  readonly by?: string;
+};
+
+/** The fields in which tools that edit have the text that is replaced, and the one in its place. */
+const replacements = [
+  ["oldText", "newText"],
+  ["old_string", "new_string"],
+  ["old_str", "new_str"],
+] as const;
+
+/** A replacement as the lines that go and those that come. */
+const replacedLines = (text: string, by: string, options: PresentOptions): ViewLine[] => {
+  const side = (lines: readonly ViewLine[], kind: LineKind, sign: string) =>
+    lines.map((each): ViewLine => (each.kind === "cut" ? each : { kind, text: `${sign}${each.text}` }));
+  const added = by === "" ? [] : side(toLines(by, false, options), "added", "+");
+  return [...side(toLines(text, false, options), "removed", "-"), ...added];
+};
 
 const inputPart = (input: object, label: string): TextPart[] =>
   Object.keys(input).length === 0 ? [] : [{ kind: "input", label, text: JSON.stringify(input, null, 2) }];
@@ -100,6 +119,14 @@ const describe = ({
     };
   }
   const path = input.path ?? input.file_path;
+  const fields = replacements.find(
+    ([old, next]) => typeof input[old] === "string" && typeof input[next] === "string",
+  );
+  if (preview === undefined && fields !== undefined && typeof path === "string") {
+    const { [fields[0]]: text, [fields[1]]: by, ...besides } = input;
+    const part: TextPart = { kind: "diff", label: "replaces", text: String(text), by: String(by) };
+    return { title: `${name}: change ${line(path)}`, parts: [part, ...inputPart(besides, "input")] };
+  }
   const place = typeof path === "string" ? line(path) : "what the diff shows";
   const title = preview === undefined ? `${name}: call it with this input` : `${name}: change ${place}`;
   return { title, parts: [...diff, ...inputPart(input, "input")] };
@@ -119,12 +146,13 @@ export const presentApproval = (
   options: PresentOptions = {},
 ): ApprovalView => {
   const { title, parts: texts } = describe(subject);
-  const parts = texts.map(({ text, kind, label }) => ({
+  const parts = texts.map(({ text, by, kind, label }) => ({
     kind,
     label,
-    lines: toLines(text, kind === "diff", options),
+    lines: by === undefined ? toLines(text, kind === "diff", options) : replacedLines(text, by, options),
   }));
-  const isWhole = !isPreviewCut(subject.preview) && !parts.some(({ lines }) => lines.at(-1)?.kind === "cut");
+  const isWhole =
+    !isPreviewCut(subject.preview) && !parts.some(({ lines }) => lines.some(({ kind }) => kind === "cut"));
   const known = [
     ["agent", origin.agent],
     ["session", origin.session],

@@ -50,6 +50,26 @@ describe("what a human sees of an approval", () => {
     expect(present({ tool: "patch", input: {}, preview }).title).toBe("patch: change what the diff shows");
   });
 
+  it("is the lines that go and come where a tool replaces a text, and no line looks like another", () => {
+    const input = { path: "a.ts", oldText: "one\n-- x", newText: "++ y\u200b", replaceAll: true };
+    const view = present({ tool: "edit", input });
+    expect(view.title).toBe("edit: change a.ts");
+    expect(view.parts[0]).toEqual({
+      kind: "diff",
+      label: "replaces",
+      lines: [
+        { kind: "removed", text: "-one" },
+        { kind: "removed", text: "--- x" },
+        { kind: "added", text: "+++ y⟨U+200B⟩" },
+      ],
+    });
+    expect(textOf(view)[1]).toBe('{\n  "path": "a.ts",\n  "replaceAll": true\n}');
+    const removed = present({ tool: "edit", input: { file_path: "a.ts", old_string: "x", new_string: "" } });
+    expect(textOf(removed)[0]).toBe("-x");
+    const long = present({ tool: "edit", input: { ...input, oldText: "a\n".repeat(500) } });
+    expect(long.isWhole).toBe(false);
+  });
+
   it("is the prompt, or the input of a tool that is not known", () => {
     const prompt = present({ tool: "prompt", input: { text: "hello", model: "m" } });
     expect([prompt.title, ...textOf(prompt)]).toEqual([

@@ -34,10 +34,12 @@ export const addEngine = (program: Command, { version, onExit }: CommandContext)
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
     .option("--store <file>", "where conversations are kept (default: .harness/chat.sqlite in --cwd)")
+    .option("--open", "serve a page that talks with this engine, and open it in your browser")
     .option("--quiet", "no line for each request")
     .addHelpText(
       "after",
       `\nExample:
+  harness engine --open
   harness engine --port 8420 --token-file ~/.config/harness/engine-token
   harness engine --model anthropic:MODEL --allow-origin http://localhost:5173
 

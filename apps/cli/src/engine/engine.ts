@@ -21,12 +21,14 @@ import {
   toolTimeoutMs,
 } from "../chat/chat-parts.ts";
 import { describeFailure, ExitCode, usageError } from "../cli-error.ts";
+import { openBrowser } from "../hub/open-browser.ts";
 import { onStopSignals } from "../interruption.ts";
 import { readWorkspaceFile } from "../serve/agent-loop.ts";
 import { formatDuration, oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { leaveEngineNotice } from "./engine-notice.ts";
+import { openEnginePage } from "./engine-page.ts";
 
 const effects = new Map(workspaceTools.map((tool) => [tool.name, tool.effects] as const));
 
@@ -89,6 +91,8 @@ export interface EngineOptions {
   readonly allowOrigin?: readonly string[];
   readonly store?: string;
   readonly quiet?: true;
+  /** Serves a page that is a shell of this engine, and opens it in the browser. */
+  readonly open?: true;
   /** Agents whose tools the model can use, beside the workspace tools. @default none */
   readonly agents?: readonly string[];
   /** False leaves out the agents that are installed and enabled. @default true */
@@ -180,7 +184,12 @@ export const engine = (
       ...(!options.quiet && { log: (line) => log.tell(requestLine(line)) }),
       onError: (error) => tell("a request failed", error),
     });
-    const server = createServer(served, options, access, (error) => tell("a request", error));
+    const page = options.open ? await openEnginePage((error) => tell("the page", error)) : undefined;
+    defer(() => page?.close());
+    const allowOrigin = [...(options.allowOrigin ?? []), ...(page === undefined ? [] : [page.origin])];
+    const server = createServer(served, { ...options, allowOrigin }, access, (error) =>
+      tell("a request", error),
+    );
     defer(() => server.close());
     // Shells hear how their requests end before the connections do.
     defer(() => served.close());
@@ -199,6 +208,18 @@ export const engine = (
       tell("shells must be given the URL", error),
     );
     log.say(`listening on ${url}; model ${oneLine(options.model, 200)}`);
+    if (page !== undefined) {
+      const link = page.link({
+        url,
+        token: tokenFile === null ? undefined : await readServerToken(tokenFile),
+      });
+      const isOpen = await openBrowser(link);
+      log.say(
+        isOpen
+          ? `page: ${page.origin} is open in your browser`
+          : `page: ${link} (valid once, for ten minutes)`,
+      );
+    }
     void harness.recover().catch((error) => tell("what earlier processes have left", error));
     await stopped.promise;
     return ExitCode.done;

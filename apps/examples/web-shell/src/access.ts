@@ -53,6 +53,19 @@ const readFragment = (
   return { engine, token, session };
 };
 
+/** The ticket of `#ticket=…`, with which the page's own server gives the access: then no token is in the link. */
+export const ticketIn = (fragment: string): string | undefined =>
+  /^#ticket=([\w-]{1,200})$/.exec(fragment)?.[1];
+
+/** What the ticket stands for, as a fragment that names engine and token; `#` where the server does not take it. */
+export const redeemTicket = async (ticket: string): Promise<string> => {
+  history.replaceState(null, "", location.pathname);
+  const response = await fetch("./page/session", { method: "POST", body: ticket });
+  if (!response.ok) return "#";
+  const { engine, token } = (await response.json()) as { readonly engine: string; readonly token?: string };
+  return `#${new URLSearchParams({ engine, ...(token === undefined ? {} : { token }) })}`;
+};
+
 /** A session name that cannot be guessed. */
 export const newSessionId = (): string => randomId("sess");
 

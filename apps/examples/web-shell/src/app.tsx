@@ -128,12 +128,23 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
 }
 
 /** What is shown where the page knows no engine. */
-export function NoEngine({ isInvalid }: { readonly isInvalid: boolean }) {
+export function NoEngine({ problem }: { readonly problem: "no_link" | "invalid_link" | "used_link" }) {
+  if (problem === "used_link") {
+    return (
+      <main class="alone">
+        <h1>Web shell</h1>
+        <p>This link was used before, or is too old.</p>
+        <p>
+          Start the engine again to get a new one: <code>harness engine --open</code>
+        </p>
+      </main>
+    );
+  }
   return (
     <main class="alone">
       <h1>Web shell</h1>
       <p>
-        {isInvalid
+        {problem === "invalid_link"
           ? "This link names no engine that can be used: it needs https, this machine, or the place of this page."
           : "This page talks with an engine that a link names."}
       </p>

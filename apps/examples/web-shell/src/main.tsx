@@ -1,7 +1,15 @@
 import "./no-eval.ts";
 import { createHttpExchange } from "@harnesskit/transport-http";
 import { render } from "preact";
-import { type Access, type AccessPlaces, keepAccess, newSessionId, openAccess } from "./access.ts";
+import {
+  type Access,
+  type AccessPlaces,
+  keepAccess,
+  newSessionId,
+  openAccess,
+  redeemTicket,
+  ticketIn,
+} from "./access.ts";
 import { App, NoEngine } from "./app.tsx";
 import { ChatSession, type ChatState } from "./chat-session.ts";
 import { ConversationStore } from "./conversation-store.ts";
@@ -41,20 +49,23 @@ const start = (access: Access, root: Element): void => {
   );
 };
 
-const open = (): void => {
+const open = async (): Promise<void> => {
   const root = document.querySelector("#app");
   if (root === null) return;
   const page = new URL(location.pathname, location.origin).href;
-  const access = openAccess({ fragment: location.hash, page }, places);
+  const ticket = ticketIn(location.hash);
+  const fragment = ticket === undefined ? location.hash : await redeemTicket(ticket);
+  const access = openAccess({ fragment, page }, places);
   // The token leaves the address bar, and with it the history, before anything else happens.
   if (location.hash !== "" || location.search !== "") history.replaceState(null, "", location.pathname);
   // A new link in the same tab.
   addEventListener("hashchange", () => location.reload());
   if (access === undefined || access === "invalid") {
-    render(<NoEngine isInvalid={access === "invalid"} />, root);
+    const missing = ticket === undefined ? "no_link" : "used_link";
+    render(<NoEngine problem={access === "invalid" ? "invalid_link" : missing} />, root);
     return;
   }
   start(access, root);
 };
 
-open();
+void open();

@@ -1,8 +1,9 @@
 import { createDeferred } from "@harnesskit/wire";
 import type { BrowserContext, Route } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
+import { openContext } from "../../../../scripts/lib/chromium.ts";
 import { BrowserAndServer } from "./support/browser-and-server.ts";
-import { type ChatPage, expectQuiet, openContext, openPage, said } from "./support/chat-page.ts";
+import { type ChatPage, expectQuiet, openPage, said } from "./support/chat-page.ts";
 import { startProgram } from "./support/server-process.ts";
 
 const token = "token-of-the-approval-tests";

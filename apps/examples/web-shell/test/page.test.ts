@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { openContext } from "../../../../scripts/lib/chromium.ts";
 import { BrowserAndServer } from "./support/browser-and-server.ts";
-import { expectQuiet, openContext, openPage, said } from "./support/chat-page.ts";
+import { expectQuiet, openPage, said } from "./support/chat-page.ts";
 
 const token = "token-of-the-page-tests";
 const started = BrowserAndServer.forFile(token);

@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { launchChromium, needChromium } from "./chromium.ts";
+import { launchChromium, needChromium } from "../../../../../scripts/lib/chromium.ts";
 import { type ServerProcess, startProgram } from "./server-process.ts";
 
 /** One browser and one server for all tests of a file; these are skipped where there is no browser. */

@@ -1,5 +1,6 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
-import { expect, onTestFinished } from "vitest";
+import type { BrowserContext, Locator, Page } from "playwright-core";
+import { expect } from "vitest";
+import { complaintsOf, excessWidth } from "../../../../../scripts/lib/chromium.ts";
 
 export interface ChatPage {
   readonly page: Page;
@@ -14,25 +15,10 @@ export interface ChatPage {
   tooWide(): Promise<number>;
 }
 
-export const openContext = async (
-  browser: Browser,
-  options?: BrowserContextOptions,
-): Promise<BrowserContext> => {
-  const context = await browser.newContext(options);
-  // A machine that is busy with other tests is slow.
-  context.setDefaultTimeout(15_000);
-  onTestFinished(() => context.close());
-  return context;
-};
-
 /** Opens a page in a tab of its own, and watches what the browser says of it. */
 export const openPage = async (context: BrowserContext, url: string): Promise<ChatPage> => {
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
+  const complaints = complaintsOf(page);
   await page.goto(url);
   const idle = async () => {
     await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
@@ -49,8 +35,7 @@ export const openPage = async (context: BrowserContext, url: string): Promise<Ch
       await page.locator(".bubble.user", { hasText: text }).last().waitFor();
       await idle();
     },
-    tooWide: () =>
-      page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
+    tooWide: () => excessWidth(page),
   };
 };
 

@@ -1,0 +1,128 @@
+import { useEffect, useState } from "preact/hooks";
+import { Header, Tabs } from "./header.tsx";
+import { HelpDialog } from "./help-dialog.tsx";
+import { InboxColumn } from "./inbox/inbox-column.tsx";
+import { OpenApproval } from "./inbox/open-approval.tsx";
+import { useKey } from "./keys.ts";
+import type { Notifier } from "./notify.ts";
+import { AgentsPage } from "./pages/agents-page.tsx";
+import { GrantsPage } from "./pages/grants-page.tsx";
+import { PolicyPage } from "./pages/policy-page.tsx";
+import { CommandLine } from "./parts/empty.tsx";
+import type { Agents } from "./state/agents.ts";
+import type { HubLink, LinkState } from "./state/hub-link.ts";
+import { type Inbox, pendingOf } from "./state/inbox.ts";
+import type { Router } from "./state/route.ts";
+import { useStore } from "./state/store.ts";
+import type { Timeline } from "./state/timeline.ts";
+import { OpenRow } from "./timeline/open-row.tsx";
+import { TimelineColumn } from "./timeline/timeline-column.tsx";
+
+export interface AppProps {
+  readonly link: HubLink;
+  readonly router: Router;
+  readonly inbox: Inbox;
+  readonly timeline: Timeline;
+  readonly agents: Agents;
+  readonly notifier: Notifier;
+}
+
+/** Inbox and timeline, and beside them what is open. */
+function Activity({ link, router, inbox, timeline, agents }: AppProps) {
+  const { page, id } = useStore(router.route);
+  return (
+    <main class={`activity ${id === undefined ? "" : "with-detail"}`}>
+      <InboxColumn
+        inbox={inbox}
+        link={link}
+        router={router}
+        className={page === "inbox" ? "" : "away-narrow"}
+      />
+      <TimelineColumn
+        timeline={timeline}
+        agents={agents}
+        router={router}
+        className={page === "timeline" ? "" : "away-narrow"}
+      />
+      {id !== undefined && (
+        <div class="detail">
+          {page === "inbox" ? (
+            <OpenApproval id={id} link={link} router={router} inbox={inbox} />
+          ) : (
+            <OpenRow id={id} link={link} router={router} timeline={timeline} />
+          )}
+        </div>
+      )}
+    </main>
+  );
+}
+
+const bannerTexts: Readonly<Partial<Record<LinkState, string>>> = {
+  away: "The hub cannot be reached. What is shown may be old; nothing is lost. Trying again …",
+  denied: "This page is no longer signed in. Open it again with “harness hub --open”.",
+  outdated: "The hub was replaced by another version. Load this page again.",
+};
+
+function Banner({ state }: { readonly state: LinkState }) {
+  const text = bannerTexts[state];
+  if (text === undefined) return <div />;
+  return (
+    <div class={`banner ${state === "away" ? "" : "bad"}`} role="alert">
+      {text}
+    </div>
+  );
+}
+
+export function App(props: AppProps) {
+  const { link, router, inbox, notifier } = props;
+  const route = useStore(router.route);
+  const state = useStore(link.state);
+  const hello = useStore(link.hello);
+  const waiting = pendingOf(useStore(inbox.records)).length;
+  const [isHelp, setHelp] = useState(false);
+  const go = (page: (typeof route)["page"]) => () => router.go({ page, id: undefined });
+  useKey("?", () => setHelp(true));
+  useKey("g i", go("inbox"));
+  useKey("g t", go("timeline"));
+  useKey("g a", go("agents"));
+  useKey("g p", go("policy"));
+  useKey("g g", go("grants"));
+  useEffect(() => {
+    document.title = waiting === 0 ? "Hub" : `(${waiting}) Hub`;
+  }, [waiting]);
+  return (
+    <div class="frame">
+      <Header
+        route={route}
+        waiting={waiting}
+        linkState={state}
+        hubName={hello?.hub.name}
+        notifier={notifier}
+        onHelp={() => setHelp(true)}
+      />
+      <Banner state={state} />
+      {(route.page === "inbox" || route.page === "timeline") && <Activity {...props} />}
+      {route.page === "agents" && <AgentsPage agents={props.agents} />}
+      {route.page === "policy" && <PolicyPage link={link} />}
+      {route.page === "grants" && <GrantsPage link={link} />}
+      <Tabs route={route} waiting={waiting} isNarrow />
+      {isHelp && <HelpDialog onClose={() => setHelp(false)} />}
+    </div>
+  );
+}
+
+/** What is shown where the page has no access: how to open it. */
+export function SignedOut({ isRefused }: { readonly isRefused: boolean }) {
+  return (
+    <main class="signed-out">
+      <h1>
+        {isRefused ? "This link was used before, or is too old" : "This page needs a link from the hub"}
+      </h1>
+      <p class="dim">
+        The hub opens its page with a link that is valid once. To get a new one, run this in a terminal; a hub
+        that runs already is used:
+      </p>
+      <CommandLine command="harness hub --open" />
+    </main>
+  );
+}

@@ -1,0 +1,138 @@
+import { plural } from "./format.ts";
+import type { Notifier, NotifyState } from "./notify.ts";
+import { Icon, type IconName } from "./parts/icons.tsx";
+import type { LinkState } from "./state/hub-link.ts";
+import { type PageName, type Route, routeHash } from "./state/route.ts";
+import { useStore } from "./state/store.ts";
+import { nextTheme, theme } from "./theme.ts";
+
+interface Tab {
+  readonly page: PageName;
+  readonly text: string;
+  readonly icon: IconName;
+}
+
+/** Inbox and timeline are one page where there is room for both. */
+const wideTabs: readonly Tab[] = [
+  { page: "inbox", text: "Activity", icon: "inbox" },
+  { page: "agents", text: "Agents", icon: "agents" },
+  { page: "policy", text: "Policy", icon: "policy" },
+  { page: "grants", text: "Grants", icon: "grants" },
+];
+
+const narrowTabs: readonly Tab[] = [
+  { page: "inbox", text: "Inbox", icon: "inbox" },
+  { page: "timeline", text: "Timeline", icon: "timeline" },
+  ...wideTabs.slice(1),
+];
+
+export interface TabsProps {
+  readonly route: Route;
+  readonly waiting: number;
+  readonly isNarrow: boolean;
+}
+
+/** The pages, with how many approvals wait. */
+export function Tabs({ route, waiting, isNarrow }: TabsProps) {
+  const shown = !isNarrow && route.page === "timeline" ? "inbox" : route.page;
+  return (
+    <nav class={isNarrow ? "tabbar" : "nav"} aria-label={isNarrow ? "Pages, at the bottom" : "Pages"}>
+      {(isNarrow ? narrowTabs : wideTabs).map(({ page, text, icon }) => (
+        <a
+          key={page}
+          href={routeHash({ page, filter: route.filter })}
+          aria-current={page === shown ? "page" : undefined}
+        >
+          {isNarrow && <Icon name={icon} size={20} />}
+          {text}
+          {page === "inbox" && waiting > 0 && (
+            <span class="count">
+              {waiting}
+              <span class="hidden"> waiting</span>
+            </span>
+          )}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+const stateTexts: Readonly<Record<LinkState, string>> = {
+  connecting: "Connecting …",
+  ready: "Connected",
+  away: "Reconnecting …",
+  denied: "Signed out",
+  outdated: "Outdated",
+};
+
+const notifyTexts: Readonly<Record<NotifyState, string>> = {
+  on: "Notifications are on. Turn them off",
+  off: "Notify me of new approvals",
+  denied: "The browser blocks notifications of this page",
+  unsupported: "This browser has no notifications",
+};
+
+export interface HeaderProps {
+  readonly route: Route;
+  readonly waiting: number;
+  readonly linkState: LinkState;
+  readonly hubName: string | undefined;
+  readonly notifier: Notifier;
+  readonly onHelp: () => void;
+}
+
+export function Header({ route, waiting, linkState, hubName, notifier, onHelp }: HeaderProps) {
+  const notify = useStore(notifier.state);
+  const shownTheme = useStore(theme);
+  const tone = { connecting: "away", ready: "", away: "away", denied: "gone", outdated: "gone" }[linkState];
+  return (
+    <header class="top">
+      <a class="brand" href="#/inbox" title={hubName}>
+        <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true" focusable="false">
+          <rect width="32" height="32" rx="8" fill="currentColor" />
+          <path class="brand-mark" d="M9 8v16M23 8v16M9 16h14" stroke-width="3" stroke-linecap="round" />
+        </svg>
+        Hub
+      </a>
+      <Tabs route={route} waiting={waiting} isNarrow={false} />
+      <div class="tools">
+        <span
+          class={`link-state ${tone}`}
+          role="status"
+          title={waiting > 0 ? plural(waiting, "approval") : undefined}
+        >
+          {stateTexts[linkState]}
+        </span>
+        <button
+          type="button"
+          class="button quiet icon"
+          aria-pressed={notify === "on"}
+          aria-label={notifyTexts[notify]}
+          title={notifyTexts[notify]}
+          disabled={notify === "unsupported" || notify === "denied"}
+          onClick={() => void notifier.toggle()}
+        >
+          <Icon name={notify === "on" ? "bell" : "bellOff"} />
+        </button>
+        <button
+          type="button"
+          class="button quiet icon"
+          aria-label={`Theme: ${shownTheme}`}
+          title={`Theme: ${shownTheme}`}
+          onClick={nextTheme}
+        >
+          <Icon name="theme" />
+        </button>
+        <button
+          type="button"
+          class="button quiet icon only-wide"
+          aria-label="Keys"
+          title="Keys (?)"
+          onClick={onHelp}
+        >
+          <Icon name="help" />
+        </button>
+      </div>
+    </header>
+  );
+}

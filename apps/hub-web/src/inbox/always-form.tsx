@@ -1,0 +1,234 @@
+import {
+  type Always,
+  type ApprovalRecord,
+  type FieldPattern,
+  grantCovers,
+  grantTerms,
+  presentGrant,
+} from "@harnesskit/approvals";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { line } from "../format.ts";
+import { Icon } from "../parts/icons.tsx";
+import { Note } from "../parts/note.tsx";
+import { SafeText } from "../parts/safe-text.tsx";
+
+const hourMs = 3_600_000;
+const durations = [
+  { label: "1 hour", ms: hourMs },
+  { label: "8 hours", ms: 8 * hourMs },
+  { label: "1 day", ms: 24 * hourMs },
+  { label: "7 days", ms: 7 * 24 * hourMs },
+  { label: "30 days", ms: 30 * 24 * hourMs },
+] as const;
+
+type FieldKind = "is" | "startsWith" | "under" | "any";
+
+interface FieldChoice {
+  readonly kind: FieldKind;
+  readonly text: string;
+}
+
+const kindTexts: Readonly<Record<FieldKind, string>> = {
+  is: "is exactly this",
+  startsWith: "starts with",
+  under: "is a path in",
+  any: "is anything",
+};
+
+const firstWords = (value: string): string =>
+  value.split("\n", 1)[0]?.split(" ").slice(0, 2).join(" ") ?? value;
+const parentOf = (path: string): string => path.replace(/\/[^/]*$/, "") || path;
+
+const startText = (kind: FieldKind, value: unknown): string => {
+  if (typeof value !== "string") return "";
+  return kind === "under" ? parentOf(value) : firstWords(value);
+};
+
+const patternOf = ({ kind, text }: FieldChoice, value: JsonValue): FieldPattern => {
+  if (kind === "any") return { any: true };
+  if (kind === "is") return { is: value };
+  return kind === "under" ? { under: text } : { startsWith: text };
+};
+
+interface FieldRowProps {
+  readonly name: string;
+  readonly value: unknown;
+  readonly choice: FieldChoice;
+  readonly onChange: (choice: FieldChoice) => void;
+}
+
+function FieldRow({ name, value, choice, onChange }: FieldRowProps) {
+  const kinds: FieldKind[] = typeof value === "string" ? ["is", "startsWith", "under", "any"] : ["is", "any"];
+  const shown = line(name, 100);
+  return (
+    <div class="field-row">
+      <code class="clip">{shown}</code>
+      <select
+        class="input"
+        aria-label={`What ${shown} may be`}
+        value={choice.kind}
+        onChange={({ currentTarget }) => {
+          const kind = currentTarget.value as FieldKind;
+          onChange({ kind, text: startText(kind, value) });
+        }}
+      >
+        {kinds.map((kind) => (
+          <option key={kind} value={kind}>
+            {kindTexts[kind]}
+          </option>
+        ))}
+      </select>
+      {choice.kind === "startsWith" || choice.kind === "under" ? (
+        <input
+          class="input mono"
+          aria-label={`${shown} ${kindTexts[choice.kind]}`}
+          value={choice.text}
+          spellcheck={false}
+          autocomplete="off"
+          onInput={({ currentTarget }) => onChange({ kind: choice.kind, text: currentTarget.value })}
+        />
+      ) : (
+        <span class="dim small clip">
+          {choice.kind === "is" ? line(JSON.stringify(value) ?? "", 120) : ""}
+        </span>
+      )}
+    </div>
+  );
+}
+
+export interface AlwaysFormProps {
+  readonly record: ApprovalRecord;
+  readonly grantMs: number;
+  readonly nowMs: number;
+  readonly isBusy: boolean;
+  readonly onGive: (always: Always) => void;
+  readonly onCancel: () => void;
+}
+
+/** Chooses a grant, and shows it whole before it is given. */
+export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }: AlwaysFormProps) {
+  const { input, tool } = record.subject;
+  const first = useRef<HTMLInputElement>(null);
+  const [reach, setReach] = useState<Always["reach"]>("session");
+  const [isPattern, setPattern] = useState(false);
+  const offered = durations.filter(({ ms }) => ms <= grantMs);
+  const [forMs, setForMs] = useState(Math.min(24 * hourMs, grantMs));
+  const [openedMs] = useState(nowMs);
+  const [choices, setChoices] = useState<Readonly<Record<string, FieldChoice>>>(() =>
+    Object.fromEntries(Object.keys(input).map((name) => [name, { kind: "is", text: "" }])),
+  );
+  // At once: the next key belongs to the form.
+  useLayoutEffect(() => first.current?.focus(), []);
+  const pattern = Object.fromEntries(
+    Object.entries(choices).map(([name, choice]) => [name, patternOf(choice, input[name] ?? null)]),
+  );
+  const always: Always = { reach, forMs, ...(isPattern ? { input: pattern } : {}) };
+  const terms = grantTerms(record, always, Math.max(openedMs, nowMs), grantMs);
+  const isEmpty =
+    isPattern &&
+    Object.values(choices).some(
+      ({ kind, text }) => (kind === "under" || kind === "startsWith") && text === "",
+    );
+  const covers = !isEmpty && grantCovers(terms, record);
+  return (
+    <form
+      class="always"
+      aria-label="Always allow"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (covers && !isBusy) onGive(always);
+      }}
+    >
+      <div class="always-grid">
+        <fieldset>
+          <legend>For</legend>
+          <label>
+            <input
+              ref={first}
+              type="radio"
+              name="reach"
+              checked={reach === "session"}
+              onChange={() => setReach("session")}
+            />
+            this session of the agent
+          </label>
+          <label>
+            <input type="radio" name="reach" checked={reach === "agent"} onChange={() => setReach("agent")} />
+            all sessions of the agent
+          </label>
+        </fieldset>
+        <fieldset>
+          <legend>Which calls</legend>
+          <label>
+            <input type="radio" name="which" checked={!isPattern} onChange={() => setPattern(false)} />
+            exactly this call
+          </label>
+          <label>
+            <input type="radio" name="which" checked={isPattern} onChange={() => setPattern(true)} />
+            calls like this one
+          </label>
+        </fieldset>
+        <label class="field">
+          <span>How long</span>
+          <select
+            class="input"
+            value={forMs}
+            onChange={({ currentTarget }) => setForMs(Number(currentTarget.value))}
+          >
+            {offered.map(({ label, ms }) => (
+              <option key={ms} value={ms}>
+                {label}
+              </option>
+            ))}
+            {!offered.some(({ ms }) => ms === forMs) && (
+              <option value={forMs}>as long as the hub allows</option>
+            )}
+          </select>
+        </label>
+      </div>
+      {isPattern && (
+        <div class="fields">
+          {Object.entries(choices).map(([name, choice]) => (
+            <FieldRow
+              key={name}
+              name={name}
+              value={input[name]}
+              choice={choice}
+              onChange={(changed) => setChoices({ ...choices, [name]: changed })}
+            />
+          ))}
+          {Object.keys(choices).length === 0 && (
+            <p class="dim small">
+              {line(tool, 100)} has no input: the pattern is any call of it without input.
+            </p>
+          )}
+        </div>
+      )}
+      <div class="grant-text" role="status" aria-label="The grant">
+        <strong>The grant, whole</strong>
+        <ul>
+          {presentGrant(terms).map((text) => (
+            <li key={text}>
+              <SafeText text={text} />
+            </li>
+          ))}
+        </ul>
+      </div>
+      {!covers && (
+        <Note tone="warn">
+          {isEmpty ? "Fill in each pattern." : "This pattern does not match the call that it is given for."}
+        </Note>
+      )}
+      <div class="actions">
+        <button type="submit" class="button primary" disabled={!covers || isBusy}>
+          <Icon name="always" />
+          Approve and give this grant
+        </button>
+        <button type="button" class="button quiet" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,111 @@
+import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
+import { useMemo, useState } from "preact/hooks";
+import { plural } from "../format.ts";
+import { AgentName } from "../parts/agent-name.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { Note } from "../parts/note.tsx";
+import { RiskBadge } from "../parts/risk-badge.tsx";
+import { SafeText } from "../parts/safe-text.tsx";
+import { SubjectView } from "../parts/subject-view.tsx";
+import type { HubLink } from "../state/hub-link.ts";
+import type { Inbox } from "../state/inbox.ts";
+import { useStore } from "../state/store.ts";
+import { RefuseForm } from "./refuse-form.tsx";
+import { useArmed } from "./use-armed.ts";
+import { useSeenToEnd } from "./use-seen-to-end.ts";
+
+export interface BulkDialogProps {
+  readonly records: readonly ApprovalRecord[];
+  readonly decision: "approve" | "reject";
+  readonly link: HubLink;
+  readonly inbox: Inbox;
+  readonly onClose: () => void;
+}
+
+/** Answers several approvals at once, each of them shown whole. What is not shown whole, or has ended, is left out. */
+export function BulkDialog({ records, decision, link, inbox, onClose }: BulkDialogProps) {
+  const hello = useStore(link.hello);
+  const answers = useStore(inbox.answers);
+  const known = useStore(inbox.records);
+  const [shown] = useState(records);
+  const [isSent, setSent] = useState(false);
+  const views = useMemo(() => shown.map((record) => ({ record, view: presentApproval(record) })), [shown]);
+  const isRefusal = decision === "reject";
+  const included = views.filter(
+    ({ record, view }) => known.get(record.id)?.status === "pending" && (isRefusal || view.isWhole),
+  );
+  const key = shown.map(({ id }) => id).join(" ");
+  const { end, isSeen } = useSeenToEnd(key);
+  const isArmed = useArmed(key);
+  const answer = (note?: string) => {
+    setSent(true);
+    for (const { record } of included) void inbox.answer(record, { decision, ...(note ? { note } : {}) });
+  };
+  const statusOf = (id: string): string | undefined => {
+    const state = answers.get(id);
+    if (state === undefined) return known.get(id)?.status === "pending" ? undefined : "answered elsewhere";
+    return {
+      sending: "sending …",
+      counted: isRefusal ? "refused" : "approved",
+      late: "did not count",
+      failed: "not sent",
+    }[state.state];
+  };
+  const isDone = isSent && shown.every(({ id }) => answers.get(id)?.state !== "sending");
+  const verb = isRefusal ? "Refuse" : "Approve";
+  const footer = isSent ? (
+    <button type="button" class="button primary" onClick={onClose}>
+      {isDone ? "Done" : "Close"}
+    </button>
+  ) : isRefusal ? (
+    <RefuseForm
+      isBusy={!isArmed || included.length === 0}
+      count={included.length}
+      onRefuse={answer}
+      onCancel={onClose}
+    />
+  ) : (
+    <>
+      <button
+        type="button"
+        class="button primary"
+        disabled={!isArmed || !isSeen || included.length === 0}
+        onClick={() => answer()}
+      >
+        <Icon name="check" />
+        Approve {included.length} once
+      </button>
+      <button type="button" class="button quiet" onClick={onClose}>
+        Cancel
+      </button>
+      {!isSeen && <span class="dim small">Read to the end to approve.</span>}
+    </>
+  );
+  return (
+    <Dialog title={`${verb} ${plural(shown.length, "action")}`} onClose={onClose} footer={footer}>
+      {views.map(({ record, view }) => (
+        <article key={record.id} class={`bulk-item risk-edge-${record.risk.level}`}>
+          <header>
+            <h3>
+              <SafeText text={view.title} />
+            </h3>
+            <AgentName name={record.origin.agent} />
+            <RiskBadge level={record.risk.level} />
+            {statusOf(record.id) !== undefined && (
+              <span class="chip accent" title={answers.get(record.id)?.problem}>
+                {statusOf(record.id)}
+              </span>
+            )}
+          </header>
+          <SubjectView view={view} />
+          {!isRefusal && !view.isWhole && (
+            <Note tone="warn">It is not shown whole here, so it is left out. Open it to decide on it.</Note>
+          )}
+        </article>
+      ))}
+      <div ref={end} />
+      {hello !== undefined && <p class="dim small">Your answers are recorded as {hello.by}.</p>}
+    </Dialog>
+  );
+}

@@ -1,0 +1,250 @@
+import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { formatAge, formatMoment, formatSpan, line } from "../format.ts";
+import { useKey } from "../keys.ts";
+import { AgentName } from "../parts/agent-name.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { Note } from "../parts/note.tsx";
+import { RiskBadge } from "../parts/risk-badge.tsx";
+import { SafeText } from "../parts/safe-text.tsx";
+import { ScrollArea } from "../parts/scroll-area.tsx";
+import { SubjectView } from "../parts/subject-view.tsx";
+import type { Hello, LinkState } from "../state/hub-link.ts";
+import type { Answer, AnswerState } from "../state/inbox.ts";
+import { AlwaysForm } from "./always-form.tsx";
+import { endingOf } from "./ending.ts";
+import { RefuseForm } from "./refuse-form.tsx";
+import { useArmed } from "./use-armed.ts";
+import { useSeenToEnd } from "./use-seen-to-end.ts";
+
+export interface DecisionPanelProps {
+  readonly record: ApprovalRecord;
+  readonly answerState: AnswerState | undefined;
+  readonly hello: Hello | undefined;
+  readonly link: LinkState;
+  readonly nowMs: number;
+  readonly onAnswer: (answer: Answer) => void;
+  readonly onClose: () => void;
+}
+
+/** More than a question can have: it is at most 1 MiB. */
+const everything = { maxLines: 2_000_000, maxLength: 2_000_000 };
+const maxShownId = 200;
+
+function Facts({ record, nowMs }: Pick<DecisionPanelProps, "record" | "nowMs">) {
+  const { origin, createdAtMs, expiresAtMs, status } = record;
+  const facts: [string, string][] = [
+    ["Session", line(origin.session, maxShownId)],
+    ...(origin.callId === undefined
+      ? []
+      : ([["Call", line(origin.callId, maxShownId)]] as [string, string][])),
+    ...(origin.correlationId === undefined
+      ? []
+      : ([["Work", line(origin.correlationId, maxShownId)]] as [string, string][])),
+  ];
+  return (
+    <dl class="facts">
+      <div>
+        <dt>Agent</dt>
+        <dd>
+          <AgentName name={origin.agent} />
+        </dd>
+      </div>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <SafeText text={value} />
+          </dd>
+        </div>
+      ))}
+      <div>
+        <dt>Asked</dt>
+        <dd title={formatMoment(createdAtMs)}>{formatAge(createdAtMs, nowMs)}</dd>
+      </div>
+      {status === "pending" && (
+        <div>
+          <dt>Expires</dt>
+          <dd title={formatMoment(expiresAtMs)} class={expiresAtMs - nowMs < 60_000 ? "soon" : ""}>
+            in {formatSpan(expiresAtMs - nowMs)}
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+/** Whatever is known of an answer that was given here. */
+function AnswerNote({ state, link }: { readonly state: AnswerState | undefined; readonly link: LinkState }) {
+  if (state === undefined || state.state === "counted") return null;
+  if (state.state === "sending") {
+    return (
+      <Note>
+        {link === "ready" ? "Sending your answer …" : "The hub is away. Your answer is sent when it is back."}
+      </Note>
+    );
+  }
+  const title = state.state === "late" ? "Your answer did not count." : "Your answer was not sent.";
+  return (
+    <Note tone="warn">
+      {title} {state.problem}
+    </Note>
+  );
+}
+
+/** One approval: what exactly will be done, why it is asked, and the answers. */
+export function DecisionPanel({
+  record,
+  answerState,
+  hello,
+  link,
+  nowMs,
+  onAnswer,
+  onClose,
+}: DecisionPanelProps) {
+  const { id, digest, status, risk } = record;
+  const titleId = useId();
+  const panel = useRef<HTMLElement>(null);
+  const approve = useRef<HTMLButtonElement>(null);
+  const body = useRef<HTMLElement>(null);
+  const [mode, setMode] = useState<"none" | "refuse" | "always">("none");
+  const [isAll, setAll] = useState(false);
+  const view = useMemo(() => presentApproval(record, isAll ? everything : {}), [digest, isAll]);
+  const shownKey = `${id} ${digest} ${isAll}`;
+  const { end, isSeen } = useSeenToEnd(shownKey);
+  const isArmed = useArmed(shownKey);
+  const isPending = status === "pending" && record.expiresAtMs > nowMs;
+  const isBusy = answerState?.state === "sending";
+  const canAnswer = isPending && isArmed && !isBusy;
+  const canApprove = canAnswer && isSeen;
+  const isCutHere = view.parts.some(({ lines }) => lines.at(-1)?.kind === "cut");
+  const isGrave = risk.level === "high" || risk.level === "critical";
+
+  // The panel and none of its buttons takes the focus: a key that was meant for something else answers nothing.
+  useLayoutEffect(() => {
+    panel.current?.focus({ preventScroll: true });
+  }, [id]);
+  useEffect(() => setMode("none"), [status]);
+
+  const scrollOn = () => {
+    const { current } = body;
+    current?.scrollBy({ top: current.clientHeight * 0.85 });
+  };
+  useKey("a", () => {
+    if (!canAnswer || mode !== "none") return;
+    if (!isSeen) scrollOn();
+    else if (isGrave) approve.current?.focus();
+    else onAnswer({ decision: "approve" });
+  });
+  useKey("r", () => canAnswer && mode === "none" && setMode("refuse"));
+  useKey("w", () => canApprove && mode === "none" && view.isWhole && setMode("always"));
+  useKey("Escape", () => (mode === "none" ? onClose() : setMode("none")));
+
+  const ending = endingOf(record, hello?.by, nowMs);
+  return (
+    <section ref={panel} class={`decision risk-edge-${risk.level}`} tabIndex={-1} aria-labelledby={titleId}>
+      <header class="decision-head">
+        <button type="button" class="button quiet icon" aria-label="Close" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+        <div class="decision-title">
+          <h1 id={titleId}>
+            <SafeText text={view.title} />
+          </h1>
+          <RiskBadge level={risk.level} />
+        </div>
+        <Facts record={record} nowMs={nowMs} />
+      </header>
+      <ScrollArea element={body} className="decision-body" label="What will be done">
+        {ending !== undefined && <Note tone={ending.tone}>{ending.text}</Note>}
+        <AnswerNote state={answerState} link={link} />
+        <div class="why">
+          <p>
+            <span class="dim">Asked by the rule</span> <code>{view.rule}</code>
+          </p>
+          <p class="reason">
+            <SafeText text={view.reason} />
+          </p>
+          {view.risk.reasons.length > 0 && (
+            <ul class="reasons">
+              {view.risk.reasons.map((reason) => (
+                <li key={reason}>
+                  <SafeText text={reason} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+        <SubjectView view={view} onShowAll={isCutHere ? () => setAll(true) : undefined} />
+        {!view.isWhole && (
+          <Note tone="warn">Part of it is not shown. It can be approved once, not for always.</Note>
+        )}
+        <div ref={end} />
+        <p class="digest dim small">{view.digest}</p>
+      </ScrollArea>
+      {isPending && (
+        <footer class="decision-foot">
+          {mode === "refuse" && (
+            <RefuseForm
+              isBusy={isBusy}
+              onCancel={() => setMode("none")}
+              onRefuse={(note) => onAnswer({ decision: "reject", ...(note === "" ? {} : { note }) })}
+            />
+          )}
+          {mode === "always" && (
+            <AlwaysForm
+              record={record}
+              grantMs={hello?.grantMs ?? 0}
+              nowMs={nowMs}
+              isBusy={isBusy}
+              onCancel={() => setMode("none")}
+              onGive={(always) => onAnswer({ decision: "approve", always })}
+            />
+          )}
+          {mode === "none" && (
+            <div class="actions">
+              {isSeen ? (
+                <button
+                  ref={approve}
+                  type="button"
+                  class="button primary"
+                  disabled={!canApprove}
+                  aria-keyshortcuts="a"
+                  onClick={() => onAnswer({ decision: "approve" })}
+                >
+                  <Icon name="check" />
+                  Approve once <kbd>A</kbd>
+                </button>
+              ) : (
+                <button type="button" class="button" onClick={scrollOn} aria-keyshortcuts="a">
+                  <Icon name="down" />
+                  Read on to approve <kbd>A</kbd>
+                </button>
+              )}
+              <button
+                type="button"
+                class="button refuse"
+                disabled={!canAnswer}
+                aria-keyshortcuts="r"
+                onClick={() => setMode("refuse")}
+              >
+                <Icon name="cross" />
+                Refuse <kbd>R</kbd>
+              </button>
+              <button
+                type="button"
+                class="button quiet"
+                disabled={!canApprove || !view.isWhole}
+                aria-keyshortcuts="w"
+                onClick={() => setMode("always")}
+              >
+                <Icon name="always" />
+                Always … <kbd>W</kbd>
+              </button>
+            </div>
+          )}
+        </footer>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,73 @@
+import type { ApprovalRecord } from "@harnesskit/approvals";
+import { formatAge, line } from "../format.ts";
+
+export interface Ending {
+  readonly tone: "good" | "bad" | "warn" | "plain";
+  readonly text: string;
+}
+
+const effectTexts: Readonly<Record<ApprovalRecord["effect"], string>> = {
+  none: "",
+  claimed: " It is being done.",
+  done: " It was done.",
+  failed: " It was tried and failed.",
+  ambiguous: " No outcome arrived: it may have been done, in part or whole.",
+};
+
+const effectTones: Readonly<Record<ApprovalRecord["effect"], Ending["tone"]>> = {
+  none: "good",
+  claimed: "good",
+  done: "good",
+  failed: "bad",
+  ambiguous: "warn",
+};
+
+/** What became of an approval: who answered, and what came of it; undefined while it waits. */
+export const endingOf = (
+  record: ApprovalRecord,
+  by: string | undefined,
+  nowMs: number,
+): Ending | undefined => {
+  const { status, answer, withdrawn, effect, effectDetail } = record;
+  const who = answer === undefined ? "A human" : answer.by === by ? "You" : line(answer.by, 100);
+  const when = answer === undefined ? "" : `, ${formatAge(answer.atMs, nowMs)}`;
+  const how = answer?.grantId === undefined ? "" : " by a grant";
+  const note = answer?.note === undefined ? "" : ` Reason: ${line(answer.note, 4000)}`;
+  const detail = effectDetail === undefined ? "" : ` ${line(effectDetail, 500)}`;
+  switch (status) {
+    case "pending":
+      return undefined;
+    case "approved": {
+      const next = effect === "none" ? " The agent has not taken it yet." : effectTexts[effect];
+      return { tone: effectTones[effect], text: `${who} approved this${how}${when}.${note}${next}${detail}` };
+    }
+    case "rejected":
+      return { tone: "bad", text: `${who} refused this${when}.${note}` };
+    case "expired":
+      return {
+        tone: "plain",
+        text:
+          answer === undefined
+            ? "It expired without an answer."
+            : `${who} approved this, and the agent did not take it in time.`,
+      };
+    case "withdrawn": {
+      const why = withdrawn?.reason === undefined ? "" : ` ${line(withdrawn.reason, 500)}`;
+      return { tone: "plain", text: `It was withdrawn.${why}` };
+    }
+  }
+};
+
+const words = {
+  approved: "approved",
+  rejected: "refused",
+  expired: "expired",
+  withdrawn: "withdrawn",
+} as const;
+
+/** The same in a word or two, for lists. */
+export const shortEnding = ({ status, effect }: ApprovalRecord): string => {
+  if (status === "pending") return "waiting";
+  if (status !== "approved" || effect === "none" || effect === "claimed") return words[status];
+  return effect === "ambiguous" ? "outcome unknown" : effect;
+};

@@ -1,0 +1,144 @@
+import type { ApprovalRecord } from "@harnesskit/approvals";
+import { useState } from "preact/hooks";
+import { useKey } from "../keys.ts";
+import { CommandLine, Empty } from "../parts/empty.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { Note } from "../parts/note.tsx";
+import type { HubLink } from "../state/hub-link.ts";
+import { endedOf, type Inbox, pendingOf } from "../state/inbox.ts";
+import { useNow } from "../state/now.ts";
+import { type Router, routeHash } from "../state/route.ts";
+import { useStore } from "../state/store.ts";
+import { BulkDialog } from "./bulk-dialog.tsx";
+import { InboxCard } from "./inbox-card.tsx";
+
+export interface InboxColumnProps {
+  readonly inbox: Inbox;
+  readonly link: HubLink;
+  readonly router: Router;
+  readonly className: string;
+}
+
+/** Ended approvals that are listed under those that wait. */
+const maxEndedShown = 20;
+
+/** The approval to open after one was closed or answered: the next one that waits. */
+const stepOf = (
+  list: readonly ApprovalRecord[],
+  id: string | undefined,
+  step: 1 | -1,
+): string | undefined => {
+  const at = list.findIndex((record) => record.id === id);
+  if (at === -1) return list[step === 1 ? 0 : list.length - 1]?.id;
+  return list[Math.min(list.length - 1, Math.max(0, at + step))]?.id;
+};
+
+/** What waits for a human, the oldest first. */
+export function InboxColumn({ inbox, link, router, className }: InboxColumnProps) {
+  const records = useStore(inbox.records);
+  const answers = useStore(inbox.answers);
+  const isLoaded = useStore(inbox.isLoaded);
+  const problem = useStore(inbox.problem);
+  const route = useStore(router.route);
+  const nowMs = useNow();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [bulk, setBulk] = useState<"approve" | "reject">();
+  const pending = pendingOf(records);
+  const ended = endedOf(records).slice(0, maxEndedShown);
+  const openId = route.page === "inbox" ? route.id : undefined;
+  const chosenRecords = pending.filter(({ id }) => chosen.has(id));
+  const toggle = (id: string) => {
+    const next = new Set(chosenRecords.map((record) => record.id));
+    if (!next.delete(id)) next.add(id);
+    setChosen(next);
+  };
+  const open = (id: string | undefined) => {
+    if (id !== undefined) router.go({ page: "inbox", id });
+  };
+  const listed = [...pending, ...ended];
+  useKey("j", () => open(stepOf(openId === undefined ? pending : listed, openId, 1)));
+  useKey("k", () => open(stepOf(openId === undefined ? pending : listed, openId, -1)));
+  useKey("x", () => {
+    if (openId !== undefined && records.get(openId)?.status === "pending") toggle(openId);
+  });
+  useKey("A", () => chosenRecords.length > 0 && setBulk("approve"));
+  useKey("R", () => chosenRecords.length > 0 && setBulk("reject"));
+
+  const card = (record: ApprovalRecord) => (
+    <InboxCard
+      key={record.id}
+      record={record}
+      answerState={answers.get(record.id)}
+      isOpen={record.id === openId}
+      isChosen={chosen.has(record.id)}
+      nowMs={nowMs}
+      href={routeHash({ page: "inbox", id: record.id, filter: route.filter })}
+      onChoose={record.status === "pending" ? () => toggle(record.id) : undefined}
+    />
+  );
+  return (
+    <section class={`column inbox ${className}`} aria-label="Inbox">
+      <header class="column-head">
+        {chosenRecords.length === 0 ? (
+          <>
+            <h1>Waiting for you</h1>
+            {pending.length > 0 && <span class="count">{pending.length}</span>}
+          </>
+        ) : (
+          <>
+            <h1>{chosenRecords.length} selected</h1>
+            <button type="button" class="button primary compact" onClick={() => setBulk("approve")}>
+              <Icon name="check" size={16} />
+              Approve …
+            </button>
+            <button type="button" class="button refuse compact" onClick={() => setBulk("reject")}>
+              <Icon name="cross" size={16} />
+              Refuse …
+            </button>
+            <button type="button" class="button quiet compact" onClick={() => setChosen(new Set())}>
+              Clear
+            </button>
+          </>
+        )}
+      </header>
+      <div class="scroll">
+        {problem !== undefined && <Note tone="bad">The inbox cannot be read: {problem}</Note>}
+        {pending.length === 0 && isLoaded && (
+          <Empty icon="inbox" title="Nothing waits for you">
+            <p>
+              An action that a rule escalates appears here, and waits until you answer. To try it, ask an
+              agent through this hub:
+            </p>
+            <CommandLine command="harness run &quot;create hello.txt&quot;" />
+          </Empty>
+        )}
+        {pending.length === 0 && !isLoaded && problem === undefined && <p class="loading dim">Loading …</p>}
+        {pending.length > 0 && (
+          <ul class="cards" aria-label="Waiting approvals">
+            {pending.map(card)}
+          </ul>
+        )}
+        {ended.length > 0 && (
+          <>
+            <h2 class="cards-head">Answered just now</h2>
+            <ul class="cards" aria-label="Answered approvals">
+              {ended.map(card)}
+            </ul>
+          </>
+        )}
+      </div>
+      {bulk !== undefined && (
+        <BulkDialog
+          records={chosenRecords}
+          decision={bulk}
+          link={link}
+          inbox={inbox}
+          onClose={() => {
+            setBulk(undefined);
+            setChosen(new Set());
+          }}
+        />
+      )}
+    </section>
+  );
+}

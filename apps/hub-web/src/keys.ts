@@ -1,0 +1,84 @@
+import { useEffect, useRef } from "preact/hooks";
+
+/** All keys, as the help shows them. */
+export const keyHelp = [
+  {
+    title: "What waits for you",
+    keys: [
+      [["j", "k"], "next and previous approval"],
+      [["a"], "approve; at high risk this moves to the button, and Enter approves"],
+      [["r"], "refuse, with a reason"],
+      [["w"], "always: approve and give a grant, shown before it is given"],
+      [["x"], "select for several at once"],
+      [["Esc"], "close what is open"],
+    ],
+  },
+  {
+    title: "Timeline",
+    keys: [
+      [["n", "p"], "next and previous row"],
+      [["/"], "search"],
+      [["f"], "failed only"],
+    ],
+  },
+  {
+    title: "Everywhere",
+    keys: [
+      [["g i"], "inbox"],
+      [["g t"], "timeline"],
+      [["g a"], "agents"],
+      [["g p"], "policy"],
+      [["g g"], "grants"],
+      [["?"], "these keys"],
+    ],
+  },
+] as const;
+
+const actions = new Map<string, (() => void)[]>();
+/** How long the second key of two may take. */
+const prefixMs = 1500;
+let prefix: { readonly key: string; readonly atMs: number } | undefined;
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName)) &&
+  !(target instanceof HTMLInputElement && ["checkbox", "radio", "button"].includes(target.type));
+
+const onKey = (event: KeyboardEvent): void => {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (document.querySelector("dialog[open]") !== null) return;
+  if (isTyping(event.target)) {
+    if (event.key === "Escape" && event.target instanceof HTMLElement) event.target.blur();
+    return;
+  }
+  const led =
+    prefix !== undefined && event.timeStamp - prefix.atMs < prefixMs
+      ? `${prefix.key} ${event.key}`
+      : event.key;
+  prefix = undefined;
+  const action = actions.get(led)?.at(-1) ?? (led === event.key ? undefined : actions.get(event.key)?.at(-1));
+  if (action !== undefined) {
+    event.preventDefault();
+    action();
+  } else if (event.key === "g") prefix = { key: "g", atMs: event.timeStamp };
+};
+
+window.addEventListener("keydown", onKey);
+
+/** Runs an action at a key, or at two in a row (`g i`), while the view is there. The view that came last has the key. */
+export const useKey = (key: string, action: () => void, isEnabled = true): void => {
+  const latest = useRef(action);
+  latest.current = action;
+  useEffect(() => {
+    if (!isEnabled) return undefined;
+    const run = () => latest.current();
+    const all = actions.get(key) ?? [];
+    actions.set(key, [...all, run]);
+    return () => {
+      actions.set(
+        key,
+        (actions.get(key) ?? []).filter((each) => each !== run),
+      );
+    };
+  }, [key, isEnabled]);
+};

@@ -1,0 +1,110 @@
+import type { AgentState, Protection } from "@harnesskit/protocol/hub";
+import { formatAge, formatCount, formatMoment, line } from "../format.ts";
+import { AgentName } from "../parts/agent-name.tsx";
+import { CommandLine, Empty } from "../parts/empty.tsx";
+import { Note } from "../parts/note.tsx";
+import type { Agents } from "../state/agents.ts";
+import { useNow } from "../state/now.ts";
+import { routeHash } from "../state/route.ts";
+import { useStore } from "../state/store.ts";
+
+const protections: Readonly<
+  Record<Protection["kind"], { readonly title: string; readonly text: string; readonly tone: string }>
+> = {
+  gate: { title: "Gate", text: "asks before each action and obeys", tone: "good" },
+  hook: {
+    title: "Hook",
+    text: "a hook of the agent asks; what it does without an answer depends on the agent",
+    tone: "warn",
+  },
+  notify: { title: "Reports only", text: "nothing is held back", tone: "bad" },
+  unknown: { title: "Unknown", text: "it has not said how it is held to an answer", tone: "" },
+};
+
+function AgentRow({ agent, nowMs }: { readonly agent: AgentState; readonly nowMs: number }) {
+  const { title, text, tone } = protections[agent.protection.kind];
+  return (
+    <tr>
+      <th scope="row">
+        <a class="plain-link" href={routeHash({ page: "timeline", filter: { agent: agent.agent } })}>
+          <AgentName name={agent.agent} />
+        </a>
+        <span class="dim small">
+          {line(agent.framework, 60)} {line(agent.version, 30)}
+        </span>
+      </th>
+      <td data-label="State">
+        <span class={`chip ${agent.isConnected ? "good" : ""}`}>
+          {agent.isConnected ? "connected" : "not connected"}
+        </span>
+        <span class="dim small">{agent.transport}</span>
+      </td>
+      <td data-label="Last seen" title={formatMoment(agent.lastSeenMs)}>
+        {formatAge(agent.lastSeenMs, nowMs)}
+      </td>
+      <td data-label="Protection">
+        <span class={`chip ${tone}`}>{title}</span>
+        <span class="dim small">
+          {agent.protection.detail === undefined ? text : line(agent.protection.detail, 300)}
+        </span>
+      </td>
+      <td data-label="Actions" class="number-cell">
+        {formatCount(agent.actions)}
+        <span class="dim small">
+          in {formatCount(agent.sessions)} {agent.sessions === 1 ? "session" : "sessions"}
+        </span>
+      </td>
+      <td data-label="Waiting" class="number-cell">
+        {agent.waiting > 0 ? <span class="chip warn">{formatCount(agent.waiting)}</span> : "0"}
+      </td>
+    </tr>
+  );
+}
+
+export function AgentsPage({ agents }: { readonly agents: Agents }) {
+  const list = useStore(agents.list);
+  const isLoaded = useStore(agents.isLoaded);
+  const problem = useStore(agents.problem);
+  const nowMs = useNow();
+  return (
+    <main class="page">
+      <header class="page-head">
+        <h1>Agents</h1>
+        <p class="dim">Who asks this hub, and how each is held to its answers.</p>
+      </header>
+      {problem !== undefined && <Note tone="bad">The agents cannot be read: {problem}</Note>}
+      {isLoaded && list.length === 0 && (
+        <Empty icon="agents" title="No agent has connected yet">
+          <p>
+            An agent that speaks AHP connects to the hub's socket. <code>harness run</code>, <code>chat</code>{" "}
+            and <code>engine</code> find a running hub by themselves:
+          </p>
+          <CommandLine command="harness run &quot;what is in this directory?&quot;" />
+        </Empty>
+      )}
+      {list.length > 0 && (
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">Agent</th>
+              <th scope="col">State</th>
+              <th scope="col">Last seen</th>
+              <th scope="col">Protection</th>
+              <th scope="col" class="number-cell">
+                Actions
+              </th>
+              <th scope="col" class="number-cell">
+                Waiting
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.map((agent) => (
+              <AgentRow key={agent.agent} agent={agent} nowMs={nowMs} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </main>
+  );
+}

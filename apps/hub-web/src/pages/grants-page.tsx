@@ -1,0 +1,150 @@
+import type { Grant } from "@harnesskit/protocol/hub";
+import { useState } from "preact/hooks";
+import { formatAge, formatMoment, formatSpan, line } from "../format.ts";
+import { AgentName } from "../parts/agent-name.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Note } from "../parts/note.tsx";
+import { SafeText } from "../parts/safe-text.tsx";
+import { failureText } from "../state/failures.ts";
+import type { HubLink } from "../state/hub-link.ts";
+import { useNow } from "../state/now.ts";
+import { routeHash } from "../state/route.ts";
+import { useLoaded } from "./use-loaded.ts";
+
+interface Listed {
+  readonly grant: Grant;
+  readonly lines: readonly string[];
+}
+
+const isInForce = ({ revoked, expiresAtMs }: Grant, nowMs: number): boolean =>
+  revoked === undefined && expiresAtMs > nowMs;
+
+const endText = ({ revoked, expiresAtMs }: Grant, nowMs: number): string => {
+  if (revoked !== undefined) return `revoked by ${line(revoked.by, 60)}, ${formatAge(revoked.atMs, nowMs)}`;
+  return expiresAtMs > nowMs
+    ? `ends in ${formatSpan(expiresAtMs - nowMs)}`
+    : `ended ${formatAge(expiresAtMs, nowMs)}`;
+};
+
+interface GrantCardProps {
+  readonly listed: Listed;
+  readonly nowMs: number;
+  readonly onRevoke: (() => void) | undefined;
+}
+
+function GrantCard({ listed: { grant, lines }, nowMs, onRevoke }: GrantCardProps) {
+  return (
+    <li class={`panel grant ${onRevoke === undefined ? "over" : ""}`}>
+      <header class="panel-head">
+        <AgentName name={grant.agent} />
+        <strong>{line(grant.tool, 100)}</strong>
+        <span class="dim small" title={formatMoment(grant.expiresAtMs)}>
+          {endText(grant, nowMs)}
+        </span>
+        {onRevoke !== undefined && (
+          <button type="button" class="button refuse compact" onClick={onRevoke}>
+            Revoke …
+          </button>
+        )}
+      </header>
+      <ul class="lines">
+        {lines.map((text) => (
+          <li key={text}>
+            <SafeText text={text} />
+          </li>
+        ))}
+      </ul>
+      <p class="dim small">
+        Given by {line(grant.by, 60)}, {formatAge(grant.createdAtMs, nowMs)}, with{" "}
+        <a href={routeHash({ page: "inbox", id: grant.approvalId, filter: {} })}>this approval</a>
+      </p>
+    </li>
+  );
+}
+
+export function GrantsPage({ link }: { readonly link: HubLink }) {
+  const nowMs = useNow();
+  const { value, problem, reload } = useLoaded(link, () => link.client.call("grants.list"));
+  const [revoking, setRevoking] = useState<Listed>();
+  const [failure, setFailure] = useState<string>();
+  const grants = [...(value?.grants ?? [])].reverse();
+  const inForce = grants.filter(({ grant }) => isInForce(grant, nowMs));
+  const over = grants.filter(({ grant }) => !isInForce(grant, nowMs));
+  const revoke = async (id: string) => {
+    setRevoking(undefined);
+    try {
+      await link.client.call("grants.revoke", { id });
+      setFailure(undefined);
+    } catch (error) {
+      setFailure(failureText(error));
+    }
+    reload();
+  };
+  return (
+    <main class="page">
+      <header class="page-head">
+        <h1>Grants</h1>
+        <p class="dim">What you have allowed for always. Each can be revoked at any time.</p>
+      </header>
+      {problem !== undefined && <Note tone="bad">The grants cannot be read: {problem}</Note>}
+      {failure !== undefined && <Note tone="bad">The grant was not revoked: {failure}</Note>}
+      {value !== undefined && grants.length === 0 && (
+        <Empty icon="grants" title="No grant was given yet">
+          <p>
+            Open an approval and choose <strong>Always …</strong> to allow the same call, or calls like it,
+            without a question. The grant is shown whole before it is given.
+          </p>
+          <a class="button" href="#/inbox">
+            Open the inbox
+          </a>
+        </Empty>
+      )}
+      <ul class="stack" aria-label="Grants in force">
+        {inForce.map((listed) => (
+          <GrantCard
+            key={listed.grant.id}
+            listed={listed}
+            nowMs={nowMs}
+            onRevoke={() => setRevoking(listed)}
+          />
+        ))}
+      </ul>
+      {over.length > 0 && (
+        <>
+          <h2 class="cards-head">Over</h2>
+          <ul class="stack" aria-label="Grants that are over">
+            {over.map((listed) => (
+              <GrantCard key={listed.grant.id} listed={listed} nowMs={nowMs} onRevoke={undefined} />
+            ))}
+          </ul>
+        </>
+      )}
+      {revoking !== undefined && (
+        <Dialog
+          title="Revoke this grant?"
+          onClose={() => setRevoking(undefined)}
+          footer={
+            <>
+              <button type="button" class="button refuse" onClick={() => void revoke(revoking.grant.id)}>
+                Revoke
+              </button>
+              <button type="button" class="button quiet" onClick={() => setRevoking(undefined)}>
+                Cancel
+              </button>
+            </>
+          }
+        >
+          <ul class="lines">
+            {revoking.lines.map((text) => (
+              <li key={text}>
+                <SafeText text={text} />
+              </li>
+            ))}
+          </ul>
+          <p class="dim">Approvals that it has given and that no agent has taken yet are withdrawn.</p>
+        </Dialog>
+      )}
+    </main>
+  );
+}

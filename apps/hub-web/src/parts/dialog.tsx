@@ -1,0 +1,44 @@
+import type { ComponentChildren } from "preact";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { Icon } from "./icons.tsx";
+
+export interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly footer?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A dialog over the page. It holds the focus, and Escape closes it. */
+export function Dialog({ title, onClose, footer, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    element.current?.querySelector("textarea")?.focus();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class="dialog"
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <header>
+        <h2 id={id}>{title}</h2>
+        <button type="button" class="button quiet icon" aria-label="Close" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <div class="dialog-body">{children}</div>
+      {footer !== undefined && <footer>{footer}</footer>}
+    </dialog>
+  );
+}

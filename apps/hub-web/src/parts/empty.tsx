@@ -1,0 +1,44 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { Icon, type IconName } from "./icons.tsx";
+
+export interface EmptyProps {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}
+
+/** What is shown where there is nothing yet: why, and what to do next. */
+export function Empty({ icon, title, children }: EmptyProps) {
+  return (
+    <div class="empty">
+      <Icon name={icon} size={44} />
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** A command to run in a terminal, with a button that copies it. */
+export function CommandLine({ command }: { readonly command: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(command);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2000);
+  };
+  return (
+    <div class="command-line">
+      <code>{command}</code>
+      <button
+        type="button"
+        class="button quiet compact"
+        onClick={() => void copy().catch(() => setCopied(false))}
+        aria-label={`Copy the command ${command}`}
+      >
+        <Icon name={isCopied ? "check" : "copy"} size={16} />
+        {isCopied ? "Copied" : "Copy"}
+      </button>
+    </div>
+  );
+}

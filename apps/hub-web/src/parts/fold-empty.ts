@@ -1,0 +1,24 @@
+import type { ViewLine } from "@harnesskit/approvals";
+
+/** Empty lines in a row that are shown as they are. */
+const maxEmpty = 5;
+
+/** Longer runs of empty lines as one line that counts them: they cannot push what follows out of sight. */
+export const foldEmpty = (lines: readonly ViewLine[]): readonly ViewLine[] => {
+  const folded: ViewLine[] = [];
+  let empty: ViewLine[] = [];
+  const end = () => {
+    if (empty.length > maxEmpty) folded.push({ kind: "cut", text: `… ${empty.length} empty lines …` });
+    else folded.push(...empty);
+    empty = [];
+  };
+  for (const line of lines) {
+    if (line.kind === "plain" && line.text.trim() === "") empty.push(line);
+    else {
+      end();
+      folded.push(line);
+    }
+  }
+  end();
+  return folded;
+};

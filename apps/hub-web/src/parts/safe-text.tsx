@@ -1,0 +1,25 @@
+import type { ComponentChildren } from "preact";
+
+/** How `displayText` writes an invisible or misleading character out. */
+const written = /(⟨U\+[0-9A-F]{4,6}⟩)/;
+
+export const hasWrittenOut = (text: string): boolean => written.test(text);
+
+/** Safe text, with the characters that were written out marked. */
+export function SafeText({ text }: { readonly text: string }) {
+  if (!hasWrittenOut(text)) return <>{text}</>;
+  return (
+    <>
+      {text.split(written).map(
+        (part, index): ComponentChildren =>
+          index % 2 === 0 ? (
+            part
+          ) : (
+            <mark key={`${index}`} class="invisible" title="An invisible or misleading character">
+              {part}
+            </mark>
+          ),
+      )}
+    </>
+  );
+}

@@ -1,0 +1,140 @@
+import { HubError } from "@harnesskit/hub/client";
+import type { Always, ApprovalRecord } from "@harnesskit/protocol/hub";
+import { failureText, isLost } from "./failures.ts";
+import type { HubLink } from "./hub-link.ts";
+import { Store } from "./store.ts";
+
+/** Ended approvals that stay in the list. */
+const maxEnded = 100;
+
+export interface Answer {
+  readonly decision: "approve" | "reject";
+  readonly note?: string;
+  readonly always?: Always;
+}
+
+/** What came of an answer that was given here. */
+export interface AnswerState {
+  readonly answer: Answer;
+  /** `late`: another answer, or the end, came first. */
+  readonly state: "sending" | "counted" | "late" | "failed";
+  readonly problem?: string;
+}
+
+type Records = ReadonlyMap<string, ApprovalRecord>;
+
+/** What waits for a human, and what became of it while the page was open. */
+export class Inbox {
+  readonly records = new Store<Records>(new Map());
+  readonly answers = new Store<ReadonlyMap<string, AnswerState>>(new Map());
+  /** Whether the list is complete. */
+  readonly isLoaded = new Store(false);
+  readonly problem = new Store<string | undefined>(undefined);
+  readonly #link: HubLink;
+  #onAsked: (record: ApprovalRecord) => void = () => undefined;
+
+  constructor(link: HubLink) {
+    this.#link = link;
+    void this.#follow();
+  }
+
+  /** Reports each question that arrives after the list was complete. */
+  onAsked(listener: (record: ApprovalRecord) => void): void {
+    this.#onAsked = listener;
+  }
+
+  /** What waits, then each change. A lost connection is replaced by the client, and the changes go on where they ended. */
+  async #follow(): Promise<void> {
+    const { client } = this.#link;
+    try {
+      // What changes while the list is read comes after this number.
+      const { watchId, afterSeq } = await client.call("inbox.watch");
+      await client.call("watch.cancel", { watchId });
+      await this.#load();
+      for await (const record of client.watchInbox({ afterSeq })) {
+        const isNew = !this.records.value.has(record.id) && record.status === "pending";
+        this.#merge([record]);
+        if (isNew) this.#onAsked(record);
+      }
+    } catch (error) {
+      if (isLost(error) && client.state !== "closed") return this.#follow();
+      this.problem.set(failureText(error));
+    }
+  }
+
+  async #load(): Promise<void> {
+    let afterSeq = 0;
+    for (;;) {
+      const page = await this.#link.client.call("inbox.list", { status: "pending", afterSeq, limit: 200 });
+      this.#merge(page.records);
+      if (page.records.length === 0 || page.nextSeq <= afterSeq) break;
+      afterSeq = page.nextSeq;
+    }
+    this.isLoaded.set(true);
+  }
+
+  #merge(records: readonly ApprovalRecord[]): void {
+    const merged = new Map(this.records.value);
+    for (const record of records) {
+      const known = merged.get(record.id);
+      if (known === undefined || known.seq < record.seq) merged.set(record.id, record);
+    }
+    const ended = [...merged.values()]
+      .filter(({ status }) => status !== "pending")
+      .sort((a, b) => a.seq - b.seq);
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - maxEnded))) merged.delete(id);
+    this.records.set(merged);
+  }
+
+  /** Reads an approval that a link names. Rejects with the hub's error `approval_not_found`. */
+  async fetch(id: string): Promise<void> {
+    if (this.records.value.has(id)) return;
+    const { record } = await this.#link.client.call("inbox.get", { id });
+    this.#merge([record]);
+  }
+
+  #setAnswer(id: string, state: AnswerState): void {
+    this.answers.update((answers) => new Map(answers).set(id, state));
+  }
+
+  /** Answers what was shown. The result is in `answers`; an answer that was sent twice counts once. */
+  async answer({ id, digest }: ApprovalRecord, answer: Answer): Promise<void> {
+    if (this.answers.value.get(id)?.state === "sending") return;
+    this.#setAnswer(id, { answer, state: "sending" });
+    let wasLost = false;
+    for (;;) {
+      try {
+        const { record } = await this.#link.client.call("inbox.answer", { id, digest, ...answer });
+        this.#merge([record]);
+        return this.#setAnswer(id, { answer, state: "counted" });
+      } catch (error) {
+        if (isLost(error) && this.#link.client.state !== "closed") {
+          // The answer may have counted. The same one is given again over the next connection.
+          wasLost = true;
+          continue;
+        }
+        const record = HubError.isInstance(error) ? error.record : undefined;
+        if (record) this.#merge([record]);
+        if (wasLost && this.#isOurs(record, answer)) return this.#setAnswer(id, { answer, state: "counted" });
+        const state = record === undefined ? "failed" : "late";
+        return this.#setAnswer(id, { answer, state, problem: failureText(error) });
+      }
+    }
+  }
+
+  #isOurs(record: ApprovalRecord | undefined, { decision, note }: Answer): boolean {
+    const status = decision === "approve" ? "approved" : "rejected";
+    const by = this.#link.hello.value?.by;
+    return record?.status === status && record.answer?.by === by && record.answer?.note === note;
+  }
+}
+
+/** Those that wait, the one that was asked first first. */
+export const pendingOf = (records: Records): readonly ApprovalRecord[] =>
+  [...records.values()]
+    .filter(({ status }) => status === "pending")
+    .sort((a, b) => a.createdAtMs - b.createdAtMs || a.seq - b.seq);
+
+/** Those that ended, the one that changed last first. */
+export const endedOf = (records: Records): readonly ApprovalRecord[] =>
+  [...records.values()].filter(({ status }) => status !== "pending").sort((a, b) => b.seq - a.seq);

@@ -1,0 +1,269 @@
+import { presentApproval } from "@harnesskit/approvals";
+import type { RowContent, TimelineDetail, TimelineRow } from "@harnesskit/protocol/hub";
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { block, formatAge, formatClock, formatDuration, formatMoment, line } from "../format.ts";
+import { useKey } from "../keys.ts";
+import { AgentName } from "../parts/agent-name.tsx";
+import { CodeBlock } from "../parts/code-block.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { Note } from "../parts/note.tsx";
+import { RiskBadge } from "../parts/risk-badge.tsx";
+import { SafeText } from "../parts/safe-text.tsx";
+import { ScrollArea } from "../parts/scroll-area.tsx";
+import { useNow } from "../state/now.ts";
+import { approvalText, decisionWord, StateMark, stateTexts } from "./row-state.tsx";
+
+interface StepProps {
+  readonly title: string;
+  readonly tone?: string;
+  readonly children: ComponentChildren;
+}
+
+/** One of the four steps of an action. */
+function Step({ title, tone = "", children }: StepProps) {
+  return (
+    <li class={`step ${tone}`}>
+      <h2>{title}</h2>
+      <div>{children}</div>
+    </li>
+  );
+}
+
+const jsonLines = (value: unknown) =>
+  block(JSON.stringify(value, null, 2) ?? "")
+    .split("\n")
+    .map((text) => ({ kind: "plain" as const, text }));
+
+const textLines = (value: string) =>
+  block(value)
+    .split("\n")
+    .map((text) => ({ kind: "plain" as const, text }));
+
+/** Content in the place where it is read best: a string as lines, everything else as JSON. */
+function Content({ label, content }: { readonly label: string; readonly content: RowContent }) {
+  const { value, isCut } = content;
+  const part =
+    typeof value === "string"
+      ? { kind: "prompt" as const, label, lines: textLines(value) }
+      : { kind: "input" as const, label, lines: jsonLines(value) };
+  return (
+    <>
+      <CodeBlock part={part} />
+      {isCut && <p class="dim small">The hub kept a part of it: the rest was too large.</p>}
+    </>
+  );
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The input as an approval shows it: a command as a command, a change as a diff. */
+function Input({ detail: { row, input, approval } }: { readonly detail: TimelineDetail }) {
+  const parts = useMemo(() => {
+    if (approval !== undefined) return presentApproval(approval).parts;
+    const given =
+      isObject(input?.value) && isObject(input.value.arguments) ? input.value.arguments : input?.value;
+    if (row.tool === undefined || !isObject(given)) return undefined;
+    const subject = { tool: row.tool, input: given as never };
+    const { agent, session } = row;
+    return presentApproval({
+      origin: { agent, session },
+      subject,
+      risk: { level: "unknown", reasons: [] },
+      rule: { id: "none", reason: "none" },
+      digest: "",
+    }).parts;
+  }, [approval, input, row]);
+  if (parts === undefined) return input === undefined ? null : <Content label="input" content={input} />;
+  return (
+    <>
+      {parts.map((part, index) => (
+        <CodeBlock key={`${index}`} part={part} />
+      ))}
+      {approval === undefined && input?.isCut && (
+        <p class="dim small">The hub kept a part of it: the rest was too large.</p>
+      )}
+    </>
+  );
+}
+
+function Decided({ row, explanation }: Pick<TimelineDetail, "row" | "explanation">) {
+  const { decision } = row;
+  if (decision === undefined) return <p class="dim">Nothing was decided: the agent only reported this.</p>;
+  const { rule, source, reason, mode } = decision;
+  return (
+    <>
+      <p>
+        {rule === undefined ? `The ${source}` : <code>{line(rule, 200)}</code>}{" "}
+        <strong>{decisionWord(decision.decision)}</strong>
+        {mode === "shadow" && " in shadow: it was recorded and not enforced"}
+      </p>
+      {reason !== undefined && (
+        <p>
+          <SafeText text={line(reason, 4000)} />
+        </p>
+      )}
+      {explanation !== undefined && explanation.why !== reason && (
+        <p class="dim small">
+          <SafeText text={line(explanation.why, 4000)} />
+        </p>
+      )}
+      {explanation?.shadowed.map(({ rule: shadow, decision: would }) => (
+        <p key={shadow} class="dim small">
+          In shadow: <code>{line(shadow, 200)}</code> {decisionWord(would)}
+        </p>
+      ))}
+    </>
+  );
+}
+
+const stepTones: Readonly<Record<TimelineRow["state"], string>> = {
+  noted: "",
+  waiting: "warn",
+  running: "accent",
+  done: "good",
+  failed: "bad",
+  refused: "bad",
+  unknown: "warn",
+};
+
+const effectTexts: Readonly<Record<TimelineRow["state"], string>> = {
+  noted: "It was only noted.",
+  waiting: "It waits for an answer.",
+  running: "It was allowed. The agent has not reported an outcome yet.",
+  done: "The agent did it.",
+  failed: "The agent tried it, and it failed.",
+  refused: "It did not happen.",
+  unknown: "It was allowed, and the agent was lost or said nothing: it may have been done, in part or whole.",
+};
+
+export interface RowDetailProps {
+  readonly detail: TimelineDetail;
+  readonly approvalHref: (id: string) => string;
+  readonly onClose: () => void;
+  readonly onSession: () => void;
+}
+
+/** A row with all that is known of it. */
+export function RowDetail({ detail, approvalHref, onClose, onSession }: RowDetailProps) {
+  const { row, modifiedInput, output, error, metadata } = detail;
+  const { id, agent, session, turn, approval, durationMs, outcome } = row;
+  const nowMs = useNow();
+  const titleId = useId();
+  const panel = useRef<HTMLElement>(null);
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => panel.current?.focus({ preventScroll: true }), [id]);
+  useKey("Escape", onClose);
+  const copyLink = () =>
+    void navigator.clipboard.writeText(location.href).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  return (
+    <section ref={panel} class="decision row-detail" tabIndex={-1} aria-labelledby={titleId}>
+      <header class="decision-head">
+        <button type="button" class="button quiet icon" aria-label="Close" onClick={onClose}>
+          <Icon name="close" />
+        </button>
+        <div class="decision-title">
+          <StateMark state={row.state} />
+          <h1 id={titleId}>
+            <SafeText text={line(row.summary, 300)} />
+          </h1>
+        </div>
+        <button type="button" class="button quiet compact" onClick={copyLink}>
+          <Icon name={isCopied ? "check" : "link"} size={16} />
+          {isCopied ? "Copied" : "Copy link"}
+        </button>
+      </header>
+      <ScrollArea className="decision-body" label="The action">
+        <ol class="steps">
+          <Step title="Agent" tone="accent">
+            <p>
+              <AgentName name={agent} /> <span class="dim">asked at {formatClock(row.atMs)}</span>{" "}
+              <span class="dim" title={formatMoment(row.atMs)}>
+                ({formatAge(row.atMs, nowMs)})
+              </span>
+            </p>
+            <p class="dim small">
+              {row.tool === undefined ? "" : `tool ${line(row.tool, 100)} · `}
+              {line(row.type, 100)} · session {line(session, 100)}
+              {turn !== undefined && ` · turn ${line(turn, 100)}`}{" "}
+              <button type="button" class="link-button" onClick={onSession}>
+                Show this session
+              </button>
+            </p>
+          </Step>
+          <Step title="Rule" tone={row.decision === undefined ? "" : "accent"}>
+            <Decided row={row} explanation={detail.explanation} />
+          </Step>
+          <Step
+            title="Approval"
+            tone={
+              approval === undefined
+                ? ""
+                : approval.status === "pending"
+                  ? "warn"
+                  : approval.status === "approved"
+                    ? "good"
+                    : "bad"
+            }
+          >
+            {approval === undefined ? (
+              <p class="dim">No human was asked.</p>
+            ) : (
+              <>
+                <p class="inline">
+                  <span>{approvalText(approval)}</span> <RiskBadge level={approval.risk} />{" "}
+                  <a href={approvalHref(approval.id)}>
+                    {approval.status === "pending" ? "Answer it" : "Open it"}
+                  </a>
+                </p>
+                {detail.approval?.answer?.note !== undefined && (
+                  <p>
+                    Reason: <SafeText text={line(detail.approval.answer.note, 4000)} />
+                  </p>
+                )}
+              </>
+            )}
+          </Step>
+          <Step title="Effect" tone={stepTones[row.state]}>
+            <p>
+              {effectTexts[row.state]}
+              {durationMs !== undefined && <span class="dim"> It took {formatDuration(durationMs)}.</span>}
+            </p>
+            {outcome !== undefined && error === undefined && (
+              <p class="dim">
+                <SafeText text={line(outcome, 1000)} />
+              </p>
+            )}
+          </Step>
+        </ol>
+        {error !== undefined && (
+          <Note tone="bad">
+            <span class="pre">
+              <SafeText text={block(error.message)} />
+            </span>
+            {error.code !== undefined && <span class="dim"> ({line(error.code, 100)})</span>}
+          </Note>
+        )}
+        <Input detail={detail} />
+        {modifiedInput !== undefined && (
+          <Content label="input, as the policy changed it" content={modifiedInput} />
+        )}
+        {output !== undefined && <Content label="output" content={output} />}
+        {metadata !== undefined && (
+          <details class="more">
+            <summary>What else the agent said</summary>
+            <Content label="metadata" content={metadata} />
+          </details>
+        )}
+        <p class="dim small">
+          Row {id} · {stateTexts[row.state]}
+          {row.callId !== undefined && ` · call ${line(row.callId, 200)}`}
+        </p>
+      </ScrollArea>
+    </section>
+  );
+}

@@ -1,0 +1,59 @@
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  type VirtualItem,
+  Virtualizer,
+} from "@tanstack/virtual-core";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+export interface VirtualListOptions {
+  readonly scroller: RefObject<HTMLElement | null>;
+  readonly keys: readonly string[];
+  readonly sizeOf: (index: number) => number;
+}
+
+export interface VirtualList {
+  readonly items: readonly VirtualItem[];
+  readonly totalSize: number;
+  readonly scrollTo: (index: number) => void;
+  readonly offset: number;
+}
+
+/** As far from the start as counts as being there, in pixels. */
+const startPx = 8;
+
+/** The part of a long list that is in sight. What is read stays where it is while items are added above it. */
+export const useVirtualList = ({ scroller, keys, sizeOf }: VirtualListOptions): VirtualList => {
+  const [, redraw] = useState({});
+  const list = useRef<Virtualizer<HTMLElement, HTMLElement>>(undefined);
+  const lastKeys = useRef<{ readonly keys: readonly string[]; readonly keyOf: (index: number) => string }>(
+    undefined,
+  );
+  if (lastKeys.current?.keys !== keys) lastKeys.current = { keys, keyOf: (index) => keys[index] ?? "" };
+  const isAtStart = (list.current?.scrollOffset ?? 0) <= startPx;
+  const options = {
+    count: keys.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: sizeOf,
+    getItemKey: lastKeys.current.keyOf,
+    overscan: 8,
+    anchorTo: isAtStart ? ("start" as const) : ("end" as const),
+    observeElementRect,
+    observeElementOffset,
+    scrollToFn: elementScroll,
+    onChange: () => redraw({}),
+  };
+  list.current ??= new Virtualizer<HTMLElement, HTMLElement>(options);
+  const virtual = list.current;
+  virtual.setOptions(options);
+  useEffect(() => virtual._didMount(), [virtual]);
+  useLayoutEffect(() => virtual._willUpdate());
+  return {
+    items: virtual.getVirtualItems(),
+    totalSize: virtual.getTotalSize(),
+    scrollTo: (index) => virtual.scrollToIndex(index, { align: "auto" }),
+    offset: virtual.scrollOffset ?? 0,
+  };
+};

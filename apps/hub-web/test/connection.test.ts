@@ -1,0 +1,105 @@
+import { join } from "node:path";
+import { hubPlace } from "@harnesskit/hub/place";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { connectAgent } from "./support/agent.ts";
+import { expectQuiet, openPage, pageTests } from "./support/hub-page.ts";
+import { bundleHub, startHub } from "./support/hub-process.ts";
+
+const tests = pageTests();
+
+/** What the browser itself writes when a server is not there. */
+const isUnreachable = (text: string): boolean =>
+  /ERR_CONNECTION_(?:REFUSED|RESET|CLOSED)|ERR_EMPTY_RESPONSE/.test(text);
+
+describe("a hub that is killed with -9 while its page is open", () => {
+  let program: Awaited<ReturnType<typeof bundleHub>>;
+  beforeAll(async () => {
+    program = await bundleHub();
+  });
+  afterAll(() => program.remove());
+
+  it("is shown as away, and after its restart the answer given meanwhile counts and nothing is lost", async () => {
+    const directory = await temporaryDirectory();
+    onTestFinished(() => directory[Symbol.asyncDispose]());
+    const first = await startHub(program.path, directory.path, tests.pageDirectory());
+    onTestFinished(() => first.kill());
+    const { socket } = hubPlace({ state: join(directory.path, "hub") });
+    const { page, cards, rows, complaints } = await openPage(await tests.context(), first.link);
+    const agent = await connectAgent(socket, "codex", "s1");
+    onTestFinished(() => agent.close());
+    const asking = agent.asks("bash", { command: "npm test" }, "c1");
+    await cards.first().getByRole("link").click();
+    const approve = page.getByRole("button", { name: "Approve once" });
+    await expect.poll(() => approve.isEnabled()).toBe(true);
+
+    await first.kill();
+    await page.getByText("The hub cannot be reached").waitFor();
+    await approve.click();
+    await page.getByText("Your answer is sent when it is back.").waitFor();
+
+    const second = await startHub(program.path, directory.path, tests.pageDirectory(), first.port);
+    onTestFinished(() => second.kill());
+    await page.getByText("Connected").waitFor();
+    await page.getByText("You approved this").waitFor();
+    expect(await asking).toMatchObject({ decision: "allow" });
+    agent.did("bash", { command: "npm test" }, "c1", { outcome: "success" });
+    await page.getByText("It was done.").waitFor();
+    const other = agent.asks("bash", { command: "npm publish" }, "c2");
+    await cards.filter({ hasText: "npm publish" }).getByRole("link").click();
+    await expect.poll(() => page.getByRole("button", { name: "Refuse" }).isEnabled()).toBe(true);
+    await page.getByRole("button", { name: "Refuse" }).click();
+    await page.keyboard.press("Enter");
+    expect(await other).toMatchObject({ decision: "block" });
+    await rows.filter({ hasText: "npm publish" }).filter({ hasText: "refused" }).waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => rows.filter({ hasText: "npm test" }).count()).toBe(1);
+    expect(complaints.filter((text) => !isUnreachable(text))).toEqual([]);
+  });
+});
+
+describe("the access of the page", () => {
+  it("comes from a link that is valid once, and its ticket leaves the address bar", async () => {
+    const { page, complaints, hub } = await tests.open();
+    expect(page.url()).not.toContain("ticket");
+    expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain("page.");
+    await page.reload();
+    await page.getByText("Connected").waitFor();
+    const link = hub.link();
+    const context = await tests.context();
+    const opened = await openPage(context, link);
+    await opened.page.getByText("Connected").waitFor();
+    const again = await openPage(await tests.context(), link);
+    await again.page.getByText("This link was used before, or is too old").waitFor();
+    await again.page.getByText("harness hub --open").waitFor();
+    const bare = await openPage(await tests.context(), hub.url);
+    await bare.page.getByText("This page needs a link from the hub").waitFor();
+    expectQuiet({ complaints: [...complaints, ...opened.complaints, ...bare.complaints], hub });
+  });
+
+  it("is shared with a tab that was opened with a link to a row", async () => {
+    const { page, hub, complaints } = await tests.open();
+    const agent = await hub.agent("codex");
+    await agent.asks("read", { path: "a.txt" }, "c1");
+    const other = await openPage(page.context(), `${hub.url}/#/timeline/1`);
+    await other.page.getByRole("region", { name: "read a.txt" }).waitFor();
+    expectQuiet({ complaints: [...complaints, ...other.complaints], hub });
+  });
+
+  it("that the hub does not know any more is said, with what to do", async () => {
+    const { page } = await tests.open();
+    await page.evaluate(() => sessionStorage.setItem("harness-hub-session", "page.9.x.y"));
+    await page.reload();
+    await page.getByRole("alert").getByText("no longer signed in").waitFor();
+    await page.getByText("Signed out").waitFor();
+  });
+
+  it("is served with a policy that allows nothing but its own files", async () => {
+    const { hub } = await tests.open();
+    const { headers } = await fetch(hub.url);
+    const policy = headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'; style-src 'self'");
+    expect(policy).not.toMatch(/unsafe|\*/);
+  });
+});

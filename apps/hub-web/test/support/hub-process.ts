@@ -1,0 +1,36 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+import { buildSourceBundle } from "../../../../scripts/lib/source-bundle.ts";
+
+/** A hub as one program that `node` runs. `remove` takes it away. */
+export const bundleHub = () => {
+  const store = new URL("../../../../packages/store-sqlite/package.json", import.meta.url);
+  const libsql = pathToFileURL(createRequire(store).resolve("libsql")).href;
+  return buildSourceBundle(new URL("../fixtures/hub-program.ts", import.meta.url), { libsql });
+};
+
+/** A hub in a process of its own, with its state in a directory. */
+export const startHub = async (program: string, state: string, page: string, port = "0") => {
+  const child = spawn(process.execPath, [program, state, page, port], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const closed = once(child, "close");
+  const [link] = await Promise.race([
+    once(createInterface({ input: child.stdout }), "line"),
+    closed.then(() => {
+      throw new ReferenceError("the hub ended before it was ready");
+    }),
+  ]);
+  return {
+    link: String(link),
+    port: new URL(String(link)).port,
+    /** With -9: nothing is closed or written before. Idempotent. */
+    async kill() {
+      child.kill("SIGKILL");
+      await closed;
+    },
+  };
+};

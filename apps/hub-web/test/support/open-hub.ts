@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { type ApprovalQuestion, type ApprovalStore, createMemoryApprovalStore } from "@harnesskit/approvals";
+import { createHub, createMemoryTimelineStore, type TimelineStore } from "@harnesskit/hub";
+import { serveHub } from "@harnesskit/hub/node";
+import { hubPlace } from "@harnesskit/hub/place";
+import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
+import { temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
+import { type Agent, connectAgent } from "./agent.ts";
+import { policyText } from "./policy-text.ts";
+
+export interface OpenHub extends AsyncDisposable {
+  readonly url: string;
+  /** A link to the page, valid once. */
+  link(): string;
+  readonly approvals: ApprovalStore;
+  readonly timeline: TimelineStore;
+  /** What the hub reported behind its callers' backs. */
+  readonly errors: readonly unknown[];
+  agent(name: string, session?: string): Promise<Agent>;
+  /** Puts a question without an agent that waits. */
+  ask(question: Pick<ApprovalQuestion, "subject"> & Partial<ApprovalQuestion>): Promise<void>;
+}
+
+/** A hub as a user's, in this process, with stores in memory and the page from a directory. */
+export const openHub = async (pageDirectory: string): Promise<OpenHub> => {
+  const directory = await temporaryDirectory();
+  const place = hubPlace({ state: join(directory.path, "hub") });
+  const errors: unknown[] = [];
+  const onError = (error: unknown) => errors.push(error);
+  const approvals = createMemoryApprovalStore();
+  const timeline = createMemoryTimelineStore();
+  const policy = createPolicyHarness({ policy: parsePolicy(policyText) });
+  const riskOf = () => ({ level: "high" as const, reasons: ["it may change anything"] });
+  const hub = createHub({ version: "1.0.0", policy, approvals, timeline, riskOf, onError });
+  await hub.start();
+  const served = await serveHub({ hub, place, pageDirectory, user: "ada", onError });
+  const agents: Agent[] = [];
+  return {
+    ...{ url: served.url, approvals, timeline, errors },
+    link: () => served.openLink(),
+    async agent(name, session = "s1") {
+      const agent = await connectAgent(place.socket, name, session);
+      agents.push(agent);
+      return agent;
+    },
+    async ask(question) {
+      await approvals.ask({
+        origin: { agent: "codex", session: "s1" },
+        rule: { id: "commands", reason: "it runs a command" },
+        risk: { level: "low", reasons: [] },
+        ...question,
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(agents.map((agent) => agent.close()));
+      await served.close();
+      await hub.close();
+      await approvals.close();
+      await timeline.close();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+};

@@ -1,0 +1,197 @@
+import { expect, it } from "vitest";
+import { excessWidth } from "../../../scripts/lib/chromium.ts";
+import { expectNoBarriers } from "./support/barriers.ts";
+import { expectQuiet, openPage, pageTests, readOn } from "./support/hub-page.ts";
+import { addRows } from "./support/rows.ts";
+
+const tests = pageTests();
+
+it("has a row for each action, live and grouped by session, with everything in its detail", async () => {
+  const { page, rows, timeline, hub, complaints } = await tests.open();
+  await timeline.getByText("No agent has asked this hub yet").waitFor();
+  const [codex, bot] = [await hub.agent("codex", "s1"), await hub.agent("bot", "s2")];
+  await codex.asks("read", { path: "a.txt" }, "c1");
+  codex.did("read", { path: "a.txt" }, "c1", { outcome: "success", result: "line one\nline two" });
+  await codex.asks("bash", { command: "rm -rf build" }, "c2");
+  await bot.asks("read", { path: "b.txt" }, "c3");
+  bot.did("read", { path: "b.txt" }, "c3", { outcome: "error", error: "ENOENT: no such file" });
+  await rows.filter({ hasText: "ENOENT" }).waitFor();
+  await expect.poll(() => rows.filter({ hasText: "a.txt" }).getByText("done").count()).toBe(1);
+  const groups = timeline.locator(".group");
+  expect(await groups.count()).toBe(2);
+  expect(await groups.first().textContent()).toContain("bots2");
+  await rows
+    .filter({ hasText: "rm -rf build" })
+    .filter({ hasText: "blocked" })
+    .filter({ hasText: "removes" })
+    .waitFor();
+
+  await rows.filter({ hasText: "a.txt" }).click();
+  const detail = page.getByRole("region", { name: "read a.txt" });
+  await detail.getByText("The agent did it.").waitFor();
+  const text = (await detail.textContent()) ?? "";
+  for (const part of ["reads", "allowed", "No human was asked.", '"path": "a.txt"', "line one", "It took"]) {
+    expect(text).toContain(part);
+  }
+  await page.keyboard.press("p");
+  await page.getByRole("region", { name: "bash rm -rf build" }).getByText("removes blocked").waitFor();
+  const link = page.url();
+  expect(link).toMatch(/#\/timeline\/2$/);
+  const other = await openPage(page.context(), link);
+  await other.page.getByRole("region", { name: "bash rm -rf build" }).waitFor();
+  expectQuiet({ complaints: [...complaints, ...other.complaints], hub });
+});
+
+it("is filtered by agent, tool, decision, failure, text and session, and the filter is in the link", async () => {
+  const { page, rows, timeline, hub, complaints } = await tests.open();
+  await addRows(hub.timeline, 60);
+  await expect.poll(() => rows.count()).toBeGreaterThan(10);
+  const shown = async (expected: RegExp) => {
+    await expect
+      .poll(async () => (await rows.allTextContents()).every((text) => expected.test(text)))
+      .toBe(true);
+    expect(await rows.count()).toBeGreaterThan(0);
+  };
+  await timeline.getByLabel("Agent").selectOption("agent-1");
+  await expect
+    .poll(() =>
+      timeline
+        .locator(".group")
+        .allTextContents()
+        .then((all) => all.every((text) => text.includes("agent-1"))),
+    )
+    .toBe(true);
+  await timeline.getByLabel("Agent").selectOption("");
+  await timeline.getByLabel("Tool").selectOption("bash");
+  await shown(/bash/);
+  await timeline.getByLabel("Decision").selectOption("blocked");
+  await shown(/bash.*blocked/);
+  expect(page.url()).toContain("tool=bash&decision=block");
+  const other = await openPage(page.context(), page.url());
+  await expect.poll(() => other.rows.count()).toBe(await rows.count());
+  await timeline.getByLabel("Decision").selectOption("");
+  await timeline.getByLabel("Tool").selectOption("");
+  await timeline.getByRole("button", { name: "Failed only" }).click();
+  await shown(/failed|refused/);
+  await timeline.getByRole("button", { name: "Failed only" }).click();
+  await timeline.getByLabel("Search the timeline").fill("file-7.txt");
+  await shown(/file-7\.txt/);
+  await timeline.getByLabel("Search the timeline").fill("nothing has this");
+  await page.getByText("No row fits this filter").waitFor();
+  await page.getByRole("button", { name: "Show everything" }).click();
+  await expect.poll(() => rows.count()).toBeGreaterThan(10);
+  await timeline.getByTitle("Show only this session").first().click();
+  await timeline.getByRole("button", { name: "show all sessions" }).waitFor();
+  expect(page.url()).toContain("session=session-");
+  expectQuiet({ complaints: [...complaints, ...other.complaints], hub });
+});
+
+it("keeps a bounded part of 100,000 rows in the page, and what is read in its place while rows arrive", async () => {
+  const { page, rows, timeline, hub, complaints } = await tests.open({
+    prepare: ({ timeline: store }) => addRows(store, 100_000),
+  });
+  const list = timeline.getByRole("region", { name: "Rows of the timeline" });
+  await rows.first().waitFor();
+  // Each step to the end asks for the next page.
+  const counted = timeline.getByText(/\d\+ rows$/);
+  for (let rounds = 0; rounds < 4; rounds++) {
+    const before = await counted.textContent();
+    await list.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+    await expect.poll(() => counted.textContent()).not.toBe(before);
+  }
+  expect(await rows.count()).toBeLessThan(80);
+  const read = rows.nth(12);
+  const [text, place] = [await read.textContent(), await read.boundingBox()];
+  await addRows(hub.timeline, 30);
+  const agent = await hub.agent("codex");
+  await agent.asks("read", { path: "a.txt" }, "c1");
+  await agent.asks("read", { path: "b.txt" }, "c2");
+  const same = rows.filter({ hasText: text ?? "" }).first();
+  await expect
+    .poll(async () => Math.abs(((await same.boundingBox())?.y ?? 0) - (place?.y ?? 0)))
+    .toBeLessThan(2);
+  await timeline.getByRole("button", { name: "Newest" }).click();
+  await rows.filter({ hasText: "b.txt" }).first().waitFor();
+  // A row that no page has brought yet is opened by its link.
+  await page.goto(`${hub.url}/#/timeline/1`);
+  await page.getByRole("region", { name: "read file-0.txt" }).waitFor();
+  expectQuiet({ complaints, hub });
+});
+
+it("is a page for a phone, light and dark, without barriers", async () => {
+  const context = await tests.context({
+    viewport: { width: 390, height: 780 },
+    hasTouch: true,
+    colorScheme: "dark",
+  });
+  const { page, cards, rows, hub, complaints } = await tests.open({ context });
+  const agent = await hub.agent("codex");
+  await agent.asks("read", { path: `${"long-".repeat(60)}name.txt` }, "c1");
+  const asking = agent.asks("bash", { command: `echo ${"x".repeat(600)}` }, "c2");
+  const tabs = page.getByRole("navigation", { name: "Pages, at the bottom" });
+  await cards.first().waitFor();
+  expect(await rows.first().isVisible()).toBe(false);
+  expect(await excessWidth(page)).toBe(0);
+  await expectNoBarriers(page);
+  await cards.first().getByRole("link").click();
+  expect(await excessWidth(page)).toBe(0);
+  await expectNoBarriers(page);
+  await readOn(page.getByRole("region", { name: "bash: run this command" }));
+  await page.getByRole("button", { name: "Approve once" }).click();
+  expect(await asking).toMatchObject({ decision: "allow" });
+  await page.getByText("You approved this").waitFor();
+  await tabs.getByRole("link", { name: "Timeline" }).click();
+  await rows.first().waitFor();
+  expect(await cards.count()).toBe(0);
+  for (const name of ["Timeline", "Agents", "Policy", "Grants"]) {
+    await tabs.getByRole("link", { name }).click();
+    await page.getByRole("heading", { name, level: 1 }).waitFor();
+    expect(await excessWidth(page)).toBe(0);
+  }
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await ground();
+  await page.getByRole("button", { name: "Theme: auto" }).click();
+  expect(await ground()).not.toBe(dark);
+  expectQuiet({ complaints, hub });
+});
+
+it("shows who asks the hub, how each is held, and what another policy would have decided", async () => {
+  const { page, cards, hub, complaints } = await tests.open();
+  const agent = await hub.agent("codex");
+  await agent.asks("bash", { command: "rm -rf build" }, "c1");
+  const asking = agent.asks("bash", { command: "npm test" }, "c2");
+  await cards.first().waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("a");
+  const row = page.getByRole("row", { name: "codex" });
+  await row.getByText("connected").waitFor();
+  expect(await row.textContent()).toContain("2in 1 session");
+  await expectNoBarriers(page);
+  await page.keyboard.press("g");
+  await page.keyboard.press("p");
+  const rule = page.getByRole("region", { name: "Rules" }).getByRole("row", { name: "removes" });
+  await rule.getByText("blocked 1").waitFor();
+  const text = page.getByLabel("Policy (YAML)");
+  await text.fill(
+    (await text.inputValue()).replace("{ decision: block, reason: it removes files }", "allow"),
+  );
+  await page.getByRole("button", { name: "Run the backtest" }).click();
+  const backtest = page.getByRole("region", { name: "Backtest" });
+  const change = backtest.getByRole("row", { name: "rm -rf build" });
+  expect(await change.textContent()).toMatch(/blocked.*allowed/);
+  await expectNoBarriers(page);
+  await text.fill("version: 1\nrules: 7");
+  await page.getByRole("button", { name: "Run the backtest" }).click();
+  await backtest.getByText("Line 2:").first().waitFor();
+  expect(await text.getAttribute("aria-invalid")).toBe("true");
+  await hub.approvals.page().then(({ records: [record] }) =>
+    hub.approvals.apply(record?.id ?? "", {
+      type: "answer",
+      decision: "reject",
+      by: "ada",
+      digest: record?.digest ?? "",
+    }),
+  );
+  await asking;
+  expectQuiet({ complaints, hub });
+});
