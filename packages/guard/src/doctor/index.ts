@@ -1,0 +1,1 @@
+export { startScriptedModel } from "./scripted-model.ts";
