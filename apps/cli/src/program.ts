@@ -8,6 +8,7 @@ import { addCompletion } from "./commands/completion.ts";
 import { addConformance } from "./commands/conformance.ts";
 import { addAudit, addCore } from "./commands/core.ts";
 import { addEngine } from "./commands/engine.ts";
+import { addGuard } from "./commands/guard.ts";
 import { type CommandContext, cwdOption } from "./commands/options.ts";
 import { addRun } from "./commands/run.ts";
 import { addServe } from "./commands/serve.ts";
@@ -55,6 +56,7 @@ export const createProgram = (context: CommandContext): Command => {
   addAgents(program, context);
   addAudit(program, context);
   addAhp(program, context);
+  addGuard(program, context);
   addConformance(program, context);
   program
     .command("doctor")

@@ -14,6 +14,8 @@ export interface ScriptedModel {
   readonly url: string;
   /** What the agents were answered for each of their tool calls, in the order of arrival, over all conversations. */
   readonly outputs: readonly string[];
+  /** How often a tool was asked for. */
+  readonly calls: number;
   close(): Promise<void>;
 }
 
@@ -122,6 +124,7 @@ const geminiAnswer = (step: ModelStep) => ({
 export const startScriptedModel = async (script: ModelScript): Promise<ScriptedModel> => {
   const outputs: string[] = [];
   let count = 0;
+  let calls = 0;
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
     const body = await readBody(request);
@@ -129,7 +132,9 @@ export const startScriptedModel = async (script: ModelScript): Promise<ScriptedM
     const step = (known: readonly string[]): ModelStep => {
       const last = known.at(-1);
       if (last !== undefined) outputs.push(last);
-      return script(known);
+      const next = script(known);
+      if ("command" in next) calls++;
+      return next;
     };
     if (pathname.endsWith("/responses"))
       return answerResponses(response, step(responsesOutputs(body)), count);
@@ -154,6 +159,9 @@ export const startScriptedModel = async (script: ModelScript): Promise<ScriptedM
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     outputs,
+    get calls() {
+      return calls;
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
