@@ -154,7 +154,8 @@ class HookGuard implements Guard {
     const event = call.event as NonNullable<HookCall["event"]>;
     for (;;) {
       const leftMs = dueAtMs - this.#clock.now();
-      const asked = { ...event, metadata: { ...event.metadata, wait_ms: leftMs } };
+      const waits = { wait_ms: leftMs, host_asks: call.rule?.asks === true };
+      const asked = { ...event, metadata: { ...event.metadata, ...waits } };
       const answered = await settleWithin((inner) => this.#line.ask(call.host, asked, inner), {
         name: "the decision of a hook",
         timeoutMs: leftMs,

@@ -23,12 +23,18 @@ const effectOf = ({ observed, documented }: DoctorRow) => observed ?? documented
 export const protectionText = (rows: readonly DoctorRow[], isProved: boolean): string => {
   const refusal = rows.find(({ probe }) => probe === "deny");
   if (refusal?.observed === "runs") return "NOT PROTECTED: it runs a tool that its hook refused";
-  const failed = rows.filter(({ probe }) => probe !== "allow" && probe !== "deny");
+  const failed = rows.filter(({ probe }) => !["allow", "deny", "no_hub"].includes(probe));
+  const withoutHub = rows.find(({ probe }) => probe === "no_hub");
   const runs = failed.filter((row) => effectOf(row) === "runs").map(({ probe }) => failures[probe]);
   const unknown = failed.filter((row) => effectOf(row) === "unknown").map(({ probe }) => failures[probe]);
   const proof = isProved ? "" : " (documented, not proved)";
   const parts = [
     `${hookProtection}${proof}`,
+    ...(withoutHub?.observed === "runs"
+      ? ["NOT PROTECTED without the hub: it runs the tool"]
+      : withoutHub?.observed === "blocked"
+        ? ["without the hub it refuses every tool"]
+        : []),
     runs.length === 0
       ? "it refuses the tool in every failure that is known"
       : `it runs the tool if ${listed(runs)}`,

@@ -110,7 +110,7 @@ export const runHook = async (
 ): Promise<HookReply> => {
   let socket: Socket | undefined;
   let timer: NodeJS.Timeout | undefined;
-  const seconds = Math.round(deadlineOf(timeoutMs) / 1000);
+  const seconds = Math.round(deadlineOf(timeoutMs) / 100) / 10;
   const timeout = new Promise<HookReply>((resolve) => {
     timer = setTimeout(() => {
       resolve(refusal(host, `no decision within ${seconds} s. Repeat the same call later`));

@@ -1,3 +1,4 @@
+import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import {
   acquireFileLock,
@@ -12,6 +13,7 @@ import * as z from "zod";
 import { SettingsError } from "./settings-error.ts";
 
 const maxRecordBytes = 4 * 1024 * 1024;
+const maxBackups = 100;
 
 const InstallRecordSchema = z.object({
   host: z.string(),
@@ -78,7 +80,17 @@ export class InstallRecords {
     const time = new Date(atMs).toISOString().replaceAll(/[:.]/g, "-");
     const path = join(directory, `${host}-${time}-${(await textDigest(text)).slice(-12)}`);
     await writeFileAtomic(path, text);
+    await this.#prune(directory);
     return path;
+  }
+
+  /** Removes the oldest backups above the limit that no record needs. */
+  async #prune(directory: string): Promise<void> {
+    const needed = new Set((await this.list()).map(({ backup }) => backup));
+    const files = (await readdir(directory)).map((name) => join(directory, name));
+    const times = await Promise.all(files.map(async (path) => ({ path, at: (await stat(path)).mtimeMs })));
+    const old = times.sort((a, b) => b.at - a.at).slice(maxBackups);
+    for (const { path } of old) if (!needed.has(path)) await rm(path, { force: true });
   }
 
   /** The text of a backup; undefined where it is gone. */
