@@ -10,7 +10,7 @@ const runtimeMessages = ({ agentMessages, coreMessages, CoreRefusalSchema }) =>
   );
 
 /** Makes every JSON Schema document that is published, by its name, from the protocols' entries. */
-export const publishedDocuments = ({ envelope, threads, runtime, ahp, chat, openharness }) => ({
+export const publishedDocuments = ({ envelope, threads, runtime, ahp, chat, openharness, hub }) => ({
   ...schemaDocuments({
     envelope: { title: "JSON-RPC 2.0 messages", module: envelope },
     threads: {
@@ -32,6 +32,12 @@ export const publishedDocuments = ({ envelope, threads, runtime, ahp, chat, open
     },
     chat: { title: "Conversations: messages, turns, sessions and suspensions", module: chat },
     openharness: { title: "OpenHarness between a shell and its engine", module: openharness },
+    hub: {
+      title: "The hub's own interface for pages, terminals and bots",
+      module: hub,
+      methods: hub.hubMethods,
+      notifications: hub.hubNotifications,
+    },
   }),
   "agent-manifest": schemaDocument("agent-manifest", {
     title: `An agent's manifest, ${runtime.AGENT_MANIFEST_FILE}`,

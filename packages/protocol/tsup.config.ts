@@ -8,4 +8,5 @@ export default library({
   chat: "src/chat/index.ts",
   "chat-errors": "src/chat/error-buckets.ts",
   openharness: "src/openharness/index.ts",
+  hub: "src/hub/index.ts",
 });

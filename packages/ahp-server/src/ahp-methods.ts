@@ -1,4 +1,5 @@
 import type { HandshakeParams, QueryParams } from "@harnesskit/protocol/ahp";
+import { callSafely } from "@harnesskit/wire";
 import type { RpcMethods } from "@harnesskit/wire/rpc";
 import type { AgentOrigin } from "./agent-origin.ts";
 import { createBatchMethod } from "./batch-method.ts";
@@ -10,7 +11,7 @@ import { invalidParams, unknownMethod, unsupportedVersion } from "./refusal.ts";
 
 /** One that is refused changes nothing: the handshake before it still holds. */
 const createHandshake = <Context>(parts: MethodParts<Context>): Method<HandshakeParams, Context> => {
-  const { limits, stats, audit, toHandshakeResult } = parts;
+  const { limits, stats, audit, toHandshakeResult, onHandshake, onError } = parts;
   return {
     read(params) {
       const handshake = readHandshake(params, limits);
@@ -22,10 +23,11 @@ const createHandshake = <Context>(parts: MethodParts<Context>): Method<Handshake
       origin.accept(handshake);
       return result;
     },
-    settled(outcome, handshake, { id }) {
+    settled(outcome, handshake, { id, context: origin }) {
       if ("error" in outcome) return;
       stats.handshakes++;
       audit.handshake(handshake, id, handshake.protocol_version);
+      callSafely(() => onHandshake?.(handshake, origin.context), onError);
     },
   };
 };

@@ -111,6 +111,7 @@ class Server<Context> implements AhpServer<Context> {
         states: this.#states,
         lanes: new KeyedLanes(),
         toHandshakeResult: toHandshakeResult(options, limits),
+        onHandshake: options.onHandshake,
         onError,
       }),
       guard: ({ method, context }) => this.#guard(method, context),

@@ -23,6 +23,7 @@ export interface MethodParts<Context> {
   readonly lanes: KeyedLanes;
   /** The answer to a handshake. */
   readonly toHandshakeResult: (handshake: HandshakeParams, context: Context) => HandshakeResult;
+  readonly onHandshake: ((handshake: HandshakeParams, context: Context) => void) | undefined;
   /** Must not throw. */
   readonly onError: (error: unknown) => void;
 }

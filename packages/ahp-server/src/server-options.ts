@@ -46,6 +46,8 @@ export interface AhpServerOptions<Context = unknown> {
   readonly exchangeHandshake?: "session" | "credential";
   /** Makes the `session_token` of a handshake's answer. @default none */
   readonly createSessionToken?: (handshake: HandshakeParams, context: Context) => string;
+  /** Receives each handshake that succeeded. What it throws goes to `onError`. @default none */
+  readonly onHandshake?: (handshake: HandshakeParams, context: Context) => void;
   /** Reports what agents do not see: what handlers threw, what could not be read or sent. What it throws is ignored. @default nothing is reported */
   readonly onError?: (error: unknown) => void;
   /** @default the real time */

@@ -1,76 +1,21 @@
-import { JsonValueSchema } from "@harnesskit/protocol/envelope";
+import type { Always, FieldPattern, Grant, GrantTerms, InputPattern } from "@harnesskit/protocol/hub";
 import { isPreviewCut } from "@harnesskit/protocol/threads";
 import { canonicalJson } from "@harnesskit/wire";
-import * as z from "zod";
 import type { RefusalCode } from "./errors.ts";
-import {
-  type ApprovalOrigin,
-  type ApprovalRecord,
-  type ApprovalSubject,
-  DigestSchema,
-  DurationMsSchema,
-  IdSchema,
-  SequenceSchema,
-  TimeMsSchema,
-} from "./record.ts";
+import type { ApprovalOrigin, ApprovalRecord, ApprovalSubject } from "./record.ts";
 
-const maxPatternFields = 32;
-/** Characters of a pattern as JSON: it is always shown whole. */
-const maxPatternLength = 4000;
-
-/**
- * What one field of an input may be. `is`: exactly this value. `under`: a path equal to this directory or below it, without `..`;
- * links are not followed. `startsWith`: a string that goes on with plain characters only, so that a command cannot be continued with
- * another. `any`: any value, or the field is absent.
- */
-export const FieldPatternSchema = z.union([
-  z.strictObject({ is: JsonValueSchema }),
-  z.strictObject({ under: z.string().min(1) }),
-  z.strictObject({ startsWith: z.string().min(1) }),
-  z.strictObject({ any: z.literal(true) }),
-]);
-export type FieldPattern = z.infer<typeof FieldPatternSchema>;
-
-/** By field of the input. A field that is not named must be absent. */
-export const InputPatternSchema = z
-  .record(IdSchema, FieldPatternSchema)
-  .refine((pattern) => Object.keys(pattern).length <= maxPatternFields, "too many fields")
-  .refine((pattern) => canonicalJson(pattern).length <= maxPatternLength, "too long");
-export type InputPattern = z.infer<typeof InputPatternSchema>;
-
-/** What a grant allows: all that a human must see before giving it. */
-export const GrantTermsSchema = z.object({
-  agent: IdSchema,
-  /** Absent: all sessions of the agent. */
-  session: IdSchema.optional(),
-  tool: IdSchema,
-  /** Exactly one subject, or all inputs of the tool that match. */
-  match: z.union([z.strictObject({ digest: DigestSchema }), z.strictObject({ input: InputPatternSchema })]),
-  expiresAtMs: TimeMsSchema,
-});
-export type GrantTerms = z.infer<typeof GrantTermsSchema>;
-
-/** A stored `always` answer. */
-export const GrantSchema = GrantTermsSchema.extend({
-  id: IdSchema,
-  seq: SequenceSchema,
-  by: IdSchema,
-  createdAtMs: TimeMsSchema,
-  /** The question that it was given for. */
-  approvalId: IdSchema,
-  revoked: z.object({ by: IdSchema, atMs: TimeMsSchema }).optional(),
-});
-export type Grant = z.infer<typeof GrantSchema>;
-
-/** The request for a grant, in an answer. Agent and tool are those of the question. */
-export const AlwaysSchema = z.strictObject({
-  reach: z.enum(["session", "agent"]),
-  /** @default exactly this subject */
-  input: InputPatternSchema.optional(),
-  /** At most the limit `grantMs`, which is the default. */
-  forMs: DurationMsSchema.optional(),
-});
-export type Always = z.infer<typeof AlwaysSchema>;
+export {
+  type Always,
+  AlwaysSchema,
+  type FieldPattern,
+  FieldPatternSchema,
+  type Grant,
+  GrantSchema,
+  type GrantTerms,
+  GrantTermsSchema,
+  type InputPattern,
+  InputPatternSchema,
+} from "@harnesskit/protocol/hub";
 
 const plainRest = /^[A-Za-z0-9 _./:=@,+-]*$/;
 const isPlainPath = (path: string): boolean =>

@@ -146,7 +146,8 @@ describe("a guard", () => {
     expect(metadata).toHaveBeenCalledWith(
       expect.objectContaining({ host: "codex", host_asks: false, workspace: "/work/app" }),
     );
-    const { wait_ms: waitMs } = metadata.mock.calls[0]?.[0] as { wait_ms: number };
+    const [[seen]] = metadata.mock.calls as [[{ wait_ms: number }]];
+    const { wait_ms: waitMs } = seen;
     expect(waitMs).toBeGreaterThan(6000);
     expect(waitMs).toBeLessThanOrEqual(7000);
   });

@@ -105,6 +105,7 @@ export const parsePolicy = (text: string, options: ParsePolicyOptions = {}): Pol
     {
       name,
       file,
+      text,
       mode,
       rules: allRules.map((rule) => rule.name),
       limits: allLimits.map((limit) => limit.name),
@@ -121,7 +122,6 @@ export const parsePolicy = (text: string, options: ParsePolicyOptions = {}): Pol
       workspace: value.workspace ?? options.workspace ?? "",
       ownFiles: options.ownFiles ?? [],
       changesFiles: options.changesFiles ?? mayChangeFiles,
-      text,
     },
   );
 };

@@ -21,8 +21,6 @@ export interface PolicyParts {
   /** Absolute paths of the files that it was read from. */
   readonly ownFiles: readonly string[];
   readonly changesFiles: ChangesFiles;
-  /** The YAML that it was read from. */
-  readonly text: string;
 }
 
 /** A compiled policy. It does not change. Made by `parsePolicy`. */
@@ -31,6 +29,8 @@ export interface Policy {
   readonly name: string;
   /** The file as errors name it. */
   readonly file: string;
+  /** The YAML that it was read from. */
+  readonly text: string;
   readonly mode: PolicyMode;
   /** The names of its rules, in order. */
   readonly rules: readonly string[];

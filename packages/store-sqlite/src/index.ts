@@ -20,3 +20,8 @@ export {
   type SyncMode,
   sqliteStoreLimits,
 } from "./store-options.ts";
+export {
+  openTimelineStore,
+  type SqliteTimelineStoreLimits,
+  type SqliteTimelineStoreOptions,
+} from "./timeline-store.ts";

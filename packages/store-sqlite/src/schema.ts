@@ -122,6 +122,65 @@ export const migrations: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What agents did: the row is JSON as lists show it, the other columns are for finding it.
+  CREATE TABLE store.timeline (
+    id INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    session TEXT NOT NULL,
+    turn TEXT,
+    tool TEXT,
+    decision TEXT,
+    rule TEXT,
+    state TEXT NOT NULL,
+    -- Null once the row has ended.
+    key TEXT,
+    approval TEXT,
+    -- What a search for text looks at, in lower case.
+    words TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    row TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX store.timeline_by_seq ON timeline (seq);
+  CREATE INDEX store.timeline_by_session ON timeline (agent, session, id);
+  CREATE INDEX store.timeline_failed ON timeline (id) WHERE state IN ('failed', 'refused', 'unknown');
+  CREATE INDEX store.timeline_running ON timeline (agent, session) WHERE state = 'running';
+  CREATE INDEX store.timeline_by_key ON timeline (key, id) WHERE key IS NOT NULL;
+  CREATE INDEX store.timeline_by_approval ON timeline (approval, id) WHERE approval IS NOT NULL;
+  CREATE TABLE store.timeline_content (
+    id INTEGER PRIMARY KEY,
+    content TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE store.timeline_totals (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    rows INTEGER NOT NULL,
+    bytes INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO store.timeline_totals (one, rows, bytes) VALUES (1, 0, 0);
+  CREATE TABLE store.timeline_sessions (
+    agent TEXT NOT NULL,
+    session TEXT NOT NULL,
+    workspace TEXT,
+    first_seen INTEGER NOT NULL,
+    last_seen INTEGER NOT NULL,
+    actions INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    refused INTEGER NOT NULL,
+    waiting INTEGER NOT NULL,
+    PRIMARY KEY (agent, session)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE store.timeline_rules (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    decision TEXT NOT NULL,
+    hits INTEGER NOT NULL,
+    last_hit INTEGER NOT NULL,
+    PRIMARY KEY (kind, name, decision)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Marks a file as one of this package, in the header of the file: "HKst". */

@@ -28,7 +28,7 @@ export {
   type TokenPrincipal,
 } from "./server/authenticate.ts";
 export type { HttpContext, HttpExchangeContext } from "./server/context.ts";
-export type { ExchangeRoute, OnServerError } from "./server/exchange-core.ts";
+export type { ExchangeRoute, OnServerError, RefusedRequest } from "./server/exchange-core.ts";
 export {
   type Admission,
   createFetchHandler,

@@ -2,7 +2,7 @@ import { watch } from "node:fs";
 import { basename, dirname } from "node:path";
 import { type Clock, callSafely, createDeferred, systemClock } from "@harnesskit/wire";
 import type { ParsePolicyOptions } from "../parse-policy.ts";
-import { compiledOf, type Policy } from "../policy.ts";
+import type { Policy } from "../policy.ts";
 import type { PolicyHarness } from "../policy-harness.ts";
 import { loadPolicy } from "./load-policy.ts";
 
@@ -66,7 +66,7 @@ export const watchPolicy = (
     if (isClosed) return;
     if ("error" in loaded) return refuse(loaded.error);
     lastRefusal = "";
-    if (compiledOf(harness.policy).text === compiledOf(loaded).text) return;
+    if (harness.policy.text === loaded.text) return;
     harness.replace(loaded);
     callSafely(() => onReload?.(loaded));
   };

@@ -145,11 +145,17 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
 
   #createParts(ownHosts: readonly string[], ownToken: string): CoreParts<Principal> {
     const { routes = {}, health, token, authenticate, allowedHosts = ownHosts } = this.#options;
+    const { allowedOrigins = [], allowOwnOrigin = false, tls } = this.#options;
+    const ownOrigins = allowOwnOrigin ? ownHosts.map((name) => `${tls ? "https" : "http"}://${name}`) : [];
     const asked = health === false ? undefined : health?.ready;
     const ready = async () => this.#state === "open" && (asked === undefined || (await asked()));
     const byToken = (): Authenticate<unknown> => createTokenAuthenticate(token ?? ownToken);
     return createCore<Principal>(
-      { ...this.#options, health: health === false ? false : { ...health, ready } },
+      {
+        ...this.#options,
+        allowedOrigins: [...allowedOrigins, ...ownOrigins],
+        health: health === false ? false : { ...health, ready },
+      },
       {
         limits: this.#resolved.limits,
         routes,

@@ -37,6 +37,8 @@ export interface HttpServerOptions<Principal> extends Omit<HandlerOptions, "limi
   readonly authenticate?: Authenticate<Principal>;
   /** The hosts that requests may be made to. @default the loopback names with the port */
   readonly allowedHosts?: readonly string[];
+  /** Whether pages that this server serves itself may send requests: its own origins are allowed. @default false */
+  readonly allowOwnOrigin?: boolean;
   /** @default plain HTTP */
   readonly tls?: ServerTlsOptions;
   /** @default see each limit */

@@ -148,6 +148,7 @@ export class Traffic<Principal> {
     try {
       const admitted = guard.preflight(request) ?? (await core.admit(request, "http", false));
       if (!("principal" in admitted)) {
+        core.refused(request, admitted, "http");
         this.#write(served, core.finish(request, admitted));
         return;
       }
@@ -209,8 +210,10 @@ export class Traffic<Principal> {
     const remove = connection.add(request);
     try {
       const taken = await this.#admitUpgrade(parts, request, incoming);
-      if ("status" in taken) refuseUpgrade(socket, parts.core.finish(request, taken));
-      else {
+      if ("status" in taken) {
+        parts.core.refused(request, taken, "websocket");
+        refuseUpgrade(socket, parts.core.finish(request, taken));
+      } else {
         letGo();
         taken.endpoint.take({ request: incoming, socket, head, context: taken.context });
       }

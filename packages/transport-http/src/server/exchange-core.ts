@@ -41,6 +41,17 @@ export interface ExchangeRoute<Principal> {
   ) => Readonly<Record<string, string>> | undefined;
 }
 
+/** A request that was refused before it was handled: 401 for its credentials, 403 for its host, origin or principal. */
+export interface RefusedRequest {
+  readonly status: 401 | 403;
+  readonly transport: "http" | "websocket";
+  readonly path: string | undefined;
+  readonly remoteAddress: string | undefined;
+  /** The headers `Host` and `Origin`: untrusted text. */
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+}
+
 /** Receives the failures of which a client sees only a 500. */
 export type OnServerError = (
   error: unknown,
@@ -56,6 +67,7 @@ export interface ExchangeCoreOptions<Principal> {
   readonly limits: HandlerLimits;
   readonly clock: Clock;
   readonly onError: OnServerError | undefined;
+  readonly onRefused: ((request: RefusedRequest) => void) | undefined;
 }
 
 /** The principal, or the refusal. */
@@ -86,7 +98,9 @@ export class ExchangeCore<Principal> {
   /** Answers one request. Never rejects. */
   async answer(request: RequestView): Promise<Answer> {
     try {
-      return this.finish(request, await this.#answer(request));
+      const answer = await this.#answer(request);
+      this.refused(request, answer, "http");
+      return this.finish(request, answer);
     } catch (error) {
       this.tell(error, request, "http");
       return this.finish(request, refuseWith(500));
@@ -97,6 +111,14 @@ export class ExchangeCore<Principal> {
   finish(request: RequestView, answer: Answer): Answer {
     const headers = { ...commonHeaders, ...this.#options.guard.corsHeaders(request), ...answer.headers };
     return { ...answer, headers };
+  }
+
+  /** Reports an answer to `onRefused`, if it refuses a host, an origin or credentials. */
+  refused(request: RequestView, { status }: Answer, transport: "http" | "websocket"): void {
+    if (status !== 401 && status !== 403) return;
+    const { path, remoteAddress, authority: host } = request;
+    const origin = request.header("origin");
+    callSafely(() => this.#options.onRefused?.({ status, transport, path, remoteAddress, host, origin }));
   }
 
   /** Reports a failure to `onError`. */

@@ -3,7 +3,12 @@ import { assertPath } from "../check-options.ts";
 import type { HandlerLimits } from "../limits.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { checkedContextHeaders, defaultContextHeaders } from "./context.ts";
-import { ExchangeCore, type ExchangeRoute, type OnServerError } from "./exchange-core.ts";
+import {
+  ExchangeCore,
+  type ExchangeRoute,
+  type OnServerError,
+  type RefusedRequest,
+} from "./exchange-core.ts";
 import { createHealthRules, type HealthOptions } from "./health.ts";
 import { createSiteGuard, type SiteGuard, type SiteRules } from "./site-rules.ts";
 
@@ -19,6 +24,8 @@ export interface HandlerOptions {
   readonly health?: HealthOptions | false;
   /** Receives the failures of which a client sees only a 500. What it throws is ignored. @default ignores them */
   readonly onError?: OnServerError;
+  /** Receives requests that were refused for their host, origin or credentials. What it throws is ignored. @default ignores them */
+  readonly onRefused?: (request: RefusedRequest) => void;
   /** @default the real time */
   readonly clock?: Clock;
 }
@@ -54,6 +61,7 @@ export const createCore = <Principal>(
     limits,
     clock: options.clock ?? systemClock,
     onError: options.onError,
+    onRefused: options.onRefused,
   });
   return { core, guard, contextHeaders };
 };

@@ -1,0 +1,162 @@
+import type { AgentState, Protection } from "@harnesskit/protocol/hub";
+import { BoundedMap, type Clock, joinKey } from "@harnesskit/wire";
+import type { SessionTally, TimelineStore } from "../timeline/timeline-store.ts";
+
+/** A way on which agents are connected: a connection, or all exchanges. */
+export interface AgentLink {
+  readonly transport: "unix" | "websocket" | "http";
+  /** Sessions that were heard of on it, by agent and session. */
+  readonly sessions: Map<string, { readonly agent: string; readonly session: string }>;
+}
+
+interface Known {
+  readonly agent: string;
+  framework: string;
+  version: string;
+  transport: string;
+  readonly firstSeenMs: number;
+  lastSeenMs: number;
+  asks: boolean;
+  isHook: boolean;
+  reports: boolean;
+}
+
+const exchangeMs = 60_000;
+/** Sessions of one connection that are remembered. */
+const maxSessionsPerLink = 1000;
+
+const details = {
+  gate: "asks before each action and obeys; without an answer it must not act",
+  hook: "checked and recorded: where its hook fails, most hosts let the call pass",
+  notify: "only reports what it did",
+  unknown: undefined,
+} as const;
+
+/** Which agents are here, and which were. */
+export class Presence {
+  readonly #clock: Clock;
+  readonly #store: TimelineStore;
+  readonly #links = new Set<AgentLink>();
+  readonly #known: BoundedMap<string, Known>;
+
+  constructor(store: TimelineStore, clock: Clock, maxAgents: number) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#known = new BoundedMap({ maxSize: maxAgents });
+  }
+
+  open(transport: AgentLink["transport"]): AgentLink {
+    const link: AgentLink = { transport, sessions: new Map() };
+    this.#links.add(link);
+    return link;
+  }
+
+  /** A connection ended. Returns its sessions that no other connection has. */
+  close(link: AgentLink): readonly { readonly agent: string; readonly session: string }[] {
+    this.#links.delete(link);
+    return [...link.sessions].filter(([key]) => !this.isHere(key)).map(([, session]) => session);
+  }
+
+  /** Whether a connection has heard of a session. */
+  isHere(key: string): boolean {
+    return [...this.#links].some(({ sessions }) => sessions.has(key));
+  }
+
+  introduced(
+    link: AgentLink,
+    agent: string,
+    session: string,
+    info: { framework: string; version: string },
+  ): void {
+    const known = this.#of(agent, link);
+    known.framework = info.framework.slice(0, 200);
+    known.version = info.version.slice(0, 100);
+    this.#remember(link, agent, session);
+  }
+
+  heard(
+    link: AgentLink,
+    { agent, session, isHook }: { agent: string; session: string; isHook: boolean },
+    asks: boolean,
+  ): void {
+    const known = this.#of(agent, link);
+    if (asks) known.asks = true;
+    else known.reports = true;
+    if (isHook) known.isHook = true;
+    // A hook's connection ends after each event, and its action goes on.
+    else this.#remember(link, agent, session);
+  }
+
+  async list(): Promise<AgentState[]> {
+    const sessions = await this.#store.sessions({ limit: 10_000 });
+    const byAgent = new Map<string, SessionTally[]>();
+    for (const tally of sessions) byAgent.set(tally.agent, [...(byAgent.get(tally.agent) ?? []), tally]);
+    const names = new Set([...this.#known.keys(), ...byAgent.keys()]);
+    const agents = [...names].map((agent) =>
+      this.#state(agent, this.#known.get(agent), byAgent.get(agent) ?? []),
+    );
+    return agents.sort((a, b) => b.lastSeenMs - a.lastSeenMs);
+  }
+
+  #of(agent: string, { transport }: AgentLink): Known {
+    const nowMs = this.#clock.now();
+    let known = this.#known.get(agent);
+    if (known === undefined) {
+      known = {
+        agent,
+        framework: "unknown",
+        version: "",
+        transport,
+        firstSeenMs: nowMs,
+        lastSeenMs: nowMs,
+        asks: false,
+        isHook: false,
+        reports: false,
+      };
+      this.#known.set(agent, known);
+    }
+    known.transport = transport;
+    known.lastSeenMs = nowMs;
+    return known;
+  }
+
+  #remember({ sessions }: AgentLink, agent: string, session: string): void {
+    const key = joinKey(agent, session);
+    if (sessions.has(key) || sessions.size >= maxSessionsPerLink) return;
+    sessions.set(key, { agent, session });
+  }
+
+  #connectionsOf(agent: string): number {
+    const has = ({ transport, sessions }: AgentLink) =>
+      transport !== "http" && [...sessions.values()].some((each) => each.agent === agent);
+    return [...this.#links].filter(has).length;
+  }
+
+  #state(agent: string, known: Known | undefined, tallies: readonly SessionTally[]): AgentState {
+    const connections = this.#connectionsOf(agent);
+    const lastSeenMs = Math.max(known?.lastSeenMs ?? 0, ...tallies.map((tally) => tally.lastSeenMs));
+    const isRecent = this.#clock.now() - (known?.lastSeenMs ?? 0) < exchangeMs;
+    const sum = (of: (tally: SessionTally) => number) =>
+      tallies.reduce((total, tally) => total + of(tally), 0);
+    return {
+      agent,
+      framework: known?.framework ?? "unknown",
+      version: known?.version ?? "",
+      isConnected: connections > 0 || ((known?.transport === "http" || known?.isHook === true) && isRecent),
+      connections,
+      transport: known?.transport ?? "unknown",
+      firstSeenMs: Math.min(known?.firstSeenMs ?? lastSeenMs, ...tallies.map((tally) => tally.firstSeenMs)),
+      lastSeenMs,
+      protection: protectionOf(known),
+      sessions: tallies.length,
+      actions: sum((tally) => tally.actions),
+      waiting: sum((tally) => tally.waiting),
+    };
+  }
+}
+
+const protectionOf = (known: Known | undefined): Protection => {
+  const kind = known?.isHook ? "hook" : known?.asks ? "gate" : known?.reports ? "notify" : "unknown";
+  const detail = details[kind];
+  return { kind, ...(detail !== undefined && { detail }) };
+};

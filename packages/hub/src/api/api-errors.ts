@@ -1,0 +1,42 @@
+import { ApprovalError } from "@harnesskit/approvals";
+import { PolicyError } from "@harnesskit/policy";
+import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { HubErrorCode } from "@harnesskit/protocol/hub";
+import { HarnessError, invalidParams, ProtocolError } from "@harnesskit/wire";
+
+/** The error for an id that names nothing. */
+export const notFound = (what: "approval" | "grant" | "row" | "watch"): ProtocolError =>
+  new ProtocolError(HubErrorCode.NotFound, `There is no ${what} with this id`, {
+    data: { reason: `${what}_not_found` },
+  });
+
+export const rateLimited = (retryAfterMs: number): ProtocolError =>
+  new ProtocolError(HubErrorCode.RateLimited, "Too many answers: try again later", {
+    data: { reason: "rate_limited", retryAfterMs },
+  });
+
+const unavailable: ReadonlySet<string> = new Set(["store_full", "store_closed", "store_failed"]);
+
+/** What a client learns of a failure. Anything unknown stays as it is, and is answered without detail. */
+export const toApiError = (error: unknown): unknown => {
+  if (ApprovalError.isInstance(error) && error.record !== undefined) {
+    const data = { reason: error.code, record: error.record as unknown as JsonValue };
+    return new ProtocolError(HubErrorCode.ApprovalRefused, error.message, { data, cause: error });
+  }
+  if (PolicyError.isInstance(error)) {
+    const problems = error.problems
+      .slice(0, 20)
+      .map(({ message, line, column }) => ({ message, line, column }));
+    return new ProtocolError(HubErrorCode.InvalidPolicy, "The policy cannot be used", {
+      data: { reason: "invalid_policy", problems },
+      cause: error,
+    });
+  }
+  if (!HarnessError.isInstance(error) || ProtocolError.isInstance(error)) return error;
+  if (error.code === "invalid_argument") return invalidParams(error.message, { reason: error.code });
+  if (!unavailable.has(error.code)) return error;
+  return new ProtocolError(HubErrorCode.Unavailable, error.message, {
+    data: { reason: error.code },
+    cause: error,
+  });
+};

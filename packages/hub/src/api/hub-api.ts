@@ -1,0 +1,243 @@
+import { type ApprovalStore, grantTerms, presentGrant } from "@harnesskit/approvals";
+import type { AuditEntryInput } from "@harnesskit/audit";
+import {
+  HUB_API_VERSION,
+  type HubMethodName,
+  type HubMethodParams,
+  type HubMethodResult,
+  hubMethods,
+} from "@harnesskit/protocol/hub";
+import {
+  type Channel,
+  type Clock,
+  displayText,
+  HarnessError,
+  invalidParams,
+  ProtocolError,
+} from "@harnesskit/wire";
+import { type Call, createPeer, type Peer, type RpcMethod } from "@harnesskit/wire/rpc";
+import type { Presence } from "../agents/presence.ts";
+import type { ApprovalDesk } from "../desk/approval-desk.ts";
+import type { HubLimits } from "../limits.ts";
+import type { PolicyDesk } from "../policy-desk.ts";
+import type { Recorder } from "../timeline/recorder.ts";
+import type { TimelineStore } from "../timeline/timeline-store.ts";
+import type { AnswerBudget } from "./answer-budget.ts";
+import { notFound, rateLimited, toApiError } from "./api-errors.ts";
+import { toDetail } from "./timeline-detail.ts";
+import { Watches } from "./watches.ts";
+
+export interface HubApiOptions {
+  readonly approvals: ApprovalStore;
+  readonly timeline: TimelineStore;
+  readonly recorder: Recorder;
+  readonly desk: ApprovalDesk;
+  readonly presence: Presence;
+  readonly policy: PolicyDesk;
+  readonly budget: AnswerBudget;
+  readonly limits: HubLimits;
+  readonly clock: Clock;
+  readonly about: { readonly name: string; readonly version: string; readonly startedAtMs: number };
+  /** The default and longest duration of a grant. */
+  readonly grantMs: number;
+  readonly audit: (entry: AuditEntryInput) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Who is at a connection of the API. */
+export interface HubUser {
+  /** The user's name, as answers record it. */
+  readonly user: string;
+}
+
+interface Client {
+  readonly user: string;
+  readonly watches: Watches;
+  /** What it called itself; undefined before `hub.hello`. */
+  name: string | undefined;
+}
+
+type Handlers = {
+  [M in HubMethodName]: (
+    params: HubMethodParams<M>,
+    client: Client,
+    call: Call,
+  ) => HubMethodResult<M> | Promise<HubMethodResult<M>>;
+};
+
+const byOf = ({ user, name = "unknown" }: Client): string =>
+  displayText(`${user} (${name})`, { maxLength: 200 });
+
+/** The hub's own API, for any number of channels. */
+export class HubApi {
+  readonly #options: HubApiOptions;
+  readonly #peers = new Set<Peer>();
+  readonly #handlers: Handlers;
+
+  constructor(options: HubApiOptions) {
+    this.#options = options;
+    this.#handlers = this.#createHandlers();
+  }
+
+  get clients(): number {
+    return this.#peers.size;
+  }
+
+  /** Serves a client, and starts its channel. One too many is closed at once. */
+  connect(channel: Channel, { user }: HubUser): void {
+    const { approvals, timeline, recorder, clock, limits, onError } = this.#options;
+    if (this.#peers.size >= limits.maxClients) {
+      void channel.close(new HarnessError("buffer_full", "too many clients of the hub's API"));
+      return;
+    }
+    const watches = new Watches({
+      approvals,
+      timeline,
+      recorder,
+      clock,
+      maxWatches: limits.maxWatchesPerClient,
+      notify: (name, params) => peer.notify(name, params),
+      onError,
+    });
+    const client: Client = { user, watches, name: undefined };
+    const peer: Peer = createPeer(
+      channel,
+      {
+        methods: (name) => this.#method(name, client),
+        close: () => {
+          watches.close();
+          this.#peers.delete(peer);
+        },
+        onError: (error) => onError(error),
+      },
+      { clock, maxConcurrentCalls: 16 },
+    );
+    this.#peers.add(peer);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#peers].map((peer) => peer.close()));
+  }
+
+  #method(name: string, client: Client): RpcMethod<unknown, unknown> | undefined {
+    if (!Object.hasOwn(hubMethods, name)) return undefined;
+    const method = name as HubMethodName;
+    return {
+      read: (params) => {
+        if (client.name === undefined && method !== "hub.hello") {
+          throw new ProtocolError(-32600, "Call hub.hello first", { data: { reason: "hello_required" } });
+        }
+        const parsed = hubMethods[method].params.safeParse(params);
+        if (parsed.success) return parsed.data;
+        const [issue] = parsed.error.issues;
+        const place = issue?.path.map(String).join(".") ?? "";
+        const text = `params${place === "" ? "" : `.${place}`}: ${issue?.message ?? "not valid"}`;
+        throw invalidParams(displayText(text, { maxLength: 500 }), { reason: "invalid_params" });
+      },
+      handle: async (params, call) => {
+        try {
+          return await (this.#handlers[method] as Handlers["inbox.get"])(params as never, client, call);
+        } catch (error) {
+          throw toApiError(error);
+        }
+      },
+    };
+  }
+
+  #createHandlers(): Handlers {
+    const { approvals, timeline, presence, policy, clock, about, grantMs, recorder, desk } = this.#options;
+    return {
+      "hub.hello": ({ client: { name } }, client) => {
+        client.name = displayText(name, { maxLength: 100 });
+        return { version: HUB_API_VERSION, hub: about, by: byOf(client), grantMs };
+      },
+      "inbox.list": async (params = {}) => {
+        const { records, nextSeq } = await approvals.page(defined(params));
+        return { records: [...records], nextSeq };
+      },
+      "inbox.get": async ({ id }) => {
+        const record = await approvals.get(id);
+        if (record === undefined) throw notFound("approval");
+        return { record };
+      },
+      "inbox.watch": ({ afterSeq = desk.lastSeq } = {}, { watches }) => ({
+        watchId: watches.inbox(afterSeq),
+        afterSeq,
+      }),
+      "inbox.answer": (params, client) => this.#answer(params, client),
+      "inbox.previewGrant": async ({ id, always }) => {
+        const record = await approvals.get(id);
+        if (record === undefined) throw notFound("approval");
+        const terms = grantTerms(record, always, clock.now(), grantMs);
+        return { terms, lines: [...presentGrant(terms)] };
+      },
+      "grants.list": async () => {
+        const grants = await approvals.grants();
+        return { grants: grants.map((grant) => ({ grant, lines: [...presentGrant(grant)] })) };
+      },
+      "grants.revoke": async ({ id }, client) => {
+        const found = (await approvals.grants()).some((grant) => grant.id === id);
+        if (!found) throw notFound("grant");
+        const grant = await approvals.revokeGrant(id, byOf(client));
+        this.#options.audit({
+          action: "hub.revoke",
+          outcome: "ok",
+          details: { grant: id, by: byOf(client) },
+        });
+        return { grant };
+      },
+      "timeline.page": async (params = {}) => {
+        const page = await timeline.page(params);
+        return { ...page, rows: [...page.rows] };
+      },
+      "timeline.watch": ({ filter, afterSeq = recorder.lastSeq } = {}, { watches }) => ({
+        watchId: watches.timeline(afterSeq, filter),
+        afterSeq,
+      }),
+      "timeline.get": async ({ id }) => {
+        const stored = await timeline.get(id);
+        if (stored === undefined) throw notFound("row");
+        const approvalId = stored.row.approval?.id;
+        return toDetail(stored, approvalId === undefined ? undefined : await approvals.get(approvalId));
+      },
+      "watch.cancel": ({ watchId }, { watches }) => {
+        if (!watches.cancel(watchId)) throw notFound("watch");
+        return { ok: true };
+      },
+      "agents.list": async () => ({ agents: await presence.list() }),
+      "sessions.list": async (params = {}) => ({ sessions: [...(await timeline.sessions(params))] }),
+      "policy.get": async () => ({ policy: await policy.state() }),
+      "policy.backtest": (params = {}, _client, { signal }) => policy.backtest(params, signal),
+    };
+  }
+
+  /** The first answer counts. Refused ones are recorded, too. */
+  async #answer(
+    { id, digest, decision, note, always }: HubMethodParams<"inbox.answer">,
+    client: Client,
+  ): Promise<HubMethodResult<"inbox.answer">> {
+    const { approvals, audit, budget } = this.#options;
+    const by = byOf(client);
+    const details = { approval: id, decision, by, always: always !== undefined };
+    const waitMs = budget.take();
+    if (waitMs > 0) {
+      audit({ action: "hub.answer", outcome: "limited", details });
+      throw rateLimited(waitMs);
+    }
+    try {
+      const said = { ...(note !== undefined && { note }), ...(always !== undefined && { always }) };
+      const record = await approvals.apply(id, { type: "answer", decision, by, digest, ...said });
+      audit({ action: "hub.answer", outcome: "ok", details });
+      return { record };
+    } catch (error) {
+      const reason = HarnessError.isInstance(error) ? error.code : "failed";
+      audit({ action: "hub.answer", outcome: "refused", details: { ...details, reason } });
+      if (reason === "not_found") throw notFound("approval");
+      throw error;
+    }
+  }
+}
+
+/** Without fields that are undefined. */
+const defined = <T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as never;

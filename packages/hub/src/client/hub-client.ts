@@ -1,0 +1,162 @@
+import {
+  type ApprovalRecord,
+  HUB_API_VERSION,
+  type HubMethodName,
+  type HubMethodParams,
+  type HubMethodResult,
+  type TimelineFilter,
+  type TimelineRow,
+} from "@harnesskit/protocol/hub";
+import {
+  type Clock,
+  type CloseReason,
+  callSafely,
+  HarnessError,
+  type HarnessError as HarnessErrorType,
+  systemClock,
+  type Transport,
+} from "@harnesskit/wire";
+import {
+  ClientSession,
+  type ConnectOptions,
+  type ReconnectOptions,
+  type RequestOptions,
+  resolveReconnect,
+  type SessionState,
+} from "@harnesskit/wire/rpc";
+import { HubConnection } from "./hub-connection.ts";
+import { follow } from "./watch.ts";
+
+export interface HubClientOptions {
+  /** The way to the hub: a Unix socket, or a WebSocket to `hubPaths.api`. */
+  readonly transport: Transport;
+  /** How the client introduces itself: answers are recorded as `USER (NAME)`. */
+  readonly client: { readonly name: string; readonly version?: string };
+  /** Replaces a lost connection. @default 10 attempts, from 100 ms to 30 s apart */
+  readonly reconnect?: false | ReconnectOptions;
+  /** How long a call waits for its answer. @default 60000 */
+  readonly requestTimeoutMs?: number;
+  /** Reports what failed behind the caller's back. What it throws is ignored. */
+  readonly onError?: (error: HarnessErrorType) => void;
+  /** Receives each change of the state. What it throws is ignored. */
+  readonly onState?: (state: SessionState) => void;
+  /** @default the real time */
+  readonly clock?: Clock;
+}
+
+export interface WatchOptions {
+  /** The number of the last change that you have. @default only what comes */
+  readonly afterSeq?: number;
+  /** Ends the iteration. */
+  readonly signal?: AbortSignal;
+}
+
+/** What the hub says of itself. */
+export type HubIntroduction = HubMethodResult<"hub.hello">;
+
+type ParamsArgument<M extends HubMethodName> =
+  undefined extends HubMethodParams<M>
+    ? [params?: HubMethodParams<M>, options?: RequestOptions]
+    : [params: HubMethodParams<M>, options?: RequestOptions];
+
+/** A client of the hub's own API. */
+export interface HubClient {
+  /** Opens the connection. Rejects with the errors of the transport and of a call, and `version_mismatch`. */
+  connect(options?: ConnectOptions): Promise<HubIntroduction>;
+  /**
+   * Calls a method of `hubMethods`. Rejects with a `HubError`, whose code is the hub's reason, or with `connection_closed`,
+   * `request_timeout`, `request_cancelled`.
+   */
+  call<M extends HubMethodName>(method: M, ...args: ParamsArgument<M>): Promise<HubMethodResult<M>>;
+  /** Each changed approval, also over lost connections; states in between may be skipped. */
+  watchInbox(options?: WatchOptions): AsyncIterableIterator<ApprovalRecord>;
+  /** Changed rows that fit the filter, also over lost connections. */
+  watchTimeline(
+    options?: WatchOptions & { readonly filter?: TimelineFilter },
+  ): AsyncIterableIterator<readonly TimelineRow[]>;
+  /** What the hub said of itself; undefined before the first `connect`. */
+  readonly introduction: HubIntroduction | undefined;
+  readonly state: SessionState;
+  readonly closed: Promise<CloseReason>;
+  /** Idempotent. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const majorOf = (version: string): string | undefined => version.split(".", 1)[0];
+
+/** Makes a client. Nothing is opened before `connect`. Throws `invalid_argument` for options that are not valid. */
+export const createHubClient = (options: HubClientOptions): HubClient => {
+  const { transport, clock = systemClock, requestTimeoutMs } = options;
+  const onError = (error: HarnessErrorType): void => callSafely(() => options.onError?.(error));
+  const session: ClientSession<HubConnection, HubIntroduction> = new ClientSession({
+    async open(signal, onOver) {
+      const channel = await transport.connect({ signal });
+      return new HubConnection(channel, { requestTimeoutMs, clock, onOver, onError });
+    },
+    async introduce(connection, { timeoutMs, signal }) {
+      const hello = await connection.call("hub.hello", { client: options.client }, { timeoutMs, signal });
+      if (majorOf(hello.version) === majorOf(HUB_API_VERSION)) return hello;
+      const text = `the hub speaks version ${hello.version} of its API, and this client ${HUB_API_VERSION}`;
+      throw new HarnessError("version_mismatch", text);
+    },
+    reconnect: resolveReconnect(options.reconnect),
+    timeoutMs: () => requestTimeoutMs ?? 60_000,
+    isFinal: (error) => HarnessError.isInstance(error) && error.code === "version_mismatch",
+    onState: (state) => callSafely(() => options.onState?.(state)),
+    onAttemptFailed: onError,
+    clock,
+  });
+  return {
+    connect: async (connecting) => (await session.connect(connecting)).introduction,
+    async call(method, ...[params, request]) {
+      const { connection } = await session.whenReady({
+        signal: request?.signal,
+        timeoutMs: request?.timeoutMs ?? requestTimeoutMs ?? 60_000,
+      });
+      const result = await connection.call(method, params as never, request);
+      session.confirm(connection);
+      return result;
+    },
+    watchInbox: (watching = {}) =>
+      follow(
+        session,
+        {
+          start: (connection, afterSeq) =>
+            connection.call("inbox.watch", afterSeq === undefined ? {} : { afterSeq }),
+          read: (event) =>
+            event.name === "inbox.changed"
+              ? { item: event.params.record, seq: event.params.record.seq }
+              : undefined,
+        },
+        watching,
+      ),
+    watchTimeline: ({ filter, ...watching } = {}) =>
+      follow(
+        session,
+        {
+          start: (connection, afterSeq) =>
+            connection.call("timeline.watch", {
+              ...(filter !== undefined && { filter }),
+              ...(afterSeq !== undefined && { afterSeq }),
+            }),
+          read: (event) =>
+            event.name === "timeline.changed"
+              ? { item: event.params.rows, seq: event.params.seq }
+              : undefined,
+        },
+        watching,
+      ),
+    get introduction() {
+      return session.introduction;
+    },
+    get state() {
+      return session.state;
+    },
+    get closed() {
+      return session.closed;
+    },
+    close: () => session.close(),
+    [Symbol.asyncDispose]: () => session.close(),
+  };
+};

@@ -1,0 +1,47 @@
+import type { ApprovalRecord } from "@harnesskit/approvals";
+import type { AhpEventType } from "@harnesskit/protocol/ahp";
+import { displayText } from "@harnesskit/wire";
+
+const safe = (text: string): string => displayText(text, { maxLength: 2000 });
+
+/** What an agent is told of a question that waits. */
+export const ticketText = ({ id, rule }: ApprovalRecord): string =>
+  `approval ${id} is pending in the hub's inbox (${safe(rule.reason)}); repeat the same call`;
+
+const approvalOf = ({ id, status, answer }: ApprovalRecord) => ({
+  id,
+  status,
+  ...(answer !== undefined && { by: safe(answer.by), at: new Date(answer.atMs).toISOString() }),
+  ...(answer?.note !== undefined && { note: safe(answer.note) }),
+  ...(answer?.grantId !== undefined && { grant: answer.grantId }),
+});
+
+/** The decision that lets an approved event pass. */
+export const approvedDecision = (
+  type: AhpEventType,
+  record: ApprovalRecord,
+  { policy, rule }: { readonly policy: string; readonly rule: string | undefined },
+): object => {
+  if (type === "confirmation") return { decision: "approve" };
+  const { by = "a human", grantId } = record.answer ?? {};
+  const why = grantId === undefined ? `approved by ${safe(by)}` : `allowed by a grant of ${safe(by)}`;
+  const metadata = {
+    policy: { name: policy, ...(rule !== undefined && { rule }), why },
+    approval: approvalOf(record),
+  };
+  return { decision: "allow", metadata };
+};
+
+/** The decision that refuses, with the reason that the agent gets. */
+export const refusedDecision = (type: AhpEventType, reason: string, record?: ApprovalRecord): object => {
+  if (type === "confirmation") return { decision: "reject", reason: safe(reason) };
+  const metadata = record === undefined ? {} : { metadata: { approval: approvalOf(record) } };
+  return { decision: "block", reason: safe(reason), ...metadata };
+};
+
+/** The decision for a client that can ask again. */
+export const deferredDecision = (record: ApprovalRecord, retryAfterMs: number): object => ({
+  decision: "defer",
+  retry_after_ms: retryAfterMs,
+  reason: ticketText(record),
+});

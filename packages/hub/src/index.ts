@@ -1,0 +1,29 @@
+export type { AgentLink } from "./agents/presence.ts";
+export type { HubUser } from "./api/hub-api.ts";
+export type { AnyEvent } from "./desk/read-event.ts";
+export { type AgentContext, createHub, type Hub, type HubOptions, type HubStats } from "./hub.ts";
+export { type HubLimits, hubLimits } from "./limits.ts";
+export { type TimelineLimits, timelineLimits } from "./timeline/limits.ts";
+export { createMemoryTimelineStore, type TimelineStoreOptions } from "./timeline/memory-timeline-store.ts";
+export {
+  changeRow,
+  isFailedRow,
+  isOpenRow,
+  lostRow,
+  rowMatches,
+  rowWords,
+  ruleHit,
+  sessionDelta,
+  workspaceOf,
+} from "./timeline/row-rules.ts";
+export type {
+  NewRow,
+  PageRequest,
+  RowSelector,
+  RuleTally,
+  SessionTally,
+  StoredContent,
+  StoredRow,
+  TimelineChange,
+  TimelineStore,
+} from "./timeline/timeline-store.ts";

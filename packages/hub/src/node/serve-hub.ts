@@ -1,0 +1,128 @@
+import { rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { userInfo } from "node:os";
+import { dirname, join } from "node:path";
+import type { AuditEntryInput } from "@harnesskit/audit";
+import { acquireFileLock, type FileLock, makeDirectory, writeFileAtomic } from "@harnesskit/node-kit";
+import { hubPaths } from "@harnesskit/protocol/hub";
+import { createHttpServer, type FallbackHandler } from "@harnesskit/transport-http/node";
+import { createUnixListener } from "@harnesskit/transport-uds";
+import { type Clock, displayText, systemClock } from "@harnesskit/wire";
+import type { Hub } from "../hub.ts";
+import type { HubPlace } from "../place.ts";
+import { HubAccess, type HubPrincipal } from "./access.ts";
+import { PageFiles } from "./page-files.ts";
+import { createPageHandler } from "./page-handler.ts";
+import { openToken } from "./token.ts";
+
+export interface ServeHubOptions {
+  readonly hub: Hub;
+  /** See `hubPlace` of `@harnesskit/hub/place`. */
+  readonly place: HubPlace;
+  /** Of HTTP and WebSocket, on loopback. @default 0: the system chooses */
+  readonly port?: number;
+  /** The page's built files. @default those that are in this package */
+  readonly pageDirectory?: string;
+  /** The user's name, as answers record it. @default the user of this process */
+  readonly user?: string;
+  /** More handlers of HTTP requests, by path: only requests with the token reach them. @default none */
+  readonly handlers?: Readonly<Record<string, FallbackHandler<HubPrincipal>>>;
+  /** Records requests that were refused for their host, origin or credentials. @default nowhere */
+  readonly audit?: (entry: AuditEntryInput) => void;
+  readonly onError?: (error: unknown) => void;
+  readonly clock?: Clock;
+}
+
+/** A hub that is served. */
+export interface ServedHub {
+  /** `http://127.0.0.1:41234` */
+  readonly url: string;
+  /** A link to the page that works once and for ten minutes: its ticket is in the fragment, which no server sees. */
+  openLink(): string;
+  /** Takes nothing new, answers what is held, closes connections and removes sockets. Leaves the hub and its stores open. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Where the built page lies in this package, also for a program that bundles its code. */
+const pageOfPackage = (): string =>
+  join(dirname(createRequire(import.meta.url).resolve("@harnesskit/hub/package.json")), "page");
+
+const maxShownLength = 300;
+
+/** The state's directory is locked while its hub runs. Rejects with `file_locked`. */
+const lockOf = async ({ directory }: HubPlace): Promise<FileLock> => {
+  await makeDirectory(directory);
+  return acquireFileLock(`${directory}/hub.lock`);
+};
+
+/**
+ * Serves a hub on two Unix sockets, for agents and for its own API, and on HTTP and WebSocket on loopback for both and for the page.
+ * Rejects with `file_locked` where another hub has the place, and with `insecure_directory`, `insecure_token_file`,
+ * `address_in_use`, `path_too_long` and `transport_failed`.
+ */
+export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => {
+  const { hub, place, port = 0, clock = systemClock, audit = () => {} } = options;
+  const { pageDirectory = pageOfPackage(), handlers = {}, onError = () => {} } = options;
+  const user = displayText(options.user ?? userInfo().username, { maxLength: 100 });
+  const open: (() => Promise<unknown>)[] = [];
+  const closeAll = async () => {
+    for (const close of open.reverse().splice(0)) await close().catch(onError);
+  };
+  const recordRefusal = (details: Readonly<Record<string, string | number | undefined>>) => {
+    const shown = Object.entries(details).map(([name, value]) => [
+      name,
+      typeof value === "string" ? displayText(value, { maxLength: maxShownLength }) : value,
+    ]);
+    audit({ action: "hub.request", outcome: "refused", details: Object.fromEntries(shown) });
+  };
+  try {
+    const lock = await lockOf(place);
+    open.push(() => lock.release());
+    const access = new HubAccess(await openToken(place.tokenFile), clock);
+    const agents = createUnixListener({ path: place.socket, framing: "newline" });
+    open.push(() => agents.close());
+    await agents.listen((channel) => hub.connectAgent(channel, "unix"));
+    const clients = createUnixListener({ path: place.apiSocket, framing: "newline" });
+    open.push(() => clients.close());
+    await clients.listen((channel) => hub.connectClient(channel, { user }));
+    const server = createHttpServer<HubPrincipal>({
+      port,
+      authenticate: access.authenticate,
+      allowOwnOrigin: true,
+      routes: { [hubPaths.ahp]: hub.exchange },
+      fallback: createPageHandler({
+        access,
+        files: new PageFiles(pageDirectory),
+        handlers,
+        onRefused: (path) => recordRefusal({ status: 401, path }),
+      }),
+      onRefused: ({ status, transport, path, remoteAddress, host, origin }) =>
+        recordRefusal({ status, transport, path, remote: remoteAddress, host, origin }),
+      onError,
+      clock,
+    });
+    open.push(() => server.close());
+    await server
+      .webSocketListener({ path: hubPaths.ahp })
+      .listen((channel) => hub.connectAgent(channel, "websocket"));
+    await server
+      .webSocketListener({ path: hubPaths.api })
+      .listen((channel) => hub.connectClient(channel, { user }));
+    await server.listen();
+    const { url = "" } = server;
+    await writeFileAtomic(place.serverFile, `${JSON.stringify({ url, pid: process.pid })}\n`);
+    open.push(() => rm(place.serverFile, { force: true }));
+    let closing: Promise<void> | undefined;
+    return {
+      url,
+      openLink: () => `${url}/#ticket=${access.openTicket()}`,
+      close() {
+        closing ??= closeAll();
+        return closing;
+      },
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+};

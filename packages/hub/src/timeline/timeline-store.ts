@@ -1,0 +1,108 @@
+import type {
+  RowContent,
+  TimelineDetail,
+  TimelineFilter,
+  TimelinePage,
+  TimelineRow,
+} from "@harnesskit/protocol/hub";
+
+/** What a row holds beside its line in lists: redacted, and bounded by the hub. */
+export interface StoredContent extends Omit<TimelineDetail, "row" | "approval" | "input" | "metadata"> {
+  /** The event that opened the row, without its secrets. */
+  readonly event?: RowContent | undefined;
+}
+
+/** A row before the store numbers it. */
+export type NewRow = Omit<TimelineRow, "id" | "seq" | "changedAtMs">;
+
+export interface StoredRow {
+  readonly row: TimelineRow;
+  readonly content: StoredContent;
+}
+
+/** Finds a row: the newest open one with a key, or the newest one of an approval. */
+export type RowSelector = { readonly key: string } | { readonly approvalId: string };
+
+/** A change of the timeline. Functions in it are pure, and may be called more than once. */
+export type TimelineChange =
+  /** A new row. `key` finds it while it is open. */
+  | { readonly type: "add"; readonly key?: string; readonly row: NewRow; readonly content: StoredContent }
+  /**
+   * The row found is replaced; one that is not there is added if `orAdd` says so. `key` gives the row another key.
+   */
+  | {
+      readonly type: "change";
+      readonly find: RowSelector;
+      readonly key?: string;
+      /** Undefined: the row stays as it is. */
+      readonly apply: (stored: StoredRow) => { row?: Partial<NewRow>; content?: StoredContent } | undefined;
+      readonly orAdd?: { readonly key?: string; readonly row: NewRow; readonly content: StoredContent };
+    }
+  /** Running rows become `unknown`: of one session, or all whose last change is before a time. */
+  | {
+      readonly type: "lose";
+      readonly of?: { readonly agent: string; readonly session: string };
+      readonly beforeMs?: number;
+      readonly outcome: string;
+    };
+
+/** What was counted of an agent's session. */
+export interface SessionTally {
+  readonly agent: string;
+  readonly session: string;
+  readonly workspace?: string | undefined;
+  readonly firstSeenMs: number;
+  readonly lastSeenMs: number;
+  readonly actions: number;
+  readonly failed: number;
+  readonly refused: number;
+  readonly waiting: number;
+}
+
+/** What a rule has decided. */
+export interface RuleTally {
+  readonly kind: string;
+  readonly name: string;
+  readonly decision: string;
+  readonly hits: number;
+  readonly lastHitAtMs: number;
+}
+
+export interface PageRequest {
+  readonly filter?: TimelineFilter | undefined;
+  readonly beforeId?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+/**
+ * Where rows are kept. A row is open while it is `waiting`, `running`, `unknown` or `noted`: only then its key finds it. Calls reject with
+ * `store_closed` after `close`; a store in a file also with the errors of its file.
+ */
+export interface TimelineStore {
+  /**
+   * Applies changes in their order, in one transaction, and returns the rows that they made or changed, as they are then. They are
+   * kept, also if the process is killed, when it resolves.
+   */
+  write(changes: readonly TimelineChange[]): Promise<readonly TimelineRow[]>;
+  get(id: number): Promise<StoredRow | undefined>;
+  /** The newest rows first. Looks at a bounded number of rows. */
+  page(request?: PageRequest): Promise<TimelinePage>;
+  /** Rows whose last change has a greater number, in the order of the changes. */
+  changes(afterSeq: number, limit?: number): Promise<readonly TimelineRow[]>;
+  /** Rows with their content, the oldest first, of a time. */
+  read(range: {
+    readonly sinceMs?: number | undefined;
+    readonly untilMs?: number | undefined;
+    readonly afterId: number;
+    readonly limit: number;
+  }): Promise<readonly StoredRow[]>;
+  /** Those seen last first. */
+  sessions(of?: {
+    readonly agent?: string | undefined;
+    readonly limit?: number | undefined;
+  }): Promise<readonly SessionTally[]>;
+  rules(): Promise<readonly RuleTally[]>;
+  /** Removes what is beyond the limits; a bounded part at once. Resolves with how many rows were removed. */
+  prune(): Promise<number>;
+  close(): Promise<void>;
+}

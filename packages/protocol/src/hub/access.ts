@@ -1,0 +1,24 @@
+import * as z from "zod";
+
+/** Where the API, the agents and a page's access are, on the hub's HTTP server. */
+export const hubPaths = {
+  /** WebSocket: the API. */
+  api: "/api",
+  /** POST and WebSocket: AHP. */
+  ahp: "/ahp",
+  /** POST, with a one-time ticket of the address's fragment (`#ticket=…`): a session token for the page. */
+  session: "/page/session",
+  /** POST, with the session token as a bearer: a one-time ticket for one WebSocket, as its query's `token`. */
+  ticket: "/page/ticket",
+  /** POST, with the hub's token as a bearer: a one-time ticket for a link to the page. */
+  open: "/page/open",
+} as const;
+
+export const PageSessionRequestSchema = z.object({ ticket: z.string().min(1).max(200) });
+/** The page keeps the token in its `sessionStorage`, and removes the ticket from the address. */
+export const PageSessionSchema = z.object({ token: z.string(), expiresAtMs: z.int().nonnegative() });
+export type PageSession = z.infer<typeof PageSessionSchema>;
+
+/** Valid once, and for a minute. */
+export const SocketTicketSchema = z.object({ ticket: z.string() });
+export type SocketTicket = z.infer<typeof SocketTicketSchema>;

@@ -1,0 +1,46 @@
+import * as z from "zod";
+import { TimeMsSchema } from "./values.ts";
+
+/** How a client is held to its answers, as it says in its handshake. */
+export const ProtectionSchema = z.object({
+  /** `gate`: asks before each action and obeys; `hook`: a hook of another vendor's agent; `notify`: only reports; `unknown`. */
+  kind: z.enum(["gate", "hook", "notify", "unknown"]),
+  /** In words: what the agent does where the hub cannot be reached. */
+  detail: z.string().optional(),
+});
+export type Protection = z.infer<typeof ProtectionSchema>;
+
+/** An agent that has spoken to this hub, all its sessions together. */
+export const AgentStateSchema = z.object({
+  agent: z.string(),
+  /** What it runs on, as its last handshake says. */
+  framework: z.string(),
+  version: z.string(),
+  isConnected: z.boolean(),
+  /** Open connections; 0 for an agent over HTTP, which is connected while it was heard of within the last minute. */
+  connections: z.int().nonnegative(),
+  /** How it is connected, or was last: "unix", "websocket", "http". */
+  transport: z.string(),
+  firstSeenMs: TimeMsSchema,
+  lastSeenMs: TimeMsSchema,
+  protection: ProtectionSchema,
+  /** Sessions, actions, and those that wait for a human, as far as they are kept. */
+  sessions: z.int().nonnegative(),
+  actions: z.int().nonnegative(),
+  waiting: z.int().nonnegative(),
+});
+export type AgentState = z.infer<typeof AgentStateSchema>;
+
+export const SessionStateSchema = z.object({
+  agent: z.string(),
+  session: z.string(),
+  /** Where it works, if the agent says so. */
+  workspace: z.string().optional(),
+  firstSeenMs: TimeMsSchema,
+  lastSeenMs: TimeMsSchema,
+  actions: z.int().nonnegative(),
+  failed: z.int().nonnegative(),
+  refused: z.int().nonnegative(),
+  waiting: z.int().nonnegative(),
+});
+export type SessionState = z.infer<typeof SessionStateSchema>;

@@ -1,0 +1,18 @@
+/**
+ * The error codes of the hub's API beside those of JSON-RPC 2.0. Each error has `data.reason`; `not_answered` and the other refusals
+ * of an approval have `data.record`, the approval as it is.
+ */
+export const HubErrorCode = {
+  /** No approval, grant, row or watch has this id; `data.reason` says which. */
+  NotFound: -32010,
+  /** The approval was not changed: `data.reason` is `already_answered`, `wrong_digest`, `expired`, `withdrawn`, `grant_mismatch`, … */
+  ApprovalRefused: -32011,
+  /** Too many answers in a short time; `data.retryAfterMs`. */
+  RateLimited: -32012,
+  /** The policy of a backtest cannot be used; `data.problems`. */
+  InvalidPolicy: -32013,
+  /** A store is full or cannot be used now. */
+  Unavailable: -32014,
+} as const;
+
+export type HubErrorCode = (typeof HubErrorCode)[keyof typeof HubErrorCode];

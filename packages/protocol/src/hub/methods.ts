@@ -1,0 +1,164 @@
+import * as z from "zod";
+import type { MethodTable, NotificationTable } from "../envelope/method-table.ts";
+import { AgentStateSchema, SessionStateSchema } from "./agents.ts";
+import { ApprovalRecordSchema, ApprovalStatusSchema, EffectSchema } from "./approval.ts";
+import { AlwaysSchema, GrantSchema, GrantTermsSchema } from "./grant.ts";
+import { BacktestResultSchema, PolicyStateSchema } from "./policy.ts";
+import {
+  TimelineDetailSchema,
+  TimelineFilterSchema,
+  TimelinePageSchema,
+  TimelineRowSchema,
+} from "./timeline.ts";
+import {
+  AfterSeqSchema,
+  DigestSchema,
+  IdSchema,
+  SequenceSchema,
+  TimeMsSchema,
+  WordsSchema,
+} from "./values.ts";
+
+/** The version of the hub's API that `hub.hello` answers with. */
+export const HUB_API_VERSION = "1.0.0";
+
+const maxPage = 200;
+const LimitSchema = z.int().positive().max(maxPage);
+const WatchIdSchema = z.string();
+const maxPolicyLength = 1_000_000;
+
+/** The requests from a client to the hub. `hub.hello` is the first. */
+export const hubMethods = {
+  "hub.hello": {
+    /** `name` is what `answer.by` shows, after the name of the user that the hub knows. */
+    params: z.object({ client: z.object({ name: IdSchema, version: z.string().max(100).optional() }) }),
+    result: z.object({
+      version: z.string(),
+      hub: z.object({ name: z.string(), version: z.string(), startedAtMs: TimeMsSchema }),
+      /** What this client's answers are recorded as. */
+      by: z.string(),
+      /** The default and longest duration of a grant. */
+      grantMs: z.int().positive(),
+    }),
+  },
+  /** Records in the order of their last change. `status: "pending"` is what waits. */
+  "inbox.list": {
+    params: z
+      .object({
+        status: ApprovalStatusSchema.optional(),
+        effect: EffectSchema.optional(),
+        agent: IdSchema.optional(),
+        session: IdSchema.optional(),
+        afterSeq: AfterSeqSchema.optional(),
+        limit: LimitSchema.optional(),
+      })
+      .optional(),
+    result: z.object({ records: z.array(ApprovalRecordSchema), nextSeq: AfterSeqSchema }),
+  },
+  "inbox.get": { params: z.object({ id: IdSchema }), result: z.object({ record: ApprovalRecordSchema }) },
+  /** `inbox.changed` for each record whose last change is after `afterSeq` (default: only what comes), now and later. */
+  "inbox.watch": {
+    params: z.object({ afterSeq: AfterSeqSchema.optional() }).optional(),
+    result: z.object({ watchId: WatchIdSchema, afterSeq: AfterSeqSchema }),
+  },
+  /** The first answer counts. `digest` is that of the record that was shown. */
+  "inbox.answer": {
+    params: z
+      .object({
+        id: IdSchema,
+        digest: DigestSchema,
+        decision: z.enum(["approve", "reject"]),
+        /** Why; the agent gets it. */
+        note: WordsSchema.optional(),
+        /** With `approve`: gives a grant too. Show it first: `inbox.previewGrant`. */
+        always: AlwaysSchema.optional(),
+      })
+      .refine(({ decision, always }) => decision === "approve" || always === undefined, {
+        path: ["always"],
+        message: "a rejection gives no grant",
+      }),
+    result: z.object({ record: ApprovalRecordSchema }),
+  },
+  /** The grant that an answer with `always` would give, in data and in safe lines. Gives nothing. */
+  "inbox.previewGrant": {
+    params: z.object({ id: IdSchema, always: AlwaysSchema }),
+    result: z.object({ terms: GrantTermsSchema, lines: z.array(z.string()) }),
+  },
+  /** All grants, those that are over included while they are kept; `lines` are safe to show. */
+  "grants.list": {
+    params: z.object({}).optional(),
+    result: z.object({ grants: z.array(z.object({ grant: GrantSchema, lines: z.array(z.string()) })) }),
+  },
+  /** Ends a grant and withdraws its approvals that were not taken. */
+  "grants.revoke": { params: z.object({ id: IdSchema }), result: z.object({ grant: GrantSchema }) },
+  "timeline.page": {
+    params: z
+      .object({
+        filter: TimelineFilterSchema.optional(),
+        /** @default the newest */
+        beforeId: SequenceSchema.optional(),
+        /** @default 100 */
+        limit: LimitSchema.optional(),
+      })
+      .optional(),
+    result: TimelinePageSchema,
+  },
+  /** `timeline.changed` for rows that fit the filter and whose last change is after `afterSeq` (default: only what comes). */
+  "timeline.watch": {
+    params: z
+      .object({ filter: TimelineFilterSchema.optional(), afterSeq: AfterSeqSchema.optional() })
+      .optional(),
+    result: z.object({ watchId: WatchIdSchema, afterSeq: AfterSeqSchema }),
+  },
+  "timeline.get": { params: z.object({ id: SequenceSchema }), result: TimelineDetailSchema },
+  /** Ends a watch of this connection. */
+  "watch.cancel": { params: z.object({ watchId: WatchIdSchema }), result: z.object({ ok: z.literal(true) }) },
+  /** Those seen last first. */
+  "agents.list": {
+    params: z.object({}).optional(),
+    result: z.object({ agents: z.array(AgentStateSchema) }),
+  },
+  /** Those seen last first. */
+  "sessions.list": {
+    params: z.object({ agent: IdSchema.optional(), limit: LimitSchema.optional() }).optional(),
+    result: z.object({ sessions: z.array(SessionStateSchema) }),
+  },
+  "policy.get": { params: z.object({}).optional(), result: z.object({ policy: PolicyStateSchema }) },
+  /** What a policy would have decided on the events that are kept. */
+  "policy.backtest": {
+    params: z
+      .object({
+        /** YAML. @default the policy in force */
+        text: z.string().min(1).max(maxPolicyLength).optional(),
+        sinceMs: TimeMsSchema.optional(),
+        untilMs: TimeMsSchema.optional(),
+        /** @default 100 */
+        maxChanges: LimitSchema.optional(),
+      })
+      .optional(),
+    result: BacktestResultSchema,
+  },
+} as const satisfies MethodTable;
+
+export type HubMethodName = keyof typeof hubMethods;
+/** The params of the method `M`, as a caller gives them. */
+export type HubMethodParams<M extends HubMethodName> = z.infer<(typeof hubMethods)[M]["params"]>;
+export type HubMethodResult<M extends HubMethodName> = z.infer<(typeof hubMethods)[M]["result"]>;
+
+/** The notifications from the hub to a client, for its watches. */
+export const hubNotifications = {
+  /** A record as it is now; states in between may be skipped. */
+  "inbox.changed": z.object({ watchId: WatchIdSchema, record: ApprovalRecordSchema }),
+  /** Rows as they are now, in the order of their changes; go on after a loss from the last one's `seq`. */
+  "timeline.changed": z.object({
+    watchId: WatchIdSchema,
+    rows: z.array(TimelineRowSchema).min(1),
+    /** `afterSeq` to go on from; rows that do not fit the filter count too. */
+    seq: AfterSeqSchema,
+  }),
+  /** The watch ended by itself; `reason` is a code, such as `store_closed`. */
+  "watch.ended": z.object({ watchId: WatchIdSchema, reason: z.string() }),
+} as const satisfies NotificationTable;
+
+export type HubNotificationName = keyof typeof hubNotifications;
+export type HubNotificationParams<N extends HubNotificationName> = z.infer<(typeof hubNotifications)[N]>;
