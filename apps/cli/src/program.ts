@@ -9,6 +9,7 @@ import { addConformance } from "./commands/conformance.ts";
 import { addAudit, addCore } from "./commands/core.ts";
 import { addEngine } from "./commands/engine.ts";
 import { addGuard } from "./commands/guard.ts";
+import { addHub, addInbox } from "./commands/hub.ts";
 import { type CommandContext, cwdOption } from "./commands/options.ts";
 import { addRun } from "./commands/run.ts";
 import { addServe } from "./commands/serve.ts";
@@ -54,6 +55,8 @@ export const createProgram = (context: CommandContext): Command => {
   addGrants(program);
   addCore(program, context);
   addAgents(program, context);
+  addHub(program, context);
+  addInbox(program, context);
   addAudit(program, context);
   addAhp(program, context);
   addGuard(program, context);

@@ -119,7 +119,7 @@ export const createHub = (options: HubOptions): Hub => {
     riskOf: options.riskOf ?? (() => ({ level: "unknown", reasons: [] })),
     onError,
   });
-  const httpLink = presence.open("http");
+  const httpLink = presence.open("http", new AbortController().signal);
 
   const handle = (type: AhpEventType) => {
     const asks = ahpEvents[type].blocking;
@@ -130,7 +130,9 @@ export const createHub = (options: HubOptions): Hub => {
       const isHook = typeof (event.metadata as { hook_event?: unknown } | undefined)?.hook_event === "string";
       const who = { agent: event.agent_id.slice(0, 256), session: event.session_id.slice(0, 256), isHook };
       presence.heard(call.context.link, who, asks);
-      return asks ? supervisor.decide(event, call) : supervisor.note(event);
+      if (!asks) return supervisor.note(event);
+      const { signal, batchIndex, context } = call;
+      return supervisor.decide(event, { signals: [signal, context.link.gone], batchIndex });
     };
   };
   const handlers = Object.fromEntries(
@@ -217,11 +219,22 @@ export const createHub = (options: HubOptions): Hub => {
       cancelPrune = clock.after(pruneMs, prune);
     },
     connectAgent(channel, transport) {
-      const link = presence.open(transport);
+      const gone = new AbortController();
+      const link = presence.open(transport, gone.signal);
       const { principal } = (channel.context ?? {}) as TransportContext;
       void channel.closed.then(() => left(link));
       server.connect({
-        start: (handlers) => channel.start(handlers),
+        start: (handlers) =>
+          channel.start({
+            message: (message) => handlers.message(message),
+            error: (error) => handlers.error(error),
+            end() {
+              gone.abort();
+              if (handlers.end) handlers.end();
+              else void channel.close();
+            },
+            close: (reason) => handlers.close(reason),
+          }),
         send: (message) => channel.send(message),
         close: (error) => channel.close(error),
         closed: channel.closed,

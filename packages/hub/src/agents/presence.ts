@@ -5,6 +5,8 @@ import type { SessionTally, TimelineStore } from "../timeline/timeline-store.ts"
 /** A way on which agents are connected: a connection, or all exchanges. */
 export interface AgentLink {
   readonly transport: "unix" | "websocket" | "http";
+  /** Aborts when the other side sends no more: it may be gone, so no answer is taken for it. */
+  readonly gone: AbortSignal;
   /** Sessions that were heard of on it, by agent and session. */
   readonly sessions: Map<string, { readonly agent: string; readonly session: string }>;
 }
@@ -45,8 +47,8 @@ export class Presence {
     this.#known = new BoundedMap({ maxSize: maxAgents });
   }
 
-  open(transport: AgentLink["transport"]): AgentLink {
-    const link: AgentLink = { transport, sessions: new Map() };
+  open(transport: AgentLink["transport"], gone: AbortSignal): AgentLink {
+    const link: AgentLink = { transport, gone, sessions: new Map() };
     this.#links.add(link);
     return link;
   }

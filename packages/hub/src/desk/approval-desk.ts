@@ -65,22 +65,23 @@ export class ApprovalDesk {
   }
 
   /**
-   * Waits until a question is answered or the time is over, and takes the answer. Rejects with the errors of the store, after the
-   * signal's abort never with an answer taken.
+   * Waits until a question is answered or the time is over, and takes the answer. After the abort of a signal no answer is taken. Rejects
+   * with the errors of the store.
    */
-  async settle(first: ApprovalRecord, waitMs: number, signal: AbortSignal): Promise<Ruling> {
+  async settle(first: ApprovalRecord, waitMs: number, signals: readonly AbortSignal[]): Promise<Ruling> {
     const { approvals, clock } = this.#options;
     const deadline = clock.now() + waitMs;
+    const isLeft = () => [this.#stop.signal, ...signals].some(({ aborted }) => aborted);
     let record: ApprovalRecord | undefined = first;
     while (record?.status === "pending") {
       const leftMs = deadline - clock.now();
-      if (leftMs <= 0 || signal.aborted || this.#stop.signal.aborted) return { ruling: "pending", record };
-      await this.#changed(record, leftMs, signal);
+      if (leftMs <= 0 || isLeft()) return { ruling: "pending", record };
+      await this.#changed(record, leftMs, signals, isLeft);
       record = await approvals.get(first.id);
     }
     if (record === undefined) return { ruling: "void", record: first, why: "it is not kept any more" };
     // The answer stays for the repeated call.
-    if (signal.aborted) return { ruling: "pending", record };
+    if (isLeft()) return { ruling: "pending", record };
     return this.#take(record);
   }
 
@@ -124,23 +125,28 @@ export class ApprovalDesk {
     }
   }
 
-  /** Settles when the record may have changed, the time is over or the signal aborts. */
-  async #changed({ id, seq }: ApprovalRecord, leftMs: number, signal: AbortSignal): Promise<void> {
+  /** Settles when the record may have changed, the time is over or a signal aborts. */
+  async #changed(
+    { id, seq }: ApprovalRecord,
+    leftMs: number,
+    signals: readonly AbortSignal[],
+    isLeft: () => boolean,
+  ): Promise<void> {
     const done = createDeferred<void>();
     const wake = () => done.resolve();
     const waiters = this.#waiters.get(id) ?? new Set();
     waiters.add(wake);
     this.#waiters.set(id, waiters);
-    signal.addEventListener("abort", wake);
+    for (const signal of signals) signal.addEventListener("abort", wake);
     const cancel = this.#options.clock.after(leftMs, wake);
     try {
       // The change may have come before this call.
       const current = await this.#options.approvals.get(id);
       if (current === undefined || current.seq !== seq) return;
-      if (!signal.aborted && !this.#stop.signal.aborted) await done.promise;
+      if (!isLeft()) await done.promise;
     } finally {
       cancel();
-      signal.removeEventListener("abort", wake);
+      for (const signal of signals) signal.removeEventListener("abort", wake);
       waiters.delete(wake);
       if (waiters.size === 0) this.#waiters.delete(id);
     }

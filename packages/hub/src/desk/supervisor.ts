@@ -34,13 +34,24 @@ export interface SupervisorOptions {
   readonly onError: (error: unknown) => void;
 }
 
-type Call = Pick<HandlerCall, "signal" | "batchIndex">;
+interface Call extends Pick<HandlerCall, "batchIndex"> {
+  /** Each aborts when the agent waits no more. */
+  readonly signals: readonly AbortSignal[];
+}
 type Word = { readonly decision: string; readonly reason?: string; readonly modified_payload?: unknown };
 
 const noApproval = (error: unknown): string =>
   ApprovalError.isInstance(error) && error.code === "store_full"
     ? "the inbox is full"
     : `the approval could not be kept (${HarnessError.isInstance(error) ? error.code : "failed"})`;
+
+/** Why a human is asked: the rule's own words, without its name, which stands beside it. */
+const reasonOf = ({ decision, rule, source, why }: Explanation): string => {
+  const { reason = why } = (decision ?? {}) as { reason?: string };
+  const named = ` (${source === "limit" ? "limit" : "rule"} ${rule})`;
+  const words = reason.endsWith(named) ? reason.slice(0, -named.length) : reason;
+  return words.slice(0, 4000) || "the policy asks a human";
+};
 
 /** Types whose allowed event has an outcome: an action. */
 const hasOutcome = (type: AhpEventType): boolean => type === "pre_action";
@@ -119,7 +130,7 @@ export class Supervisor {
     }
     await this.#recordQuestion(event, facts, explanation, record);
     const waitMs = this.#holdMs(facts, call) - (clock.now() - startedMs);
-    const ruling = await desk.settle(record, waitMs, call.signal);
+    const ruling = await desk.settle(record, waitMs, call.signals);
     if (ruling.ruling === "approved" && policy.policy !== asked) {
       // An answer does not outlive its policy.
       const again = policy.decide(event as Parameters<PolicyHarness["decide"]>[0]).decision as
@@ -180,10 +191,7 @@ export class Supervisor {
       },
       subject: subjectOf(event.event_type, facts),
       risk: this.#options.riskOf(event, explanation),
-      rule: {
-        id: explanation.rule ?? explanation.source,
-        reason: explanation.why.slice(0, 4000) || "the policy asks",
-      },
+      rule: { id: explanation.rule ?? explanation.source, reason: reasonOf(explanation) },
     };
   }
 

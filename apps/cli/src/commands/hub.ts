@@ -1,0 +1,74 @@
+import { type Command, Option } from "commander";
+import { type CommandContext, portNumber, severalTimes, wholeNumber } from "./options.ts";
+
+const stateOption = (): Option =>
+  new Option("--state <dir>", "the directory of the hub (default: one of your state directory)");
+
+/** `harness hub`. */
+export const addHub = (program: Command, { version, onExit }: CommandContext): void => {
+  program
+    .command("hub")
+    .description(
+      "one place where every agent asks: a policy, an inbox of approvals, and a timeline of what happened",
+    )
+    .option("--open", "open the page in the browser; of a hub that runs already, too")
+    .option("--policy <file>", "the policy that decides; default is the shipped one", "default")
+    .addOption(stateOption())
+    .option("--port <n>", "the port of 127.0.0.1 (default: a free one)", portNumber("--port"))
+    .option(
+      "--keep-days <n>",
+      "how long the timeline and ended approvals are kept",
+      wholeNumber("--keep-days"),
+      30,
+    )
+    .option(
+      "--redact <field>",
+      "a field of inputs and outputs whose values are not kept; can be given several times",
+      severalTimes,
+    )
+    .option("--quiet", "fewer lines")
+    .addHelpText(
+      "after",
+      `\nExample:
+  harness hub --open
+  harness run "run the tests"        in another terminal: it asks this hub
+
+What the policy escalates waits in the inbox until you answer: in the page, with harness inbox, or
+tomorrow. Agents that run meanwhile are held or asked to repeat their call; an answer counts once.
+harness run, chat, engine and serve find the hub by its socket; any agent that speaks AHP can use it.
+SIGTERM or Ctrl-C ends the hub. Questions stay, and are there when it runs again.`,
+    )
+    .action(async (options) => {
+      const { hub } = await import("../hub/hub.ts");
+      onExit(await hub(options, { version }));
+    });
+};
+
+/** `harness inbox`. */
+export const addInbox = (program: Command, { version, onExit }: CommandContext): void => {
+  program
+    .command("inbox")
+    .description("list, watch and answer what waits for you in the hub")
+    .addOption(stateOption())
+    .option("--watch", "show each question as it comes, and answer it here")
+    .option("--approve <id>", "approve a question, once")
+    .addOption(
+      new Option("--always <reach>", "with --approve: never ask for exactly this again").choices([
+        "session",
+        "agent",
+      ]),
+    )
+    .option("--reject <id>", "refuse a question")
+    .option("--reason <text>", "with --reject: why; the agent gets it")
+    .option("--grants", "list what is allowed without a question")
+    .option("--revoke <id>", "end a grant")
+    .option("--json", "one JSON line per approval")
+    .addHelpText(
+      "after",
+      "\nExample:\n  harness inbox --watch\n  harness inbox --json | jq -r .id | xargs -n1 harness inbox --approve",
+    )
+    .action(async (options) => {
+      const { inbox } = await import("../inbox/inbox.ts");
+      onExit(await inbox(options, { version }));
+    });
+};

@@ -1,0 +1,38 @@
+import { connect } from "node:net";
+import { resolve } from "node:path";
+import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
+import { CliError, ExitCode } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+
+const connectMs = 1000;
+
+/** Whether something takes connections at a socket. */
+const answers = (path: string): Promise<boolean> =>
+  new Promise((settle) => {
+    const socket = connect({ path });
+    const end = (isThere: boolean) => {
+      clearTimeout(timer);
+      socket.destroy();
+      settle(isThere);
+    };
+    const timer = setTimeout(() => end(false), connectMs);
+    socket.once("connect", () => end(true));
+    socket.once("error", () => end(false));
+  });
+
+/** The hub of this user that runs, by its socket; undefined if none does. */
+export const findHub = async (state?: string): Promise<HubPlace | undefined> => {
+  const place = hubPlace({ state: state === undefined ? undefined : resolve(state) });
+  return (await answers(place.socket)) ? place : undefined;
+};
+
+/** The same for a command that needs it. Rejects with a `CliError` `hub_unavailable`. */
+export const requireHub = async (state?: string): Promise<HubPlace> => {
+  const found = await findHub(state);
+  if (found !== undefined) return found;
+  const { socket } = hubPlace({ state });
+  throw new CliError("hub_unavailable", `no hub runs at ${oneLine(socket, 1000)}`, {
+    exitCode: ExitCode.unavailable,
+    hint: "Start one in another terminal: harness hub --open",
+  });
+};

@@ -1,0 +1,155 @@
+import { join, resolve } from "node:path";
+import { createHub } from "@harnesskit/hub";
+import { type ServedHub, serveHub } from "@harnesskit/hub/node";
+import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
+import { createPolicyHarness, PolicyError, parsePolicy } from "@harnesskit/policy";
+import { watchPolicy } from "@harnesskit/policy/node";
+import { openApprovalStore, openTimelineStore } from "@harnesskit/store-sqlite";
+import { createDeferred, HarnessError } from "@harnesskit/wire";
+import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
+import { describePolicyError, openPolicy, policyOptions, policyWarnings } from "../ahp/policy-file.ts";
+import { openDefaultAuditLog } from "../audit/audit-logs.ts";
+import { CliError, describeFailure, ExitCode } from "../cli-error.ts";
+import { onStopSignals } from "../interruption.ts";
+import { oneLine } from "../terminal/text.ts";
+import { withCleanup } from "../with-cleanup.ts";
+import { openBrowser } from "./open-browser.ts";
+import { openRunningHub } from "./open-running-hub.ts";
+import { riskOf } from "./risk.ts";
+
+export interface HubOptions {
+  /** A policy's file, or `default` for the shipped one. */
+  readonly policy: string;
+  /** The directory of the state. @default the user's */
+  readonly state?: string;
+  readonly port?: number;
+  readonly open?: true;
+  /** How long rows and ended approvals are kept, in days. */
+  readonly keepDays: number;
+  /** Fields whose values the timeline does not keep. */
+  readonly redact?: readonly string[];
+  readonly quiet?: true;
+}
+
+const name = "harness hub";
+const dayMs = 86_400_000;
+/** The watcher looks for changes of other processes: there are none while the state is locked. */
+const watchPollMs = 1000;
+
+const toHubFailure = (error: unknown, { directory, socket }: HubPlace): unknown => {
+  if (!HarnessError.isInstance(error)) return error;
+  const text = oneLine(error.message, 1000);
+  if (error.code === "file_locked" || error.code === "address_in_use") {
+    return new CliError("hub_running", `another hub uses ${oneLine(directory, 1000)}: ${text}`, {
+      exitCode: ExitCode.unavailable,
+      hint: "Open its page: harness hub --open",
+      cause: error,
+    });
+  }
+  if (error.code !== "path_too_long") return error;
+  return new CliError("usage", `the path of the socket is too long: ${oneLine(socket, 300)}`, {
+    exitCode: ExitCode.usage,
+    hint: "Name a shorter directory: --state DIR",
+    cause: error,
+  });
+};
+
+/** `harness hub`: one harness for all agents of this user, with an inbox, a timeline and a page. Ends with a signal. */
+export const hub = async (
+  options: HubOptions,
+  { version }: { readonly version: string },
+): Promise<ExitCode> => {
+  const place = hubPlace({ state: options.state === undefined ? undefined : resolve(options.state) });
+  // A second `harness hub --open` shows the page of the first.
+  if (options.open && (await openRunningHub(place))) return ExitCode.done;
+  return withCleanup((defer) => serve(options, place, version, defer));
+};
+
+const serve = async (
+  { policy: policyName, port, open, keepDays, redact, quiet }: HubOptions,
+  place: HubPlace,
+  version: string,
+  defer: (cleanup: () => unknown) => void,
+): Promise<ExitCode> => {
+  const log = createLiveLog(process.stderr, name);
+  const onError = (error: unknown) => log.say(describeFailure("a failure", error));
+  const stopped = createDeferred<void>();
+  defer(onStopSignals(() => stopped.resolve()));
+  const loaded = await openPolicy(policyName);
+  for (const line of policyWarnings(loaded)) log.say(line);
+  const retentionMs = keepDays * dayMs;
+  const { directory } = place;
+  const approvals = await openApprovalStore({
+    file: join(directory, "approvals.db"),
+    limits: { retentionMs, watchPollMs },
+  });
+  defer(() => approvals.close());
+  const timeline = await openTimelineStore({ file: join(directory, "timeline.db"), limits: { retentionMs } });
+  defer(() => timeline.close());
+  const audit = await openDefaultAuditLog("hub");
+  defer(() => audit?.close());
+  const policy = createPolicyHarness({
+    policy: loaded,
+    // The watch reports a refused file.
+    onError: (error) => PolicyError.isInstance(error) || onError(error),
+  });
+  const served = createHub({
+    version,
+    policy,
+    approvals,
+    timeline,
+    riskOf,
+    parsePolicy: (text) => parsePolicy(text, { ...policyOptions, file: "policy.yaml" }),
+    onError,
+    ...(redact !== undefined && { secretFields: redact }),
+    ...(audit !== undefined && { audit }),
+  });
+  defer(() => served.close());
+  await served.start();
+  const server = await serveHub({
+    hub: served,
+    place,
+    onError,
+    audit: (entry) => {
+      audit?.record(entry);
+      log.tell(`refused: ${JSON.stringify(entry.details)}`);
+    },
+    ...(port !== undefined && { port }),
+  }).catch((error: unknown) => {
+    throw toHubFailure(error, place);
+  });
+  defer(() => server.close());
+  if (policyName !== "default") watch(policy, loaded.file, log, defer);
+  log.say(`policy ${oneLine(loaded.name, 100)} from ${oneLine(loaded.file, 1000)}`);
+  log.say(
+    `agents: unix:${oneLine(place.socket, 1000)} and ${server.url}/ahp, with the token in ${oneLine(place.tokenFile, 1000)}`,
+  );
+  await showPage(server, log, open === true);
+  if (!quiet)
+    log.say("approvals: this page, or harness inbox. SIGTERM or Ctrl-C ends the hub; questions stay");
+  await stopped.promise;
+  return ExitCode.done;
+};
+
+const watch = (
+  policy: ReturnType<typeof createPolicyHarness>,
+  file: string,
+  log: LiveLog,
+  defer: (cleanup: () => unknown) => void,
+): void => {
+  const watching = watchPolicy(policy, file, {
+    ...policyOptions,
+    onReload: (next) => log.say(`policy ${oneLine(next.name, 100)} was changed and is in force now`),
+    onRefused: (error) => log.say(`${describePolicyError(error)}; the former policy stays in force`),
+  });
+  defer(() => watching.close());
+};
+
+/** The link is valid once: what other programs see of it is of no use when the page is there. */
+const showPage = async (server: ServedHub, log: LiveLog, opens: boolean): Promise<void> => {
+  if (opens && (await openBrowser(server.openLink()))) {
+    log.say(`page: ${server.url} is open in your browser`);
+    return;
+  }
+  log.say(`page: ${server.openLink()} (valid once, for ten minutes; another one: harness hub --open)`);
+};

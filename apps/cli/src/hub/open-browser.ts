@@ -1,0 +1,28 @@
+import { spawn } from "node:child_process";
+
+const programs: Readonly<Record<string, readonly string[]>> = {
+  darwin: ["open"],
+  win32: ["cmd", "/c", "start", ""],
+};
+
+/** Whether a browser can be shown here. */
+const hasDisplay = (env: NodeJS.ProcessEnv): boolean =>
+  process.platform !== "linux" || [env.DISPLAY, env.WAYLAND_DISPLAY].some((display) => display);
+
+/**
+ * Opens a page in the user's browser. Resolves with false where that cannot be done. The address is seen by other programs of this
+ * machine: it must hold nothing that is valid twice.
+ */
+export const openBrowser = (url: string, env: NodeJS.ProcessEnv = process.env): Promise<boolean> => {
+  const own = env.BROWSER === undefined || env.BROWSER === "" ? undefined : [env.BROWSER];
+  if (own === undefined && !hasDisplay(env)) return Promise.resolve(false);
+  const [command = "xdg-open", ...args] = own ?? programs[process.platform] ?? ["xdg-open"];
+  return new Promise((settle) => {
+    const child = spawn(command, [...args, url], { stdio: "ignore", detached: true });
+    child.once("error", () => settle(false));
+    child.once("spawn", () => {
+      child.unref();
+      settle(true);
+    });
+  });
+};

@@ -1,0 +1,207 @@
+import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
+import { createHubClient, type HubClient, HubError } from "@harnesskit/hub/client";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { requireHub } from "../hub/find-hub.ts";
+import { Interrupts } from "../interruption.ts";
+import { createTerminal, type Terminal } from "../terminal/terminal.ts";
+import { formatDuration, oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { approvalViewLines } from "../timeline/approval-lines.ts";
+import { answerOne, describeEnd } from "./answer-one.ts";
+
+export interface InboxOptions {
+  readonly state?: string;
+  readonly watch?: true;
+  readonly json?: true;
+  readonly approve?: string;
+  readonly reject?: string;
+  readonly reason?: string;
+  /** With `approve`: never asks for exactly this again, in this session or of this agent. */
+  readonly always?: "session" | "agent";
+  /** Ends a grant. */
+  readonly revoke?: string;
+  readonly grants?: true;
+}
+
+const checkOptions = ({ approve, reject, reason, always, revoke, grants, watch }: InboxOptions): void => {
+  const chosen = [approve, reject, revoke, grants, watch].filter((each) => each !== undefined);
+  if (chosen.length > 1) throw usageError("Give one of --watch, --approve, --reject, --grants and --revoke");
+  if (reason !== undefined && reject === undefined) throw usageError("--reason belongs to --reject ID");
+  if (always !== undefined && approve === undefined) throw usageError("--always belongs to --approve ID");
+};
+
+/** A pending question as lines. */
+export const recordLines = (record: ApprovalRecord, { style }: Terminal, nowMs: number): string[] => {
+  const { origin, createdAtMs, expiresAtMs, id } = record;
+  const who = `${oneLine(origin.agent, 100)}, session ${oneLine(origin.session, 100)}`;
+  const age = `asked ${formatDuration(Math.max(0, nowMs - createdAtMs))} ago`;
+  const where = `${who}; ${age}, expires in ${formatDuration(Math.max(0, expiresAtMs - nowMs))}; ${id}`;
+  return approvalViewLines(presentApproval(record), style, { where });
+};
+
+const pendingOf = async (client: HubClient): Promise<ApprovalRecord[]> => {
+  const records: ApprovalRecord[] = [];
+  for (let afterSeq = 0; ; ) {
+    const page = await client.call("inbox.list", { status: "pending", afterSeq });
+    records.push(...page.records);
+    if (page.records.length === 0) return records;
+    afterSeq = page.nextSeq;
+  }
+};
+
+/** `harness inbox`: lists, watches and answers what waits in the hub. */
+export const inbox = async (
+  options: InboxOptions,
+  { version }: { readonly version: string },
+): Promise<ExitCode> => {
+  checkOptions(options);
+  const place = await requireHub(options.state);
+  const interrupts = new Interrupts(() => process.exit(ExitCode.interrupted));
+  interrupts.listen();
+  const client = createHubClient({
+    transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
+    client: { name: "harness inbox", version },
+  });
+  try {
+    await client.connect();
+    return await run(client, options, interrupts.signal);
+  } catch (error) {
+    if (!HubError.isInstance(error)) throw error;
+    throw new CliError(error.code, oneLine(describeEnd(error), 1000), {
+      exitCode: ExitCode.refused,
+      cause: error,
+    });
+  } finally {
+    interrupts.dispose();
+    await client.close();
+  }
+};
+
+const run = async (client: HubClient, options: InboxOptions, signal: AbortSignal): Promise<ExitCode> => {
+  const terminal = createTerminal();
+  const { approve, reject, revoke, grants } = options;
+  if (grants) return listGrants(client, options, terminal);
+  if (revoke !== undefined) {
+    await client.call("grants.revoke", { id: revoke });
+    terminal.write(`revoked ${oneLine(revoke, 100)}\n`);
+    return ExitCode.done;
+  }
+  const id = approve ?? reject;
+  if (id !== undefined) return answerById(client, id, options, terminal);
+  if (options.watch) return watch(client, options, terminal, signal);
+  const records = await pendingOf(client);
+  for (const record of records) show(record, options, terminal);
+  if (records.length === 0 && !options.json) terminal.write("Nothing waits for you.\n");
+  if (records.length > 0 && !options.json)
+    terminal.write("To answer: harness inbox --watch, or --approve ID, --reject ID\n");
+  return ExitCode.done;
+};
+
+const show = (record: ApprovalRecord, { json }: InboxOptions, terminal: Terminal): void => {
+  if (json) terminal.write(`${safeJson(record)}\n`);
+  else
+    terminal.write(`${wrapText(recordLines(record, terminal, Date.now()).join("\n"), terminal.columns)}\n\n`);
+};
+
+const listGrants = async (
+  client: HubClient,
+  { json }: InboxOptions,
+  terminal: Terminal,
+): Promise<ExitCode> => {
+  const { grants } = await client.call("grants.list");
+  for (const { grant, lines } of grants) {
+    if (json) terminal.write(`${safeJson(grant)}\n`);
+    else {
+      const state = grant.revoked === undefined ? "" : `, revoked by ${oneLine(grant.revoked.by, 100)}`;
+      terminal.write(`${oneLine(grant.id, 100)}, given by ${oneLine(grant.by, 100)}${state}\n`);
+      terminal.write(`${wrapText(lines.map((line) => `  ${line}`).join("\n"), terminal.columns)}\n\n`);
+    }
+  }
+  if (grants.length === 0 && !json) terminal.write("No grants.\n");
+  return ExitCode.done;
+};
+
+const answerById = async (
+  client: HubClient,
+  id: string,
+  { approve, reason, always }: InboxOptions,
+  terminal: Terminal,
+): Promise<ExitCode> => {
+  const { record } = await client.call("inbox.get", { id });
+  const grant = always === undefined ? {} : { always: { reach: always } };
+  const answered = await client.call("inbox.answer", {
+    id,
+    digest: record.digest,
+    decision: approve === undefined ? "reject" : "approve",
+    ...(reason !== undefined && { note: reason }),
+    ...grant,
+  });
+  terminal.write(`${answered.record.status} ${oneLine(id, 100)}\n`);
+  return ExitCode.done;
+};
+
+/** Shows each question as it comes; at a terminal it is answered here, or elsewhere, whichever is first. */
+const watch = async (
+  client: HubClient,
+  options: InboxOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<ExitCode> => {
+  const canAsk = process.stdin.isTTY && process.stdout.isTTY && !options.json;
+  if (canAsk) terminal.write(terminal.style.dim("Waiting for questions; Ctrl-C ends.\n"));
+  const waiting = new Map<string, ApprovalRecord>();
+  const changed = new Map<string, (record: ApprovalRecord) => void>();
+  let wake = () => {};
+  const asking = canAsk
+    ? answerAll(client, terminal, signal, waiting, changed, (next) => (wake = next))
+    : undefined;
+  for await (const record of client.watchInbox({ afterSeq: 0, signal })) {
+    if (record.status !== "pending") {
+      waiting.delete(record.id);
+      changed.get(record.id)?.(record);
+      if (options.json) show(record, options, terminal);
+      continue;
+    }
+    waiting.set(record.id, record);
+    if (canAsk) wake();
+    else show(record, options, terminal);
+  }
+  await asking;
+  return ExitCode.done;
+};
+
+const answerAll = async (
+  client: HubClient,
+  terminal: Terminal,
+  signal: AbortSignal,
+  waiting: Map<string, ApprovalRecord>,
+  changed: Map<string, (record: ApprovalRecord) => void>,
+  onWake: (wake: () => void) => void,
+): Promise<void> => {
+  while (!signal.aborted) {
+    const [record] = waiting.values();
+    if (record === undefined) {
+      await new Promise<void>((resolve) => {
+        onWake(resolve);
+        signal.addEventListener("abort", () => resolve(), { once: true });
+        if (waiting.size > 0) resolve();
+      });
+      continue;
+    }
+    const settled = new AbortController();
+    changed.set(record.id, (now) => settled.abort(now));
+    terminal.write(`${wrapText(recordLines(record, terminal, Date.now()).join("\n"), terminal.columns)}\n`);
+    const outcome = await answerOne(client, record, AbortSignal.any([signal, settled.signal]));
+    changed.delete(record.id);
+    waiting.delete(record.id);
+    if (outcome === "interrupted") {
+      process.emit("SIGINT", "SIGINT");
+      return;
+    }
+    const now = settled.signal.aborted ? (settled.signal.reason as ApprovalRecord) : undefined;
+    const text =
+      outcome ??
+      (now === undefined ? "" : `answered by ${oneLine(now.answer?.by ?? now.status, 100)}: ${now.status}`);
+    if (text !== "") terminal.write(`  ${terminal.style.yellow(text)}\n\n`);
+  }
+};

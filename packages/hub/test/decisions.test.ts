@@ -1,0 +1,269 @@
+import { describe, expect, it } from "vitest";
+import { until } from "../../../scripts/lib/test-kit.ts";
+import { HubError } from "../src/client/index.ts";
+import { call, openHub } from "./support/open-hub.ts";
+
+const pendingOf = async (client: Awaited<ReturnType<Awaited<ReturnType<typeof openHub>>["client"]>>) => {
+  let found = (await client.call("inbox.list", { status: "pending" })).records[0];
+  await until(async () => {
+    found = (await client.call("inbox.list", { status: "pending" })).records[0];
+    return found !== undefined;
+  });
+  if (found === undefined) throw new ReferenceError("no question is pending");
+  return found;
+};
+
+describe("a decision by policy", () => {
+  it("is answered at once, and is a row that the outcome closes", async () => {
+    await using hub = await openHub();
+    const agent = await hub.agent("codex");
+    const client = await hub.client();
+    const verdict = await agent.decide("pre_action", call("ls", "c1", "read"));
+    expect(verdict.decision).toMatchObject({ decision: "allow" });
+    const [row] = (await client.call("timeline.page")).rows;
+    expect(row).toMatchObject({
+      agent: "codex",
+      session: "s1",
+      callId: "c1",
+      tool: "read",
+      summary: "read ls",
+      state: "running",
+      decision: { decision: "allow", source: "rule", rule: "reads" },
+    });
+    agent.notify("post_action", { ...call("ls", "c1", "read"), outcome: "success", result: "a.txt\nb.txt" });
+    await until(async () => (await client.call("timeline.page")).rows[0]?.state === "done");
+    const detail = await client.call("timeline.get", { id: row?.id ?? 0 });
+    expect(detail).toMatchObject({ input: { value: { command: "ls" } }, output: { value: "a.txt\nb.txt" } });
+    expect(detail.row.durationMs).toBeGreaterThanOrEqual(0);
+    expect(hub.errors).toEqual([]);
+  });
+
+  it("that blocks is a refused row with its rule and reason", async () => {
+    await using hub = await openHub();
+    const agent = await hub.agent("codex");
+    const { decision } = await agent.decide("pre_action", call("rm -rf build"));
+    expect(decision).toMatchObject({ decision: "block", reason: "it removes files (rule removes)" });
+    const client = await hub.client();
+    const { rows } = await client.call("timeline.page", { filter: { failedOnly: true } });
+    expect(rows).toMatchObject([{ state: "refused", decision: { rule: "removes", decision: "block" } }]);
+    const { policy } = await client.call("policy.get");
+    expect(policy.rules).toContainEqual(
+      expect.objectContaining({ name: "removes", hits: 1, decisions: { block: 1 }, isInForce: true }),
+    );
+  });
+});
+
+describe("an escalation", () => {
+  it("holds the agent until a human approves, once, and says who did", async () => {
+    await using hub = await openHub();
+    const [agent, client] = [await hub.agent("codex"), await hub.client("page")];
+    const deciding = agent.decide("pre_action", call("npm test", "c1"));
+    const record = await pendingOf(client);
+    expect(record).toMatchObject({
+      origin: { agent: "codex", session: "s1", callId: "c1" },
+      subject: { tool: "bash", input: { command: "npm test" } },
+      rule: { id: "commands", reason: "it runs a command" },
+    });
+    await client.call("inbox.answer", { id: record.id, digest: record.digest, decision: "approve" });
+    const { decision } = await deciding;
+    expect(decision).toMatchObject({
+      decision: "allow",
+      metadata: {
+        approval: { by: "ada (page)" },
+        policy: { rule: "commands", why: "approved by ada (page)" },
+      },
+    });
+    await until(async () => (await client.call("timeline.page")).rows[0]?.state === "running");
+    agent.notify("post_action", { ...call("npm test", "c1"), outcome: "error", error: "2 tests failed" });
+    await until(async () => (await hub.approvals.get(record.id))?.effect === "failed");
+    await until(async () => (await client.call("timeline.page")).rows[0]?.approval?.effect === "failed");
+    expect((await client.call("timeline.page")).rows).toMatchObject([
+      { state: "failed", outcome: "2 tests failed", approval: { status: "approved", by: "ada (page)" } },
+    ]);
+  });
+
+  it("that is rejected is a block with the human's reason", async () => {
+    await using hub = await openHub();
+    const [agent, client] = [await hub.agent("codex"), await hub.client()];
+    const deciding = agent.decide("pre_action", call("npm publish"));
+    const { id, digest } = await pendingOf(client);
+    await client.call("inbox.answer", { id, digest, decision: "reject", note: "not on a Friday" });
+    expect((await deciding).decision).toMatchObject({
+      decision: "block",
+      reason: "refused by ada (terminal): not on a Friday",
+    });
+    await until(async () => (await client.call("timeline.page")).rows[0]?.state === "refused");
+  });
+
+  it("is deferred before the agent's deadline, and the repeated call finds the answer, once", async () => {
+    await using hub = await openHub({ limits: { holdMs: 0, retryAfterMs: 5 } });
+    const [agent, client] = [await hub.agent("codex"), await hub.client()];
+    const first = await agent.decide("pre_action", call("npm test"));
+    const record = await pendingOf(client);
+    expect(first.decision).toMatchObject({
+      decision: "defer",
+      retry_after_ms: 5,
+      reason: `approval ${record.id} is pending in the hub's inbox (it runs a command); repeat the same call`,
+    });
+    await client.call("inbox.answer", { id: record.id, digest: record.digest, decision: "approve" });
+    const second = await agent.decide("pre_action", call("npm test"));
+    expect(second.decision).toMatchObject({ decision: "allow" });
+    const third = await agent.decide("pre_action", call("npm test"));
+    expect(third.decision).toMatchObject({ decision: "defer" });
+    expect((await client.call("inbox.list", { status: "pending" })).records).toHaveLength(1);
+    expect((await client.call("timeline.page")).rows).toHaveLength(2);
+  });
+
+  it("of a call id whose answer was used is refused: it may have been done", async () => {
+    await using hub = await openHub();
+    const [agent, client] = [await hub.agent("codex"), await hub.client()];
+    const deciding = agent.decide("pre_action", call("npm test", "c1"));
+    const { id, digest } = await pendingOf(client);
+    await client.call("inbox.answer", { id, digest, decision: "approve" });
+    await deciding;
+    const { decision } = await agent.decide("pre_action", call("npm test", "c1"));
+    expect(decision).toMatchObject({
+      decision: "block",
+      reason: `approval ${id}: its answer was used by an earlier call, which may have done it`,
+    });
+  });
+
+  it("of a client that cannot wait is refused with the ticket", async () => {
+    await using hub = await openHub();
+    const [agent, client] = [await hub.agent("codex"), await hub.client()];
+    const { decision } = await agent.decide("pre_action", call("npm test"), { metadata: { wait_ms: 0 } });
+    const { id } = await pendingOf(client);
+    expect(decision).toMatchObject({
+      decision: "block",
+      reason: expect.stringContaining(`approval ${id} is pending`),
+    });
+  });
+
+  it("keeps the question of an agent that is lost, and nothing is taken for it", async () => {
+    await using hub = await openHub();
+    const [agent, client] = [await hub.agent("codex"), await hub.client()];
+    const deciding = agent.decide("pre_action", call("npm test", "c1"));
+    const { id, digest } = await pendingOf(client);
+    await agent.close();
+    expect((await deciding).decision).toMatchObject({ decision: "block" });
+    await until(() => hub.hub.stats().held === 0);
+    await client.call("inbox.answer", { id, digest, decision: "approve" });
+    expect(await hub.approvals.get(id)).toMatchObject({ status: "approved", effect: "none" });
+    const again = await hub.agent("codex");
+    expect((await again.decide("pre_action", call("npm test", "c1"))).decision).toMatchObject({
+      decision: "allow",
+    });
+  });
+
+  it("by a confirmation is approved or rejected", async () => {
+    await using hub = await openHub();
+    const [agent, client] = [await hub.agent("codex"), await hub.client()];
+    const ask = () =>
+      agent.decide("confirmation", {
+        session_id: "s1",
+        confirmation_type: "user_confirm",
+        message: "Deploy?",
+      });
+    for (const [answer, decision] of [
+      ["approve", "approve"],
+      ["reject", "reject"],
+    ] as const) {
+      const deciding = ask();
+      const record = await pendingOf(client);
+      expect(record.subject).toMatchObject({ tool: "confirmation", input: { message: "Deploy?" } });
+      await client.call("inbox.answer", { id: record.id, digest: record.digest, decision: answer });
+      expect((await deciding).decision).toMatchObject({ decision });
+    }
+    expect(hub.errors).toEqual([]);
+  });
+
+  it("is answered by a grant from then on, until it is revoked", async () => {
+    await using hub = await openHub();
+    const [agent, client] = [await hub.agent("codex"), await hub.client()];
+    const deciding = agent.decide("pre_action", call("npm test"));
+    const { id, digest } = await pendingOf(client);
+    const always = { reach: "agent", input: { command: { startsWith: "npm test" } } } as const;
+    const preview = await client.call("inbox.previewGrant", { id, always });
+    expect(preview.lines.join("\n")).toContain('starts with "npm test"');
+    await client.call("inbox.answer", { id, digest, decision: "approve", always });
+    await deciding;
+    const granted = await agent.decide("pre_action", call("npm test -- --watch"));
+    expect(granted.decision).toMatchObject({
+      decision: "allow",
+      metadata: { policy: { why: "allowed by a grant of ada (terminal)" } },
+    });
+    const [{ grant, lines } = { grant: undefined, lines: [] }] = (await client.call("grants.list")).grants;
+    expect(lines.slice(0, -1)).toEqual(preview.lines.slice(0, -1));
+    await client.call("grants.revoke", { id: grant?.id ?? "" });
+    const asked = await agent.decide("pre_action", call("npm test -- -u"), { metadata: { wait_ms: 0 } });
+    expect(asked.decision).toMatchObject({ decision: "block" });
+  });
+
+  it("of a policy that changed meanwhile does not outlive it", async () => {
+    await using hub = await openHub();
+    const [agent, client] = [await hub.agent("codex"), await hub.client()];
+    const deciding = agent.decide("pre_action", call("npm test"));
+    const { id, digest } = await pendingOf(client);
+    const { parsePolicy } = await import("@harnesskit/policy");
+    hub.policy.replace(
+      parsePolicy(
+        "version: 1\nrules:\n  - name: none\n    when: { tool: bash }\n    then: { decision: block, reason: closed }\n",
+      ),
+    );
+    await client.call("inbox.answer", { id, digest, decision: "approve" });
+    expect((await deciding).decision).toMatchObject({ decision: "block", reason: "closed (rule none)" });
+    expect(await hub.approvals.get(id)).toMatchObject({ effect: "failed" });
+  });
+});
+
+describe("answers", () => {
+  it("count once: of 100 at once the others learn who was first", async () => {
+    await using hub = await openHub();
+    const [agent, client, other] = [
+      await hub.agent("codex"),
+      await hub.client("one"),
+      await hub.client("other"),
+    ];
+    const deciding = agent.decide("pre_action", call("npm test"));
+    const { id, digest } = await pendingOf(client);
+    const answers = await Promise.allSettled(
+      Array.from({ length: 100 }, (_, index) =>
+        (index % 2 === 0 ? client : other).call("inbox.answer", {
+          id,
+          digest,
+          decision: index % 3 === 0 ? "approve" : "reject",
+        }),
+      ),
+    );
+    const refused = answers.flatMap((answer) =>
+      answer.status === "rejected" ? [answer.reason as unknown] : [],
+    );
+    expect(refused).toHaveLength(99);
+    for (const error of refused) {
+      expect(HubError.isInstance(error) && error.code).toBe("already_answered");
+      expect(HubError.isInstance(error) && error.record?.answer?.by).toBe("ada (one)");
+    }
+    expect((await deciding).decision).toMatchObject({ decision: "allow" });
+  });
+
+  it("with a wrong digest, to another id, and too many are refused and recorded", async () => {
+    await using hub = await openHub({ limits: { maxAnswersPerMinute: 3 } });
+    const [agent, client] = [await hub.agent("codex"), await hub.client()];
+    const deciding = agent.decide("pre_action", call("npm test"), { metadata: { wait_ms: 0 } });
+    await deciding;
+    const { id } = await pendingOf(client);
+    const answer = (fields: { id: string; digest?: string }) =>
+      client
+        .call("inbox.answer", { digest: `sha256:${"0".repeat(64)}`, decision: "approve", ...fields })
+        .catch((error: unknown) => (HubError.isInstance(error) ? error.code : error));
+    expect(await answer({ id })).toBe("wrong_digest");
+    expect(await answer({ id: "apr_other" })).toBe("approval_not_found");
+    expect(await answer({ id, digest: "sha256:0" })).toBe("invalid_params");
+    expect(await answer({ id })).toBe("wrong_digest");
+    expect(await answer({ id })).toBe("rate_limited");
+    expect(await hub.approvals.get(id)).toMatchObject({ status: "pending" });
+    expect(hub.entries.filter(({ action }) => action === "hub.answer").map(({ outcome }) => outcome)).toEqual(
+      ["refused", "refused", "refused", "limited"],
+    );
+  });
+});
