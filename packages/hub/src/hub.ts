@@ -37,6 +37,8 @@ export interface HubOptions {
   readonly stateStore?: StateStore;
   /** What a human should know about the danger of an action. @default unknown */
   readonly riskOf?: (event: AnyEvent, explanation: Explanation) => ApprovalRisk;
+  /** What is known of an agent's protection, in a line, such as what `harness guard doctor` has found. @default undefined, nothing */
+  readonly protectionOf?: (agent: string) => string | undefined;
   /** Makes a policy for a backtest. @default `parsePolicy` without functions */
   readonly parsePolicy?: (text: string) => Policy;
   /** More fields of events whose values the timeline does not keep, by name in any case. @default names of secrets only */
@@ -104,7 +106,7 @@ export const createHub = (options: HubOptions): Hub => {
   const limits = hubLimits.resolve(options.limits);
   const onError = (error: unknown): void => callSafely(() => options.onError?.(error));
   const recorder = new Recorder(timeline);
-  const presence = new Presence(timeline, clock, limits.maxAgents);
+  const presence = new Presence(timeline, clock, limits.maxAgents, options.protectionOf ?? (() => undefined));
   const desk = new ApprovalDesk({ approvals, recorder, clock, createId, onError });
   const supervisor = new Supervisor({
     policy,

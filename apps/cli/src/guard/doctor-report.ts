@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DoctorReport, DoctorReportSchema } from "@harnesskit/guard/doctor";
 import { makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
@@ -13,6 +14,16 @@ export const readDoctorReport = async (): Promise<DoctorReport | undefined> => {
   try {
     const bytes = await readOwnFile(doctorReportFile(), { maxBytes });
     return DoctorReportSchema.parse(JSON.parse(bytes.toString("utf8")));
+  } catch {
+    return undefined;
+  }
+};
+
+/** What the last report says of an agent, in a line, for the hub; undefined where it says nothing. */
+export const protectionLine = (agent: string): string | undefined => {
+  try {
+    const { agents } = DoctorReportSchema.parse(JSON.parse(readFileSync(doctorReportFile(), "utf8")));
+    return agents.find((one) => one.agent === agent)?.protection;
   } catch {
     return undefined;
   }

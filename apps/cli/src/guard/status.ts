@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { createConnection } from "node:net";
 import type { Host } from "@harnesskit/agent-hooks";
-import { defaultGuardSocket } from "@harnesskit/guard/hook";
 import {
   type FoundAgent,
   findAgents,
@@ -9,6 +8,7 @@ import {
   readCodexTrust,
   readHookState,
 } from "@harnesskit/guard/settings";
+import { hubPlace } from "@harnesskit/hub/place";
 import { ExitCode } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
@@ -105,7 +105,7 @@ const lineOf = ({ name, commands, file, problems, proved }: AgentStatus): string
 /** `harness guard status`. Returns the exit code. */
 export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCode> => {
   const context = await guardContext(options);
-  const socket = defaultGuardSocket();
+  const socket = hubPlace().guardSocket;
   const report = await readDoctorReport();
   const provedOf = ({ id }: Host) => report?.agents.find((one) => one.agent === id)?.protection;
   const agents: AgentStatus[] = [];

@@ -1,12 +1,12 @@
 import { createConnection, type Socket } from "node:net";
+import { hubPlace } from "@harnesskit/hub/place";
 import { type HookFrame, type HookReply, maxHookFrameBytes, maxHookInputBytes } from "./hook-frames.ts";
-import { defaultGuardSocket } from "./socket-path.ts";
 
 /** What a hook's program was started with. */
 export interface RunHookOptions {
   /** The id of the host, such as "codex". */
   readonly host: string;
-  /** @default the socket of {@link defaultGuardSocket} */
+  /** @default that of this user's hub: `hubPlace()` of `@harnesskit/hub/place` */
   readonly socket?: string | undefined;
   /** How long the host waits for the hook, in milliseconds; the answer comes two seconds before. @default 30000 */
   readonly timeoutMs?: number | undefined;
@@ -105,7 +105,7 @@ const exchange = (
  * started for each call. Never rejects.
  */
 export const runHook = async (
-  { host, socket: path = defaultGuardSocket(), timeoutMs = defaultTimeoutMs, event }: RunHookOptions,
+  { host, socket: path = hubPlace().guardSocket, timeoutMs = defaultTimeoutMs, event }: RunHookOptions,
   { stdin }: HookStreams,
 ): Promise<HookReply> => {
   let socket: Socket | undefined;
