@@ -14,6 +14,7 @@ import { BoundedMap, type Clock, callSafely, systemClock, wait } from "@harnessk
 import { settleWithin } from "@harnesskit/wire/time";
 import { type GuardHarness, HarnessLine } from "./harness-line.ts";
 import { type GuardLimits, guardLimits } from "./limits.ts";
+import { ModifiedCalls } from "./modified-calls.ts";
 
 export interface GuardOptions {
   /** The harness that decides. */
@@ -83,6 +84,7 @@ class HookGuard implements Guard {
   readonly #clock: Clock;
   /** Where the sessions started. */
   readonly #workspaces: BoundedMap<string, string>;
+  readonly #modified: ModifiedCalls;
   #pending = 0;
 
   constructor({ harness, version, limits, onError, clock = systemClock }: GuardOptions) {
@@ -91,6 +93,7 @@ class HookGuard implements Guard {
     this.#onError = (error) => callSafely(() => onError?.(error));
     this.#clock = clock;
     this.#workspaces = new BoundedMap({ maxSize: this.#limits.maxSessions });
+    this.#modified = new ModifiedCalls(this.#limits.maxSessions);
   }
 
   get pending(): number {
@@ -138,7 +141,7 @@ class HookGuard implements Guard {
 
   /** What has happened is reported, and the host goes on whatever comes of that. */
   async #report(call: HookCall, timeoutMs: number, signal: AbortSignal): Promise<HookAnswer> {
-    const event = call.event as NonNullable<HookCall["event"]>;
+    const event = this.#modified.restore(call.event as NonNullable<HookCall["event"]>);
     const sent = await settleWithin((inner) => this.#line.report(call.host, event, inner), {
       name: "the report of a hook",
       timeoutMs,
@@ -173,6 +176,7 @@ class HookGuard implements Guard {
       const retryMs = decision.decision === "defer" ? Math.max(1, decision.retry_after_ms) : 0;
       if (decision.decision !== "defer" || this.#clock.now() + retryMs >= dueAtMs) {
         const asks = decision.decision === "escalate" && decision.escalation_target === terminalTarget;
+        this.#modified.note(event, decision);
         return answerHook(call, decision, asks ? { escalate: "ask" } : {});
       }
       await wait(retryMs, this.#clock, signal);

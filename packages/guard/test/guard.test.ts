@@ -43,6 +43,42 @@ describe("a guard", () => {
     expect(JSON.parse(stdout).hookSpecificOutput.updatedInput).toEqual({ command: "git push --dry-run" });
   });
 
+  it("reports the outcome of a changed call as that of the call that was asked about, for hosts without ids of calls", async () => {
+    const outcomes = vi.fn();
+    const guard = guardOf({
+      pre_action: () => ({
+        decision: "modify",
+        modified_payload: { arguments: { command: "b", description: "d" } },
+      }),
+      post_action: ({ payload }) => outcomes(payload),
+    });
+    const gemini = (event: string, command: string) =>
+      guard.answer(
+        {
+          host: "gemini-cli",
+          input: JSON.stringify({
+            session_id: "s1",
+            cwd: "/work/app",
+            hook_event_name: event,
+            tool_name: "run_shell_command",
+            tool_input: { command, description: "d" },
+          }),
+        },
+        never,
+      );
+    expect(await gemini("BeforeTool", "a")).toMatchObject({ effect: "modify" });
+    await gemini("AfterTool", "b");
+    await vi.waitFor(() => expect(outcomes).toHaveBeenCalledTimes(1));
+    const asked = { command: "a", description: "d", cwd: "/work/app" };
+    expect(outcomes.mock.calls[0]?.[0]).toMatchObject({
+      arguments: asked,
+      modified_arguments: { ...asked, command: "b" },
+    });
+    await gemini("AfterTool", "b");
+    await vi.waitFor(() => expect(outcomes).toHaveBeenCalledTimes(2));
+    expect(outcomes.mock.calls[1]?.[0]).not.toHaveProperty("modified_arguments");
+  });
+
   it("passes over an event that it does not know, and reports one that asks nothing", async () => {
     const seen = vi.fn();
     const guard = guardOf({ post_action: ({ payload }) => seen(payload) });

@@ -5,8 +5,8 @@ import { isObject } from "@harnesskit/wire/json";
 /** What the model does next: run a shell command, or end its turn with a message. */
 export type ModelStep = { readonly command: string } | { readonly say: string };
 
-/** Chooses the step by what the tools have answered so far in the conversation, in order. */
-export type ModelScript = (outputs: readonly string[]) => ModelStep;
+/** Chooses the step by what the tools have answered so far in the conversation, in order; it may take its time. */
+export type ModelScript = (outputs: readonly string[]) => ModelStep | Promise<ModelStep>;
 
 /** A model on this machine: it answers the requests of coding agents by a script. */
 export interface ScriptedModel {
@@ -128,18 +128,19 @@ export const startScriptedModel = async (script: ModelScript): Promise<ScriptedM
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
     const body = await readBody(request);
-    count++;
-    const step = (known: readonly string[]): ModelStep => {
+    const number = ++count;
+    const step = async (known: readonly string[]): Promise<ModelStep> => {
       const last = known.at(-1);
       if (last !== undefined) outputs.push(last);
-      const next = script(known);
+      const next = await script(known);
       if ("command" in next) calls++;
       return next;
     };
-    if (pathname.endsWith("/responses"))
-      return answerResponses(response, step(responsesOutputs(body)), count);
+    if (pathname.endsWith("/responses")) {
+      return answerResponses(response, await step(responsesOutputs(body)), number);
+    }
     if (pathname.endsWith(":streamGenerateContent")) {
-      return sse(response, [{ data: geminiAnswer(step(geminiOutputs(body))) }]);
+      return sse(response, [{ data: geminiAnswer(await step(geminiOutputs(body))) }]);
     }
     if (pathname.endsWith(":generateContent")) {
       response.writeHead(200, { "content-type": "application/json" });
