@@ -1,10 +1,8 @@
 import { type Command, Option } from "commander";
-import { type CommandContext, cwdOption, severalTimes, wholeNumber } from "./options.ts";
-
-const hostIds = ["claude-code", "codex", "gemini-cli", "cursor", "copilot-cli", "opencode"];
+import { agentIds, type CommandContext, cwdOption, severalTimes, wholeNumber } from "./options.ts";
 
 const agentOption = (): Option =>
-  new Option("--agent <id>", `only this agent: ${hostIds.join(", ")}; can be given several times`).argParser(
+  new Option("--agent <id>", `only this agent: ${agentIds.join(", ")}; can be given several times`).argParser(
     severalTimes,
   );
 
@@ -122,7 +120,7 @@ Exit codes: 0 the hooks that answered were obeyed, 1 an agent did what its hook 
   guard
     .command("hook")
     .description("what the agents start for each tool call: reads a hook's input, writes the hub's answer")
-    .argument("<agent>", hostIds.join(", "))
+    .argument("<agent>", agentIds.join(", "))
     .option("--socket <path>", "the guard's socket (default: that of this user's hub)")
     .option("--timeout-ms <n>", "how long the agent waits (default: 30000)")
     .option("--event <name>", "the event, for agents whose input does not name it")
