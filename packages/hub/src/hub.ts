@@ -3,6 +3,7 @@ import { type ApprovalRisk, type ApprovalStore, approvalLimits } from "@harnessk
 import type { AuditSink } from "@harnesskit/audit";
 import { type Explanation, type Policy, type PolicyHarness, parsePolicy } from "@harnesskit/policy";
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
+import type { RowState } from "@harnesskit/protocol/hub";
 import {
   type Channel,
   type Clock,
@@ -95,6 +96,9 @@ export interface HubStats extends ReturnType<AhpServer["stats"]> {
 }
 
 const pruneMs = 60_000;
+const effects = { done: "done", failed: "failed", refused: "failed", unknown: "ambiguous" } as Partial<
+  Record<RowState, "done" | "failed" | "ambiguous">
+>;
 
 /**
  * Makes a hub: it decides the events of agents by policy, asks humans where the policy says so, and keeps what happened. Nothing
@@ -105,7 +109,12 @@ export const createHub = (options: HubOptions): Hub => {
   const { clock = systemClock, createId = randomId, secretFields = [] } = options;
   const limits = hubLimits.resolve(options.limits);
   const onError = (error: unknown): void => callSafely(() => options.onError?.(error));
-  const recorder = new Recorder(timeline);
+  const recorder = new Recorder(timeline, {
+    clock,
+    delayMs: limits.recordWithinMs,
+    maxWaiting: limits.maxUnwritten,
+    onError,
+  });
   const presence = new Presence(timeline, clock, limits.maxAgents, options.protectionOf ?? (() => undefined));
   const desk = new ApprovalDesk({ approvals, recorder, clock, createId, onError });
   const supervisor = new Supervisor({
@@ -133,8 +142,9 @@ export const createHub = (options: HubOptions): Hub => {
       const who = { agent: event.agent_id.slice(0, 256), session: event.session_id.slice(0, 256), isHook };
       presence.heard(call.context.link, who, asks);
       if (!asks) return supervisor.note(event);
-      const { signal, batchIndex, context } = call;
-      return supervisor.decide(event, { signals: [signal, context.link.gone], batchIndex });
+      // A signal is made when it is read: only a question that waits needs one.
+      const signals = () => [call.signal, call.context.link.gone];
+      return supervisor.decide(event, { signals, batchIndex: call.batchIndex });
     };
   };
   const handlers = Object.fromEntries(
@@ -204,11 +214,15 @@ export const createHub = (options: HubOptions): Hub => {
     });
   };
 
-  // An action whose agent is lost may have been done; its agent's word may still come.
+  // What is known of an action is known of its approval. Its agent may be lost: then it may have been done, and its word may still come.
   recorder.onRows((rows) => {
     for (const { state, approval, outcome } of rows) {
-      if (state !== "unknown" || approval?.effect !== "claimed") continue;
-      desk.report(approval.id, "ambiguous", outcome).catch(onError);
+      const effect = effects[state];
+      if (effect === undefined || approval === undefined) continue;
+      const isOpen =
+        approval.effect === "claimed" || (approval.effect === "ambiguous" && effect !== "ambiguous");
+      if (!isOpen) continue;
+      desk.report(approval.id, effect, outcome).catch(onError);
     }
   });
 
@@ -266,6 +280,7 @@ export const createHub = (options: HubOptions): Hub => {
         await desk.close();
         await server.close();
         await api.close();
+        await recorder.flush();
       })();
       return closing;
     },

@@ -15,6 +15,10 @@ export const hubLimits = defineLimits({
   outcomeWithinMs: { default: 3_600_000, max: Number.MAX_SAFE_INTEGER },
   /** How long an agent whose connection is lost may come back before its running actions are `unknown`. */
   returnWithinMs: { default: 5_000, min: 0 },
+  /** How long a row of a policy's decision may wait for others before it is written; a kill may lose it until then. */
+  recordWithinMs: { default: 20, min: 0 },
+  /** Rows that may wait to be written; then decisions wait, too. */
+  maxUnwritten: 10_000,
   /** Characters of JSON of an event, of an output and of a changed input that the timeline keeps. */
   maxContentLength: 65_536,
   /** Agents and connections that are known. */

@@ -142,7 +142,9 @@ export const migrations: readonly string[] = [
     -- What a search for text looks at, in lower case.
     words TEXT NOT NULL,
     bytes INTEGER NOT NULL,
-    row TEXT NOT NULL
+    row TEXT NOT NULL,
+    -- The last column: a list does not read it.
+    content TEXT NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX store.timeline_by_seq ON timeline (seq);
   CREATE INDEX store.timeline_by_session ON timeline (agent, session, id);
@@ -150,16 +152,14 @@ export const migrations: readonly string[] = [
   CREATE INDEX store.timeline_running ON timeline (agent, session) WHERE state = 'running';
   CREATE INDEX store.timeline_by_key ON timeline (key, id) WHERE key IS NOT NULL;
   CREATE INDEX store.timeline_by_approval ON timeline (approval, id) WHERE approval IS NOT NULL;
-  CREATE TABLE store.timeline_content (
-    id INTEGER PRIMARY KEY,
-    content TEXT NOT NULL
-  ) STRICT;
+  -- What was counted of the rows whose seq is at most this; the rest is counted when the file is opened.
   CREATE TABLE store.timeline_totals (
     one INTEGER PRIMARY KEY CHECK (one = 1),
+    counted INTEGER NOT NULL,
     rows INTEGER NOT NULL,
     bytes INTEGER NOT NULL
   ) STRICT;
-  INSERT INTO store.timeline_totals (one, rows, bytes) VALUES (1, 0, 0);
+  INSERT INTO store.timeline_totals (one, counted, rows, bytes) VALUES (1, 0, 0, 0);
   CREATE TABLE store.timeline_sessions (
     agent TEXT NOT NULL,
     session TEXT NOT NULL,

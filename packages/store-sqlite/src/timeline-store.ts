@@ -3,6 +3,7 @@ import {
   type RuleTally,
   type SessionTally,
   type StoredRow,
+  type TimelineChange,
   type TimelineLimits,
   type TimelineStore,
   timelineLimits,
@@ -11,7 +12,8 @@ import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
 import { fromKey, numberIn, readJson, type SqlRow, type SqlValue, toKey } from "./sql-values.ts";
 import { StoreFile } from "./store-file.ts";
 import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
-import { searchable, TimelineTable } from "./timeline-table.ts";
+import { searchable, TimelineTable, timelineRowIn } from "./timeline-table.ts";
+import { TimelineTally } from "./timeline-tally.ts";
 
 export type SqliteTimelineStoreLimits = TimelineLimits &
   Pick<SqliteStoreLimits, "busyTimeoutMs" | "maxQueuedWrites" | "maxFileBytes" | "maxValueLength">;
@@ -21,10 +23,12 @@ export interface SqliteTimelineStoreOptions extends Omit<SqliteStoreOptions, "li
   readonly limits?: Partial<SqliteTimelineStoreLimits>;
 }
 
+/** Pages of the log after which it is merged into the file. */
+const checkpointPages = 8000;
 /** Rows that one call of `prune` removes at most. */
 const pruneRows = 2000;
 
-const rowIn = ([text]: SqlRow): TimelineRow => readJson(text) as unknown as TimelineRow;
+const rowIn = ([text]: SqlRow): TimelineRow => timelineRowIn(text);
 
 const conditionsOf = (filter: TimelineFilter): [string, SqlValue[]][] => {
   const { agent, session, turn, tool, decision, rule, state, failedOnly, text, sinceMs, untilMs } = filter;
@@ -47,24 +51,42 @@ const conditionsOf = (filter: TimelineFilter): [string, SqlValue[]][] => {
 
 /** Fields of a filter that an index finds; their rows are all looked at, and only further fields need a bound. */
 const indexOf = ({ agent, session, failedOnly }: TimelineFilter): readonly string[] => {
-  if (agent !== undefined) return session === undefined ? ["agent"] : ["agent", "session"];
+  if (agent !== undefined && session !== undefined) return ["agent", "session"];
   return failedOnly === true ? ["state"] : [];
 };
 
 class SqliteTimeline implements TimelineStore {
   readonly #file: StoreFile;
   readonly #table: TimelineTable;
+  readonly #tally: TimelineTally;
   readonly #limits: TimelineLimits;
   #isClosed = false;
 
-  constructor(file: StoreFile, limits: TimelineLimits) {
+  constructor(file: StoreFile, tally: TimelineTally, limits: TimelineLimits) {
     this.#file = file;
     this.#table = new TimelineTable(file);
+    this.#tally = tally;
     this.#limits = limits;
   }
 
-  write: TimelineStore["write"] = (changes) =>
-    this.#file.write(() => this.#table.apply(changes, this.#file.clock.now()), false);
+  async write(changes: readonly TimelineChange[]): Promise<readonly TimelineRow[]> {
+    const nowMs = this.#file.clock.now();
+    const isDue = this.#tally.isDue(nowMs);
+    const { rows, counted } = await this.#file.write(() => {
+      if (isDue) this.#tally.write();
+      return this.#table.apply(changes, nowMs, this.#tally.lastSeq);
+    }, false);
+    if (isDue) this.#tally.written(nowMs);
+    this.#tally.add(counted);
+    return rows;
+  }
+
+  /** Counts are read from the file. */
+  async #count(): Promise<void> {
+    if (!this.#tally.isOpen) return;
+    await this.#file.write(() => this.#tally.write(), false);
+    this.#tally.written(this.#file.clock.now());
+  }
 
   get: TimelineStore["get"] = (id) =>
     this.#file.read(() => {
@@ -72,49 +94,31 @@ class SqliteTimeline implements TimelineStore {
       return found && { row: rowIn(found), content: this.#table.content(id) };
     });
 
-  page = async ({ filter = {}, beforeId = Number.MAX_SAFE_INTEGER, limit = 100 }: PageRequest = {}) => {
+  page = async ({ filter = {}, beforeId, limit = 100 }: PageRequest = {}) => {
     const { maxPage, maxScan } = this.#limits;
     const size = Math.min(limit, maxPage);
     const conditions = conditionsOf(filter);
     const indexed = indexOf(filter);
-    // What an index finds bounds the scan itself; the rest is looked for in a window of it.
-    const inside = conditions.filter(([sql]) => indexed.some((column) => sql.startsWith(`${column} `)));
-    const outside = conditions.filter((condition) => !inside.includes(condition));
-    const window = `SELECT * FROM timeline WHERE ${["id < ?", ...inside.map(([sql]) => sql)].join(" AND ")} ORDER BY id DESC LIMIT ?`;
-    const where = outside.length === 0 ? "" : `WHERE ${outside.map(([sql]) => sql).join(" AND ")}`;
-    const values = inside.flatMap(([, each]) => each);
+    const isIndexed = ([sql]: [string, SqlValue[]]) => indexed.some((column) => sql.startsWith(`${column} `));
+    const isBounded = !conditions.every(isIndexed);
     return this.#file.read(() => {
-      const rows = this.#file
-        .all(
-          `SELECT row FROM (${window}) ${where} ORDER BY id DESC LIMIT ?`,
-          ...[beforeId, ...values, maxScan, ...outside.flatMap(([, each]) => each), size],
-        )
-        .map(rowIn);
       const lastSeq = numberIn(this.#file.get("SELECT coalesce(max(seq), 0) FROM timeline")?.[0]);
-      const nextBeforeId = this.#next(rows, size, outside.length > 0, window, [beforeId, ...values], maxScan);
-      return { rows, lastSeq, ...(nextBeforeId !== undefined && { nextBeforeId }) };
+      const before = Math.min(beforeId ?? Number.MAX_SAFE_INTEGER, lastSeq + 1);
+      // Numbers are at least as many as rows: a window of numbers bounds the rows that are looked at.
+      const end = isBounded ? Math.max(0, before - maxScan) : 0;
+      // With a sign no index is used that has another order.
+      const tests = conditions.map((each) => (isIndexed(each) ? each[0] : each[0].replace(/^(?=\w+ )/, "+")));
+      const where = ["id < ?", "id >= ?", ...tests].join(" AND ");
+      const values = [before, end, ...conditions.flatMap(([, each]) => each)];
+      const rows = this.#file
+        .all(`SELECT row FROM timeline WHERE ${where} ORDER BY id DESC LIMIT ?`, ...values, size)
+        .map(rowIn);
+      const next = rows.length === size ? rows.at(-1)?.id : end;
+      const more =
+        next !== undefined && next > 0 && this.#file.get("SELECT 1 FROM timeline WHERE id < ? LIMIT 1", next);
+      return { rows, lastSeq, ...(more && { nextBeforeId: next }) };
     });
   };
-
-  /** Where the next page begins; undefined at the end. */
-  #next(
-    rows: readonly TimelineRow[],
-    size: number,
-    isWindowed: boolean,
-    window: string,
-    values: readonly SqlValue[],
-    maxScan: number,
-  ): number | undefined {
-    const last = rows.at(-1)?.id;
-    if (rows.length === size && last !== undefined) {
-      const more = this.#file.get("SELECT 1 FROM timeline WHERE id < ? LIMIT 1", last);
-      return more && last;
-    }
-    if (!isWindowed) return undefined;
-    const end = this.#file.get(`SELECT id FROM (${window}) ORDER BY id LIMIT 1`, ...values, maxScan);
-    const [count] = this.#file.get(`SELECT count(*) FROM (${window})`, ...values, maxScan) ?? [];
-    return end !== undefined && numberIn(count) === maxScan ? numberIn(end[0]) : undefined;
-  }
 
   changes: TimelineStore["changes"] = (afterSeq, limit = this.#limits.maxPage) =>
     this.#file.readOne(() =>
@@ -127,8 +131,7 @@ class SqliteTimeline implements TimelineStore {
     this.#file.read(() =>
       this.#file
         .all(
-          `SELECT t.row, c.content FROM timeline t JOIN timeline_content c ON c.id = t.id
-           WHERE t.id > ? AND t.at >= ? AND t.at < ? ORDER BY t.id LIMIT ?`,
+          "SELECT row, content FROM timeline WHERE id > ? AND at >= ? AND at < ? ORDER BY id LIMIT ?",
           ...[afterId, sinceMs, untilMs, limit],
         )
         .map(
@@ -136,7 +139,8 @@ class SqliteTimeline implements TimelineStore {
         ),
     );
 
-  sessions: TimelineStore["sessions"] = ({ agent, limit = this.#limits.maxPage } = {}) => {
+  sessions: TimelineStore["sessions"] = async ({ agent, limit = this.#limits.maxPage } = {}) => {
+    await this.#count();
     const where = agent === undefined ? "" : "WHERE agent = ?";
     const values = agent === undefined ? [] : [toKey(agent)];
     return this.#file.readOne(() =>
@@ -161,8 +165,9 @@ class SqliteTimeline implements TimelineStore {
     );
   };
 
-  rules = (): Promise<readonly RuleTally[]> =>
-    this.#file.readOne(() =>
+  rules = async (): Promise<readonly RuleTally[]> => {
+    await this.#count();
+    return this.#file.readOne(() =>
       this.#file
         .all("SELECT kind, name, decision, hits, last_hit FROM timeline_rules")
         .map(([kind, name, decision, hits, lastHit]) => ({
@@ -173,6 +178,7 @@ class SqliteTimeline implements TimelineStore {
           lastHitAtMs: numberIn(lastHit),
         })),
     );
+  };
 
   async prune(): Promise<number> {
     const { maxRows, maxBytes, retentionMs, maxNames } = this.#limits;
@@ -194,14 +200,21 @@ class SqliteTimeline implements TimelineStore {
         return [{ id: numberIn(id), bytes: numberIn(size) }];
       });
     };
+    await this.#count();
     // A timeline within its limits is only read.
     if ((await this.#file.read(find)).length === 0) return 0;
-    return this.#file.write(() => {
+    const removed = await this.#file.write(() => {
       const old = find();
-      this.#table.remove(old);
+      for (const { id } of old) this.#file.run("DELETE FROM timeline WHERE id = ?", id);
       for (const table of ["timeline_sessions", "timeline_rules"]) this.#dropNames(table, maxNames);
-      return old.length;
+      return old;
     }, false);
+    this.#tally.removed(
+      removed.length,
+      removed.reduce((sum, { bytes }) => sum + bytes, 0),
+    );
+    await this.#count();
+    return removed.length;
   }
 
   #dropNames(table: string, keep: number): void {
@@ -218,7 +231,7 @@ class SqliteTimeline implements TimelineStore {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#file.close(() => {});
+    this.#file.close(() => this.#tally.write());
   }
 }
 
@@ -235,5 +248,15 @@ export const openTimelineStore = async (options: SqliteTimelineStoreOptions): Pr
     sync: "none",
     limits: fileLimits as Partial<SqliteStoreLimits>,
   });
-  return new SqliteTimeline(await StoreFile.open(resolved), checked);
+  const file = await StoreFile.open(resolved);
+  try {
+    // Rows come in many small writes: fewer waits for the disk.
+    file.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`);
+    const tally = new TimelineTally(file);
+    await file.write(() => tally.recover(timelineRowIn), false);
+    return new SqliteTimeline(file, tally, checked);
+  } catch (error) {
+    file.close(() => {});
+    throw error;
+  }
 };

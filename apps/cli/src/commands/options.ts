@@ -84,6 +84,8 @@ export const addPolicyOptions = (command: Command): Command =>
   command
     .option("--policy <file>", "the policy that judges prompts and tool calls (default: the shipped one)")
     .option("--no-policy", "no policy: only you are asked, before the agent writes files or runs commands")
+    .option("--hub <dir>", "the hub that judges, by the directory of its state (default: yours, if it runs)")
+    .option("--no-hub", "do not ask the hub that runs")
     .option(
       "--ahp <endpoint>",
       "the harness that judges instead: stdio:COMMAND ARGS, unix:PATH, http(s)://… or ws(s)://…",

@@ -45,6 +45,7 @@ export const addRun = (program: Command, { binPath, version, onExit }: CommandCo
         "agents",
         "installedAgents",
         "policy",
+        "hub",
         "ahp",
         "ahpTokenFile",
         "ahpApiKeyFile",

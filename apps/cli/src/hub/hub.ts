@@ -77,7 +77,8 @@ const serve = async (
   const onError = (error: unknown) => log.say(describeFailure("a failure", error));
   const stopped = createDeferred<void>();
   defer(onStopSignals(() => stopped.resolve()));
-  const loaded = await openPolicy(policyName);
+  // An agent that names no workspace has none: the directory of this process means nothing to it.
+  const loaded = await openPolicy(policyName, join(place.directory, "no-workspace"));
   for (const line of policyWarnings(loaded)) log.say(line);
   const retentionMs = keepDays * dayMs;
   const { directory } = place;

@@ -42,6 +42,8 @@ export interface ThreadParts {
   readonly notes: ErrorNotes;
   /** Ends a line that is open, so that something else can be written. */
   readonly breakLine: () => void;
+  /** Shows lines in the timeline; nothing with `--json`. */
+  readonly showLines: (lines: readonly string[]) => void;
   end(): void;
 }
 
@@ -88,6 +90,9 @@ export const createThreadParts = (options: ThreadPartsOptions): ThreadParts => {
     mode,
     notes,
     breakLine,
+    showLines(lines) {
+      if (!json) timeline.lines(lines);
+    },
     end() {
       spinner?.dispose();
       breakLine();

@@ -1,10 +1,12 @@
+import type { HubPlace } from "@harnesskit/hub/place";
 import { toModelReference } from "@harnesskit/models";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import type { Thread, ThreadClient, TurnHandle } from "@harnesskit/thread-client";
 import { ProtocolError } from "@harnesskit/wire";
 import { withServer } from "../attach/connection.ts";
 import type { FollowedTurn } from "../attach/thread-follower.ts";
-import { CliError, type ExitCode, usageError } from "../cli-error.ts";
+import { CliError, type ExitCode, logFailure, usageError } from "../cli-error.ts";
+import type { HubQuestions } from "../hub/hub-questions.ts";
 import type { Interrupts } from "../interruption.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
@@ -22,6 +24,8 @@ export interface RunPlace {
   readonly workspace: string;
   readonly server: RunServer;
   readonly noPolicy: boolean;
+  /** The hub that judges. @default none */
+  readonly hub: HubPlace | undefined;
   readonly interrupts: Interrupts;
   readonly quitting: () => Promise<never> | undefined;
 }
@@ -46,8 +50,9 @@ export const runPrompt = async (
     json,
     showPrompt: false,
   });
+  const questions = await openQuestions(place, parts);
   try {
-    return await runTurns(prompt, workspace, options, parts);
+    return await runTurns(prompt, workspace, options, parts, questions);
   } catch (error) {
     // The loss of a server that was asked to quit is expected.
     await place.quitting();
@@ -60,9 +65,29 @@ export const runPrompt = async (
     if (json) createTerminal().write(failureLine(failure, threadId));
     throw failure;
   } finally {
+    await questions?.close();
     parts.end();
     await place.server.discard();
   }
+};
+
+/** What the thread asks at the hub is shown here, and may be answered here. */
+const openQuestions = async (
+  { hub, version }: RunPlace,
+  { terminal, mode, showLines, interrupts }: ThreadParts,
+): Promise<HubQuestions | undefined> => {
+  if (hub === undefined) return undefined;
+  const { HubQuestions } = await import("../hub/hub-questions.ts");
+  return new HubQuestions({
+    place: hub,
+    command: "harness run",
+    version,
+    style: terminal.style,
+    asks: mode === "ask",
+    show: showLines,
+    onCancel: interrupts.interrupt,
+    onError: (error) => logFailure("harness run: the hub's inbox", error),
+  });
 };
 
 const runTurns = async (
@@ -70,18 +95,20 @@ const runTurns = async (
   workspace: string,
   options: RunOptions,
   parts: ThreadParts,
+  questions: HubQuestions | undefined,
 ): Promise<ExitCode> => {
   const { attach, thread: threadId } = options;
   const placeOf = (id: string): Pick<RunSummary, "log" | "again"> =>
     attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
   if (prompt !== undefined) {
-    const exitCode = await startTurn(prompt, options, parts, placeOf);
+    const exitCode = await startTurn(prompt, options, parts, placeOf, questions);
     if (exitCode !== "busy") return exitCode;
   }
+  if (threadId !== undefined) void questions?.follow(threadId);
   const settled = threadId === undefined ? undefined : await settleTurn(threadId, parts);
   const isDone = prompt !== undefined && (!settled || settled.result.status === "completed");
   if (!isDone || prompt === undefined) return endWith(settled, parts, placeOf);
-  const exitCode = await startTurn(prompt, options, parts, placeOf);
+  const exitCode = await startTurn(prompt, options, parts, placeOf, undefined);
   if (exitCode !== "busy") return exitCode;
   throw new CliError("turn_busy", "Another client has begun a turn in this thread", {
     hint: "Try again when it has ended",
@@ -110,12 +137,14 @@ const startTurn = async (
   options: RunOptions,
   parts: ThreadParts,
   placeOf: PlaceOf,
+  questions: HubQuestions | undefined,
 ): Promise<ExitCode | "busy"> => {
   try {
     return await withServer({ ...parts.connecting, onError: parts.notes.tell }, async (client) => {
       const thread = await openThread(client, prompt, options, parts.interrupts);
       parts.threadId = thread.threadId;
       parts.approver.directory = thread.directory;
+      if (options.thread === undefined) void questions?.follow(thread.threadId);
       return followTurn(await beginTurn(client, thread, prompt, options, parts), parts, placeOf);
     });
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { HubPlace } from "@harnesskit/hub/place";
 import { checkAgents } from "../agents/agent-core.ts";
 import { readEnabledAgents } from "../agents/enabled-agents.ts";
 import { absoluteSpec } from "../agents/resolve-agents.ts";
@@ -8,11 +9,13 @@ import { Interrupts, interruptedExitCode } from "../interruption.ts";
 import { checkedModel } from "../serve/models.ts";
 import {
   noPolicyText,
+  type PolicyChoice,
   type PolicyOptions,
   toPolicyArgs,
   toPolicyChoice,
 } from "../supervision/policy-choice.ts";
 import { note } from "../terminal/terminal.ts";
+import { oneLine } from "../terminal/text.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { promptOf } from "./run-input.ts";
 import { RunServer } from "./server-process.ts";
@@ -40,6 +43,12 @@ export interface RunContext {
   readonly binPath: string;
   readonly version: string;
 }
+
+const hubOf = async (choice: PolicyChoice): Promise<HubPlace | undefined> => {
+  if (choice.kind !== "hub") return undefined;
+  const { findHub, requireHub } = await import("../hub/find-hub.ts");
+  return choice.state === undefined ? findHub() : requireHub(choice.state);
+};
 
 const toAgentsArgs = ({ agents = [], installedAgents = true }: RunOptions): string[] => [
   ...agents.flatMap((agent) => ["--agents", absoluteSpec(agent)]),
@@ -83,6 +92,11 @@ export const run = async (
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) note(`harness run: ${noPolicyText}`);
   const { binPath, version } = context;
+  const hub = attach === undefined ? await hubOf(choice) : undefined;
+  if (hub !== undefined)
+    note(`harness run: the hub judges, and asks you there and here (${oneLine(hub.directory, 500)})`);
+  // The server uses the hub that was found here.
+  const judged = choice.kind === "hub" ? { ...options, hub: hub?.directory ?? (false as const) } : options;
   let quitting: Promise<never> | undefined;
   const interrupts = new Interrupts(() => {
     quitting = server.quit().then(() => process.exit(interruptedExitCode()));
@@ -92,7 +106,7 @@ export const run = async (
     binPath,
     workspace,
     attach,
-    serverArgs: [...toPolicyArgs(options), ...toAgentsArgs(options)],
+    serverArgs: [...toPolicyArgs(judged), ...toAgentsArgs(options)],
   });
   const { runPrompt } = await import("./run-turns.ts");
   return runPrompt(prompt, options, {
@@ -100,6 +114,7 @@ export const run = async (
     workspace,
     server,
     noPolicy,
+    hub,
     interrupts,
     quitting: () => quitting,
   });

@@ -6,6 +6,8 @@ import { usageError } from "../cli-error.ts";
 export interface PolicyOptions {
   /** A policy's file; false for `--no-policy`. @default the default policy */
   readonly policy?: string | false;
+  /** The state's directory of a hub; false for `--no-hub`. @default the user's hub, if it runs */
+  readonly hub?: string | false;
   readonly ahp?: string;
   readonly ahpTokenFile?: string;
   readonly ahpApiKeyFile?: string;
@@ -19,13 +21,18 @@ export type PolicyChoice =
   /** A policy file, judged by in this process. @default the shipped one */
   | { readonly kind: "file"; readonly file: string | undefined }
   | ({ readonly kind: "endpoint"; readonly endpoint: string } & AccessOptions)
+  /** A hub that must run, by the directory of its state; undefined for the user's, if it runs. */
+  | { readonly kind: "hub"; readonly state: string | undefined }
   | { readonly kind: "none" };
 
 /** Reads the options. Throws a usage error for those that contradict each other. */
 export const toPolicyChoice = (options: PolicyOptions): PolicyChoice => {
-  const { policy, ahp, policyTimeout } = options;
+  const { policy, hub, ahp, policyTimeout } = options;
   if (policyTimeout !== undefined && (policyTimeout < 0.1 || policyTimeout > 600)) {
     throw usageError("--policy-timeout takes 0.1 to 600 seconds");
+  }
+  if (typeof hub === "string" && (policy !== undefined || ahp !== undefined)) {
+    throw usageError("--hub cannot be used with --policy, --no-policy or --ahp", "Choose one of them");
   }
   if (ahp !== undefined && policy !== undefined) {
     throw usageError("--ahp cannot be used with --policy or --no-policy", "Choose one of them");
@@ -44,7 +51,9 @@ export const toPolicyChoice = (options: PolicyOptions): PolicyChoice => {
       throw usageError(`${option} is about the harness of --ahp`, "Name it: --ahp http://…");
   }
   if (policy === false) return { kind: "none" };
-  if (policy === undefined) return { kind: "file", file: undefined };
+  if (policy === undefined) {
+    return hub === false ? { kind: "file", file: undefined } : { kind: "hub", state: hub };
+  }
   if (policy === "") throw usageError("--policy: the name of the file is empty");
   return { kind: "file", file: resolve(policy) };
 };
@@ -57,7 +66,8 @@ const accessOptions = ({ ahpTokenFile, ahpApiKeyFile, ahpCredentialsInQuery }: P
   ] as const;
 
 /** The arguments that make `harness serve` choose the same. */
-export const toPolicyArgs = ({ policy, ahp, policyTimeout, ...options }: PolicyOptions): string[] => [
+export const toPolicyArgs = ({ policy, hub, ahp, policyTimeout, ...options }: PolicyOptions): string[] => [
+  ...(hub === false ? ["--no-hub"] : hub === undefined ? [] : ["--hub", resolve(hub)]),
   ...(policy === false ? ["--no-policy"] : policy === undefined ? [] : ["--policy", resolve(policy)]),
   ...(ahp === undefined ? [] : ["--ahp", ahp]),
   ...accessOptions(options).flatMap(([option, value]) =>

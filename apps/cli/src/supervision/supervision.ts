@@ -24,17 +24,26 @@ export interface SupervisionOptions {
   readonly timeoutMs?: number;
   /** How long after its loss actions wait for a harness that was there. @default 2000 */
   readonly awayMs?: number;
+  /** Whether a human answers there: decisions wait, and are asked again after a loss. @default false */
+  readonly waits?: boolean;
   readonly clock?: Clock;
 }
 
 const flushTimeoutMs = 500;
+const maxHandshakeMs = 10_000;
+/** How long one question to a hub is held before it is asked again. */
+const hubWaitMs = 600_000;
+/** How long a hub may be away, for example restarted. */
+const hubAwayMs = 60_000;
+const hubAttempts = 20;
 
 const refusing = "until it answers nothing is allowed";
 
 /** Connects to the harness at once, and lets nothing happen that it has not allowed. */
 export const createSupervision = (options: SupervisionOptions): Supervision => {
   const { endpoint, version, policyName, note, clock = systemClock } = options;
-  const { timeoutMs = 10_000, awayMs: waitMs = 2000 } = options;
+  const { waits = false, timeoutMs = waits ? hubWaitMs : 10_000 } = options;
+  const { awayMs: waitMs = waits ? hubAwayMs : 2000 } = options;
   let wasReady = false;
   let hasFailed = false;
   let isClosing = false;
@@ -45,7 +54,9 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
     version,
     agentId: "harness",
     clock,
-    deadlines: { gate: timeoutMs, handshake: timeoutMs },
+    deadlines: { gate: timeoutMs, handshake: Math.min(timeoutMs, maxHandshakeMs) },
+    // The hub gives an answer once, whoever asks again.
+    ...(waits && { resend: { calls: ["pre_action", "pre_prompt"], maxAttempts: hubAttempts } }),
     reconnect: { initialDelayMs: 100, maxDelayMs: 5_000, maxAttempts: Number.POSITIVE_INFINITY, waitMs },
     onError: (error) => {
       if (wasReady || hasFailed || isClosing) return;
@@ -62,10 +73,11 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
     client,
     policyName: () => policyName ?? client.harness?.harness_info.name,
     toolAgent: workspaceAgentId,
+    ...(waits && { waitMs: timeoutMs }),
     onError: (error) => note(`a report could not be sent: ${describeError(error)}`),
     clock,
   });
-  client.connect({ retry: true, timeoutMs }).catch(() => {});
+  client.connect({ retry: true, timeoutMs: Math.min(timeoutMs, maxHandshakeMs) }).catch(() => {});
   const close = async () => {
     if (client.state === "ready") await client.flush({ timeoutMs: flushTimeoutMs });
     await client.close();
@@ -101,9 +113,13 @@ const shippedPolicyName = "coding-agent";
 export const openSupervision = async (options: OpenSupervisionOptions): Promise<Supervision> => {
   const { choice, version, timeoutMs, note } = options;
   const common = { version, note, ...(timeoutMs && { timeoutMs }) };
-  const { endpoint, close, policyName } =
-    choice.kind === "file" ? await openFile(choice.file, options) : await openNamed(choice);
-  const supervision = createSupervision({ ...common, endpoint, policyName });
+  const opened =
+    choice.kind === "endpoint"
+      ? await openNamed(choice)
+      : ((choice.kind === "hub" ? await openHub(choice.state, note) : undefined) ??
+        (await openFile(choice.kind === "file" ? choice.file : undefined, options)));
+  const { endpoint, close, policyName, waits = false } = opened;
+  const supervision = createSupervision({ ...common, endpoint, policyName, waits });
   let closing: Promise<void> | undefined;
   return {
     ...supervision,
@@ -117,8 +133,23 @@ export const openSupervision = async (options: OpenSupervisionOptions): Promise<
 interface OpenedHarness {
   readonly endpoint: HarnessEndpoint;
   readonly policyName?: string;
+  readonly waits?: boolean;
   close(): void | Promise<void>;
 }
+
+/** The hub that was named, else the user's, if it runs. */
+const openHub = async (
+  state: string | undefined,
+  note: (line: string) => void,
+): Promise<OpenedHarness | undefined> => {
+  const { findHub, requireHub } = await import("../hub/find-hub.ts");
+  const place = state === undefined ? await findHub() : await requireHub(state);
+  if (place === undefined) return undefined;
+  const { createUnixTransport } = await import("@harnesskit/transport-uds");
+  note(`the hub at ${oneLine(place.socket, 1000)} judges; approvals: its page, or harness inbox`);
+  const transport = createUnixTransport({ path: place.socket, framing: "newline" });
+  return { endpoint: { transport }, waits: true, policyName: "of the hub", close: () => {} };
+};
 
 const openFile = async (
   file: string | undefined,

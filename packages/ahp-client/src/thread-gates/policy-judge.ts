@@ -13,6 +13,8 @@ export interface PolicyJudgeOptions {
   readonly name: () => string;
   /** The metadata of a call's events. */
   readonly metadataOf: (call: ThreadCall) => JsonObject;
+  /** How long a decision may wait for a human. */
+  readonly waitMs: number | undefined;
   readonly clock: Clock;
 }
 
@@ -125,8 +127,9 @@ export class PolicyJudge {
 
   /** Asks until the harness has decided, and waits as long as it says, within limits. Never rejects. */
   async #ask(question: Question): Promise<Answer> {
-    const { eventType, payload, sessionId, metadata, signal } = question;
-    const { client, clock } = this.#options;
+    const { eventType, payload, sessionId, signal } = question;
+    const { client, clock, waitMs: patienceMs } = this.#options;
+    const metadata = { ...question.metadata, ...(patienceMs !== undefined && { wait_ms: patienceMs }) };
     const subject = `this ${question.subject}`;
     let deferredMs = 0;
     for (let deferrals = 0; ; deferrals++) {
@@ -144,7 +147,8 @@ export class PolicyJudge {
       if (decision.decision !== "defer") return { decision };
       const { retry_after_ms: waitMs, reason } = decision;
       deferredMs += Math.max(0, waitMs);
-      if (deferrals === maxDeferrals || deferredMs > maxDeferMs) {
+      const isTooLong = deferrals === maxDeferrals || deferredMs > maxDeferMs;
+      if (patienceMs === undefined && isTooLong) {
         const why = reason === undefined ? "" : `: ${displayText(reason, { maxLength: 500 })}`;
         return { code: "policy.deferred", reason: `The policy puts ${subject} off for too long${why}` };
       }

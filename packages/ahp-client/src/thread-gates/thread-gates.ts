@@ -19,6 +19,11 @@ export interface ThreadGatesOptions {
   readonly policyName?: () => string | undefined;
   /** The agent of tools without an `id`: the first part of their ids, `AGENT/TOOL`. */
   readonly toolAgent: string;
+  /**
+   * How long a decision may wait for a human, in milliseconds, for a harness that holds questions: it is told in `metadata.wait_ms`, and
+   * deferred questions are asked again for as long as it takes. @default not told; three deferrals within 60 s
+   */
+  readonly waitMs?: number;
   /** Reports a notification that could not be sent. @default ignored */
   readonly onError?: (error: unknown) => void;
   /** @default the system's clock */
@@ -75,7 +80,7 @@ const stringifyResult = (value: JsonValue): string =>
  * `gate.timeout`, `gate.unavailable` or `gate.unjudgeable`.
  */
 export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
-  const { client, policyName, toolAgent, onError, clock = systemClock } = options;
+  const { client, policyName, toolAgent, waitMs, onError, clock = systemClock } = options;
   const metadataOf = ({ tool, directory, itemId, threadId, turnId }: ThreadCall): JsonObject => ({
     tool_id: tool.id ?? `${toolAgent}/${tool.name}`,
     workspace: directory,
@@ -91,7 +96,7 @@ export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
     }
   };
   const name = () => policyName?.() ?? "of an unknown harness";
-  const judge = new PolicyJudge({ client, name, metadataOf, clock });
+  const judge = new PolicyJudge({ client, name, metadataOf, waitMs, clock });
   const reports = new TurnReports({ send, clock });
   return {
     gate: {

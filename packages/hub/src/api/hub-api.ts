@@ -187,6 +187,7 @@ export class HubApi {
         return { grant };
       },
       "timeline.page": async (params = {}) => {
+        await recorder.flush();
         const page = await timeline.page(params);
         return { ...page, rows: [...page.rows] };
       },
@@ -195,6 +196,7 @@ export class HubApi {
         afterSeq,
       }),
       "timeline.get": async ({ id }) => {
+        await recorder.flush();
         const stored = await timeline.get(id);
         if (stored === undefined) throw notFound("row");
         const approvalId = stored.row.approval?.id;
@@ -205,8 +207,14 @@ export class HubApi {
         return { ok: true };
       },
       "agents.list": async () => ({ agents: await presence.list() }),
-      "sessions.list": async (params = {}) => ({ sessions: [...(await timeline.sessions(params))] }),
-      "policy.get": async () => ({ policy: await policy.state() }),
+      "sessions.list": async (params = {}) => {
+        await recorder.flush();
+        return { sessions: [...(await timeline.sessions(params))] };
+      },
+      "policy.get": async () => {
+        await recorder.flush();
+        return { policy: await policy.state() };
+      },
       "policy.backtest": (params = {}, _client, { signal }) => policy.backtest(params, signal),
     };
   }

@@ -36,7 +36,7 @@ export interface SupervisorOptions {
 
 interface Call extends Pick<HandlerCall, "batchIndex"> {
   /** Each aborts when the agent waits no more. */
-  readonly signals: readonly AbortSignal[];
+  readonly signals: () => readonly AbortSignal[];
 }
 /** The target of an escalation to the user who sits at the agent. */
 const terminalTarget = "terminal";
@@ -84,6 +84,7 @@ export class Supervisor {
       (made?.decision === "escalate" && !isLeft) ||
       (made === undefined && event.event_type === "confirmation");
     if (isAsked) return this.#escalate(event, facts, explanation, call);
+    // As with an audit log, no decision of a policy waits for the disk.
     await this.#record(event, facts, explanation, made);
     if (made !== undefined) return made;
     throw new HandlerError(`Capability not supported: ${event.event_type}`, { code: "not_supported" });
@@ -103,15 +104,15 @@ export class Supervisor {
     const key = snapshotKey(type, facts);
     if (type === "session_end") {
       const { agent, session } = facts;
-      await recorder.write({
+      await recorder.note({
         type: "lose",
         of: { agent, session },
         outcome: "the session ended without an outcome",
       });
     }
-    if (key === undefined) return recorder.write({ type: "add", row, content });
+    if (key === undefined) return recorder.note({ type: "add", row, content });
     // A snapshot replaces the one before; the row keeps its time.
-    await recorder.write({
+    return recorder.note({
       type: "change",
       find: { key },
       apply: ({ row: { atMs } }) => ({ row: { ...row, atMs }, content }),
@@ -141,7 +142,7 @@ export class Supervisor {
     }
     await this.#recordQuestion(event, facts, explanation, record);
     const waitMs = this.#holdMs(facts, call) - (clock.now() - startedMs);
-    const ruling = await desk.settle(record, waitMs, call.signals);
+    const ruling = await desk.settle(record, waitMs, call.signals());
     if (ruling.ruling === "approved" && policy.policy !== asked) {
       // An answer does not outlive its policy.
       const again = policy.decide(event as Parameters<PolicyHarness["decide"]>[0]).decision as
@@ -246,12 +247,12 @@ export class Supervisor {
     };
   }
 
-  async #record(
+  #record(
     event: AnyEvent,
     facts: EventFacts,
     explanation: Explanation,
     made: Word | undefined,
-  ): Promise<void> {
+  ): Promise<void> | undefined {
     const { event_type: type } = event;
     const goesOn =
       made !== undefined &&
@@ -260,7 +261,7 @@ export class Supervisor {
     const { recorder } = this.#options;
     const row = { ...this.#row(event, facts, state), decision: this.#decisionOf(explanation, made) };
     const content = this.#content(event, explanation, made?.modified_payload);
-    await recorder.write({ type: "add", ...(hasOutcome(type) && { key: actionKey(facts) }), row, content });
+    return recorder.note({ type: "add", ...(hasOutcome(type) && { key: actionKey(facts) }), row, content });
   }
 
   /** The row of a question: the one of the first call, for a repeated one. */
@@ -284,8 +285,8 @@ export class Supervisor {
     });
   }
 
-  async #close(event: AnyEvent, facts: EventFacts): Promise<void> {
-    const { recorder, desk, clock, content: rules } = this.#options;
+  #close(event: AnyEvent, facts: EventFacts): Promise<void> | undefined {
+    const { recorder, clock, content: rules } = this.#options;
     const { payload } = facts;
     const { state, text } = outcomeOf(facts);
     const output = payload.result ?? payload.output;
@@ -302,20 +303,14 @@ export class Supervisor {
       ...(output !== undefined && { output: rowContent(output, rules) }),
       ...(error !== undefined && { error: errorOf(error, payload.code) }),
     };
-    let approvalId: string | undefined;
     const row = this.#row(event, facts, state);
-    await recorder.write({
+    // The hub reports the outcome to the approval of the row, if it has one.
+    return recorder.note({
       type: "change",
       find: { key: actionKey(facts) },
-      apply: (stored) => {
-        approvalId = stored.row.approval?.id;
-        return { row: ending(stored.row), content: { ...stored.content, ...outcomeContent } };
-      },
+      apply: (stored) => ({ row: ending(stored.row), content: { ...stored.content, ...outcomeContent } }),
       orAdd: { row: { ...row, ...ending(row) }, content: { ...this.#content(event), ...outcomeContent } },
     });
-    if (approvalId === undefined) return;
-    const effect = state === "done" ? "done" : state === "unknown" ? "ambiguous" : "failed";
-    await desk.report(approvalId, effect, text);
   }
 }
 

@@ -1,36 +1,44 @@
 import type { TimelineRow } from "@harnesskit/protocol/hub";
-import { createDeferred, type Deferred } from "@harnesskit/wire";
+import { type Clock, createDeferred, type Deferred } from "@harnesskit/wire";
 import type { TimelineChange, TimelineStore } from "./timeline-store.ts";
 
 interface Waiting {
   readonly change: TimelineChange;
-  readonly written: Deferred<void>;
+  /** Undefined where no caller waits. */
+  readonly written: Deferred<void> | undefined;
 }
 
-/**
- * Writes changes in their order. What arrives while a write is in progress is written together after it, so that many events share one
- * transaction.
- */
+export interface RecorderOptions {
+  readonly clock: Clock;
+  /** How long a noted change may wait for others. */
+  readonly delayMs: number;
+  /** Changes that may wait; then callers wait, too. */
+  readonly maxWaiting: number;
+  /** Receives the failure of a write that no caller waits for. Must not throw. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Changes of one transaction. */
+const maxBatch = 500;
+
+/** Writes changes in their order, many in one transaction. */
 export class Recorder {
   readonly #store: TimelineStore;
-  readonly #maxBatch: number;
+  readonly #options: RecorderOptions;
   readonly #listeners = new Set<(rows: readonly TimelineRow[]) => void>();
   #waiting: Waiting[] = [];
-  #isWriting = false;
+  #writing: Promise<void> | undefined;
+  #cancelTimer: (() => void) | undefined;
   #lastSeq = 0;
 
-  constructor(store: TimelineStore, maxBatch = 500) {
+  constructor(store: TimelineStore, options: RecorderOptions) {
     this.#store = store;
-    this.#maxBatch = maxBatch;
+    this.#options = options;
   }
 
   /** The number of the newest change that was written here. */
   get lastSeq(): number {
     return this.#lastSeq;
-  }
-
-  get waiting(): number {
-    return this.#waiting.length;
   }
 
   /** A row as it was found: all changes count from there. */
@@ -44,30 +52,54 @@ export class Recorder {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves when the change is kept. Rejects with the errors of the store. */
+  /** Resolves when the change is kept, with all before it. Rejects with the errors of the store. */
   write(change: TimelineChange): Promise<void> {
     const written = createDeferred<void>();
     this.#waiting.push({ change, written });
-    if (!this.#isWriting) {
-      this.#isWriting = true;
-      // What else arrives in this turn goes with it.
-      queueMicrotask(() => void this.#run());
-    }
+    this.#start();
     return written.promise;
+  }
+
+  /**
+   * Notes a change that is kept soon: a process that is killed before may lose it. Returns a promise only where too many changes wait.
+   */
+  note(change: TimelineChange): Promise<void> | undefined {
+    const { clock, delayMs, maxWaiting } = this.#options;
+    if (this.#waiting.length >= maxWaiting) return this.write(change);
+    this.#waiting.push({ change, written: undefined });
+    this.#cancelTimer ??= clock.after(delayMs, () => this.#start(), true);
+    return undefined;
+  }
+
+  /** Resolves when all that was noted is kept, or failed. */
+  async flush(): Promise<void> {
+    this.#start();
+    await this.#writing;
+  }
+
+  #start(): void {
+    // What else arrives in this turn goes with it.
+    this.#writing ??= Promise.resolve()
+      .then(() => this.#run())
+      .finally(() => {
+        this.#writing = undefined;
+      });
   }
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#maxBatch);
+      this.#cancelTimer?.();
+      this.#cancelTimer = undefined;
+      const batch = this.#waiting.splice(0, maxBatch);
       try {
         const rows = await this.#store.write(batch.map(({ change }) => change));
         for (const { seq } of rows) this.#lastSeq = Math.max(this.#lastSeq, seq);
         if (rows.length > 0) for (const listener of this.#listeners) listener(rows);
-        for (const { written } of batch) written.resolve();
+        for (const { written } of batch) written?.resolve();
       } catch (error) {
-        for (const { written } of batch) written.reject(error);
+        for (const { written } of batch) written?.reject(error);
+        if (batch.some(({ written }) => written === undefined)) this.#options.onError(error);
       }
     }
-    this.#isWriting = false;
   }
 }

@@ -1,5 +1,5 @@
 import { isSecretKey, redactedPlaceholder, redactSecrets } from "@harnesskit/audit";
-import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { type JsonValue, jsonLength } from "@harnesskit/protocol/envelope";
 import type { RowContent } from "@harnesskit/protocol/hub";
 import { displayText } from "@harnesskit/wire";
 
@@ -13,6 +13,7 @@ export interface ContentRules {
 /** Characters that are kept of each string where the whole is too long. */
 const shortLength = 1024;
 const maxDepth = 32;
+const minSecretLength = 12;
 const maxItems = 1000;
 
 const isSecret = (key: string, { secretFields }: ContentRules): boolean =>
@@ -25,6 +26,8 @@ interface Walk {
 }
 
 const cutString = (text: string, walk: Walk): string => {
+  // Too short for a token, and nothing is assigned in it.
+  if (text.length < minSecretLength && !/[=:]/.test(text)) return text;
   const safe = redactSecrets(text.length > 4 * walk.maxString ? text.slice(0, 4 * walk.maxString) : text);
   if (text.length <= walk.maxString) return safe;
   walk.isCut = true;
@@ -64,8 +67,7 @@ const cutValue = (value: unknown, walk: Walk, depth: number): JsonValue => {
 export const rowContent = (value: unknown, rules: ContentRules): RowContent => {
   const walk: Walk = { rules, maxString: Math.max(shortLength, rules.maxLength / 4), isCut: false };
   const whole = cutValue(value, walk, maxDepth);
-  const text = JSON.stringify(whole);
-  if (text.length <= rules.maxLength) return { value: whole, isCut: walk.isCut };
+  if (jsonLength(whole) <= rules.maxLength) return { value: whole, isCut: walk.isCut };
   const short: Walk = { rules, maxString: shortLength, isCut: true };
   const cut = cutValue(value, short, maxDepth);
   const again = JSON.stringify(cut);

@@ -1,0 +1,95 @@
+import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
+import { createHubClient, type HubClient } from "@harnesskit/hub/client";
+import type { HubPlace } from "@harnesskit/hub/place";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { answerOne } from "../inbox/answer-one.ts";
+import type { Style } from "../terminal/terminal.ts";
+import { oneLine } from "../terminal/text.ts";
+import { approvalViewLines } from "../timeline/approval-lines.ts";
+
+export interface HubQuestionsOptions {
+  readonly place: HubPlace;
+  /** How answers of this terminal are recorded. */
+  readonly command: string;
+  readonly version: string;
+  readonly style: Style;
+  /** Whether the user is asked here, too. */
+  readonly asks: boolean;
+  readonly show: (lines: readonly string[]) => void;
+  /** Called after Ctrl-C at a question. */
+  readonly onCancel: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Shows what one session asks at the hub, and who answered; the user may answer at this terminal, too. */
+export class HubQuestions {
+  readonly #options: HubQuestionsOptions;
+  readonly #stop = new AbortController();
+  /** Ends the question that is put; by approval. */
+  readonly #put = new Map<string, AbortController>();
+  #client: HubClient | undefined;
+
+  constructor(options: HubQuestionsOptions) {
+    this.#options = options;
+  }
+
+  /** Follows a session from now on. Never rejects: the hub's page shows the same. */
+  async follow(session: string): Promise<void> {
+    const { place, command, version, onError } = this.#options;
+    const client = createHubClient({
+      transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
+      client: { name: command, version },
+      reconnect: { maxAttempts: Number.POSITIVE_INFINITY, maxDelayMs: 2000 },
+    });
+    this.#client = client;
+    try {
+      await client.connect();
+      // Questions of the session that were put before.
+      const { records } = await client.call("inbox.list", { session, status: "pending" });
+      for (const record of records) this.#changed(record, client);
+      for await (const record of client.watchInbox({ signal: this.#stop.signal })) {
+        if (record.origin.session === session) this.#changed(record, client);
+      }
+    } catch (error) {
+      if (!this.#stop.signal.aborted) onError(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    for (const put of this.#put.values()) put.abort();
+    await this.#client?.close();
+  }
+
+  #changed(record: ApprovalRecord, client: HubClient): void {
+    const put = this.#put.get(record.id);
+    if (record.status === "pending") {
+      if (put === undefined) void this.#ask(record, client);
+      return;
+    }
+    if (put === undefined || put.signal.aborted) return;
+    put.abort(record);
+    const { style, show } = this.#options;
+    const by = record.answer === undefined ? "" : ` by ${oneLine(record.answer.by, 100)}`;
+    const note = record.answer?.note === undefined ? "" : `: ${oneLine(record.answer.note, 500)}`;
+    show([`  ${style.yellow(`${record.status}${by}${note}`)}`]);
+  }
+
+  async #ask(record: ApprovalRecord, client: HubClient): Promise<void> {
+    const { style, show, asks, onCancel, onError } = this.#options;
+    const put = new AbortController();
+    this.#put.set(record.id, put);
+    show(
+      approvalViewLines(presentApproval(record), style, {
+        where: `waits in the hub: its page, or harness inbox; ${record.id}`,
+      }),
+    );
+    if (!asks) return;
+    try {
+      const outcome = await answerOne(client, record, AbortSignal.any([put.signal, this.#stop.signal]));
+      if (outcome === "interrupted") onCancel();
+    } catch (error) {
+      onError(error);
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import {
+  type RuleTally,
+  ruleHit,
+  type SessionTally,
+  type StoredContent,
+  sessionDelta,
+  workspaceOf,
+} from "@harnesskit/hub";
+import type { TimelineRow } from "@harnesskit/protocol/hub";
+import { joinKey } from "@harnesskit/wire";
+import { numberIn, type SqlValue, toKey } from "./sql-values.ts";
+import type { StoreFile } from "./store-file.ts";
+
+/** A row that was added or changed. */
+export interface CountedChange {
+  readonly before: TimelineRow | undefined;
+  readonly after: TimelineRow;
+  /** Of a row that was added. */
+  readonly content: StoredContent | undefined;
+  readonly bytes: number;
+}
+
+/**
+ * Counts the rows of a timeline. Counts are written together, at most each second: else each row would change five more pages. What a
+ * killed process has not written is counted again from the rows.
+ */
+export class TimelineTally {
+  readonly #file: StoreFile;
+  readonly #sessions = new Map<string, SessionTally>();
+  readonly #rules = new Map<string, RuleTally>();
+  #rows = 0;
+  #bytes = 0;
+  #lastSeq = 0;
+  #writtenAtMs = 0;
+
+  constructor(file: StoreFile) {
+    this.#file = file;
+  }
+
+  /** The greatest number of a counted row. */
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  isDue(nowMs: number): boolean {
+    return this.isOpen && nowMs - this.#writtenAtMs >= 1000;
+  }
+
+  /** Whether there are counts that are not written. */
+  get isOpen(): boolean {
+    return this.#sessions.size > 0 || this.#rows !== 0 || this.#bytes !== 0;
+  }
+
+  /** After the commit of these changes. */
+  add(changes: readonly CountedChange[]): void {
+    for (const { before, after, content, bytes } of changes) {
+      this.#lastSeq = Math.max(this.#lastSeq, after.seq);
+      this.#rows += before === undefined ? 1 : 0;
+      this.#bytes += bytes;
+      this.#addSession(before, after, content);
+      this.#addRule(before, after);
+    }
+  }
+
+  /** After the commit of a removal. */
+  removed(rows: number, bytes: number): void {
+    this.#rows -= rows;
+    this.#bytes -= bytes;
+  }
+
+  #addSession(before: TimelineRow | undefined, after: TimelineRow, content: StoredContent | undefined): void {
+    const key = joinKey(after.agent, after.session);
+    const known = this.#sessions.get(key);
+    const delta = sessionDelta(before, after);
+    const workspace = known?.workspace ?? (content && workspaceOf(content));
+    this.#sessions.set(key, {
+      agent: after.agent,
+      session: after.session,
+      workspace,
+      firstSeenMs: known?.firstSeenMs ?? after.atMs,
+      lastSeenMs: Math.max(known?.lastSeenMs ?? 0, after.changedAtMs),
+      actions: (known?.actions ?? 0) + delta.actions,
+      failed: (known?.failed ?? 0) + delta.failed,
+      refused: (known?.refused ?? 0) + delta.refused,
+      waiting: (known?.waiting ?? 0) + delta.waiting,
+    });
+  }
+
+  #addRule(before: TimelineRow | undefined, after: TimelineRow): void {
+    const hit = ruleHit(before, after);
+    if (hit === undefined) return;
+    const key = joinKey(hit.kind, hit.name, hit.decision);
+    this.#rules.set(key, { ...hit, hits: (this.#rules.get(key)?.hits ?? 0) + 1, lastHitAtMs: after.atMs });
+  }
+
+  /** Within a transaction; `written` after its commit. */
+  write(): void {
+    for (const tally of this.#sessions.values()) this.#writeSession(tally);
+    for (const tally of this.#rules.values()) this.#writeRule(tally);
+    this.#file.run(
+      "UPDATE timeline_totals SET counted = max(counted, ?), rows = rows + ?, bytes = bytes + ?",
+      ...[this.#lastSeq, this.#rows, this.#bytes],
+    );
+  }
+
+  written(nowMs: number): void {
+    this.#writtenAtMs = nowMs;
+    this.#sessions.clear();
+    this.#rules.clear();
+    this.#rows = 0;
+    this.#bytes = 0;
+  }
+
+  #writeSession(tally: SessionTally): void {
+    const { agent, session, workspace, firstSeenMs, lastSeenMs, actions, failed, refused, waiting } = tally;
+    this.#file.run(
+      `INSERT INTO timeline_sessions (agent, session, workspace, first_seen, last_seen, actions, failed, refused, waiting)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (agent, session) DO UPDATE SET workspace = coalesce(workspace, excluded.workspace),
+         last_seen = max(last_seen, excluded.last_seen), actions = actions + excluded.actions, failed = failed + excluded.failed,
+         refused = refused + excluded.refused, waiting = waiting + excluded.waiting`,
+      ...[
+        toKey(agent),
+        toKey(session),
+        workspace === undefined ? null : toKey(workspace),
+        firstSeenMs,
+        lastSeenMs,
+      ],
+      ...[actions, failed, refused, waiting],
+    );
+  }
+
+  #writeRule({ kind, name, decision, hits, lastHitAtMs }: RuleTally): void {
+    this.#file.run(
+      `INSERT INTO timeline_rules (kind, name, decision, hits, last_hit) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (kind, name, decision) DO UPDATE SET hits = hits + excluded.hits, last_hit = max(last_hit, excluded.last_hit)`,
+      ...[toKey(kind), toKey(name), toKey(decision), hits, lastHitAtMs],
+    );
+  }
+
+  /** Counts what a killed process has written and not counted. Within a transaction, before anything else. */
+  recover(rowIn: (text: SqlValue | undefined) => TimelineRow): void {
+    const counted = numberIn(this.#file.get("SELECT counted FROM timeline_totals")?.[0]);
+    this.#lastSeq = Math.max(
+      counted,
+      numberIn(this.#file.get("SELECT coalesce(max(seq), 0) FROM timeline")?.[0]),
+    );
+    if (this.#lastSeq === counted) return;
+    const rows = this.#file
+      .all("SELECT row FROM timeline WHERE seq > ?", counted)
+      .map(([text]) => rowIn(text));
+    for (const row of rows) if (row.id > counted) this.#addRule(undefined, row);
+    for (const tally of this.#rules.values()) this.#writeRule(tally);
+    this.#rules.clear();
+    const sessions = new Map(rows.map((row) => [joinKey(row.agent, row.session), row]));
+    for (const { agent, session } of sessions.values()) this.#recount(agent, session);
+    this.#file.run(
+      `UPDATE timeline_totals SET counted = ?, rows = (SELECT count(*) FROM timeline),
+         bytes = bytes + (SELECT coalesce(sum(bytes), 0) FROM timeline WHERE id > ?)`,
+      ...[this.#lastSeq, counted],
+    );
+  }
+
+  #recount(agent: string, session: string): void {
+    this.#file.run(
+      `INSERT INTO timeline_sessions (agent, session, workspace, first_seen, last_seen, actions, failed, refused, waiting)
+       SELECT agent, session, NULL, min(at), max(changed_at), sum(state <> 'noted'), sum(state = 'failed'),
+         sum(state = 'refused'), sum(state = 'waiting') FROM timeline WHERE agent = ? AND session = ? GROUP BY agent, session
+       ON CONFLICT (agent, session) DO UPDATE SET last_seen = excluded.last_seen, actions = max(actions, excluded.actions),
+         failed = excluded.failed, refused = excluded.refused, waiting = excluded.waiting`,
+      ...[toKey(agent), toKey(session)],
+    );
+  }
+}
