@@ -15,6 +15,7 @@ import { hubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 
 const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 const directory = await realpath(await mkdtemp(join(tmpdir(), "hk-")));
 const [home, project, remote] = ["home", "project", "remote.git"].map((name) => join(directory, name));
 const place = hubPlace({ state: join(home, ".local", "state", "harnesskit", "hub") });
@@ -48,7 +49,7 @@ const shown = (text) =>
     .replaceAll(home, "~")
     .replaceAll(project, "~/project")
     .replaceAll(process.execPath, "/usr/bin/node")
-    .replaceAll(join(bin, ".."), "/opt/harness/dist")
+    .replaceAll(root, "/opt/harness")
     .replace(/#ticket=\S+/g, "#ticket=…")
     .trimEnd();
 const say = (text) => process.stdout.write(`${text}\n`);
@@ -168,7 +169,10 @@ try {
       .map(line)
       .join("\n")}\n\`\`\`\n`,
   );
-  await harness("guard", "remove", "--yes", "--json");
+  const removed = await run(process.execPath, [bin, "guard", "remove", "--yes"]);
+  // Without the diffs.
+  const lines = removed.split("\n").filter((line) => line.includes(": written"));
+  show("harness guard remove --yes", lines.join("\n"));
   const published = (await readFile(join(project, "published.log"), "utf8")).trim().split("\n").sort();
   const isSame = (await run("git", ["rev-parse", "main"], remote)).trim() === head;
   const expected = ["published by codex", "published by gemini-cli"];

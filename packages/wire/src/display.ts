@@ -7,6 +7,8 @@
 const deceptive =
   /(\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?(?:\u200d\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)*|[0-9#*]\ufe0f\u20e3)|[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}/gu;
 
+const plain = /^[ -~]*$/;
+
 const escapeCharacter = (character: string): string => {
   const point = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
   return `⟨U+${point.padStart(4, "0")}⟩`;
@@ -31,6 +33,8 @@ export const displayText = (text: string, options: DisplayOptions = {}): string 
   const { multiline = false, maxLength = 10_000 } = options;
   const cut = text.length > maxLength;
   const kept = cut ? text.slice(0, endOfCharacter(text, maxLength)) : text;
+  // Most text is plain: the classes of Unicode are not asked then.
+  if (!cut && plain.test(kept)) return kept;
   const safe = kept.replace(deceptive, (character, emoji: string | undefined) => {
     if (emoji !== undefined || (multiline && (character === "\n" || character === "\t"))) return character;
     return escapeCharacter(character);

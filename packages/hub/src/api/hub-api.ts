@@ -215,7 +215,10 @@ export class HubApi {
         await recorder.flush();
         return { policy: await policy.state() };
       },
-      "policy.backtest": (params = {}, _client, { signal }) => policy.backtest(params, signal),
+      "policy.backtest": async (params = {}, _client, { signal }) => {
+        await recorder.flush();
+        return policy.backtest(params, signal);
+      },
     };
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type AhpEvent, type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { canonicalJson, displayText, joinKey } from "@harnesskit/wire";
+import { canonicalJson, joinKey } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 
 /** An event whose payload its schema has accepted. */
@@ -14,7 +14,8 @@ const maxSummaryLength = 300;
 const idOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value.slice(0, maxIdLength) : undefined;
 
-const line = (text: string): string => displayText(text, { maxLength: maxSummaryLength });
+/** One line of a text that may be long; made safe before it is kept. */
+const line = (text: string): string => text.slice(0, 4 * maxSummaryLength).split("\n", 1)[0] ?? "";
 
 /** What the hub knows of an event, whoever sent it. */
 export interface EventFacts {

@@ -63,8 +63,21 @@ const cutValue = (value: unknown, walk: Walk, depth: number): JsonValue => {
   );
 };
 
+/** Names that may be those of secrets: then each field is looked at. */
+const suspicious = /pass|secret|token|key|auth|cred|cookie|pwd|bearer|private|[^ -~]/i;
+
+/** Whether a value may be kept as it is: nothing in its JSON looks like a secret, and it is small. */
+const isHarmless = (value: unknown, { maxLength, secretFields }: ContentRules): boolean => {
+  if (secretFields.size > 0) return false;
+  const text = JSON.stringify(value);
+  return (
+    text !== undefined && text.length <= maxLength && !suspicious.test(text) && redactSecrets(text) === text
+  );
+};
+
 /** JSON as the timeline keeps it: without secrets, within a size. Never throws for JSON. */
 export const rowContent = (value: unknown, rules: ContentRules): RowContent => {
+  if (isHarmless(value, rules)) return { value: value as JsonValue, isCut: false };
   const walk: Walk = { rules, maxString: Math.max(shortLength, rules.maxLength / 4), isCut: false };
   const whole = cutValue(value, walk, maxDepth);
   if (jsonLength(whole) <= rules.maxLength) return { value: whole, isCut: walk.isCut };
