@@ -30,6 +30,9 @@ const skipped = ["**/node_modules/**", "**/dist/**", "**/.harness/**"];
 /** Tests that need a PostgreSQL server: it starts with the first of them. */
 const onPostgres = ["packages/store-postgres/test/**/*.test.ts"];
 
+/** Tests that run coding agents of other vendors: these are installed with the first of them. */
+const withAgentHosts = ["{packages,apps}/*/test/agent-hosts/**/*.test.ts"];
+
 export default defineConfig({
   resolve: { conditions: [source, ...defaultClientConditions] },
   ssr: {
@@ -54,7 +57,7 @@ export default defineConfig({
             "conformance/test/**/*.test.ts",
             "scripts/test/**/*.test.ts",
           ],
-          exclude: [...skipped, ...onPostgres],
+          exclude: [...skipped, ...onPostgres, ...withAgentHosts],
         },
       },
       {
@@ -63,6 +66,14 @@ export default defineConfig({
           name: "postgres",
           include: onPostgres,
           globalSetup: "./scripts/lib/postgres-setup.ts",
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "agent-hosts",
+          include: withAgentHosts,
+          globalSetup: "./scripts/lib/agent-hosts-setup.ts",
         },
       },
       {

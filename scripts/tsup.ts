@@ -58,13 +58,33 @@ export const program = (entry: Record<string, string>, external: readonly [strin
     platform: "node",
     // tsup checks first what to bundle, so exclude the rest here.
     noExternal: [new RegExp(`^(?!(?:${external.join("|")})$)`)],
-    clean: true,
+    clean: ["!**/*.cjs"],
     // Some of what is bundled is CommonJS, and asks for Node's modules by a function that ESM has not.
     banner: {
       js: 'import { createRequire as createRequireHere } from "node:module"; const require = createRequireHere(import.meta.url);',
     },
     esbuildPlugins: [licencesPlugin("dist/licences.txt"), withoutUnused],
     // From the sources of siblings: each command then loads only the files that it needs, and not whole packages.
+    esbuildOptions(options) {
+      options.conditions = ["@harnesskit/source"];
+    },
+    minifyWhitespace: true,
+    minifySyntax: true,
+  });
+
+/**
+ * The build of a program that is started so often that its start counts: one CommonJS file for each entry, which Node loads
+ * 5 ms sooner than an ES module. It imports nothing but Node's modules and what is in it.
+ */
+export const quickProgram = (entry: Record<string, string>) =>
+  defineConfig({
+    ...shared,
+    entry,
+    format: ["cjs"],
+    splitting: false,
+    platform: "node",
+    noExternal: [/^@harnesskit\//],
+    clean: false,
     esbuildOptions(options) {
       options.conditions = ["@harnesskit/source"];
     },

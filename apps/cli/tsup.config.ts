@@ -1,7 +1,10 @@
-import { program } from "../../scripts/tsup.ts";
+import { program, quickProgram } from "../../scripts/tsup.ts";
 
-export default program({ bin: "src/bin.ts", "mcp-agent": "src/agents/mcp-agent-bin.ts" }, [
-  "libsql",
-  "@vscode/ripgrep",
-  "@harnesskit/conformance",
-]);
+export default [
+  program({ bin: "src/bin.ts", "mcp-agent": "src/agents/mcp-agent-bin.ts" }, [
+    "libsql",
+    "@vscode/ripgrep",
+    "@harnesskit/conformance",
+  ]),
+  quickProgram({ "guard-hook": "src/guard/guard-hook-bin.ts" }),
+];

@@ -1,22 +1,12 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { watchInterruption } from "./interruption.ts";
-import { main } from "./main.ts";
+// Imports nothing itself: agents start `guard hook` once for each tool call, and it must load its own file only.
+const [, , command, subcommand, host] = process.argv;
+const isHelp = host === "--help" || host === "-h";
 
-const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
-  version: string;
-};
-
-watchInterruption();
-
-const exitCode = await main({
-  args: process.argv.slice(2),
-  binPath: fileURLToPath(import.meta.url),
-  version,
-});
-// That output could not be written is reported in the next turn of the event loop.
-await new Promise((resolve) => setImmediate(resolve));
-// What was written leaves first; then the process ends, whatever a library still holds open.
-if (process.stdout.writableLength === 0) process.exit(exitCode);
-else process.stdout.write("", () => process.exit(exitCode));
+if (command === "guard" && subcommand === "hook" && !isHelp) {
+  const { hookProgram } = await import("./guard/hook-program.ts");
+  await hookProgram(process.argv.slice(4));
+} else {
+  const { program } = await import("./command-line.ts");
+  await program();
+}

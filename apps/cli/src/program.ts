@@ -8,6 +8,7 @@ import { addCompletion } from "./commands/completion.ts";
 import { addConformance } from "./commands/conformance.ts";
 import { addAudit, addCore } from "./commands/core.ts";
 import { addEngine } from "./commands/engine.ts";
+import { addGuard } from "./commands/guard.ts";
 import { addHub, addInbox } from "./commands/hub.ts";
 import { type CommandContext, cwdOption } from "./commands/options.ts";
 import { addRun } from "./commands/run.ts";
@@ -58,6 +59,7 @@ export const createProgram = (context: CommandContext): Command => {
   addInbox(program, context);
   addAudit(program, context);
   addAhp(program, context);
+  addGuard(program, context);
   addConformance(program, context);
   program
     .command("doctor")

@@ -24,4 +24,8 @@ export class HookError extends HarnessError {
   constructor(code: HookErrorCode, message: string, options?: { cause?: unknown }) {
     super(code, message, options);
   }
+
+  static override isInstance(value: unknown): value is HookError {
+    return HarnessError.isInstance(value) && value.name === "HookError";
+  }
 }

@@ -34,5 +34,5 @@ export type {
   ManagedSettings,
   PluginHostSettings,
 } from "./settings/host-settings.ts";
-export { managedSettings, planSettings, removeSettings } from "./settings/plan-settings.ts";
+export { hookCommands, managedSettings, planSettings, removeSettings } from "./settings/plan-settings.ts";
 export { deadlineMs } from "./timing.ts";

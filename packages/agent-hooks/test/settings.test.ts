@@ -1,7 +1,16 @@
+import { HarnessError } from "@harnesskit/wire";
 import fc from "fast-check";
 import { parse } from "jsonc-parser";
 import { describe, expect, it } from "vitest";
-import { findHost, HookError, hosts, managedSettings, planSettings, removeSettings } from "../src/index.ts";
+import {
+  findHost,
+  HookError,
+  hookCommands,
+  hosts,
+  managedSettings,
+  planSettings,
+  removeSettings,
+} from "../src/index.ts";
 
 const options = { command: "harness guard hook" };
 const other = { type: "command", command: "other program" };
@@ -151,3 +160,16 @@ it("replaces only its own plugin file", () => {
   expect(removeSettings(host, "export {}", options)).toBe("export {}");
   expect(managedSettings(host, options)).toBeUndefined();
 });
+
+it("a HookError is told from other errors of the SDK", () => {
+  expect(HookError.isInstance(new HookError("unknown_host", "x"))).toBe(true);
+  expect(HookError.isInstance(new HarnessError("unknown_host", "x"))).toBe(false);
+});
+
+it.each(hosts.map((host) => ({ id: host.id, host })))(
+  "the commands of hooks are listed for $id",
+  ({ host }) => {
+    expect(hookCommands(host, undefined)).toEqual([]);
+    expect(hookCommands(host, planSettings(host, undefined, options))).toEqual([options.command]);
+  },
+);

@@ -38,6 +38,8 @@ export interface HubOptions {
   readonly stateStore?: StateStore;
   /** What a human should know about the danger of an action. @default unknown */
   readonly riskOf?: (event: AnyEvent, explanation: Explanation) => ApprovalRisk;
+  /** What is known of an agent's protection, in a line, such as what `harness guard doctor` has found. @default undefined, nothing */
+  readonly protectionOf?: (agent: string) => string | undefined;
   /** Makes a policy for a backtest. @default `parsePolicy` without functions */
   readonly parsePolicy?: (text: string) => Policy;
   /** More fields of events whose values the timeline does not keep, by name in any case. @default names of secrets only */
@@ -113,7 +115,7 @@ export const createHub = (options: HubOptions): Hub => {
     maxWaiting: limits.maxUnwritten,
     onError,
   });
-  const presence = new Presence(timeline, clock, limits.maxAgents);
+  const presence = new Presence(timeline, clock, limits.maxAgents, options.protectionOf ?? (() => undefined));
   const desk = new ApprovalDesk({ approvals, recorder, clock, createId, onError });
   const supervisor = new Supervisor({
     policy,

@@ -9,6 +9,8 @@ export interface HubPlace {
   readonly socket: string;
   /** The Unix socket of the hub's own API, for terminals of this user. */
   readonly apiSocket: string;
+  /** The Unix socket on which the hooks of other vendors' agents are answered, see `@harnesskit/guard`. */
+  readonly guardSocket: string;
   /** The token for HTTP and WebSocket (mode 0600). */
   readonly tokenFile: string;
   /** JSON `{ url, pid }` of the running hub's HTTP server; it is removed at its end. */
@@ -31,6 +33,7 @@ export const hubPlace = ({ state, env = process.env }: HubPlaceOptions = {}): Hu
     directory,
     socket: join(directory, "hub.sock"),
     apiSocket: join(directory, "api.sock"),
+    guardSocket: join(directory, "guard.sock"),
     tokenFile: join(directory, "token"),
     serverFile: join(directory, "server.json"),
   };

@@ -7,18 +7,20 @@ import { isExisting } from "./system-error.ts";
 /** The end of the name that a file has until it is in its place. */
 export const temporaryName: RegExp = /\.tmp_[0-9a-f]+$/;
 
-/** Writes the string to a new file beside `path`, on disk, and hands it to `place`. Never leaves it behind. Mode 0600. */
+/** Writes the string to a new file beside `path`, on disk, and hands it to `place`. Never leaves it behind. */
 const withTemporary = async (
   path: string,
   text: string,
   fileSystem: WritableFileSystem,
   place: (temporary: string) => Promise<void>,
+  mode = 0o600,
 ): Promise<void> => {
   const temporary = `${path}.tmp_${randomBytes(8).toString("hex")}`;
   try {
     const file = await fileSystem.open(temporary, "wx", 0o600);
     try {
       await file.writeFile(text);
+      if (mode !== 0o600) await file.chmod(mode);
       await file.datasync();
     } finally {
       await file.close();
@@ -30,18 +32,27 @@ const withTemporary = async (
 };
 
 /**
- * Replaces a file as a whole, mode 0600: a reader sees the old text or the new one, also after a crash. What lay at the
+ * Replaces a file as a whole: a reader sees the old text or the new one, also after a crash. What lay at the
  * path, a link or a FIFO too, is replaced and not written through. Rejects as the system does.
+ *
+ * @param mode the mode of the new file, default 0600; for a file of another program that keeps its own
  */
 export const writeFileAtomic = (
   path: string,
   text: string,
   fileSystem: WritableFileSystem = nodeFileSystem,
+  mode?: number,
 ): Promise<void> =>
-  withTemporary(path, text, fileSystem, async (temporary) => {
-    await fileSystem.rename(temporary, path);
-    await syncDirectory(dirname(path), fileSystem);
-  });
+  withTemporary(
+    path,
+    text,
+    fileSystem,
+    async (temporary) => {
+      await fileSystem.rename(temporary, path);
+      await syncDirectory(dirname(path), fileSystem);
+    },
+    mode,
+  );
 
 /** Makes a file with its whole text at once, mode 0600. False when there is one already. Rejects as the system does. */
 export const createFileAtomic = async (

@@ -6,10 +6,13 @@ import { oneLine, safeJson } from "../terminal/text.ts";
 import { explanationJson, explanationText } from "./event-text.ts";
 import { goesOn } from "./outcome.ts";
 import { openPolicy, sayPolicyWarnings } from "./policy-file.ts";
+import { readHookEvent } from "./read-hook-event.ts";
 import { type DraftEvent, readMessage } from "./read-message.ts";
 
 export interface AhpCheckOptions {
   readonly policy: string;
+  /** The files hold what this coding agent writes to its hooks. @default they hold events of AHP */
+  readonly agent?: string;
   readonly json?: true;
 }
 
@@ -39,13 +42,15 @@ const exitCodeOf = ({ decision }: Explanation): ExitCode =>
 /** `harness ahp check`: what a policy decides of events, each as if it were the first, by which rule, and why. */
 export const ahpCheck = async (
   files: readonly string[],
-  { policy: name, json }: AhpCheckOptions,
+  { policy: name, agent, json }: AhpCheckOptions,
 ): Promise<ExitCode> => {
   if (files.filter((file) => file === "-").length > 1) throw usageError("Standard input can be read once");
   const policy = await openPolicy(name);
   sayPolicyWarnings(policy);
   const events: AhpEvent[] = [];
-  for (const file of files) events.push(...(await readEventFile(file)));
+  for (const file of files) {
+    events.push(...(agent === undefined ? await readEventFile(file) : [await readHookEvent(file, agent)]));
+  }
   const results = events.map((event) => ({ event, explanation: checkPolicy(policy, event) }));
   const terminal = createTerminal();
   if (json) {

@@ -39,7 +39,8 @@ const readAll = async (stream: Readable, name: string): Promise<string> => {
   return Buffer.concat(chunks).toString("utf8");
 };
 
-const readInput = async (file: string): Promise<string> => {
+/** The text of a file, or of standard input for `-`. Throws a usage error for what cannot be read. */
+export const readInput = async (file: string): Promise<string> => {
   if (file === "-") return readAll(process.stdin, "Standard input");
   const name = oneLine(file);
   const found = await stat(file).catch(() => undefined);

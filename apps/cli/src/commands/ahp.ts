@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { type CommandContext, severalPorts, severalTimes, wholeNumber } from "./options.ts";
+import { agentIds, type CommandContext, severalPorts, severalTimes, wholeNumber } from "./options.ts";
 
 /** `harness ahp` with `serve`, `send`, `check`, `test` and `backtest`. */
 export const addAhp = (program: Command, context: CommandContext): void => {
@@ -149,12 +149,17 @@ const addPolicyCommands = (ahp: Command, { onExit }: CommandContext): void => {
     .description("show what a policy decides about events, by which rule and why")
     .argument("<files...>", "JSON: an event, or an array of events; - for standard input")
     .requiredOption(...policyOption)
+    .option(
+      "--agent <id>",
+      `the files hold what this coding agent writes to its hooks: ${agentIds.join(", ")}`,
+    )
     .option("--json", "one JSON document")
     .addHelpText(
       "after",
       `\nExample:
   echo '{"event_type":"pre_action","payload":{"tool_name":"read","arguments":{"path":"a"}}}' |
     harness ahp check --policy default -
+  harness ahp check --policy default --agent codex hook.json
 
 Each event is decided as if it were the first, so that no limit is reached. Missing session_id,
 agent_id, timestamp and depth are filled in; the workspace is metadata.workspace,

@@ -13,6 +13,9 @@ export const modelForms = "offline, anthropic:MODEL, openai:MODEL or openai-comp
 
 export const approvals = ["ask", "once", "reject"];
 
+/** The coding agents of other vendors, by the ids of `@harnesskit/agent-hooks`, which help texts must not load. */
+export const agentIds = ["claude-code", "codex", "gemini-cli", "cursor", "copilot-cli", "opencode"];
+
 export const cwdOption = (): Option =>
   new Option("--cwd <dir>", "the directory to work in").default(process.cwd(), "here");
 

@@ -10,6 +10,8 @@ import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
 import { describePolicyError, openPolicy, policyOptions, policyWarnings } from "../ahp/policy-file.ts";
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { CliError, describeFailure, ExitCode } from "../cli-error.ts";
+import { protectionLine } from "../guard/doctor-report.ts";
+import { createHubGuard } from "../guard/hub-guard.ts";
 import { onStopSignals } from "../interruption.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -100,6 +102,7 @@ const serve = async (
     approvals,
     timeline,
     riskOf,
+    protectionOf: protectionLine,
     parsePolicy: (text) => parsePolicy(text, { ...policyOptions, file: "policy.yaml" }),
     onError,
     ...(redact !== undefined && { secretFields: redact }),
@@ -107,9 +110,11 @@ const serve = async (
   });
   defer(() => served.close());
   await served.start();
+  const guard = createHubGuard({ hub: served, place, version, onError });
   const server = await serveHub({
     hub: served,
     place,
+    handlers: guard.handlers,
     onError,
     audit: (entry) => {
       audit?.record(entry);
@@ -120,6 +125,8 @@ const serve = async (
     throw toHubFailure(error, place);
   });
   defer(() => server.close());
+  await guard.listen();
+  defer(() => guard.close());
   if (policyName !== "default") watch(policy, loaded.file, log, defer);
   log.say(`policy ${oneLine(loaded.name, 100)} from ${oneLine(loaded.file, 1000)}`);
   log.say(

@@ -173,3 +173,20 @@ export const managedSettings = (host: Host, options: HookCommand): ManagedSettin
   const command = checkCommand(options);
   return host.settings.kind === "json" ? host.settings.managed(command) : undefined;
 };
+
+const pluginCommand = /^const command = (".*");$/m;
+
+/**
+ * The commands that a settings text runs for hooks of the events that the host has, each once, ours and those of others; of a plugin file
+ * only ours. Throws as `planSettings` does for content that the host would not read.
+ */
+export const hookCommands = (host: Host, text: string | undefined): readonly string[] => {
+  if (text === undefined || isEmpty(text)) return [];
+  if (host.settings.kind === "plugin") {
+    const command = isPlugin(host, text) ? pluginCommand.exec(text)?.[1] : undefined;
+    return command === undefined ? [] : [JSON.parse(command) as string];
+  }
+  const { hooks } = readSettings(host, { ...host.settings, header: {} }, text);
+  const all = isObject(hooks) ? Object.values(hooks).flatMap((entries) => [entries].flat()) : [];
+  return [...new Set(all.flatMap(commandsOf))].filter((command) => typeof command === "string");
+};

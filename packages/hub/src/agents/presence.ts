@@ -41,7 +41,15 @@ export class Presence {
   readonly #links = new Set<AgentLink>();
   readonly #known: BoundedMap<string, Known>;
 
-  constructor(store: TimelineStore, clock: Clock, maxAgents: number) {
+  readonly #describe: (agent: string) => string | undefined;
+
+  constructor(
+    store: TimelineStore,
+    clock: Clock,
+    maxAgents: number,
+    describe: (agent: string) => string | undefined,
+  ) {
+    this.#describe = describe;
     this.#store = store;
     this.#clock = clock;
     this.#known = new BoundedMap({ maxSize: maxAgents });
@@ -149,7 +157,7 @@ export class Presence {
       transport: known?.transport ?? "unknown",
       firstSeenMs: Math.min(known?.firstSeenMs ?? lastSeenMs, ...tallies.map((tally) => tally.firstSeenMs)),
       lastSeenMs,
-      protection: protectionOf(known),
+      protection: protectionOf(known, this.#describe(agent)),
       sessions: tallies.length,
       actions: sum((tally) => tally.actions),
       waiting: sum((tally) => tally.waiting),
@@ -157,8 +165,8 @@ export class Presence {
   }
 }
 
-const protectionOf = (known: Known | undefined): Protection => {
+const protectionOf = (known: Known | undefined, described: string | undefined): Protection => {
   const kind = known?.isHook ? "hook" : known?.asks ? "gate" : known?.reports ? "notify" : "unknown";
-  const detail = details[kind];
+  const detail = described ?? details[kind];
   return { kind, ...(detail !== undefined && { detail }) };
 };

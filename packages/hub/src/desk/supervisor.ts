@@ -38,7 +38,15 @@ interface Call extends Pick<HandlerCall, "batchIndex"> {
   /** Each aborts when the agent waits no more. */
   readonly signals: () => readonly AbortSignal[];
 }
-type Word = { readonly decision: string; readonly reason?: string; readonly modified_payload?: unknown };
+/** The target of an escalation to the user who sits at the agent. */
+const terminalTarget = "terminal";
+
+type Word = {
+  readonly escalation_target?: string;
+  readonly decision: string;
+  readonly reason?: string;
+  readonly modified_payload?: unknown;
+};
 
 const noApproval = (error: unknown): string =>
   ApprovalError.isInstance(error) && error.code === "store_full"
@@ -70,8 +78,11 @@ export class Supervisor {
     const facts = readEvent(event);
     const explanation = policy.decide(event as Parameters<PolicyHarness["decide"]>[0]);
     const made = explanation.decision as Word | undefined;
+    // The agent asks its own user where the policy wants that and the agent can.
+    const isLeft = made?.escalation_target === terminalTarget && facts.metadata.host_asks === true;
     const isAsked =
-      made?.decision === "escalate" || (made === undefined && event.event_type === "confirmation");
+      (made?.decision === "escalate" && !isLeft) ||
+      (made === undefined && event.event_type === "confirmation");
     if (isAsked) return this.#escalate(event, facts, explanation, call);
     // As with an audit log, no decision of a policy waits for the disk.
     await this.#record(event, facts, explanation, made);

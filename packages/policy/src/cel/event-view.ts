@@ -1,6 +1,7 @@
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { jsonLength } from "@harnesskit/protocol/envelope";
 import { RuleError } from "../policy-error.ts";
+import { type ActionKind, actionOf } from "./actions.ts";
 import type { PolicyFunction } from "./policy-function.ts";
 
 type JsonMap = Readonly<Record<string, unknown>>;
@@ -18,6 +19,8 @@ export const ownProperty = (value: unknown, key: string): unknown =>
 export class EventView {
   readonly event: AhpEvent;
   readonly tool: string;
+  /** What the tool does; `other` for an event without a tool. */
+  readonly action: ActionKind;
   readonly args: JsonMap;
   readonly #defaultWorkspace: string;
   readonly #answers = new Map<
@@ -30,6 +33,7 @@ export class EventView {
     this.event = event;
     const tool = ownProperty(event.payload, "tool_name");
     this.tool = typeof tool === "string" ? tool : "";
+    this.action = actionOf(this.tool);
     const args = ownProperty(event.payload, "arguments");
     this.args = isMap(args) ? args : nothing;
     this.#defaultWorkspace = defaultWorkspace;

@@ -104,6 +104,7 @@ export class Expressions {
       .registerVariable("event_type", "string")
       .registerVariable("payload", "dyn")
       .registerVariable("tool", "string")
+      .registerVariable("action", "string")
       .registerVariable("args", "map")
       .registerVariable("session", "string")
       .registerVariable("agent", "string")

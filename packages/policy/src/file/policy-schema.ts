@@ -1,5 +1,6 @@
 import { AhpEventTypeSchema } from "@harnesskit/protocol/ahp";
 import * as z from "zod";
+import { actionKinds } from "../cel/actions.ts";
 
 const oneOrMore = <T extends z.ZodType>(item: T) => z.union([item, z.array(item).min(1).max(1000)]);
 
@@ -17,7 +18,14 @@ const globs = (what: string) =>
 export const WhenSchema = z
   .strictObject({
     event: oneOrMore(AhpEventTypeSchema)
-      .describe("Types of events. Without it: pre_action, and pre_prompt where no tool is named.")
+      .describe(
+        "Types of events. Without it: pre_action, and pre_prompt where no tool and no action is named.",
+      )
+      .optional(),
+    action: oneOrMore(z.enum(actionKinds))
+      .describe(
+        "What the tool does, whatever it is called: run a command, write or edit a file, read, search, fetch from the network, call a tool of an MCP server, or other.",
+      )
       .optional(),
     tool: globs("the tool's name"),
     session: globs("the session's id"),

@@ -17,7 +17,7 @@ export interface CompileParts {
 /** When a rule or a limit applies. */
 export interface Condition {
   readonly types: readonly AhpEventType[];
-  /** Whether the tool's name fits. Throws {@link RuleError}. */
+  /** Whether the tool's name and what it does fit. Throws {@link RuleError}. */
   readonly fitsTool: (view: EventView) => boolean;
   /** Whether all parts hold, the tool's name included. Throws {@link RuleError}. */
   readonly holds: (view: EventView) => boolean;
@@ -26,7 +26,7 @@ export interface Condition {
 }
 
 const maxWhyLength = 300;
-const keys = ["tool", "session", "agent", "cel"] as const;
+const keys = ["action", "tool", "session", "agent", "cel"] as const;
 
 const asList = <T>(value: T | readonly T[] | undefined): readonly T[] =>
   value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T];
@@ -67,7 +67,9 @@ export const compileCondition = (
     }
   });
   const types = asList(when.event);
-  const fitsTool = (view: EventView): boolean => !tool || tool(view.tool);
+  const actions = asList(when.action);
+  const fitsTool = (view: EventView): boolean =>
+    (actions.length === 0 || actions.includes(view.action)) && (!tool || tool(view.tool));
   return {
     types: types.length > 0 ? [...new Set(types)] : defaultTypes,
     fitsTool,

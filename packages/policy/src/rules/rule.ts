@@ -22,7 +22,8 @@ const defaultReason = ({ description }: RuleSource): string => {
 /** Compiles a rule. Its problems are added to `parts.problems`. */
 export const compileRule = (source: RuleSource, index: number, parts: CompileParts): Rule => {
   const path = ["rules", index];
-  const defaultTypes = source.when?.tool === undefined ? gates : gates.slice(0, 1);
+  const namesTool = source.when?.tool !== undefined || source.when?.action !== undefined;
+  const defaultTypes = namesTool ? gates.slice(0, 1) : gates;
   const condition = compileCondition(source.when, [...path, "when"], defaultTypes, parts);
   const decision = new DecisionMaker({
     ...parts,

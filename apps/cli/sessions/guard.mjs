@@ -1,0 +1,193 @@
+// Records a session: real Codex and Gemini CLI under the guard, against a scripted model. Usage, with both on the PATH:
+//   node apps/cli/sessions/guard.mjs > docs/sessions/guard.md
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { findHost } from "@harnesskit/agent-hooks";
+import { runnableHosts, runProgram, startScriptedModel } from "@harnesskit/guard/doctor";
+import { findHostProgram } from "@harnesskit/guard/settings";
+import { createHubClient } from "@harnesskit/hub/client";
+import { hubPlace } from "@harnesskit/hub/place";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+
+const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
+const directory = await realpath(await mkdtemp(join(tmpdir(), "hk-")));
+const [home, project, remote] = ["home", "project", "remote.git"].map((name) => join(directory, name));
+const place = hubPlace({ state: join(home, ".local", "state", "harnesskit", "hub") });
+const env = { PATH: process.env.PATH, HOME: home, NO_COLOR: "1", GIT_CONFIG_NOSYSTEM: "1" };
+const started = [];
+
+const start = (command, args, cwd = project) => {
+  const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const run = { child, output: "", ended: once(child, "close") };
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text) => (run.output += text));
+  started.push(child);
+  return run;
+};
+const run = async (command, args, cwd) => {
+  const one = start(command, args, cwd);
+  const [code] = await one.ended;
+  if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}: ${one.output}`);
+  return one.output;
+};
+const until = async (found, what) => {
+  for (let round = 0; round < 1200; round++) {
+    const value = await found();
+    if (value) return value;
+    await sleep(50);
+  }
+  throw new Error(`${what} did not come`);
+};
+const shown = (text) =>
+  text
+    .replaceAll(home, "~")
+    .replaceAll(project, "~/project")
+    .replaceAll(process.execPath, "/usr/bin/node")
+    .replaceAll(root, "/opt/harness")
+    .replace(/#ticket=\S+/g, "#ticket=…")
+    .trimEnd();
+const say = (text) => process.stdout.write(`${text}\n`);
+const show = (command, output) => say(`\`\`\`console\n$ ${command}\n${shown(output)}\n\`\`\`\n`);
+const harness = async (...args) =>
+  show(["harness", ...args].join(" "), await run(process.execPath, [bin, ...args]));
+
+const startHub = async () => {
+  const hub = start(process.execPath, [bin, "hub"]);
+  await until(() => hub.output.includes("approvals: "), "the hub");
+  return hub;
+};
+const clientOf = async () => {
+  const transport = createUnixTransport({ path: place.apiSocket, framing: "newline" });
+  const client = createHubClient({ transport, client: { name: "recorder" }, reconnect: false });
+  await client.connect();
+  return client;
+};
+const pendingOf = async (client) => (await client.call("inbox.list", { status: "pending" })).records;
+
+const push = "git push --force origin main";
+const publishBy = (id) => `./publish.sh ${id}`;
+
+try {
+  for (const one of [home, project]) await mkdir(one);
+  await writeFile(
+    join(project, "publish.sh"),
+    `#!/bin/sh\necho "published by $1" >> "${join(project, "published.log")}"\n`,
+  );
+  await chmod(join(project, "publish.sh"), 0o755);
+  await run("git", ["init", "-q", "--bare", remote], directory);
+  await run("git", ["init", "-q", "-b", "main"]);
+  await run("git", ["remote", "add", "origin", remote]);
+  await run("git", ["add", "publish.sh"]);
+  await run("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "First"]);
+  await run("git", ["push", "-q", "origin", "main"]);
+  const head = (await run("git", ["rev-parse", "main"], remote)).trim();
+
+  const back = {};
+  back.promise = new Promise((resolve) => (back.resolve = resolve));
+  const agents = await Promise.all(
+    runnableHosts.map(async (host) => {
+      const program = await findHostProgram(findHost(host.id), process.env);
+      if (!program) throw new Error(`${host.id} is not on the PATH`);
+      const model = await startScriptedModel(async ({ length }) => {
+        if (length === 0) return { command: push };
+        if (length === 1) return { command: publishBy(host.id) };
+        if (length > 2) return { say: "done" };
+        await back.promise;
+        return { command: publishBy(host.id) };
+      });
+      const parts = {
+        home,
+        project,
+        modelUrl: model.url,
+        hooks: undefined,
+        isTrusted: true,
+        prompt: "release it",
+      };
+      return { ...(await host.prepare(parts)), host, program, model };
+    }),
+  );
+
+  say("# A recorded session: Codex and Gemini CLI under one guard\n");
+  say(
+    "Made by `apps/cli/sessions/guard.mjs`: the real programs against a scripted model on this machine. The model asks each of them to rewrite",
+  );
+  say("history by a forced push, and then to publish. The hub is killed while both wait.\n");
+  let hub = await startHub();
+  show("harness hub &", hub.output);
+  await harness("guard", "init", "--agent", "codex", "--agent", "gemini-cli", "--yes");
+  const ends = agents.map(({ program, args, env: own }) =>
+    runProgram({ program, args, env: own, cwd: project, timeoutMs: 300_000 }),
+  );
+  let client = await clientOf();
+  await until(async () => (await pendingOf(client)).length === 2, "both questions");
+  say(
+    "Codex and Gemini CLI run. Their forced pushes are blocked; both wait for an answer about the publication.\n",
+  );
+  await harness("inbox");
+  hub.child.kill("SIGKILL");
+  await hub.ended;
+  await until(() => agents.every(({ model }) => model.outputs.length >= 2), "the refusals");
+  show(
+    "kill -9 HUB",
+    agents.map(({ host, model }) => `${host.id} was answered: ${model.outputs[1]}`).join("\n"),
+  );
+  hub = await startHub();
+  client = await clientOf();
+  const pending = await pendingOf(client);
+  say(
+    `The hub is started again: ${pending.length} questions wait, as before. The models repeat their calls.\n`,
+  );
+  for (const { id } of pending) await harness("inbox", "--approve", id);
+  back.resolve();
+  const results = await Promise.all(ends);
+  show("cat published.log", await readFile(join(project, "published.log"), "utf8"));
+  const { rows } = await client.call("timeline.page", {});
+  const line = ({ agent, summary, state, decision, approval }) =>
+    [
+      agent.padEnd(10),
+      state.padEnd(8),
+      (decision?.decision ?? "").padEnd(9),
+      (approval
+        ? `${approval.status} by ${approval.by ?? "-"}, ${approval.effect}`
+        : (decision?.rule ?? "")
+      ).padEnd(40),
+      summary,
+    ]
+      .join("  ")
+      .trimEnd();
+  say("The timeline, from the oldest row:\n");
+  say(
+    `\`\`\`text\n${rows
+      .filter(({ type }) => type === "pre_action")
+      .reverse()
+      .map(line)
+      .join("\n")}\n\`\`\`\n`,
+  );
+  const removed = await run(process.execPath, [bin, "guard", "remove", "--yes"]);
+  // Without the diffs.
+  const lines = removed.split("\n").filter((line) => line.includes(": written"));
+  show("harness guard remove --yes", lines.join("\n"));
+  const published = (await readFile(join(project, "published.log"), "utf8")).trim().split("\n").sort();
+  const isSame = (await run("git", ["rev-parse", "main"], remote)).trim() === head;
+  const expected = ["published by codex", "published by gemini-cli"];
+  if (
+    !isSame ||
+    JSON.stringify(published) !== JSON.stringify(expected) ||
+    results.some(({ code }) => code !== 0)
+  ) {
+    throw new Error(`not as expected: ${JSON.stringify({ isSame, published, results })}`);
+  }
+  say("Checked by the script: the remote branch is unchanged, and each agent has published exactly once.");
+  await Promise.all(agents.map(({ model }) => model.close()));
+  await client.close();
+} finally {
+  for (const child of started) child.kill("SIGKILL");
+  await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+}
+process.exit();

@@ -1,0 +1,100 @@
+import { applyChange, type SettingsChange } from "@harnesskit/guard/settings";
+import { ask } from "../agents/ask.ts";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { changeDiff, changeLines } from "./change-text.ts";
+import { type GuardContext, settingsProblem } from "./guard-context.ts";
+
+/** A change, or why there is none. */
+export interface Planned {
+  readonly id: string;
+  readonly name: string;
+  readonly path: string | undefined;
+  readonly change?: SettingsChange;
+  /** It cannot be changed. */
+  readonly problem?: string;
+}
+
+export interface ApplyOptions {
+  readonly yes?: true;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+/** What became of one host. */
+export interface Applied extends Planned {
+  readonly backup?: string;
+  readonly isWritten: boolean;
+}
+
+/** Whether to write: the user's yes, or `--yes`. Throws where there is no user to ask. */
+const isAllowed = async (count: number, { yes, dryRun, json }: ApplyOptions): Promise<boolean> => {
+  if (dryRun || (json && !yes)) return false;
+  if (yes) return true;
+  const answer = await ask(
+    `Write ${count === 1 ? "this file" : `these ${count} files`}?`,
+    "Yes, and keep a backup",
+    "No, change nothing",
+  );
+  if (answer === undefined)
+    throw usageError("there is no terminal to ask at", "Look with --dry-run, then: --yes");
+  if (!answer) throw new CliError("refused", "nothing was changed", { exitCode: ExitCode.refused });
+  return true;
+};
+
+/** Shows the changes, asks, and makes them; a file that cannot be changed does not keep the others from it. */
+export const applyChanges = async (
+  planned: readonly Planned[],
+  context: GuardContext,
+  options: ApplyOptions,
+): Promise<readonly Applied[]> => {
+  const terminal = createTerminal();
+  const changes = planned.flatMap(({ change }) => (change ? [change] : []));
+  if (!options.json) {
+    const lines = changes.flatMap((change) => changeLines(change, terminal.style));
+    if (lines.length > 0) terminal.write(wrapText(`${lines.join("\n")}\n`, terminal.columns));
+  }
+  const isWriting = changes.length > 0 && (await isAllowed(changes.length, options));
+  const applied: Applied[] = [];
+  for (const each of planned) {
+    if (!each.change || !isWriting) {
+      applied.push({ ...each, isWritten: false });
+      continue;
+    }
+    try {
+      const { backup } = await applyChange(each.change, context, Date.now());
+      applied.push({ ...each, isWritten: true, ...(backup !== undefined && { backup }) });
+    } catch (error) {
+      const { change: _change, ...rest } = each;
+      applied.push({ ...rest, isWritten: false, problem: settingsProblem(error) });
+    }
+  }
+  return applied;
+};
+
+/** The result as JSON. */
+export const appliedJson = (applied: readonly Applied[]): string =>
+  `${safeJson({
+    agents: applied.map(({ id, path, change, problem, backup, isWritten }) => ({
+      agent: id,
+      file: path ?? null,
+      diff: change ? changeDiff(change) : null,
+      written: isWritten,
+      backup: backup ?? null,
+      problem: problem ?? null,
+    })),
+  })}\n`;
+
+/** One line for each host. */
+export const appliedLines = (applied: readonly Applied[], nothing: string): string[] =>
+  applied.map(({ name, path, change, problem, backup, isWritten }) => {
+    if (problem !== undefined) return `${name}: NOT CHANGED: ${problem}`;
+    const place = path === undefined ? "" : ` (${oneLine(path, 500)})`;
+    if (!change) return `${name}: ${nothing}${place}`;
+    if (!isWritten) return `${name}: would be changed${place}`;
+    return `${name}: written${place}${backup === undefined ? "" : `, backup ${oneLine(backup, 500)}`}`;
+  });
+
+export const exitCodeOf = (applied: readonly Applied[]): ExitCode =>
+  applied.some(({ problem }) => problem !== undefined) ? ExitCode.failed : ExitCode.done;

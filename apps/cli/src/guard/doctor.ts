@@ -1,0 +1,110 @@
+import { realpath } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type DoctorAgent, type DoctorReport, type DoctorRow, proveAgents } from "@harnesskit/guard/doctor";
+import { findAgents } from "@harnesskit/guard/settings";
+import { ExitCode } from "../cli-error.ts";
+import type { CommandContext } from "../commands/options.ts";
+import { onStopSignals } from "../interruption.ts";
+import { createTerminal, note, type Style } from "../terminal/terminal.ts";
+import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { withCleanup } from "../with-cleanup.ts";
+import { doctorReportFile, writeDoctorReport } from "./doctor-report.ts";
+import { type GuardCommandOptions, guardContext } from "./guard-context.ts";
+
+/** What a hook does in a run, as people read it. */
+const probeNames: Readonly<Record<DoctorRow["probe"], string>> = {
+  allow: "hook allows",
+  deny: "hook refuses",
+  no_hub: "hub not running",
+  crash: "hook crashes (exit 1)",
+  silent_exit: "hook exits 2, silent",
+  garbage: "hook answers garbage",
+  timeout: "hook times out",
+  missing: "hook is missing",
+  untrusted: "hook is not trusted",
+};
+
+const words = { runs: "tool RAN", blocked: "blocked", unknown: "unknown" } as const;
+
+const rowCells = ({ probe, documented, observed, note }: DoctorRow): string[] => [
+  probeNames[probe],
+  observed === undefined ? `not run${note === undefined ? "" : ` (${oneLine(note, 200)})`}` : words[observed],
+  documented === "unknown" ? "says nothing" : documented === "runs" ? "tool runs" : documented,
+  observed !== undefined && documented !== "unknown" && observed !== documented ? "differs" : "",
+];
+
+const header = ["", "this run", "vendor's docs, with our settings", ""];
+
+const agentLines = (agent: DoctorAgent, style: Style): string[] => {
+  const { name, version, isProved, rows, protection } = agent;
+  const title = style.bold(`${name}${version === undefined ? "" : ` ${oneLine(version, 60)}`}`);
+  if (!isProved)
+    return [
+      title,
+      `  ${protection}`,
+      ...new Set(rows.flatMap(({ note }) => (note ? [`  ${oneLine(note, 400)}`] : []))),
+      "",
+    ];
+  const cells = [header, ...rows.map(rowCells)];
+  const widths = header.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? "").length)));
+  const table = cells.map((row) =>
+    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd(),
+  );
+  return [title, ...table, `  ${protection}`, ""];
+};
+
+const disobeys = ({ isProved, rows }: DoctorAgent): boolean =>
+  isProved &&
+  rows.some(({ probe, observed }) => (probe === "deny" || probe === "no_hub") && observed === "runs");
+
+const show = (report: DoctorReport): void => {
+  const terminal = createTerminal();
+  const lines = report.agents.flatMap((agent) => agentLines(agent, terminal.style));
+  terminal.write(`${lines.join("\n")}\n`);
+  terminal.write(
+    wrapText(
+      `Kept in ${oneLine(doctorReportFile(), 500)}, for harness guard status and the hub.\n`,
+      terminal.columns,
+    ),
+  );
+};
+
+/** `harness guard doctor`. Returns the exit code. */
+export const guardDoctor = (
+  options: Omit<GuardCommandOptions, "cwd" | "project">,
+  { binPath }: CommandContext,
+): Promise<ExitCode> =>
+  withCleanup(async (defer) => {
+    const { places, named } = await guardContext({ ...options, cwd: process.cwd() });
+    const found = await findAgents(places);
+    const agents = named
+      ? found.filter(({ host }) => named.includes(host))
+      : found.filter(({ program, directory }) => program !== undefined || directory !== undefined);
+    const terminal = createTerminal();
+    if (agents.length === 0) {
+      terminal.write(
+        options.json ? `${safeJson({ agents: [] })}\n` : "No coding agent was found on this machine.\n",
+      );
+      return ExitCode.done;
+    }
+    const stop = new AbortController();
+    defer(onStopSignals(() => stop.abort()));
+    const program = await realpath(join(dirname(binPath), "guard-hook.cjs"));
+    const report = await proveAgents({
+      agents,
+      nowMs: Date.now(),
+      hookProgram: [process.execPath, program],
+      signal: stop.signal,
+      onRow: ({ host }, row) => {
+        if (!options.json)
+          note(
+            `${host.name}: ${probeNames[row.probe]}: ${row.observed === undefined ? "not run" : words[row.observed]}`,
+          );
+      },
+    });
+    if (stop.signal.aborted) return ExitCode.interrupted;
+    await writeDoctorReport(report);
+    if (options.json) terminal.write(`${safeJson(report)}\n`);
+    else show(report);
+    return report.agents.some(disobeys) ? ExitCode.failed : ExitCode.done;
+  });

@@ -1,0 +1,82 @@
+import { realpath } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join, sep } from "node:path";
+import { findHost, HookError, type Host } from "@harnesskit/agent-hooks";
+import {
+  InstallRecords,
+  SettingsError,
+  type SettingsPlaces,
+  type SettingsScope,
+} from "@harnesskit/guard/settings";
+import { usageError } from "../cli-error.ts";
+import { oneLine } from "../terminal/text.ts";
+import { resolveWorkspace, stateDirectory } from "../workspace-directory.ts";
+
+/** What the commands of the guard share. */
+export interface GuardCommandOptions {
+  readonly cwd: string;
+  readonly project?: true;
+  readonly agent?: readonly string[];
+  readonly json?: true;
+}
+
+/** Where settings and their records are. */
+export interface GuardContext {
+  readonly places: SettingsPlaces;
+  readonly records: InstallRecords;
+  readonly scope: SettingsScope;
+  /** Agents that were named; undefined for all that are found. */
+  readonly named: readonly Host[] | undefined;
+}
+
+const hostOf = (id: string): Host => {
+  try {
+    return findHost(id);
+  } catch (error) {
+    if (HookError.isInstance(error)) throw usageError(`--agent: ${error.message}`);
+    throw error;
+  }
+};
+
+/** Throws a usage error for options that cannot be used. */
+export const guardContext = async ({ cwd, project, agent }: GuardCommandOptions): Promise<GuardContext> => ({
+  places: { home: homedir(), env: process.env, project: await resolveWorkspace(cwd) },
+  records: new InstallRecords(stateDirectory("guard")),
+  scope: project ? "project" : "user",
+  named: agent?.map(hostOf),
+});
+
+/** The path of the program that a hook starts. */
+const hookProgram = (binPath: string): Promise<string> => realpath(join(dirname(binPath), "guard-hook.cjs"));
+
+/**
+ * The words that start the hook's program. For a project they must hold on each machine. Throws a usage error where the
+ * program lies in a place that does not stay.
+ */
+export const hookWords = async (
+  scope: SettingsScope,
+  binPath: string,
+  given: string | undefined,
+): Promise<readonly [string, ...string[]]> => {
+  if (given !== undefined) {
+    const [first, ...rest] = given.trim().split(/\s+/);
+    if (!first) throw usageError("--command is empty");
+    return [first, ...rest];
+  }
+  if (scope === "project") return ["harness", "guard", "hook"];
+  const program = await hookProgram(binPath);
+  const passing = [await realpath(tmpdir()).catch(() => tmpdir()), `${sep}_npx`];
+  if (program.startsWith(`${passing[0]}${sep}`) || program.includes(`${passing[1]}${sep}`)) {
+    throw usageError(
+      `this program lies in ${oneLine(dirname(program), 300)}, which does not stay: agents would run without their hooks`,
+      "Install it first: npm install --global @harnesskit/cli; or name what the hooks start: --command",
+    );
+  }
+  return [process.execPath, program];
+};
+
+/** What is wrong with a host's settings, in a line. */
+export const settingsProblem = (error: unknown): string => {
+  if (!SettingsError.isInstance(error) && !HookError.isInstance(error)) throw error;
+  return oneLine((error as Error).message, 600);
+};

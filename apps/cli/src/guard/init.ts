@@ -1,0 +1,177 @@
+import { type Host, managedSettings } from "@harnesskit/agent-hooks";
+import {
+  findAgents,
+  findProgram,
+  planInstallation,
+  readHookState,
+  toHookCommand,
+} from "@harnesskit/guard/settings";
+import { ExitCode, usageError } from "../cli-error.ts";
+import type { CommandContext } from "../commands/options.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { safeJson, wrapText } from "../terminal/text.ts";
+import {
+  type Applied,
+  type ApplyOptions,
+  appliedJson,
+  appliedLines,
+  applyChanges,
+  exitCodeOf,
+  type Planned,
+} from "./apply-changes.ts";
+import { settingsLines } from "./change-text.ts";
+import {
+  type GuardCommandOptions,
+  type GuardContext,
+  guardContext,
+  hookWords,
+  settingsProblem,
+} from "./guard-context.ts";
+
+export interface GuardInitOptions extends GuardCommandOptions, ApplyOptions {
+  readonly wait: number;
+  readonly socket?: string;
+  readonly command?: string;
+  readonly managed?: true;
+}
+
+const minWaitSeconds = 5;
+const maxWaitSeconds = 86_400;
+
+const hookCommandOf = async (
+  host: Host,
+  options: GuardInitOptions,
+  { scope }: GuardContext,
+  binPath: string,
+) => {
+  const timeoutMs = options.wait * 1000;
+  const program = await hookWords(scope, binPath, options.command);
+  return { command: toHookCommand({ program, host: host.id, timeoutMs, socket: options.socket }), timeoutMs };
+};
+
+/** What each agent's user still has to do, or should know. */
+const nextSteps: Readonly<Record<string, string>> = {
+  codex:
+    "Codex runs new hooks only after you trust them: start codex, and type /hooks. Until then it runs every tool unguarded",
+  "claude-code": "Claude Code runs the hooks of a project only in folders that you trust",
+  "gemini-cli": "Gemini CLI runs the hooks of a project only in folders that you trust",
+  "copilot-cli": "Copilot CLI runs the hooks of a project only in folders that you trust",
+};
+
+const planFor = async (
+  host: Host,
+  options: GuardInitOptions,
+  context: GuardContext,
+  binPath: string,
+): Promise<Planned> => {
+  const about = { id: host.id, name: host.name, path: undefined };
+  try {
+    const planned = await hookCommandOf(host, options, context, binPath);
+    const state = await readHookState(host, context.scope, context);
+    const change = await planInstallation(state, planned, context);
+    return { ...about, path: state.file.path, ...(change && { change }) };
+  } catch (error) {
+    return { ...about, problem: settingsProblem(error) };
+  }
+};
+
+const hostsOf = async ({ places, named }: GuardContext): Promise<readonly Host[]> => {
+  if (named) return named;
+  const found = await findAgents(places);
+  return found
+    .filter(({ program, directory }) => program !== undefined || directory !== undefined)
+    .map(({ host }) => host);
+};
+
+const showManaged = async (
+  hosts: readonly Host[],
+  options: GuardInitOptions,
+  context: GuardContext,
+  binPath: string,
+): Promise<ExitCode> => {
+  const terminal = createTerminal();
+  const shown = await Promise.all(
+    hosts.map(async (host) => ({
+      host,
+      managed: managedSettings(
+        host,
+        await hookCommandOf(host, options, { ...context, scope: "user" }, binPath),
+      ),
+    })),
+  );
+  if (options.json) {
+    const agents = shown.map(({ host, managed }) => ({
+      agent: host.id,
+      place: managed?.place ?? null,
+      text: managed?.text ?? null,
+    }));
+    terminal.write(`${safeJson({ agents })}\n`);
+    return ExitCode.done;
+  }
+  const lines = shown.flatMap(({ host, managed }) =>
+    managed === undefined
+      ? [terminal.style.bold(host.name), "  has no settings that its user cannot change", ""]
+      : [
+          terminal.style.bold(host.name),
+          ...managed.place.split("\n").map((line) => `  ${line}`),
+          ...settingsLines(managed.text, terminal.style),
+          "",
+        ],
+  );
+  terminal.write(wrapText(`${lines.join("\n")}\n`, terminal.columns));
+  return ExitCode.done;
+};
+
+const reportText = (applied: readonly Applied[]): string => {
+  const steps = applied
+    .filter(({ isWritten }) => isWritten)
+    .flatMap(({ id }) => {
+      const step = nextSteps[id];
+      return step === undefined ? [] : [`- ${step}.`];
+    });
+  const isWritten = applied.some((one) => one.isWritten);
+  return [
+    ...appliedLines(applied, "has the hooks already"),
+    ...(isWritten
+      ? [
+          "",
+          "Next:",
+          "- Start the hub: harness hub. Without it every tool call of these agents is refused.",
+          ...steps,
+          "- See what each agent does when a hook fails: harness guard doctor",
+          "- What an administrator would put where users cannot remove it: harness guard init --managed",
+        ]
+      : []),
+  ].join("\n");
+};
+
+/** `harness guard init`: puts the agents of this machine under the hub. Returns the exit code. */
+export const guardInit = async (
+  options: GuardInitOptions,
+  { binPath }: CommandContext,
+): Promise<ExitCode> => {
+  if (options.wait < minWaitSeconds || options.wait > maxWaitSeconds) {
+    throw usageError(`--wait must be a number of seconds from ${minWaitSeconds} to ${maxWaitSeconds}`);
+  }
+  const context = await guardContext(options);
+  const hosts = await hostsOf(context);
+  const terminal = createTerminal();
+  if (hosts.length === 0) {
+    if (options.json) terminal.write(appliedJson([]));
+    else terminal.write("No coding agent was found on this machine. Name one to prepare it: --agent codex\n");
+    return ExitCode.done;
+  }
+  if (options.managed) return showManaged(hosts, options, context, binPath);
+  if (context.scope === "project" && !(await findProgram(["harness"], process.env)) && !options.json) {
+    terminal.write(
+      "harness is not in the PATH here: the hooks of the project would fail on this machine.\n\n",
+    );
+  }
+  const planned: Planned[] = [];
+  for (const host of hosts) planned.push(await planFor(host, options, context, binPath));
+  const applied = await applyChanges(planned, context, options);
+  terminal.write(
+    options.json ? appliedJson(applied) : wrapText(`${reportText(applied)}\n`, terminal.columns),
+  );
+  return exitCodeOf(applied);
+};

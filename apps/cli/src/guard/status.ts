@@ -1,0 +1,140 @@
+import { existsSync } from "node:fs";
+import { createConnection } from "node:net";
+import type { Host } from "@harnesskit/agent-hooks";
+import {
+  type FoundAgent,
+  findAgents,
+  programOf,
+  readCodexTrust,
+  readHookState,
+} from "@harnesskit/guard/settings";
+import { hubPlace } from "@harnesskit/hub/place";
+import { ExitCode } from "../cli-error.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { readDoctorReport } from "./doctor-report.ts";
+import {
+  type GuardCommandOptions,
+  type GuardContext,
+  guardContext,
+  settingsProblem,
+} from "./guard-context.ts";
+
+/** What is known of one agent. */
+interface AgentStatus {
+  readonly id: string;
+  readonly name: string;
+  readonly program: string | undefined;
+  readonly file: string | undefined;
+  readonly commands: readonly string[];
+  readonly problems: readonly string[];
+  readonly proved: string | undefined;
+}
+
+const connectMs = 2000;
+
+const isListening = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = createConnection({ path });
+    const end = (found: boolean) => {
+      socket.destroy();
+      resolve(found);
+    };
+    socket.setTimeout(connectMs, () => end(false));
+    socket.once("connect", () => end(true));
+    socket.once("error", () => end(false));
+  });
+
+const trustProblem = async (
+  { program }: FoundAgent,
+  commands: readonly string[],
+  { places }: GuardContext,
+): Promise<readonly string[]> => {
+  if (program === undefined || commands.length === 0) return [];
+  const hooks = await readCodexTrust({ program, cwd: places.project, env: process.env });
+  if (!hooks) return ["Codex did not say whether it trusts the hooks: look with /hooks in codex"];
+  const ours = hooks.filter(({ command }) => commands.includes(command));
+  const idle = ours.filter(({ status, isEnabled }) => !isEnabled || !["trusted", "managed"].includes(status));
+  if (ours.length === 0) return ["Codex does not read the hooks: it may not trust this directory"];
+  return idle.length === 0
+    ? []
+    : [
+        `Codex does not run ${idle.length} of the ${ours.length} hooks, because you do not trust them yet: start codex, and type /hooks`,
+      ];
+};
+
+const statusOf = async (
+  found: FoundAgent,
+  context: GuardContext,
+  proved: string | undefined,
+): Promise<AgentStatus> => {
+  const { host, program } = found;
+  const about = { id: host.id, name: host.name, program, proved };
+  try {
+    const { file, commands } = await readHookState(host, context.scope, context);
+    const missing = commands
+      .flatMap(programOf)
+      .filter((path) => !existsSync(path))
+      .map(
+        (path) => `the hooks start ${oneLine(path, 300)}, which does not exist: run harness guard init again`,
+      );
+    const several =
+      commands.length > 1
+        ? [`the hooks are there ${commands.length} times: run harness guard init again`]
+        : [];
+    const trust = host.id === "codex" ? await trustProblem(found, commands, context) : [];
+    return { ...about, file: file.path, commands, problems: [...missing, ...several, ...trust] };
+  } catch (error) {
+    return { ...about, file: undefined, commands: [], problems: [settingsProblem(error)] };
+  }
+};
+
+const isFound = ({ program, directory }: FoundAgent): boolean =>
+  program !== undefined || directory !== undefined;
+
+const lineOf = ({ name, commands, file, problems, proved }: AgentStatus): string[] => {
+  const state =
+    commands.length === 0 ? "NOT GUARDED: harness guard init" : `hooks in ${oneLine(file ?? "", 500)}`;
+  return [
+    `${name}: ${state}`,
+    ...problems.map((problem) => `  ${problem}`),
+    ...(proved === undefined ? [] : [`  ${proved}`]),
+  ];
+};
+
+/** `harness guard status`. Returns the exit code. */
+export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCode> => {
+  const context = await guardContext(options);
+  const socket = hubPlace().guardSocket;
+  const report = await readDoctorReport();
+  const provedOf = ({ id }: Host) => report?.agents.find((one) => one.agent === id)?.protection;
+  const agents: AgentStatus[] = [];
+  for (const found of await findAgents(context.places)) {
+    const status = await statusOf(found, context, provedOf(found.host));
+    if (isFound(found) || status.commands.length > 0) agents.push(status);
+  }
+  const isRunning = await isListening(socket);
+  const isGuarded = agents.every(({ commands, problems }) => commands.length > 0 && problems.length === 0);
+  const terminal = createTerminal();
+  if (options.json) {
+    const shown = agents.map(({ id, program, file, commands, problems, proved }) => ({
+      agent: id,
+      program: program ?? null,
+      file: file ?? null,
+      hooks: commands,
+      problems,
+      protection: proved ?? null,
+    }));
+    terminal.write(
+      `${safeJson({ hub: { socket, running: isRunning }, scope: context.scope, agents: shown })}\n`,
+    );
+  } else {
+    const hub = isRunning
+      ? `The hub runs (${oneLine(socket, 300)}).`
+      : `The hub does not run (${oneLine(socket, 300)}): tool calls of guarded agents are refused. Start it: harness hub`;
+    const lines =
+      agents.length === 0 ? ["No coding agent was found on this machine."] : agents.flatMap(lineOf);
+    terminal.write(wrapText(`${[hub, ...lines].join("\n")}\n`, terminal.columns));
+  }
+  return isGuarded ? ExitCode.done : ExitCode.failed;
+};

@@ -1,0 +1,272 @@
+import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { hosts } from "@harnesskit/agent-hooks";
+import { describe, expect, it } from "vitest";
+import { agentIds } from "../src/commands/options.ts";
+import { GuardedMachine } from "./support/guarded-agent.ts";
+import { binPath, harness, startHarness, startProgram } from "./support/harness.ts";
+
+const input = JSON.stringify({
+  session_id: "s1",
+  cwd: "/work/app",
+  hook_event_name: "PreToolUse",
+  tool_name: "Bash",
+  tool_input: { command: "rm -rf /" },
+});
+
+const withAgent = async (): Promise<GuardedMachine> => {
+  const machine = await GuardedMachine.create();
+  await mkdir(join(machine.home, ".codex"));
+  return machine;
+};
+
+describe("harness guard hook", () => {
+  it("writes the hub's answer as one JSON object, by both of its programs", async () => {
+    const machine = await withAgent();
+    await machine.startHub();
+    const options = { cwd: machine.project, env: machine.env, input };
+    const quick = startProgram(
+      process.execPath,
+      [join(binPath, "../guard-hook.cjs"), "codex"],
+      options,
+    ).ended;
+    const answers = [await quick, await startHarness(["guard", "hook", "codex"], options).ended];
+    for (const { code, stdout, stderr } of answers) {
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(JSON.parse(stdout).hookSpecificOutput).toMatchObject({ permissionDecision: "deny" });
+    }
+  });
+
+  it("ends with 2 and a reason without a hub, for a wrong option, and for an agent that it does not know", async () => {
+    const machine = await withAgent();
+    const run = (...args: string[]) =>
+      startHarness(["guard", "hook", ...args], { cwd: machine.project, env: machine.env, input }).ended;
+    expect(await run("codex")).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("the hub does not run"),
+    });
+    expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining("the host is missing") });
+    expect(await run("codex", "--wait", "1")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('unknown option "--wait"'),
+    });
+    expect(await run("codex", "--timeout-ms", "0")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--timeout-ms must be a number"),
+    });
+    await machine.startHub();
+    expect(await run("emacs")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("unknown host emacs"),
+    });
+    expect((await run("--help")).stdout).toContain("harness guard hook codex");
+  });
+
+  it("serves HTTP hooks to the holder of the token", async () => {
+    const machine = await withAgent();
+    await machine.startHub();
+    const { url } = JSON.parse(await readFile(machine.place.serverFile, "utf8")) as { url: string };
+    const token = (await readFile(machine.place.tokenFile, "utf8")).trim();
+    const post = (bearer: string) =>
+      fetch(`${url}/hooks/claude-code`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" },
+        body: input,
+      });
+    expect(await (await post(token)).json()).toMatchObject({
+      hookSpecificOutput: { permissionDecision: "deny" },
+    });
+    expect((await post("wrong")).status).toBe(401);
+  });
+});
+
+describe("harness guard init, status and remove", () => {
+  it("show what they would write, write it once, and take it out again to the byte", async () => {
+    const machine = await withAgent();
+    const path = join(machine.home, ".claude", "settings.json");
+    const text = '{\n  "model": "opus"\n}\n';
+    await mkdir(join(machine.home, ".claude"));
+    await writeFile(path, text);
+    const shown = await machine.harness("guard", "init", "--dry-run");
+    expect(shown).toMatchObject({ code: 0, stderr: "" });
+    for (const part of [
+      "Claude Code",
+      "Codex",
+      '+  "hooks": {',
+      '"onFailure": "block"',
+      "would be changed",
+    ]) {
+      expect(shown.stdout).toContain(part);
+    }
+    expect(await readFile(path, "utf8")).toBe(text);
+    expect(await machine.harness("guard", "init")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--yes"),
+    });
+    const written = await machine.harness("guard", "init", "--yes");
+    expect(written.stdout).toContain("/hooks. Until then it runs every tool unguarded");
+    expect(await readFile(path, "utf8")).toContain("guard-hook.cjs claude-code --timeout-ms 3600000");
+    const again = JSON.parse((await machine.harness("guard", "init", "--yes", "--json")).stdout) as {
+      agents: readonly { agent: string; written: boolean }[];
+    };
+    expect(again.agents.map(({ agent, written: isWritten }) => [agent, isWritten])).toEqual([
+      ["claude-code", false],
+      ["codex", false],
+    ]);
+    const status = await machine.harness("guard", "status", "--json");
+    const { hub, agents } = JSON.parse(status.stdout) as {
+      hub: { running: boolean };
+      agents: readonly { agent: string; hooks: readonly string[] }[];
+    };
+    expect([status.code, hub.running]).toEqual([0, false]);
+    expect(agents.map(({ agent, hooks }) => [agent, hooks.length])).toEqual([
+      ["claude-code", 1],
+      ["codex", 1],
+    ]);
+    expect((await machine.harness("guard", "remove", "--yes")).code).toBe(0);
+    expect(await readFile(path, "utf8")).toBe(text);
+    expect(await machine.harness("guard", "status")).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("NOT GUARDED"),
+    });
+    expect((await machine.harness("guard", "remove")).stdout).toBe("There are no hooks to remove.\n");
+  });
+
+  it("leave a file that cannot be changed as it is, and change the others", async () => {
+    const machine = await withAgent();
+    await writeFile(join(machine.home, ".codex", "hooks.json"), "{");
+    await mkdir(join(machine.home, ".gemini"));
+    const { code, stdout } = await machine.harness("guard", "init", "--yes");
+    expect(code).toBe(1);
+    expect(stdout).toContain("Codex: NOT CHANGED: Codex: the settings are not JSON at line 1");
+    expect(stdout).toContain("Gemini CLI: written");
+  });
+
+  it("write for a project what holds on each machine, and nothing through a link that leads out of it", async () => {
+    const machine = await withAgent();
+    const { stdout, code } = await machine.harness("guard", "init", "--project", "--agent", "codex", "--yes");
+    expect(code).toBe(0);
+    expect(stdout).toContain("harness is not in the PATH here");
+    const text = await readFile(join(machine.project, ".codex", "hooks.json"), "utf8");
+    expect(text).toContain('"harness guard hook codex --timeout-ms 3600000"');
+    await symlink(machine.home, join(machine.project, ".gemini"));
+    expect(
+      (await machine.harness("guard", "init", "--project", "--agent", "gemini-cli", "--yes")).stdout,
+    ).toContain("leads out of the project");
+  });
+
+  it("show what an administrator would put in place, and write nothing", async () => {
+    const machine = await withAgent();
+    const { stdout } = await machine.harness(
+      "guard",
+      "init",
+      "--managed",
+      "--agent",
+      "codex",
+      "--agent",
+      "opencode",
+    );
+    expect(stdout).toContain("requirements.toml");
+    expect(stdout).toContain("allow_managed_hooks_only = true");
+    expect(stdout).toContain("has no settings that its user cannot change");
+    await expect(readFile(join(machine.home, ".codex", "hooks.json"))).rejects.toMatchObject({
+      code: "ENOENT",
+    });
+  });
+
+  it("refuse options that they cannot use", async () => {
+    const machine = await withAgent();
+    const errors = [
+      await machine.harness("guard", "init", "--agent", "emacs"),
+      await machine.harness("guard", "init", "--wait", "1"),
+      await machine.harness("guard", "init", "--command", " ", "--yes"),
+    ];
+    expect(errors.map(({ code }) => code)).toEqual([2, 2, 2]);
+    expect(errors[0]?.stderr).toContain("unknown host emacs");
+    expect(errors[1]?.stderr).toContain("--wait must be a number of seconds from 5 to 86400");
+  });
+
+  it("name the agents that agent-hooks knows", () => {
+    expect(agentIds).toEqual(hosts.map(({ id }) => id));
+  });
+});
+
+describe("harness guard doctor", () => {
+  it("says what is documented of agents that it cannot run, and keeps it for the status", async () => {
+    const machine = await withAgent();
+    const report = await machine.harness("guard", "doctor", "--json");
+    expect(report.code).toBe(0);
+    const { agents } = JSON.parse(report.stdout) as {
+      agents: readonly { agent: string; isProved: boolean }[];
+    };
+    expect(agents).toMatchObject([{ agent: "codex", isProved: false }]);
+    const { stdout } = await machine.harness("guard", "doctor");
+    expect(stdout).toContain("checked and recorded (documented, not proved)");
+    expect((await machine.harness("guard", "status")).stdout).toContain("documented, not proved");
+  });
+
+  it("fails for an agent that runs what its hook refused", async () => {
+    const machine = await withAgent();
+    const bin = join(machine.home, "bin");
+    await mkdir(bin);
+    // It asks the model for a command, and runs it.
+    const source = `#!${process.execPath}
+const { readFileSync } = require("node:fs");
+const { spawnSync } = require("node:child_process");
+if (process.argv[2] === "--version") { console.log("codex-cli 9.9.9"); process.exit(); }
+const url = /base_url = "(.*)"/.exec(readFileSync(process.env.CODEX_HOME + "/config.toml", "utf8"))[1];
+fetch(url + "/responses", { method: "POST", body: '{"input":[]}' }).then((r) => r.text()).then((text) => {
+  const { cmd } = JSON.parse(JSON.parse(/data: (.*function_call.*)/.exec(text)[1]).item.arguments);
+  spawnSync("sh", ["-c", cmd]);
+});
+`;
+    await writeFile(join(bin, "codex"), source);
+    await chmod(join(bin, "codex"), 0o755);
+    const env = { ...machine.env, PATH: `${bin}:${process.env.PATH}` };
+    const { code, stdout } = await harness(["guard", "doctor", "--agent", "codex"], {
+      cwd: machine.project,
+      env,
+    });
+    expect(code).toBe(1);
+    expect(stdout).toContain("Codex 9.9.9");
+    expect(stdout).toContain("NOT PROTECTED: it runs a tool that its hook refused");
+  });
+});
+
+describe("harness ahp check --agent", () => {
+  it("takes the input of a coding agent's hook as it is", async () => {
+    const machine = await withAgent();
+    const check = (text: string, agent = "codex") =>
+      startHarness(["ahp", "check", "--policy", "default", "--agent", agent, "-"], {
+        cwd: machine.project,
+        env: machine.env,
+        input: text,
+      }).ended;
+    expect(await check(input)).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining("destructive-commands"),
+    });
+    const read = JSON.stringify({
+      session_id: "s",
+      cwd: machine.project,
+      hook_event_name: "BeforeTool",
+      tool_name: "read_file",
+      tool_input: { file_path: "README.md" },
+    });
+    expect(await check(read, "gemini-cli")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("by reads"),
+    });
+    expect(await check("{")).toMatchObject({ code: 2, stderr: expect.stringContaining("not readable JSON") });
+    expect(await check(input, "emacs")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("unknown host"),
+    });
+    const other = input.replace("PreToolUse", "Notification");
+    expect(await check(other)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("no policy is asked about"),
+    });
+  });
+});

@@ -1,0 +1,113 @@
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ApprovalRecord } from "@harnesskit/approvals";
+import {
+  type ModelScript,
+  type ProgramEnd,
+  runnableHosts,
+  runProgram,
+  startScriptedModel,
+} from "@harnesskit/guard/doctor";
+import { createHubClient, type HubClient } from "@harnesskit/hub/client";
+import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { onTestFinished, vi } from "vitest";
+import { harness, makeWorkspace, type RunningProgram, startHarness } from "./harness.ts";
+
+/** A script that leaves a line each time it runs. */
+const note = (name: string): string => `#!/bin/sh\necho "$@" >> ${name}\n`;
+
+/** A user's home and project, a hub, and the settings of an agent of another vendor, made by `harness guard init`. */
+export class GuardedMachine {
+  readonly home: string;
+  readonly project: string;
+  readonly place: HubPlace;
+  #policy = "default";
+
+  private constructor(directory: string) {
+    this.home = join(directory, "home");
+    this.project = join(directory, "project");
+    this.place = hubPlace({ state: join(this.home, ".local", "state", "harnesskit", "hub") });
+  }
+
+  static async create(policy?: string): Promise<GuardedMachine> {
+    const machine = new GuardedMachine(await makeWorkspace());
+    await mkdir(machine.home);
+    await mkdir(machine.project);
+    for (const name of ["publish", "note"]) {
+      const path = join(machine.project, `${name}.sh`);
+      await writeFile(path, note(join(machine.project, `${name}.log`)));
+      await chmod(path, 0o755);
+    }
+    if (policy !== undefined) {
+      machine.#policy = join(machine.home, "policy.yaml");
+      await writeFile(machine.#policy, policy);
+    }
+    return machine;
+  }
+
+  /** The environment in which this user calls programs. */
+  get env(): Record<string, string> {
+    return { HOME: this.home, XDG_STATE_HOME: "", NO_COLOR: "1" };
+  }
+
+  harness(...args: string[]) {
+    return harness(args, { cwd: this.project, env: this.env });
+  }
+
+  /** Starts the hub, and waits until hooks are answered. */
+  async startHub(): Promise<RunningProgram> {
+    const hub = startHarness(["hub", "--policy", this.#policy], { cwd: this.project, env: this.env });
+    await hub.reports(/approvals: /);
+    return hub;
+  }
+
+  /** A client of the hub's API. */
+  async client(): Promise<HubClient> {
+    const transport = createUnixTransport({ path: this.place.apiSocket, framing: "newline" });
+    const client = createHubClient({ transport, client: { name: "test" } });
+    onTestFinished(() => client.close());
+    await client.connect();
+    return client;
+  }
+
+  /** The one question that waits, when it is there. */
+  async pending(client: HubClient): Promise<ApprovalRecord> {
+    return vi.waitFor(
+      async () => {
+        const { records } = await client.call("inbox.list", { status: "pending" });
+        const [record] = records;
+        if (!record) throw new RangeError("nothing waits");
+        return record;
+      },
+      { timeout: 60_000, interval: 50 },
+    );
+  }
+
+  /** The lines that a script has left. */
+  async lines(name: "publish" | "note"): Promise<readonly string[]> {
+    const text = await readFile(join(this.project, `${name}.log`), "utf8").catch(() => "");
+    return text.split("\n").filter((line) => line !== "");
+  }
+
+  /** Runs an agent with its hooks, against a model that does what the script says. */
+  async run(
+    id: string,
+    program: string,
+    script: ModelScript,
+    options: { readonly wait?: string } = {},
+  ): Promise<ProgramEnd & { readonly outputs: readonly string[] }> {
+    const host = runnableHosts.find((one) => one.id === id);
+    if (!host) throw new TypeError(`no runnable host ${id}`);
+    const model = await startScriptedModel(script);
+    onTestFinished(() => model.close());
+    const { home, project } = this;
+    const parts = { home, project, modelUrl: model.url, hooks: undefined, isTrusted: true, prompt: "go on" };
+    const { args, env } = await host.prepare(parts);
+    const wait = options.wait === undefined ? [] : ["--wait", options.wait];
+    const init = await this.harness("guard", "init", "--agent", id, "--yes", ...wait);
+    if (init.code !== 0) throw new TypeError(init.stderr);
+    const end = await runProgram({ program, args, env, cwd: project, timeoutMs: 120_000 });
+    return { ...end, outputs: model.outputs };
+  }
+}

@@ -1,0 +1,19 @@
+export type { HostRunParts, HostStart, RunnableHost } from "./host-run.ts";
+export { type Probe, probes } from "./probes.ts";
+export { type ProveAgentsOptions, proveAgents, runnableHosts } from "./prove-agents.ts";
+export { documentedHost, type ProveHostOptions, proveHost } from "./prove-host.ts";
+export {
+  type DoctorAgent,
+  DoctorAgentSchema,
+  type DoctorReport,
+  DoctorReportSchema,
+  type DoctorRow,
+  DoctorRowSchema,
+} from "./report.ts";
+export { type ProgramEnd, type ProgramRun, runProgram } from "./run-program.ts";
+export {
+  type ModelScript,
+  type ModelStep,
+  type ScriptedModel,
+  startScriptedModel,
+} from "./scripted-model.ts";

@@ -1,0 +1,80 @@
+import { type HookFailure, type Host, hookFailures } from "@harnesskit/agent-hooks";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+
+/**
+ * What a hook does in one run: `allow` and `deny` answer as a guard does, `no_hub` is the hook's own program without a hub, and the others are
+ * the ways to fail.
+ */
+export const probes = ["allow", "deny", "no_hub", ...hookFailures] as const satisfies readonly (
+  | "allow"
+  | "deny"
+  | "no_hub"
+  | HookFailure
+)[];
+export type Probe = (typeof probes)[number];
+
+/** Whether the tool must not run, whatever the host: the hook has answered. */
+export const isAnswered = (probe: Probe): probe is "allow" | "deny" | "no_hub" =>
+  probe === "allow" || probe === "deny" || probe === "no_hub";
+
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+export interface ProbeParts {
+  /** A file that the hook makes when it is started. */
+  readonly started: string;
+  /** A path at which nothing is. */
+  readonly nothing: string;
+  /** The words that start the hook's own program, without the id of the host. */
+  readonly program: readonly string[] | undefined;
+}
+
+/** The name of the event before a tool, as the planned settings register it. */
+const gateOf = (host: Host): string =>
+  Object.keys(host.events).find((name) => host.events[name]?.ahp === "pre_action") ?? "";
+
+/** The command line of a hook that does this; undefined where there is no program for `no_hub`. */
+const commandOf = (
+  host: Host,
+  probe: Probe,
+  { started, nothing, program }: ProbeParts,
+): string | undefined => {
+  const begin = `cat >/dev/null; touch ${quote(started)}; `;
+  const answer = (verdict: Parameters<Host["write"]>[0]) =>
+    `${begin}printf %s ${quote(JSON.stringify(host.write(verdict, gateOf(host)) ?? {}))}`;
+  switch (probe) {
+    case "allow":
+    case "untrusted":
+      return answer(
+        probe === "allow" ? { kind: "pass" } : { kind: "block", reason: "the doctor refuses this call" },
+      );
+    case "deny":
+      return answer({ kind: "block", reason: "the doctor refuses this call" });
+    case "no_hub":
+      return program && [...program, host.id, "--socket", nothing].map(quote).join(" ");
+    case "crash":
+      return `${begin}exit 1`;
+    case "silent_exit":
+      return `${begin}exit 2`;
+    case "garbage":
+      return `${begin}echo this is not JSON`;
+    case "timeout":
+      return `${begin}exec sleep 20`;
+    case "missing":
+      return nothing;
+  }
+};
+
+const shortMs = 1000;
+const longMs = 30_000;
+
+/** The settings with one hook, before each tool, as `guard init` would write it; undefined where the probe cannot be made. */
+export const probeSettings = (host: Host, probe: Probe, parts: ProbeParts): JsonObject | undefined => {
+  const { settings } = host;
+  const command = commandOf(host, probe, parts);
+  if (settings.kind !== "json" || command === undefined) return undefined;
+  const timeoutMs = probe === "timeout" ? shortMs : longMs;
+  const entries = Object.entries(settings.entries({ command, timeoutMs })).filter(
+    ([event]) => host.events[event]?.ahp === "pre_action",
+  );
+  return { ...settings.header, hooks: Object.fromEntries(entries.map(([event, entry]) => [event, [entry]])) };
+};

@@ -1,0 +1,198 @@
+import {
+  answerHook,
+  deadlineMs,
+  failClosed,
+  findHost,
+  type HookAnswer,
+  type HookCall,
+  HookError,
+  type Host,
+  readHook,
+} from "@harnesskit/agent-hooks";
+import { type Decision, DecisionSchema } from "@harnesskit/protocol/ahp";
+import { BoundedMap, type Clock, callSafely, systemClock, wait } from "@harnesskit/wire";
+import { settleWithin } from "@harnesskit/wire/time";
+import { type GuardHarness, HarnessLine } from "./harness-line.ts";
+import { type GuardLimits, guardLimits } from "./limits.ts";
+import { ModifiedCalls } from "./modified-calls.ts";
+
+export interface GuardOptions {
+  /** The harness that decides. */
+  readonly harness: GuardHarness;
+  /** The version of this program, which the harness gets in the handshake. */
+  readonly version: string;
+  /** @default see each limit of `guardLimits` */
+  readonly limits?: Partial<GuardLimits>;
+  /** Receives failures of the harness that a host is answered with a refusal. For a log. @default no report */
+  readonly onError?: (error: unknown) => void;
+  /** @default the system's clock */
+  readonly clock?: Clock;
+}
+
+/** One call of a hook, as its program or an HTTP request brings it. */
+export interface HookRequest {
+  /** The id of the host, such as "codex". */
+  readonly host: string;
+  /** What the host wrote. */
+  readonly input: string;
+  /** The host's name of the event, for hosts whose input does not have it. @default undefined */
+  readonly event?: string | undefined;
+  /** The directory in which the host started the hook. @default the one in which the session started, if that is known */
+  readonly cwd?: string | undefined;
+  /** How long the host waits, in milliseconds. @default the host's own default */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Answers the hooks of coding agents by the decisions of one harness. */
+export interface Guard {
+  /**
+   * The answer to one call, at the latest two seconds before the host stops waiting. An escalation is held until then: `defer` is asked
+   * again after its time while there is time left. Never rejects: what cannot be read or decided is a refusal with the reason.
+   */
+  answer(request: HookRequest, signal: AbortSignal): Promise<HookAnswer>;
+  /** Hooks that are answered now. */
+  readonly pending: number;
+}
+
+/** The target of an escalation by which a policy lets the host ask its own user, where it can. */
+export const terminalTarget = "terminal";
+
+/** The guard answers before the hook's program gives up, so that its reason arrives. */
+const answerMarginMs = 1000;
+
+const unknownHost = (reason: string): HookAnswer => ({
+  exitCode: 2,
+  stdout: "",
+  stderr: `harness guard: ${reason}\n`,
+  effect: "block",
+  reason,
+});
+
+/** An answer always has an object: an empty one decides nothing, and is told from a hook that failed. */
+const withObject = (answer: HookAnswer): HookAnswer =>
+  answer.exitCode === 0 && answer.stdout === "" ? { ...answer, stdout: "{}" } : answer;
+
+const readDecision = (value: unknown): Decision | undefined => {
+  const parsed = DecisionSchema.safeParse(value);
+  return parsed.success ? parsed.data : undefined;
+};
+
+class HookGuard implements Guard {
+  readonly #line: HarnessLine;
+  readonly #limits: GuardLimits;
+  readonly #onError: (error: unknown) => void;
+  readonly #clock: Clock;
+  /** Where the sessions started. */
+  readonly #workspaces: BoundedMap<string, string>;
+  readonly #modified: ModifiedCalls;
+  #pending = 0;
+
+  constructor({ harness, version, limits, onError, clock = systemClock }: GuardOptions) {
+    this.#limits = guardLimits.resolve(limits);
+    this.#line = new HarnessLine(harness, version, this.#limits.maxSessions);
+    this.#onError = (error) => callSafely(() => onError?.(error));
+    this.#clock = clock;
+    this.#workspaces = new BoundedMap({ maxSize: this.#limits.maxSessions });
+    this.#modified = new ModifiedCalls(this.#limits.maxSessions);
+  }
+
+  get pending(): number {
+    return this.#pending;
+  }
+
+  async answer(request: HookRequest, signal: AbortSignal): Promise<HookAnswer> {
+    let host: Host;
+    try {
+      host = findHost(request.host);
+    } catch (error) {
+      return unknownHost(error instanceof Error ? error.message : "unknown host");
+    }
+    if (this.#pending >= this.#limits.maxHooks) {
+      return failClosed(host, `the guard is full: it answers ${this.#limits.maxHooks} hooks already`);
+    }
+    this.#pending++;
+    try {
+      return withObject(await this.#answer(host, request, signal));
+    } catch (error) {
+      if (!HookError.isInstance(error)) this.#onError(error);
+      return failClosed(host, HookError.isInstance(error) ? error.message : "the guard failed");
+    } finally {
+      this.#pending--;
+    }
+  }
+
+  async #answer(host: Host, request: HookRequest, signal: AbortSignal): Promise<HookAnswer> {
+    const { cwd, event, timeoutMs = host.timing.defaultMs } = request;
+    const keyOf = (session: string) => JSON.stringify([host.id, session]);
+    const call = readHook(host, request.input, {
+      ...(event !== undefined && { event }),
+      workspace: (session) => cwd ?? this.#workspaces.get(keyOf(session)),
+      clock: this.#clock,
+    });
+    if (!call.event || !call.rule) return answerHook(call);
+    if (call.rule.ahp === "session_start" && cwd !== undefined) {
+      this.#workspaces.set(keyOf(call.event.session_id), cwd);
+    }
+    const allMs = deadlineMs(host, timeoutMs);
+    const timeLeft = Math.max(allMs - answerMarginMs, Math.floor(allMs / 2));
+    const isGate = call.rule.ahp === "pre_action" || call.rule.ahp === "pre_prompt";
+    return isGate ? this.#gate(call, timeLeft, signal) : this.#report(call, timeLeft, signal);
+  }
+
+  /** What has happened is reported, and the host goes on whatever comes of that. */
+  async #report(call: HookCall, timeoutMs: number, signal: AbortSignal): Promise<HookAnswer> {
+    const event = this.#modified.restore(call.event as NonNullable<HookCall["event"]>);
+    const sent = await settleWithin((inner) => this.#line.report(call.host, event, inner), {
+      name: "the report of a hook",
+      timeoutMs,
+      signal,
+      clock: this.#clock,
+    });
+    if (sent.status === "failed") this.#onError(sent.error);
+    return answerHook(call);
+  }
+
+  async #gate(call: HookCall, timeoutMs: number, signal: AbortSignal): Promise<HookAnswer> {
+    const dueAtMs = this.#clock.now() + timeoutMs;
+    const event = call.event as NonNullable<HookCall["event"]>;
+    for (;;) {
+      const leftMs = dueAtMs - this.#clock.now();
+      const waits = { wait_ms: leftMs, host_asks: call.rule?.asks === true };
+      const asked = { ...event, metadata: { ...event.metadata, ...waits } };
+      const answered = await settleWithin((inner) => this.#line.ask(call.host, asked, inner), {
+        name: "the decision of a hook",
+        timeoutMs: leftMs,
+        signal,
+        clock: this.#clock,
+      });
+      if (answered.status !== "done") {
+        if (answered.status === "failed") this.#onError(answered.error);
+        return this.#refuse(call, why[answered.status]);
+      }
+      if ("failure" in answered.value)
+        return this.#refuse(call, `the harness refused: ${answered.value.failure}`);
+      const decision = readDecision(answered.value.decision);
+      if (!decision) return this.#refuse(call, "the harness's decision is not valid");
+      const retryMs = decision.decision === "defer" ? Math.max(1, decision.retry_after_ms) : 0;
+      if (decision.decision !== "defer" || this.#clock.now() + retryMs >= dueAtMs) {
+        const asks = decision.decision === "escalate" && decision.escalation_target === terminalTarget;
+        this.#modified.note(event, decision);
+        return answerHook(call, decision, asks ? { escalate: "ask" } : {});
+      }
+      await wait(retryMs, this.#clock, signal);
+    }
+  }
+
+  #refuse(call: HookCall, reason: string): HookAnswer {
+    return answerHook(call, { decision: "block", reason });
+  }
+}
+
+const why = {
+  failed: "the harness failed",
+  timed_out: "no decision in time. Repeat the same call later",
+  cancelled: "the hook was cancelled",
+} as const;
+
+/** Creates a guard. Throws `invalid_argument` for a limit out of range. */
+export const createGuard = (options: GuardOptions): Guard => new HookGuard(options);

@@ -1,0 +1,86 @@
+import { createUnixListener, type SocketListener, type UnixContext } from "@harnesskit/transport-uds";
+import { type Channel, callSafely } from "@harnesskit/wire";
+import * as z from "zod";
+import type { Guard } from "./guard.ts";
+import { type HookFrame, type HookReply, maxHookFrameBytes } from "./hook/hook-frames.ts";
+
+const HookFrameSchema: z.ZodType<HookFrame> = z.object({
+  version: z.literal(1),
+  host: z.string().max(100),
+  input: z.string(),
+  cwd: z.string().max(4096),
+  timeoutMs: z
+    .int()
+    .min(1)
+    .max(2 ** 31 - 1),
+  event: z.string().max(200).optional(),
+});
+
+export interface HookListenerOptions {
+  readonly guard: Guard;
+  /** The path of the socket: mode 0600, in a directory of mode 0700. */
+  readonly path: string;
+  /** Connections at one time; further ones are closed at once, and their hooks refuse. @default 1024 */
+  readonly maxConnections?: number;
+  /** Receives failures of connections. For a log. @default no report */
+  readonly onError?: (error: unknown) => void;
+}
+
+const invalidFrame: HookReply = {
+  exitCode: 2,
+  stdout: "",
+  stderr: "harness guard: the hub does not know this form of request: update the hub or the hook's program\n",
+};
+
+const serve = (channel: Channel<UnixContext>, { guard, onError }: HookListenerOptions): void => {
+  const report = (error: unknown): void => callSafely(() => onError?.(error));
+  let isAnswered = false;
+  const reply = (answer: HookReply): Promise<void> =>
+    channel.send(answer).then(() => channel.close(), report);
+  channel.start({
+    async message(message) {
+      // One connection is one call.
+      if (isAnswered) return;
+      isAnswered = true;
+      const frame = HookFrameSchema.safeParse(message);
+      if (!frame.success) return reply(invalidFrame);
+      const { exitCode, stdout, stderr } = await guard.answer(frame.data, channel.signal);
+      if (!channel.signal.aborted) await reply({ exitCode, stdout, stderr });
+    },
+    error(error) {
+      report(error);
+      if (!isAnswered) void reply(invalidFrame);
+      isAnswered = true;
+    },
+    close() {},
+  });
+};
+
+/**
+ * Serves the hook programs of this user on a Unix socket. `listen` and `close` are those of `createUnixListener` of
+ * `@harnesskit/transport-uds`, with its errors; a close ends the hooks that wait, and these refuse.
+ */
+export const createHookListener = (
+  options: HookListenerOptions,
+): Omit<SocketListener<UnixContext>, "listen"> & { listen(): Promise<void> } => {
+  const { path, maxConnections } = options;
+  const listener = createUnixListener({
+    path,
+    framing: "newline",
+    maxFrameBytes: maxHookFrameBytes,
+    ...(maxConnections !== undefined && { maxConnections }),
+  });
+  return {
+    get endpoint() {
+      return listener.endpoint;
+    },
+    get connections() {
+      return listener.connections;
+    },
+    get refusedConnections() {
+      return listener.refusedConnections;
+    },
+    listen: () => listener.listen((channel) => serve(channel, options)),
+    close: () => listener.close(),
+  };
+};

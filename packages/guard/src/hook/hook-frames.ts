@@ -1,0 +1,27 @@
+/** What a hook's program sends to the guard: one line of JSON. */
+export interface HookFrame {
+  readonly version: 1;
+  /** The id of the host, such as "codex". */
+  readonly host: string;
+  /** What the host wrote to the hook's standard input. */
+  readonly input: string;
+  /** The directory in which the host started the hook: the root of the agent's work. */
+  readonly cwd: string;
+  /** How long the host waits for the hook, in milliseconds, less what was used up. */
+  readonly timeoutMs: number;
+  /** The host's name of the event, for hosts whose input does not have it. */
+  readonly event?: string | undefined;
+}
+
+/** What the guard answers: one line of JSON. */
+export interface HookReply {
+  readonly exitCode: 0 | 2;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Bytes of a hook's input; a larger one is refused by the hook's program. */
+export const maxHookInputBytes = 8 * 1024 * 1024;
+
+/** Bytes of one line: JSON can take six bytes for one of the input. */
+export const maxHookFrameBytes = 6 * maxHookInputBytes + 64 * 1024;

@@ -1,0 +1,148 @@
+import { createConnection, type Socket } from "node:net";
+import { hubPlace } from "@harnesskit/hub/place";
+import { type HookFrame, type HookReply, maxHookFrameBytes, maxHookInputBytes } from "./hook-frames.ts";
+
+/** What a hook's program was started with. */
+export interface RunHookOptions {
+  /** The id of the host, such as "codex". */
+  readonly host: string;
+  /** @default that of this user's hub: `hubPlace()` of `@harnesskit/hub/place` */
+  readonly socket?: string | undefined;
+  /** How long the host waits for the hook, in milliseconds; the answer comes two seconds before. @default 30000 */
+  readonly timeoutMs?: number | undefined;
+  /** The host's name of the event, for hosts whose input does not have it. @default undefined */
+  readonly event?: string | undefined;
+}
+
+/** The streams of the process. */
+export interface HookStreams {
+  readonly stdin: NodeJS.ReadableStream;
+}
+
+const marginMs = 2000;
+const defaultTimeoutMs = 30_000;
+
+/** As `deadlineMs` of agent-hooks, which would load all that it imports. */
+const deadlineOf = (timeoutMs: number): number => Math.max(timeoutMs - marginMs, Math.floor(timeoutMs / 2));
+
+const refusal = (host: string, reason: string): HookReply => ({
+  exitCode: 2,
+  stdout: "",
+  stderr: `harness guard (${host}): ${reason}\n`,
+});
+
+const readInput = (stdin: NodeJS.ReadableStream): Promise<string | undefined> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    stdin.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxHookInputBytes) resolve(undefined);
+      else chunks.push(chunk);
+    });
+    stdin.once("error", reject);
+    stdin.once("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+  });
+
+const isReply = (value: unknown): value is HookReply => {
+  if (typeof value !== "object" || value === null) return false;
+  const { exitCode, stdout, stderr } = value as Partial<HookReply>;
+  if (typeof stdout !== "string" || typeof stderr !== "string") return false;
+  // A refusal without a reason lets the call pass on two hosts.
+  return exitCode === 0 || (exitCode === 2 && stderr.trim() !== "");
+};
+
+const readReply = (line: string): HookReply | undefined => {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isReply(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const whyNotConnected = (error: NodeJS.ErrnoException, socket: string): string =>
+  error.code === "ENOENT" || error.code === "ECONNREFUSED"
+    ? `the hub does not run at ${socket}: start it with harness hub`
+    : `the hub cannot be reached at ${socket} (${error.code ?? error.message})`;
+
+/** Sends the frame, and resolves with the reply or with the reason why there is none. */
+const exchange = (
+  path: string,
+  frame: HookFrame,
+  open: (socket: Socket) => void,
+): Promise<HookReply | string> =>
+  new Promise((resolve) => {
+    let isConnected = false;
+    let bytes = 0;
+    const chunks: Buffer[] = [];
+    const socket = createConnection({ path, allowHalfOpen: true });
+    open(socket);
+    socket.once("connect", () => {
+      isConnected = true;
+      socket.write(`${JSON.stringify(frame)}\n`);
+    });
+    socket.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxHookFrameBytes) return resolve("the hub's answer is too large");
+      chunks.push(chunk);
+      if (!chunk.includes(10)) return;
+      const [line = ""] = Buffer.concat(chunks).toString("utf8").split("\n", 1);
+      resolve(readReply(line) ?? "the hub's answer is not valid");
+    });
+    socket.once("error", (error) => {
+      resolve(isConnected ? "the hub closed the connection" : whyNotConnected(error, path));
+    });
+    socket.once("end", () =>
+      resolve("the hub closed the connection without an answer: it is full or stopping"),
+    );
+  });
+
+/**
+ * Answers one call of a hook: reads the host's input, sends it to the guard's socket, and resolves with what the process must write and
+ * exit with. Exit code 0 comes with one JSON object on standard output, and exit code 2 with a reason on standard error: without a guard, with
+ * one that is full or garbled, for input above 8 MiB, and two seconds before the host stops waiting. Loads no other package, because it is
+ * started for each call. Never rejects.
+ */
+export const runHook = async (
+  { host, socket: path = hubPlace().guardSocket, timeoutMs = defaultTimeoutMs, event }: RunHookOptions,
+  { stdin }: HookStreams,
+): Promise<HookReply> => {
+  let socket: Socket | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const seconds = Math.round(deadlineOf(timeoutMs) / 100) / 10;
+  const timeout = new Promise<HookReply>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(refusal(host, `no decision within ${seconds} s. Repeat the same call later`));
+    }, deadlineOf(timeoutMs));
+  });
+  const answer = async (): Promise<HookReply> => {
+    const startedAt = performance.now();
+    const input = await readInput(stdin);
+    if (input === undefined) return refusal(host, `the hook's input exceeds ${maxHookInputBytes} bytes`);
+    const leftMs = Math.max(1, Math.floor(timeoutMs - (performance.now() - startedAt)));
+    const frame: HookFrame = {
+      version: 1,
+      host,
+      input,
+      cwd: process.cwd(),
+      timeoutMs: leftMs,
+      ...(event !== undefined && { event }),
+    };
+    const reply = await exchange(path, frame, (opened) => {
+      socket = opened;
+    });
+    return typeof reply === "string" ? refusal(host, reply) : reply;
+  };
+  try {
+    return await Promise.race([
+      timeout,
+      answer().catch((error: unknown) =>
+        refusal(host, `the hook failed: ${error instanceof Error ? error.message : String(error)}`),
+      ),
+    ]);
+  } finally {
+    clearTimeout(timer);
+    socket?.destroy();
+  }
+};

@@ -1,0 +1,5 @@
+export { createGuard, type Guard, type GuardOptions, type HookRequest, terminalTarget } from "./guard.ts";
+export type { GuardHarness, HarnessAnswer, HookContext } from "./harness-line.ts";
+export { createHookHandler, type HookHandler, type HookHandlerOptions } from "./hook-handler.ts";
+export { createHookListener, type HookListenerOptions } from "./hook-listener.ts";
+export { type GuardLimits, guardLimits } from "./limits.ts";

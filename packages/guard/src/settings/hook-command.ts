@@ -1,0 +1,30 @@
+/** What the command of a hook is made of. */
+export interface HookCommandParts {
+  /** The words before the host's id: `["harness", "guard", "hook"]`, or the paths of Node and of the hook's program. */
+  readonly program: readonly [string, ...string[]];
+  readonly host: string;
+  /** How long the host waits, in milliseconds: what its settings get too. */
+  readonly timeoutMs: number;
+  /** The guard's socket. @default the one that the program finds */
+  readonly socket?: string | undefined;
+}
+
+const word = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The command line of a hook for a POSIX shell. */
+export const toHookCommand = ({ program, host, timeoutMs, socket }: HookCommandParts): string =>
+  [...program, host, "--timeout-ms", String(timeoutMs), ...(socket === undefined ? [] : ["--socket", socket])]
+    .map(word)
+    .join(" ");
+
+/** Whether a command line runs the hook's program for this host, wherever that is installed. */
+export const isHookCommand = (command: string, host: string): boolean =>
+  new RegExp(`(?:guard hook|guard-hook(?:\\.cjs)?)'? ${host}(?: |$)`).test(command);
+
+/** The file that a command line starts, if it names one by its absolute path; of `node FILE` the second. */
+export const programOf = (command: string): readonly string[] =>
+  [...command.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)]
+    .slice(0, 2)
+    .map(([, quoted, plain]) => (quoted === undefined ? (plain ?? "") : quoted.replaceAll("'\\''", "'")))
+    .filter((path) => path.startsWith("/"));

@@ -1,0 +1,8 @@
+import { library } from "../../scripts/tsup.ts";
+
+export default library({
+  index: "src/index.ts",
+  hook: "src/hook/index.ts",
+  settings: "src/settings/index.ts",
+  doctor: "src/doctor/index.ts",
+});

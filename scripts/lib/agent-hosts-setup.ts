@@ -1,0 +1,63 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { promisify } from "node:util";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The paths of coding agents of other vendors, by the ids of their hosts; empty where they are not installed. */
+    readonly agentHosts: Readonly<Record<string, string>>;
+  }
+}
+
+/** Under the Apache License 2.0, from npm; without their install scripts, which they do not need. */
+const pinned = [
+  { id: "codex", name: "@openai/codex", version: "0.169.0", bin: "codex" },
+  { id: "gemini-cli", name: "@google/gemini-cli", version: "0.61.0", bin: "gemini" },
+] as const;
+
+type Pinned = (typeof pinned)[number];
+
+const cacheDirectory = (): string => {
+  const { XDG_CACHE_HOME: cache = "" } = process.env;
+  return join(isAbsolute(cache) ? cache : join(homedir(), ".cache"), "harnesskit", "agent-hosts");
+};
+
+/** Installs a package into a directory of its own, at once or not at all. */
+const install = async ({ name, version }: Pinned, directory: string, cache: string): Promise<void> => {
+  await mkdir(cache, { recursive: true });
+  const temporary = await mkdtemp(join(cache, "install-"));
+  try {
+    await writeFile(join(temporary, "package.json"), "{}\n");
+    const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"];
+    const args = ["install", ...flags, `${name}@${version}`];
+    await promisify(execFile)("npm", args, { cwd: temporary, timeout: 300_000 });
+    await rename(temporary, directory);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    // Another run may have been quicker.
+    if (!existsSync(directory)) throw error;
+  }
+};
+
+const isSet = (value: string | undefined): boolean => !["", "0", "false", undefined].includes(value);
+
+/**
+ * Finds the coding agents that tests run, once for all files; they are half a gigabyte, so they are installed only where `CI` or
+ * `HARNESS_TEST_HOSTS` is set, into a cache outside of this repository.
+ */
+export default async function setUp(project: TestProject): Promise<void> {
+  const cache = cacheDirectory();
+  const mayInstall = isSet(process.env.CI) || isSet(process.env.HARNESS_TEST_HOSTS);
+  const found: Record<string, string> = {};
+  for (const host of pinned) {
+    const directory = join(cache, `${host.id}-${host.version}`);
+    if (!existsSync(directory) && mayInstall) await install(host, directory, cache);
+    const program = join(directory, "node_modules", ".bin", host.bin);
+    if (existsSync(program)) found[host.id] = program;
+  }
+  project.provide("agentHosts", found);
+}
