@@ -6,17 +6,12 @@ import {
   lastWriteWins,
   type NodeBody,
 } from "@harnesskit/graph";
-import type { AssistantMessage, ChatMessage, ToolMessage, UserMessage } from "@harnesskit/protocol/chat";
+import type { AssistantMessage, ChatMessage, UserMessage } from "@harnesskit/protocol/chat";
 import * as z from "zod";
 import { messagesField } from "../../src/index.ts";
 
 export const user = (content: string): UserMessage => ({ role: "user", content });
 export const says = (content: string): AssistantMessage => ({ role: "assistant", content });
-export const result = (tool_call_id: string, content: string): ToolMessage => ({
-  role: "tool",
-  tool_call_id,
-  content,
-});
 
 /** The state that most tests work with. */
 export const fields = {
