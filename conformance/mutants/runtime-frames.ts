@@ -22,8 +22,6 @@ export interface RuntimeMutant extends RuntimeDeviation {
   readonly transport?: "unix" | "tcp";
 }
 
-export const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 export const envelopeOf = (type: string, payload: object, more: object = {}): Message => ({
   v: 1,
   type,
