@@ -185,7 +185,7 @@ export const wakeTimes = (url, { count, threads = 1, everyMs = 30 }) =>
 export const findSuspended = (url, count) =>
   withSchema(url, async (place) => {
     const graph = defineGraph(defineState({ messages: messagesField() }))
-      .node("ask", (_, { suspend }) => suspend({ signal_id: "approved" }))
+      .node("ask", (_, { suspend }) => suspend({ signal_id: crypto.randomUUID() }))
       .entry("ask")
       .edge("ask", END);
     const filling = await openPostgresStore(place);

@@ -10,7 +10,7 @@ export type { ContinuationClaim, PostgresContinuationStore } from "./continuatio
 export type { PostgresStoreReason } from "./failures.ts";
 export type { PostgresSchemaReport } from "./migrate.ts";
 export { openPostgresStore, type PostgresStore, type PostgresStoreStats } from "./open-postgres-store.ts";
-export type { OutboxHandler, OutboxMessage, PostgresOutbox } from "./outbox.ts";
+export type { ConsumeOptions, OutboxHandler, OutboxMessage, PostgresOutbox } from "./outbox.ts";
 export type { PruneOptions, PruneReport } from "./prune.ts";
 export type { PostgresRecords } from "./record-store.ts";
 export type { PostgresSchemaStats, PostgresTableStats } from "./schema-stats.ts";

@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from "node:tls";
-import type { ApprovalStoreOptions } from "@harnesskit/approvals";
+import type { ApprovalLimits, ApprovalStoreOptions } from "@harnesskit/approvals";
 import {
   type Clock,
   callSafely,
@@ -67,7 +67,9 @@ export const postgresStoreLimits = defineLimits({
 });
 export type PostgresStoreLimits = LimitsOf<typeof postgresStoreLimits>;
 
-export interface PostgresApprovalOptions extends Pick<ApprovalStoreOptions, "limits" | "createId"> {
+export interface PostgresApprovalOptions extends Pick<ApprovalStoreOptions, "createId"> {
+  /** Those of approvals. `watchPollMs` is 1000 by default: watchers learn of other processes by wakes. */
+  readonly limits?: Partial<ApprovalLimits>;
   /**
    * Whether each change of a record puts a row into the outbox, topic `approvals`, key and `body.id` the record's: for a notice to a human
    * that must be sent once. Rows wait until a process consumes them. @default false
