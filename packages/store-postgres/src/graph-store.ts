@@ -10,6 +10,7 @@ import {
 } from "@harnesskit/graph";
 import type { Database } from "./database.ts";
 import { PostgresLeaseTable } from "./lease-table.ts";
+import { RunTable } from "./run-table.ts";
 import { SessionTable } from "./session-table.ts";
 import { SuspensionTable } from "./suspension-table.ts";
 
@@ -19,6 +20,7 @@ export const createGraphStore = (database: Database): GraphStore => {
   const cache = new SessionCache(limits.maxCachedLength);
   const sessions = new SessionTable(database, cache);
   const suspensions = new SuspensionTable(database);
+  const runs = new RunTable(database);
   const table = new PostgresLeaseTable(database);
   const { leasePollMs: pollMs, maxLeaseWaiters: maxWaiters } = limits;
   const leases = new LeaseQueue({ table, clock, pollMs, maxWaiters });
@@ -28,12 +30,15 @@ export const createGraphStore = (database: Database): GraphStore => {
     database.checkOpen();
   };
 
-  const commit = async ({ session, suspension, leases: proofs = [] }: StoreBatch): Promise<StoreReceipt> => {
+  const commit = async (batch: StoreBatch): Promise<StoreReceipt> => {
+    const { session, suspension, run, leases: proofs = [] } = batch;
     checkOpen();
-    if (session === undefined && suspension === undefined && proofs.length === 0) return {};
+    const isEmpty = session === undefined && suspension === undefined && run === undefined;
+    if (isEmpty && proofs.length === 0) return {};
     // Locks are taken in one order, so that no two writes wait for each other.
     const done = await database.write(async (transaction) => {
       await table.check(transaction, proofs);
+      if (run !== undefined) await runs.write(transaction, run);
       return {
         session: session === undefined ? undefined : await sessions.write(transaction, session),
         suspension: suspension === undefined ? undefined : await suspensions.write(transaction, suspension),
@@ -63,6 +68,11 @@ export const createGraphStore = (database: Database): GraphStore => {
       save: async (write) => (await commit({ suspension: write })).suspension as SuspensionReceipt,
       delete: (invocationId) => open(() => suspensions.delete(invocationId)),
       list: (filter = {}) => open(() => suspensions.list(filter)),
+    },
+    runs: {
+      load: (runId) => open(() => runs.load(runId)),
+      list: (filter = {}) => open(() => runs.list(filter)),
+      delete: (runId) => open(() => runs.delete(runId)),
     },
     leases,
     commit,

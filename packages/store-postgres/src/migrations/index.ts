@@ -1,4 +1,5 @@
 import { first } from "./0001-first.ts";
+import { runs } from "./0002-runs.ts";
 
 /** One step of the schema. */
 export interface MigrationStep {
@@ -9,4 +10,7 @@ export interface MigrationStep {
 }
 
 /** In order, numbered from 1. A step is never changed once it was published. */
-export const migrationSteps: readonly MigrationStep[] = [{ version: 1, sql: first, worksWith: 1 }];
+export const migrationSteps: readonly MigrationStep[] = [
+  { version: 1, sql: first, worksWith: 1 },
+  { version: 2, sql: runs, worksWith: 1 },
+];
