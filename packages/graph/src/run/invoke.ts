@@ -47,6 +47,7 @@ class Leases {
     const { store, sessions, clock } = this.#host;
     try {
       if (this.#given.some((proof) => proof.key === key)) return;
+      if (this.held.some(({ proof }) => proof.key === key)) return;
       this.held.push(await holdLease(store.leases, key, { ttlMs: sessions.leaseTtlMs, ...options }, clock));
     } catch (cause) {
       throw refuse(cause, HarnessError.isInstance(cause) && cause.code === "lease_taken");
