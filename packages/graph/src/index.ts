@@ -123,10 +123,12 @@ export { LeaseQueue, type LeaseQueueOptions, type LeaseTable } from "./stores/le
 export {
   type HeldLease,
   holdLease,
+  invocationLeaseKey,
   type Lease,
   type LeaseOptions,
   type LeaseProof,
   type LeaseStore,
+  sessionLeaseKey,
 } from "./stores/lease-store.ts";
 export { createMemoryStore, type MemoryStoreOptions } from "./stores/memory-store.ts";
 export {

@@ -40,6 +40,11 @@ interface CommonOptions<F extends Fields> {
    */
   readonly leases?: readonly LeaseProof[];
   /**
+   * Ends a run that an earlier process began, as one that failed with this error, and runs nothing of it. Without such a run, it
+   * changes nothing. @default the run goes on
+   */
+  readonly giveUp?: Error;
+  /**
    * Refuses a pause for a signal that another invocation waits for: it fails with `suspension_persistence_failed`, whose
    * cause has the code `signal_taken`. @default false
    */

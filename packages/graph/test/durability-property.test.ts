@@ -119,7 +119,7 @@ describe("durability node over crashes", () => {
         const quiet: World = new Map();
         const plain = createStorage();
         const options = (storage: typeof plain, death?: readonly [number, boolean]) => ({
-          store: storage.process(...(death ?? [])),
+          store: storage.process(death?.[0], death?.[1]),
           clock: storage.clock,
           durability: "node",
         });

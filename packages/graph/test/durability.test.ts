@@ -1,7 +1,7 @@
 import { systemClock } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { append, defineGraph, defineState, END, lastWriteWins, retry } from "../src/index.ts";
+import { append, defineGraph, defineState, END, lastWriteWins, type Resolution, retry } from "../src/index.ts";
 import { createStorage } from "./support/dying-store.ts";
 import { failure, line, logs, recorder } from "./support/graphs.ts";
 
@@ -62,7 +62,9 @@ describe("durability node", () => {
       expect(error.data).toEqual({ run_id: "r", places: [{ key: "1", namespace: ["b"] }] });
     }
     expect(ran).toEqual(["a"]);
-    const resolve = { "1": { kind: "done", result: { log: ["b, as its owner says"] } } as const };
+    const resolve: Record<string, Resolution> = {
+      "1": { kind: "done", result: { log: ["b, as its owner says"] } },
+    };
     const { state } = await line(three(ran), durable(storage)).invoke({ resumeInvocation: "r", resolve });
     expect(state.log).toEqual(["a", "b, as its owner says", "c"]);
     expect(ran).toEqual(["a", "c"]);
@@ -142,7 +144,7 @@ describe("durability node", () => {
           if (++attempts < 3) throw new TypeError("not yet");
           return { log: [String(count)] };
         },
-        { idempotent: true, middleware: [retry({ maxAttempts: 3, backoff: { initialDelayMs: 1 } })] },
+        { idempotent: true, middleware: [retry({ attempts: 3, backoff: { initialDelayMs: 1 } })] },
       )
       .edge("a", END)
       .entry("a")

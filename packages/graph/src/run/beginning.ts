@@ -1,7 +1,6 @@
 import type { Clock, CreateId } from "@harnesskit/wire";
 import type { Plan } from "../compile/plan.ts";
 import type { Durability } from "../compile-options.ts";
-import type { GraphError } from "../errors.ts";
 import type { InvokeOptions } from "../invoke-options.ts";
 import type { EventQueueOptions } from "../observers/event-queue.ts";
 import type { NodeEvent } from "../observers/node-event.ts";
@@ -54,8 +53,8 @@ export interface BegunRun {
   readonly stored?: StoredRun;
   /** What the caller knows of places of it that are ambiguous. */
   readonly resolved?: readonly RunEntry[];
-  /** Why the run cannot go on: a node may have done its work, and the caller does not know. */
-  readonly ambiguous?: GraphError;
+  /** Why the run does not go on: a node may have done its work and the caller does not know, or the caller gives it up. */
+  readonly obstacle?: Error;
 }
 
 /** What the caller of an invocation has given. */

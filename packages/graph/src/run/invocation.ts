@@ -254,7 +254,11 @@ export class Invocation implements AmbientScope {
   async fail(error: unknown): Promise<void> {
     try {
       const run = await this.#endOfRun();
-      await this.#commit(undefined, this.#endOf({ outcome: "errored", error }), run);
+      await this.#commit(
+        undefined,
+        this.#endOf({ outcome: "errored", error, invocation_id: this.info.invocationId }),
+        run,
+      );
     } catch {
       // It may be resumed again.
     }

@@ -13,7 +13,14 @@ import { SessionBinding } from "../sessions/session-binding.ts";
 import { applyInitial } from "../state/apply.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import { plainCopy } from "../state/stored-json.ts";
-import { type HeldLease, holdLease, type LeaseOptions, type LeaseProof } from "../stores/lease-store.ts";
+import {
+  type HeldLease,
+  holdLease,
+  invocationLeaseKey,
+  type LeaseOptions,
+  type LeaseProof,
+  sessionLeaseKey,
+} from "../stores/lease-store.ts";
 import type { StoredRun } from "../stores/run-store.ts";
 import type { StoredSuspension } from "../stores/suspension-store.ts";
 import { invalidRecord, restore } from "../suspension/restore.ts";
@@ -69,7 +76,7 @@ const openSession = async (
   if (sessionId === null || !keepsSessions) return undefined;
   if (sessions.concurrency === "lease") {
     const options = { waitMs: sessions.leaseWaitMs, ...(signal === undefined ? {} : { signal }) };
-    await leases.take(`session:${sessionId}`, options, (cause, isTaken) => {
+    await leases.take(sessionLeaseKey(sessionId), options, (cause, isTaken) => {
       if (signal?.aborted) return cancelledBy(signal.reason);
       const code: GraphErrorCode = isTaken ? "session_write_conflict" : "session_load_failed";
       return new GraphError(code, `the session cannot be taken: ${thrownMessage(cause)}`, { cause });
@@ -84,7 +91,7 @@ const demandId = (value: string | undefined, name: string): void => {
 
 /** Takes the lease of a run whose progress is recorded. */
 const takeRun = (id: string, leases: Leases): Promise<void> =>
-  leases.take(`invocation:${id}`, {}, (cause, isTaken) => {
+  leases.take(invocationLeaseKey(id), {}, (cause, isTaken) => {
     if (isTaken) return invalidRun("running", "another process runs this invocation", cause);
     const message = `the run cannot be taken: ${thrownMessage(cause)}`;
     return new GraphError("run_persistence_failed", message, { cause });
@@ -127,10 +134,14 @@ const loadRun = async ({ store }: Host, runId: string): Promise<StoredRun | null
   });
 
 /** A run with what is known of it. */
-const begunBefore = (stored: StoredRun, resolve: RecoverOptions["resolve"] = {}): BegunRun => {
+const begunBefore = (
+  stored: StoredRun,
+  { giveUp }: InvokeOptions,
+  resolve: RecoverOptions["resolve"] = {},
+): BegunRun => {
   const { resolved, open } = resolveAmbiguous(stored, resolve);
-  const begun = { runId: stored.run_id, stored, resolved };
-  return open.length === 0 ? begun : { ...begun, ambiguous: ambiguousError(stored.run_id, open) };
+  const obstacle = giveUp ?? (open.length === 0 ? undefined : ambiguousError(stored.run_id, open));
+  return { runId: stored.run_id, stored, resolved, ...(obstacle === undefined ? {} : { obstacle }) };
 };
 
 /** Goes on with a run that an earlier process began. */
@@ -149,9 +160,10 @@ const recover = async (
   }
   const { correlation_id: correlationId, session_id: sessionId } = stored;
   const session = await openSession(host, sessionId, leases, options.signal);
-  session?.toState(host.plan.defaults());
-  const entry = entryOf(host, stored, session);
-  const run = begunBefore(stored, options.resolve);
+  // What is given up needs no state, which the graph may not know any more.
+  if (options.giveUp === undefined) session?.toState(host.plan.defaults());
+  const entry = options.giveUp === undefined ? entryOf(host, stored, session) : host.plan.defaults();
+  const run = begunBefore(stored, options, options.resolve);
   const info = {
     invocationId: host.createId("inv"),
     correlationId,
@@ -179,7 +191,7 @@ const resume = async (
   resolve?: RecoverOptions["resolve"],
 ): Promise<Beginning> => {
   const { signalPayload, metadata = {} } = options;
-  await leases.take(`invocation:${id}`, {}, (cause, isTaken) => {
+  await leases.take(invocationLeaseKey(id), {}, (cause, isTaken) => {
     if (isTaken) return invalidRecord("being_resumed", "the invocation is being resumed already", cause);
     const message = `the record cannot be taken: ${thrownMessage(cause)}`;
     return new GraphError("suspension_persistence_failed", message, { cause });
@@ -195,7 +207,7 @@ const resume = async (
   const entry = resumed.cursor.state;
   if (!isRecorded) return { info, session, entry, resumed };
   if (stored !== null) {
-    return { info, session, entry, resumed, run: begunBefore(stored, resolve) };
+    return { info, session, entry, resumed, run: begunBefore(stored, options, resolve) };
   }
   const facts = { runId: id, ...info, signalPayload: plainCopy<JsonObject>(signalPayload) };
   return {
@@ -237,7 +249,7 @@ const run = async (invocation: Invocation, abort: AbortScope): Promise<GraphOutc
       canSuspend: true,
       abort,
     };
-    if (begun.run?.ambiguous !== undefined) throw begun.run.ambiguous;
+    if (begun.run?.obstacle !== undefined) throw begun.run.obstacle;
     final = await runGraph(frame, begun.entry, begun.resumed?.cursor);
   } catch (error) {
     if (error instanceof Pause) return suspend(invocation, facts, error);
