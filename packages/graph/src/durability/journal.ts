@@ -76,6 +76,10 @@ export class Journal {
   #writing: Promise<void> | undefined;
   #failure: unknown;
   #isOver = false;
+  /** Nodes that are not idempotent and run now. */
+  readonly #open = new Set<string>();
+  /** Whether the end of one of them is not stored yet. */
+  #isUrgent = false;
   #isStored: boolean;
   #stopTimer: (() => void) | undefined;
 
@@ -107,15 +111,19 @@ export class Journal {
 
   /** Settles when it is stored that a node may begin. */
   async starting({ key, namespace }: RunPlace, isIdempotent: boolean): Promise<void> {
-    if (!isIdempotent) this.#add({ kind: "started", key, namespace });
-    // What an idempotent node follows may be stored while it runs.
-    if (!isIdempotent || this.#record !== undefined) await this.flush();
+    if (!isIdempotent) {
+      this.#open.add(key);
+      this.#add({ kind: "started", key, namespace });
+      await this.flush();
+    } else if (this.#isUrgent || this.#record !== undefined) await this.flush();
     else if (this.#failure !== undefined) throw this.#failure;
   }
 
   /** Throws `run_persistence_failed` for an update that is not JSON. */
   completed({ key, namespace }: RunPlace, step: number | null, nextStep: number, update: unknown): void {
     const json = toJson(update, "update", { namespace });
+    // Until this is stored, a crash makes the node ambiguous.
+    if (this.#open.delete(key)) this.#isUrgent = true;
     this.#addLater({ kind: "completed", key, namespace, step, next_step: nextStep, update: json });
   }
 
@@ -211,6 +219,7 @@ export class Journal {
   async #writeAll(): Promise<void> {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
+    this.#isUrgent = false;
     const entries = this.#buffer;
     const record = this.#record;
     this.#buffer = [];
