@@ -57,7 +57,7 @@ export const layers = {
   "chat-harness": { layer: 3, imports: below3 },
   "shell-engine-chat": { layer: 3, imports: [...below3, "chat-harness"] },
   "mcp-agent": { layer: 3, imports: [...below3, "agent-sdk"] },
-  "store-postgres": { layer: 3, imports: [...below3, "chat-harness"] },
+  "store-postgres": { layer: 3, imports: [...below3, "core-runtime", "chat-harness"] },
   "store-sqlite": { layer: 3, imports: [...below3, "core-runtime", "chat-harness"] },
 };
 

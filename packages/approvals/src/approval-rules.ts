@@ -8,6 +8,7 @@ import type { ApprovalLimits } from "./limits.ts";
 import { newRecord, type ReadQuestion } from "./question.ts";
 import type { ApprovalRecord } from "./record.ts";
 import { findRepeat } from "./repeat.ts";
+import { answer, type Steps } from "./steps.ts";
 import { type ApprovalEvent, lapse, transition } from "./transition.ts";
 
 /** Of identical questions, how many of the newest a repeated one is compared with. */
@@ -18,8 +19,8 @@ const frozen = <T>(value: T): T => freezeJson(value, { maxDepth: maxMessageDepth
 const notFound = (what: string) => new ApprovalError("not_found", `there is no ${what} with this id`);
 
 /**
- * What a store does to the rows of one transaction, at one time. Whatever is refused is refused before the first row is changed;
- * only `settle` may have happened.
+ * What a store does to the rows of one transaction, at one time, as steps: `runSteps` runs them on any storage. Whatever is refused is
+ * refused before the first row is changed; only `settle` may have happened.
  */
 export class ApprovalRules {
   readonly #limits: ApprovalLimits;
@@ -34,79 +35,91 @@ export class ApprovalRules {
     return new ApprovalError("store_full", `${name} of ${this.#limits[name]} is reached`);
   }
 
-  #put(table: ApprovalTable, record: ApprovalRecord): ApprovalRecord {
-    const numbered = frozen({ ...record, seq: table.nextSeq() });
-    table.put(numbered);
+  *#put(table: ApprovalTable, record: ApprovalRecord): Steps<ApprovalRecord> {
+    const numbered = frozen({ ...record, seq: yield* answer(table.nextSeq()) });
+    yield* answer(table.put(numbered));
     return numbered;
   }
 
   /** What time has done: records lapse, and old ones are removed. Before anything else. */
-  settle(table: ApprovalTable, nowMs: number): void {
-    for (const record of table.due(nowMs)) this.#put(table, lapse(record, nowMs));
-    table.dropEnded(nowMs - this.#limits.retentionMs, this.#limits.maxRecords);
+  *settle(table: ApprovalTable, nowMs: number): Steps<void> {
+    for (const record of yield* answer(table.due(nowMs))) yield* this.#put(table, lapse(record, nowMs));
+    yield* answer(table.dropEnded(nowMs - this.#limits.retentionMs, this.#limits.maxRecords));
   }
 
-  ask(table: ApprovalTable, question: ReadQuestion, nowMs: number): AskResult {
+  *ask(table: ApprovalTable, question: ReadQuestion, nowMs: number): Steps<AskResult> {
     const { agent, session, callId } = question.origin;
-    const identical = table.identical({ agent, session, digest: question.digest }, maxIdentical);
+    const identical = yield* answer(
+      table.identical({ agent, session, digest: question.digest }, maxIdentical),
+    );
     const found = findRepeat(identical, callId, nowMs);
     if (found !== undefined) return { record: found, how: "found" };
     const { maxOpen, maxRecords, maxOpenPerSession, retentionMs } = this.#limits;
-    if (table.countOpen() >= Math.min(maxOpen, maxRecords)) throw this.#full("maxOpen");
-    if (table.countOpen({ agent, session }) >= maxOpenPerSession) throw this.#full("maxOpenPerSession");
-    table.dropEnded(nowMs - retentionMs, maxRecords - 1);
-    const grant = findGrant(table.grants(), question, nowMs);
+    const open = yield* answer(table.countOpen());
+    if (open >= Math.min(maxOpen, maxRecords)) throw this.#full("maxOpen");
+    const openOfSession = yield* answer(table.countOpen({ agent, session }));
+    if (openOfSession >= maxOpenPerSession) throw this.#full("maxOpenPerSession");
+    yield* answer(table.dropEnded(nowMs - retentionMs, maxRecords - 1));
+    const grant = findGrant(yield* answer(table.grants()), question, nowMs);
     const record = newRecord(question, this.#createId("apr"), nowMs, this.#limits, grant);
-    return { record: this.#put(table, record), how: grant === undefined ? "created" : "granted" };
+    return { record: yield* this.#put(table, record), how: grant === undefined ? "created" : "granted" };
   }
 
   /** Throws `not_found`, the code of a refusal, and `store_full`. */
-  apply(table: ApprovalTable, id: string, event: ApprovalEvent, nowMs: number): ApprovalRecord {
-    const record = table.get(id);
+  *apply(table: ApprovalTable, id: string, event: ApprovalEvent, nowMs: number): Steps<ApprovalRecord> {
+    const record = yield* answer(table.get(id));
     if (record === undefined) throw notFound("approval");
     const next = transition(record, event, nowMs, this.#limits);
     if (!next.ok) throw refusalError(next.code, next.record);
-    if (event.type !== "answer" || event.always === undefined) return this.#put(table, next.record);
-    const gaveGrantId = this.#give(table, record, event.always, event.by, nowMs).id;
-    return this.#put(table, {
+    if (event.type !== "answer" || event.always === undefined) return yield* this.#put(table, next.record);
+    const { id: gaveGrantId } = yield* this.#give(table, record, event.always, event.by, nowMs);
+    return yield* this.#put(table, {
       ...next.record,
       answer: next.record.answer && { ...next.record.answer, gaveGrantId },
     });
   }
 
-  #give(table: ApprovalTable, record: ApprovalRecord, always: Always, by: string, nowMs: number): Grant {
+  *#give(
+    table: ApprovalTable,
+    record: ApprovalRecord,
+    always: Always,
+    by: string,
+    nowMs: number,
+  ): Steps<Grant> {
     const terms = grantTerms(record, always, nowMs, this.#limits.grantMs);
     const problem = grantProblem(record, terms);
     if (problem !== undefined) throw refusalError(problem, record);
-    this.#makeRoomForGrant(table, nowMs);
-    const made = { id: this.#createId("grant"), seq: table.nextSeq(), by, createdAtMs: nowMs };
+    yield* this.#makeRoomForGrant(table, nowMs);
+    const seq = yield* answer(table.nextSeq());
+    const made = { id: this.#createId("grant"), seq, by, createdAtMs: nowMs };
     const grant = frozen({ ...terms, ...made, approvalId: record.id });
-    table.putGrant(grant);
+    yield* answer(table.putGrant(grant));
     return grant;
   }
 
   /** Removes grants that ended before the retention, and if need be the oldest that have ended. */
-  #makeRoomForGrant(table: ApprovalTable, nowMs: number): void {
-    const grants = table.grants();
+  *#makeRoomForGrant(table: ApprovalTable, nowMs: number): Steps<void> {
+    const grants = yield* answer(table.grants());
     const ended = grants.filter((grant) => !isInForce(grant, nowMs));
     const surplus = grants.length + 1 - this.#limits.maxGrants;
     if (ended.length < surplus) throw this.#full("maxGrants");
     for (const [index, { id, revoked, expiresAtMs }] of ended.entries()) {
       const isOld = (revoked?.atMs ?? expiresAtMs) < nowMs - this.#limits.retentionMs;
-      if (index < surplus || isOld) table.removeGrant(id);
+      if (index < surplus || isOld) yield* answer(table.removeGrant(id));
     }
   }
 
   /** Throws `not_found`. */
-  revokeGrant(table: ApprovalTable, id: string, by: string, nowMs: number): Grant {
-    const grant = table.grants().find((each) => each.id === id);
+  *revokeGrant(table: ApprovalTable, id: string, by: string, nowMs: number): Steps<Grant> {
+    const grant = (yield* answer(table.grants())).find((each) => each.id === id);
     if (grant === undefined) throw notFound("grant");
     if (grant.revoked !== undefined) return grant;
-    const revoked = frozen({ ...grant, seq: table.nextSeq(), revoked: { by, atMs: nowMs } });
-    table.putGrant(revoked);
-    for (const record of table.unusedOfGrant(id)) {
+    const seq = yield* answer(table.nextSeq());
+    const revoked = frozen({ ...grant, seq, revoked: { by, atMs: nowMs } });
+    yield* answer(table.putGrant(revoked));
+    for (const record of yield* answer(table.unusedOfGrant(id))) {
       const event = { type: "withdraw", by, reason: "its grant was revoked" } as const;
-      this.#put(table, transition(record, event, nowMs, this.#limits).record);
+      yield* this.#put(table, transition(record, event, nowMs, this.#limits).record);
     }
     return revoked;
   }

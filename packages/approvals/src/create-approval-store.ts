@@ -6,13 +6,17 @@ import type { ApprovalBacking, ApprovalTable } from "./approval-table.ts";
 import { type ApprovalLimits, approvalLimits } from "./limits.ts";
 import { parseBounded, parseValue, readQuestion } from "./question.ts";
 import { ApprovalStatusSchema, EffectSchema, IdSchema } from "./record.ts";
+import { answer, type MaybePromise, runSteps, type Steps } from "./steps.ts";
 import { ApprovalEventSchema } from "./transition.ts";
 import { watchRecords } from "./watch-records.ts";
 
 export interface ApprovalStoreOptions {
   /** See {@link ApprovalLimits}. */
   readonly limits?: Partial<ApprovalLimits>;
-  /** Time. Processes that share a store must agree on it. @default that of the system */
+  /**
+   * Time. Processes that share a store must agree on it, unless the storage has a clock of its own: then it is for waiting only.
+   * @default that of the system
+   */
   readonly clock?: Clock;
   /** Makes the ids of records (`apr`) and grants (`grant`). @default random */
   readonly createId?: CreateId;
@@ -45,18 +49,23 @@ export const createApprovalStore = (
     for (const each of [...waiting]) each();
   };
 
-  const write = async <T>(work: (table: ApprovalTable, nowMs: number) => T): Promise<T> => {
-    const result = await backing.write((table) => {
-      const nowMs = clock.now();
-      rules.settle(table, nowMs);
-      return work(table, nowMs);
-    });
+  const stopListening = backing.onChange?.(wake);
+
+  function* settled<T>(table: ApprovalTable, work: (nowMs: number) => Steps<T>): Steps<T> {
+    const nowMs = table.now === undefined ? clock.now() : yield* answer(table.now());
+    yield* rules.settle(table, nowMs);
+    return yield* work(nowMs);
+  }
+
+  const write = async <T>(work: (table: ApprovalTable, nowMs: number) => Steps<T>): Promise<T> => {
+    const result = await backing.write((table) => runSteps(settled(table, (nowMs) => work(table, nowMs))));
     wake();
     return result;
   };
 
-  const read = async <T>(work: (table: ApprovalTable) => T): Promise<T> => {
-    if (await backing.read((table) => table.due(clock.now()).length > 0)) await write(() => {});
+  const read = async <T>(work: (table: ApprovalTable) => MaybePromise<T>): Promise<T> => {
+    const due = await backing.read((table) => table.due(table.now === undefined ? clock.now() : undefined));
+    if (due.length > 0) await write(function* () {});
     return backing.read(work);
   };
 
@@ -90,6 +99,7 @@ export const createApprovalStore = (
     },
     async close() {
       closing.abort();
+      stopListening?.();
       wake();
       await backing.close();
     },

@@ -59,6 +59,7 @@ export {
   RiskLevelSchema,
 } from "./record.ts";
 export { findRepeat } from "./repeat.ts";
+export type { MaybePromise } from "./steps.ts";
 export {
   type ApprovalEvent,
   ApprovalEventSchema,

@@ -33,7 +33,7 @@ const createTable = (): ApprovalTable => {
         .slice(0, limit),
     page: (filter, afterSeq, limit) =>
       select((record) => record.seq > afterSeq && matches(record, filter)).slice(0, limit),
-    due: (nowMs) => select((record) => (dueAtMs(record) ?? Number.POSITIVE_INFINITY) <= nowMs),
+    due: (nowMs = 0) => select((record) => (dueAtMs(record) ?? Number.POSITIVE_INFINITY) <= nowMs),
     countOpen: (of) =>
       select((record) => !hasEnded(record) && (of === undefined || matches(record, of))).length,
     dropEnded(beforeMs, keep) {

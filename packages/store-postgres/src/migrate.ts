@@ -12,6 +12,22 @@ interface SchemaState {
   readonly worksWith: number;
 }
 
+/** A schema beside this program. */
+export interface PostgresSchemaReport {
+  readonly schema: string;
+  /** The version that is stored; 0 for a schema that was never migrated. */
+  readonly version: number;
+  /** The version of this program. */
+  readonly programVersion: number;
+  /** The oldest version whose programs may use what is stored. */
+  readonly worksWith: number;
+  /**
+   * `current`: nothing to do. `older`: migrate it. `newer`: this program may use it. `unusable`: this program may not use it; use
+   * a newer one.
+   */
+  readonly status: "current" | "older" | "newer" | "unusable";
+}
+
 const newestOf = (steps: readonly MigrationStep[]): number => steps.at(-1)?.version ?? 0;
 
 const readState = async ({ query }: Pick<Transaction, "query">, schema: string): Promise<SchemaState> => {
@@ -33,6 +49,24 @@ const checkNotNewer = ({ version, worksWith }: SchemaState, newest: number): voi
   if (worksWith <= newest) return;
   const message = `the schema has version ${version} and this program knows ${newest}: use a newer program`;
   throw databaseError("newer_schema", message);
+};
+
+/** What is stored, beside what this program knows. Changes nothing. */
+export const reportSchema = async (
+  database: Database,
+  steps: readonly MigrationStep[] = migrationSteps,
+): Promise<PostgresSchemaReport> => {
+  const { schema } = database.options;
+  const { version, worksWith } = await readState({ query: (...args) => database.query(...args) }, schema);
+  const programVersion = newestOf(steps);
+  const known = version === programVersion ? "current" : version < programVersion ? "older" : "newer";
+  return {
+    schema,
+    version,
+    programVersion,
+    worksWith,
+    status: worksWith > programVersion ? "unusable" : known,
+  };
 };
 
 /**

@@ -1,8 +1,12 @@
+import type { ApprovalStore } from "@harnesskit/approvals";
 import type { GraphStore } from "@harnesskit/graph";
 import type { ThreadStore } from "@harnesskit/thread-server";
+import { createApprovals } from "./approval-store.ts";
+import { openContinuations, type PostgresContinuationStore } from "./continuation-store.ts";
 import { Database } from "./database.ts";
 import { createGraphStore } from "./graph-store.ts";
 import { migrate } from "./migrate.ts";
+import { createRecords, type PostgresRecords } from "./record-store.ts";
 import { type PostgresStoreOptions, resolveOptions } from "./store-options.ts";
 import { PostgresThreadStore } from "./thread-store.ts";
 
@@ -12,6 +16,12 @@ export interface PostgresStore extends AsyncDisposable {
   readonly graph: GraphStore;
   /** Threads and their events. */
   readonly threads: ThreadStore;
+  /** Questions to humans, and `always` grants. Times are the database's. */
+  readonly approvals: ApprovalStore;
+  /** Continuations of shells. */
+  readonly continuations: PostgresContinuationStore;
+  /** A list of records that cores share, such as `grants` or `directives`, under a name of yours. */
+  records<Item>(name: string): PostgresRecords<Item>;
   /** Releases what the stores hold, and closes the connections. Idempotent. */
   close(): Promise<void>;
 }
@@ -22,18 +32,30 @@ export interface PostgresStore extends AsyncDisposable {
  * `StoreError` whose `reason` is a {@link PostgresStoreReason}.
  */
 export const openPostgresStore = async (options: PostgresStoreOptions): Promise<PostgresStore> => {
-  const database = new Database(resolveOptions(options));
+  const resolved = resolveOptions(options);
+  const database = new Database(resolved);
   try {
     await migrate(database);
+    const continuations = await openContinuations(database);
+    const approvals = createApprovals(database, resolved.approvals);
+    const graph = createGraphStore(database);
+    const threads = new PostgresThreadStore(database);
+    const close = async () => {
+      continuations.close();
+      await Promise.allSettled([graph.close(), threads.close(), approvals.close()]);
+      await database.close();
+    };
+    return {
+      graph,
+      threads,
+      approvals,
+      continuations: continuations.store,
+      records: (name) => createRecords(database, name, resolved.limits.maxRecords),
+      close,
+      [Symbol.asyncDispose]: close,
+    };
   } catch (error) {
     await database.close();
     throw error;
   }
-  const graph = createGraphStore(database);
-  const threads = new PostgresThreadStore(database);
-  const close = async () => {
-    await Promise.allSettled([graph.close(), threads.close()]);
-    await database.close();
-  };
-  return { graph, threads, close, [Symbol.asyncDispose]: close };
 };

@@ -17,7 +17,7 @@ export class RequestTable {
   }
 
   async claim(key: string, { threadId, requestDigest }: ThreadClaim): Promise<KeptClaim> {
-    if (++this.#claims % pruneInterval === 0) await this.#prune();
+    if (++this.#claims % pruneInterval === 0) await this.prune();
     // The update changes nothing and returns the row that is there.
     const [row] = await this.#database.query(
       `WITH kept AS (
@@ -40,21 +40,25 @@ export class RequestTable {
     await query(sql, threadKey);
   }
 
-  async #prune(): Promise<void> {
+  /** Removes a batch of what is too old, and of what is too much. Returns how many rows. */
+  async prune(): Promise<number> {
+    let removed = 0;
     const { maxRequestAgeMs, maxRequests } = this.#database.options.limits;
     for (const [table, key] of [
       ["requests", "key_hash"],
       ["deleted_threads", "thread_id"],
     ]) {
-      await this.#database.query(
+      const rows = await this.#database.query(
         `DELETE FROM store.${table} WHERE ${key} IN (
            SELECT ${key} FROM store.${table}
            WHERE at < greatest(clock_timestamp() - $1 * interval '1 millisecond',
              (SELECT at FROM store.${table} ORDER BY at DESC OFFSET $2 LIMIT 1))
            ORDER BY at LIMIT 10000 FOR UPDATE SKIP LOCKED
-         )`,
+         ) RETURNING 1`,
         ...[maxRequestAgeMs, maxRequests],
       );
+      removed += rows.length;
     }
+    return removed;
   }
 }

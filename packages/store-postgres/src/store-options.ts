@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from "node:tls";
+import type { ApprovalStoreOptions } from "@harnesskit/approvals";
 import {
   type Clock,
   callSafely,
@@ -39,8 +40,26 @@ export const postgresStoreLimits = defineLimits({
   threadLeaseMs: { default: 30_000, min: 100 },
   /** Bytes of one artifact. */
   maxArtifactBytes: { default: 2 ** 30, min: 1024 },
-  /** `always` answers that are kept; one more is refused. */
+  /** `always` answers of threads that are kept; one more is refused. */
   maxGrants: 10_000,
+  /** Unused continuations that may have data; beyond it, the owner with the most loses its oldest. */
+  maxContinuations: 100_000,
+  /** Used continuations that are remembered; a claim of one more is `buffer_full`. */
+  maxUsedContinuations: 1_000_000,
+  /** Records of one list that cores share. */
+  maxRecords: 4096,
+  /** How often one process tells the others together what it has changed. */
+  wakeIntervalMs: { default: 20, min: 1 },
+  /** How often a process looks for what others have changed without having told it: the floor of every wake. */
+  wakePollMs: 1000,
+  /** How often the connection that listens is tested, and how long it is waited for before the first attempt to open it again. */
+  listenCheckMs: { default: 30_000, min: 100 },
+  /** How long a sender has for one row of the outbox; then another process may send it again. */
+  outboxLeaseMs: 30_000,
+  /** How often a row of the outbox is tried; then it is kept as failed. */
+  maxOutboxAttempts: { default: 10, max: 1000 },
+  /** Rows of one topic of the outbox that may wait; one more is `store_full`. */
+  maxOutboxRows: 1_000_000,
   /** How long a request with a `clientRequestId` is remembered, and that a thread was deleted. */
   maxRequestAgeMs: 7 * 24 * 60 * 60 * 1000,
   /** Requests that are remembered at most; then the oldest are dropped. */
@@ -60,6 +79,8 @@ export interface PostgresStoreOptions {
    * without the right to change tables. @default "apply"
    */
   readonly migrate?: "apply" | "check";
+  /** Of {@link PostgresStore.approvals}: its limits, and how it makes ids. @default see each */
+  readonly approvals?: Pick<ApprovalStoreOptions, "limits" | "createId">;
   /** See {@link PostgresStoreLimits}. */
   readonly limits?: Partial<PostgresStoreLimits>;
   /**
@@ -86,8 +107,8 @@ export const resolveOptions = (options: PostgresStoreOptions): ResolvedOptions =
   if (migrate !== "apply" && migrate !== "check") {
     throw new InvalidArgumentError('migrate must be "apply" or "check"');
   }
-  const { clock = systemClock } = options;
+  const { clock = systemClock, approvals = {} } = options;
   const onError = (error: Error) => callSafely(() => options.onError?.(error));
   const limits = postgresStoreLimits.resolve(options.limits);
-  return { url, schema, migrate, clock, onError, limits, ...(tls === undefined ? {} : { tls }) };
+  return { url, schema, migrate, clock, approvals, onError, limits, ...(tls === undefined ? {} : { tls }) };
 };

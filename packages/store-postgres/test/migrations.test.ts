@@ -59,7 +59,10 @@ describe("migrations", () => {
 
   it("a step that fails changes nothing, and a program that only checks is told to migrate", async () => {
     await using schema = await newSchema();
-    const broken = [...migrationSteps, { version: 2, sql: "SELECT 1 / 0", worksWith: 1 }];
+    const broken = [
+      ...migrationSteps,
+      { version: migrationSteps.length + 1, sql: "SELECT 1 / 0", worksWith: 1 },
+    ];
     await expect(migrateTo(schema, broken)).rejects.toMatchObject({ code: "store_failed", reason: "failed" });
     await expect(schema.open({ migrate: "check" })).rejects.toMatchObject({
       name: "StoreError",

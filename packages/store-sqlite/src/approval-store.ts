@@ -32,8 +32,9 @@ export const openApprovalStore = async (options: SqliteApprovalStoreOptions): Pr
   try {
     return createApprovalStore(
       {
-        read: (work) => file.read(() => work(table)),
-        write: (work) => file.write(() => work(table), resolved.sync !== "none"),
+        // The table returns no promises: work ends within its transaction.
+        read: async (work) => await file.read(() => work(table)),
+        write: async (work) => await file.write(() => work(table), resolved.sync !== "none"),
         close: async () => file.close(() => {}),
       },
       { ...options, limits },

@@ -67,7 +67,7 @@ export class SqliteApprovalTable implements ApprovalTable {
     return this.#records(`${where} ORDER BY seq LIMIT ?`, afterSeq, ...values, limit);
   }
 
-  due(nowMs: number): ApprovalRecord[] {
+  due(nowMs = 0): ApprovalRecord[] {
     return this.#records("due_at <= ? ORDER BY due_at, seq", nowMs);
   }
 

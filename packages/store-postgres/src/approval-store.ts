@@ -1,0 +1,55 @@
+import {
+  type ApprovalBacking,
+  type ApprovalStore,
+  type ApprovalStoreOptions,
+  type ApprovalTable,
+  createApprovalStore,
+} from "@harnesskit/approvals";
+import { StoreError } from "@harnesskit/graph";
+import { ApprovalReader, LockedApprovalTable, type OnPut } from "./approval-table.ts";
+import type { Database } from "./database.ts";
+
+export interface ApprovalsOptions extends Pick<ApprovalStoreOptions, "limits" | "createId"> {
+  /** The time that judges. @default the database's */
+  readonly nowMs?: () => number;
+  /** What a write does beside its records, in the same transaction. */
+  readonly onPut?: OnPut;
+}
+
+/** Work that calls one method, in the clothes of a table that can be written. */
+const readerOf = (database: Database, nowMs: (() => number) | undefined): ApprovalTable =>
+  new ApprovalReader((...args) => database.query(...args), nowMs) as unknown as ApprovalTable;
+
+/** Approvals of a database. Its `close` ends watchers and calls, and leaves the connections open. */
+export const createApprovals = (database: Database, options: ApprovalsOptions): ApprovalStore => {
+  const { nowMs, onPut, limits, createId } = options;
+  const { clock, limits: own } = database.options;
+  const reader = readerOf(database, nowMs);
+  let isClosed = false;
+  const checkOpen = () => {
+    if (isClosed) throw new StoreError("store_closed", "the store is closed");
+  };
+  const backing: ApprovalBacking = {
+    async read(work) {
+      checkOpen();
+      return await work(reader);
+    },
+    async write(work) {
+      checkOpen();
+      return database.write(async ({ query }) => {
+        const table = await LockedApprovalTable.lock(query, { nowMs, maxLength: own.maxValueLength, onPut });
+        const result = await work(table);
+        await table.finish();
+        return result;
+      });
+    },
+    async close() {
+      isClosed = true;
+    },
+  };
+  return createApprovalStore(backing, {
+    clock,
+    limits: { watchPollMs: 1000, ...limits },
+    ...(createId === undefined ? {} : { createId }),
+  });
+};

@@ -1,0 +1,74 @@
+/** Approvals, continuations, records of cores, and what is sent after a commit. `store.` stands for the schema. */
+export const questionsAndAnswers = `
+-- The record is JSON; the columns beside it are for finding it. Times are milliseconds since the epoch.
+CREATE TABLE store.approvals (
+  id text PRIMARY KEY,
+  seq bigint NOT NULL UNIQUE,
+  agent text NOT NULL,
+  session text NOT NULL,
+  digest text NOT NULL,
+  status text NOT NULL,
+  effect text NOT NULL,
+  changed_at bigint NOT NULL,
+  -- When time changes it; null once it has ended.
+  due_at bigint,
+  -- The grant that has approved it, until it is taken.
+  unused_grant text,
+  record text NOT NULL
+);
+CREATE INDEX approvals_identical ON store.approvals (agent, session, digest, seq);
+CREATE INDEX approvals_by_status ON store.approvals (status, seq);
+CREATE INDEX approvals_by_effect ON store.approvals (effect, seq) WHERE effect <> 'none';
+CREATE INDEX approvals_due ON store.approvals (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX approvals_open ON store.approvals (agent, session) WHERE due_at IS NOT NULL;
+CREATE INDEX approvals_ended ON store.approvals (changed_at) WHERE due_at IS NULL;
+CREATE INDEX approvals_ended_seq ON store.approvals (seq) WHERE due_at IS NULL;
+CREATE INDEX approvals_unused ON store.approvals (unused_grant) WHERE unused_grant IS NOT NULL;
+CREATE TABLE store.approval_grants (
+  id text PRIMARY KEY,
+  seq bigint NOT NULL,
+  body text NOT NULL
+);
+-- One row: its lock lets one write of approvals happen at a time, so that numbers are in the order of commits.
+CREATE TABLE store.approval_counter (
+  one boolean PRIMARY KEY CHECK (one),
+  last bigint NOT NULL,
+  records bigint NOT NULL
+) WITH (fillfactor = 10);
+
+-- Continuations of shells: those with data are not used yet, those that are used stay until they would expire.
+CREATE TABLE store.continuations (
+  id text PRIMARY KEY,
+  number bigint NOT NULL,
+  owner text NOT NULL,
+  expires_at double precision NOT NULL,
+  is_used boolean NOT NULL,
+  data text
+);
+CREATE INDEX continuations_by_end ON store.continuations (expires_at);
+CREATE INDEX continuations_by_use ON store.continuations (is_used, owner, number);
+CREATE TABLE store.keys (
+  name text PRIMARY KEY,
+  value text NOT NULL
+);
+
+-- Lists of records that cores share: grants, directives.
+CREATE TABLE store.records (
+  name text PRIMARY KEY,
+  version bigint NOT NULL,
+  items text NOT NULL
+);
+
+-- What is sent after the commit that wrote it. A row that is being sent is due when its sender's time is over.
+CREATE TABLE store.outbox (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  topic text NOT NULL,
+  key text NOT NULL,
+  body text NOT NULL,
+  attempts int NOT NULL DEFAULT 0,
+  due_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  failed_at timestamptz
+);
+CREATE INDEX outbox_due ON store.outbox (topic, due_at) WHERE failed_at IS NULL;
+CREATE INDEX outbox_by_key ON store.outbox (topic, key, id) WHERE failed_at IS NULL;
+`;

@@ -1,0 +1,127 @@
+import { InvalidArgumentError } from "@harnesskit/wire";
+import type { Database, SqlValue } from "./database.ts";
+import { RequestTable } from "./request-table.ts";
+
+/** What to remove besides what no store needs any more. */
+export interface PruneOptions {
+  /**
+   * Conversations that were not written for so long, unless a turn waits for a signal, or its end is not delivered; with their
+   * history. At least an hour. @default none
+   */
+  readonly sessionsOlderThanMs?: number;
+  /** Threads that were not updated for so long and that no server holds, with their events and artifacts. At least an hour. @default none */
+  readonly threadsOlderThanMs?: number;
+  /** Rows of the outbox that have failed so long ago. @default 30 days */
+  readonly failedOlderThanMs?: number;
+  /** Ends it between two batches. */
+  readonly signal?: AbortSignal;
+}
+
+/** How many rows were removed. */
+export interface PruneReport {
+  readonly sessions: number;
+  readonly threads: number;
+  readonly leases: number;
+  readonly requests: number;
+  readonly continuations: number;
+  readonly outbox: number;
+}
+
+const hourMs = 3_600_000;
+const monthMs = 30 * 24 * hourMs;
+/** Rows of one transaction: a batch holds its locks for a moment. */
+const batchRows = 500;
+
+const ago = "clock_timestamp() - $1 * interval '1 millisecond'";
+
+const checkAge = (name: string, ms: number | undefined): void => {
+  if (ms === undefined || (Number.isFinite(ms) && ms >= hourMs)) return;
+  throw new InvalidArgumentError(`${name} must be at least ${hourMs} (an hour), got ${ms}`);
+};
+
+/** Repeats a statement that removes a batch until nothing is left. */
+const removeAll = async (
+  database: Database,
+  signal: AbortSignal | undefined,
+  sql: string,
+  ...values: SqlValue[]
+): Promise<number> => {
+  let removed = 0;
+  for (;;) {
+    signal?.throwIfAborted();
+    const rows = await database.query(sql, ...values, batchRows);
+    removed += rows.length;
+    if (rows.length < batchRows) return removed;
+  }
+};
+
+/**
+ * Removes in batches what is not needed any more, beside the work of other processes: rows that are locked are left out. Rejects with
+ * `invalid_argument`, and with the reason of `signal`; what was removed until then is gone.
+ */
+export const prune = async (database: Database, options: PruneOptions = {}): Promise<PruneReport> => {
+  const { sessionsOlderThanMs, threadsOlderThanMs, failedOlderThanMs = monthMs, signal } = options;
+  checkAge("sessionsOlderThanMs", sessionsOlderThanMs);
+  checkAge("threadsOlderThanMs", threadsOlderThanMs);
+  checkAge("failedOlderThanMs", failedOlderThanMs);
+  const remove = (sql: string, ...values: SqlValue[]) => removeAll(database, signal, sql, ...values);
+  const sessions =
+    sessionsOlderThanMs === undefined
+      ? 0
+      : await remove(
+          `WITH old AS (
+             DELETE FROM store.sessions WHERE number IN (
+               SELECT number FROM store.sessions s WHERE updated_at < ${ago} AND NOT EXISTS (
+                 SELECT 1 FROM store.suspensions p
+                 WHERE p.session_id = s.session_id AND (p.status = 'suspended' OR NOT p.is_delivered)
+               ) LIMIT $2 FOR UPDATE SKIP LOCKED
+             ) RETURNING session_id
+           ), ended AS (
+             DELETE FROM store.suspensions p USING old
+             WHERE p.session_id = old.session_id AND p.status <> 'suspended' AND p.is_delivered
+           ) SELECT 1 FROM old`,
+          sessionsOlderThanMs,
+        );
+  const threads =
+    threadsOlderThanMs === undefined
+      ? 0
+      : await remove(
+          `WITH old AS (
+             DELETE FROM store.threads WHERE thread_id IN (
+               SELECT thread_id FROM store.threads
+               WHERE updated < (extract(epoch FROM clock_timestamp()) * 1000) - $1
+                 AND lease_until <= clock_timestamp()
+               LIMIT $2 FOR UPDATE SKIP LOCKED
+             ) RETURNING thread_id, last_seq
+           ), marked AS (
+             INSERT INTO store.deleted_threads (thread_id) SELECT thread_id FROM old WHERE last_seq > 0
+             ON CONFLICT DO NOTHING
+           ), grants AS (
+             DELETE FROM store.grants g USING old WHERE g.scope = 'thread' AND g.thread_id = old.thread_id
+           ) SELECT 1 FROM old`,
+          threadsOlderThanMs,
+        );
+  // A lease that was released stays for a day: its number must not be given again while a transaction may hold it.
+  const leases = await remove(
+    `DELETE FROM store.leases WHERE key IN (
+       SELECT key FROM store.leases WHERE expires_at < ${ago} LIMIT $2 FOR UPDATE SKIP LOCKED
+     ) RETURNING 1`,
+    24 * hourMs,
+  );
+  const continuations = await remove(
+    `DELETE FROM store.continuations WHERE id IN (
+       SELECT id FROM store.continuations WHERE expires_at <= extract(epoch FROM clock_timestamp()) * 1000 - $1
+       LIMIT $2 FOR UPDATE SKIP LOCKED
+     ) RETURNING 1`,
+    hourMs,
+  );
+  const outbox = await remove(
+    `DELETE FROM store.outbox WHERE id IN (
+       SELECT id FROM store.outbox WHERE failed_at < ${ago} LIMIT $2 FOR UPDATE SKIP LOCKED
+     ) RETURNING 1`,
+    failedOlderThanMs,
+  );
+  signal?.throwIfAborted();
+  const requests = await new RequestTable(database).prune();
+  return { sessions, threads, leases, requests, continuations, outbox };
+};

@@ -1,0 +1,43 @@
+import { approvalStoreContract } from "@harnesskit/approvals/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createApprovals } from "../src/approval-store.ts";
+import { Database } from "../src/database.ts";
+import { migrate } from "../src/migrate.ts";
+import { resolveOptions } from "../src/store-options.ts";
+import { newSchema } from "./support/schema.ts";
+
+let schema: Awaited<ReturnType<typeof newSchema>>;
+beforeAll(async () => {
+  schema = await newSchema();
+});
+afterAll(() => schema[Symbol.asyncDispose]());
+
+describe("the contract of approval stores", () => {
+  const cases = approvalStoreContract({
+    name: "PostgreSQL",
+    async open({ clock, limits }) {
+      const databases: Database[] = [];
+      const reopen = async () => {
+        const { url, schema: name } = schema;
+        const database = new Database(
+          resolveOptions({ url, schema: name, clock, limits: { maxConnections: 4 } }),
+        );
+        databases.push(database);
+        await migrate(database);
+        // The clock of the cases judges in place of the database's.
+        return createApprovals(database, { limits, nowMs: clock.now });
+      };
+      return {
+        store: await reopen(),
+        reopen,
+        async dispose() {
+          for (const database of databases) await database.close();
+          await schema.clear();
+        },
+      };
+    },
+  });
+  it.each(cases.map(({ name, run }) => [name, run] as const))("%s", async (_, run) => {
+    await expect(run()).resolves.toBeUndefined();
+  });
+});
