@@ -2,6 +2,7 @@ import { program } from "../../scripts/tsup.ts";
 
 export default program({ bin: "src/bin.ts", "mcp-agent": "src/agents/mcp-agent-bin.ts" }, [
   "libsql",
+  "pg",
   "@vscode/ripgrep",
   "@harnesskit/conformance",
 ]);
