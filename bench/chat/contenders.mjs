@@ -7,16 +7,19 @@ const answer = () => ({ messages: [{ role: "assistant", content: "That is so." }
 /** What every turn of every contender begins with. */
 export const question = { role: "user", content: "Is that so?" };
 
-/** The trivial graph of a conversation: one node, which adds a message. */
-const chatGraph = () =>
+/** The trivial graph of a conversation: one node, which adds a message, after the time that a model takes. */
+const chatGraph = (modelMs) =>
   defineGraph(defineState({ messages: messagesField() }))
-    .node("answer", answer)
+    .node(
+      "answer",
+      modelMs > 0 ? () => new Promise((resolve) => setTimeout(resolve, modelMs, answer())) : answer,
+    )
     .entry("answer")
     .edge("answer", END);
 
 /** A conversation of harnesskit; a turn is a `send`. */
-export const ourConversation = (store = createMemoryStore()) => {
-  const harness = createChatHarness({ graph: chatGraph(), store });
+export const ourConversation = (store = createMemoryStore(), modelMs = 0) => {
+  const harness = createChatHarness({ graph: chatGraph(modelMs), store });
   const turn = async (session = "s") => {
     const outcome = await harness.send(session, question);
     if (outcome.outcome !== "completed" || outcome.replies.length !== 1)
@@ -26,14 +29,14 @@ export const ourConversation = (store = createMemoryStore()) => {
 };
 
 /** The same conversation of LangGraph, its messages plain objects; a turn is an `invoke` on its thread. */
-export const theirConversation = () => {
+export const theirConversation = (checkpointer = new MemorySaver()) => {
   const state = Annotation.Root({
     messages: Annotation({ reducer: (before, added) => before.concat(added), default: () => [] }),
   });
   const graph = new StateGraph(state)
     .addNode("answer", answer)
     .addEdge(START, "answer")
-    .compile({ checkpointer: new MemorySaver() });
+    .compile({ checkpointer });
   let length = 0;
   const turn = async () => {
     const { messages } = await graph.invoke({ messages: [question] }, { configurable: { thread_id: "s" } });

@@ -1,5 +1,5 @@
 // Runs a PostgreSQL server for tests in a new temporary directory: prints `{ "url" }` once it accepts connections, and stops it
-// and removes the directory when standard input ends, which is also how a killed test run ends.
+// and removes the directory when standard input ends, which is also how a killed test run ends. With `--sync`, commits wait for the disk.
 import { spawn, spawnSync } from "node:child_process";
 import { chownSync, cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -46,7 +46,7 @@ const settings = {
   max_connections: 300,
   shared_buffers: "32MB",
   // The machine does not fail during a test; a killed server recovers from what it gave to the system.
-  fsync: "off",
+  fsync: process.argv.includes("--sync") ? "on" : "off",
   logging_collector: "off",
 };
 const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);

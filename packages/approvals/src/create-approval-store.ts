@@ -49,8 +49,6 @@ export const createApprovalStore = (
     for (const each of [...waiting]) each();
   };
 
-  const stopListening = backing.onChange?.(wake);
-
   function* settled<T>(table: ApprovalTable, work: (nowMs: number) => Steps<T>): Steps<T> {
     const nowMs = table.now === undefined ? clock.now() : yield* answer(table.now());
     yield* rules.settle(table, nowMs);
@@ -91,7 +89,7 @@ export const createApprovalStore = (
       return { records, nextSeq: records.at(-1)?.seq ?? afterSeq };
     },
     watch: (watchOptions) =>
-      watchRecords(store, { waiting, clock, limits, closed: closing.signal }, watchOptions),
+      watchRecords(store, { waiting, backing, clock, limits, closed: closing.signal }, watchOptions),
     grants: () => backing.read((table) => table.grants()),
     async revokeGrant(id, by) {
       const [key, revoker] = [parseValue(IdSchema, id, "id"), parseValue(IdSchema, by, "by")];
@@ -99,7 +97,6 @@ export const createApprovalStore = (
     },
     async close() {
       closing.abort();
-      stopListening?.();
       wake();
       await backing.close();
     },

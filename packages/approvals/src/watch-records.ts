@@ -1,5 +1,6 @@
 import { type Clock, checkNumber } from "@harnesskit/wire";
 import type { ApprovalStore, WatchOptions } from "./approval-store.ts";
+import type { ApprovalBacking } from "./approval-table.ts";
 import { ApprovalError } from "./errors.ts";
 import type { ApprovalLimits } from "./limits.ts";
 import type { ApprovalRecord } from "./record.ts";
@@ -7,6 +8,7 @@ import type { ApprovalRecord } from "./record.ts";
 interface WatchContext {
   /** Called after each write of this store: one entry for each watcher. */
   readonly waiting: Set<() => void>;
+  readonly backing: Pick<ApprovalBacking, "onChange">;
   readonly clock: Clock;
   readonly limits: ApprovalLimits;
   readonly closed: AbortSignal;
@@ -18,7 +20,7 @@ interface WatchContext {
  */
 export async function* watchRecords(
   { page }: Pick<ApprovalStore, "page">,
-  { waiting, clock, limits, closed }: WatchContext,
+  { waiting, backing, clock, limits, closed }: WatchContext,
   { afterSeq = 0, signal }: WatchOptions = {},
 ): AsyncGenerator<ApprovalRecord, void, undefined> {
   checkNumber("afterSeq", afterSeq, { min: 0 });
@@ -32,6 +34,7 @@ export async function* watchRecords(
     onChange?.();
   };
   waiting.add(changed);
+  const stopListening = backing.onChange?.(changed);
   signal?.addEventListener("abort", changed);
   const isOver = () => signal?.aborted === true || closed.aborted;
   try {
@@ -58,6 +61,7 @@ export async function* watchRecords(
     }
   } finally {
     waiting.delete(changed);
+    stopListening?.();
     signal?.removeEventListener("abort", changed);
   }
 }

@@ -74,9 +74,13 @@ export class Deliveries {
     const subscriptions = this.#subscriptions.get(sessionId) ?? new Set();
     this.#subscriptions.set(sessionId, subscriptions.add(subscription));
     this.#count++;
-    void this.#catchUp(sessionId, subscription);
+    const catchUp = () => void this.#catchUp(sessionId, subscription);
+    // Turns of the session also end in other processes.
+    const stopWatching = this.#options.store.suspensions.watchEnds?.(sessionId, catchUp);
+    catchUp();
     return () => {
       if (!subscriptions.delete(subscription)) return;
+      stopWatching?.();
       this.#count--;
       if (subscriptions.size === 0) this.#subscriptions.delete(sessionId);
     };

@@ -8,12 +8,15 @@ import {
 import { StoreError } from "@harnesskit/graph";
 import { ApprovalReader, LockedApprovalTable, type OnPut } from "./approval-table.ts";
 import type { Database } from "./database.ts";
+import type { Wakes } from "./wakes.ts";
 
 export interface ApprovalsOptions extends Pick<ApprovalStoreOptions, "limits" | "createId"> {
   /** The time that judges. @default the database's */
   readonly nowMs?: () => number;
   /** What a write does beside its records, in the same transaction. */
   readonly onPut?: OnPut;
+  /** After a write. */
+  readonly onWritten?: () => void;
 }
 
 /** Work that calls one method, in the clothes of a table that can be written. */
@@ -21,8 +24,12 @@ const readerOf = (database: Database, nowMs: (() => number) | undefined): Approv
   new ApprovalReader((...args) => database.query(...args), nowMs) as unknown as ApprovalTable;
 
 /** Approvals of a database. Its `close` ends watchers and calls, and leaves the connections open. */
-export const createApprovals = (database: Database, options: ApprovalsOptions): ApprovalStore => {
-  const { nowMs, onPut, limits, createId } = options;
+export const createApprovals = (
+  database: Database,
+  wakes: Wakes,
+  options: ApprovalsOptions,
+): ApprovalStore => {
+  const { nowMs, onPut, onWritten, limits, createId } = options;
   const { clock, limits: own } = database.options;
   const reader = readerOf(database, nowMs);
   let isClosed = false;
@@ -36,13 +43,17 @@ export const createApprovals = (database: Database, options: ApprovalsOptions): 
     },
     async write(work) {
       checkOpen();
-      return database.write(async ({ query }) => {
+      const written = await database.write(async ({ query }) => {
         const table = await LockedApprovalTable.lock(query, { nowMs, maxLength: own.maxValueLength, onPut });
         const result = await work(table);
         await table.finish();
         return result;
       });
+      wakes.changed("approvals", "");
+      onWritten?.();
+      return written;
     },
+    onChange: (listener) => wakes.listen("approvals", "", listener),
     async close() {
       isClosed = true;
     },

@@ -1,6 +1,7 @@
 import { StoreError } from "@harnesskit/graph";
 import { HarnessError, InvalidArgumentError, wait } from "@harnesskit/wire";
 import pg from "pg";
+import { clientConfig } from "./client-config.ts";
 import { databaseError, isPassing, toStoreError } from "./failures.ts";
 import type { ResolvedOptions } from "./store-options.ts";
 
@@ -34,23 +35,22 @@ export class Database {
 
   /** Opens nothing. Throws `invalid_argument` for a URL that cannot be read. */
   constructor(options: ResolvedOptions) {
-    const { url, tls, limits, onError } = options;
+    const { url, listenUrl, limits, onError } = options;
     this.options = options;
     const config: pg.PoolConfig = {
-      connectionString: url,
-      ...(tls === undefined ? {} : { ssl: tls }),
+      ...clientConfig(options, url),
       max: limits.maxConnections,
       connectionTimeoutMillis: limits.connectTimeoutMs,
       // The server gives up first.
       query_timeout: limits.statementTimeoutMs + 5000,
-      keepAlive: true,
-      application_name: "harnesskit",
     };
-    try {
-      new pg.Client(config);
-    } catch {
-      // The error of the parser has the URL in it.
-      throw new InvalidArgumentError("url is not a valid connection string of PostgreSQL");
+    for (const [name, string] of Object.entries({ url, listenUrl })) {
+      try {
+        if (string !== undefined) new pg.Client(clientConfig(options, string));
+      } catch {
+        // The error of the parser has the URL in it.
+        throw new InvalidArgumentError(`${name} is not a valid connection string of PostgreSQL`);
+      }
     }
     this.#pool = new pg.Pool(config);
     this.#pool.on("error", (error) => onError(toStoreError(error)));
@@ -61,6 +61,12 @@ export class Database {
   /** Throws `store_closed` after `close`. */
   checkOpen(): void {
     if (this.#closing.signal.aborted) throw closedError();
+  }
+
+  /** The connections of this process. */
+  get connections(): { readonly total: number; readonly idle: number; readonly waiting: number } {
+    const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { total, idle, waiting };
   }
 
   /** A statement with the name of the schema. */

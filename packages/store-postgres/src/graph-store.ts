@@ -13,17 +13,20 @@ import { PostgresLeaseTable } from "./lease-table.ts";
 import { RunTable } from "./run-table.ts";
 import { SessionTable } from "./session-table.ts";
 import { SuspensionTable } from "./suspension-table.ts";
+import type { Wakes } from "./wakes.ts";
 
 /** Sessions, suspensions and leases of a database. Its `close` releases its leases, and leaves the connections open. */
-export const createGraphStore = (database: Database): GraphStore => {
+export const createGraphStore = (database: Database, wakes: Wakes): GraphStore => {
   const { limits, clock } = database.options;
   const cache = new SessionCache(limits.maxCachedLength);
   const sessions = new SessionTable(database, cache);
   const suspensions = new SuspensionTable(database);
   const runs = new RunTable(database);
-  const table = new PostgresLeaseTable(database);
+  const table = new PostgresLeaseTable(database, wakes);
   const { leasePollMs: pollMs, maxLeaseWaiters: maxWaiters } = limits;
-  const leases = new LeaseQueue({ table, clock, pollMs, maxWaiters });
+  const onRelease = (key: string, listener: () => void) => wakes.listen("leases", key, listener);
+  const leases = new LeaseQueue({ table, clock, pollMs, maxWaiters, onRelease });
+  wakes.setPoll("ends", (keys) => suspensions.sessionsWithEnds(keys));
   let closed: Promise<void> | undefined;
   const checkOpen = () => {
     if (closed !== undefined) throw new StoreError("store_closed", "the store is closed");
@@ -45,9 +48,11 @@ export const createGraphStore = (database: Database): GraphStore => {
       };
     });
     if (done.session?.cached !== undefined) cache.set(done.session.cached);
+    const { endedSession } = done.suspension ?? {};
+    if (endedSession !== undefined) wakes.changed("ends", endedSession);
     return {
       ...(done.session === undefined ? {} : { session: { version: done.session.version } }),
-      ...(done.suspension === undefined ? {} : { suspension: done.suspension }),
+      ...(done.suspension === undefined ? {} : { suspension: done.suspension.receipt }),
     };
   };
 
@@ -68,6 +73,10 @@ export const createGraphStore = (database: Database): GraphStore => {
       save: async (write) => (await commit({ suspension: write })).suspension as SuspensionReceipt,
       delete: (invocationId) => open(() => suspensions.delete(invocationId)),
       list: (filter = {}) => open(() => suspensions.list(filter)),
+      watchEnds(sessionId, listener) {
+        checkOpen();
+        return wakes.listen("ends", sessionId, listener);
+      },
     },
     runs: {
       load: (runId) => open(() => runs.load(runId)),

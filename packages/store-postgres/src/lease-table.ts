@@ -2,6 +2,7 @@ import { type LeaseProof, type LeaseTable, StoreError } from "@harnesskit/graph"
 import { toTextKey } from "@harnesskit/wire/json";
 import type { Database, Transaction } from "./database.ts";
 import { safeNumber } from "./rows.ts";
+import type { Wakes } from "./wakes.ts";
 
 /** How long a released lease is kept at least: longer than a transaction that drew a fence before it can last. */
 const keptMs = 24 * 60 * 60 * 1000;
@@ -13,9 +14,11 @@ const interval = (ms: string) => `${ms} * interval '1 millisecond'`;
 /** The leases of a database, which judges by its own clock when they end. */
 export class PostgresLeaseTable implements LeaseTable {
   readonly #database: Database;
+  readonly #wakes: Wakes;
 
-  constructor(database: Database) {
+  constructor(database: Database, wakes: Wakes) {
     this.#database = database;
+    this.#wakes = wakes;
   }
 
   async take(key: string, ttlMs: number) {
@@ -67,6 +70,7 @@ export class PostgresLeaseTable implements LeaseTable {
       "UPDATE store.leases SET expires_at = clock_timestamp() WHERE key = $1 AND fence = $2 AND expires_at > clock_timestamp()",
       ...[toTextKey(key), fence],
     );
+    this.#wakes.changed("leases", key);
   }
 
   /** Removes what was not held for a day. */

@@ -6,9 +6,20 @@ import { openContinuations, type PostgresContinuationStore } from "./continuatio
 import { Database } from "./database.ts";
 import { createGraphStore } from "./graph-store.ts";
 import { migrate } from "./migrate.ts";
+import { Outbox, type PostgresOutbox } from "./outbox.ts";
 import { createRecords, type PostgresRecords } from "./record-store.ts";
 import { type PostgresStoreOptions, resolveOptions } from "./store-options.ts";
 import { PostgresThreadStore } from "./thread-store.ts";
+import { type WakeStats, Wakes } from "./wakes.ts";
+
+/** The topic of the outbox that has the notices of approvals. */
+const noticeTopic = "approvals";
+
+export interface PostgresStoreStats {
+  /** `waiting`: calls that wait for a connection. */
+  readonly connections: { readonly total: number; readonly idle: number; readonly waiting: number };
+  readonly wakes: WakeStats;
+}
 
 /** The stores of one database, over the connections of one process. */
 export interface PostgresStore extends AsyncDisposable {
@@ -20,8 +31,12 @@ export interface PostgresStore extends AsyncDisposable {
   readonly approvals: ApprovalStore;
   /** Continuations of shells. */
   readonly continuations: PostgresContinuationStore;
+  /** What is sent after the commit that wrote it. */
+  readonly outbox: PostgresOutbox;
   /** A list of records that cores share, such as `grants` or `directives`, under a name of yours. */
   records<Item>(name: string): PostgresRecords<Item>;
+  /** This process: its connections, and whether it hears of others at once. */
+  stats(): PostgresStoreStats;
   /** Releases what the stores hold, and closes the connections. Idempotent. */
   close(): Promise<void>;
 }
@@ -34,15 +49,28 @@ export interface PostgresStore extends AsyncDisposable {
 export const openPostgresStore = async (options: PostgresStoreOptions): Promise<PostgresStore> => {
   const resolved = resolveOptions(options);
   const database = new Database(resolved);
+  const wakes = new Wakes(database);
   try {
     await migrate(database);
     const continuations = await openContinuations(database);
-    const approvals = createApprovals(database, resolved.approvals);
-    const graph = createGraphStore(database);
-    const threads = new PostgresThreadStore(database);
+    const outbox = new Outbox(database, wakes);
+    const { notices = false, ...approvalOptions } = resolved.approvals;
+    const approvals = createApprovals(database, wakes, {
+      ...approvalOptions,
+      ...(notices
+        ? {
+            onPut: (query, { id, seq, status, effect }) =>
+              outbox.replace(query, noticeTopic, id, { id, seq, status, effect }),
+            onWritten: () => wakes.changed("outbox", noticeTopic),
+          }
+        : {}),
+    });
+    const graph = createGraphStore(database, wakes);
+    const threads = new PostgresThreadStore(database, wakes);
     const close = async () => {
       continuations.close();
-      await Promise.allSettled([graph.close(), threads.close(), approvals.close()]);
+      await Promise.allSettled([outbox.close(), graph.close(), threads.close(), approvals.close()]);
+      await wakes.close();
       await database.close();
     };
     return {
@@ -50,7 +78,9 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
       threads,
       approvals,
       continuations: continuations.store,
+      outbox,
       records: (name) => createRecords(database, name, resolved.limits.maxRecords),
+      stats: () => ({ connections: database.connections, wakes: wakes.stats }),
       close,
       [Symbol.asyncDispose]: close,
     };

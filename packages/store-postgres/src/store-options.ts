@@ -67,9 +67,22 @@ export const postgresStoreLimits = defineLimits({
 });
 export type PostgresStoreLimits = LimitsOf<typeof postgresStoreLimits>;
 
+export interface PostgresApprovalOptions extends Pick<ApprovalStoreOptions, "limits" | "createId"> {
+  /**
+   * Whether each change of a record puts a row into the outbox, topic `approvals`, key and `body.id` the record's: for a notice to a human
+   * that must be sent once. Rows wait until a process consumes them. @default false
+   */
+  readonly notices?: boolean;
+}
+
 export interface PostgresStoreOptions {
   /** `postgresql://user:password@host:port/database`. It is a secret: no error of this package repeats it. */
   readonly url: string;
+  /**
+   * Where the connection that listens goes, if `url` is that of a pooler that shares connections between transactions: such a
+   * pooler passes no notifications on. @default `url`
+   */
+  readonly listenUrl?: string;
   /** The schema of the tables, created by the migration: lower-case letters, digits and `_`. @default "harnesskit" */
   readonly schema?: string;
   /** TLS for the connections, beside what `sslmode` in the URL says. @default what the URL says */
@@ -79,8 +92,8 @@ export interface PostgresStoreOptions {
    * without the right to change tables. @default "apply"
    */
   readonly migrate?: "apply" | "check";
-  /** Of {@link PostgresStore.approvals}: its limits, and how it makes ids. @default see each */
-  readonly approvals?: Pick<ApprovalStoreOptions, "limits" | "createId">;
+  /** Of {@link PostgresStore.approvals}. @default see each */
+  readonly approvals?: PostgresApprovalOptions;
   /** See {@link PostgresStoreLimits}. */
   readonly limits?: Partial<PostgresStoreLimits>;
   /**
@@ -92,14 +105,15 @@ export interface PostgresStoreOptions {
   readonly onError?: (error: Error) => void;
 }
 
-export type ResolvedOptions = Required<Omit<PostgresStoreOptions, "limits" | "tls">> &
-  Pick<PostgresStoreOptions, "tls"> & { readonly limits: PostgresStoreLimits };
+export type ResolvedOptions = Required<Omit<PostgresStoreOptions, "limits" | "tls" | "listenUrl">> &
+  Pick<PostgresStoreOptions, "tls" | "listenUrl"> & { readonly limits: PostgresStoreLimits };
 
 /** The options with all defaults. Throws `invalid_argument`. */
 export const resolveOptions = (options: PostgresStoreOptions): ResolvedOptions => {
-  const { url, schema = "harnesskit", tls, migrate = "apply" } = options;
-  if (typeof url !== "string" || !/^postgres(ql)?:\/\//.test(url)) {
-    throw new InvalidArgumentError("url must begin with postgresql://");
+  const { url, listenUrl, schema = "harnesskit", tls, migrate = "apply" } = options;
+  for (const [name, string] of Object.entries({ url, listenUrl: listenUrl ?? url })) {
+    if (typeof string === "string" && /^postgres(ql)?:\/\//.test(string)) continue;
+    throw new InvalidArgumentError(`${name} must begin with postgresql://`);
   }
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema) || schema.startsWith("pg_")) {
     throw new InvalidArgumentError("schema must be lower-case letters, digits and _, and not begin with pg_");
@@ -110,5 +124,15 @@ export const resolveOptions = (options: PostgresStoreOptions): ResolvedOptions =
   const { clock = systemClock, approvals = {} } = options;
   const onError = (error: Error) => callSafely(() => options.onError?.(error));
   const limits = postgresStoreLimits.resolve(options.limits);
-  return { url, schema, migrate, clock, approvals, onError, limits, ...(tls === undefined ? {} : { tls }) };
+  return {
+    url,
+    schema,
+    migrate,
+    clock,
+    approvals,
+    onError,
+    limits,
+    ...(tls === undefined ? {} : { tls }),
+    ...(listenUrl === undefined ? {} : { listenUrl }),
+  };
 };

@@ -12,7 +12,7 @@ import {
 import type { SuspensionSummary } from "@harnesskit/protocol/chat";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { Database, SqlValue, Transaction } from "./database.ts";
-import { readJson, safeNumber, timeIn } from "./rows.ts";
+import { keyIn, readJson, safeNumber, timeIn } from "./rows.ts";
 import { StoredJson } from "./stored-json.ts";
 
 const found = ["session_id", "signal_id", "status", "is_delivered", "suspended_at", "ended", "summary"];
@@ -35,6 +35,13 @@ const toQuery = ({ status, sessionId, signalId, isDelivered }: SuspensionFilter)
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
   return { sql: `SELECT summary FROM store.suspensions${where} ORDER BY suspended_at, number`, values };
 };
+
+/** What a write has stored. */
+export interface WrittenSuspension {
+  readonly receipt: SuspensionReceipt;
+  /** The session whose invocation has ended, and whose end is not delivered. */
+  readonly endedSession?: string;
+}
 
 /** The suspensions of a database. */
 export class SuspensionTable {
@@ -64,13 +71,23 @@ export class SuspensionTable {
     return rows.map(({ summary }) => readJson(summary) as unknown as SuspensionSummary);
   }
 
+  /** Of these sessions, those with an end that is not delivered. */
+  async sessionsWithEnds(sessionIds: readonly string[]): Promise<string[]> {
+    const rows = await this.#database.query(
+      `SELECT DISTINCT session_id FROM store.suspensions
+       WHERE session_id = ANY($1) AND NOT is_delivered AND status <> 'suspended'`,
+      sessionIds.map(toTextKey),
+    );
+    return rows.map(({ session_id }) => keyIn(session_id));
+  }
+
   async delete(invocationId: string): Promise<void> {
     const sql = "DELETE FROM store.suspensions WHERE invocation_id = $1";
     await this.#database.query(sql, toTextKey(invocationId));
   }
 
   /** Throws `suspension_conflict`, `signal_taken`, and `invalid_argument` for what cannot be stored. */
-  async write({ query }: Transaction, write: SuspensionWrite): Promise<SuspensionReceipt> {
+  async write({ query }: Transaction, write: SuspensionWrite): Promise<WrittenSuspension> {
     const isPut = write.kind === "put";
     const id = isPut ? write.record.invocation_id : write.invocationId;
     if (isPut && write.isSignalUnique === true) {
@@ -114,7 +131,9 @@ export class SuspensionTable {
       ...values,
     );
     if (isDone && wasEnded === revision) await this.#dropOldest(query);
-    return { revision };
+    const isEnd = summary.status !== "suspended" && !summary.is_delivered;
+    const receipt = { revision };
+    return isEnd && summary.session_id !== null ? { receipt, endedSession: summary.session_id } : { receipt };
   }
 
   /** Throws `signal_taken`; from then until its end, the transaction is the only one that asks for this signal. */

@@ -13,6 +13,8 @@ import { RequestTable } from "./request-table.ts";
 import { safeNumber, textIn } from "./rows.ts";
 import { readEvents, readLastEvents } from "./thread-events.ts";
 import { type HeldThread, ThreadLeases } from "./thread-leases.ts";
+import { threadPoll } from "./thread-poll.ts";
+import type { Wakes } from "./wakes.ts";
 
 const notStored = () => new StoreError("store_failed", "The thread is not stored");
 
@@ -39,13 +41,16 @@ const toJson = (value: unknown): string => {
 /** Threads of a database. What a holder writes carries the number of its lease. */
 export class PostgresThreadStore implements ThreadStore {
   readonly #database: Database;
+  readonly #wakes: Wakes;
   readonly #leases: ThreadLeases;
   readonly #grants: GrantTable;
   readonly #requests: RequestTable;
   #closed: Promise<void> | undefined;
 
-  constructor(database: Database) {
+  constructor(database: Database, wakes: Wakes) {
     this.#database = database;
+    this.#wakes = wakes;
+    wakes.setPoll("threads", threadPoll(database));
     this.#leases = new ThreadLeases(database);
     this.#grants = new GrantTable(database);
     this.#requests = new RequestTable(database);
@@ -127,6 +132,7 @@ export class PostgresThreadStore implements ThreadStore {
       throw this.#lose(held, cause);
     }
     if (!isApplied) throw this.#lose(held);
+    this.#wakes.changed("threads", threadId);
   }
 
   /** One statement, which applies only behind the event before: repeated, it adds nothing. */
@@ -158,6 +164,11 @@ export class PostgresThreadStore implements ThreadStore {
   async *events(threadId: string, options: ReadEventsOptions = {}): AsyncIterable<Event> {
     this.#checkOpen();
     yield* readEvents(this.#database, toTextKey(threadId), options);
+  }
+
+  watch(threadId: string, onChange: () => void): () => void {
+    this.#checkOpen();
+    return this.#wakes.listen("threads", threadId, onChange);
   }
 
   async lastEvents(threadId: string, maxBytes: number): Promise<Event[]> {

@@ -4,6 +4,7 @@ import { createApprovals } from "../src/approval-store.ts";
 import { Database } from "../src/database.ts";
 import { migrate } from "../src/migrate.ts";
 import { resolveOptions } from "../src/store-options.ts";
+import { Wakes } from "../src/wakes.ts";
 import { newSchema } from "./support/schema.ts";
 
 let schema: Awaited<ReturnType<typeof newSchema>>;
@@ -16,22 +17,26 @@ describe("the contract of approval stores", () => {
   const cases = approvalStoreContract({
     name: "PostgreSQL",
     async open({ clock, limits }) {
-      const databases: Database[] = [];
+      const opened: { readonly database: Database; readonly wakes: Wakes }[] = [];
       const reopen = async () => {
         const { url, schema: name } = schema;
         const database = new Database(
           resolveOptions({ url, schema: name, clock, limits: { maxConnections: 4 } }),
         );
-        databases.push(database);
+        const wakes = new Wakes(database);
+        opened.push({ database, wakes });
         await migrate(database);
         // The clock of the cases judges in place of the database's.
-        return createApprovals(database, { limits, nowMs: clock.now });
+        return createApprovals(database, wakes, { limits, nowMs: clock.now });
       };
       return {
         store: await reopen(),
         reopen,
         async dispose() {
-          for (const database of databases) await database.close();
+          for (const { database, wakes } of opened) {
+            await wakes.close();
+            await database.close();
+          }
           await schema.clear();
         },
       };

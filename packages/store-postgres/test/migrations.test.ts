@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { Database } from "../src/database.ts";
+import { createGraphStore } from "../src/graph-store.ts";
 import { migrate } from "../src/migrate.ts";
 import { type MigrationStep, migrationSteps } from "../src/migrations/index.ts";
 import { resolveOptions } from "../src/store-options.ts";
-import { write } from "./support/samples.ts";
+import { PostgresThreadStore } from "../src/thread-store.ts";
+import { Wakes } from "../src/wakes.ts";
+import { event, readAll, thread, write } from "./support/samples.ts";
 import { newSchema } from "./support/schema.ts";
 
 /** Migrates a schema as a program that knows these steps would. */
@@ -45,6 +48,43 @@ describe("migrations", () => {
     await before.graph.sessions.save(write("s", [1, 2]));
     const after = await schema.open();
     expect(JSON.stringify((await after.graph.sessions.load("s"))?.state)).toBe('{"messages":[1,2]}');
+  });
+
+  it("programs of each published version go on beside all that followed it", async () => {
+    for (const { version } of migrationSteps) {
+      await using schema = await newSchema();
+      const steps = migrationSteps.slice(0, version);
+      await migrateTo(schema, steps);
+      const { url, schema: name } = schema;
+      const old = new Database(resolveOptions({ url, schema: name, limits: { maxConnections: 2 } }));
+      const wakes = new Wakes(old);
+      const oldGraph = createGraphStore(old, wakes);
+      const oldThreads = new PostgresThreadStore(old, wakes);
+      const lease = await oldGraph.leases.acquire("s", { ttlMs: 60_000 });
+      await oldGraph.commit({ session: write("s", ["old"]), leases: [lease] });
+      await oldThreads.create(thread("ses_1"));
+      await oldThreads.lease("ses_1");
+      await oldThreads.append("ses_1", [event("ses_1", 1)], { flush: true });
+      // The new program starts, and migrates, while the old one holds a session and a thread.
+      const { graph, threads } = await schema.open();
+      await expect(graph.leases.acquire("s", { ttlMs: 1000 })).rejects.toMatchObject({ code: "lease_taken" });
+      await oldGraph.commit({ session: write("s", ["old", "again"]), leases: [lease] });
+      await oldThreads.append("ses_1", [event("ses_1", 2)], { flush: true });
+      expect((await readAll(threads.events("ses_1"))).map(({ seq }) => seq)).toEqual([1, 2]);
+      // It starts once more, as when one process of the old version is restarted during the rollout.
+      await migrate(old, steps);
+      await lease.release();
+      await oldThreads.close();
+      await threads.lease("ses_1");
+      await threads.append("ses_1", [event("ses_1", 3)], { flush: true });
+      const next = await graph.leases.acquire("s", { ttlMs: 60_000 });
+      await graph.commit({ session: write("s", ["old", "again", "new"]), leases: [next] });
+      const state = (await oldGraph.sessions.load("s"))?.state;
+      expect(JSON.stringify(state)).toBe('{"messages":["old","again","new"]}');
+      await oldGraph.close();
+      await wakes.close();
+      await old.close();
+    }
   });
 
   it("a program is refused by a schema that does not work with its version", async () => {

@@ -60,6 +60,11 @@ export interface ThreadStore {
   append(threadId: string, events: readonly Event[], options: { flush: boolean }): Promise<void>;
   /** The events of the thread, in order. */
   events(threadId: string, options?: ReadEventsOptions): AsyncIterable<Event>;
+  /**
+   * Calls `onChange` soon after an append to the thread, of any process, and sometimes without one; returns what ends that. It says that
+   * there is something to read, not what. Left out by a store that one process uses.
+   */
+  watch?(threadId: string, onChange: () => void): () => void;
   /** The last events of the thread, in order: as many as fit in about `maxBytes`, at least the last one. */
   lastEvents(threadId: string, maxBytes: number): Promise<Event[]>;
   /**

@@ -20,6 +20,11 @@ export interface LeaseQueueOptions {
   readonly clock: Clock;
   /** How often to ask again for a key that another process holds. @default only when its lease expires */
   readonly pollMs?: number;
+  /**
+   * Calls `listener` soon after another process has released a key; returns what ends that. It may miss one: `pollMs` finds it.
+   * @default never
+   */
+  readonly onRelease?: (key: string, listener: () => void) => () => void;
   /** How many calls may wait; another is refused with `store_full`, `reason` `too_many_waiters`. @default 10000 */
   readonly maxWaiters?: number;
 }
@@ -56,7 +61,12 @@ export class LeaseQueue implements LeaseStore {
   #isClosed = false;
 
   constructor(options: LeaseQueueOptions) {
-    this.#options = { pollMs: Number.POSITIVE_INFINITY, maxWaiters: 10_000, ...options };
+    this.#options = {
+      pollMs: Number.POSITIVE_INFINITY,
+      maxWaiters: 10_000,
+      onRelease: () => () => {},
+      ...options,
+    };
   }
 
   async acquire(key: string, { ttlMs, waitMs = 0, signal }: LeaseOptions): Promise<Lease> {
@@ -119,14 +129,16 @@ export class LeaseQueue implements LeaseStore {
   }
 
   async #pause(key: string, line: Line, heldUntilMs: number, signal: AbortSignal): Promise<void> {
-    const { clock, pollMs } = this.#options;
+    const { clock, pollMs, onRelease } = this.#options;
     const now = clock.now();
     // A lease of this process wakes the line when it is released.
     const ownUntilMs = this.#held.get(key)?.expiresAtMs ?? 0;
     const delayMs = ownUntilMs > now ? ownUntilMs - now : Math.min(pollMs, heldUntilMs - now);
     const pause = new AbortController();
     line.wake = () => pause.abort();
+    const stopListening = onRelease(key, line.wake);
     await wait(Math.max(1, delayMs), clock, AbortSignal.any([signal, pause.signal]));
+    stopListening();
   }
 
   #hold(key: string, fence: number, ttlMs: number): Lease {

@@ -81,6 +81,11 @@ export interface SuspensionStore {
   delete(invocationId: string): Promise<void>;
   /** All suspensions that match, without their state, the first suspended first. */
   list(filter?: SuspensionFilter): Promise<SuspensionSummary[]>;
+  /**
+   * Calls `listener` soon after an invocation of the session has ended in any process and its end is not delivered, and sometimes without
+   * that; returns what ends it. Left out by a store that one process uses.
+   */
+  watchEnds?(sessionId: string, listener: () => void): () => void;
 }
 
 export const suspensionIdOf = (write: SuspensionWrite): string =>

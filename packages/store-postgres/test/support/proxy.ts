@@ -53,6 +53,10 @@ export const startProxy = async (url: string) => {
     cut(text: string, when: "before" | "after") {
       rule = { text, when };
     },
+    /** Closes all connections; new ones are accepted. */
+    cutAll() {
+      for (const socket of sockets) socket.destroy();
+    },
     /** Refuses new connections from now on. */
     goDown() {
       isDown = true;

@@ -1,0 +1,208 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { performance } from "node:perf_hooks";
+import { fileURLToPath } from "node:url";
+import { createChatHarness, messagesField } from "@harnesskit/chat-harness";
+import { defineGraph, defineState, END } from "@harnesskit/graph";
+import { openPostgresStore } from "@harnesskit/store-postgres";
+import pg from "pg";
+import { ourConversation, question } from "../chat/contenders.mjs";
+import { fill } from "../chat/sqlite-turns.mjs";
+import { withSchema } from "./server.mjs";
+
+const workerFile = fileURLToPath(new URL("./worker.mjs", import.meta.url));
+const epochMs = () => performance.timeOrigin + performance.now();
+
+/** Starts a worker process with a task; `result` settles with what the task returns. */
+const startWorker = ({ url, schema }, task, options) => {
+  const child = fork(workerFile, [url, schema]);
+  const result = new Promise((resolve, reject) => {
+    child.on("message", (message) => "result" in message && resolve(message.result));
+    child.on("exit", (code) => code !== 0 && reject(new Error(`a worker ended with ${code}`)));
+  });
+  child.send({ task, options });
+  return { child, result };
+};
+
+/** The rate of `count` workers together. */
+export const rateOfWorkers = (url, count, task, options) =>
+  withSchema(url, async (place) => {
+    await (await openPostgresStore(place)).close();
+    await place.sql("CREATE TABLE store.bare (name text, number bigint, body text)");
+    const workers = Array.from({ length: count }, (_, number) =>
+      startWorker(place, task, { ...options, name: `w${number}` }),
+    );
+    const rates = await Promise.all(workers.map(({ result }) => result));
+    return rates.reduce((sum, rate) => sum + rate, 0);
+  });
+
+const changedRows = async (sql, schema) => {
+  const [row] = await sql(
+    `SELECT sum(n_tup_ins + n_tup_upd + n_tup_del)::int AS rows FROM pg_stat_all_tables
+     WHERE schemaname = $1`,
+    schema,
+  );
+  return row.rows;
+};
+
+/** Rows and bytes of write-ahead log of a turn behind a history. */
+export const writesOfTurns = (url, { history, turns }) =>
+  withSchema(url, async ({ schema, sql }) => {
+    const run = async (work) => {
+      // Closed connections have reported their rows.
+      const store = await openPostgresStore({ url, schema });
+      const conversation = ourConversation(store.graph);
+      await work(store, conversation.turn);
+      await conversation.close();
+      await store.close();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    };
+    await run((store) => fill(store.graph, "s", history));
+    // Pages are written whole into the log the first time after a checkpoint.
+    await sql("CHECKPOINT");
+    await run(async (_, turn) => {
+      for (let index = 0; index < turns; index++) await turn("s");
+    });
+    const lsn = async () => (await sql("SELECT pg_current_wal_insert_lsn() AS lsn"))[0].lsn;
+    const [rows, begin] = [await changedRows(sql, schema), await lsn()];
+    await run(async (_, turn) => {
+      for (let index = 0; index < turns; index++) await turn("s");
+    });
+    const [bytes] = await sql("SELECT pg_wal_lsn_diff($1, $2)::int AS bytes", await lsn(), begin);
+    return { rows: ((await changedRows(sql, schema)) - rows) / turns, bytes: bytes.bytes / turns };
+  });
+
+/** Calls per second with `inFlight` at a time. */
+const perSecond = async (one, { count, inFlight }) => {
+  let started = 0;
+  const begin = performance.now();
+  const lane = async (number) => {
+    while (started < count) {
+      started++;
+      await one(number);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, (_, number) => lane(number)));
+  return (count / (performance.now() - begin)) * 1000;
+};
+
+const eventOf = (threadId, seq) => ({
+  seq,
+  time: 1000 + seq,
+  type: "item.delta",
+  data: { threadId, turnId: "turn_1", itemId: "item_1", type: "assistant_message", delta: "x".repeat(170) },
+});
+
+/** Appends of single events to threads, and bare inserts of the same rows from as many connections. */
+export const appendContenders = (url, { count, threads = 64, connections = 16 }) => [
+  {
+    name: "append",
+    run: () =>
+      withSchema(url, async ({ schema }) => {
+        const store = await openPostgresStore({ url, schema, limits: { maxConnections: connections } });
+        const seqs = new Array(threads).fill(0);
+        for (let number = 0; number < threads; number++) {
+          const thread = {
+            threadId: `ses_${number}`,
+            title: "",
+            directory: "/",
+            time: { created: 1, updated: 1 },
+          };
+          await store.threads.create(thread);
+          await store.threads.lease(thread.threadId);
+        }
+        const rate = await perSecond(
+          (number) => {
+            const threadId = `ses_${number}`;
+            return store.threads.append(threadId, [eventOf(threadId, ++seqs[number])], { flush: true });
+          },
+          { count, inFlight: threads },
+        );
+        await store.close();
+        return rate;
+      }),
+  },
+  {
+    name: "bare INSERT",
+    run: () =>
+      withSchema(url, async ({ schema, sql }) => {
+        await sql("CREATE SCHEMA IF NOT EXISTS store".replace("store", schema));
+        await sql(
+          `CREATE TABLE store.events (thread_id text, seq bigint, bytes int, body text, PRIMARY KEY (thread_id, seq))`,
+        );
+        const pool = new pg.Pool({ connectionString: url, max: connections });
+        const seqs = new Array(threads).fill(0);
+        const text = `INSERT INTO ${schema}.events VALUES ($1, $2, $3, $4)`;
+        const rate = await perSecond(
+          async (number) => {
+            const threadId = `ses_${number}`;
+            const body = JSON.stringify(eventOf(threadId, ++seqs[number]));
+            await pool.query(text, [threadId, seqs[number], body.length, body]);
+          },
+          { count, inFlight: threads },
+        );
+        await pool.end();
+        return rate;
+      }),
+  },
+];
+
+/** How long after an append a reader in another process has the event, in milliseconds, one time for each append. */
+export const wakeTimes = (url, { count, threads = 1, everyMs = 30 }) =>
+  withSchema(url, async (place) => {
+    const store = await openPostgresStore(place);
+    const names = Array.from({ length: threads }, (_, number) => `ses_${number}`);
+    for (const threadId of names) {
+      await store.threads.create({ threadId, title: "", directory: "/", time: { created: 1, updated: 1 } });
+      await store.threads.lease(threadId);
+    }
+    const { child, result } = startWorker(place, "watch", { threads: names });
+    await result;
+    const times = [];
+    for (let index = 0; index < count; index++) {
+      const threadId = names[index % threads];
+      const seq = Math.floor(index / threads) + 1;
+      const woken = new Promise((resolve) => {
+        const listen = (message) => {
+          if (message.woken !== threadId || message.seq !== seq) return;
+          child.off("message", listen);
+          resolve(message.atMs);
+        };
+        child.on("message", listen);
+      });
+      await store.threads.append(threadId, [eventOf(threadId, seq)], { flush: true });
+      const begin = epochMs();
+      times.push(Math.max(0, (await woken) - begin));
+      await new Promise((resolve) => setTimeout(resolve, everyMs));
+    }
+    const ended = once(child, "exit");
+    child.send("end");
+    await ended;
+    await store.close();
+    return times;
+  });
+
+/** How long a new process needs until it knows all suspended sessions, in milliseconds. */
+export const findSuspended = (url, count) =>
+  withSchema(url, async (place) => {
+    const graph = defineGraph(defineState({ messages: messagesField() }))
+      .node("ask", (_, { suspend }) => suspend({ signal_id: "approved" }))
+      .entry("ask")
+      .edge("ask", END);
+    const filling = await openPostgresStore(place);
+    const harness = createChatHarness({ graph, store: filling.graph });
+    for (let index = 0; index < count; index += 20) {
+      await Promise.all(Array.from({ length: 20 }, (_, more) => harness.send(`s${index + more}`, question)));
+    }
+    await harness.close();
+    await filling.close();
+    const begin = performance.now();
+    const store = await openPostgresStore(place);
+    const next = createChatHarness({ graph, store: store.graph });
+    const { suspended } = await next.pending();
+    const tookMs = performance.now() - begin;
+    if (suspended.length !== count) throw new RangeError(`${suspended.length} were found`);
+    await next.close();
+    await store.close();
+    return tookMs;
+  });
