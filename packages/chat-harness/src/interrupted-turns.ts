@@ -113,6 +113,25 @@ export class InterruptedTurns<F extends Fields, Turn extends object> {
   }
 
   async #settle(run: RunSummary, leases: readonly LeaseProof[], signal: AbortSignal): Promise<void> {
+    const { store, clock, leaseTtlMs: ttlMs, leaseWaitMs } = this.#options;
+    // Who holds the session waits for the lease of the run: its holder can write no more, and has died or stops.
+    const waitMs = leases.length > 0 ? leaseWaitMs : 0;
+    const key = invocationLeaseKey(run.run_id);
+    let own: HeldLease;
+    try {
+      own = await holdLease(store.leases, key, { ttlMs, waitMs, signal }, clock);
+    } catch (cause) {
+      if (hasCode(cause, "lease_taken") && leases.length === 0) return;
+      throw cause;
+    }
+    try {
+      await this.#recover(run, [...leases, own.proof], signal);
+    } finally {
+      await own.release();
+    }
+  }
+
+  async #recover(run: RunSummary, leases: readonly LeaseProof[], signal: AbortSignal): Promise<void> {
     const { runner, store, onEnd, onError } = this.#options;
     const { run_id: runId, session_id: sessionId } = run;
     const recover = (giveUp: Error | undefined) =>
