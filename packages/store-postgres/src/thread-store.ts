@@ -51,7 +51,7 @@ export class PostgresThreadStore implements ThreadStore {
     this.#database = database;
     this.#wakes = wakes;
     wakes.setPoll("threads", threadPoll(database));
-    this.#leases = new ThreadLeases(database);
+    this.#leases = new ThreadLeases(database, wakes);
     this.#grants = new GrantTable(database);
     this.#requests = new RequestTable(database);
   }
@@ -169,6 +169,15 @@ export class PostgresThreadStore implements ThreadStore {
   watch(threadId: string, onChange: () => void): () => void {
     this.#checkOpen();
     return this.#wakes.listen("threads", threadId, onChange);
+  }
+
+  requestLease(threadId: string): void {
+    this.#checkOpen();
+    this.#leases.request(threadId);
+  }
+
+  onLeaseRequested(listener: (threadId: string) => void): () => void {
+    return this.#leases.onRequested(listener);
   }
 
   async lastEvents(threadId: string, maxBytes: number): Promise<Event[]> {
