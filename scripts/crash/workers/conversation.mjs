@@ -53,7 +53,9 @@ export class Conversation {
       const waiting = await persist(() =>
         graph.suspensions.list({ sessionId: this.#id, status: "suspended" }),
       );
-      if (runs.length === 0 && waiting.every(({ signal }) => signal === null)) break;
+      // What a withdrawn signal had begun goes on with the next one.
+      const isOver = runs.every(({ signal_payload: payload }) => payload !== null);
+      if (isOver && waiting.every(({ signal }) => signal === null)) break;
       await pause(50);
     }
     const ended = await persist(() => graph.suspensions.list({ sessionId: this.#id, isDelivered: false }));

@@ -4,8 +4,8 @@ import { CliError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { changesBetween, runDigest, sessionDigest, suspensionDigest } from "./digests.ts";
 
-/** How long a conversation is kept from others while it is copied, at most. */
-const copyMs = 60_000;
+/** How long a conversation is kept from others by a copy that was killed, and how long one that is in use is waited for. */
+const leaseMs = { ttlMs: 5000, waitMs: 8000 };
 /** More than any store keeps. */
 const allStates = 1_000_000;
 
@@ -34,7 +34,7 @@ const lost = (what: string, id: string): CliError =>
 const holding = async <T>(from: GraphStore, sessionId: string, work: () => Promise<T>): Promise<T> => {
   let lease: Lease;
   try {
-    lease = await from.leases.acquire(sessionLeaseKey(sessionId), { ttlMs: copyMs });
+    lease = await from.leases.acquire(sessionLeaseKey(sessionId), leaseMs);
   } catch (cause) {
     if (!HarnessError.isInstance(cause) || cause.code !== "lease_taken") throw cause;
     throw new CliError("copy_in_use", `the conversation ${oneLine(sessionId, 200)} is in use`, {

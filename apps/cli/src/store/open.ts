@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import type { GraphStore } from "@harnesskit/graph";
 import { openPostgresStore, type PostgresStore } from "@harnesskit/store-postgres";
 import { openContinuationStore, openSqliteStore, StoreError } from "@harnesskit/store-sqlite";
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode, logFailure, usageError } from "../cli-error.ts";
 import { oneLine } from "../terminal/text.ts";
 import { describeLocation, type StoreLocation } from "./location.ts";
@@ -27,7 +27,9 @@ export const opening = async <T>(location: StoreLocation, open: () => Promise<T>
     return await open();
   } catch (cause) {
     if (StoreError.isInstance(cause)) throw unavailable(location, cause);
-    if (InvalidArgumentError.isInstance(cause)) throw usageError(`--store: ${oneLine(cause.message, 500)}`);
+    if (HarnessError.isInstance(cause) && cause.code === "invalid_argument") {
+      throw usageError(`--store: ${oneLine(cause.message, 500)}`);
+    }
     throw cause;
   }
 };
